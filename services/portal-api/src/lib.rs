@@ -1,30 +1,25 @@
-//! Accounts, sessions, business profile, go-live and status indicators: the back end of the portal.
+//! The backend of the portal: accounts, sessions, business profiles, go-live and status indicators.
 //!
-//! It owns who a business is and whether it may order for real. Keys, webhooks, wallets and orders belong to other
-//! services; their calls are passed on with the session's business, which nothing in a request can change.
+//! It owns businesses, and decides whether a business may place live orders. Keys, webhooks, wallets and orders belong to
+//! other services. Calls to them always carry the business of the session, which no request can change.
 
-mod app;
 mod commands;
 mod consumers;
 mod domain;
-mod live_orders;
+mod live_updates;
 mod mail;
-mod mail_settings;
-mod open_pages;
 mod pages;
 mod passwords;
 mod peers;
 mod queries;
 mod reconcile;
-mod region_settings;
 mod routes;
-mod session_watch;
 pub mod settings;
-mod status_changes;
+mod start;
+mod state;
 mod store;
-mod turns;
+mod workers;
 
-pub use app::start;
-pub use reconcile::command::main as reconcile;
 pub use routes::openapi_document;
+pub use start::{reconcile, start};
 pub use store::MIGRATIONS;

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 #[derive(clap::Subcommand)]
-enum Own {
+enum PortalCommand {
     /// Print the OpenAPI document of the portal API
     Openapi,
     /// Check the businesses of all services against each other; changes nothing
@@ -14,11 +14,13 @@ enum Own {
 }
 
 fn main() -> anyhow::Result<ExitCode> {
-    chassis::main(portal_api::MIGRATIONS, portal_api::start, |own| match own {
-        Own::Openapi => {
+    chassis::main(portal_api::MIGRATIONS, portal_api::start, |command| match command {
+        PortalCommand::Openapi => {
             std::io::stdout().write_all(portal_api::openapi_document()?.as_bytes())?;
             Ok(ExitCode::SUCCESS)
         }
-        Own::Reconcile(arguments) => Ok(portal_api::reconcile(arguments, &mut std::io::stdout().lock())),
+        PortalCommand::Reconcile(arguments) => {
+            Ok(portal_api::reconcile(arguments, &mut std::io::stdout().lock()))
+        }
     })
 }

@@ -1,4 +1,4 @@
--- Accounts: who ships with the operator, and who logs in for them.
+-- Businesses, their users, sessions, pickup profiles and go-live facts.
 
 CREATE TABLE businesses (
     id TEXT COLLATE "C" PRIMARY KEY,
@@ -8,7 +8,7 @@ CREATE TABLE businesses (
     subscription_state TEXT NOT NULL
         CHECK (subscription_state IN ('required', 'requested', 'active', 'expired')),
     subscription_plan TEXT,
-    -- What the business asked for and the operator has not yet made active.
+    -- Requested by the business, and not yet activated by the operator.
     requested_plan TEXT,
     created_at TIMESTAMPTZ NOT NULL,
     updated_at TIMESTAMPTZ NOT NULL,
@@ -19,20 +19,20 @@ CREATE TABLE businesses (
 CREATE TABLE users (
     id TEXT COLLATE "C" PRIMARY KEY,
     business_id TEXT COLLATE "C" NOT NULL REFERENCES businesses (id),
-    -- As it was typed; email_key is its lower-case form, by which it is looked up and unique.
+    -- As entered. email_key is the lower-case form, which is unique and used for look-ups.
     email TEXT NOT NULL,
     email_key TEXT COLLATE "C" NOT NULL,
     password_hash TEXT NOT NULL,
     role TEXT NOT NULL CHECK (role IN ('owner')),
     created_at TIMESTAMPTZ NOT NULL,
     CONSTRAINT users_email_taken UNIQUE (email_key),
-    -- So that a session cannot join a user to another tenant.
+    -- Sessions reference both columns, so that they cannot combine a user with another business.
     CONSTRAINT users_of_business UNIQUE (id, business_id)
 );
 
 CREATE TABLE sessions (
     id TEXT COLLATE "C" PRIMARY KEY,
-    -- SHA-256 of the cookie's value: who reads this table cannot log in with it.
+    -- SHA-256 of the cookie's value, so that a reader of this table cannot log in.
     token_hash BYTEA NOT NULL UNIQUE CHECK (octet_length(token_hash) = 32),
     business_id TEXT COLLATE "C" NOT NULL,
     user_id TEXT COLLATE "C" NOT NULL,
@@ -46,7 +46,7 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_by_user ON sessions (user_id);
 CREATE INDEX sessions_by_expiry ON sessions (expires_at);
 
--- Where parcels are picked up. A row is complete; an incomplete profile is refused, not kept.
+-- Pickup profiles. Only complete profiles are stored.
 CREATE TABLE pickup_profiles (
     business_id TEXT COLLATE "C" PRIMARY KEY REFERENCES businesses (id),
     business_name TEXT NOT NULL,
@@ -64,18 +64,18 @@ CREATE TABLE pickup_profiles (
     updated_at TIMESTAMPTZ NOT NULL
 );
 
--- What really happened, from events or from the services that own it. Set once, never unset.
+-- Go-live facts, from events or from the services that own them. Set once, never unset.
 CREATE TABLE go_live_facts (
     business_id TEXT COLLATE "C" PRIMARY KEY REFERENCES businesses (id),
     successful_test_order_at TIMESTAMPTZ,
     wallet_funded_at TIMESTAMPTZ
 );
 
--- Log-ins that failed and accounts that were opened, counted by all instances together.
+-- Attempts that count against rate limits, shared by all instances.
 CREATE TABLE attempts (
     id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     scope TEXT NOT NULL CHECK (scope IN ('log_in_account', 'log_in_address', 'sign_up_address')),
-    -- SHA-256 of the account's e-mail or of the address.
+    -- SHA-256 of the account's e-mail address or of the IP address.
     subject BYTEA NOT NULL CHECK (octet_length(subject) = 32),
     attempted_at TIMESTAMPTZ NOT NULL
 );

@@ -1,6 +1,6 @@
--- Log-ins of the operator's console.
+-- Sessions of the operator's console.
 CREATE TABLE operator_sessions (
-    -- HMAC-SHA-256 of the cookie's value under the operator's token: a changed token ends every session.
+    -- HMAC-SHA-256 of the cookie's value with the operator's token as the key: changing the token ends all sessions.
     token_hash BYTEA PRIMARY KEY CHECK (octet_length(token_hash) = 32),
     created_at TIMESTAMPTZ NOT NULL,
     expires_at TIMESTAMPTZ NOT NULL

@@ -1,5 +1,5 @@
--- Since when each of these items of the go-live list is done. Of those that were done before, the latest change is the best
--- that is known.
+-- When each item of the go-live checklist was completed. For items completed before this migration, the latest change is the
+-- best estimate.
 ALTER TABLE businesses
     ADD COLUMN active_since TIMESTAMPTZ,
     ADD COLUMN subscription_active_since TIMESTAMPTZ,

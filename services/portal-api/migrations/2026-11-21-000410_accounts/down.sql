@@ -6,5 +6,5 @@ ALTER TABLE sessions DROP COLUMN user_agent;
 DROP INDEX users_by_business;
 ALTER TABLE users DROP COLUMN last_seen_at;
 ALTER TABLE users DROP CONSTRAINT users_role_check;
--- People of the other roles stay in the table, and none can be added.
+-- Users with other roles stay, but none can be added.
 ALTER TABLE users ADD CONSTRAINT users_role_check CHECK (role IN ('owner')) NOT VALID;

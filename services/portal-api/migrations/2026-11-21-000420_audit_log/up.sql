@@ -1,4 +1,4 @@
--- Who did what for a business, written once. Ids sort by time. No secret, phone, postal address or body stands in it.
+-- The audit log. Entries never change, and ids sort by time. Contains no secrets, phone numbers, postal addresses or bodies.
 
 CREATE TABLE audit_log (
     id TEXT COLLATE "C" PRIMARY KEY,
@@ -6,7 +6,7 @@ CREATE TABLE audit_log (
     at TIMESTAMPTZ NOT NULL,
     action TEXT COLLATE "C" NOT NULL,
     actor_type TEXT NOT NULL CHECK (actor_type IN ('user', 'operator', 'system')),
-    -- The user, who may be gone since, with the e-mail as it was then.
+    -- The user and their e-mail address at that time. The user may have been removed since.
     actor_user_id TEXT COLLATE "C",
     actor_email TEXT,
     target_type TEXT,
@@ -23,7 +23,7 @@ CREATE INDEX audit_log_by_business ON audit_log (business_id, id);
 CREATE INDEX audit_log_by_action ON audit_log (business_id, action, id);
 CREATE INDEX audit_log_by_user ON audit_log (business_id, actor_user_id, id);
 
--- What is old is removed; nothing is ever rewritten.
+-- Old entries are deleted; entries are never updated.
 CREATE FUNCTION refuse_rewriting() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     RAISE EXCEPTION '% is append-only', TG_TABLE_NAME

@@ -1,5 +1,5 @@
--- Mails on their way. Written with the change that causes them, and removed once they are sent or given up: some hold
--- links that let their holders in.
+-- Queued mails. Inserted with the change that causes them, and deleted once sent or failed, because some contain links that
+-- grant access.
 
 CREATE TABLE mails (
     id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -10,9 +10,9 @@ CREATE TABLE mails (
     text_body TEXT NOT NULL,
     html_body TEXT NOT NULL,
     created_at TIMESTAMPTZ NOT NULL,
-    -- When it is to be tried, the first time or again.
+    -- The time of the next attempt.
     due_at TIMESTAMPTZ NOT NULL,
-    -- From then on nobody needs it any more.
+    -- After this time the mail is useless.
     expires_at TIMESTAMPTZ NOT NULL,
     attempts INTEGER NOT NULL DEFAULT 0 CHECK (attempts >= 0)
 );

@@ -1,7 +1,7 @@
--- Links to choose a new password: good for an hour, and once.
+-- Password reset links. Each works once, for one hour.
 
 CREATE TABLE password_resets (
-    -- SHA-256 of the link's secret: who reads this table resets nothing.
+    -- SHA-256 of the link's token, so that a reader of this table cannot reset passwords.
     token_hash BYTEA PRIMARY KEY CHECK (octet_length(token_hash) = 32),
     business_id TEXT COLLATE "C" NOT NULL,
     user_id TEXT COLLATE "C" NOT NULL,

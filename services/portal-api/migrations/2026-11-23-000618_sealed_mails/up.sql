@@ -1,7 +1,7 @@
--- The secret of a mail's link, sealed: who reads this table cannot use it. The texts hold a mark in its place.
+-- The encrypted token of a mail's link, so that a reader of this table cannot use it. The texts contain a placeholder.
 --
--- The release before this one would send the mark. It takes what is due and has not expired: such a mail is never both, and
--- is taken by `ready_at` instead.
+-- The previous release would send the placeholder. It sends mails that are due and not expired; for mails with a token,
+-- `due_at` equals `expires_at`, and this release uses `ready_at` instead.
 ALTER TABLE mails
     ADD COLUMN sealed_token BYTEA,
     ADD COLUMN ready_at TIMESTAMPTZ;

@@ -1,23 +1,24 @@
-//! Somebody who was invited opens their account, with the link that they were sent.
+//! An invited person accepts with the link that they received.
 
 use diesel_async::AsyncPgConnection;
 use domain::{RequestId, UserId};
 use postgres::StoreError;
 
-use super::start_session::{Browser, Holder, Opened, start_session};
-use super::{tell_owners, write_audit};
-use crate::app::App;
-use crate::domain::{Act, Action, Author, LinkToken, Password, Role, Target, TargetKind};
-use crate::passwords::PasswordError;
-use crate::store::businesses;
-use crate::store::invitations::{self, Invitation};
+use super::audit::write_audit;
+use super::open_session::{Browser, OpenedSession, open_session};
+use super::owners::mail_other_owners;
+use crate::domain::{
+    Action, AuditEvent, Author, Credentials, Invitation, LinkToken, Password, Role, Target, TargetKind,
+};
+use crate::passwords::{PasswordError, Requester};
+use crate::state::State;
 use crate::store::users::{self, NewUser};
-use crate::turns::Who;
+use crate::store::{businesses, invitations};
 
-/// People of one business.
+/// Users of one business.
 const USERS_MAX: i64 = 200;
 
-pub(crate) struct Accept {
+pub(crate) struct AcceptInvitation {
     pub(crate) token: LinkToken,
     pub(crate) password: Password,
     pub(crate) browser: Browser,
@@ -25,12 +26,12 @@ pub(crate) struct Accept {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum AcceptError {
-    #[error("the link was used, has expired, or never was one")]
+pub(crate) enum AcceptInvitationError {
+    #[error("the link is used, expired or invalid")]
     Invalid,
-    #[error("the e-mail has an account already")]
+    #[error("the e-mail address already has an account")]
     EmailTaken,
-    #[error("the business has as many users as it can have")]
+    #[error("the business has the maximum number of users")]
     TooManyUsers,
     #[error(transparent)]
     Password(#[from] PasswordError),
@@ -38,85 +39,76 @@ pub(crate) enum AcceptError {
     Store(#[from] StoreError),
 }
 
-impl From<diesel::result::Error> for AcceptError {
-    fn from(error: diesel::result::Error) -> Self {
-        Self::Store(error.into())
-    }
-}
-
-/// The invitation behind a link, and the name of its business.
-pub(crate) async fn look_up(
-    app: &App,
-    token: &LinkToken,
-) -> Result<Option<(Invitation, String)>, StoreError> {
-    let now = app.clock.now();
-    app.database.read(async |conn| invitations::find(conn, token, now).await).await
-}
-
-/// Uses up the invitation, creates the user and opens a session for them.
-pub(crate) async fn accept(app: &App, request: Accept) -> Result<Opened, AcceptError> {
-    // Looked up first, so that nobody has passwords hashed without a good link.
-    let (invitation, business_name) = look_up(app, &request.token).await?.ok_or(AcceptError::Invalid)?;
-    let who = Who { address: String::new(), account: invitation.email.key() };
-    let password_hash = app.passwords.hash(&request.password, who).await?;
-    let opened: Result<Opened, AcceptError> = app
-        .database
+/// Consumes the invitation, creates the user and opens a session.
+pub(crate) async fn accept_invitation(
+    state: &State,
+    request: AcceptInvitation,
+) -> Result<OpenedSession, AcceptInvitationError> {
+    // Checked before hashing the password, which is expensive.
+    let now = state.unit.clock.now();
+    let database = &state.unit.database;
+    let found = database.read(async |conn| invitations::find(conn, &request.token, now).await).await;
+    let found: Option<(Invitation, String)> = found?;
+    let (invitation, business_name) = found.ok_or(AcceptInvitationError::Invalid)?;
+    let requester = Requester { address: String::new(), account: invitation.email.key() };
+    let password_hash = state.passwords.hash(&request.password, requester).await?;
+    let opened: Result<OpenedSession, AcceptInvitationError> = database
         .transaction(async |conn| {
-            let holder = join(conn, app, &invitation, business_name.clone(), &password_hash).await?;
-            let author = Author::user(holder.user, &holder.email, request.request);
-            let act = Act::new(Action::UserJoined)
-                .on(Target::new(TargetKind::User, holder.user).labelled(&holder.email))
-                .with("role", holder.role.as_str())
+            let user = join(conn, state, &invitation, business_name.clone(), &password_hash).await?;
+            let author = Author::user(user.user, &user.email, request.request);
+            let event = AuditEvent::new(Action::UserJoined)
+                .on(Target::new(TargetKind::User, user.user).labelled(&user.email))
+                .with("role", user.role.as_str())
                 .with("invitationId", invitation.id.to_string());
-            write_audit(conn, app, invitation.business, &author, &act).await?;
-            if holder.role == Role::Owner {
-                tell_owners(conn, app, invitation.business, &holder.email).await?;
+            write_audit(conn, state, invitation.business, &author, &event).await?;
+            if user.role == Role::Owner {
+                mail_other_owners(conn, state, invitation.business, &user.email).await?;
             }
-            Ok(start_session(conn, app, holder, &request.browser).await?)
+            Ok(open_session(conn, state, user, &request.browser).await?)
         })
         .await;
     let opened = opened?;
-    app.mailbox.ring();
+    state.mailbox.wake_sender();
     tracing::info!(
         business_id = %opened.session.business,
         user_id = %opened.session.user,
         invitation_id = %invitation.id,
-        "somebody who was invited joined"
+        "invitation accepted"
     );
     Ok(opened)
 }
 
 async fn join(
     conn: &mut AsyncPgConnection,
-    app: &App,
+    state: &State,
     invitation: &Invitation,
     business_name: String,
     password_hash: &str,
-) -> Result<Holder, AcceptError> {
-    let now = app.clock.now();
+) -> Result<Credentials, AcceptInvitationError> {
     let business = invitation.business;
-    businesses::find_for_update(conn, business).await?.ok_or(AcceptError::Invalid)?;
-    // Somebody else may have used or withdrawn it since, or it was replaced.
-    invitations::remove(conn, business, invitation.id).await?.ok_or(AcceptError::Invalid)?;
-    // Only an owner's word lets somebody in, and the inviter may be none any more.
+    businesses::find_for_update(conn, business).await?.ok_or(AcceptInvitationError::Invalid)?;
+    // It may have been accepted, withdrawn or replaced since.
+    let removed = invitations::remove(conn, business, invitation.id).await?;
+    removed.ok_or(AcceptInvitationError::Invalid)?;
+    // Only owners may invite, and the inviter may have lost the role since.
     if !users::is_owner(conn, business, invitation.invited_by).await? {
-        return Err(AcceptError::Invalid);
+        return Err(AcceptInvitationError::Invalid);
     }
     if users::count(conn, business).await? >= USERS_MAX {
-        return Err(AcceptError::TooManyUsers);
+        return Err(AcceptInvitationError::TooManyUsers);
     }
     let user = NewUser {
-        id: UserId::generate(&app.clock, &app.entropy),
+        id: UserId::generate(&state.unit.clock, &state.unit.entropy),
         business,
         email: &invitation.email,
         password_hash,
         role: invitation.role,
-        created_at: now,
+        created_at: state.unit.clock.now(),
     };
     if !users::insert(conn, &user).await? {
-        return Err(AcceptError::EmailTaken);
+        return Err(AcceptInvitationError::EmailTaken);
     }
-    Ok(Holder {
+    Ok(Credentials {
         user: user.id,
         email: invitation.email.as_str().to_owned(),
         role: invitation.role,

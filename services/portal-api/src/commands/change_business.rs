@@ -1,58 +1,53 @@
-//! The operator approves, suspends, subscribes or opens a business.
+//! The operator changes the status, the subscription or the live access of a business.
 
 use domain::BusinessId;
 use postgres::StoreError;
 
-use super::{announce, write_audit};
-use crate::app::App;
-use crate::domain::{Act, Action, Author, Business, BusinessStatus, Target, TargetKind};
+use super::announce::announce_business_change;
+use super::audit::write_audit;
+use crate::domain::{Action, AuditEvent, Author, Business, BusinessStatus, Target, TargetKind};
+use crate::state::State;
 use crate::store::businesses;
 
-/// What is to change; what is absent stays.
+/// Absent fields stay unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Change {
+pub(crate) struct BusinessChange {
     pub(crate) status: Option<BusinessStatus>,
     pub(crate) subscription_active: Option<bool>,
     pub(crate) live_access: Option<bool>,
-    /// The plan that the operator means to make active, or none; absent when the operator does not say.
+    /// The plan that the operator expects to become active (`Some(None)`: no plan); absent when not stated.
     pub(crate) plan: Option<Option<String>>,
 }
 
-/// Why nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ChangeBusinessError {
-    #[error("no such business")]
+    #[error("the business is unknown")]
     Unknown,
-    /// The business has asked for another plan since the operator looked.
+    /// The business has requested another plan in the meantime.
     #[error("another plan would become active")]
     PlanChanged { plan: Option<String> },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-impl From<diesel::result::Error> for ChangeBusinessError {
-    fn from(error: diesel::result::Error) -> Self {
-        Self::Store(error.into())
-    }
-}
-
-impl Change {
-    /// As it was asked for.
-    fn act(&self, business: BusinessId) -> Act {
+impl BusinessChange {
+    /// The requested change, for the audit log.
+    fn audit_event(&self, business: BusinessId) -> AuditEvent {
         let switch = |on: bool| if on { "active" } else { "inactive" };
-        let asked = [
+        let details = [
             ("status", self.status.map(<&str>::from)),
             ("subscription", self.subscription_active.map(switch)),
             ("liveAccess", self.live_access.map(switch)),
         ];
-        let act = Act::new(Action::BusinessChanged).on(Target::new(TargetKind::Business, business));
-        asked.into_iter().fold(act, |act, (name, value)| match value {
-            Some(value) => act.with(name, value),
-            None => act,
+        let target = Target::new(TargetKind::Business, business);
+        let event = AuditEvent::new(Action::BusinessChanged).on(target);
+        details.into_iter().fold(event, |event, (name, value)| match value {
+            Some(value) => event.with(name, value),
+            None => event,
         })
     }
 
-    fn of(&self, business: &Business) -> Business {
+    fn apply_to(&self, business: &Business) -> Business {
         let subscription = match self.subscription_active {
             None => business.subscription.clone(),
             Some(true) => business.subscription.activate(),
@@ -68,7 +63,7 @@ impl Change {
 
     fn check_plan(&self, after: &Business) -> Result<(), ChangeBusinessError> {
         match &self.plan {
-            Some(meant) if *meant != after.subscription.plan => {
+            Some(expected) if *expected != after.subscription.plan => {
                 Err(ChangeBusinessError::PlanChanged { plan: after.subscription.plan.clone() })
             }
             _ => Ok(()),
@@ -76,30 +71,29 @@ impl Change {
     }
 }
 
-/// What changes nothing is announced to nobody.
+/// Announces the change unless it has no effect.
 pub(crate) async fn change_business(
-    app: &App,
+    state: &State,
     business: BusinessId,
     author: &Author,
-    change: Change,
+    change: BusinessChange,
 ) -> Result<(), ChangeBusinessError> {
-    let changed: Result<(), ChangeBusinessError> = app
-        .database
+    let changed: Result<(), ChangeBusinessError> = state
+        .unit
         .transaction(async |conn| {
             let before = businesses::find_for_update(conn, business).await?;
             let before = before.ok_or(ChangeBusinessError::Unknown)?;
-            let after = change.of(&before);
+            let after = change.apply_to(&before);
             change.check_plan(&after)?;
             if after != before {
-                businesses::update(conn, &after, app.clock.now()).await?;
-                announce(conn, app, business).await?;
-                write_audit(conn, app, business, author, &change.act(business)).await?;
+                businesses::update(conn, &after, state.unit.clock.now()).await?;
+                announce_business_change(conn, state, business).await?;
+                write_audit(conn, state, business, author, &change.audit_event(business)).await?;
             }
             Ok(())
         })
         .await;
     changed?;
-    app.notifier.notify();
-    tracing::info!(business_id = %business, ?change, "the operator changed a business");
+    tracing::info!(business_id = %business, ?change, "business changed by the operator");
     Ok(())
 }

@@ -1,25 +1,23 @@
-//! Somebody who is logged in changes their password. All their sessions end; the browser at hand gets a new one.
+//! A logged-in user changes their password. All their sessions end, and the current browser gets a new one.
 
 use chrono::TimeDelta;
 use postgres::StoreError;
 
-use super::counted::{self, Origin};
-use super::start_session::{Browser, Holder, Opened, start_session};
-use super::write_audit;
-use crate::app::App;
-use crate::domain::{Act, Action, Author, Email, Password, Session, Target, TargetKind};
-use crate::mail::Letter;
-use crate::passwords::PasswordError;
-use crate::store::attempts::{self, Allowed, Attempt};
+use super::attempt_limits::{self, Caller};
+use super::audit::write_audit;
+use super::open_session::{Browser, OpenedSession, open_session};
+use crate::domain::{Action, AuditEvent, Author, Credentials, Email, Password, Session, Target, TargetKind};
+use crate::mail::Mail;
+use crate::passwords::{PasswordError, Requester};
+use crate::state::State;
+use crate::store::attempts::{self, Admission, Attempt};
 use crate::store::password_resets::{self, Reset};
-use crate::store::sessions;
-use crate::store::users::{self, Credentials};
-use crate::turns::Who;
+use crate::store::{sessions, users};
 
 pub(crate) struct ChangePassword {
     pub(crate) current: Password,
     pub(crate) new: Password,
-    pub(crate) origin: Origin,
+    pub(crate) caller: Caller,
     pub(crate) browser: Browser,
 }
 
@@ -27,9 +25,9 @@ pub(crate) struct ChangePassword {
 pub(crate) enum ChangePasswordError {
     #[error("the current password is wrong")]
     Wrong,
-    #[error("too many passwords were wrong")]
+    #[error("too many wrong passwords")]
     TooMany { wait: TimeDelta },
-    #[error("the user is gone")]
+    #[error("the user no longer exists")]
     UnknownUser,
     #[error(transparent)]
     Password(#[from] PasswordError),
@@ -37,92 +35,78 @@ pub(crate) enum ChangePasswordError {
     Store(#[from] StoreError),
 }
 
-impl From<diesel::result::Error> for ChangePasswordError {
-    fn from(error: diesel::result::Error) -> Self {
-        Self::Store(error.into())
-    }
-}
-
-/// A wrong current password counts like a log-in that failed: who finds an open page must not guess more than a stranger.
+/// A wrong current password counts as a failed log-in: somebody at an unattended page must not get more guesses than a
+/// stranger.
 pub(crate) async fn change_password(
-    app: &App,
+    state: &State,
     session: &Session,
     author: &Author,
     request: ChangePassword,
-) -> Result<Opened, ChangePasswordError> {
-    let counted = count(app, session, &request.origin).await?;
-    let outcome = check_and_change(app, session, author, &request, &counted).await;
+) -> Result<OpenedSession, ChangePasswordError> {
+    let counted = count(state, session, &request.caller).await?;
+    let outcome = check_and_change(state, session, author, &request, &counted).await;
     match outcome {
         Ok(opened) => {
-            app.mailbox.ring();
-            tracing::info!(business_id = %session.business, user_id = %session.user, "a password was changed");
+            state.mailbox.wake_sender();
+            tracing::info!(business_id = %session.business, user_id = %session.user, "password changed");
             Ok(opened)
         }
         Err(ChangePasswordError::Wrong) => Err(ChangePasswordError::Wrong),
-        Err(ours) => {
-            // A fault of ours is no failed attempt of theirs.
-            let taken_back =
-                app.database.transaction(async |conn| attempts::take_back(conn, &counted).await).await;
-            if let Err(error) = taken_back {
-                tracing::warn!(%error, "an attempt to change a password stays counted");
-            }
-            Err(ours)
+        Err(error) => {
+            attempt_limits::cancel(state, &counted).await;
+            Err(error)
         }
     }
 }
 
-async fn count(app: &App, session: &Session, origin: &Origin) -> Result<Vec<Attempt>, ChangePasswordError> {
-    let now = app.clock.now();
+async fn count(
+    state: &State,
+    session: &Session,
+    caller: &Caller,
+) -> Result<Vec<Attempt>, ChangePasswordError> {
     let email = Email::parse(&session.email).ok_or(ChangePasswordError::UnknownUser)?;
-    let subjects = counted::subjects(app, &counted::LOG_IN, &email, origin).await?;
-    let allowed = app.database.transaction(async |conn| attempts::begin(conn, &subjects, now).await).await?;
-    match allowed {
-        Allowed::Yes(counted) => Ok(counted),
-        Allowed::After(wait) => Err(ChangePasswordError::TooMany { wait }),
+    let subjects = attempt_limits::subjects(state, &attempt_limits::LOG_IN, &email, caller).await?;
+    match attempt_limits::admit(state, &subjects).await? {
+        Admission::Granted(counted) => Ok(counted),
+        Admission::RetryAfter(wait) => Err(ChangePasswordError::TooMany { wait }),
     }
 }
 
 async fn check_and_change(
-    app: &App,
+    state: &State,
     session: &Session,
     author: &Author,
     request: &ChangePassword,
     counted: &[Attempt],
-) -> Result<Opened, ChangePasswordError> {
+) -> Result<OpenedSession, ChangePasswordError> {
     let (business, user) = (session.business, session.user);
-    let read = app.database.read(async |conn| users::credentials_of(conn, business, user).await).await;
-    let credentials: Option<Credentials> = read?;
-    let credentials = credentials.ok_or(ChangePasswordError::UnknownUser)?;
-    let who = || Who { address: request.origin.address_text(), account: session.email.clone() };
-    if !app.passwords.verify(&request.current, Some(&credentials.password_hash), who()).await? {
+    let database = &state.unit.database;
+    let found = database.read(async |conn| users::credentials_of(conn, business, user).await).await;
+    let found: Option<Credentials> = found?;
+    let credentials = found.ok_or(ChangePasswordError::UnknownUser)?;
+    let requester = Requester { address: request.caller.address_text(), account: session.email.clone() };
+    let stored_hash = Some(credentials.password_hash.as_str());
+    if !state.passwords.verify(&request.current, stored_hash, requester.clone()).await? {
         return Err(ChangePasswordError::Wrong);
     }
-    let hash = app.passwords.hash(&request.new, who()).await?;
-    app.database
+    let hash = state.passwords.hash(&request.new, requester).await?;
+    database
         .transaction(async |conn| {
-            let now = app.clock.now();
-            let old = Some(credentials.password_hash.as_str());
-            if !users::set_password(conn, business, user, old, &hash).await? {
-                // Changed by somebody else meanwhile: what was typed is the current one no more.
+            let now = state.unit.clock.now();
+            if !users::set_password(conn, business, user, stored_hash, &hash).await? {
+                // Another change came first: the entered password is no longer the current one.
                 return Err(ChangePasswordError::Wrong);
             }
-            attempts::take_back(conn, counted).await?;
+            attempts::cancel(conn, counted).await?;
             sessions::revoke_all(conn, (business, user), None, now).await?;
-            let act = Act::new(Action::PasswordChanged)
-                .on(Target::new(TargetKind::User, user).labelled(&credentials.email));
-            write_audit(conn, app, business, author, &act).await?;
-            password_resets::forget(conn, Reset { business, user }).await?;
-            let letter = Letter::PasswordChanged { at: now };
-            app.mailbox.post(conn, business, &credentials.email, &letter, now).await?;
-            let holder = Holder {
-                user,
-                email: credentials.email.clone(),
-                role: credentials.role,
-                business,
-                business_name: credentials.business_name.clone(),
-                password_hash: hash.clone(),
-            };
-            Ok(start_session(conn, app, holder, &request.browser).await?)
+            let target = Target::new(TargetKind::User, user).labelled(&credentials.email);
+            let event = AuditEvent::new(Action::PasswordChanged).on(target);
+            write_audit(conn, state, business, author, &event).await?;
+            password_resets::remove_all(conn, Reset { business, user }).await?;
+            let mail = Mail::PasswordChanged { at: now };
+            state.mailbox.queue(conn, business, &credentials.email, &mail, now).await?;
+            let changed = Credentials { password_hash: hash.clone(), ..credentials.clone() };
+            Ok(open_session(conn, state, changed, &request.browser).await?)
         })
         .await
 }

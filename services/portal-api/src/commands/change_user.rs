@@ -1,45 +1,40 @@
-//! An owner gives somebody of their business another role, or removes them. There is always an owner left.
+//! An owner changes the role of a user, or removes a user. A business always keeps at least one owner.
 
 use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, UserId};
 use postgres::StoreError;
 
-use super::{is_still_owner, tell_owners, write_audit};
-use crate::app::App;
-use crate::domain::{Act, Action, Author, Role, Target, TargetKind};
-use crate::store::users::{self, User};
-use crate::store::{businesses, invitations, sessions};
+use super::audit::write_audit;
+use super::owners::{is_still_owner, mail_other_owners};
+use crate::domain::{Action, AuditEvent, Author, Role, Target, TargetKind, User};
+use crate::state::State;
+use crate::store::{businesses, invitations, sessions, users};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ChangeUserError {
-    #[error("the author is no owner any more")]
+    #[error("the author is no longer an owner")]
     NotOwner,
     #[error("the business has no such user")]
     Unknown,
-    #[error("the last owner stays one")]
+    #[error("the user is the last owner")]
     LastOwner,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-impl From<diesel::result::Error> for ChangeUserError {
-    fn from(error: diesel::result::Error) -> Self {
-        Self::Store(error.into())
-    }
-}
-
-/// The user as they are then. It counts from their next call on. The invitations of an owner who is demoted are withdrawn.
+/// Returns the changed user. The role applies from the user's next call on. Demoting an owner withdraws their invitations.
 pub(crate) async fn change_role(
-    app: &App,
+    state: &State,
     business: BusinessId,
     author: &Author,
     user: UserId,
     role: Role,
 ) -> Result<User, ChangeUserError> {
-    let changed: Result<User, ChangeUserError> = app
+    let changed: Result<User, ChangeUserError> = state
+        .unit
         .database
         .transaction(async |conn| {
-            let before = hold(conn, business, author, user).await?;
+            let before = lock_and_find(conn, business, author, user).await?;
             if before.role == role {
                 return Ok(before);
             }
@@ -48,52 +43,53 @@ pub(crate) async fn change_role(
             if before.role == Role::Owner {
                 invitations::remove_sent_by(conn, business, user).await?;
             }
-            let act = Act::new(Action::UserRoleChanged)
+            let event = AuditEvent::new(Action::UserRoleChanged)
                 .on(Target::new(TargetKind::User, user).labelled(&before.email))
                 .with("from", before.role.as_str())
                 .with("to", role.as_str());
-            write_audit(conn, app, business, author, &act).await?;
+            write_audit(conn, state, business, author, &event).await?;
             if role == Role::Owner {
-                tell_owners(conn, app, business, &before.email).await?;
+                mail_other_owners(conn, state, business, &before.email).await?;
             }
             Ok(User { role, ..before })
         })
         .await;
     let changed = changed?;
-    app.mailbox.ring();
-    tracing::info!(business_id = %business, user_id = %user, %role, "a user was given a role");
+    state.mailbox.wake_sender();
+    tracing::info!(business_id = %business, user_id = %user, %role, "role changed");
     Ok(changed)
 }
 
-/// Their sessions end, and the invitations that they sent are withdrawn.
+/// Ends the user's sessions, and withdraws the invitations that they sent.
 pub(crate) async fn remove_user(
-    app: &App,
+    state: &State,
     business: BusinessId,
     author: &Author,
     user: UserId,
 ) -> Result<(), ChangeUserError> {
-    let removed: Result<(), ChangeUserError> = app
+    let removed: Result<(), ChangeUserError> = state
+        .unit
         .database
         .transaction(async |conn| {
-            let before = hold(conn, business, author, user).await?;
+            let before = lock_and_find(conn, business, author, user).await?;
             require_another_owner(conn, business, &before).await?;
-            sessions::forget_user(conn, (business, user)).await?;
+            sessions::remove_all(conn, (business, user)).await?;
             invitations::remove_sent_by(conn, business, user).await?;
             users::remove(conn, business, user).await?;
-            let act = Act::new(Action::UserRemoved)
+            let event = AuditEvent::new(Action::UserRemoved)
                 .on(Target::new(TargetKind::User, user).labelled(&before.email))
                 .with("role", before.role.as_str());
-            write_audit(conn, app, business, author, &act).await?;
+            write_audit(conn, state, business, author, &event).await?;
             Ok(())
         })
         .await;
     removed?;
-    tracing::info!(business_id = %business, user_id = %user, "a user was removed");
+    tracing::info!(business_id = %business, user_id = %user, "user removed");
     Ok(())
 }
 
-/// The user, with the business's row locked: of two owners who demote each other at the same time one comes second.
-async fn hold(
+/// Locks the business, so that of two owners who demote each other only one succeeds, and finds the user.
+async fn lock_and_find(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     author: &Author,

@@ -1,5 +1,5 @@
-//! Before a business is refused for an item that it may have done this very moment, with the event of it still under
-//! way, the service that owns the fact is asked.
+//! Asks the owning services about open go-live items before they count as open: an item may have been completed a moment ago,
+//! with its event still in transit.
 
 use std::time::Duration;
 
@@ -8,90 +8,93 @@ use domain::{BusinessId, GoLiveItem};
 use internal_api::CallError;
 use postgres::StoreError;
 
-use super::record_fact::{Fact, record_fact};
-use crate::app::App;
-use crate::domain::Standing;
+use super::record_go_live_fact::record_go_live_fact;
+use crate::domain::{GoLiveFact, Standing};
+use crate::state::State;
 
-/// Owners that do not answer in this time are not waited for: whoever asks us is waiting too.
-const WAIT_MAX: Duration = Duration::from_secs(1);
+/// Short, because the caller is waiting.
+const TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A standing after its owners were asked.
-pub(crate) struct Confirmed {
+/// A standing after the owning services were asked.
+pub(crate) struct ConfirmedStanding {
     pub(crate) standing: Standing,
-    /// Open items whose owner did not answer, so that they may be done after all.
+    /// Open items whose service did not answer.
     pub(crate) unconfirmed: Vec<GoLiveItem>,
 }
 
-impl Confirmed {
-    /// Whether nothing is known to be open, though not everything is known to be done.
+impl ConfirmedStanding {
+    /// Whether all open items are unconfirmed, so that the business may be unlocked or not.
     pub(crate) fn is_undecided(&self) -> bool {
         let missing = self.standing.missing();
         !missing.is_empty() && missing.iter().all(|item| self.unconfirmed.contains(item))
     }
 }
 
-/// Asks for the facts that are not known yet and notes those that are true.
-pub(crate) async fn confirm_go_live(app: &App, mut standing: Standing) -> Result<Confirmed, StoreError> {
+/// Asks about facts that are not known yet, and records those that are true.
+pub(crate) async fn confirm_go_live(
+    state: &State,
+    mut standing: Standing,
+) -> Result<ConfirmedStanding, StoreError> {
     let business = standing.business.id;
     let (test_order, funded) = tokio::join!(
-        ask(!standing.successful_test_order, any_test_order(app, business)),
-        ask(!standing.wallet_funded, funded_at(app, business)),
+        ask(!standing.successful_test_order, first_test_order(state, business)),
+        ask(!standing.wallet_funded, funded_at(state, business)),
     );
     let mut unconfirmed = Vec::new();
     match test_order {
         Answer::Since(at) => {
-            record_fact(app, business, Fact::SuccessfulTestOrder, at).await?;
+            record_go_live_fact(state, business, GoLiveFact::SuccessfulTestOrder, at).await?;
             standing.successful_test_order = true;
             standing.since.successful_test_order = Some(at);
         }
-        Answer::Never => {}
+        Answer::NoChange => {}
         Answer::Unknown => unconfirmed.push(GoLiveItem::SuccessfulTestOrder),
     }
     match funded {
         Answer::Since(at) => {
-            record_fact(app, business, Fact::WalletFunded, at).await?;
+            record_go_live_fact(state, business, GoLiveFact::WalletFunded, at).await?;
             standing.wallet_funded = true;
             standing.since.wallet_funded = Some(at);
         }
-        Answer::Never => {}
+        Answer::NoChange => {}
         Answer::Unknown => unconfirmed.push(GoLiveItem::WalletFunded),
     }
-    Ok(Confirmed { standing, unconfirmed })
+    Ok(ConfirmedStanding { standing, unconfirmed })
 }
 
 enum Answer {
     Since(DateTime<Utc>),
-    /// It has not happened, or it was known before and not asked for.
-    Never,
+    /// The fact is not true, or was already known.
+    NoChange,
     Unknown,
 }
 
 async fn ask(
-    wanted: bool,
+    needed: bool,
     question: impl Future<Output = Result<Option<DateTime<Utc>>, CallError>>,
 ) -> Answer {
-    if !wanted {
-        return Answer::Never;
+    if !needed {
+        return Answer::NoChange;
     }
-    match tokio::time::timeout(WAIT_MAX, question).await {
+    match tokio::time::timeout(TIMEOUT, question).await {
         Ok(Ok(Some(at))) => Answer::Since(at),
-        Ok(Ok(None)) => Answer::Never,
+        Ok(Ok(None)) => Answer::NoChange,
         Ok(Err(error)) => {
-            tracing::warn!(%error, "a go-live fact could not be confirmed");
+            tracing::warn!(%error, "confirming a go-live fact failed");
             Answer::Unknown
         }
         Err(_) => {
-            tracing::warn!("a go-live fact could not be confirmed in time");
+            tracing::warn!("confirming a go-live fact timed out");
             Answer::Unknown
         }
     }
 }
 
-async fn any_test_order(app: &App, business: BusinessId) -> Result<Option<DateTime<Utc>>, CallError> {
-    let answer = app.peers.orders.any_test_order(business).await?;
-    Ok(answer.exists.then(|| app.clock.now()))
+async fn first_test_order(state: &State, business: BusinessId) -> Result<Option<DateTime<Utc>>, CallError> {
+    let answer = state.peers.orders.any_test_order(business).await?;
+    Ok(answer.exists.then(|| state.unit.clock.now()))
 }
 
-async fn funded_at(app: &App, business: BusinessId) -> Result<Option<DateTime<Utc>>, CallError> {
-    Ok(app.peers.wallet.wallet(business).await?.funded_at)
+async fn funded_at(state: &State, business: BusinessId) -> Result<Option<DateTime<Utc>>, CallError> {
+    Ok(state.peers.wallet.wallet(business).await?.funded_at)
 }

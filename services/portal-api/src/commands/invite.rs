@@ -1,29 +1,31 @@
-//! An owner invites somebody by a link, or withdraws the invitation.
+//! An owner invites somebody with a link, or withdraws an invitation.
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
+use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, InvitationId};
 use postgres::StoreError;
 
-use super::{is_still_owner, write_audit};
-use crate::app::App;
+use super::audit::write_audit;
+use super::owners::is_still_owner;
 use crate::domain::{
-    Act, Action, Author, BusinessStatus, Email, LinkToken, Role, Session, Subject, Target, TargetKind,
+    Action, AuditEvent, Author, BusinessStatus, Email, Invitation, LinkToken, Role, Session, Subject, Target,
+    TargetKind,
 };
-use crate::mail::Letter;
-use crate::store::attempts::{self, Allowed};
-use crate::store::invitations::{self, Invitation};
-use crate::store::{businesses, users};
+use crate::mail::Mail;
+use crate::state::State;
+use crate::store::attempts::{self, Admission};
+use crate::store::{businesses, invitations, users};
 
-/// How long the link is good.
-const LASTS: TimeDelta = TimeDelta::days(7);
-/// Open ones of a business.
+/// The link expires after this time.
+const VALID_FOR: TimeDelta = TimeDelta::days(7);
+/// Open invitations of one business.
 const OPEN_MAX: i64 = 50;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum InviteError {
-    #[error("the author is no owner any more")]
+    #[error("the author is no longer an owner")]
     NotOwner,
-    #[error("they belong to the business already")]
+    #[error("the invited person is already a user of the business")]
     AlreadyMember,
     #[error("too many invitations are open")]
     TooManyOpen,
@@ -31,97 +33,104 @@ pub(crate) enum InviteError {
     TooMany { wait: TimeDelta },
     #[error("the business is not active")]
     NotApproved,
-    #[error("the business is gone")]
+    #[error("the business no longer exists")]
     UnknownBusiness,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-impl From<diesel::result::Error> for InviteError {
-    fn from(error: diesel::result::Error) -> Self {
-        Self::Store(error.into())
-    }
-}
-
-/// The invitation with the secret of its link, which is known here and nowhere else. Whether the e-mail has an account
-/// with another business is not told.
+/// Returns the invitation with the token of its link, of which only the digest is stored. Does not reveal whether the e-mail
+/// address has an account with another business.
 pub(crate) async fn invite(
-    app: &App,
+    state: &State,
     session: &Session,
     author: &Author,
     email: Email,
     role: Role,
 ) -> Result<(Invitation, LinkToken), InviteError> {
-    let now = app.clock.now();
-    let (business, token) = (session.business, LinkToken::generate(&app.entropy));
+    let now = state.unit.clock.now();
+    let (business, token) = (session.business, LinkToken::generate(&state.unit.entropy));
     let invitation = Invitation {
-        id: InvitationId::generate(&app.clock, &app.entropy),
+        id: InvitationId::generate(&state.unit.clock, &state.unit.entropy),
         business,
         email,
         role,
         invited_by: session.user,
         invited_by_email: session.email.clone(),
         created_at: now,
-        expires_at: now + LASTS,
+        expires_at: now + VALID_FOR,
     };
-    let written: Result<(), InviteError> = app
+    let written: Result<(), InviteError> = state
+        .unit
         .database
         .transaction(async |conn| {
-            let found = businesses::find_for_update(conn, business).await?;
-            // Anybody may open an account, and each invitation is a mail to whomever they like.
-            if found.ok_or(InviteError::UnknownBusiness)?.status != BusinessStatus::Active {
-                return Err(InviteError::NotApproved);
-            }
-            if !is_still_owner(conn, business, author).await? {
-                return Err(InviteError::NotOwner);
-            }
-            if users::find_by_email(conn, business, &invitation.email).await?.is_some() {
-                return Err(InviteError::AlreadyMember);
-            }
-            if invitations::count_others(conn, business, &invitation.email, now).await? >= OPEN_MAX {
-                return Err(InviteError::TooManyOpen);
-            }
-            let counted = [Subject::invitation_by(business), Subject::invitation_to(&invitation.email)];
-            if let Allowed::After(wait) = attempts::begin(conn, &counted, now).await? {
-                return Err(InviteError::TooMany { wait });
-            }
-            invitations::put(conn, &invitation, &token).await?;
-            let act = Act::new(Action::UserInvited)
+            check(conn, author, &invitation, now).await?;
+            invitations::replace(conn, &invitation, &token).await?;
+            let event = AuditEvent::new(Action::UserInvited)
                 .on(Target::new(TargetKind::Invitation, invitation.id).labelled(invitation.email.as_str()))
                 .with("role", role.as_str());
-            write_audit(conn, app, business, author, &act).await?;
-            let letter = Letter::Invitation {
+            write_audit(conn, state, business, author, &event).await?;
+            let mail = Mail::Invitation {
                 business_name: &session.business_name,
                 invited_by: &session.email,
                 role,
                 token: &token,
                 expires_at: invitation.expires_at,
             };
-            Ok(app.mailbox.post(conn, business, invitation.email.as_str(), &letter, now).await?)
+            Ok(state.mailbox.queue(conn, business, invitation.email.as_str(), &mail, now).await?)
         })
         .await;
     written?;
-    app.mailbox.ring();
-    tracing::info!(business_id = %business, user_id = %session.user, invitation_id = %invitation.id, "somebody was invited");
+    state.mailbox.wake_sender();
+    tracing::info!(business_id = %business, user_id = %session.user, invitation_id = %invitation.id, "invitation sent");
     Ok((invitation, token))
 }
 
-/// False when there is no such invitation.
+/// Locks the business, and checks whether it may send the invitation.
+async fn check(
+    conn: &mut AsyncPgConnection,
+    author: &Author,
+    invitation: &Invitation,
+    now: DateTime<Utc>,
+) -> Result<(), InviteError> {
+    let (business, email) = (invitation.business, &invitation.email);
+    let found = businesses::find_for_update(conn, business).await?;
+    // Anybody can sign up. Without this check anybody could send mails to any address.
+    if found.ok_or(InviteError::UnknownBusiness)?.status != BusinessStatus::Active {
+        return Err(InviteError::NotApproved);
+    }
+    if !is_still_owner(conn, business, author).await? {
+        return Err(InviteError::NotOwner);
+    }
+    if users::find_by_email(conn, business, email).await?.is_some() {
+        return Err(InviteError::AlreadyMember);
+    }
+    if invitations::count_others(conn, business, email, now).await? >= OPEN_MAX {
+        return Err(InviteError::TooManyOpen);
+    }
+    let subjects = [Subject::invitation_by(business), Subject::invitation_to(email)];
+    match attempts::admit(conn, &subjects, now).await? {
+        Admission::Granted(_) => Ok(()),
+        Admission::RetryAfter(wait) => Err(InviteError::TooMany { wait }),
+    }
+}
+
+/// False if there is no such invitation.
 pub(crate) async fn withdraw(
-    app: &App,
+    state: &State,
     business: BusinessId,
     author: &Author,
     invitation: InvitationId,
 ) -> Result<bool, StoreError> {
-    app.database
+    let database = &state.unit.database;
+    database
         .transaction(async |conn| {
             let Some(withdrawn) = invitations::remove(conn, business, invitation).await? else {
                 return Ok(false);
             };
-            let act =
-                Act::new(Action::InvitationWithdrawn)
-                    .on(Target::new(TargetKind::Invitation, invitation).labelled(withdrawn.email.as_str()));
-            write_audit(conn, app, business, author, &act).await?;
+            let target = Target::new(TargetKind::Invitation, invitation).labelled(withdrawn.email.as_str());
+            let event = AuditEvent::new(Action::InvitationWithdrawn).on(target);
+            write_audit(conn, state, business, author, &event).await?;
             Ok(true)
         })
         .await

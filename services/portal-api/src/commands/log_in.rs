@@ -1,37 +1,36 @@
-//! Somebody logs in. Neither the answer nor its time tells whether the account exists.
+//! A user logs in. Neither the response nor its time reveals whether the account exists.
+
+use std::sync::Arc;
 
 use chrono::TimeDelta;
 use domain::RequestId;
 use postgres::StoreError;
 
-use super::counted::{self, Origin};
-use super::start_session::{Browser, Holder, Opened, start_session};
-use super::write_audit::note_act;
-use super::{again_after_deadlock, write_audit};
-use crate::app::App;
-use crate::domain::{Act, Action, Author, Email, Password, Scope, Subject, Target, TargetKind};
-use crate::passwords::PasswordError;
-use crate::store::attempts::{self, Allowed, Attempt};
-use crate::store::users::{self, Credentials};
-use crate::turns::Who;
+use super::attempt_limits::{self, Caller};
+use super::audit::{try_write_audit, write_audit};
+use super::open_session::{Browser, OpenedSession, open_session};
+use crate::domain::{
+    Action, AuditEvent, Author, Credentials, Email, Password, Scope, Subject, Target, TargetKind,
+};
+use crate::passwords::{PasswordError, Requester};
+use crate::state::State;
+use crate::store::attempts::{self, Admission, Attempt};
+use crate::store::users;
+
+/// How often the transaction is tried when deadlocks abort it.
+const TRIES: usize = 3;
 
 pub(crate) struct LogIn {
     pub(crate) email: Email,
     pub(crate) password: Password,
-    pub(crate) origin: Origin,
+    pub(crate) caller: Caller,
     pub(crate) browser: Browser,
     pub(crate) request: Option<RequestId>,
 }
 
-impl LogIn {
-    fn who(&self) -> Who {
-        Who { address: self.origin.address_text(), account: self.email.key() }
-    }
-}
-
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LogInError {
-    #[error("the e-mail or the password is wrong")]
+    #[error("the e-mail address or the password is wrong")]
     InvalidCredentials,
     #[error("too many log-ins")]
     TooMany { wait: TimeDelta },
@@ -41,108 +40,108 @@ pub(crate) enum LogInError {
     Store(#[from] StoreError),
 }
 
-impl From<diesel::result::Error> for LogInError {
-    fn from(error: diesel::result::Error) -> Self {
-        Self::Store(error.into())
-    }
-}
-
-/// Counts the attempt, checks the password, and opens a session. Those that succeed are counted apart, and more of them
-/// allowed.
-pub(crate) async fn log_in(app: &App, request: LogIn) -> Result<Opened, LogInError> {
-    let now = app.clock.now();
-    let subjects = counted::subjects(app, &counted::LOG_IN, &request.email, &request.origin).await?;
-    let successes = Subject::account(Scope::LogInSuccess, &request.email);
-    let allowed: Result<Allowed, StoreError> = app
-        .database
-        .transaction(async |conn| match attempts::wait(conn, &successes, now).await? {
-            Some(wait) => Ok(Allowed::After(wait)),
-            None => attempts::begin(conn, &subjects, now).await,
-        })
-        .await;
-    let allowed = allowed?;
-    let counted = match allowed {
-        Allowed::After(wait) => return Err(LogInError::TooMany { wait }),
-        Allowed::Yes(counted) => counted,
+/// Counts the attempt, checks the password, and opens a session. Successful log-ins have a separate, higher limit.
+pub(crate) async fn log_in(state: &Arc<State>, request: LogIn) -> Result<OpenedSession, LogInError> {
+    let subjects =
+        attempt_limits::subjects(state, &attempt_limits::LOG_IN, &request.email, &request.caller).await?;
+    let counted = match admit(state, &request.email, &subjects).await? {
+        Admission::RetryAfter(wait) => return Err(LogInError::TooMany { wait }),
+        Admission::Granted(counted) => counted,
     };
-    let opened = match check(app, &request).await {
-        Ok(credentials) => {
-            let is_deadlock =
-                |error: &LogInError| matches!(error, LogInError::Store(error) if error.is_deadlock());
-            again_after_deadlock(
-                async || open(app, &request, &credentials, (&subjects, &counted)).await,
-                is_deadlock,
-            )
-            .await
-        }
+    let opened = match check(state, &request).await {
+        Ok(credentials) => open(state, &request, &credentials, (&subjects, &counted)).await,
         Err(error) => Err(error),
     };
     match opened {
         Ok(opened) => Ok(opened),
         Err(LogInError::InvalidCredentials) => Err(LogInError::InvalidCredentials),
-        Err(ours) => {
-            // A fault of ours is no failed attempt of theirs.
-            let taken_back =
-                app.database.transaction(async |conn| attempts::take_back(conn, &counted).await).await;
-            if let Err(error) = taken_back {
-                tracing::warn!(%error, "an attempt to log in stays counted");
-            }
-            Err(ours)
+        Err(error) => {
+            attempt_limits::cancel(state, &counted).await;
+            Err(error)
         }
     }
 }
 
-async fn check(app: &App, request: &LogIn) -> Result<Credentials, LogInError> {
-    let read = app.database.read(async |conn| users::credentials(conn, &request.email).await).await;
-    let credentials: Option<Credentials> = read?;
-    let kept = credentials.as_ref().map(|credentials| credentials.password_hash.as_str());
-    let good = app.passwords.verify(&request.password, kept, request.who()).await?;
-    if let Some(tried) = credentials.as_ref().filter(|_| !good) {
-        note_failure(app, tried, request.request);
+async fn admit(state: &State, email: &Email, subjects: &[Subject]) -> Result<Admission, StoreError> {
+    let now = state.unit.clock.now();
+    let successes = Subject::account(Scope::LogInSuccess, email);
+    let database = &state.unit.database;
+    database
+        .transaction(async |conn| match attempts::wait(conn, &successes, now).await? {
+            Some(wait) => Ok(Admission::RetryAfter(wait)),
+            None => attempts::admit(conn, subjects, now).await,
+        })
+        .await
+}
+
+async fn check(state: &Arc<State>, request: &LogIn) -> Result<Credentials, LogInError> {
+    let database = &state.unit.database;
+    let found = database.read(async |conn| users::credentials(conn, &request.email).await).await;
+    let credentials: Option<Credentials> = found?;
+    let stored_hash = credentials.as_ref().map(|credentials| credentials.password_hash.as_str());
+    let requester = Requester { address: request.caller.address_text(), account: request.email.key() };
+    let is_right = state.passwords.verify(&request.password, stored_hash, requester).await?;
+    if let Some(account) = credentials.as_ref().filter(|_| !is_right) {
+        audit_failure(state, account, request.request);
     }
-    credentials.filter(|_| good).ok_or(LogInError::InvalidCredentials)
+    credentials.filter(|_| is_right).ok_or(LogInError::InvalidCredentials)
 }
 
-/// Later: an answer that took the time of another write would tell that there is an account. The limit on attempts bounds
-/// how many lines there can be.
-fn note_failure(app: &App, tried: &Credentials, request: Option<RequestId>) {
-    let act =
-        Act::new(Action::SessionFailed).on(Target::new(TargetKind::User, tried.user).labelled(&tried.email));
-    let (later, business) = (app.clone(), tried.business);
-    app.do_later(async move { note_act(&later, business, &Author::system(request), &act).await });
+/// Runs in the background: the time of another write would reveal that the account exists. The limit on attempts bounds the
+/// number of entries.
+fn audit_failure(state: &Arc<State>, account: &Credentials, request: Option<RequestId>) {
+    let target = Target::new(TargetKind::User, account.user).labelled(&account.email);
+    let event = AuditEvent::new(Action::SessionFailed).on(target);
+    let (shared, business) = (state.clone(), account.business);
+    state.background.spawn(async move {
+        try_write_audit(&shared, business, &Author::system(request), &event).await;
+    });
 }
 
+/// Retries after a deadlock. Transactions lock the user first, so that deadlocks need two users: for example a log-in with a
+/// browser that still holds the session of another user.
 async fn open(
-    app: &App,
+    state: &State,
     request: &LogIn,
     credentials: &Credentials,
     (subjects, counted): (&[Subject], &[Attempt]),
-) -> Result<Opened, LogInError> {
-    let opened: Result<Opened, LogInError> = app
+) -> Result<OpenedSession, LogInError> {
+    for _ in 1..TRIES {
+        match try_open(state, request, credentials, (subjects, counted)).await {
+            Err(LogInError::Store(error)) if error.is_deadlock() => {
+                tracing::info!("log-in aborted by a deadlock; it is retried");
+            }
+            outcome => return outcome,
+        }
+    }
+    try_open(state, request, credentials, (subjects, counted)).await
+}
+
+async fn try_open(
+    state: &State,
+    request: &LogIn,
+    credentials: &Credentials,
+    (subjects, counted): (&[Subject], &[Attempt]),
+) -> Result<OpenedSession, LogInError> {
+    let opened: Result<OpenedSession, LogInError> = state
+        .unit
         .database
         .transaction(async |conn| {
-            // The password was changed after it was checked: the old one must not open a session.
+            // The password may have changed since it was checked.
             if !users::lock_unchanged(conn, credentials).await? {
                 return Err(LogInError::InvalidCredentials);
             }
-            attempts::take_back(conn, counted).await?;
+            attempts::cancel(conn, counted).await?;
             for subject in subjects.iter().filter(|subject| subject.scope != Scope::LogInAddress) {
-                attempts::forget(conn, *subject).await?;
+                attempts::clear(conn, *subject).await?;
             }
-            attempts::note(conn, Subject::account(Scope::LogInSuccess, &request.email), app.clock.now())
-                .await?;
-            let holder = Holder {
-                user: credentials.user,
-                email: credentials.email.clone(),
-                role: credentials.role,
-                business: credentials.business,
-                business_name: credentials.business_name.clone(),
-                password_hash: credentials.password_hash.clone(),
-            };
-            let author = Author::user(holder.user, &holder.email, request.request);
-            let opened = start_session(conn, app, holder, &request.browser).await?;
-            let act = Act::new(Action::SessionOpened).on(Target::new(TargetKind::Session, opened.session.id));
-            write_audit(conn, app, opened.session.business, &author, &act).await?;
+            let success = Subject::account(Scope::LogInSuccess, &request.email);
+            attempts::record(conn, success, state.unit.clock.now()).await?;
+            let author = Author::user(credentials.user, &credentials.email, request.request);
+            let opened = open_session(conn, state, credentials.clone(), &request.browser).await?;
+            let target = Target::new(TargetKind::Session, opened.session.id);
+            let event = AuditEvent::new(Action::SessionOpened).on(target);
+            write_audit(conn, state, opened.session.business, &author, &event).await?;
             Ok(opened)
         })
         .await;
@@ -151,7 +150,7 @@ async fn open(
         business_id = %opened.session.business,
         user_id = %opened.session.user,
         session_id = %opened.session.id,
-        "a user logged in"
+        "user logged in"
     );
     Ok(opened)
 }

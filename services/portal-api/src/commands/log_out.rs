@@ -1,31 +1,33 @@
-//! Somebody logs out: their session ends at once, wherever its cookie still is.
+//! A user logs out.
 
 use domain::RequestId;
 use postgres::StoreError;
 
-use super::write_audit;
-use crate::app::App;
-use crate::domain::{Act, Action, Author, Session, SessionToken, Target, TargetKind};
+use super::audit::write_audit;
+use crate::domain::{Action, AuditEvent, Author, Session, SessionToken, Target, TargetKind};
+use crate::state::State;
 use crate::store::sessions;
 
-/// A session that has ended already is no fault.
+/// Ends the session. Does nothing if it has already ended.
 pub(crate) async fn log_out(
-    app: &App,
+    state: &State,
     token: &SessionToken,
     request: Option<RequestId>,
 ) -> Result<(), StoreError> {
-    let now = app.clock.now();
-    let ended: Result<Option<Session>, StoreError> = app
+    let now = state.unit.clock.now();
+    let ended: Result<Option<Session>, StoreError> = state
+        .unit
         .database
         .transaction(async |conn| {
             let Some(session) = sessions::revoke(conn, token, now).await? else { return Ok(None) };
-            let act = Act::new(Action::SessionClosed).on(Target::new(TargetKind::Session, session.id));
-            write_audit(conn, app, session.business, &Author::of(&session, request), &act).await?;
+            let target = Target::new(TargetKind::Session, session.id);
+            let event = AuditEvent::new(Action::SessionClosed).on(target);
+            write_audit(conn, state, session.business, &Author::of(&session, request), &event).await?;
             Ok(Some(session))
         })
         .await;
     if let Some(session) = ended? {
-        tracing::info!(session_id = %session.id, "a user logged out");
+        tracing::info!(session_id = %session.id, "user logged out");
     }
     Ok(())
 }

@@ -1,35 +1,35 @@
-//! A business says where its parcels are picked up.
+//! A business sets its pickup profile.
 
 use domain::BusinessId;
-use internal_api::ordering::PickupProfile;
 use postgres::StoreError;
 
-use super::{announce, write_audit};
-use crate::app::App;
-use crate::domain::{Act, Action, Author, Target, TargetKind};
+use super::announce::announce_business_change;
+use super::audit::write_audit;
+use crate::domain::{Action, AuditEvent, Author, PickupProfile, Target, TargetKind};
+use crate::state::State;
 use crate::store::pickup_profiles;
 
-/// Keeps the profile, which is complete, and tells the others unless it is what they know already.
+/// Stores the profile, and announces it if it has changed.
 pub(crate) async fn put_pickup_profile(
-    app: &App,
+    state: &State,
     business: BusinessId,
     author: &Author,
     profile: &PickupProfile,
 ) -> Result<(), StoreError> {
-    let outcome: Result<(), StoreError> = app
-        .database
+    let outcome: Result<(), StoreError> = state
+        .unit
         .transaction(async |conn| {
             if pickup_profiles::find(conn, business).await?.as_ref() == Some(profile) {
                 return Ok(());
             }
-            pickup_profiles::put(conn, business, profile, app.clock.now()).await?;
-            let act = Act::new(Action::PickupProfileChanged).on(Target::new(TargetKind::Business, business));
-            write_audit(conn, app, business, author, &act).await?;
-            announce(conn, app, business).await
+            pickup_profiles::put(conn, business, profile, state.unit.clock.now()).await?;
+            let target = Target::new(TargetKind::Business, business);
+            let event = AuditEvent::new(Action::PickupProfileChanged).on(target);
+            write_audit(conn, state, business, author, &event).await?;
+            announce_business_change(conn, state, business).await
         })
         .await;
     outcome?;
-    app.notifier.notify();
-    tracing::info!(business_id = %business, "a pickup profile was written");
+    tracing::info!(business_id = %business, "pickup profile saved");
     Ok(())
 }

@@ -1,30 +1,32 @@
-//! Somebody who cannot log in chooses a new password, with a link that they were mailed or that the operator gave them.
+//! A user who cannot log in sets a new password with a link, which was mailed or passed on by the operator.
+
+use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, RequestId};
 use postgres::StoreError;
 
-use super::counted::{self, Origin};
-use super::write_audit;
-use crate::app::App;
-use crate::domain::{Act, Action, Author, Email, LinkToken, Password, Scope, Subject, Target, TargetKind};
-use crate::mail::Letter;
-use crate::passwords::PasswordError;
-use crate::store::attempts::{self, Allowed};
+use super::attempt_limits::{self, Caller};
+use super::audit::write_audit;
+use crate::domain::{
+    Action, AuditEvent, Author, Credentials, Email, LinkToken, Password, Scope, Subject, Target, TargetKind,
+};
+use crate::mail::Mail;
+use crate::passwords::{PasswordError, Requester};
+use crate::state::State;
+use crate::store::attempts::{self, Admission};
 use crate::store::password_resets::{self, Reset};
-use crate::store::sessions;
-use crate::store::users::{self, Credentials};
-use crate::turns::Who;
+use crate::store::{sessions, users};
 
-/// How long the link is good.
-const LASTS: TimeDelta = TimeDelta::hours(1);
-/// Of one user; older ones are forgotten.
+/// A link expires after this time.
+const VALID_FOR: TimeDelta = TimeDelta::hours(1);
+/// Open links of one user. Issuing more deletes the oldest ones.
 const OPEN_MAX: i64 = 10;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RequestResetError {
-    #[error("too many resets were asked for")]
+    #[error("too many resets were requested")]
     TooMany { wait: TimeDelta },
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -32,7 +34,7 @@ pub(crate) enum RequestResetError {
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ResetError {
-    #[error("the link was used, has expired, or never was one")]
+    #[error("the link is used, expired or invalid")]
     Invalid,
     #[error(transparent)]
     Password(#[from] PasswordError),
@@ -40,144 +42,130 @@ pub(crate) enum ResetError {
     Store(#[from] StoreError),
 }
 
-impl From<diesel::result::Error> for ResetError {
-    fn from(error: diesel::result::Error) -> Self {
-        Self::Store(error.into())
-    }
-}
-
-/// Has a link mailed, if there is such an account. That is found out after the answer: neither it nor its time tells.
+/// Mails a link if the account exists. Runs in the background, so that the response time does not reveal whether it does.
 pub(crate) async fn request_reset(
-    app: &App,
+    state: &Arc<State>,
     email: Email,
-    origin: &Origin,
+    caller: &Caller,
     request: Option<RequestId>,
 ) -> Result<(), RequestResetError> {
-    let now = app.clock.now();
-    let subjects = counted::subjects(app, &counted::RESET, &email, origin).await?;
-    let allowed = app.database.transaction(async |conn| attempts::begin(conn, &subjects, now).await).await?;
-    if let Allowed::After(wait) = allowed {
+    let subjects = attempt_limits::subjects(state, &attempt_limits::RESET, &email, caller).await?;
+    if let Admission::RetryAfter(wait) = attempt_limits::admit(state, &subjects).await? {
         return Err(RequestResetError::TooMany { wait });
     }
-    if app.mailbox.is_enabled() {
-        let later = app.clone();
-        app.do_later(async move {
-            if let Err(error) = mail_link(&later, &email, request).await {
-                tracing::error!(%error, "a link to reset a password was not mailed");
+    if state.mailbox.is_enabled {
+        let shared = state.clone();
+        state.background.spawn(async move {
+            if let Err(error) = mail_link(&shared, &email, request).await {
+                tracing::error!(%error, "mailing a password reset link failed");
             }
         });
     }
     Ok(())
 }
 
-async fn mail_link(app: &App, email: &Email, request: Option<RequestId>) -> Result<(), StoreError> {
-    let now = app.clock.now();
-    let posted: Result<bool, StoreError> = app
+async fn mail_link(state: &State, email: &Email, request: Option<RequestId>) -> Result<(), StoreError> {
+    let now = state.unit.clock.now();
+    let queued: Result<bool, StoreError> = state
+        .unit
         .database
         .transaction(async |conn| {
             let Some(account) = users::credentials(conn, email).await? else { return Ok(false) };
-            let (token, expires_at) = new_link(conn, app, &account, now).await?;
-            let act =
-                Act::new(Action::PasswordResetRequested)
-                    .on(Target::new(TargetKind::User, account.user).labelled(&account.email));
-            write_audit(conn, app, account.business, &Author::system(request), &act).await?;
-            let letter = Letter::PasswordReset { token: &token, expires_at };
-            app.mailbox.post(conn, account.business, &account.email, &letter, now).await?;
+            let (token, expires_at) = create_link(conn, state, &account, now).await?;
+            let target = Target::new(TargetKind::User, account.user).labelled(&account.email);
+            let event = AuditEvent::new(Action::PasswordResetRequested).on(target);
+            write_audit(conn, state, account.business, &Author::system(request), &event).await?;
+            let mail = Mail::PasswordReset { token: &token, expires_at };
+            state.mailbox.queue(conn, account.business, &account.email, &mail, now).await?;
             Ok(true)
         })
         .await;
-    if posted? {
-        app.mailbox.ring();
+    if queued? {
+        state.mailbox.wake_sender();
     }
     Ok(())
 }
 
-/// A link for the operator to hand over; `None` when the business has no such user.
+/// Creates a link that the operator passes on. `None` if the business has no such user.
 pub(crate) async fn issue_link(
-    app: &App,
+    state: &State,
     business: BusinessId,
     author: &Author,
     email: &Email,
 ) -> Result<Option<(LinkToken, DateTime<Utc>)>, StoreError> {
-    let now = app.clock.now();
-    let issued: Result<_, StoreError> = app
+    let now = state.unit.clock.now();
+    let issued: Result<_, StoreError> = state
+        .unit
         .database
         .transaction(async |conn| {
             let account = users::credentials(conn, email).await?;
             let Some(account) = account.filter(|account| account.business == business) else {
                 return Ok(None);
             };
-            let link = new_link(conn, app, &account, now).await?;
-            let act = Act::new(Action::PasswordResetIssued)
-                .on(Target::new(TargetKind::User, account.user).labelled(&account.email));
-            write_audit(conn, app, business, author, &act).await?;
+            let link = create_link(conn, state, &account, now).await?;
+            let target = Target::new(TargetKind::User, account.user).labelled(&account.email);
+            let event = AuditEvent::new(Action::PasswordResetIssued).on(target);
+            write_audit(conn, state, business, author, &event).await?;
             Ok(Some(link))
         })
         .await;
     let issued = issued?;
-    tracing::info!(business_id = %business, found = issued.is_some(), "the operator asked for a link to reset a password");
+    tracing::info!(business_id = %business, found = issued.is_some(), "password reset link requested by the operator");
     Ok(issued)
 }
 
-async fn new_link(
+async fn create_link(
     conn: &mut AsyncPgConnection,
-    app: &App,
+    state: &State,
     account: &Credentials,
     now: DateTime<Utc>,
 ) -> Result<(LinkToken, DateTime<Utc>), StoreError> {
-    let (token, expires_at) = (LinkToken::generate(&app.entropy), now + LASTS);
+    let (token, expires_at) = (LinkToken::generate(&state.unit.entropy), now + VALID_FOR);
     let reset = Reset { business: account.business, user: account.user };
     password_resets::insert(conn, reset, &token, (now, expires_at), OPEN_MAX).await?;
     Ok((token, expires_at))
 }
 
-/// Whether a link would work now.
-pub(crate) async fn is_good(app: &App, token: &LinkToken) -> Result<bool, StoreError> {
-    let now = app.clock.now();
-    let found = app.database.read(async |conn| password_resets::find(conn, token, now).await).await?;
-    Ok(found.is_some())
-}
-
-/// Uses up the link. Every session of the user ends, and their failed log-ins from this address are forgotten.
+/// Consumes the link, sets the password, ends all sessions of the user, and clears their failed log-ins from this address.
 pub(crate) async fn reset_password(
-    app: &App,
+    state: &State,
     token: &LinkToken,
     password: &Password,
-    origin: &Origin,
+    caller: &Caller,
     request: Option<RequestId>,
 ) -> Result<(), ResetError> {
-    let now = app.clock.now();
-    // Looked up first, so that nobody has passwords hashed without a good link.
-    let found = app.database.read(async |conn| password_resets::find(conn, token, now).await).await?;
+    let now = state.unit.clock.now();
+    let database = &state.unit.database;
+    // Checked before hashing the password, which is expensive.
+    let found = database.read(async |conn| password_resets::find(conn, token, now).await).await?;
     let reset: Reset = found.ok_or(ResetError::Invalid)?;
-    let who = Who { address: origin.address_text(), account: reset.user.to_string() };
-    let hash = app.passwords.hash(password, who).await?;
-    let changed: Result<(), ResetError> = app
-        .database
+    let requester = Requester { address: caller.address_text(), account: reset.user.to_string() };
+    let hash = state.passwords.hash(password, requester).await?;
+    let changed: Result<(), ResetError> = database
         .transaction(async |conn| {
-            if !password_resets::use_up(conn, reset, token).await? {
+            if !password_resets::consume(conn, reset, token).await? {
                 return Err(ResetError::Invalid);
             }
             let (business, user) = (reset.business, reset.user);
             let account = users::credentials_of(conn, business, user).await?.ok_or(ResetError::Invalid)?;
             users::set_password(conn, business, user, None, &hash).await?;
-            password_resets::forget(conn, reset).await?;
+            password_resets::remove_all(conn, reset).await?;
             sessions::revoke_all(conn, (business, user), None, now).await?;
             if let Some(email) = Email::parse(&account.email) {
-                attempts::forget(conn, Subject::account(Scope::LogInAccount, &email)).await?;
-                let here = Subject::account_at(Scope::LogInAccountAddress, &email, &origin.address_text());
-                attempts::forget(conn, here).await?;
+                attempts::clear(conn, Subject::account(Scope::LogInAccount, &email)).await?;
+                let here = Subject::account_at(Scope::LogInAccountAddress, &email, &caller.address_text());
+                attempts::clear(conn, here).await?;
             }
-            let act = Act::new(Action::PasswordReset)
-                .on(Target::new(TargetKind::User, user).labelled(&account.email));
+            let target = Target::new(TargetKind::User, user).labelled(&account.email);
+            let event = AuditEvent::new(Action::PasswordReset).on(target);
             let author = Author::user(user, &account.email, request);
-            write_audit(conn, app, business, &author, &act).await?;
-            let letter = Letter::PasswordChanged { at: now };
-            Ok(app.mailbox.post(conn, business, &account.email, &letter, now).await?)
+            write_audit(conn, state, business, &author, &event).await?;
+            let mail = Mail::PasswordChanged { at: now };
+            Ok(state.mailbox.queue(conn, business, &account.email, &mail, now).await?)
         })
         .await;
     changed?;
-    app.mailbox.ring();
-    tracing::info!(business_id = %reset.business, user_id = %reset.user, "a password was reset");
+    state.mailbox.wake_sender();
+    tracing::info!(business_id = %reset.business, user_id = %reset.user, "password reset");
     Ok(())
 }

@@ -1,49 +1,51 @@
-//! Somebody ends sessions of their own: one of them, or all but the one at hand.
+//! A user ends one of their sessions, or all except the current one.
 
 use domain::SessionId;
 use postgres::StoreError;
 
-use super::write_audit;
-use crate::app::App;
-use crate::domain::{Act, Action, Author, Session, Target, TargetKind};
+use super::audit::write_audit;
+use crate::domain::{Action, AuditEvent, Author, Session, Target, TargetKind};
+use crate::state::State;
 use crate::store::sessions;
 
-/// False when it is none of theirs, or has ended.
+/// False if the session is not theirs or has already ended.
 pub(crate) async fn revoke_session(
-    app: &App,
+    state: &State,
     session: &Session,
     author: &Author,
     id: SessionId,
 ) -> Result<bool, StoreError> {
-    let now = app.clock.now();
-    let whose = (session.business, session.user);
-    let act = Act::new(Action::SessionRevoked).on(Target::new(TargetKind::Session, id));
-    app.database
+    let now = state.unit.clock.now();
+    let user = (session.business, session.user);
+    let event = AuditEvent::new(Action::SessionRevoked).on(Target::new(TargetKind::Session, id));
+    let database = &state.unit.database;
+    database
         .transaction(async |conn| {
-            let ended = sessions::revoke_one(conn, whose, id, now).await?;
+            let ended = sessions::revoke_one(conn, user, id, now).await?;
             if ended {
-                write_audit(conn, app, session.business, author, &act).await?;
+                write_audit(conn, state, session.business, author, &event).await?;
             }
             Ok(ended)
         })
         .await
 }
 
-/// How many ended.
+/// Returns how many sessions ended.
 pub(crate) async fn revoke_others(
-    app: &App,
+    state: &State,
     session: &Session,
     author: &Author,
 ) -> Result<usize, StoreError> {
-    let now = app.clock.now();
-    let whose = (session.business, session.user);
-    app.database
+    let now = state.unit.clock.now();
+    let user = (session.business, session.user);
+    let database = &state.unit.database;
+    database
         .transaction(async |conn| {
-            let revoked = sessions::revoke_all(conn, whose, Some(session.id), now).await?;
+            let revoked = sessions::revoke_all(conn, user, Some(session.id), now).await?;
             if revoked > 0 {
-                let user = Target::new(TargetKind::User, session.user).labelled(&session.email);
-                let act = Act::new(Action::SessionRevoked).on(user).with("sessions", revoked);
-                write_audit(conn, app, session.business, author, &act).await?;
+                let target = Target::new(TargetKind::User, session.user).labelled(&session.email);
+                let event = AuditEvent::new(Action::SessionRevoked).on(target).with("sessions", revoked);
+                write_audit(conn, state, session.business, author, &event).await?;
             }
             Ok(revoked)
         })

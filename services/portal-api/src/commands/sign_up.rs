@@ -1,21 +1,22 @@
-//! A business opens its account.
+//! A business signs up.
 
 use chrono::TimeDelta;
+use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, RequestId, UserId};
 use postgres::StoreError;
 
-use super::start_session::{Browser, Holder, Opened, start_session};
-use super::write_audit;
-use crate::app::App;
+use super::attempt_limits;
+use super::audit::write_audit;
+use super::open_session::{Browser, OpenedSession, open_session};
 use crate::domain::{
-    Act, Action, Author, Business, BusinessStatus, CallerAddress, Email, Password, Role, Subject,
-    Subscription, Target, TargetKind,
+    Action, AuditEvent, Author, Business, BusinessStatus, CallerAddress, Credentials, Email, Password, Role,
+    Subject, Subscription, Target, TargetKind,
 };
-use crate::passwords::PasswordError;
-use crate::store::attempts::{self, Allowed};
+use crate::passwords::{PasswordError, Requester};
+use crate::state::State;
+use crate::store::attempts::Admission;
 use crate::store::users::{self, NewUser};
 use crate::store::{businesses, go_live};
-use crate::turns::Who;
 
 pub(crate) struct SignUp {
     pub(crate) business_name: String,
@@ -28,9 +29,9 @@ pub(crate) struct SignUp {
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SignUpError {
-    #[error("an account with this e-mail exists already")]
+    #[error("the e-mail address already has an account")]
     EmailTaken,
-    #[error("too many accounts were opened from this address")]
+    #[error("too many sign-ups from this address")]
     TooMany { wait: TimeDelta },
     #[error(transparent)]
     Password(#[from] PasswordError),
@@ -38,46 +39,38 @@ pub(crate) enum SignUpError {
     Store(#[from] StoreError),
 }
 
-impl From<diesel::result::Error> for SignUpError {
-    fn from(error: diesel::result::Error) -> Self {
-        Self::Store(error.into())
+/// Creates the business (inactive until the operator approves it), its owner, and a session for the owner.
+pub(crate) async fn sign_up(state: &State, request: SignUp) -> Result<OpenedSession, SignUpError> {
+    if let Some(address) = request.address.as_ref().filter(|_| state.limit_per_address)
+        && let Admission::RetryAfter(wait) =
+            attempt_limits::admit(state, &[Subject::sign_up_from(address)]).await?
+    {
+        return Err(SignUpError::TooMany { wait });
     }
-}
-
-/// Creates the business, inactive until the operator approves it, its owner, and a session for them.
-pub(crate) async fn sign_up(app: &App, request: SignUp) -> Result<Opened, SignUpError> {
-    if let Some(address) = request.address.filter(|_| app.limits.per_address) {
-        let subjects = [Subject::sign_up_from(address)];
-        let now = app.clock.now();
-        let allowed =
-            app.database.transaction(async |conn| attempts::begin(conn, &subjects, now).await).await?;
-        if let Allowed::After(wait) = allowed {
-            return Err(SignUpError::TooMany { wait });
-        }
-    }
-    let address = request.address.map(CallerAddress::text).unwrap_or_default();
-    let who = Who { address, account: request.email.key() };
-    let password_hash = app.passwords.hash(&request.password, who).await?;
-    let opened = app.database.transaction(async |conn| create(conn, app, &request, &password_hash).await);
-    let opened = opened.await?;
+    let address = request.address.as_ref().map(CallerAddress::as_str).unwrap_or_default();
+    let requester = Requester { address: address.to_owned(), account: request.email.key() };
+    let password_hash = state.passwords.hash(&request.password, requester).await?;
+    let database = &state.unit.database;
+    let opened =
+        database.transaction(async |conn| create(conn, state, &request, &password_hash).await).await?;
     tracing::info!(
         business_id = %opened.session.business,
         user_id = %opened.session.user,
         session_id = %opened.session.id,
-        "a business signed up"
+        "business signed up"
     );
     Ok(opened)
 }
 
 async fn create(
-    conn: &mut diesel_async::AsyncPgConnection,
-    app: &App,
+    conn: &mut AsyncPgConnection,
+    state: &State,
     request: &SignUp,
     password_hash: &str,
-) -> Result<Opened, SignUpError> {
-    let now = app.clock.now();
+) -> Result<OpenedSession, SignUpError> {
+    let now = state.unit.clock.now();
     let business = Business {
-        id: BusinessId::generate(&app.clock, &app.entropy),
+        id: BusinessId::generate(&state.unit.clock, &state.unit.entropy),
         name: request.business_name.clone(),
         status: BusinessStatus::Inactive,
         live_access: false,
@@ -85,7 +78,7 @@ async fn create(
         created_at: now,
     };
     let user = NewUser {
-        id: UserId::generate(&app.clock, &app.entropy),
+        id: UserId::generate(&state.unit.clock, &state.unit.entropy),
         business: business.id,
         email: &request.email,
         password_hash,
@@ -97,7 +90,7 @@ async fn create(
     if !users::insert(conn, &user).await? {
         return Err(SignUpError::EmailTaken);
     }
-    let holder = Holder {
+    let owner = Credentials {
         user: user.id,
         email: request.email.as_str().to_owned(),
         role: Role::Owner,
@@ -105,8 +98,9 @@ async fn create(
         business_name: business.name,
         password_hash: password_hash.to_owned(),
     };
-    let author = Author::user(user.id, &holder.email, request.request);
-    let act = Act::new(Action::AccountCreated).on(Target::new(TargetKind::Business, business.id));
-    write_audit(conn, app, business.id, &author, &act).await?;
-    Ok(start_session(conn, app, holder, &request.browser).await?)
+    let author = Author::user(user.id, &owner.email, request.request);
+    let target = Target::new(TargetKind::Business, business.id);
+    let event = AuditEvent::new(Action::AccountCreated).on(target);
+    write_audit(conn, state, business.id, &author, &event).await?;
+    Ok(open_session(conn, state, owner, &request.browser).await?)
 }

@@ -1,9 +1,9 @@
-//! What this service hears from the broker.
+//! Consumers of events from the broker.
 
-mod facts;
-mod news;
+mod go_live_facts;
+mod live_updates;
 mod warnings;
 
-pub(crate) use facts::FactsConsumer;
-pub(crate) use news::NewsConsumer;
+pub(crate) use go_live_facts::GoLiveFactsConsumer;
+pub(crate) use live_updates::LiveUpdatesConsumer;
 pub(crate) use warnings::WarningsConsumer;

@@ -1,54 +1,32 @@
-//! What goes wrong for a business while nobody looks: a wallet that runs low, an endpoint that only fails or was disabled.
-//! Its owners and developers are mailed, once for each event.
+//! Warnings that are mailed to the owners and developers of a business: a low wallet balance, a failing or disabled webhook
+//! endpoint.
+
+use std::sync::Arc;
 
 use events::{Body, Envelope};
 use messaging::{Handler, Rejection};
-use postgres::StoreError;
 
-use crate::app::App;
-use crate::domain::Role;
-use crate::mail::Letter;
-use crate::store::users;
+use crate::commands::mail_warning::mail_warning;
+use crate::mail::Mail;
+use crate::state::State;
 
-/// Under this name the inbox remembers what was handled.
-const CONSUMER: &str = "portal-api.warnings";
-
-pub(crate) struct WarningsConsumer(pub(crate) App);
+pub(crate) struct WarningsConsumer(pub(crate) Arc<State>);
 
 impl Handler for WarningsConsumer {
     async fn handle(&self, envelope: Envelope) -> Result<(), Rejection> {
-        let Some(letter) = letter_about(&envelope.body) else { return Ok(()) };
-        let (app, business) = (&self.0, envelope.business_id);
-        let outcome: Result<(), StoreError> = app
-            .database
-            .transaction(async |conn| {
-                let now = app.clock.now();
-                if !outbox::first_time(conn, CONSUMER, envelope.id, now).await? {
-                    return Ok(());
-                }
-                for recipient in users::emails_of(conn, business, Role::Developer).await? {
-                    app.mailbox.post(conn, business, &recipient, &letter, now).await?;
-                }
-                Ok(())
-            })
-            .await;
-        match outcome {
-            Ok(()) => {
-                app.mailbox.ring();
-                Ok(())
-            }
-            Err(error) => Err(Rejection::Later(error.to_string())),
-        }
+        let Some(mail) = warning(&envelope.body) else { return Ok(()) };
+        let mailed = mail_warning(&self.0, envelope.id, envelope.business_id, &mail).await;
+        mailed.map_err(|error| Rejection::Later(error.to_string()))
     }
 }
 
-fn letter_about(body: &Body) -> Option<Letter<'_>> {
+fn warning(body: &Body) -> Option<Mail<'_>> {
     match body {
         Body::WalletLowBalance(low) => {
-            Some(Letter::LowBalance { balance: low.balance_paise, threshold: low.threshold_paise })
+            Some(Mail::LowBalance { balance: low.balance_paise, threshold: low.threshold_paise })
         }
-        Body::EndpointFailing(failing) => Some(Letter::EndpointFailing { percent: failing.percent }),
-        Body::EndpointDisabled(disabled) => Some(Letter::EndpointDisabled { reason: &disabled.reason }),
+        Body::EndpointFailing(failing) => Some(Mail::EndpointFailing { percent: failing.percent }),
+        Body::EndpointDisabled(disabled) => Some(Mail::EndpointDisabled { reason: &disabled.reason }),
         _ => None,
     }
 }

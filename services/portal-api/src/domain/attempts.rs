@@ -1,6 +1,5 @@
-//! How often strangers may try: log-ins and resets of a password per account and address, per account, and per address;
-//! sign-ups per address (SPECIFICATION §12); how often anybody may log in; and how often a business may invite, and somebody
-//! be invited.
+//! Rate limits (SPECIFICATION §12): log-ins and password resets per account and address, per account, and per address;
+//! sign-ups per address; invitations per business and per recipient.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{BusinessId, UserId};
@@ -9,7 +8,7 @@ use strum::{Display, IntoStaticStr};
 
 use super::{CallerAddress, Email, KnownBrowser};
 
-/// What is counted.
+/// What a limit counts. The names are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Display, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum Scope {
@@ -27,7 +26,7 @@ pub(crate) enum Scope {
     ResetBrowser,
 }
 
-/// At most `max` within any stretch of `window`.
+/// At most `max` attempts in any period of length `window`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limit {
     pub(crate) max: usize,
@@ -35,7 +34,7 @@ pub(crate) struct Limit {
 }
 
 impl Scope {
-    /// The longest window of all; what is older counts nowhere.
+    /// The longest window. Older attempts do not count for any limit.
     pub(crate) const WINDOW_MAX: TimeDelta = TimeDelta::hours(24);
 
     pub(crate) fn limit(self) -> Limit {
@@ -43,12 +42,12 @@ impl Scope {
             Self::LogInAccountAddress | Self::LogInBrowser => {
                 Limit { max: 10, window: TimeDelta::minutes(15) }
             }
-            // Looser than the one above: a stranger at one address must not lock the account's own people out.
+            // Higher than the limit above, so that a stranger at one address does not lock out the user.
             Self::LogInAccount | Self::LogInAddress => Limit { max: 100, window: TimeDelta::minutes(15) },
-            // Each costs as much of a processor as one that fails.
+            // A successful log-in costs as much CPU time as a failed one.
             Self::LogInSuccess => Limit { max: 100, window: TimeDelta::minutes(15) },
             Self::SignUpAddress => Limit { max: 20, window: TimeDelta::hours(1) },
-            // Each may send a mail to somebody who never asked for it.
+            // Each invitation sends a mail that the recipient did not ask for.
             Self::InvitationBusiness => Limit { max: 60, window: TimeDelta::hours(1) },
             Self::InvitationRecipient => Limit { max: 5, window: TimeDelta::hours(24) },
             Self::ResetAccountAddress | Self::ResetBrowser => Limit { max: 5, window: TimeDelta::hours(1) },
@@ -58,7 +57,7 @@ impl Scope {
     }
 }
 
-/// Whose attempts are counted, as a digest: the table of attempts must not become a list of e-mails.
+/// Whose attempts are counted. A digest, so that the table of attempts contains no e-mail addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Subject {
     pub(crate) scope: Scope,
@@ -70,28 +69,28 @@ impl Subject {
         Self::of(scope, &email.key())
     }
 
-    /// No e-mail and no address has a space.
+    /// The space separates unambiguously: neither part contains one.
     pub(crate) fn account_at(scope: Scope, email: &Email, address: &str) -> Self {
         Self::of(scope, &format!("{} {address}", email.key()))
     }
 
-    pub(crate) fn address(scope: Scope, address: CallerAddress) -> Self {
-        Self::of(scope, &address.text())
+    pub(crate) fn address(scope: Scope, address: &CallerAddress) -> Self {
+        Self::of(scope, address.as_str())
     }
 
     pub(crate) fn browser(scope: Scope, user: UserId, browser: &KnownBrowser) -> Self {
         Self::of(scope, &format!("{user} {}", browser.expose()))
     }
 
-    pub(crate) fn sign_up_from(address: CallerAddress) -> Self {
-        Self::of(Scope::SignUpAddress, &address.text())
+    pub(crate) fn sign_up_from(address: &CallerAddress) -> Self {
+        Self::of(Scope::SignUpAddress, address.as_str())
     }
 
     pub(crate) fn invitation_by(business: BusinessId) -> Self {
         Self::of(Scope::InvitationBusiness, &business.to_string())
     }
 
-    /// Of all businesses together; `name+anything@host` is the inbox of `name@host`.
+    /// Counts the invitations of all businesses. `name+anything@host` is the same inbox as `name@host`.
     pub(crate) fn invitation_to(email: &Email) -> Self {
         let key = email.key();
         let (local, host) = key.split_once('@').unwrap_or((&key, ""));
@@ -99,8 +98,8 @@ impl Subject {
         Self::of(Scope::InvitationRecipient, &format!("{name}@{host}"))
     }
 
-    /// The number under which attempts of this subject queue up one behind the other.
-    pub(crate) fn lock_number(self) -> i64 {
+    /// The key of the advisory lock that serializes attempts of this subject.
+    pub(crate) fn lock_key(self) -> i64 {
         let mut bytes = [0; 8];
         bytes.copy_from_slice(&self.digest[..8]);
         i64::from_le_bytes(bytes)
@@ -112,18 +111,14 @@ impl Subject {
     }
 }
 
-/// How long a subject with these earlier attempts (in any order) has to wait; `None` when it may try now.
-pub(crate) fn wait_until_allowed(
-    earlier: &[DateTime<Utc>],
-    limit: Limit,
-    now: DateTime<Utc>,
-) -> Option<TimeDelta> {
+/// How long a subject with these earlier attempts (in any order) must wait; `None` if another attempt is allowed now.
+pub(crate) fn retry_after(earlier: &[DateTime<Utc>], limit: Limit, now: DateTime<Utc>) -> Option<TimeDelta> {
     let mut counted: Vec<_> = earlier.iter().copied().filter(|at| *at > now - limit.window).collect();
     if counted.len() < limit.max {
         return None;
     }
     counted.sort_unstable();
-    // The one whose leaving the window makes room.
+    // Another attempt is allowed when this one leaves the window.
     let oldest_that_counts = counted[counted.len() - limit.max];
     Some(oldest_that_counts + limit.window - now)
 }
@@ -143,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_holds_in_any_stretch_of_the_window() {
+    fn the_limit_applies_to_any_period_of_the_window() {
         for (earlier, wait) in [
             (vec![], None),
             (vec![1, 2], None),
@@ -154,19 +149,19 @@ mod tests {
             (vec![20, 30, 40], None),
         ] {
             let wait = wait.map(TimeDelta::minutes);
-            assert_eq!(wait_until_allowed(&minutes_ago(&earlier), LIMIT, now()), wait, "{earlier:?}");
+            assert_eq!(retry_after(&minutes_ago(&earlier), LIMIT, now()), wait, "{earlier:?}");
         }
     }
 
     #[test]
-    fn an_account_is_counted_once_however_it_is_spelled() {
+    fn the_case_of_an_email_does_not_matter() {
         let subject = |text| Subject::account(Scope::LogInAccount, &Email::parse(text).unwrap());
         assert_eq!(subject("a@b.co"), subject("A@B.CO"));
         assert_ne!(subject("a@b.co"), subject("b@b.co"));
-        let address = CallerAddress::new("10.0.0.1".parse().unwrap());
+        let address = CallerAddress::new("10.0.0.1".to_owned());
         assert_ne!(
-            Subject::address(Scope::LogInAddress, address).digest,
-            Subject::sign_up_from(address).digest
+            Subject::address(Scope::LogInAddress, &address).digest,
+            Subject::sign_up_from(&address).digest
         );
     }
 }

@@ -1,13 +1,14 @@
-//! What the audit log says: who did what, to what, in which request. Never a secret, a token, a phone number, a postal
-//! address or a body.
+//! Entries of the audit log: who did what, to what, in which request. They never contain a secret, a token, a phone number,
+//! a postal address or a request body.
 
-use domain::{RequestId, UserId};
+use chrono::{DateTime, Utc};
+use domain::{AuditEntryId, RequestId, UserId};
 use serde_json::{Value, json};
 use strum::{Display, EnumString, IntoStaticStr};
 
 use super::Session;
 
-/// What was done, as `thing.verb`. A name that was written once keeps its meaning.
+/// What was done, as `thing.verb`. Stored names never change their meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr)]
 pub(crate) enum Action {
     #[strum(serialize = "account.created")]
@@ -88,7 +89,7 @@ pub(crate) enum Action {
     BusinessChanged,
 }
 
-/// Who did it. A user is kept with the e-mail that they had then.
+/// Who did it. Users are stored with their e-mail address at that time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Actor {
     User { id: UserId, email: String },
@@ -137,7 +138,7 @@ pub(crate) enum TargetKind {
     Transfer,
 }
 
-/// What it was done to; the label is for people.
+/// What it was done to. The label is for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) kind: TargetKind,
@@ -156,23 +157,23 @@ impl Target {
     }
 }
 
-/// What was done.
+/// What was done, to be written to the log.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Act {
+pub(crate) struct AuditEvent {
     pub(crate) action: Action,
     pub(crate) target: Option<Target>,
-    /// An object.
+    /// A JSON object.
     pub(crate) details: Value,
-    /// Whether its target can be acted on so only once, and whoever repeats the call does nothing more.
+    /// Whether this happens to a target only once: repeated calls have no effect and are not logged.
     pub(crate) once: bool,
 }
 
-impl Act {
+impl AuditEvent {
     pub(crate) fn new(action: Action) -> Self {
         Self { action, target: None, details: json!({}), once: false }
     }
 
-    /// Of what a repeated call does not do again.
+    /// An event that happens to its target only once.
     pub(crate) fn once(action: Action, target: Target) -> Self {
         Self { once: true, ..Self::new(action).on(target) }
     }
@@ -182,7 +183,6 @@ impl Act {
         Self { target: Some(target), ..self }
     }
 
-    /// Adds a detail.
     #[must_use]
     pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.details[name] = value.into();
@@ -190,12 +190,42 @@ impl Act {
     }
 }
 
+/// A written entry. Its words are plain strings: a later version may have written words that this one does not know.
+pub(crate) struct AuditEntry {
+    pub(crate) id: AuditEntryId,
+    pub(crate) at: DateTime<Utc>,
+    pub(crate) action: String,
+    pub(crate) actor_type: String,
+    pub(crate) actor_user_id: Option<String>,
+    pub(crate) actor_email: Option<String>,
+    pub(crate) target: Option<AuditTarget>,
+    pub(crate) request_id: Option<String>,
+    pub(crate) details: Value,
+}
+
+pub(crate) struct AuditTarget {
+    pub(crate) kind: String,
+    pub(crate) id: String,
+    pub(crate) label: Option<String>,
+}
+
+/// Selects entries; absent fields match all.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct AuditFilter {
+    pub(crate) action: Option<Action>,
+    pub(crate) user: Option<UserId>,
+    /// Inclusive.
+    pub(crate) since: Option<DateTime<Utc>>,
+    /// Exclusive.
+    pub(crate) until: Option<DateTime<Utc>>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn an_action_reads_back_as_it_is_written() {
+    fn actions_parse_from_their_names() {
         for action in [Action::AccountCreated, Action::PasswordResetIssued, Action::BusinessChanged] {
             let written = action.to_string();
             assert!(written.contains('.'), "{written}");
@@ -205,7 +235,7 @@ mod tests {
 
     #[test]
     fn details_are_an_object() {
-        let act = Act::new(Action::ApiKeyCreated).with("mode", "test").with("graceSeconds", 60);
-        assert_eq!(act.details, json!({ "mode": "test", "graceSeconds": 60 }));
+        let event = AuditEvent::new(Action::ApiKeyCreated).with("mode", "test").with("graceSeconds", 60);
+        assert_eq!(event.details, json!({ "mode": "test", "graceSeconds": 60 }));
     }
 }

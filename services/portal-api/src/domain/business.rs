@@ -1,17 +1,16 @@
-//! A business, and how far it is on its way to ordering for real.
+//! A business, and its progress towards live orders.
 
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, GoLiveFacts, GoLiveItem};
-use internal_api::ordering::PickupProfile;
 use strum::{Display, EnumString, IntoStaticStr};
 
-use super::{Subscription, SubscriptionState};
+use super::{PickupProfile, Subscription, SubscriptionState};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum BusinessStatus {
     Active,
-    /// Not yet approved by the operator, or no longer. Test mode works all the same.
+    /// Not approved by the operator. Test mode works.
     Inactive,
     Suspended,
 }
@@ -26,18 +25,18 @@ pub(crate) struct Business {
     pub(crate) created_at: DateTime<Utc>,
 }
 
-/// All that this service knows of a business and that decides whether it may order for real.
+/// Everything that decides whether a business may place live orders.
 #[derive(Clone, Debug)]
 pub(crate) struct Standing {
     pub(crate) business: Business,
     pub(crate) successful_test_order: bool,
     pub(crate) wallet_funded: bool,
-    /// Kept only when complete.
+    /// `None` until it is complete.
     pub(crate) pickup: Option<PickupProfile>,
     pub(crate) since: DoneSince,
 }
 
-/// Since when each item of the go-live list is done, as far as that is known; the profile's is its latest change.
+/// When each item of the go-live checklist was completed, if known. For the profile it is the latest change.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DoneSince {
     pub(crate) successful_test_order: Option<DateTime<Utc>>,
@@ -73,10 +72,33 @@ impl Standing {
         }
     }
 
-    /// The open items; empty means that live orders are unlocked.
+    /// The open items. Live orders are unlocked when there are none.
     pub(crate) fn missing(&self) -> Vec<GoLiveItem> {
         self.facts().missing()
     }
+}
+
+/// A fact of the go-live checklist that another service reports. Once recorded it stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GoLiveFact {
+    SuccessfulTestOrder,
+    WalletFunded,
+}
+
+/// A business in the operator's list.
+pub(crate) struct ListedBusiness {
+    pub(crate) standing: Standing,
+    pub(crate) owner_email: String,
+}
+
+/// Selects businesses for the operator's list; absent fields match all.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BusinessFilter {
+    pub(crate) only: Option<BusinessId>,
+    /// An id, or part of the name or of a user's e-mail address; case does not matter.
+    pub(crate) search: Option<String>,
+    pub(crate) status: Option<BusinessStatus>,
+    pub(crate) subscription: Option<SubscriptionState>,
 }
 
 #[cfg(test)]
@@ -84,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_item_hangs_on_its_own_fact() {
+    fn each_item_depends_on_its_own_fact() {
         let profile = PickupProfile {
             business_name: "Shop".into(),
             contact_name: "Asha".into(),

@@ -1,6 +1,6 @@
-//! Writing CSV (RFC 4180) that a spreadsheet may open: what somebody else wrote is text there and never a formula.
+//! Writes CSV (RFC 4180) that is safe to open in a spreadsheet: text from others never becomes a formula.
 
-/// One record with its line end.
+/// One record, including the line break.
 pub(crate) fn record<'a>(fields: impl Iterator<Item = &'a str>) -> Vec<u8> {
     let mut line = String::new();
     for (index, field) in fields.enumerate() {
@@ -19,24 +19,24 @@ pub(crate) fn record<'a>(fields: impl Iterator<Item = &'a str>) -> Vec<u8> {
     line.into_bytes()
 }
 
-/// A text of somebody else's: what a spreadsheet would run gets an apostrophe in front, which it shows as text. A number
-/// of ours may begin with a minus and needs none.
+/// Puts an apostrophe in front of everything that a spreadsheet would run as a formula. Only for text from others: our own
+/// numbers may begin with a minus.
 ///
-/// In many countries a spreadsheet separates cells at semicolons, whatever the quotes: each part may become a cell.
-pub(crate) fn defused(text: &str) -> String {
+/// In many countries spreadsheets split cells at semicolons, even inside quotes, so that each part may become a cell.
+pub(crate) fn without_formulas(text: &str) -> String {
     let starts_cell = |c: char| matches!(c, ';' | '\t' | '\r' | '\n');
-    let mut defused = String::with_capacity(text.len() + 1);
+    let mut safe = String::with_capacity(text.len() + 1);
     for (index, part) in text.split_inclusive(starts_cell).enumerate() {
         let leads = index == 0 && part.starts_with(starts_cell);
-        if leads || part.trim_start_matches([' ', '\'', '"']).starts_with(runs) {
-            defused.push('\'');
+        if leads || part.trim_start_matches([' ', '\'', '"']).starts_with(starts_formula) {
+            safe.push('\'');
         }
-        defused.push_str(part);
+        safe.push_str(part);
     }
-    defused
+    safe
 }
 
-fn runs(c: char) -> bool {
+fn starts_formula(c: char) -> bool {
     matches!(c, '=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠')
 }
 
@@ -51,13 +51,10 @@ mod tests {
     }
 
     #[test]
-    fn no_text_of_somebody_elses_is_a_formula() {
+    fn text_from_others_is_never_a_formula() {
         for formula in ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\r=x", " =1", "'=1", "\"=1", "＝1"] {
-            let defused = defused(formula);
-            assert!(
-                defused.starts_with('\'') && defused.replace('\'', "") == formula.replace('\'', ""),
-                "{defused}"
-            );
+            let safe = without_formulas(formula);
+            assert!(safe.starts_with('\'') && safe.replace('\'', "") == formula.replace('\'', ""), "{safe}");
         }
         for (formula, expected) in [
             (";=1+1", "';'=1+1"),
@@ -66,10 +63,10 @@ mod tests {
             ("x\n=1", "x\n'=1"),
             (";x", "';x"),
         ] {
-            assert_eq!(defused(formula), expected);
+            assert_eq!(without_formulas(formula), expected);
         }
         for harmless in ["", "shop-1", "1-2", "a=b", "a; b", "a;b;", "नमस्ते", "#1"] {
-            assert_eq!(defused(harmless), harmless);
+            assert_eq!(without_formulas(harmless), harmless);
         }
     }
 }

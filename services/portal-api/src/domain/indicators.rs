@@ -1,17 +1,16 @@
-//! The portal's status indicators: the initial labels of SPECIFICATION §3.1, the later ones of SPECIFICATION §12.
+//! The status indicators of the portal: initial labels in SPECIFICATION §3.1, later ones in §12.
 
 use domain::Paise;
-use internal_api::keys::ApiKeySummary;
-use internal_api::wallet::WalletView;
-use internal_api::webhooks::{ConnectionTest, EndpointStatus, WebhookSummary};
 
-use super::{Standing, SubscriptionState};
+use super::{
+    ConnectionTest, EndpointStatus, KeysReport, Standing, SubscriptionState, WalletReport, WebhooksReport,
+};
 
-/// What an indicator shows. Its code is the label in snake_case.
+/// The text of an indicator. Its code is the label in snake_case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Label(pub(crate) &'static str);
 
-/// The seven of SPECIFICATION §3.1.
+/// The seven indicators of SPECIFICATION §3.1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Indicators {
     pub(crate) test_api: Label,
@@ -23,30 +22,30 @@ pub(crate) struct Indicators {
     pub(crate) subscription: Label,
 }
 
-/// What owners say of a business; `None` of one that did not answer.
+/// Reports of the other services; `None` for a service that did not answer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Told<'a> {
-    pub(crate) keys: Option<ApiKeySummary>,
-    pub(crate) webhooks: Option<WebhookSummary>,
-    pub(crate) wallet: Option<&'a WalletView>,
+pub(crate) struct Reports {
+    pub(crate) keys: Option<KeysReport>,
+    pub(crate) webhooks: Option<WebhooksReport>,
+    pub(crate) wallet: Option<WalletReport>,
 }
 
 impl Indicators {
-    pub(crate) fn of(standing: &Standing, told: Told<'_>) -> Self {
+    pub(crate) fn of(standing: &Standing, reports: Reports) -> Self {
         let unlocked = standing.missing().is_empty();
         Self {
-            test_api: told.keys.map_or(UNKNOWN, test_api),
-            live_api: told.keys.map_or(UNKNOWN, |keys| live_api(unlocked, keys)),
+            test_api: reports.keys.map_or(UNKNOWN, test_api),
+            live_api: reports.keys.map_or(UNKNOWN, |keys| live_api(unlocked, keys)),
             connection_test: connection_test(standing.successful_test_order),
-            webhook: told.webhooks.map_or(UNKNOWN, webhook),
-            webhook_connection_test: told.webhooks.map_or(UNKNOWN, webhook_connection_test),
-            wallet: told.wallet.map_or(UNKNOWN, wallet),
+            webhook: reports.webhooks.map_or(UNKNOWN, webhook),
+            webhook_connection_test: reports.webhooks.map_or(UNKNOWN, webhook_connection_test),
+            wallet: reports.wallet.map_or(UNKNOWN, wallet),
             subscription: subscription(standing.business.subscription.state),
         }
     }
 }
 
-/// Of a service that did not answer.
+/// Shown when the service did not answer.
 const UNKNOWN: Label = Label("Unknown");
 
 impl Label {
@@ -55,13 +54,13 @@ impl Label {
     }
 }
 
-/// Whether a test key exists that works.
-fn test_api(keys: ApiKeySummary) -> Label {
+/// Whether a working test key exists.
+fn test_api(keys: KeysReport) -> Label {
     Label(if keys.test { "Active" } else { "Not created" })
 }
 
-/// A live key of a business that is locked again (suspended, say) does not make it active.
-fn live_api(unlocked: bool, keys: ApiKeySummary) -> Label {
+/// A business that is locked again (for example suspended) shows `Locked` even with a live key.
+fn live_api(unlocked: bool, keys: KeysReport) -> Label {
     Label(match (unlocked, keys.live) {
         (false, _) => "Locked",
         (true, false) => "Ready",
@@ -69,13 +68,13 @@ fn live_api(unlocked: bool, keys: ApiKeySummary) -> Label {
     })
 }
 
-/// Whether the integration was ever seen to work.
+/// Whether the integration has ever worked.
 fn connection_test(successful_test_order: bool) -> Label {
     Label(if successful_test_order { "Connected" } else { "No test orders yet" })
 }
 
-fn webhook(summary: WebhookSummary) -> Label {
-    Label(match summary.status {
+fn webhook(report: WebhooksReport) -> Label {
+    Label(match report.status {
         None => "Not configured",
         Some(EndpointStatus::Active) => "Active",
         Some(EndpointStatus::Failing) => "Failing",
@@ -84,19 +83,19 @@ fn webhook(summary: WebhookSummary) -> Label {
     })
 }
 
-fn webhook_connection_test(summary: WebhookSummary) -> Label {
-    Label(match summary.connection_test {
+fn webhook_connection_test(report: WebhooksReport) -> Label {
+    Label(match report.connection_test {
         ConnectionTest::NotTested => "Not tested",
         ConnectionTest::Passed => "Passed",
         ConnectionTest::Failed => "Failed",
     })
 }
 
-fn wallet(wallet: &WalletView) -> Label {
-    Label(match wallet.balance_paise {
-        _ if wallet.funded_at.is_none() => "Not available",
+fn wallet(wallet: WalletReport) -> Label {
+    Label(match wallet.balance {
+        _ if !wallet.is_funded => "Not available",
         Paise::ZERO => "Empty",
-        balance if balance < wallet.low_balance_threshold_paise => "Low balance",
+        balance if balance < wallet.low_balance_threshold => "Low balance",
         _ => "Funded",
     })
 }
@@ -112,24 +111,21 @@ fn subscription(state: SubscriptionState) -> Label {
 
 #[cfg(test)]
 mod tests {
-    use chrono::DateTime;
-
     use super::*;
 
-    fn keys(test: bool, live: bool) -> ApiKeySummary {
-        ApiKeySummary { test, live }
+    fn keys(test: bool, live: bool) -> KeysReport {
+        KeysReport { test, live }
     }
 
-    fn webhooks(status: Option<EndpointStatus>, connection_test: ConnectionTest) -> WebhookSummary {
-        WebhookSummary { status, connection_test, verified: None }
+    fn webhooks(status: Option<EndpointStatus>, connection_test: ConnectionTest) -> WebhooksReport {
+        WebhooksReport { status, connection_test }
     }
 
     fn wallet_with(balance: i64, funded: bool) -> Label {
-        wallet(&WalletView {
-            balance_paise: Paise::new(balance),
-            currency: "INR".into(),
-            funded_at: funded.then_some(DateTime::UNIX_EPOCH),
-            low_balance_threshold_paise: Paise::new(50_000),
+        wallet(WalletReport {
+            balance: Paise::new(balance),
+            low_balance_threshold: Paise::new(50_000),
+            is_funded: funded,
         })
     }
 
@@ -146,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_and_orders_move_their_indicators() {
+    fn keys_and_orders_change_their_indicators() {
         assert_eq!(test_api(keys(true, false)).0, "Active");
         assert_eq!(live_api(true, keys(true, false)).0, "Ready");
         assert_eq!(live_api(true, keys(true, true)).0, "Active");
@@ -155,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn webhooks_show_their_worst() {
+    fn webhooks_show_the_worst_status() {
         for (status, label) in [
             (EndpointStatus::Active, "Active"),
             (EndpointStatus::Failing, "Failing"),

@@ -1,5 +1,5 @@
-//! A browser that an account logged in from before. It is known by a cookie that only a log-in gives, so that strangers who
-//! try passwords do not lock the account's own people out.
+//! A browser that a user has logged in from before, identified by a cookie that only a successful log-in sets. Its attempts
+//! are counted separately, so that strangers who guess passwords do not lock out the user.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -8,10 +8,10 @@ use domain::UserId;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// How long a browser is known after its latest log-in.
+/// How long a browser stays known after its latest log-in.
 const LASTS: TimeDelta = TimeDelta::days(180);
 
-/// `<Unix seconds>.<signature>`. Signed with the hash of the password, so that a new password makes all browsers unknown.
+/// `<Unix seconds>.<signature>`. The signing key is the password hash: a new password makes all browsers unknown.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct KnownBrowser(String);
 
@@ -24,13 +24,14 @@ impl KnownBrowser {
         Self(format!("{since}.{}", URL_SAFE_NO_PAD.encode(signature)))
     }
 
-    /// What a cookie says, whether or not it is true. Written as it was issued: attempts are counted by this text.
-    pub(crate) fn claimed(text: &str) -> Option<Self> {
+    /// Reads a cookie without verifying its signature. Accepts only the exact form that [`Self::issue`] writes, because
+    /// attempts are counted by this text.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let (since, _) = parts(text)?;
         text.starts_with(&format!("{since}.")).then(|| Self(text.to_owned()))
     }
 
-    /// Whether the user logged in from it with the password that is the user's still.
+    /// Whether the user logged in from this browser with their current password.
     pub(crate) fn is_known(&self, password_hash: &str, user: UserId, now: DateTime<Utc>) -> bool {
         let Some((since, signature)) = parts(&self.0) else { return false };
         let fresh = DateTime::from_timestamp(since, 0).is_some_and(|since| now - since < LASTS);
@@ -67,19 +68,19 @@ mod tests {
         let (user, other) = (UserId::generate(&clock, &entropy), UserId::generate(&clock, &entropy));
         let now = DateTime::from_timestamp(1_800_000_000, 0).unwrap();
         let issued = KnownBrowser::issue("hash", user, now);
-        let browser = KnownBrowser::claimed(issued.expose()).unwrap();
+        let browser = KnownBrowser::parse(issued.expose()).unwrap();
         assert!(
             browser.is_known("hash", user, now) && browser.is_known("hash", user, now + TimeDelta::days(179))
         );
         assert!(!browser.is_known("another hash", user, now) && !browser.is_known("hash", other, now));
         assert!(!browser.is_known("hash", user, now + LASTS));
         let later = issued.expose().replacen("1800000000", "1900000000", 1);
-        let later = KnownBrowser::claimed(&later).unwrap();
-        assert!(!later.is_known("hash", user, now + LASTS), "the time is signed, too");
+        let later = KnownBrowser::parse(&later).unwrap();
+        assert!(!later.is_known("hash", user, now + LASTS), "the signature covers the time");
         let rewritten = ["0", "+"].map(|prefix| format!("{prefix}{}", issued.expose()));
         let bad = ["", "1800000000", "x.y", "1800000000.AAAA"];
         for bad in rewritten.iter().map(String::as_str).chain(bad) {
-            assert!(KnownBrowser::claimed(bad).is_none(), "{bad}");
+            assert!(KnownBrowser::parse(bad).is_none(), "{bad}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The portal's own pages that a link leads to. Secrets travel in the fragment, which browsers send to nobody.
+//! Links to pages of the portal. Tokens are in the fragment, which browsers never send to a server.
 
 use url::Url;
 
@@ -14,17 +14,17 @@ impl Links {
         Self { public }
     }
 
-    /// Where somebody accepts an invitation.
+    /// The page that accepts an invitation.
     pub(crate) fn invitation(&self, token: &LinkToken) -> String {
         self.with_token("invitation", token)
     }
 
-    /// Where somebody chooses a new password.
+    /// The page that sets a new password.
     pub(crate) fn reset_password(&self, token: &LinkToken) -> String {
         self.with_token("reset-password", token)
     }
 
-    /// A page by its path.
+    /// The page with this path.
     pub(crate) fn page(&self, path: &str) -> String {
         let base = self.public.as_str().trim_end_matches('/');
         format!("{base}/{path}")
@@ -41,7 +41,7 @@ mod tests {
     use domain::Entropy;
 
     #[test]
-    fn links_lead_to_the_portal_wherever_it_lies() {
+    fn links_keep_the_path_of_the_public_url() {
         let token = LinkToken::generate(&Entropy::seeded(1));
         for (public, before) in [
             ("https://portal.example.com", "https://portal.example.com/invitation#token="),

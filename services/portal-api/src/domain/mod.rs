@@ -1,18 +1,22 @@
-//! This service's own pure decisions.
+//! Pure rules of this service.
 
 mod advice;
 mod attempts;
 mod audit;
 mod business;
-pub(crate) mod colour;
+mod caller_address;
+pub(crate) mod color;
 pub(crate) mod csv;
-mod health;
 pub(crate) mod indicators;
 mod known_browser;
 mod links;
 mod origin;
 mod password;
+mod people;
+mod pickup_profile;
+mod problems;
 mod region;
+mod reports;
 mod role;
 mod secret_token;
 mod session;
@@ -20,19 +24,29 @@ mod subscription;
 mod web_address;
 
 pub(crate) use ::domain::Email;
-pub(crate) use ::web::CallerAddress;
-pub(crate) use advice::{Advice, advice};
-pub(crate) use attempts::{Scope, Subject, wait_until_allowed};
-pub(crate) use audit::{Act, Action, Actor, Author, Target, TargetKind};
-pub(crate) use business::{Business, BusinessStatus, DoneSince, Standing};
-pub(crate) use health::{Problem, problems};
+pub(crate) use advice::{Advice, Evidence, Proof, advice};
+pub(crate) use attempts::{Scope, Subject, retry_after};
+pub(crate) use audit::{
+    Action, Actor, AuditEntry, AuditEvent, AuditFilter, AuditTarget, Author, Target, TargetKind,
+};
+pub(crate) use business::{
+    Business, BusinessFilter, BusinessStatus, DoneSince, GoLiveFact, ListedBusiness, Standing,
+};
+pub(crate) use caller_address::CallerAddress;
 pub(crate) use known_browser::KnownBrowser;
 pub(crate) use links::Links;
 pub(crate) use origin::Origins;
-pub(crate) use password::{Password, Unfit};
-pub(crate) use region::Place;
+pub(crate) use password::{Password, PasswordRejection};
+pub(crate) use people::{Credentials, Invitation, User};
+pub(crate) use pickup_profile::PickupProfile;
+pub(crate) use problems::{Problem, problems};
+pub use region::Locale;
+pub(crate) use region::RegionFormat;
+pub(crate) use reports::{
+    ConnectionTest, EndpointReport, EndpointStatus, KeysReport, WalletReport, WebhooksReport,
+};
 pub(crate) use role::Role;
 pub(crate) use secret_token::{LinkToken, SessionToken};
-pub(crate) use session::{Session, expiry, is_due_for_extension, oldest_session_start};
+pub(crate) use session::{OpenSession, Session, expiry, is_due_for_extension, oldest_session_start};
 pub(crate) use subscription::{Subscription, SubscriptionState};
 pub(crate) use web_address::has_web_address;

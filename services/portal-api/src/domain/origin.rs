@@ -1,4 +1,4 @@
-//! Which pages may send writing calls (SPECIFICATION §13: a foreign or `null` `Origin` is 403).
+//! Which origins may send writing calls (SPECIFICATION §13: a foreign or `null` `Origin` is 403).
 
 use url::{Origin, Url};
 
@@ -13,13 +13,13 @@ impl Origins {
         Self { public }
     }
 
-    /// Whether a page of `origin` may write. `host` is the `Host` that the call itself was sent to: a page from there is
-    /// no stranger, whichever of its names the portal is called by. It must still come by the scheme that the portal
-    /// is published under, so that nobody on the way can pose as it over plain HTTP.
+    /// Whether a page of `origin` may write. `host` is the `Host` of the call: pages from the same host may write, because
+    /// the portal may be reachable under several names. The scheme must match the public URL, so that nobody on the network
+    /// path can impersonate the portal over plain HTTP.
     pub(crate) fn allow(&self, origin: &str, host: Option<&str>) -> bool {
         let Ok(given) = Url::parse(origin) else { return false };
         if !matches!(given.origin(), Origin::Tuple(..)) || given.origin().ascii_serialization() != origin {
-            // `null`, or more than an origin.
+            // `null`, or a URL with more than an origin.
             return false;
         }
         if given.origin() == self.public.origin() {
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_portals_own_pages_may_write() {
+    fn only_pages_of_the_portal_may_write() {
         let origins = Origins::new(Url::parse("https://portal.example.com/").unwrap());
         let host = Some("portal.internal:8443");
         for (origin, host, allowed) in [

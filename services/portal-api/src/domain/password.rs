@@ -1,18 +1,17 @@
-//! A password as it came in. It never leaves this type other than to be hashed.
+//! Passwords in plain text. They leave this type only to be hashed.
 
 use std::fmt;
 
 use super::Email;
 
-/// Of eight characters or more, what people choose most often: what is tried first by whoever guesses. Sorted.
+/// The most common passwords of at least eight characters, sorted. Attackers try them first.
 const COMMON: &str = include_str!("common_passwords.txt");
 
-/// Why a password cannot be chosen.
+/// Why a new password is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unfit {
+pub(crate) enum PasswordRejection {
     Short,
     Long,
-    /// Guessed at once.
     Common,
 }
 
@@ -22,27 +21,27 @@ pub(crate) struct Password(String);
 impl Password {
     /// In characters.
     pub(crate) const MIN: usize = 8;
-    /// In characters. Hashing time hardly depends on the length; this only keeps it bounded.
+    /// In characters. Bounds the hashing time, which hardly depends on the length.
     pub(crate) const MAX: usize = 200;
 
-    /// A password for a new account: any characters, spaces included, as they are.
-    pub(crate) fn choose(text: &str) -> Result<Self, Unfit> {
+    /// A new password. All characters are allowed and kept, including spaces.
+    pub(crate) fn new(text: &str) -> Result<Self, PasswordRejection> {
         match text.chars().count() {
-            ..Self::MIN => Err(Unfit::Short),
-            length if length > Self::MAX => Err(Unfit::Long),
-            _ if is_common(text) => Err(Unfit::Common),
+            ..Self::MIN => Err(PasswordRejection::Short),
+            length if length > Self::MAX => Err(PasswordRejection::Long),
+            _ if is_common(text) => Err(PasswordRejection::Common),
             _ => Ok(Self(text.to_owned())),
         }
     }
 
-    /// Whether it is the e-mail that it would protect, or the part before its `@`.
+    /// Whether the password is the user's e-mail address, or the part before its `@`.
     pub(crate) fn is_like(&self, email: &Email) -> bool {
         let (password, email) = (self.0.to_lowercase(), email.as_str().to_lowercase());
         password == email || email.split('@').next() == Some(&password)
     }
 
-    /// What somebody typed to log in. One that no account can have is still compared, so that the time tells nothing.
-    pub(crate) fn typed(text: &str) -> Self {
+    /// A password entered to log in. Invalid ones are compared too, so that the response time reveals nothing.
+    pub(crate) fn entered(text: &str) -> Self {
         Self(text.chars().take(Self::MAX + 1).collect())
     }
 
@@ -51,14 +50,14 @@ impl Password {
     }
 }
 
-/// One of the list, or something short or listed over and over again.
+/// Whether the password is in the list, or repeats a listed or short text.
 fn is_common(text: &str) -> bool {
     let text = text.to_lowercase();
     let unit = repeated_unit(&text);
     unit.chars().count() < Password::MIN || COMMON.lines().any(|common| common == unit)
 }
 
-/// `abab` is `ab`, twice; most texts are themselves, once.
+/// The shortest text whose repetition gives `text`: `ab` for `abab`, usually `text` itself.
 fn repeated_unit(text: &str) -> &str {
     let ends = text.char_indices().map(|(at, _)| at).skip(1);
     let repeats = |end: &usize| {
@@ -80,38 +79,38 @@ mod tests {
 
     #[test]
     fn length_is_counted_in_characters() {
-        let of = |text: &str| Password::choose(text).map(|_| ()).err();
-        assert_eq!(of("1a3b5c7"), Some(Unfit::Short));
+        let of = |text: &str| Password::new(text).map(|_| ()).err();
+        assert_eq!(of("1a3b5c7"), Some(PasswordRejection::Short));
         assert_eq!(of("पासवर्ड१"), None);
         let long: String = ('a'..='j').cycle().take(199).collect();
         assert_eq!(of(&format!("{long}.")), None);
-        assert_eq!(of(&format!("{long}..")), Some(Unfit::Long));
+        assert_eq!(of(&format!("{long}..")), Some(PasswordRejection::Long));
     }
 
     #[test]
-    fn what_is_guessed_first_cannot_be_chosen() {
+    fn common_passwords_are_rejected() {
         for common in
             ["password", "PassWord", "1234567890", "passwordpassword", "aaaaaaaaaaaa", "abcabcabcabc"]
         {
-            assert_eq!(Password::choose(common).err(), Some(Unfit::Common), "{common}");
+            assert_eq!(Password::new(common).err(), Some(PasswordRejection::Common), "{common}");
         }
         for fine in ["correct horse", "battery staple", "पासवर्ड१", "abcabcabcabd"] {
-            assert!(Password::choose(fine).is_ok(), "{fine}");
+            assert!(Password::new(fine).is_ok(), "{fine}");
         }
         assert!(COMMON.lines().count() > 500 && COMMON.lines().is_sorted());
     }
 
     #[test]
-    fn a_password_is_not_the_email() {
+    fn a_password_must_not_be_the_email() {
         let email = Email::parse("Counter.Desk@shop.example").unwrap();
-        let like = |text| Password::choose(text).unwrap().is_like(&email);
+        let like = |text| Password::new(text).unwrap().is_like(&email);
         assert!(like("counter.desk@shop.example") && like("Counter.Desk"));
         assert!(!like("counter.desk2"));
     }
 
     #[test]
-    fn a_cut_password_is_none_that_could_be_chosen() {
-        let typed = Password::typed(&"xyz.".repeat(1_250));
-        assert!(Password::choose(std::str::from_utf8(typed.as_bytes()).unwrap()).is_err());
+    fn a_truncated_password_is_never_valid() {
+        let entered = Password::entered(&"xyz.".repeat(1_250));
+        assert!(Password::new(std::str::from_utf8(entered.as_bytes()).unwrap()).is_err());
     }
 }

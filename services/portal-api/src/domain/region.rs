@@ -1,19 +1,33 @@
-//! Amounts and times as people of a region write them.
+//! Formats amounts and times for the region of the operator's customers.
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use domain::{DigitGroups, Paise};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use crate::region_settings::Locale;
+/// How amounts and dates are written.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema, utoipa::ToSchema,
+)]
+pub enum Locale {
+    /// `₹1,00,000.00`
+    #[default]
+    #[serde(rename = "en-IN")]
+    India,
+    #[serde(rename = "en-GB")]
+    Britain,
+    #[serde(rename = "en-US")]
+    UnitedStates,
+}
 
-/// Where the operator's customers are.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct RegionFormat {
     pub(crate) locale: Locale,
     pub(crate) zone: Tz,
 }
 
-impl Place {
+impl RegionFormat {
     /// `₹1,00,000.00` in India, `₹100,000.00` elsewhere.
     pub(crate) fn money(&self, amount: Paise) -> String {
         let sign = if amount.is_negative() { "−" } else { "" };
@@ -43,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn amounts_are_grouped_as_the_region_does() {
+    fn digits_are_grouped_by_region() {
         for (paise, india, elsewhere) in [
             (0, "₹0.00", "₹0.00"),
             (-99_999, "−₹999.99", "−₹999.99"),
@@ -51,16 +65,16 @@ mod tests {
             (10_000_000, "₹1,00,000.00", "₹100,000.00"),
             (123_456_789_012, "₹1,23,45,67,890.12", "₹1,234,567,890.12"),
         ] {
-            let written = |locale| Place { locale, zone: Tz::UTC }.money(Paise::new(paise));
+            let written = |locale| RegionFormat { locale, zone: Tz::UTC }.money(Paise::new(paise));
             assert_eq!(written(Locale::India), india);
             assert_eq!(written(Locale::UnitedStates), elsewhere);
         }
     }
 
     #[test]
-    fn times_are_those_of_the_region() {
+    fn times_are_in_the_zone_of_the_region() {
         let time = DateTime::from_timestamp(1_767_268_800, 0).unwrap();
-        let written = |locale, zone| Place { locale, zone }.time(time);
+        let written = |locale, zone| RegionFormat { locale, zone }.time(time);
         assert_eq!(written(Locale::India, Tz::Asia__Kolkata), "1 January 2026, 17:30 IST");
         assert_eq!(written(Locale::UnitedStates, Tz::America__New_York), "January 1, 2026, 7:00 AM EST");
     }

@@ -1,4 +1,4 @@
-//! What somebody may do for their business. Each role may do what the one before it may.
+//! Roles of users. Each role includes the rights of the previous one.
 
 use serde::Serialize;
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
@@ -22,16 +22,16 @@ use utoipa::ToSchema;
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum Role {
-    /// Sees everything but the people and the audit log.
+    /// Sees everything except users and the audit log.
     Viewer,
-    /// Also builds the integration: keys, webhooks, simulated orders, cancelling, the pickup profile.
+    /// Also manages the integration: keys, webhooks, simulated orders, cancellations, the pickup profile.
     Developer,
-    /// Also money, subscription and people.
+    /// Also manages money, the subscription and users.
     Owner,
 }
 
 impl Role {
-    /// For messages.
+    /// For error messages.
     pub(crate) const WORDS: &str = "owner, developer or viewer";
 
     pub(crate) fn as_str(self) -> &'static str {
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn roles_grow() {
+    fn roles_are_ordered() {
         assert!(Role::Viewer < Role::Developer && Role::Developer < Role::Owner);
         for role in Role::VARIANTS {
             assert_eq!(role.as_str().parse(), Ok(*role));

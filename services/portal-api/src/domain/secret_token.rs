@@ -1,4 +1,4 @@
-//! Secrets that open something for whoever brings them: a session's cookie, the link of an invitation.
+//! Bearer secrets: the value of a session cookie, the token of a link.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use domain::Entropy;
 use sha2::{Digest, Sha256};
 
-/// 256 random bits. Only their digest is kept.
+/// 256 random bits. Only the digest is stored.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct SecretToken(String);
 
-/// The value of a session's cookie.
+/// The value of a session cookie.
 pub(crate) type SessionToken = SecretToken;
-/// What a link that was sent to somebody carries in its fragment, where no log and no referrer sees it.
+/// In the fragment of a link, where it reaches no log and no `Referer` header.
 pub(crate) type LinkToken = SecretToken;
 
 impl SecretToken {
@@ -26,7 +26,7 @@ impl SecretToken {
         (bytes.len() == 32).then(|| Self(text.to_owned()))
     }
 
-    /// What the database knows it by. A plain digest is enough for a random value: there is nothing to guess.
+    /// The stored form. A random value cannot be guessed, so that a plain digest is enough.
     pub(crate) fn digest(&self) -> [u8; 32] {
         Sha256::digest(&self.0).into()
     }
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_token_of_the_right_form_is_looked_up() {
+    fn only_well_formed_tokens_are_accepted() {
         let token = SecretToken::generate(&Entropy::seeded(7));
         assert_eq!(SecretToken::parse(token.expose()), Some(token.clone()));
         for bad in ["", "x", &token.expose()[1..], &format!("{}A", token.expose()), "é"] {

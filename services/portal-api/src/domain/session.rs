@@ -1,18 +1,18 @@
-//! A log-in: who it is, and how long it lasts.
+//! Sessions of users, and how long they last.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{BusinessId, SessionId, UserId};
 
 use super::Role;
 
-/// How long a session lasts after it was last used.
+/// A session ends this long after its last use.
 const IDLE_MAX: TimeDelta = TimeDelta::hours(12);
-/// How long it lasts at all.
+/// A session ends this long after its start, even when in use.
 const AGE_MAX: TimeDelta = TimeDelta::days(30);
-/// A session's end is moved only when that moves it this far, so that reading pages does not write.
+/// The end of a session is extended in steps of at least this length, so that most requests write nothing.
 const EXTENSION_MIN: TimeDelta = TimeDelta::minutes(5);
 
-/// Somebody who is logged in.
+/// A logged-in user.
 #[derive(Clone, Debug)]
 pub(crate) struct Session {
     pub(crate) id: SessionId,
@@ -25,17 +25,26 @@ pub(crate) struct Session {
     pub(crate) expires_at: DateTime<Utc>,
 }
 
-/// When a session that is used now ends.
+/// An open session as its user sees it in the list.
+pub(crate) struct OpenSession {
+    pub(crate) id: SessionId,
+    pub(crate) created_at: DateTime<Utc>,
+    pub(crate) last_seen_at: DateTime<Utc>,
+    pub(crate) expires_at: DateTime<Utc>,
+    pub(crate) user_agent: Option<String>,
+}
+
+/// The new end of a session that is used now.
 pub(crate) fn expiry(created_at: DateTime<Utc>, now: DateTime<Utc>) -> DateTime<Utc> {
     (now + IDLE_MAX).min(created_at + AGE_MAX)
 }
 
-/// Whether its use now is worth writing down.
+/// Whether using the session now extends its end by enough to write it.
 pub(crate) fn is_due_for_extension(session: &Session, now: DateTime<Utc>) -> bool {
     expiry(session.created_at, now) - session.expires_at >= EXTENSION_MIN
 }
 
-/// Sessions that began before this have ended, whatever else is known of them.
+/// Sessions that started before this time have ended.
 pub(crate) fn oldest_session_start(now: DateTime<Utc>) -> DateTime<Utc> {
     now - AGE_MAX
 }
@@ -49,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn use_moves_the_end_but_not_beyond_thirty_days() {
+    fn use_extends_a_session_up_to_thirty_days() {
         assert_eq!(expiry(at(0), at(0)), at(12));
         assert_eq!(expiry(at(0), at(5)), at(17));
         assert_eq!(expiry(at(0), at(30 * 24 - 1)), at(30 * 24));

@@ -1,34 +1,34 @@
-//! A business's subscription: the business asks for a plan, the operator makes it active (SPECIFICATION §12).
+//! The subscription of a business: the business requests a plan, the operator activates it (SPECIFICATION §12).
 
 use strum::{Display, EnumString, IntoStaticStr};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum SubscriptionState {
-    /// None was ever asked for, or what was asked for was declined.
+    /// None was ever active, and none is requested.
     Required,
     Requested,
     Active,
-    /// It was active once.
+    /// It was active before.
     Expired,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Subscription {
     pub(crate) state: SubscriptionState,
-    /// The plan that is, or last was, active.
+    /// The active plan, or the last one that was active.
     pub(crate) plan: Option<String>,
-    /// The plan that was asked for and is not active yet.
+    /// The requested plan that is not active yet.
     pub(crate) requested_plan: Option<String>,
 }
 
 impl Subscription {
-    /// A new business's.
+    /// The subscription of a new business.
     pub(crate) fn none() -> Self {
         Self { state: SubscriptionState::Required, plan: None, requested_plan: None }
     }
 
-    /// The business asks for a plan. Asking for another one while one is active takes nothing away meanwhile.
+    /// The business requests a plan. An active plan stays active until the operator activates the requested one.
     #[must_use]
     pub(crate) fn request(&self, plan: &str) -> Self {
         if self.state == SubscriptionState::Active {
@@ -39,14 +39,14 @@ impl Subscription {
         Self { state: SubscriptionState::Requested, requested_plan, ..self.clone() }
     }
 
-    /// The operator makes it active: what was asked for, else what was active before.
+    /// The operator activates the requested plan, or the previous one if none is requested.
     #[must_use]
     pub(crate) fn activate(&self) -> Self {
         let plan = self.requested_plan.clone().or_else(|| self.plan.clone());
         Self { state: SubscriptionState::Active, plan, requested_plan: None }
     }
 
-    /// The operator ends it, or declines what was asked for.
+    /// The operator ends the subscription, or declines the request.
     #[must_use]
     pub(crate) fn deactivate(&self) -> Self {
         let state = match self.state {
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn from_nothing_to_active_and_to_its_end() {
+    fn a_plan_is_requested_activated_and_ended() {
         use SubscriptionState::{Active, Expired, Requested};
         let requested = Subscription::none().request("growth");
         assert_eq!(requested, subscription(Requested, None, Some("growth")));
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_plan_keeps_the_active_one_until_it_is_made() {
+    fn the_active_plan_stays_until_another_one_is_activated() {
         use SubscriptionState::Active;
         let active = subscription(Active, Some("starter"), None);
         let changing = active.request("scale");
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_declined_request_leaves_what_was_before() {
+    fn a_declined_request_restores_the_previous_state() {
         assert_eq!(Subscription::none().request("growth").deactivate(), Subscription::none());
         assert_eq!(Subscription::none().deactivate(), Subscription::none());
     }

@@ -1,6 +1,6 @@
-//! Names that would be links in a mail: programs make one of whatever looks like a web address.
+//! Detects names that mail programs would turn into links.
 
-/// Endings that are made links without `http://` in front; all of two letters are, too.
+/// Top-level domains that mail programs link without `http://`; they also link all two-letter ones.
 const ENDINGS: [&str; 27] = [
     "app", "bank", "biz", "click", "cloud", "club", "com", "dev", "example", "info", "life", "link", "live",
     "mobi", "net", "online", "org", "page", "pay", "pro", "shop", "site", "store", "top", "vip", "world",
@@ -13,7 +13,7 @@ pub(crate) fn has_web_address(text: &str) -> bool {
     is_written_out || words(&text).any(is_host)
 }
 
-/// Without what nobody sees, and with one kind of dot.
+/// Removes invisible characters, and replaces all kinds of dots by `.`.
 fn as_shown(text: &str) -> String {
     let lower = text.to_lowercase();
     let seen = lower
@@ -27,7 +27,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '-' | '/' | '@')))
 }
 
-/// `shop.example`, `pay.shop/now` or `1.2.3.4/x`; initials as in `M.S.Traders` are none.
+/// True for `shop.example`, `pay.shop/now` and `1.2.3.4/x`; false for initials as in `M.S.Traders`.
 fn is_host(word: &str) -> bool {
     let (host, path) = word.split_once('/').map_or((word, None), |(host, path)| (host, Some(path)));
     let labels: Vec<&str> = host.trim_matches('.').split('.').collect();
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn web_addresses_are_told_from_names() {
+    fn web_addresses_are_distinguished_from_names() {
         for link in [
             "Your parcel is held: pay Rs 49 at http://evil.example",
             "HTTPS://EVIL.ORG",

@@ -1,8 +1,9 @@
-//! Mails: what they say, the queue that they wait in, and the ways they leave by.
+//! Sends mails: templates, the queue, and the transports.
 
-mod letters;
-mod seal;
 mod sender;
+mod template;
+mod texts;
+mod token_cipher;
 mod transport;
 
 use std::fmt::Display;
@@ -15,102 +16,81 @@ use postgres::StoreError;
 use settings::Brand;
 use tokio::sync::Notify;
 
-pub(crate) use letters::Letter;
-pub(crate) use seal::Seal;
-pub(crate) use sender::keep_sending;
-pub(crate) use transport::{Transport, is_deliverable};
+use crate::domain::{Links, RegionFormat};
+use crate::store::mails::{self, ClaimedMail, NewMail};
+pub(crate) use sender::MailSender;
+pub(crate) use template::Mail;
+pub(crate) use token_cipher::TokenCipher;
+pub(crate) use transport::{Encryption, Route, SmtpServer, Transport, is_deliverable};
 
-use crate::domain::{Links, Place};
-use crate::store::mails::{self, Claimed, NewMail};
+/// A business may have this many queued mails. Further ones are dropped.
+const QUEUED_MAX: i64 = 1_000;
+/// Queued mails expire after this time, at the latest.
+const EXPIRES_AFTER: TimeDelta = TimeDelta::days(3);
 
-/// Mails of one business that wait at once; more are left out, and told of in the log.
-const WAITING_MAX: i64 = 1_000;
-/// A warning that comes later than this helps nobody.
-const USEFUL: TimeDelta = TimeDelta::days(3);
-
-/// Where commands put mails.
-#[derive(Clone)]
+/// Renders mails and puts them in the queue.
 pub(crate) struct Mailbox {
-    /// Without a way to send, nothing is put in.
-    enabled: bool,
-    brand: Arc<Brand>,
-    links: Links,
-    place: Place,
-    seal: Seal,
-    entropy: Entropy,
-    bell: Arc<Notify>,
+    /// False without a transport. Then no mail is queued.
+    pub(crate) is_enabled: bool,
+    pub(crate) brand: Brand,
+    pub(crate) links: Links,
+    pub(crate) region: RegionFormat,
+    pub(crate) cipher: TokenCipher,
+    pub(crate) entropy: Entropy,
+    /// Wakes the sender.
+    pub(crate) queued: Arc<Notify>,
 }
 
 impl Mailbox {
-    pub(crate) fn new(
-        enabled: bool,
-        brand: Brand,
-        links: Links,
-        place: Place,
-        secrets: (Seal, Entropy),
-    ) -> Self {
-        let (seal, entropy) = secrets;
-        Self { enabled, brand: Arc::new(brand), links, place, seal, entropy, bell: Arc::new(Notify::new()) }
-    }
-
-    pub(crate) fn is_enabled(&self) -> bool {
-        self.enabled
-    }
-
-    /// Puts a mail in, within the caller's transaction. [`Mailbox::ring`] after the commit.
-    pub(crate) async fn post(
+    /// Queues a mail within the caller's transaction. Call [`Mailbox::wake_sender`] after the commit.
+    pub(crate) async fn queue(
         &self,
         conn: &mut AsyncPgConnection,
         business: BusinessId,
         recipient: &str,
-        letter: &Letter<'_>,
+        mail: &Mail<'_>,
         now: DateTime<Utc>,
     ) -> Result<(), StoreError> {
-        if !self.enabled {
+        if !self.is_enabled {
             return Ok(());
         }
-        let unwritten =
-            |error: &dyn Display| StoreError::Corrupt(format!("a mail cannot be written: {error}"));
-        let mut written =
-            letter.write(&self.brand, &self.links, self.place).map_err(|error| unwritten(&error))?;
+        let failed = |error: &dyn Display| StoreError::Corrupt(format!("cannot render a mail: {error}"));
+        let mut rendered =
+            mail.render(&self.brand, &self.links, self.region).map_err(|error| failed(&error))?;
         let mut sealed_token = None;
-        if let Some(token) = letter.token() {
-            let sealed = self.seal.close(recipient, token.expose(), &self.entropy);
-            sealed_token = Some(sealed.map_err(|error| unwritten(&error))?);
-            written.text = seal::without(&written.text, token.expose());
-            written.html = seal::without(&written.html, token.expose());
+        if let Some(token) = mail.token() {
+            let sealed = self.cipher.encrypt(recipient, token.expose(), &self.entropy);
+            sealed_token = Some(sealed.map_err(|error| failed(&error))?);
+            rendered.text = token_cipher::with_placeholder(&rendered.text, token.expose());
+            rendered.html = token_cipher::with_placeholder(&rendered.html, token.expose());
         }
         let mail = NewMail {
             business,
-            kind: letter.kind(),
+            kind: mail.kind(),
             recipient,
-            subject: &written.subject,
-            text: &written.text,
-            html: &written.html,
+            subject: &rendered.subject,
+            text: &rendered.text,
+            html: &rendered.html,
             sealed_token,
             created_at: now,
-            expires_at: letter.expires_at().map_or(now + USEFUL, |end| end.min(now + USEFUL)),
+            expires_at: mail.expires_at().map_or(now + EXPIRES_AFTER, |end| end.min(now + EXPIRES_AFTER)),
         };
-        if !mails::insert(conn, &mail, WAITING_MAX).await? {
-            tracing::warn!(business_id = %business, kind = mail.kind, "too many mails of a business wait; one is left out");
+        if !mails::insert(conn, &mail, QUEUED_MAX).await? {
+            tracing::warn!(business_id = %business, kind = mail.kind, "mail dropped: the business has too many queued mails");
         }
         Ok(())
     }
 
-    /// The texts of a mail as they are sent.
-    fn opened(&self, mail: &Claimed) -> Result<(String, String), seal::Unreadable> {
+    /// The text and the HTML of a queued mail, with the token.
+    fn bodies(&self, mail: &ClaimedMail) -> Result<(String, String), token_cipher::CipherError> {
         let (text, html) = (&mail.text_body, &mail.html_body);
         let Some(sealed) = &mail.sealed_token else { return Ok((text.clone(), html.clone())) };
-        let secret = self.seal.open(&mail.recipient, sealed)?;
-        Ok((seal::with(text, &secret), seal::with(html, &secret)))
+        let token = self.cipher.decrypt(&mail.recipient, sealed)?;
+        Ok((token_cipher::with_token(text, &token), token_cipher::with_token(html, &token)))
     }
 
-    /// Wakes the sender. A ring that is missed costs a few seconds, nothing else.
-    pub(crate) fn ring(&self) {
-        self.bell.notify_one();
-    }
-
-    pub(crate) async fn rung(&self) {
-        self.bell.notified().await;
+    /// A lost wake-up only delays the mail by a few seconds.
+    pub(crate) fn wake_sender(&self) {
+        self.queued.notify_one();
     }
 }

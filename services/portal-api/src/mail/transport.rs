@@ -1,4 +1,4 @@
-//! How mails leave: by SMTP, into a folder of `.eml` files, or not at all.
+//! Transports for mails: SMTP, or a folder of `.eml` files.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,95 +9,108 @@ use lettre::message::{Mailbox, MultiPart};
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::extension::ClientId;
 use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
+use settings::Secret;
 use tokio::io::AsyncWriteExt as _;
-use url::Url;
 
 use crate::domain::Email;
-use crate::settings::{MailEncryption, MailSettings, MailTransport};
-use crate::store::mails::Claimed;
+use crate::store::mails::ClaimedMail;
 
-/// For one exchange with the mail server; a whole mail takes a few.
-const SMTP_WAIT_MAX: Duration = Duration::from_secs(10);
-/// For a whole mail.
+/// The timeout of one SMTP command.
+const SMTP_TIMEOUT: Duration = Duration::from_secs(10);
+/// The timeout of sending one mail.
 pub(super) const SEND_MAX: Duration = Duration::from_secs(30);
 
-/// A way out, and whom mails come from.
-#[derive(Clone)]
-pub(crate) struct Transport {
-    from: Mailbox,
-    /// What ids of messages end with.
-    host: String,
-    way: Way,
+/// Where mails go.
+pub(crate) enum Route {
+    Smtp(SmtpServer),
+    /// Writes `.eml` files.
+    Folder(PathBuf),
 }
 
-#[derive(Clone)]
-enum Way {
+pub(crate) struct SmtpServer {
+    pub(crate) host: String,
+    pub(crate) port: Option<u16>,
+    pub(crate) encryption: Encryption,
+    pub(crate) credentials: Option<(String, Secret)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Encryption {
+    Tls,
+    Starttls,
+    None,
+}
+
+pub(crate) struct Transport {
+    from: Mailbox,
+    /// The domain of message ids.
+    host: String,
+    backend: Backend,
+}
+
+enum Backend {
     Smtp(AsyncSmtpTransport<Tokio1Executor>),
     Folder(PathBuf),
 }
 
-/// Why a mail did not leave. Never with the recipient.
+/// Why a mail was not sent. Never contains the recipient.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SendError {
-    /// Trying again changes nothing.
-    #[error("it will never be taken: {0}")]
-    Never(String),
-    #[error("it was not taken this time: {0}")]
-    Later(String),
+    /// A retry would fail as well.
+    #[error("permanent failure: {0}")]
+    Permanent(String),
+    #[error("transient failure: {0}")]
+    Transient(String),
 }
 
-/// Whether [`Transport`] would take it as a recipient.
+/// Whether [`Transport`] accepts the address as a recipient.
 pub(crate) fn is_deliverable(email: &Email) -> bool {
     email.as_str().parse::<lettre::Address>().is_ok()
 }
 
 impl Transport {
-    /// `None` when no mails are sent.
+    /// `host` is this portal's name, for message ids and the SMTP greeting.
     ///
     /// # Errors
-    /// When the settings do not make a way out.
-    pub(crate) fn new(settings: &MailSettings, public: &Url) -> anyhow::Result<Option<Self>> {
-        let host = public.host_str().unwrap_or("localhost").to_owned();
-        let way = match settings.transport {
-            MailTransport::None => return Ok(None),
-            MailTransport::Folder => {
-                Way::Folder(settings.folder.clone().context("WAYBILL_MAIL__FOLDER is required")?)
-            }
-            MailTransport::Smtp => Way::Smtp(smtp(settings, &host)?),
+    /// When the sender's address or the server's name is invalid.
+    pub(crate) fn new(route: Route, from: &str, host: String) -> anyhow::Result<Self> {
+        let backend = match route {
+            Route::Folder(folder) => Backend::Folder(folder),
+            Route::Smtp(server) => Backend::Smtp(smtp(server, &host)?),
         };
-        let from = settings.from.parse().context("WAYBILL_MAIL__FROM is no mailbox")?;
-        Ok(Some(Self { from, host, way }))
+        let from = from.parse().context("WAYBILL_MAIL__FROM is not a mail address")?;
+        Ok(Self { from, host, backend })
     }
 
-    /// `bodies` are its text and its HTML as they are to leave.
+    /// `bodies` are the text and the HTML.
     pub(super) async fn send(
         &self,
-        mail: &Claimed,
+        mail: &ClaimedMail,
         bodies: (String, String),
         now: DateTime<Utc>,
     ) -> Result<(), SendError> {
         let message = self.message(mail, bodies, now)?;
         let sending = async {
-            match &self.way {
-                Way::Smtp(server) => send_by_smtp(server, message).await,
-                Way::Folder(folder) => write_to(folder, mail, now, &message.formatted())
+            match &self.backend {
+                Backend::Smtp(server) => send_by_smtp(server, message).await,
+                Backend::Folder(folder) => write_to(folder, mail, now, &message.formatted())
                     .await
-                    .map_err(|error| SendError::Later(error.to_string())),
+                    .map_err(|error| SendError::Transient(error.to_string())),
             }
         };
         let sent = tokio::time::timeout(SEND_MAX, sending).await;
-        sent.unwrap_or_else(|_| Err(SendError::Later("it took too long".to_owned())))
+        sent.unwrap_or_else(|_| Err(SendError::Transient("timed out".to_owned())))
     }
 
     fn message(
         &self,
-        mail: &Claimed,
+        mail: &ClaimedMail,
         (text, html): (String, String),
         now: DateTime<Utc>,
     ) -> Result<Message, SendError> {
-        // The reason may quote the address, which no log is to hold.
+        // The parser's message may quote the address, which must not be logged.
         let address =
-            mail.recipient.parse().map_err(|_| SendError::Never("the address is none".to_owned()))?;
+            mail.recipient.parse().map_err(|_| SendError::Permanent("the address is invalid".to_owned()))?;
         Message::builder()
             .from(self.from.clone())
             .to(Mailbox::new(None, address))
@@ -105,27 +118,24 @@ impl Transport {
             .date(now.into())
             .message_id(Some(format!("<{}.{}@{}>", mail.id, now.timestamp(), self.host)))
             .multipart(MultiPart::alternative_plain_html(text, html))
-            .map_err(|error| SendError::Never(error.to_string()))
+            .map_err(|error| SendError::Permanent(error.to_string()))
     }
 }
 
-fn smtp(settings: &MailSettings, host: &str) -> anyhow::Result<AsyncSmtpTransport<Tokio1Executor>> {
-    let server = settings.host.as_deref().context("WAYBILL_MAIL__HOST is required")?;
-    let builder = match settings.encryption {
-        MailEncryption::Tls => AsyncSmtpTransport::<Tokio1Executor>::relay(server)?,
-        MailEncryption::Starttls => AsyncSmtpTransport::<Tokio1Executor>::starttls_relay(server)?,
-        MailEncryption::None => AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(server),
+fn smtp(server: SmtpServer, host: &str) -> anyhow::Result<AsyncSmtpTransport<Tokio1Executor>> {
+    let builder = match server.encryption {
+        Encryption::Tls => AsyncSmtpTransport::<Tokio1Executor>::relay(&server.host)?,
+        Encryption::Starttls => AsyncSmtpTransport::<Tokio1Executor>::starttls_relay(&server.host)?,
+        Encryption::None => AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(&server.host),
     };
-    let builder = builder.timeout(Some(SMTP_WAIT_MAX)).hello_name(ClientId::Domain(host.to_owned()));
-    let builder = match settings.port {
+    let builder = builder.timeout(Some(SMTP_TIMEOUT)).hello_name(ClientId::Domain(host.to_owned()));
+    let builder = match server.port {
         Some(port) => builder.port(port),
         None => builder,
     };
-    let builder = match (&settings.user, &settings.password) {
-        (Some(user), Some(password)) => {
-            builder.credentials(Credentials::new(user.clone(), password.expose().to_owned()))
-        }
-        _ => builder,
+    let builder = match server.credentials {
+        Some((user, password)) => builder.credentials(Credentials::new(user, password.expose().to_owned())),
+        None => builder,
     };
     Ok(builder.build())
 }
@@ -136,16 +146,21 @@ async fn send_by_smtp(
 ) -> Result<(), SendError> {
     match server.send(message).await {
         Ok(_) => Ok(()),
-        // What the server says may quote the address; its code says enough.
+        // The server's message may quote the address. Its code is enough.
         Err(error) => {
             let code = error.status().map_or_else(|| "no answer".to_owned(), |code| code.to_string());
-            Err(if error.is_permanent() { SendError::Never(code) } else { SendError::Later(code) })
+            Err(if error.is_permanent() { SendError::Permanent(code) } else { SendError::Transient(code) })
         }
     }
 }
 
-/// Whole or not at all, so that nobody reads half a mail.
-async fn write_to(folder: &Path, mail: &Claimed, now: DateTime<Utc>, bytes: &[u8]) -> std::io::Result<()> {
+/// Writes a temporary file and renames it, so that readers never see an incomplete mail.
+async fn write_to(
+    folder: &Path,
+    mail: &ClaimedMail,
+    now: DateTime<Utc>,
+    bytes: &[u8],
+) -> std::io::Result<()> {
     tokio::fs::create_dir_all(folder).await?;
     let name = format!("{}-{:06}-{}", now.format("%Y%m%dT%H%M%S"), mail.id, mail.kind);
     let unfinished = folder.join(format!("{name}.unfinished"));

@@ -1,23 +1,12 @@
-//! Reads that need more than one table of ours, or what other services know.
+//! Reads: from the database, and from several services at once.
 
-pub(crate) mod health;
+pub(crate) mod audit_log;
+pub(crate) mod business_health;
+pub(crate) mod businesses;
+pub(crate) mod invitations;
+pub(crate) mod password_resets;
+pub(crate) mod pickup_profile;
+pub(crate) mod sessions;
 pub(crate) mod status;
-
-use internal_api::CallError;
-
-/// Who did not answer, while the others are asked on: what they know is shown all the same.
-#[derive(Debug, Default)]
-struct Silent(Vec<&'static str>);
-
-impl Silent {
-    fn told<T>(&mut self, service: &'static str, answer: Result<T, CallError>) -> Option<T> {
-        answer
-            .inspect_err(|error| {
-                tracing::warn!(%error, "a part of how a business stands is not known");
-                if !self.0.contains(&service) {
-                    self.0.push(service);
-                }
-            })
-            .ok()
-    }
-}
+mod unanswered;
+pub(crate) mod users;

@@ -1,4 +1,4 @@
-//! Everything that the portal's overview shows of a business, asked of its owners at the same time.
+//! The status of a business for its overview page. Asks all services at once; those that do not answer are listed.
 
 use std::time::Duration;
 
@@ -6,17 +6,18 @@ use domain::{BusinessId, GoLiveFacts};
 use internal_api::orders::RetryEvidence;
 use postgres::StoreError;
 
-use super::Silent;
-use crate::app::App;
+use super::businesses;
+use super::unanswered::Unanswered;
 use crate::commands::confirm_go_live::confirm_go_live;
-use crate::domain::indicators::{Indicators, Told};
-use crate::domain::{Advice, DoneSince, advice};
-use crate::store::businesses;
+use crate::domain::indicators::{Indicators, Reports};
+use crate::domain::{Advice, DoneSince, WalletReport, advice};
+use crate::peers::{evidence, webhooks_report};
+use crate::state::State;
 
-/// Advice holds nothing up: what is not known in this time counts as not tried yet.
-const ADVICE_WAIT: Duration = Duration::from_secs(1);
+/// Advice must not delay the status. Evidence that takes longer counts as missing.
+const EVIDENCE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The indicators, the facts behind the go-live list, and the advice beside it.
+/// The indicators, the go-live checklist, and the advice next to it.
 #[derive(Clone, Debug)]
 pub(crate) struct Status {
     pub(crate) indicators: Indicators,
@@ -27,40 +28,45 @@ pub(crate) struct Status {
     pub(crate) incomplete: Vec<&'static str>,
 }
 
-/// `None` for an unknown business. What an owner does not tell is unknown, and the rest is shown.
-pub(crate) async fn status(app: &App, business: BusinessId) -> Result<Option<Status>, StoreError> {
-    let standing = app.database.read(async |conn| businesses::standing(conn, business).await).await?;
-    let Some(standing) = standing else { return Ok(None) };
+/// `None` for an unknown business.
+pub(crate) async fn status(state: &State, business: BusinessId) -> Result<Option<Status>, StoreError> {
+    let Some(standing) = businesses::standing(state, business).await? else { return Ok(None) };
     let (keys, webhooks, wallet, confirmed, retries) = tokio::join!(
-        app.peers.keys.summary(business),
-        app.peers.webhooks.summary(business),
-        app.peers.wallet.wallet(business),
-        confirm_go_live(app, standing),
-        retry_evidence(app, business),
+        state.peers.keys.summary(business),
+        state.peers.webhooks.summary(business),
+        state.peers.wallet.wallet(business),
+        confirm_go_live(state, standing),
+        retry_evidence(state, business),
     );
     let standing = confirmed?.standing;
-    let mut silent = Silent::default();
-    let keys = silent.told("key-management", keys);
-    let webhooks = silent.told("webhook-dispatcher", webhooks);
-    let wallet = silent.told("wallet", wallet);
+    let mut unanswered = Unanswered::default();
+    let keys = unanswered.unwrap("key-management", keys);
+    let webhooks = unanswered.unwrap("webhook-dispatcher", webhooks);
+    let wallet = unanswered.unwrap("wallet", wallet);
+    let reports = Reports {
+        keys: keys.map(Into::into),
+        webhooks: webhooks.as_ref().map(webhooks_report),
+        wallet: wallet.as_ref().map(WalletReport::from),
+    };
+    let verified = webhooks.and_then(|webhooks| webhooks.verified);
     Ok(Some(Status {
-        indicators: Indicators::of(&standing, Told { keys, webhooks, wallet: wallet.as_ref() }),
+        indicators: Indicators::of(&standing, reports),
         go_live: standing.facts(),
         done_since: standing.since,
-        advice: advice(retries, webhooks.and_then(|webhooks| webhooks.verified)),
-        incomplete: silent.0,
+        advice: advice(evidence(retries, verified)),
+        incomplete: unanswered.0,
     }))
 }
 
-async fn retry_evidence(app: &App, business: BusinessId) -> RetryEvidence {
-    match tokio::time::timeout(ADVICE_WAIT, app.peers.orders.retry_evidence(business)).await {
+async fn retry_evidence(state: &State, business: BusinessId) -> RetryEvidence {
+    match tokio::time::timeout(EVIDENCE_TIMEOUT, state.peers.orders.retry_evidence(business)).await {
         Ok(Ok(evidence)) => evidence,
         Ok(Err(error)) => {
-            tracing::warn!(%error, "evidence of retries could not be read");
+            tracing::warn!(%error, "reading retry evidence failed");
             RetryEvidence::default()
         }
         Err(_) => {
-            tracing::warn!("evidence of retries could not be read in time");
+            tracing::warn!("reading retry evidence timed out");
             RetryEvidence::default()
         }
     }

@@ -1,4 +1,4 @@
-//! `GET /v1/portal/audit-log`, and the same of any business for the operator: who did what.
+//! `GET /v1/portal/audit-log`, and the same for the operator.
 
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
@@ -9,12 +9,12 @@ use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, QueryFields, read_query};
 
-use super::lists::Wanted;
 use super::openapi::params;
 use super::operator::business_id;
-use crate::app::App;
-use crate::domain::Session;
-use crate::store::audit_log::{self, Filter, Line};
+use super::pagination::PageRequest;
+use crate::domain::{AuditEntry, AuditFilter, Session};
+use crate::queries;
+use crate::state::State;
 
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -26,7 +26,7 @@ struct LineView {
     actor: ActorView,
     target: Option<TargetView>,
     request_id: Option<String>,
-    /// What else there is to say; never a secret.
+    /// Further details. Never contains secrets.
     details: Value,
 }
 
@@ -38,7 +38,7 @@ struct ActorView {
     kind: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     user_id: Option<String>,
-    /// As it was then.
+    /// The e-mail address at that time.
     #[serde(skip_serializing_if = "Option::is_none")]
     email: Option<String>,
 }
@@ -52,20 +52,24 @@ struct TargetView {
     label: Option<String>,
 }
 
-impl From<Line> for LineView {
-    fn from(line: Line) -> Self {
+impl From<AuditEntry> for LineView {
+    fn from(entry: AuditEntry) -> Self {
         Self {
-            id: line.id,
-            at: line.at,
-            action: line.action,
-            actor: ActorView { kind: line.actor_type, user_id: line.actor_user_id, email: line.actor_email },
-            target: line.target.map(|target| TargetView {
+            id: entry.id,
+            at: entry.at,
+            action: entry.action,
+            actor: ActorView {
+                kind: entry.actor_type,
+                user_id: entry.actor_user_id,
+                email: entry.actor_email,
+            },
+            target: entry.target.map(|target| TargetView {
                 kind: target.kind,
                 id: target.id,
                 label: target.label,
             }),
-            request_id: line.request_id,
-            details: line.details,
+            request_id: entry.request_id,
+            details: entry.details,
         }
     }
 }
@@ -75,16 +79,16 @@ impl From<Line> for LineView {
     path = "/v1/portal/audit-log",
     operation_id = "listAuditLog",
     tag = "Team",
-    summary = "Who did what, newest first",
+    summary = "Read the audit log, newest first",
     params(params::AuditLogParams),
     responses((status = 200, description = "A page of the log.", body = Page<LineView>)),
 )]
 pub(super) async fn list(
-    app: Data<App>,
+    state: Data<State>,
     session: ReqData<Session>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    page_of(&app, session.business, &request).await
+    page_of(&state, session.business, &request).await
 }
 
 #[utoipa::path(
@@ -92,31 +96,33 @@ pub(super) async fn list(
     path = "/v1/operator/businesses/{id}/audit-log",
     operation_id = "listAuditLogOfBusiness",
     tag = "Operator",
-    summary = "Who did what for a business, newest first",
+    summary = "Read the audit log of a business, newest first",
     params(("id" = BusinessId, Path, description = "The business."), params::AuditLogParams),
     responses((status = 200, description = "A page of the log.", body = Page<LineView>)),
 )]
 pub(super) async fn list_for_operator(
-    app: Data<App>,
+    state: Data<State>,
     business: Path<String>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let business = business_id(&app, &business).await?;
-    page_of(&app, business, &request).await
+    let business = business_id(&state, &business).await?;
+    page_of(&state, business, &request).await
 }
 
-async fn page_of(app: &App, business: BusinessId, request: &HttpRequest) -> Result<HttpResponse, ApiError> {
+async fn page_of(
+    state: &State,
+    business: BusinessId,
+    request: &HttpRequest,
+) -> Result<HttpResponse, ApiError> {
     let (page, filter) = read_query(request, read)?;
-    let wanted = Wanted::of(page, "line")?;
-    let (limit, after) = (wanted.limit, wanted.after);
-    let read =
-        app.database.read(async |conn| audit_log::list(conn, business, filter, limit, after).await).await;
-    Ok(HttpResponse::Ok().json(wanted.page(read)?.map(LineView::from)))
+    let page = PageRequest::new(page, "entry")?;
+    let rows = queries::audit_log::list(state, business, filter, page.limit, page.after).await?;
+    Ok(HttpResponse::Ok().json(page.page(rows)?.map(LineView::from)))
 }
 
-fn read(fields: &mut QueryFields) -> (PageQuery, Filter) {
+fn read(fields: &mut QueryFields) -> (PageQuery, AuditFilter) {
     let time = "a time, such as 2026-01-31T09:30:00Z";
-    let filter = Filter {
+    let filter = AuditFilter {
         action: fields.parsed("action", "an action of the log, such as api_key.created"),
         user: fields.parsed("userId", "a user's id"),
         since: fields.parsed("since", time),
@@ -125,7 +131,7 @@ fn read(fields: &mut QueryFields) -> (PageQuery, Filter) {
     if let (Some(since), Some(until)) = (filter.since, filter.until)
         && since >= until
     {
-        fields.reject("since", "invalid_value", "since must lie before until.");
+        fields.reject("since", "invalid_value", "since must be before until.");
     }
     (fields.page(), filter)
 }

@@ -1,5 +1,5 @@
-//! `GET /v1/portal/cod` for the business, and `GET /v1/operator/cod` and `…/cod/discrepancies` over all of them: passed on
-//! to wallet, which keeps the books of the cash of deliveries.
+//! Cash on delivery: `GET /v1/portal/cod` for a business, `GET /v1/operator/cod` and `…/cod/discrepancies` for all. Forwarded
+//! to wallet, which keeps the ledger.
 
 use actix_web::web::{Data, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
@@ -7,23 +7,23 @@ use internal_api::cash::CashQuery;
 use web::{ApiError, TextRule, page_query, read_query};
 
 use super::openapi::params;
-use crate::app::App;
 use crate::domain::Session;
+use crate::state::State;
 
-/// Of a filter that wallet judges.
-const PASSED_ON: TextRule = TextRule::line(64);
+/// For filters that wallet validates.
+const FORWARDED: TextRule = TextRule::line(64);
 
 #[utoipa::path(
     get,
     path = "/v1/portal/cod",
     operation_id = "listCash",
     tag = "Wallet",
-    summary = "The cash of deliveries, and where it is",
+    summary = "List the cash on delivery of orders",
     params(params::CashParams),
-    responses((status = 200, description = "What is outstanding, and a page of orders.", body = internal_api::cash::CashOverview)),
+    responses((status = 200, description = "The outstanding cash, and a page of orders.", body = internal_api::cash::CashOverview)),
 )]
 pub(super) async fn of_business(
-    app: Data<App>,
+    state: Data<State>,
     session: ReqData<Session>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
@@ -32,11 +32,11 @@ pub(super) async fn of_business(
         CashQuery {
             limit: Some(page.limit),
             starting_after: page.starting_after,
-            status: fields.text("status", PASSED_ON),
-            discrepant: fields.text("discrepant", PASSED_ON),
+            status: fields.text("status", FORWARDED),
+            discrepant: fields.text("discrepant", FORWARDED),
         }
     })?;
-    Ok(HttpResponse::Ok().json(app.peers.wallet.cash(session.business, &query).await?))
+    Ok(HttpResponse::Ok().json(state.peers.wallet.cash(session.business, &query).await?))
 }
 
 #[utoipa::path(
@@ -44,13 +44,13 @@ pub(super) async fn of_business(
     path = "/v1/operator/cod",
     operation_id = "listCashOfAll",
     tag = "Operator",
-    summary = "Businesses with outstanding cash",
+    summary = "List businesses with outstanding cash",
     params(params::PageParams),
     responses((status = 200, description = "A page of businesses.", body = internal_api::Page<internal_api::cash::BusinessCash>)),
 )]
-pub(super) async fn of_all(app: Data<App>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
+pub(super) async fn of_all(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let page = page_query(&request)?;
-    Ok(HttpResponse::Ok().json(app.peers.wallet.cash_of_all(&page).await?))
+    Ok(HttpResponse::Ok().json(state.peers.wallet.cash_of_all(&page).await?))
 }
 
 #[utoipa::path(
@@ -58,11 +58,14 @@ pub(super) async fn of_all(app: Data<App>, request: HttpRequest) -> Result<HttpR
     path = "/v1/operator/cod/discrepancies",
     operation_id = "listDiscrepancies",
     tag = "Operator",
-    summary = "Orders whose cash is not what it should be",
+    summary = "List orders with a cash discrepancy",
     params(params::PageParams),
     responses((status = 200, description = "A page of orders.", body = internal_api::Page<internal_api::cash::CashView>)),
 )]
-pub(super) async fn discrepancies(app: Data<App>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
+pub(super) async fn discrepancies(
+    state: Data<State>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
     let page = page_query(&request)?;
-    Ok(HttpResponse::Ok().json(app.peers.wallet.cash_discrepancies(&page).await?))
+    Ok(HttpResponse::Ok().json(state.peers.wallet.cash_discrepancies(&page).await?))
 }

@@ -1,31 +1,19 @@
-//! `GET /v1/portal/config`: what the pages must know before anybody has logged in. Nothing of it is secret.
+//! `GET /v1/portal/config`: the public settings that the pages need before the log-in.
 
 use actix_web::HttpResponse;
 use actix_web::http::header;
 use actix_web::web::Data;
 use serde::Serialize;
-use settings::Brand;
-use url::Url;
 
-use crate::app::App;
-use crate::domain::Role;
-use crate::region_settings::{Locale, Region};
+use crate::domain::{Locale, Role};
+use crate::state::State;
 
-/// The one currency that there is (SPECIFICATION §2.1).
+/// The only currency (SPECIFICATION §2.1).
 const CURRENCY: &str = "INR";
-/// Kept for a moment only: the brand is configuration, and a change of it should be seen.
-const KEEP: &str = "public, max-age=60";
+/// Short, so that changed settings take effect soon.
+const CACHE_CONTROL: &str = "public, max-age=60";
 
-/// The settings that pages show.
-#[derive(Clone, Debug)]
-pub(crate) struct PortalConfig {
-    pub(crate) brand: Brand,
-    pub(crate) region: Region,
-    /// The integrators' `{base_url}`, ending in `/v1`.
-    pub(crate) api_url: Url,
-    pub(crate) mail_enabled: bool,
-    pub(crate) roles: &'static [Role],
-}
+const ROLES: &[Role] = &[Role::Owner, Role::Developer, Role::Viewer];
 
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -35,15 +23,15 @@ struct ConfigView<'a> {
     header_prefix: &'a str,
     /// The `waybill` of `sk_test_waybill_…`.
     key_segment: &'a str,
-    /// Without a slash at its end.
+    /// Without a trailing slash.
     api_base_url: &'a str,
     currency: &'static str,
     /// How amounts and dates are written.
     locale: Locale,
-    /// The zone that times are shown in, by its IANA name.
+    /// The time zone of all times, as an IANA name.
     time_zone: &'a str,
     mail: MailView,
-    /// The roles that a user of a business can have, the one that may most first.
+    /// The roles of users, the most powerful one first.
     roles: &'static [Role],
 }
 
@@ -57,7 +45,7 @@ struct BrandView<'a> {
 
 #[derive(Serialize, utoipa::ToSchema)]
 struct MailView {
-    /// Whether this portal sends mails; without them the operator hands out reset links.
+    /// Whether this portal sends mails. If not, the operator passes on reset links.
     enabled: bool,
 }
 
@@ -66,20 +54,21 @@ struct MailView {
     path = "/v1/portal/config",
     operation_id = "readConfig",
     tag = "Overview",
-    summary = "What the pages must know before anybody has logged in",
-    responses((status = 200, description = "The brand, and where integrators call.", body = ConfigView)),
+    summary = "Read the public settings of the portal",
+    responses((status = 200, description = "The public settings.", body = ConfigView)),
 )]
-pub(super) async fn config(app: Data<App>) -> HttpResponse {
-    let PortalConfig { brand, region, api_url, mail_enabled, roles } = &*app.config;
-    HttpResponse::Ok().insert_header((header::CACHE_CONTROL, KEEP)).json(ConfigView {
+pub(super) async fn config(state: Data<State>) -> HttpResponse {
+    let config = &state.public_config;
+    let brand = &config.brand;
+    HttpResponse::Ok().insert_header((header::CACHE_CONTROL, CACHE_CONTROL)).json(ConfigView {
         brand: BrandView { name: &brand.name, accent_color: &brand.accent_color },
         header_prefix: &brand.header_prefix,
         key_segment: &brand.key_segment,
-        api_base_url: api_url.as_str().trim_end_matches('/'),
+        api_base_url: config.api_url.as_str().trim_end_matches('/'),
         currency: CURRENCY,
-        locale: region.locale,
-        time_zone: &region.time_zone,
-        mail: MailView { enabled: *mail_enabled },
-        roles,
+        locale: config.locale,
+        time_zone: &config.time_zone,
+        mail: MailView { enabled: state.mailbox.is_enabled },
+        roles: ROLES,
     })
 }

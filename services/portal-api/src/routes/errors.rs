@@ -1,13 +1,12 @@
-//! What a caller hears when something did not work: the one place where errors become statuses.
+//! The HTTP status and the message of every error of commands.
 
 use actix_web::http::StatusCode;
 use chrono::TimeDelta;
 use domain::GoLiveItem;
-use postgres::StoreError;
 use serde_json::json;
 use web::ApiError;
 
-use crate::commands::accept_invitation::AcceptError;
+use crate::commands::accept_invitation::AcceptInvitationError;
 use crate::commands::change_business::ChangeBusinessError;
 use crate::commands::change_password::ChangePasswordError;
 use crate::commands::change_user::ChangeUserError;
@@ -18,17 +17,8 @@ use crate::commands::sign_up::SignUpError;
 use crate::domain::Role;
 use crate::passwords::PasswordError;
 
-pub(super) fn store(error: StoreError) -> ApiError {
-    if error.is_unavailable() {
-        tracing::warn!(%error, "the database did not answer");
-        ApiError::unavailable()
-    } else {
-        ApiError::internal(error)
-    }
-}
-
 pub(super) fn not_logged_in() -> ApiError {
-    ApiError::new(StatusCode::UNAUTHORIZED, "not_logged_in", "Log in first; the session may have ended.")
+    ApiError::new(StatusCode::UNAUTHORIZED, "not_logged_in", "Log in first. Your session may have ended.")
 }
 
 pub(super) fn operator_token_invalid() -> ApiError {
@@ -40,10 +30,10 @@ pub(super) fn business_not_found() -> ApiError {
     ApiError::not_found("business_not_found", "business")
 }
 
-/// 403 that names every open item (SPECIFICATION §3.2, SPECIFICATION §12).
+/// 403 that lists the open items (SPECIFICATION §3.2, §12).
 pub(super) fn live_api_locked(missing: &[GoLiveItem]) -> ApiError {
     let labels: Vec<&str> = missing.iter().map(|item| item.label()).collect();
-    let message = format!("The Live API is locked. Still open: {}.", labels.join("; "));
+    let message = format!("The Live API is locked. Complete these items first: {}.", labels.join("; "));
     ApiError::new(StatusCode::FORBIDDEN, "live_api_locked", message).with("missing", json!(missing))
 }
 
@@ -52,13 +42,13 @@ pub(super) fn sign_up(error: SignUpError) -> ApiError {
         SignUpError::EmailTaken => ApiError::new(
             StatusCode::CONFLICT,
             "email_taken",
-            "An account with this e-mail exists already. Log in instead.",
+            "An account with this e-mail address already exists. Log in instead.",
         ),
         SignUpError::TooMany { wait } => {
-            too_many("too_many_sign_ups", "Too many accounts were opened from your address.", wait)
+            too_many("too_many_sign_ups", "Too many accounts were created from your address.", wait)
         }
         SignUpError::Password(error) => password(error),
-        SignUpError::Store(error) => store(error),
+        SignUpError::Store(error) => error.into(),
     }
 }
 
@@ -69,20 +59,25 @@ pub(super) fn log_in(error: LogInError) -> ApiError {
             "invalid_credentials",
             "The e-mail or the password is wrong.",
         ),
-        LogInError::TooMany { wait } => too_many("too_many_log_ins", "There were too many log-ins.", wait),
+        LogInError::TooMany { wait } => too_many("too_many_log_ins", "Too many log-ins.", wait),
         LogInError::Password(error) => password(error),
-        LogInError::Store(error) => store(error),
+        LogInError::Store(error) => error.into(),
     }
 }
 
 pub(super) fn role_insufficient(required: Role) -> ApiError {
-    let message = format!("This needs the role {required}. An owner of your business can give it to you.");
+    let message =
+        format!("This requires the role {required}. Ask an owner of your business to change your role.");
     ApiError::new(StatusCode::FORBIDDEN, "role_insufficient", message).with("requiredRole", required.as_str())
 }
 
-/// `startingAfter` that leads nowhere.
+/// An unknown `startingAfter`.
 pub(super) fn unknown_cursor(what: &str) -> ApiError {
-    ApiError::invalid_field("startingAfter", "invalid_value", format!("startingAfter names no {what}."))
+    ApiError::invalid_field(
+        "startingAfter",
+        "invalid_value",
+        format!("startingAfter must be the id of a known {what}."),
+    )
 }
 
 pub(super) fn user_not_found() -> ApiError {
@@ -94,23 +89,23 @@ pub(super) fn change_password(error: ChangePasswordError) -> ApiError {
         ChangePasswordError::Wrong => ApiError::new(
             StatusCode::UNPROCESSABLE_ENTITY,
             "password_wrong",
-            "The current password is not right. Type it again, or ask for a link to reset it.",
+            "The current password is wrong. Enter it again, or request a reset link.",
         ),
         ChangePasswordError::TooMany { wait } => {
-            too_many("too_many_log_ins", "Too many passwords were wrong.", wait)
+            too_many("too_many_log_ins", "Too many wrong passwords.", wait)
         }
         ChangePasswordError::UnknownUser => not_logged_in(),
         ChangePasswordError::Password(error) => password(error),
-        ChangePasswordError::Store(error) => store(error),
+        ChangePasswordError::Store(error) => error.into(),
     }
 }
 
 pub(super) fn request_reset(error: RequestResetError) -> ApiError {
     match error {
         RequestResetError::TooMany { wait } => {
-            too_many("too_many_password_resets", "Too many links were asked for.", wait)
+            too_many("too_many_password_resets", "Too many reset links were requested.", wait)
         }
-        RequestResetError::Store(error) => store(error),
+        RequestResetError::Store(error) => error.into(),
     }
 }
 
@@ -118,7 +113,7 @@ pub(super) fn reset_link_invalid() -> ApiError {
     ApiError::new(
         StatusCode::UNPROCESSABLE_ENTITY,
         "reset_link_invalid",
-        "This link was used already, or has expired. Ask for a new one.",
+        "This link is used or expired. Request a new one.",
     )
 }
 
@@ -126,7 +121,7 @@ pub(super) fn reset_password(error: ResetError) -> ApiError {
     match error {
         ResetError::Invalid => reset_link_invalid(),
         ResetError::Password(error) => password(error),
-        ResetError::Store(error) => store(error),
+        ResetError::Store(error) => error.into(),
     }
 }
 
@@ -136,11 +131,11 @@ pub(super) fn change_business(error: ChangeBusinessError) -> ApiError {
         ChangeBusinessError::PlanChanged { plan } => {
             let plan = plan.as_deref().unwrap_or("no plan");
             let message = format!(
-                "Nothing was changed: {plan} would become active now. Look at what the business asks for."
+                "Nothing was changed, because {plan} would become active. Check which plan the business requests."
             );
             ApiError::new(StatusCode::CONFLICT, "plan_changed", message)
         }
-        ChangeBusinessError::Store(error) => store(error),
+        ChangeBusinessError::Store(error) => error.into(),
     }
 }
 
@@ -151,9 +146,9 @@ pub(super) fn change_user(error: ChangeUserError) -> ApiError {
         ChangeUserError::LastOwner => ApiError::new(
             StatusCode::CONFLICT,
             "last_owner",
-            "A business has at least one owner. Make somebody else an owner first.",
+            "This user is the last owner. Make another user an owner first.",
         ),
-        ChangeUserError::Store(error) => store(error),
+        ChangeUserError::Store(error) => error.into(),
     }
 }
 
@@ -163,24 +158,24 @@ pub(super) fn invite(error: InviteError) -> ApiError {
         InviteError::AlreadyMember => ApiError::new(
             StatusCode::CONFLICT,
             "already_member",
-            "Somebody with this e-mail belongs to your business already.",
+            "A user with this e-mail address already belongs to your business.",
         ),
         InviteError::TooManyOpen => ApiError::new(
             StatusCode::CONFLICT,
             "too_many_open_invitations",
-            "Too many invitations are open. Withdraw one, or wait until somebody accepts.",
+            "Too many invitations are open. Withdraw one, or wait until one is accepted.",
         ),
         InviteError::TooMany { wait } => {
-            let what = "Too many invitations were sent by your business, or to this e-mail.";
+            let what = "Too many invitations were sent by your business or to this e-mail address.";
             too_many("too_many_invitations", what, wait)
         }
         InviteError::NotApproved => ApiError::new(
             StatusCode::FORBIDDEN,
             "business_not_active",
-            "Your business may invite people once the operator has approved it.",
+            "Your business is not active. You can invite users after the operator has approved it.",
         ),
         InviteError::UnknownBusiness => business_not_found(),
-        InviteError::Store(error) => store(error),
+        InviteError::Store(error) => error.into(),
     }
 }
 
@@ -188,25 +183,25 @@ pub(super) fn invitation_invalid() -> ApiError {
     ApiError::new(
         StatusCode::UNPROCESSABLE_ENTITY,
         "invitation_invalid",
-        "This invitation was used, withdrawn or replaced, or has expired. Ask for a new one.",
+        "This invitation is used, withdrawn, replaced or expired. Ask for a new one.",
     )
 }
 
-pub(super) fn accept_invitation(error: AcceptError) -> ApiError {
+pub(super) fn accept_invitation(error: AcceptInvitationError) -> ApiError {
     match error {
-        AcceptError::Invalid => invitation_invalid(),
-        AcceptError::EmailTaken => ApiError::new(
+        AcceptInvitationError::Invalid => invitation_invalid(),
+        AcceptInvitationError::EmailTaken => ApiError::new(
             StatusCode::CONFLICT,
             "email_taken",
-            "An account with this e-mail exists already. Ask to be invited under another one.",
+            "An account with this e-mail address already exists. Ask for an invitation to another address.",
         ),
-        AcceptError::TooManyUsers => ApiError::new(
+        AcceptInvitationError::TooManyUsers => ApiError::new(
             StatusCode::CONFLICT,
             "too_many_users",
-            "This business has as many users as it can have. An owner can remove some.",
+            "This business has the maximum number of users. Ask an owner to remove one.",
         ),
-        AcceptError::Password(error) => password(error),
-        AcceptError::Store(error) => store(error),
+        AcceptInvitationError::Password(error) => password(error),
+        AcceptInvitationError::Store(error) => error.into(),
     }
 }
 
@@ -214,7 +209,7 @@ pub(super) fn too_many_streams() -> ApiError {
     ApiError::new(
         StatusCode::TOO_MANY_REQUESTS,
         "too_many_streams",
-        "Too many pages of yours, or of this business, follow its orders already. Close one.",
+        "You or your business have too many open pages with live updates. Close one.",
     )
     .retry_after(15)
 }
@@ -227,7 +222,7 @@ fn password(error: PasswordError) -> ApiError {
 }
 
 fn too_many(code: &str, what: &str, wait: TimeDelta) -> ApiError {
-    // Rounded up: whoever comes back after that long must not be refused again.
+    // Rounded up, so that a retry after this time is not rejected again.
     let seconds =
         u32::try_from(wait.num_milliseconds().max(1).unsigned_abs().div_ceil(1_000)).unwrap_or(u32::MAX);
     let minutes = seconds.div_ceil(60);

@@ -1,4 +1,4 @@
-//! What the streams of server-sent events have in common.
+//! The common parts of server-sent event streams.
 
 use std::convert::Infallible;
 
@@ -9,34 +9,34 @@ use bytes::Bytes;
 use futures_util::stream::unfold;
 use tokio_util::sync::CancellationToken;
 
-use crate::app::App;
 use crate::domain::Session;
-use crate::session_watch::{Verdict, WatchedSession};
+use crate::live_updates::{SessionStatus, WatchedSession};
+use crate::state::State;
 
-/// What holds a stream open, whatever it tells of.
+/// Keeps a stream open until its session ends or the service stops.
 pub(super) struct Connection {
     session: WatchedSession,
     draining: CancellationToken,
 }
 
 impl Connection {
-    pub(super) fn of(app: &Data<App>, session: &ReqData<Session>) -> Self {
-        Self { session: app.session_watch.follow(session), draining: app.tasks.draining() }
+    pub(super) fn of(state: &Data<State>, session: &ReqData<Session>) -> Self {
+        Self { session: state.session_monitor.watch(session), draining: state.tasks.draining() }
     }
 
-    /// Waits for the next sign of life, which keeps proxies from closing a quiet stream, and finds out that the page is
-    /// gone. `None` ends the stream: the service stops, or the session has ended.
-    pub(super) async fn beat(&mut self) -> Option<Bytes> {
+    /// Waits for the next heartbeat, which keeps proxies from closing an idle stream and detects closed pages. `None` ends the
+    /// stream: the service stops, or the session has ended.
+    pub(super) async fn heartbeat(&mut self) -> Option<Bytes> {
         tokio::select! {
             () = self.draining.cancelled() => None,
-            verdict = self.session.checked() => {
-                (verdict == Verdict::Open).then(|| Bytes::from_static(b": heartbeat\n\n"))
+            status = self.session.checked() => {
+                (status == SessionStatus::Open).then(|| Bytes::from_static(b": heartbeat\n\n"))
             }
         }
     }
 }
 
-/// Streams what `next` says of the page, until it says `None`.
+/// Streams the chunks that `next` returns, until it returns `None`.
 pub(super) fn respond<P: 'static>(
     page: P,
     next: impl AsyncFnMut(&mut P) -> Option<Bytes> + 'static,

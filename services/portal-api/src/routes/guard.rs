@@ -1,4 +1,4 @@
-//! Who may pass: pages of our own origin, people who are logged in, the operator.
+//! Middleware that rejects foreign pages, callers without a session, and callers without the operator's token.
 
 use actix_web::body::MessageBody;
 use actix_web::cookie::Cookie;
@@ -9,40 +9,43 @@ use actix_web::middleware::Next;
 use actix_web::web::Data;
 use actix_web::{Error, HttpMessage};
 use domain::BusinessId;
-use postgres::StoreError;
 use web::{ApiError, bearer_token, same_secret};
 
-use super::permissions::{least_role, methods_of};
+use super::permissions::{methods_of, minimum_role};
 use super::{errors, operator_session, session_cookie};
-use crate::app::App;
-use crate::commands::tell_pages::tell_pages;
-use crate::domain::{Session, expiry, is_due_for_extension};
-use crate::store::sessions;
+use crate::commands::publish_portal_change::publish_portal_change;
+use crate::commands::use_session::use_session;
+use crate::domain::Session;
+use crate::state::State;
 
-/// A writing call must come from a page of ours, or from no page at all; and what it carries must be JSON, which no
-/// form of a foreign page can send (SPECIFICATION §13).
+/// Writing calls must come from a page of the portal or from no page, and carry JSON, which forms of foreign pages cannot send
+/// (SPECIFICATION §13).
 pub(super) async fn refuse_foreign_writes(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<impl MessageBody + 'static>, Error> {
-    if !reads(&request) {
+    if !is_read(&request) {
         check_origin(&request)?;
         check_content_type(&request)?;
     }
     next.call(request).await
 }
 
-fn reads(request: &ServiceRequest) -> bool {
+fn is_read(request: &ServiceRequest) -> bool {
     matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS)
 }
 
-/// Pages of the business that are open anywhere hear of a writing call that succeeded, whichever it was.
-async fn tell_of_change<B>(app: &App, changes: Option<BusinessId>, response: &ServiceResponse<B>) {
-    if let Some(business) = changes
+/// Refreshes the open pages of the business after every successful writing call.
+async fn publish_change<B>(state: &State, changed: Option<BusinessId>, response: &ServiceResponse<B>) {
+    if let Some(business) = changed
         && response.status().is_success()
     {
-        tell_pages(app, business).await;
+        publish_portal_change(state, business).await;
     }
+}
+
+fn state_of(request: &ServiceRequest) -> Result<&Data<State>, ApiError> {
+    request.app_data().ok_or_else(|| ApiError::internal("a guard runs without the state"))
 }
 
 fn check_origin(request: &ServiceRequest) -> Result<(), ApiError> {
@@ -50,25 +53,25 @@ fn check_origin(request: &ServiceRequest) -> Result<(), ApiError> {
         ApiError::new(
             StatusCode::FORBIDDEN,
             "foreign_origin",
-            "Pages of another origin may not write here. Call from the portal's own pages or from no page at all.",
+            "Pages of other origins must not send writing calls. Call from the portal's own pages, or from a program without an Origin header.",
         )
     };
-    let app = request.app_data::<Data<App>>().ok_or_else(|| ApiError::internal("a guard without its app"))?;
+    let state = state_of(request)?;
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
     for origin in request.headers().get_all(header::ORIGIN) {
         let origin = origin.to_str().map_err(|_| foreign())?;
-        if !app.origins.allow(origin, host) {
+        if !state.origins.allow(origin, host) {
             return Err(foreign());
         }
     }
-    // A browser may leave `Origin` out; it never says this of a page of ours.
+    // Browsers may omit `Origin`, but never send this for pages of the portal.
     if request.headers().get_all("sec-fetch-site").any(|site| site.as_bytes() == b"cross-site") {
         return Err(foreign());
     }
     Ok(())
 }
 
-/// For calls without a body too: a form that is posted from elsewhere names a type even when it is empty.
+/// Applies to calls without a body too: even empty forms are posted with a content type.
 fn check_content_type(request: &ServiceRequest) -> Result<(), ApiError> {
     let Some(given) = request.headers().get(header::CONTENT_TYPE) else { return Ok(()) };
     let media_type = given.to_str().unwrap_or_default().split(';').next().unwrap_or_default();
@@ -85,39 +88,36 @@ fn check_content_type(request: &ServiceRequest) -> Result<(), ApiError> {
     ))
 }
 
-/// Lets nobody through who is not logged in, or whose role does not suffice; handlers find the [`Session`] as `ReqData`.
+/// Requires a session with a sufficient role. Handlers receive the [`Session`] as `ReqData`.
 pub(super) async fn require_session(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<impl MessageBody + 'static>, Error> {
-    let app = request
-        .app_data::<Data<App>>()
-        .cloned()
-        .ok_or_else(|| ApiError::internal("a guard without its app"))?;
-    let InUse { session, renewed } =
-        open_session(&app, request.request()).await?.ok_or_else(errors::not_logged_in)?;
+    let state = state_of(&request)?.clone();
+    let ActiveSession { session, renewed } =
+        active_session(&state, request.request()).await?.ok_or_else(errors::not_logged_in)?;
     require_role(&request, &session)?;
-    let changes = (!reads(&request)).then_some(session.business);
+    let changed = (!is_read(&request)).then_some(session.business);
     request.extensions_mut().insert(session);
     let mut response = next.call(request).await?;
-    tell_of_change(&app, changes, &response).await;
-    forbid_keeping(&mut response);
-    // A call that opened another session or ended this one has set the cookie itself.
+    publish_change(&state, changed, &response).await;
+    forbid_caching(&mut response);
+    // Calls that open or end a session set the cookie themselves.
     if let Some(cookie) = renewed.filter(|_| !response.headers().contains_key(header::SET_COOKIE)) {
         response.response_mut().add_cookie(&cookie)?;
     }
     Ok(response)
 }
 
-/// The path is taken as the router takes it, decoded: otherwise one that is written in another way would be judged as
-/// one call and served as another.
+/// Matches the decoded path, as the router does. Otherwise an encoded path could be checked as one call and served as
+/// another.
 fn require_role(request: &ServiceRequest, session: &Session) -> Result<(), ApiError> {
-    let nothing_here = || ApiError::from_status(StatusCode::NOT_FOUND);
+    let not_found = || ApiError::from_status(StatusCode::NOT_FOUND);
     let pattern = request.resource_map().match_pattern(request.match_info().as_str());
-    let pattern = pattern.ok_or_else(nothing_here)?;
-    match least_role(request.method(), &pattern) {
-        Some(least) if session.role >= least => Ok(()),
-        Some(least) => Err(errors::role_insufficient(least)),
+    let pattern = pattern.ok_or_else(not_found)?;
+    match minimum_role(request.method(), &pattern) {
+        Some(minimum) if session.role >= minimum => Ok(()),
+        Some(minimum) => Err(errors::role_insufficient(minimum)),
         None => {
             let methods = methods_of(&pattern).join(", ");
             let allowed = HeaderValue::try_from(methods).ok().filter(|methods| !methods.is_empty());
@@ -125,68 +125,55 @@ fn require_role(request: &ServiceRequest, session: &Session) -> Result<(), ApiEr
                 Some(methods) => {
                     ApiError::from_status(StatusCode::METHOD_NOT_ALLOWED).with_header(header::ALLOW, methods)
                 }
-                None => nothing_here(),
+                None => not_found(),
             })
         }
     }
 }
 
-/// The session that a request uses.
-pub(super) struct InUse {
+/// The session of a request.
+pub(super) struct ActiveSession {
     pub(super) session: Session,
-    /// The cookie, where its use has moved the session's end: the two end together.
+    /// The new cookie, if the session was extended: both have the same end.
     pub(super) renewed: Option<Cookie<'static>>,
 }
 
-/// The session of a request, if it has one that has not ended. Its use moves its end.
-pub(super) async fn open_session(
-    app: &App,
+/// The open session of a request, which this extends.
+pub(super) async fn active_session(
+    state: &State,
     request: &actix_web::HttpRequest,
-) -> Result<Option<InUse>, ApiError> {
-    let Some(token) = session_cookie::PORTAL.read(app, request) else { return Ok(None) };
-    let now = app.clock.now();
-    let read: Result<Option<InUse>, StoreError> = app
-        .database
-        .read(async |conn| {
-            let Some(session) = sessions::find(conn, &token, now).await? else { return Ok(None) };
-            if is_due_for_extension(&session, now) {
-                let until = expiry(session.created_at, now);
-                sessions::extend(conn, &session, until, now).await?;
-                let renewed = Some(session_cookie::PORTAL.carry(app, &token, until));
-                return Ok(Some(InUse { session: Session { expires_at: until, ..session }, renewed }));
-            }
-            Ok(Some(InUse { session, renewed: None }))
-        })
-        .await;
-    read.map_err(errors::store)
+) -> Result<Option<ActiveSession>, ApiError> {
+    let Some(token) = session_cookie::PORTAL.read(state, request) else { return Ok(None) };
+    let used = use_session(state, &token).await?;
+    Ok(used.map(|used| ActiveSession {
+        renewed: used.extended_until.map(|until| session_cookie::PORTAL.set(state, &token, until)),
+        session: used.session,
+    }))
 }
 
-/// Lets nobody through without the operator's token or the cookie that stands for it.
+/// Requires the operator's token or the cookie of a console session.
 pub(super) async fn require_operator(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<impl MessageBody + 'static>, Error> {
-    let app = request
-        .app_data::<Data<App>>()
-        .cloned()
-        .ok_or_else(|| ApiError::internal("a guard without its app"))?;
+    let state = state_of(&request)?.clone();
     let known = match bearer_token(request.headers())? {
-        Some(given) => same_secret(given, &app.operator_token),
-        None => operator_session::open_until(&app, request.request()).await?.is_some(),
+        Some(given) => same_secret(given, &state.operator_token),
+        None => operator_session::session_end(&state, request.request()).await?.is_some(),
     };
     if !known {
-        return Err(app.failures.count(request.request(), errors::operator_token_invalid()).into());
+        return Err(state.failure_limits.count(request.request(), errors::operator_token_invalid()).into());
     }
-    // Whatever is changed below a business is a change of that business.
+    // Paths below a business change that business.
     let business = request.match_info().get("id").and_then(|id| id.parse().ok());
-    let changes = business.filter(|_| !reads(&request));
+    let changed = business.filter(|_| !is_read(&request));
     let mut response = next.call(request).await?;
-    tell_of_change(&app, changes, &response).await;
-    forbid_keeping(&mut response);
+    publish_change(&state, changed, &response).await;
+    forbid_caching(&mut response);
     Ok(response)
 }
 
-/// What is somebody's own is kept by no cache, neither a proxy's nor the browser's.
-fn forbid_keeping<B>(response: &mut ServiceResponse<B>) {
+/// Personal responses must not be cached, neither by proxies nor by browsers.
+fn forbid_caching<B>(response: &mut ServiceResponse<B>) {
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
 }

@@ -1,4 +1,4 @@
-//! Invitations: `/v1/portal/invitations` for a business's owners; `…/look-up` and `…/accept` for whoever holds a link.
+//! Invitations: `/v1/portal/invitations` for owners, `…/look-up` and `…/accept` for recipients of a link.
 
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
@@ -9,19 +9,19 @@ use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule, page_query};
 
-use super::accounts::{chosen_password, reachable_email};
-use super::author::{ByUser, browser, request_id};
-use super::lists::Wanted;
+use super::account_fields::{new_password, reachable_email};
+use super::audited::{UserAuthor, browser, request_id};
 use super::openapi::{bodies, params};
+use super::pagination::PageRequest;
 use super::session::SessionView;
 use super::{browser_cookie, errors, session_cookie};
-use crate::app::App;
-use crate::commands::accept_invitation::{self, Accept};
+use crate::commands::accept_invitation::{AcceptInvitation, accept_invitation};
 use crate::commands::invite;
-use crate::domain::{Email, LinkToken, Password, Role, Session};
-use crate::store::invitations::{self, Invitation};
+use crate::domain::{Email, Invitation, LinkToken, Password, Role, Session};
+use crate::queries;
+use crate::state::State;
 
-/// Longer than any token of ours.
+/// Longer than any token.
 pub(super) const TOKEN: TextRule = TextRule::code(200);
 
 #[derive(Serialize, utoipa::ToSchema)]
@@ -32,9 +32,9 @@ struct InvitationView {
     role: Role,
     created_at: DateTime<Utc>,
     expires_at: DateTime<Utc>,
-    /// The e-mail of whoever invited.
+    /// The e-mail address of the inviter.
     invited_by: String,
-    /// The link, in the answer that made it alone.
+    /// The link. Present only in the response that creates the invitation.
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<String>,
 }
@@ -53,7 +53,7 @@ impl InvitationView {
     }
 }
 
-/// What whoever holds a link sees before they accept.
+/// The invitation as its recipient sees it before accepting.
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct FoundView<'a> {
@@ -68,44 +68,41 @@ struct FoundView<'a> {
     path = "/v1/portal/invitations",
     operation_id = "listInvitations",
     tag = "Team",
-    summary = "Open invitations, newest first",
+    summary = "List open invitations, newest first",
     params(params::PageParams),
     responses((status = 200, description = "A page of invitations.", body = Page<InvitationView>)),
 )]
 pub(super) async fn list(
-    app: Data<App>,
+    state: Data<State>,
     session: ReqData<Session>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let wanted = Wanted::of(page_query(&request)?, "invitation")?;
-    let (limit, after) = (wanted.limit, wanted.after);
-    let (business, now) = (session.business, app.clock.now());
-    let read =
-        app.database.read(async |conn| invitations::list(conn, business, limit, after, now).await).await;
-    let page = wanted.page(read)?.map(|invitation| InvitationView::of(invitation, None));
-    Ok(HttpResponse::Ok().json(page))
+    let page = PageRequest::new(page_query(&request)?, "invitation")?;
+    let rows = queries::invitations::list(&state, session.business, page.limit, page.after).await?;
+    let view = |invitation| InvitationView::of(invitation, None);
+    Ok(HttpResponse::Ok().json(page.page(rows)?.map(view)))
 }
 
-/// The one answer that carries the link.
+/// The only response that contains the link.
 #[utoipa::path(
     post,
     path = "/v1/portal/invitations",
     operation_id = "invite",
     tag = "Team",
-    summary = "Invite somebody by a link; an older invitation to them is replaced",
+    summary = "Invite somebody with a link. Replaces an older invitation to the same address",
     request_body = bodies::Invite,
-    responses((status = 201, description = "The invitation, with its link, which is shown this once.", body = InvitationView)),
+    responses((status = 201, description = "The invitation with its link, which is shown only once.", body = InvitationView)),
 )]
 pub(super) async fn create(
-    app: Data<App>,
+    state: Data<State>,
     session: ReqData<Session>,
-    author: ByUser,
+    author: UserAuthor,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let (email, role) = parse_invitation(&body.0)?;
-    let invited = invite::invite(&app, &session, &author.0, email, role).await;
+    let invited = invite::invite(&state, &session, &author.0, email, role).await;
     let (invitation, token) = invited.map_err(errors::invite)?;
-    let url = app.links.invitation(&token);
+    let url = state.links.invitation(&token);
     Ok(HttpResponse::Created().json(InvitationView::of(invitation, Some(url))))
 }
 
@@ -116,18 +113,18 @@ pub(super) async fn create(
     tag = "Team",
     summary = "Withdraw an invitation",
     params(("id" = InvitationId, Path, description = "The invitation.")),
-    responses((status = 204, description = "Its link opens nothing any more.")),
+    responses((status = 204, description = "The link no longer works.")),
 )]
 pub(super) async fn withdraw(
-    app: Data<App>,
+    state: Data<State>,
     session: ReqData<Session>,
-    author: ByUser,
+    author: UserAuthor,
     invitation: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
     let not_found = || ApiError::not_found("invitation_not_found", "invitation");
     let invitation = invitation.parse().map_err(|_| not_found())?;
-    let withdrawn = invite::withdraw(&app, session.business, &author.0, invitation).await;
-    if withdrawn.map_err(errors::store)? { Ok(HttpResponse::NoContent().finish()) } else { Err(not_found()) }
+    let withdrawn = invite::withdraw(&state, session.business, &author.0, invitation).await;
+    if withdrawn? { Ok(HttpResponse::NoContent().finish()) } else { Err(not_found()) }
 }
 
 #[utoipa::path(
@@ -135,13 +132,13 @@ pub(super) async fn withdraw(
     path = "/v1/portal/invitations/look-up",
     operation_id = "lookUpInvitation",
     tag = "Account",
-    summary = "What a link invites to",
+    summary = "Look up the invitation of a link",
     request_body = bodies::LinkToken,
     responses((status = 200, description = "The invitation.", body = FoundView)),
 )]
-pub(super) async fn look_up(app: Data<App>, body: JsonBody) -> Result<HttpResponse, ApiError> {
+pub(super) async fn look_up(state: Data<State>, body: JsonBody) -> Result<HttpResponse, ApiError> {
     let token = parse_token(&body.0)?.ok_or_else(errors::invitation_invalid)?;
-    let found = accept_invitation::look_up(&app, &token).await.map_err(errors::store)?;
+    let found = queries::invitations::find(&state, &token).await?;
     let (invitation, business_name) = found.ok_or_else(errors::invitation_invalid)?;
     Ok(HttpResponse::Ok().json(FoundView {
         business_name: &business_name,
@@ -156,23 +153,23 @@ pub(super) async fn look_up(app: Data<App>, body: JsonBody) -> Result<HttpRespon
     path = "/v1/portal/invitations/accept",
     operation_id = "acceptInvitation",
     tag = "Account",
-    summary = "Accept an invitation: an account is opened and logged in",
+    summary = "Accept an invitation: creates the user and a session",
     request_body = bodies::TokenAndPassword,
-    responses((status = 201, description = "The session, which the cookie carries.", body = SessionView)),
+    responses((status = 201, description = "The session. A cookie carries it.", body = SessionView)),
 )]
 pub(super) async fn accept(
-    app: Data<App>,
+    state: Data<State>,
     request: HttpRequest,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let (token, password) = parse_token_and_password(&body.0)?;
     let token = token.ok_or_else(errors::invitation_invalid)?;
-    let (browser, request) = (browser(&app, &request), request_id(&request));
-    let wanted = Accept { token, password, browser, request };
-    let opened = accept_invitation::accept(&app, wanted).await.map_err(errors::accept_invitation)?;
+    let (browser, request) = (browser(&state, &request), request_id(&request));
+    let accepted = AcceptInvitation { token, password, browser, request };
+    let opened = accept_invitation(&state, accepted).await.map_err(errors::accept_invitation)?;
     Ok(HttpResponse::Created()
-        .cookie(session_cookie::PORTAL.carry(&app, &opened.token, opened.session.expires_at))
-        .cookie(browser_cookie::carry(&app, &opened.browser))
+        .cookie(session_cookie::PORTAL.set(&state, &opened.token, opened.session.expires_at))
+        .cookie(browser_cookie::set(&state, &opened.browser))
         .json(SessionView::of(&opened.session)))
 }
 
@@ -188,7 +185,7 @@ fn parse_invitation(body: &Value) -> Result<(Email, Role), ApiError> {
     }
 }
 
-/// `None` for a text that cannot be the token of a link.
+/// `None` for a malformed token.
 pub(super) fn parse_token(body: &Value) -> Result<Option<LinkToken>, ApiError> {
     let field_errors = FieldErrors::default();
     let token = Fields::of_body(body, &field_errors).and_then(|fields| fields.required_text("token", TOKEN));
@@ -198,12 +195,12 @@ pub(super) fn parse_token(body: &Value) -> Result<Option<LinkToken>, ApiError> {
     }
 }
 
-/// What comes with a link to set a password.
+/// The body of calls that set a password with a link.
 pub(super) fn parse_token_and_password(body: &Value) -> Result<(Option<LinkToken>, Password), ApiError> {
     let field_errors = FieldErrors::default();
     let parsed = Fields::of_body(body, &field_errors).and_then(|fields| {
         let token = fields.required_text("token", TOKEN);
-        let password = chosen_password(&fields, "password", None);
+        let password = new_password(&fields, "password", None);
         Some((LinkToken::parse(&token?), password?))
     });
     match parsed {

@@ -1,19 +1,19 @@
-//! The URL table. Public: the portal's calls with a session, the operator's with the token or its cookie, the pages.
-//! Internal: what order-api asks.
+//! The URL table. Public: portal calls with a session, operator calls with the token or a console session, and the pages.
+//! Internal: calls from order-api.
 
+mod account_fields;
 mod accounts;
-mod address;
 mod api_keys;
 mod audit_log;
-mod author;
+mod audited;
 mod browser_cookie;
+mod caller;
 mod cash;
-pub(crate) mod config;
+mod config;
 mod errors;
 mod event_stream;
 mod guard;
 mod invitations;
-mod lists;
 mod openapi;
 mod operator;
 mod operator_health;
@@ -24,14 +24,14 @@ mod order_request;
 mod order_stream;
 mod ordering;
 mod orders;
-pub(crate) mod pages;
-mod parameters;
+mod pagination;
 mod password;
 mod password_resets;
 mod payments;
 mod permissions;
 mod personal_data;
 mod pickup_profile;
+mod query_parameters;
 mod session;
 mod session_cookie;
 mod sessions;
@@ -51,17 +51,21 @@ use actix_web::middleware::from_fn;
 use actix_web::web::{Data, ServiceConfig, delete, get, patch, post, put, resource, scope};
 use web::{BodyLimit, require_internal_token};
 
-use crate::app::App;
+use crate::pages::Pages;
+use crate::state::State;
 
-/// No portal body needs more.
+/// Enough for all calls of the portal.
 const BODY_MAX_BYTES: usize = 64 * 1024;
 
-/// The public listener's routes.
-pub(crate) fn public(app: Data<App>) -> impl Fn(&mut ServiceConfig) + Clone + Send + 'static {
+/// The routes of the public listener.
+pub(crate) fn public(
+    state: Data<State>,
+    pages: Option<Data<Pages>>,
+) -> impl Fn(&mut ServiceConfig) + Clone + Send + 'static {
     move |config| {
-        config.app_data(app.clone()).app_data(BodyLimit(BODY_MAX_BYTES)).service(
+        config.app_data(state.clone()).app_data(BodyLimit(BODY_MAX_BYTES)).service(
             scope("/v1")
-                .wrap(from_fn(parameters::refuse_unknown))
+                .wrap(from_fn(query_parameters::refuse_unknown))
                 .wrap(from_fn(guard::refuse_foreign_writes))
                 .service(resource("/portal/accounts").route(post().to(accounts::sign_up)))
                 .service(
@@ -74,28 +78,28 @@ pub(crate) fn public(app: Data<App>) -> impl Fn(&mut ServiceConfig) + Clone + Se
                 .service(
                     resource("/operator/session")
                         .route(post().to(operator_session::open))
-                        .route(get().to(operator_session::look))
+                        .route(get().to(operator_session::read))
                         .route(delete().to(operator_session::close)),
                 )
-                .configure(strangers)
+                .configure(without_session)
                 .service(resource("/payments/{provider}/webhook").route(post().to(payments::webhook)))
                 .service(scope("/portal").wrap(from_fn(guard::require_session)).configure(portal))
                 .service(scope("/operator").wrap(from_fn(guard::require_operator)).configure(operator_calls)),
         );
-        if app.pages.is_some() {
-            // Last: whatever is no call.
-            config.service(resource("/{page:.*}").route(get().to(pages::page)));
+        if let Some(pages) = &pages {
+            // Last, because it matches every path.
+            Pages::configure(pages.clone(), config);
         }
     }
 }
 
-/// The internal listener's routes.
+/// The routes of the internal listener.
 pub(crate) fn internal(
-    app: Data<App>,
+    state: Data<State>,
     internal: settings::Internal,
 ) -> impl Fn(&mut ServiceConfig) + Clone + Send + 'static {
     move |config| {
-        config.app_data(app.clone()).app_data(Data::new(internal.clone())).service(
+        config.app_data(state.clone()).app_data(Data::new(internal.clone())).service(
             scope("/internal")
                 .wrap(from_fn(require_internal_token))
                 .service(resource("/businesses/{id}/ordering").route(get().to(ordering::ordering))),
@@ -103,8 +107,8 @@ pub(crate) fn internal(
     }
 }
 
-/// Calls of somebody who has no account yet, or cannot get into it.
-fn strangers(config: &mut ServiceConfig) {
+/// Calls of people without an account, or without access to it.
+fn without_session(config: &mut ServiceConfig) {
     config
         .service(resource("/portal/password-resets").route(post().to(password_resets::request)))
         .service(resource("/portal/password-resets/look-up").route(post().to(password_resets::look_up)))
@@ -113,7 +117,7 @@ fn strangers(config: &mut ServiceConfig) {
         .service(resource("/portal/invitations/accept").route(post().to(invitations::accept)));
 }
 
-/// Calls of somebody who is logged in; each has its least role in [`permissions`].
+/// Calls with a session. Each has a minimum role in [`permissions`].
 fn portal(config: &mut ServiceConfig) {
     config
         .configure(account)
@@ -156,7 +160,7 @@ fn portal(config: &mut ServiceConfig) {
         .configure(webhooks);
 }
 
-/// Oneself, and the other people of the business.
+/// The user's own account, and the team.
 fn account(config: &mut ServiceConfig) {
     config
         .service(resource("/password").route(put().to(password::change)))
@@ -225,13 +229,13 @@ fn webhook_tools(config: &mut ServiceConfig) {
         )
         .service(
             resource("/webhook-endpoints/{id}/verify-signature")
-                // The body of a webhook is in it.
+                // Contains the body of a webhook.
                 .app_data(BodyLimit(web::BODY_MAX_BYTES))
                 .route(post().to(webhook_tools::verify_signature)),
         );
 }
 
-/// Calls with the operator's token.
+/// Calls of the operator.
 fn operator_calls(config: &mut ServiceConfig) {
     config
         .service(resource("/businesses").route(get().to(operator::list)))

@@ -1,4 +1,4 @@
-//! `/v1/operator/businesses`: the operator lists, approves and funds businesses.
+//! `/v1/operator/businesses`: the operator lists, changes and credits businesses.
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
@@ -9,19 +9,20 @@ use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule, read_query};
 
-use super::author::{ByOperator, acted};
+use super::audited::{OperatorAuthor, audited};
 use super::errors;
-use super::lists::Wanted;
 use super::openapi::{bodies, params};
+use super::pagination::PageRequest;
 use super::subscription;
-use super::wallet::note_funded;
-use crate::app::App;
-use crate::commands::change_business::{Change, change_business};
-use crate::domain::{Act, Action, BusinessStatus, Standing, Target, TargetKind};
-use crate::store::businesses::{self, BusinessFilter};
-use crate::store::users;
+use super::wallet::record_funding;
+use crate::commands::change_business::{BusinessChange, change_business};
+use crate::domain::{
+    Action, AuditEvent, BusinessFilter, BusinessStatus, ListedBusiness, Standing, Target, TargetKind,
+};
+use crate::queries::businesses;
+use crate::state::State;
 
-/// As long as an e-mail may be.
+/// As long as an e-mail address may be.
 const SEARCH: TextRule = TextRule::line(320);
 
 /// A business as the operator sees it.
@@ -55,7 +56,7 @@ pub(super) struct BusinessView {
     params(params::BusinessesParams),
     responses((status = 200, description = "A page of businesses.", body = internal_api::Page<BusinessView>)),
 )]
-pub(super) async fn list(app: Data<App>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
+pub(super) async fn list(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let (page, filter) = read_query(&request, |fields| {
         let filter = BusinessFilter {
             only: None,
@@ -65,22 +66,20 @@ pub(super) async fn list(app: Data<App>, request: HttpRequest) -> Result<HttpRes
         };
         (fields.page(), filter)
     })?;
-    let wanted = Wanted::of(page, "business")?;
-    let (limit, after) = (wanted.limit, wanted.after);
-    let read = app.database.read(async |conn| businesses::list(conn, limit, after, &filter).await).await;
-    let page = wanted.page(read)?;
-    let page = page.map(|listed| BusinessView::of(listed.standing, Some(listed.owner_email)));
-    Ok(HttpResponse::Ok().json(page))
+    let page = PageRequest::new(page, "business")?;
+    let rows = businesses::list(&state, page.limit, page.after, &filter).await?;
+    let view = |listed: ListedBusiness| BusinessView::of(listed.standing, Some(listed.owner_email));
+    Ok(HttpResponse::Ok().json(page.page(rows)?.map(view)))
 }
 
-/// One business, with what is known of it besides.
+/// One business with further details.
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct BusinessDetails {
     #[serde(flatten)]
     business: BusinessView,
     pickup_profile: ProfileState,
-    /// How many people log in for it.
+    /// The number of users.
     users: i64,
 }
 
@@ -98,18 +97,9 @@ struct ProfileState {
     params(("id" = domain::BusinessId, Path, description = "The business.")),
     responses((status = 200, description = "The business.", body = BusinessDetails)),
 )]
-pub(super) async fn read(app: Data<App>, business: Path<String>) -> Result<HttpResponse, ApiError> {
-    let business: BusinessId = business.parse().map_err(|_| errors::business_not_found())?;
-    let only = BusinessFilter { only: Some(business), ..BusinessFilter::default() };
-    let read: Result<_, postgres::StoreError> = app
-        .database
-        .read(async |conn| {
-            let listed = businesses::list(conn, 1, None, &only).await?.and_then(|mut found| found.pop());
-            Ok((listed, users::count(conn, business).await?))
-        })
-        .await;
-    let (listed, users) = read.map_err(errors::store)?;
-    let listed = listed.ok_or_else(errors::business_not_found)?;
+pub(super) async fn read(state: Data<State>, business: Path<String>) -> Result<HttpResponse, ApiError> {
+    let found = businesses::with_users(&state, parse_business_id(&business)?).await?;
+    let (listed, users) = found.ok_or_else(errors::business_not_found)?;
     Ok(HttpResponse::Ok().json(BusinessDetails {
         pickup_profile: ProfileState { complete: listed.standing.pickup.is_some() },
         business: BusinessView::of(listed.standing, Some(listed.owner_email)),
@@ -122,26 +112,25 @@ pub(super) async fn read(app: Data<App>, business: Path<String>) -> Result<HttpR
     path = "/v1/operator/businesses/{id}",
     operation_id = "changeBusiness",
     tag = "Operator",
-    summary = "Approve, suspend, subscribe or open a business",
+    summary = "Change the status, subscription or live access of a business",
     params(("id" = domain::BusinessId, Path, description = "The business.")),
     request_body = bodies::ChangeBusiness,
     responses((status = 200, description = "The business.", body = BusinessView)),
 )]
 pub(super) async fn change(
-    app: Data<App>,
-    author: ByOperator,
+    state: Data<State>,
+    author: OperatorAuthor,
     business: Path<String>,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let business = parse_business_id(&business)?;
     let change = parse(&body.0)?;
-    change_business(&app, business, &author.0, change).await.map_err(errors::change_business)?;
-    let read = app.database.read(async |conn| businesses::standing(conn, business).await).await;
-    let standing = read.map_err(errors::store)?.ok_or_else(errors::business_not_found)?;
+    change_business(&state, business, &author.0, change).await.map_err(errors::change_business)?;
+    let standing = businesses::standing(&state, business).await?.ok_or_else(errors::business_not_found)?;
     Ok(HttpResponse::Ok().json(BusinessView::of(standing, None)))
 }
 
-/// Passed on to wallet, which knows no businesses: that this is one is decided here.
+/// Forwarded to wallet after a check that the business exists: wallet does not know businesses.
 #[utoipa::path(
     post,
     path = "/v1/operator/businesses/{id}/wallet/credits",
@@ -150,33 +139,33 @@ pub(super) async fn change(
     summary = "Credit a wallet",
     params(("id" = domain::BusinessId, Path, description = "The business.")),
     request_body = bodies::CreditWallet,
-    responses((status = 201, description = "The credit; the same reference and amount again moves nothing.", body = internal_api::wallet::CreditView)),
+    responses((status = 201, description = "The credit. Repeating the same reference and amount has no effect.", body = internal_api::wallet::CreditView)),
 )]
 pub(super) async fn credit(
-    app: Data<App>,
-    author: ByOperator,
+    state: Data<State>,
+    author: OperatorAuthor,
     business: Path<String>,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let business = business_id(&app, &business).await?;
+    let business = business_id(&state, &business).await?;
     let work = {
-        let app = app.clone();
+        let state = state.clone();
         async move {
-            let credit = app.peers.wallet.credit(business, &body.0).await?;
-            note_funded(&app, business, credit.amount_paise).await;
+            let credit = state.peers.wallet.credit(business, &body.0).await?;
+            record_funding(&state, business, credit.amount_paise).await;
             Ok::<_, ApiError>(credit)
         }
     };
-    let act = |credit: &CreditView| {
-        Act::once(Action::WalletCredited, Target::new(TargetKind::Transfer, credit.transfer_id))
+    let event = |credit: &CreditView| {
+        AuditEvent::once(Action::WalletCredited, Target::new(TargetKind::Transfer, credit.transfer_id))
             .with("amountPaise", credit.amount_paise.get())
     };
-    let credit = acted(&app, business, author.0, work, act).await?;
-    tracing::info!(business_id = %business, transfer_id = %credit.transfer_id, "the operator credited a wallet");
+    let credit = audited(&state, business, author.0, work, event).await?;
+    tracing::info!(business_id = %business, transfer_id = %credit.transfer_id, "wallet credited by the operator");
     Ok(HttpResponse::Created().json(credit))
 }
 
-fn parse(body: &Value) -> Result<Change, ApiError> {
+fn parse(body: &Value) -> Result<BusinessChange, ApiError> {
     const SWITCHES: [&str; 3] = ["status", "subscription", "liveAccess"];
     let field_errors = FieldErrors::default();
     let change = Fields::of_body(body, &field_errors).map(|fields| {
@@ -184,10 +173,10 @@ fn parse(body: &Value) -> Result<Change, ApiError> {
             field_errors.add(&name, "unknown_field", format!("{name} cannot be changed here."));
         }
         if SWITCHES.iter().all(|name| fields.value(name).is_none()) {
-            field_errors.add("", "required", "Give at least one of status, subscription and liveAccess.");
+            field_errors.add("", "required", "Send at least one of status, subscription and liveAccess.");
         }
         let subscription_active = switch(&fields, "subscription");
-        Change {
+        BusinessChange {
             plan: plan(body, &fields, subscription_active),
             subscription_active,
             status: fields.optional_word::<BusinessStatus>("status", "active, inactive or suspended"),
@@ -200,27 +189,23 @@ fn parse(body: &Value) -> Result<Change, ApiError> {
     }
 }
 
-/// The plan that is meant to become active; `null` for none.
+/// The plan that the operator expects to become active; `null` for none.
 fn plan(body: &Value, fields: &Fields<'_>, subscription_active: Option<bool>) -> Option<Option<String>> {
     let given = body.get("plan")?;
     if subscription_active != Some(true) {
-        fields.reject(
-            "plan",
-            "invalid_value",
-            "plan says what becomes active: it is taken with subscription active alone.",
-        );
+        fields.reject("plan", "invalid_value", "plan is only allowed together with subscription active.");
     }
     if given.is_null() { Some(None) } else { fields.required_text("plan", subscription::PLAN).map(Some) }
 }
 
 /// `active` or `inactive`.
 fn switch(fields: &Fields<'_>, name: &str) -> Option<bool> {
-    let wanted = "active or inactive";
-    match fields.optional_word::<BusinessStatus>(name, wanted)? {
+    let words = "active or inactive";
+    match fields.optional_word::<BusinessStatus>(name, words)? {
         BusinessStatus::Active => Some(true),
         BusinessStatus::Inactive => Some(false),
         BusinessStatus::Suspended => {
-            fields.reject(name, "invalid_value", format!("{name} must be {wanted}."));
+            fields.reject(name, "invalid_value", format!("{name} must be {words}."));
             None
         }
     }
@@ -246,11 +231,10 @@ impl BusinessView {
     }
 }
 
-/// The id of a business that there is.
-pub(super) async fn business_id(app: &App, text: &str) -> Result<BusinessId, ApiError> {
+/// The id of an existing business.
+pub(super) async fn business_id(state: &State, text: &str) -> Result<BusinessId, ApiError> {
     let business = parse_business_id(text)?;
-    let read = app.database.read(async |conn| businesses::find(conn, business).await).await;
-    read.map_err(errors::store)?.ok_or_else(errors::business_not_found)?;
+    businesses::find(state, business).await?.ok_or_else(errors::business_not_found)?;
     Ok(business)
 }
 

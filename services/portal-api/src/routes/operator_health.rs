@@ -1,4 +1,4 @@
-//! `GET /v1/operator/businesses/{id}/health`: how a business fares.
+//! `GET /v1/operator/businesses/{id}/health`: the health of a business.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
@@ -11,11 +11,11 @@ use web::ApiError;
 
 use super::errors;
 use super::status::{GoLiveView, IndicatorsView};
-use crate::app::App;
 use crate::domain::Problem;
-use crate::queries::health::{Health, health as business_health};
+use crate::queries::business_health::{BusinessHealth, business_health};
+use crate::state::State;
 
-/// How a business fares. What a service in `incomplete` would say is null, or `Unknown`.
+/// The health of a business. Values of services in `incomplete` are null or `Unknown`.
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct HealthView {
@@ -24,7 +24,7 @@ struct HealthView {
     balance_paise: Option<Paise>,
     low_balance_threshold_paise: Option<Paise>,
     orders: Option<OrdersHealth>,
-    /// Without the queries of their URLs, which may carry secrets.
+    /// Without the query parts of the URLs, which may contain secrets.
     endpoints: Option<Vec<EndpointView>>,
     problems: Vec<ProblemView>,
     /// The services that did not answer.
@@ -48,18 +48,18 @@ struct ProblemView {
     path = "/v1/operator/businesses/{id}/health",
     operation_id = "readBusinessHealth",
     tag = "Operator",
-    summary = "How a business fares",
+    summary = "Read the health of a business",
     params(("id" = domain::BusinessId, Path, description = "The business.")),
-    responses((status = 200, description = "Its health, as far as its services answered.", body = HealthView)),
+    responses((status = 200, description = "The health, as far as all services answered.", body = HealthView)),
 )]
-pub(super) async fn health(app: Data<App>, business: Path<String>) -> Result<HttpResponse, ApiError> {
+pub(super) async fn health(state: Data<State>, business: Path<String>) -> Result<HttpResponse, ApiError> {
     let business = business.parse().map_err(|_| errors::business_not_found())?;
-    let found = business_health(&app, business).await.map_err(errors::store)?;
+    let found = business_health(&state, business).await?;
     Ok(HttpResponse::Ok().json(HealthView::from(found.ok_or_else(errors::business_not_found)?)))
 }
 
-impl From<Health> for HealthView {
-    fn from(health: Health) -> Self {
+impl From<BusinessHealth> for HealthView {
+    fn from(health: BusinessHealth) -> Self {
         let (balance_paise, low_balance_threshold_paise) =
             health.wallet.map(|wallet| (wallet.balance_paise, wallet.low_balance_threshold_paise)).unzip();
         Self {
@@ -86,7 +86,7 @@ fn without_query(endpoint: EndpointView) -> EndpointView {
             url.into()
         }
         Ok(_) => endpoint.url,
-        // None of ours: it was vetted when it was set.
+        // Cannot happen: URLs are validated when they are set.
         Err(_) => String::new(),
     };
     EndpointView { url, ..endpoint }

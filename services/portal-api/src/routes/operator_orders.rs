@@ -1,4 +1,4 @@
-//! `/v1/operator/orders`: any order by its code, and what happened to it.
+//! `/v1/operator/orders`: finds orders of any business, and reads their timeline.
 
 use std::collections::HashMap;
 
@@ -9,13 +9,12 @@ use internal_api::orders::OrderView;
 use serde::Serialize;
 use web::{ApiError, TextRule, page_query, read_query};
 
-use super::errors;
 use super::openapi::params;
 use super::orders::order_id;
-use crate::app::App;
-use crate::store::businesses;
+use crate::queries::businesses;
+use crate::state::State;
 
-/// An order's id, tracking code or reference; order-api judges it.
+/// An id, tracking code or reference. order-api validates it.
 const CODE: TextRule = TextRule::line(200);
 
 #[derive(Serialize, utoipa::ToSchema)]
@@ -42,15 +41,14 @@ struct BusinessName {
     tag = "Operator",
     summary = "Find orders of any business by id, tracking code or reference",
     params(params::CodeParams),
-    responses((status = 200, description = "At most 20, newest first.", body = FoundOrders)),
+    responses((status = 200, description = "At most 20 orders, newest first.", body = FoundOrders)),
 )]
-pub(super) async fn orders(app: Data<App>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
+pub(super) async fn orders(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let code = read_query(&request, |fields| fields.text("code", CODE))?;
     let code = code.ok_or_else(|| ApiError::invalid_field("code", "required", "code is required."))?;
-    let found = app.peers.orders.find_anywhere(&code).await?;
+    let found = state.peers.orders.find_anywhere(&code).await?;
     let ids: Vec<BusinessId> = found.iter().map(|found| found.business_id).collect();
-    let named = app.database.read(async |conn| businesses::names(conn, &ids).await).await;
-    let names: HashMap<BusinessId, String> = named.map_err(errors::store)?.into_iter().collect();
+    let names: HashMap<BusinessId, String> = businesses::names(&state, &ids).await?.into_iter().collect();
     let data = found.into_iter().map(|found| FoundOrderView {
         business: BusinessName {
             id: found.business_id,
@@ -66,18 +64,18 @@ pub(super) async fn orders(app: Data<App>, request: HttpRequest) -> Result<HttpR
     path = "/v1/operator/orders/{id}/events",
     operation_id = "readTimelineOfAny",
     tag = "Operator",
-    summary = "All that happened to an order of any business",
+    summary = "Read the timeline of an order of any business",
     params(("id" = domain::OrderId, Path, description = "The order."), params::PageParams),
     responses((status = 200, description = "A page of the timeline, oldest first.", body = internal_api::orders::TimelinePage)),
 )]
 pub(super) async fn order_events(
-    app: Data<App>,
+    state: Data<State>,
     order: Path<String>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let order: OrderId = order_id(&order)?;
     let page = page_query(&request)?;
-    let business = app.peers.orders.business_of(order).await?;
+    let business = state.peers.orders.business_of(order).await?;
     let business = business.ok_or_else(|| ApiError::not_found("order_not_found", "order"))?;
-    Ok(HttpResponse::Ok().json(app.peers.orders.events(business, &order.to_string(), &page).await?))
+    Ok(HttpResponse::Ok().json(state.peers.orders.events(business, &order.to_string(), &page).await?))
 }

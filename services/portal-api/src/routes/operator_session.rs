@@ -1,4 +1,4 @@
-//! `POST`, `GET`, `DELETE /v1/operator/session`: the operator's console logs in, looks, logs out.
+//! `POST`, `GET`, `DELETE /v1/operator/session`: log in to the operator's console, check the session, log out.
 
 use actix_web::http::header;
 use actix_web::web::Data;
@@ -11,10 +11,10 @@ use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule, same_secret};
 use super::errors;
 use super::openapi::bodies;
 use super::session_cookie::OPERATOR;
-use crate::app::App;
 use crate::commands::operator_session;
+use crate::state::State;
 
-/// Longer than any token in use.
+/// Longer than any operator token.
 const TOKEN_TEXT: TextRule = TextRule::line(1_024);
 
 #[derive(Serialize, utoipa::ToSchema)]
@@ -28,21 +28,21 @@ struct OperatorSessionView {
     path = "/v1/operator/session",
     operation_id = "openOperatorSession",
     tag = "Operator",
-    summary = "Log in to the operator's console with the operator's token",
+    summary = "Log in to the console with the operator's token",
     request_body = bodies::OperatorLogIn,
-    responses((status = 200, description = "When the session ends, which a cookie carries.", body = OperatorSessionView)),
+    responses((status = 200, description = "When the session ends. A cookie carries the session.", body = OperatorSessionView)),
 )]
 pub(super) async fn open(
-    app: Data<App>,
+    state: Data<State>,
     request: HttpRequest,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let given = parse(&body.0)?;
-    if !same_secret(&given, &app.operator_token) {
-        return Err(app.failures.count(&request, errors::operator_token_invalid()));
+    if !same_secret(&given, &state.operator_token) {
+        return Err(state.failure_limits.count(&request, errors::operator_token_invalid()));
     }
-    let opened = operator_session::open(&app, OPERATOR.read(&app, &request)).await.map_err(errors::store)?;
-    let cookie = OPERATOR.carry(&app, &opened.token, opened.expires_at);
+    let opened = operator_session::open(&state, OPERATOR.read(&state, &request)).await?;
+    let cookie = OPERATOR.set(&state, &opened.token, opened.expires_at);
     Ok(HttpResponse::Ok()
         .cookie(cookie)
         .insert_header((header::CACHE_CONTROL, "no-store"))
@@ -57,34 +57,36 @@ pub(super) async fn open(
     summary = "Whether the operator is logged in",
     responses((status = 200, description = "When the session ends.", body = OperatorSessionView)),
 )]
-pub(super) async fn look(app: Data<App>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let expires_at = open_until(&app, &request).await?.ok_or_else(errors::not_logged_in)?;
+pub(super) async fn read(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
+    let expires_at = session_end(&state, &request).await?.ok_or_else(errors::not_logged_in)?;
     Ok(HttpResponse::Ok()
         .insert_header((header::CACHE_CONTROL, "no-store"))
         .json(OperatorSessionView { expires_at }))
 }
 
-/// Also for somebody who is not logged in any more: what they want is so already.
+/// Succeeds without a session too.
 #[utoipa::path(
     delete,
     path = "/v1/operator/session",
     operation_id = "closeOperatorSession",
     tag = "Operator",
-    summary = "Log out of the operator's console",
+    summary = "Log out of the console",
     responses((status = 204, description = "Logged out.")),
 )]
-pub(super) async fn close(app: Data<App>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    if let Some(token) = OPERATOR.read(&app, &request) {
-        operator_session::close(&app, &token).await.map_err(errors::store)?;
+pub(super) async fn close(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
+    if let Some(token) = OPERATOR.read(&state, &request) {
+        operator_session::close(&state, &token).await?;
     }
-    let forgotten = OPERATOR.forget(&app);
-    Ok(HttpResponse::NoContent().cookie(forgotten).finish())
+    Ok(HttpResponse::NoContent().cookie(OPERATOR.clear(&state)).finish())
 }
 
-/// When the operator's session of this request ends, if it has one that has not ended.
-pub(super) async fn open_until(app: &App, request: &HttpRequest) -> Result<Option<DateTime<Utc>>, ApiError> {
-    match OPERATOR.read(app, request) {
-        Some(token) => operator_session::find(app, &token).await.map_err(errors::store),
+/// When the operator's session of this request ends; `None` without an open session.
+pub(super) async fn session_end(
+    state: &State,
+    request: &HttpRequest,
+) -> Result<Option<DateTime<Utc>>, ApiError> {
+    match OPERATOR.read(state, request) {
+        Some(token) => Ok(operator_session::find(state, &token).await?),
         None => Ok(None),
     }
 }

@@ -1,4 +1,4 @@
-//! `GET /v1/portal/orders/{id}/request`: what an order was accepted from. order-api owns it.
+//! `GET /v1/portal/orders/{id}/request`: the request that created an order. Forwarded to order-api.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path, ReqData};
@@ -11,22 +11,22 @@ use web::ApiError;
 
 use super::openapi::bodies;
 use super::orders::order_id;
-use crate::app::App;
 use crate::domain::Session;
+use crate::state::State;
 
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct RequestView {
-    /// Null for an order that was placed before this was kept, as `keyPrefix` and `keyLastFour` are.
+    /// Null for old orders that were placed before this was recorded, like `keyPrefix` and `keyLastFour`.
     request_id: Option<RequestId>,
     received_at: DateTime<Utc>,
     idempotency_key: String,
-    /// As it was understood: with the pickup that the profile filled in, and without fields that are unknown.
+    /// The body as it was interpreted: with the pickup from the profile, and without unknown fields.
     #[schema(value_type = bodies::AcceptedBody)]
     body: Value,
     key_prefix: Option<String>,
     key_last_four: Option<String>,
-    /// Since then the body tells nothing of people.
+    /// When the personal data was erased from the body.
     personal_data_erased_at: Option<DateTime<Utc>>,
 }
 
@@ -35,20 +35,20 @@ struct RequestView {
     path = "/v1/portal/orders/{id}/request",
     operation_id = "readOrderRequest",
     tag = "Orders",
-    summary = "The request that an order was accepted from",
-    description = "As far as it is kept: its body in the fields that are known. Its headers and its exact bytes are not.",
+    summary = "Read the request that created an order",
+    description = "Contains the known fields of the body. Headers and the exact bytes are not stored.",
     params(("id" = domain::OrderId, Path, description = "The order.")),
     responses((status = 200, description = "The request.", body = RequestView)),
 )]
 pub(super) async fn request(
-    app: Data<App>,
+    state: Data<State>,
     session: ReqData<Session>,
     order: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
     let order = order_id(&order)?.to_string();
-    let accepted = app.peers.orders.request(session.business, &order).await?;
+    let accepted = state.peers.orders.request(session.business, &order).await?;
     let key = match accepted.key_id {
-        Some(key) => find_key(&app, session.business, key).await?,
+        Some(key) => find_key(&state, session.business, key).await?,
         None => None,
     };
     let (key_prefix, key_last_four) = key.map(|key| (key.prefix, key.last_four)).unzip();
@@ -63,9 +63,9 @@ pub(super) async fn request(
     }))
 }
 
-/// `None` for a key that key-management does not know any more.
-async fn find_key(app: &App, business: BusinessId, id: ApiKeyId) -> Result<Option<ApiKeyView>, ApiError> {
-    match app.peers.keys.read(business, &id.to_string()).await {
+/// `None` if key-management no longer has the key.
+async fn find_key(state: &State, business: BusinessId, id: ApiKeyId) -> Result<Option<ApiKeyView>, ApiError> {
+    match state.peers.keys.read(business, &id.to_string()).await {
         Ok(key) => Ok(Some(key)),
         Err(error) if error.refusal_code() == Some("api_key_not_found") => Ok(None),
         Err(error) => Err(error.into()),

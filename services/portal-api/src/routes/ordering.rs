@@ -1,4 +1,4 @@
-//! `GET /internal/businesses/{id}/ordering`: what order-api needs to know of a business.
+//! `GET /internal/businesses/{id}/ordering`: whether a business may place live orders, and its pickup profile, for order-api.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
@@ -7,17 +7,16 @@ use internal_api::ordering::OrderingContext;
 use web::ApiError;
 
 use super::errors;
-use crate::app::App;
+use super::pickup_profile::to_wire;
 use crate::commands::confirm_go_live::confirm_go_live;
-use crate::store::businesses;
+use crate::queries::businesses;
+use crate::state::State;
 
-/// Also asked for test orders, which need the pickup profile alone: an owner that does not answer leaves its item open
-/// and must not stop them.
-pub(super) async fn ordering(app: Data<App>, business: Path<String>) -> Result<HttpResponse, ApiError> {
+/// A service that does not answer leaves its item open, without an error: test orders need only the pickup profile.
+pub(super) async fn ordering(state: Data<State>, business: Path<String>) -> Result<HttpResponse, ApiError> {
     let business: BusinessId = business.parse().map_err(|_| errors::business_not_found())?;
-    let read = app.database.read(async |conn| businesses::standing(conn, business).await).await;
-    let standing = read.map_err(errors::store)?.ok_or_else(errors::business_not_found)?;
-    let standing = confirm_go_live(&app, standing).await.map_err(errors::store)?.standing;
+    let standing = businesses::standing(&state, business).await?.ok_or_else(errors::business_not_found)?;
+    let standing = confirm_go_live(&state, standing).await?.standing;
     let missing = standing.missing();
-    Ok(HttpResponse::Ok().json(OrderingContext { missing, pickup: standing.pickup }))
+    Ok(HttpResponse::Ok().json(OrderingContext { missing, pickup: standing.pickup.map(to_wire) }))
 }

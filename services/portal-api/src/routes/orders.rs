@@ -1,4 +1,4 @@
-//! `/v1/portal/orders`: passed on to order-api.
+//! `/v1/portal/orders`: forwarded to order-api.
 
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
@@ -6,13 +6,13 @@ use domain::{Mode, OrderId};
 use internal_api::orders::{OrdersQuery, SimulatedOrderView};
 use web::{ApiError, JsonBody, QueryFields, TextRule, page_query, read_query};
 
-use super::author::{ByUser, acted};
+use super::audited::{UserAuthor, audited};
 use super::openapi::{bodies, params};
-use crate::app::App;
-use crate::domain::{Act, Action, Session, Target, TargetKind};
+use crate::domain::{Action, AuditEvent, Session, Target, TargetKind};
+use crate::state::State;
 
-/// Of a filter that order-api judges.
-const PASSED_ON: TextRule = TextRule::line(200);
+/// For filters that order-api validates.
+const FORWARDED: TextRule = TextRule::line(200);
 
 #[utoipa::path(
     get,
@@ -24,7 +24,7 @@ const PASSED_ON: TextRule = TextRule::line(200);
     responses((status = 200, description = "A page of orders.", body = internal_api::Page<internal_api::orders::OrderView>)),
 )]
 pub(super) async fn list(
-    app: Data<App>,
+    state: Data<State>,
     session: ReqData<Session>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
@@ -34,13 +34,13 @@ pub(super) async fn list(
             mode: mode(fields),
             limit: Some(page.limit),
             starting_after: page.starting_after,
-            order_reference: fields.text("orderReference", PASSED_ON),
-            tracking_code: fields.text("trackingCode", PASSED_ON),
-            status: fields.text("status", PASSED_ON),
-            search: fields.text("search", PASSED_ON),
+            order_reference: fields.text("orderReference", FORWARDED),
+            tracking_code: fields.text("trackingCode", FORWARDED),
+            status: fields.text("status", FORWARDED),
+            search: fields.text("search", FORWARDED),
         }
     })?;
-    Ok(HttpResponse::Ok().json(app.peers.orders.list(session.business, &query).await?))
+    Ok(HttpResponse::Ok().json(state.peers.orders.list(session.business, &query).await?))
 }
 
 #[utoipa::path(
@@ -53,12 +53,12 @@ pub(super) async fn list(
     responses((status = 200, description = "The order.", body = internal_api::orders::OrderView)),
 )]
 pub(super) async fn read(
-    app: Data<App>,
+    state: Data<State>,
     session: ReqData<Session>,
     order: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
     let order = order_id(&order)?.to_string();
-    Ok(HttpResponse::Ok().json(app.peers.orders.get(session.business, &order).await?))
+    Ok(HttpResponse::Ok().json(state.peers.orders.get(session.business, &order).await?))
 }
 
 #[utoipa::path(
@@ -66,19 +66,19 @@ pub(super) async fn read(
     path = "/v1/portal/orders/{id}/events",
     operation_id = "readTimeline",
     tag = "Orders",
-    summary = "All that happened to an order: moves, money, webhooks",
+    summary = "Read the timeline of an order: status, money, webhooks",
     params(("id" = domain::OrderId, Path, description = "The order."), params::PageParams),
     responses((status = 200, description = "A page of the timeline, oldest first.", body = internal_api::orders::TimelinePage)),
 )]
 pub(super) async fn events(
-    app: Data<App>,
+    state: Data<State>,
     session: ReqData<Session>,
     order: Path<String>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let order = order_id(&order)?.to_string();
     let page = page_query(&request)?;
-    Ok(HttpResponse::Ok().json(app.peers.orders.events(session.business, &order, &page).await?))
+    Ok(HttpResponse::Ok().json(state.peers.orders.events(session.business, &order, &page).await?))
 }
 
 #[utoipa::path(
@@ -86,28 +86,28 @@ pub(super) async fn events(
     path = "/v1/portal/orders/{id}/simulate",
     operation_id = "simulate",
     tag = "Orders",
-    summary = "Move a test order on",
+    summary = "Simulate an event of a test order",
     params(("id" = domain::OrderId, Path, description = "The order.")),
     request_body = bodies::Simulate,
-    responses((status = 200, description = "The order after it.", body = internal_api::orders::SimulatedOrderView)),
+    responses((status = 200, description = "The order after the event.", body = internal_api::orders::SimulatedOrderView)),
 )]
 pub(super) async fn simulate(
-    app: Data<App>,
+    state: Data<State>,
     session: ReqData<Session>,
-    author: ByUser,
+    author: UserAuthor,
     order: Path<String>,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let order = order_id(&order)?;
-    let (business, orders) = (session.business, app.peers.orders.clone());
+    let (business, orders) = (session.business, state.peers.orders.clone());
     let call = async move { Ok(orders.simulate(business, &order.to_string(), &body.0).await?) };
-    let act = move |_: &SimulatedOrderView| {
-        Act::new(Action::OrderSimulated).on(Target::new(TargetKind::Order, order))
+    let event = move |_: &SimulatedOrderView| {
+        AuditEvent::new(Action::OrderSimulated).on(Target::new(TargetKind::Order, order))
     };
-    Ok(HttpResponse::Ok().json(acted(&app, business, author.0, call, act).await?))
+    Ok(HttpResponse::Ok().json(audited(&state, business, author.0, call, event).await?))
 }
 
-/// `mode` of the query string; both when it is left out.
+/// `mode` of the query string; both modes if absent.
 pub(super) fn mode(fields: &mut QueryFields) -> Option<Mode> {
     fields.parsed("mode", "test or live")
 }

@@ -1,5 +1,5 @@
-//! Resetting a password: `POST /v1/portal/password-resets` has a link mailed, `…/confirm` uses it; and the operator's
-//! `POST /v1/operator/businesses/{id}/password-resets` gives one to hand over.
+//! Password resets: `POST /v1/portal/password-resets` mails a link, `…/confirm` uses it. The operator gets a link to pass on
+//! with `POST /v1/operator/businesses/{id}/password-resets`.
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
@@ -8,20 +8,21 @@ use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody};
 
-use super::accounts::email;
-use super::address::origin;
-use super::author::{ByOperator, request_id};
+use super::account_fields::email;
+use super::audited::{OperatorAuthor, request_id};
+use super::caller::caller;
 use super::errors;
 use super::invitations::{parse_token, parse_token_and_password};
 use super::openapi::bodies;
 use super::operator::business_id;
-use crate::app::App;
 use crate::commands::reset_password;
 use crate::domain::Email;
+use crate::queries;
+use crate::state::State;
 
-/// The same whether or not there is an account, and whether or not a mail goes out.
-const ASKED: &str = "If there is an account with this e-mail, a link to choose a new password is on its way to it. \
-Without a mail within a few minutes, ask the operator of this service for a link.";
+/// Does not reveal whether the account exists, or whether mails are sent.
+const REQUESTED: &str = "If an account with this e-mail address exists, we sent a link to reset the password to it. \
+If no e-mail arrives within a few minutes, ask the operator of this service for a link.";
 
 #[derive(Serialize, utoipa::ToSchema)]
 struct ResetAskedView {
@@ -31,7 +32,7 @@ struct ResetAskedView {
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct ResetLinkView {
-    /// Works once.
+    /// Can be used once.
     url: String,
     expires_at: DateTime<Utc>,
 }
@@ -41,21 +42,21 @@ struct ResetLinkView {
     path = "/v1/portal/password-resets",
     operation_id = "requestPasswordReset",
     tag = "Account",
-    summary = "Have a link mailed to choose a new password",
+    summary = "Request a mail with a password reset link",
     request_body = bodies::RequestPasswordReset,
-    responses((status = 202, description = "The same answer whether or not there is such an account.", body = ResetAskedView)),
+    responses((status = 202, description = "The response is the same whether or not the account exists.", body = ResetAskedView)),
 )]
 pub(super) async fn request(
-    app: Data<App>,
+    state: Data<State>,
     request: HttpRequest,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let email = parse(&body.0)?;
-    let origin = origin(&app, &request);
-    reset_password::request_reset(&app, email, &origin, request_id(&request))
+    let caller = caller(&state, &request);
+    reset_password::request_reset(&state, email, &caller, request_id(&request))
         .await
         .map_err(errors::request_reset)?;
-    Ok(HttpResponse::Accepted().json(ResetAskedView { message: ASKED }))
+    Ok(HttpResponse::Accepted().json(ResetAskedView { message: REQUESTED }))
 }
 
 #[utoipa::path(
@@ -63,13 +64,13 @@ pub(super) async fn request(
     path = "/v1/portal/password-resets/look-up",
     operation_id = "lookUpPasswordReset",
     tag = "Account",
-    summary = "Whether a link to choose a new password would work",
+    summary = "Check whether a password reset link is valid",
     request_body = bodies::LinkToken,
-    responses((status = 204, description = "It would.")),
+    responses((status = 204, description = "The link is valid.")),
 )]
-pub(super) async fn look_up(app: Data<App>, body: JsonBody) -> Result<HttpResponse, ApiError> {
+pub(super) async fn look_up(state: Data<State>, body: JsonBody) -> Result<HttpResponse, ApiError> {
     let token = parse_token(&body.0)?.ok_or_else(errors::reset_link_invalid)?;
-    if reset_password::is_good(&app, &token).await.map_err(errors::store)? {
+    if queries::password_resets::is_valid(&state, &token).await? {
         Ok(HttpResponse::NoContent().finish())
     } else {
         Err(errors::reset_link_invalid())
@@ -81,20 +82,26 @@ pub(super) async fn look_up(app: Data<App>, body: JsonBody) -> Result<HttpRespon
     path = "/v1/portal/password-resets/confirm",
     operation_id = "confirmPasswordReset",
     tag = "Account",
-    summary = "Choose a new password; every session ends",
+    summary = "Set a new password with a link. All sessions end",
     request_body = bodies::TokenAndPassword,
-    responses((status = 204, description = "The new password works.")),
+    responses((status = 204, description = "The password is changed.")),
 )]
 pub(super) async fn confirm(
-    app: Data<App>,
+    state: Data<State>,
     request: HttpRequest,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let (token, password) = parse_token_and_password(&body.0)?;
     let token = token.ok_or_else(errors::reset_link_invalid)?;
-    reset_password::reset_password(&app, &token, &password, &origin(&app, &request), request_id(&request))
-        .await
-        .map_err(errors::reset_password)?;
+    reset_password::reset_password(
+        &state,
+        &token,
+        &password,
+        &caller(&state, &request),
+        request_id(&request),
+    )
+    .await
+    .map_err(errors::reset_password)?;
     Ok(HttpResponse::NoContent().finish())
 }
 
@@ -103,23 +110,22 @@ pub(super) async fn confirm(
     path = "/v1/operator/businesses/{id}/password-resets",
     operation_id = "issuePasswordReset",
     tag = "Operator",
-    summary = "A link to choose a new password, to be handed to one of a business's people",
+    summary = "Create a password reset link that the operator passes on to a user",
     params(("id" = domain::BusinessId, Path, description = "The business.")),
     request_body = bodies::RequestPasswordReset,
-    responses((status = 201, description = "The link, which is shown this once.", body = ResetLinkView)),
+    responses((status = 201, description = "The link, which is shown only once.", body = ResetLinkView)),
 )]
 pub(super) async fn issue(
-    app: Data<App>,
-    author: ByOperator,
+    state: Data<State>,
+    author: OperatorAuthor,
     business: Path<String>,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let email = parse(&body.0)?;
-    let business = business_id(&app, &business).await?;
-    let issued =
-        reset_password::issue_link(&app, business, &author.0, &email).await.map_err(errors::store)?;
+    let business = business_id(&state, &business).await?;
+    let issued = reset_password::issue_link(&state, business, &author.0, &email).await?;
     let (token, expires_at) = issued.ok_or_else(errors::user_not_found)?;
-    let url = app.links.reset_password(&token);
+    let url = state.links.reset_password(&token);
     Ok(HttpResponse::Created().json(ResetLinkView { url, expires_at }))
 }
 

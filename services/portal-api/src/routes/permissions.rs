@@ -1,18 +1,18 @@
-//! Who may do what: the least role for each call behind the log-in. A call that does not stand here does not exist for
-//! anybody, so that none is open because it was forgotten.
+//! The minimum role of each call that needs a session. Calls that are missing here are 404, so that a forgotten call is never
+//! open.
 
 use actix_web::http::Method;
 
 use crate::domain::Role::{self, Developer, Owner, Viewer};
 
-/// Method, path behind `/v1/portal`, least role.
-const LEAST_ROLES: &[(Method, &str, Role)] = &[
-    // Oneself.
+/// Method, path below `/v1/portal`, minimum role.
+const MINIMUM_ROLES: &[(Method, &str, Role)] = &[
+    // The user.
     (Method::PUT, "/password", Viewer),
     (Method::GET, "/sessions", Viewer),
     (Method::POST, "/sessions/revoke-others", Viewer),
     (Method::DELETE, "/sessions/{id}", Viewer),
-    // The business's people.
+    // The team.
     (Method::GET, "/users", Owner),
     (Method::PATCH, "/users/{id}", Owner),
     (Method::DELETE, "/users/{id}", Owner),
@@ -40,7 +40,7 @@ const LEAST_ROLES: &[(Method, &str, Role)] = &[
     (Method::GET, "/orders/{id}/request", Viewer),
     (Method::POST, "/orders/{id}/simulate", Developer),
     (Method::POST, "/orders/{id}/cancel", Developer),
-    // For good.
+    // Irreversible.
     (Method::POST, "/orders/{id}/erase-personal-data", Owner),
     (Method::GET, "/personal-data-erasure", Viewer),
     (Method::POST, "/personal-data-erasure", Owner),
@@ -64,7 +64,7 @@ const LEAST_ROLES: &[(Method, &str, Role)] = &[
     (Method::POST, "/webhook-endpoints/{id}/parked/discard", Developer),
     (Method::POST, "/webhook-endpoints/{id}/secret/rotate", Developer),
     (Method::POST, "/webhook-endpoints/{id}/secret/activate", Developer),
-    // Its answer holds a good signature, which is worth the secret for what was sent in.
+    // The response contains a valid signature of the given body.
     (Method::POST, "/webhook-endpoints/{id}/verify-signature", Developer),
     (Method::GET, "/webhook-endpoints/{id}/deliveries", Viewer),
     (Method::POST, "/webhook-endpoints/{id}/recover", Developer),
@@ -75,17 +75,17 @@ const LEAST_ROLES: &[(Method, &str, Role)] = &[
     (Method::POST, "/webhook-deliveries/{id}/redeliver", Developer),
 ];
 
-/// The least role for a call, by the pattern of its path.
-pub(super) fn least_role(method: &Method, pattern: &str) -> Option<Role> {
+/// The minimum role for a call, by the pattern of its path.
+pub(super) fn minimum_role(method: &Method, pattern: &str) -> Option<Role> {
     let path = pattern.strip_prefix("/v1/portal")?;
-    let found = LEAST_ROLES.iter().find(|(known, at, _)| known == method && *at == path);
+    let found = MINIMUM_ROLES.iter().find(|(known, at, _)| known == method && *at == path);
     found.map(|(_, _, role)| *role)
 }
 
-/// The methods that there are for a path.
+/// The supported methods of a path.
 pub(super) fn methods_of(pattern: &str) -> Vec<&'static str> {
     let path = pattern.strip_prefix("/v1/portal");
-    let known = LEAST_ROLES.iter().filter(|(_, at, _)| Some(*at) == path);
+    let known = MINIMUM_ROLES.iter().filter(|(_, at, _)| Some(*at) == path);
     known.map(|(method, ..)| method.as_str()).collect()
 }
 
@@ -95,11 +95,11 @@ mod tests {
 
     use super::*;
 
-    /// The functions of the URL table whose routes stand behind the log-in; a new one must be named here.
-    const BEHIND_THE_LOG_IN: &[&str] = &["portal", "account", "webhooks", "webhook_tools"];
-    const OTHERS: &[&str] = &["public", "internal", "strangers", "operator_calls"];
+    /// The functions of the URL table whose routes need a session.
+    const WITH_SESSION: &[&str] = &["portal", "account", "webhooks", "webhook_tools"];
+    const OTHERS: &[&str] = &["public", "internal", "without_session", "operator_calls"];
 
-    /// Method and path of every route behind the log-in, read from the URL table itself.
+    /// Method and path of every route that needs a session, read from the source of the URL table.
     fn routes() -> BTreeSet<(String, String)> {
         let table = include_str!("mod.rs");
         let mut routes = BTreeSet::new();
@@ -108,10 +108,10 @@ mod tests {
             let named = line.trim_start_matches("pub(crate) ").strip_prefix("fn ");
             if let Some(named) = named.and_then(|rest| rest.split('(').next()) {
                 function = named;
-                let known = BEHIND_THE_LOG_IN.contains(&named) || OTHERS.contains(&named);
-                assert!(known, "say in this test whether the routes of {named} stand behind the log-in");
+                let known = WITH_SESSION.contains(&named) || OTHERS.contains(&named);
+                assert!(known, "add {named} to WITH_SESSION or OTHERS");
             }
-            if !BEHIND_THE_LOG_IN.contains(&function) {
+            if !WITH_SESSION.contains(&function) {
                 continue;
             }
             if let Some((_, rest)) = line.split_once("resource(\"") {
@@ -126,38 +126,38 @@ mod tests {
     }
 
     #[test]
-    fn every_route_behind_the_log_in_has_a_least_role() {
+    fn every_route_with_a_session_has_a_minimum_role() {
         let routes = routes();
-        assert!(routes.len() > 30, "the URL table is not read as it is written: {routes:?}");
+        assert!(routes.len() > 30, "cannot read the URL table: {routes:?}");
         for (method, path) in &routes {
             let method = Method::from_bytes(method.as_bytes()).unwrap();
-            let role = least_role(&method, &format!("/v1/portal{path}"));
-            assert!(role.is_some(), "{method} {path} has no least role");
+            let role = minimum_role(&method, &format!("/v1/portal{path}"));
+            assert!(role.is_some(), "{method} {path} has no minimum role");
         }
     }
 
     #[test]
-    fn every_least_role_belongs_to_a_route() {
+    fn every_minimum_role_belongs_to_a_route() {
         let routes = routes();
-        for (method, path, _) in LEAST_ROLES {
+        for (method, path, _) in MINIMUM_ROLES {
             assert!(
                 routes.contains(&(method.to_string(), (*path).to_owned())),
-                "{method} {path} is no route"
+                "{method} {path} is not a route"
             );
         }
     }
 
     #[test]
-    fn a_call_stands_in_the_table_once() {
+    fn each_call_is_listed_once() {
         let mut seen = BTreeSet::new();
-        for (method, path, _) in LEAST_ROLES {
+        for (method, path, _) in MINIMUM_ROLES {
             assert!(seen.insert((method.as_str(), *path)), "{method} {path}");
         }
     }
 
     #[test]
-    fn only_owners_touch_money_and_people_and_erase_for_good() {
-        for (method, path, role) in LEAST_ROLES {
+    fn only_owners_change_money_and_users_and_erase_data() {
+        for (method, path, role) in MINIMUM_ROLES {
             let people = path.starts_with("/users") || path.starts_with("/invitations");
             let money = *method != Method::GET && (path.starts_with("/wallet") || *path == "/subscription");
             let erasure = *method != Method::GET && path.contains("personal-data");
@@ -166,8 +166,8 @@ mod tests {
     }
 
     #[test]
-    fn viewers_change_nothing_but_what_is_their_own() {
-        for (method, path, role) in LEAST_ROLES {
+    fn viewers_change_only_their_own_password_and_sessions() {
+        for (method, path, role) in MINIMUM_ROLES {
             let own = path.starts_with("/sessions") || *path == "/password";
             assert!(*role > Viewer || own || *method == Method::GET, "{method} {path}");
         }

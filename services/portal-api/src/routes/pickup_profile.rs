@@ -2,19 +2,17 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, ReqData};
-use internal_api::ordering::PickupProfile;
+use internal_api::ordering;
 use serde_json::{Value, json};
 use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule, one_line};
 
-use super::author::ByUser;
-use super::errors;
+use super::audited::UserAuthor;
 use super::openapi::bodies;
-use crate::app::App;
 use crate::commands::put_pickup_profile::put_pickup_profile;
-use crate::domain::Session;
-use crate::store::pickup_profiles;
+use crate::domain::{PickupProfile, Session};
+use crate::queries;
+use crate::state::State;
 
-/// The fields without which nothing can be picked up.
 const REQUIRED: [&str; 7] =
     ["businessName", "contactName", "phone", "addressLine1", "city", "state", "pincode"];
 const OPTIONAL: [&str; 5] = ["addressLine2", "landmark", "latitude", "longitude", "fullAddress"];
@@ -24,12 +22,12 @@ const OPTIONAL: [&str; 5] = ["addressLine2", "landmark", "latitude", "longitude"
     path = "/v1/portal/pickup-profile",
     operation_id = "readPickupProfile",
     tag = "Pickup profile",
-    summary = "Where parcels are picked up",
-    responses((status = 200, description = "The profile; every field null where there is none.", body = bodies::PickupProfileView)),
+    summary = "Read the pickup profile",
+    responses((status = 200, description = "The profile. All fields are null if there is none.", body = bodies::PickupProfileView)),
 )]
-pub(super) async fn read(app: Data<App>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
-    let read = app.database.read(async |conn| pickup_profiles::find(conn, session.business).await).await;
-    Ok(HttpResponse::Ok().json(view(read.map_err(errors::store)?.as_ref())))
+pub(super) async fn read(state: Data<State>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
+    let profile = queries::pickup_profile::find(&state, session.business).await?;
+    Ok(HttpResponse::Ok().json(view(profile)))
 }
 
 #[utoipa::path(
@@ -37,30 +35,48 @@ pub(super) async fn read(app: Data<App>, session: ReqData<Session>) -> Result<Ht
     path = "/v1/portal/pickup-profile",
     operation_id = "writePickupProfile",
     tag = "Pickup profile",
-    summary = "Say where parcels are picked up",
+    summary = "Set the pickup profile",
     request_body = internal_api::ordering::PickupProfile,
     responses((status = 200, description = "The profile.", body = bodies::PickupProfileView)),
 )]
 pub(super) async fn write(
-    app: Data<App>,
+    state: Data<State>,
     session: ReqData<Session>,
-    author: ByUser,
+    author: UserAuthor,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let profile = parse(&body.0)?;
-    put_pickup_profile(&app, session.business, &author.0, &profile).await.map_err(errors::store)?;
-    Ok(HttpResponse::Ok().json(view(Some(&profile))))
+    put_pickup_profile(&state, session.business, &author.0, &profile).await?;
+    Ok(HttpResponse::Ok().json(view(Some(profile))))
 }
 
-/// Every field, `null` where there is none, and whether the profile is complete.
-fn view(profile: Option<&PickupProfile>) -> Value {
-    let mut view = json!(profile);
-    if profile.is_none() {
-        view = REQUIRED.iter().chain(&OPTIONAL).map(|name| (*name, Value::Null)).collect();
-    }
-    view["complete"] = json!(profile.is_some());
-    view["missing"] = if profile.is_some() { json!([]) } else { json!(REQUIRED) };
+/// All fields, and whether the profile is complete. Without a profile the fields are null.
+fn view(profile: Option<PickupProfile>) -> Value {
+    let is_complete = profile.is_some();
+    let mut view = match profile {
+        Some(profile) => json!(to_wire(profile)),
+        None => REQUIRED.iter().chain(&OPTIONAL).map(|name| (*name, Value::Null)).collect(),
+    };
+    view["complete"] = json!(is_complete);
+    view["missing"] = if is_complete { json!([]) } else { json!(REQUIRED) };
     view
+}
+
+pub(super) fn to_wire(profile: PickupProfile) -> ordering::PickupProfile {
+    ordering::PickupProfile {
+        business_name: profile.business_name,
+        contact_name: profile.contact_name,
+        phone: profile.phone,
+        address_line1: profile.address_line1,
+        address_line2: profile.address_line2,
+        city: profile.city,
+        state: profile.state,
+        pincode: profile.pincode,
+        landmark: profile.landmark,
+        latitude: profile.latitude,
+        longitude: profile.longitude,
+        full_address: profile.full_address,
+    }
 }
 
 fn parse(body: &Value) -> Result<PickupProfile, ApiError> {

@@ -1,4 +1,4 @@
-//! `POST`, `GET`, `DELETE /v1/portal/session`: log in, who am I, log out.
+//! `POST`, `GET`, `DELETE /v1/portal/session`: log in, read the session, log out.
 
 use actix_web::http::header;
 use actix_web::web::Data;
@@ -9,18 +9,18 @@ use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody};
 
-use super::accounts::{email, password_text};
-use super::address::origin;
-use super::author::{browser, request_id};
-use super::guard::{self, InUse};
+use super::account_fields::{email, password_text};
+use super::audited::{browser, request_id};
+use super::caller::caller;
+use super::guard::{self, ActiveSession};
 use super::openapi::bodies;
 use super::{browser_cookie, errors, session_cookie};
-use crate::app::App;
-use crate::commands::log_in::{self, LogIn};
-use crate::commands::log_out;
+use crate::commands::log_in::{LogIn, log_in as open_session};
+use crate::commands::log_out::log_out as end_session;
 use crate::domain::{Email, Password, Role, Session};
+use crate::state::State;
 
-/// Somebody who is logged in, as they see it.
+/// The session of the logged-in user.
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SessionView<'a> {
@@ -54,21 +54,21 @@ impl<'a> SessionView<'a> {
     tag = "Account",
     summary = "Log in",
     request_body = bodies::LogIn,
-    responses((status = 200, description = "The session, which the cookie carries.", body = SessionView)),
+    responses((status = 200, description = "The session. A cookie carries it.", body = SessionView)),
 )]
 pub(super) async fn log_in(
-    app: Data<App>,
+    state: Data<State>,
     request: HttpRequest,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let (email, password) = parse(&body.0)?;
-    let origin = origin(&app, &request);
-    let (browser, request) = (browser(&app, &request), request_id(&request));
-    let wanted = LogIn { email, password, origin, browser, request };
-    let opened = log_in::log_in(&app, wanted).await.map_err(errors::log_in)?;
+    let caller = caller(&state, &request);
+    let (browser, request) = (browser(&state, &request), request_id(&request));
+    let log_in = LogIn { email, password, caller, browser, request };
+    let opened = open_session(&state, log_in).await.map_err(errors::log_in)?;
     Ok(HttpResponse::Ok()
-        .cookie(session_cookie::PORTAL.carry(&app, &opened.token, opened.session.expires_at))
-        .cookie(browser_cookie::carry(&app, &opened.browser))
+        .cookie(session_cookie::PORTAL.set(&state, &opened.token, opened.session.expires_at))
+        .cookie(browser_cookie::set(&state, &opened.browser))
         .json(SessionView::of(&opened.session)))
 }
 
@@ -77,40 +77,40 @@ pub(super) async fn log_in(
     path = "/v1/portal/session",
     operation_id = "whoAmI",
     tag = "Account",
-    summary = "Who is logged in",
+    summary = "Read the session",
     responses((status = 200, description = "The session.", body = SessionView)),
 )]
-pub(super) async fn who_am_i(app: Data<App>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let InUse { session, renewed } =
-        guard::open_session(&app, &request).await?.ok_or_else(errors::not_logged_in)?;
-    let mut answer = HttpResponse::Ok();
+pub(super) async fn who_am_i(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
+    let ActiveSession { session, renewed } =
+        guard::active_session(&state, &request).await?.ok_or_else(errors::not_logged_in)?;
+    let mut response = HttpResponse::Ok();
     if let Some(cookie) = renewed {
-        answer.cookie(cookie);
+        response.cookie(cookie);
     }
-    Ok(answer.insert_header((header::CACHE_CONTROL, "no-store")).json(SessionView::of(&session)))
+    Ok(response.insert_header((header::CACHE_CONTROL, "no-store")).json(SessionView::of(&session)))
 }
 
-/// Also for somebody who is not logged in any more: what they want is so already.
+/// Succeeds without a session too.
 #[utoipa::path(
     delete,
     path = "/v1/portal/session",
     operation_id = "logOut",
     tag = "Account",
     summary = "Log out",
-    responses((status = 204, description = "Nobody is logged in any more.")),
+    responses((status = 204, description = "Logged out.")),
 )]
-pub(super) async fn log_out(app: Data<App>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    if let Some(token) = session_cookie::PORTAL.read(&app, &request) {
-        log_out::log_out(&app, &token, request_id(&request)).await.map_err(errors::store)?;
+pub(super) async fn log_out(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
+    if let Some(token) = session_cookie::PORTAL.read(&state, &request) {
+        end_session(&state, &token, request_id(&request)).await?;
     }
-    Ok(HttpResponse::NoContent().cookie(session_cookie::PORTAL.forget(&app)).finish())
+    Ok(HttpResponse::NoContent().cookie(session_cookie::PORTAL.clear(&state)).finish())
 }
 
 fn parse(body: &Value) -> Result<(Email, Password), ApiError> {
     let field_errors = FieldErrors::default();
     let parsed = Fields::of_body(body, &field_errors).and_then(|fields| {
         let (email, password) = (email(&fields), password_text(&fields, "password"));
-        Some((email?, Password::typed(password?)))
+        Some((email?, Password::entered(password?)))
     });
     match parsed {
         Some(parsed) if field_errors.is_empty() => Ok(parsed),

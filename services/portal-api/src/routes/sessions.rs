@@ -1,4 +1,4 @@
-//! `/v1/portal/sessions`: where somebody is logged in, and logging out there.
+//! `/v1/portal/sessions`: the user's own sessions.
 
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
@@ -8,14 +8,14 @@ use internal_api::Page;
 use serde::Serialize;
 use web::{ApiError, page_query};
 
-use super::author::ByUser;
-use super::lists::Wanted;
+use super::audited::UserAuthor;
 use super::openapi::params;
-use super::{errors, session_cookie};
-use crate::app::App;
+use super::pagination::PageRequest;
+use super::session_cookie;
 use crate::commands::revoke_sessions::{revoke_others, revoke_session};
-use crate::domain::Session;
-use crate::store::sessions;
+use crate::domain::{OpenSession, Session};
+use crate::queries;
+use crate::state::State;
 
 /// One of the user's own sessions.
 #[derive(Serialize, utoipa::ToSchema)]
@@ -25,9 +25,9 @@ struct OwnSessionView {
     created_at: DateTime<Utc>,
     last_seen_at: DateTime<Utc>,
     expires_at: DateTime<Utc>,
-    /// As the browser called itself.
+    /// The browser's `User-Agent`.
     user_agent: Option<String>,
-    /// Whether it is the one that asks.
+    /// Whether it is the session of this request.
     current: bool,
 }
 
@@ -41,20 +41,18 @@ struct RevokedView {
     path = "/v1/portal/sessions",
     operation_id = "listSessions",
     tag = "Account",
-    summary = "Where one is logged in, newest first",
+    summary = "List the user's open sessions, newest first",
     params(params::PageParams),
     responses((status = 200, description = "A page of open sessions.", body = Page<OwnSessionView>)),
 )]
 pub(super) async fn list(
-    app: Data<App>,
+    state: Data<State>,
     session: ReqData<Session>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let wanted = Wanted::of(page_query(&request)?, "session")?;
-    let (limit, after) = (wanted.limit, wanted.after);
-    let (whose, now) = ((session.business, session.user), app.clock.now());
-    let read = app.database.read(async |conn| sessions::list(conn, whose, limit, after, now).await).await;
-    let view = |listed: sessions::Listed| OwnSessionView {
+    let page = PageRequest::new(page_query(&request)?, "session")?;
+    let rows = queries::sessions::list(&state, &session, page.limit, page.after).await?;
+    let view = |listed: OpenSession| OwnSessionView {
         id: listed.id,
         created_at: listed.created_at,
         last_seen_at: listed.last_seen_at,
@@ -62,7 +60,7 @@ pub(super) async fn list(
         user_agent: listed.user_agent,
         current: listed.id == session.id,
     };
-    Ok(HttpResponse::Ok().json(wanted.page(read)?.map(view)))
+    Ok(HttpResponse::Ok().json(page.page(rows)?.map(view)))
 }
 
 #[utoipa::path(
@@ -70,26 +68,26 @@ pub(super) async fn list(
     path = "/v1/portal/sessions/{id}",
     operation_id = "revokeSession",
     tag = "Account",
-    summary = "Log out somewhere else",
+    summary = "End one of the user's sessions",
     params(("id" = SessionId, Path, description = "The session.")),
-    responses((status = 204, description = "It has ended.")),
+    responses((status = 204, description = "The session has ended.")),
 )]
 pub(super) async fn revoke(
-    app: Data<App>,
+    state: Data<State>,
     session: ReqData<Session>,
-    author: ByUser,
+    author: UserAuthor,
     id: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
     let not_found = || ApiError::not_found("session_not_found", "session");
     let id = id.parse().map_err(|_| not_found())?;
-    if !revoke_session(&app, &session, &author.0, id).await.map_err(errors::store)? {
+    if !revoke_session(&state, &session, &author.0, id).await? {
         return Err(not_found());
     }
-    let mut answer = HttpResponse::NoContent();
+    let mut response = HttpResponse::NoContent();
     if id == session.id {
-        answer.cookie(session_cookie::PORTAL.forget(&app));
+        response.cookie(session_cookie::PORTAL.clear(&state));
     }
-    Ok(answer.finish())
+    Ok(response.finish())
 }
 
 #[utoipa::path(
@@ -97,14 +95,14 @@ pub(super) async fn revoke(
     path = "/v1/portal/sessions/revoke-others",
     operation_id = "revokeOtherSessions",
     tag = "Account",
-    summary = "Log out everywhere else",
-    responses((status = 200, description = "How many ended.", body = RevokedView)),
+    summary = "End all other sessions of the user",
+    responses((status = 200, description = "How many sessions have ended.", body = RevokedView)),
 )]
 pub(super) async fn revoke_all_others(
-    app: Data<App>,
+    state: Data<State>,
     session: ReqData<Session>,
-    author: ByUser,
+    author: UserAuthor,
 ) -> Result<HttpResponse, ApiError> {
-    let revoked = revoke_others(&app, &session, &author.0).await.map_err(errors::store)?;
+    let revoked = revoke_others(&state, &session, &author.0).await?;
     Ok(HttpResponse::Ok().json(RevokedView { revoked }))
 }

@@ -1,4 +1,4 @@
-//! `GET /v1/portal/status`: the indicators, the go-live list, and what is advised to be tried before.
+//! `GET /v1/portal/status`: the indicators, the go-live checklist, and recommended tests.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, ReqData};
@@ -9,19 +9,19 @@ use strum::VariantArray;
 use web::ApiError;
 
 use super::errors;
-use crate::app::App;
 use crate::domain::indicators::{Indicators, Label};
 use crate::domain::{Advice, DoneSince, Session};
 use crate::queries::status::{self, Status};
+use crate::state::State;
 
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct StatusView {
     indicators: IndicatorsView,
     go_live: GoLiveView,
-    /// Shown beside the go-live list; it locks nothing.
+    /// Shown next to the go-live checklist. Does not lock live orders.
     advice: Vec<AdviceView>,
-    /// The services that did not answer: what they know shows as `Unknown`, or as not done yet.
+    /// The services that did not answer. Their values are `Unknown` or not done.
     incomplete: Vec<&'static str>,
 }
 
@@ -51,7 +51,7 @@ struct AdviceView {
     label: &'static str,
     done: bool,
     at: Option<DateTime<Utc>>,
-    /// The requests that prove it; of `webhook_verified` the events that were sent.
+    /// The ids of the requests that prove it; for `webhook_verified`, of the events that were sent.
     request_ids: Vec<String>,
 }
 
@@ -66,7 +66,7 @@ struct ItemView {
     code: &'static str,
     label: &'static str,
     done: bool,
-    /// Since when, as far as that is known; null while it is open.
+    /// When it was completed, if known; null while it is open.
     at: Option<DateTime<Utc>>,
 }
 
@@ -75,11 +75,11 @@ struct ItemView {
     path = "/v1/portal/status",
     operation_id = "readStatus",
     tag = "Overview",
-    summary = "The status indicators and the go-live list",
-    responses((status = 200, description = "How things stand.", body = StatusView)),
+    summary = "Read the status indicators and the go-live checklist",
+    responses((status = 200, description = "The status of the business.", body = StatusView)),
 )]
-pub(super) async fn status(app: Data<App>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
-    let found = status::status(&app, session.business).await.map_err(errors::store)?;
+pub(super) async fn status(state: Data<State>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
+    let found = status::status(&state, session.business).await?;
     let status = found.ok_or_else(errors::business_not_found)?;
     Ok(HttpResponse::Ok().json(StatusView::from(status)))
 }
@@ -96,15 +96,15 @@ impl From<Status> for StatusView {
 }
 
 impl From<Indicators> for IndicatorsView {
-    fn from(shown: Indicators) -> Self {
+    fn from(indicators: Indicators) -> Self {
         Self {
-            test_api: shown.test_api.into(),
-            live_api: shown.live_api.into(),
-            connection_test: shown.connection_test.into(),
-            webhook: shown.webhook.into(),
-            webhook_connection_test: shown.webhook_connection_test.into(),
-            wallet: shown.wallet.into(),
-            subscription: shown.subscription.into(),
+            test_api: indicators.test_api.into(),
+            live_api: indicators.live_api.into(),
+            connection_test: indicators.connection_test.into(),
+            webhook: indicators.webhook.into(),
+            webhook_connection_test: indicators.webhook_connection_test.into(),
+            wallet: indicators.wallet.into(),
+            subscription: indicators.subscription.into(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `GET /v1/portal/status/stream`: that something changed which the overview shows, as server-sent events.
+//! `GET /v1/portal/status/stream`: signals that the status may have changed, as server-sent events.
 
 use std::time::Duration;
 
@@ -10,32 +10,32 @@ use web::ApiError;
 
 use super::errors;
 use super::event_stream::{self, Connection};
-use crate::app::App;
 use crate::domain::Session;
-use crate::status_changes::StatusStream;
+use crate::live_updates::StatusStream;
+use crate::state::State;
 
-/// Between two that a page is told of: it asks for the whole status at each.
-const PAUSE_MIN: Duration = Duration::from_secs(1);
-/// What follows from a change elsewhere, a webhook that fails or a fee that comes back, is announced by nobody; it has
-/// happened by then.
+/// The minimum time between two signals, because a page requests the whole status after each.
+const INTERVAL_MIN: Duration = Duration::from_secs(1);
+/// A second signal follows each change after this time: consequences in other services, such as a failed webhook or a
+/// refunded fee, are not announced.
 const ECHO_AFTER: Duration = Duration::from_secs(3);
 const CHANGED: &[u8] = b"event: changed\ndata: {}\n\n";
 
-/// The first event comes at once: what happened while the page was not connected was not heard.
 #[utoipa::path(
     get,
     path = "/v1/portal/status/stream",
     operation_id = "followStatus",
     tag = "Overview",
-    summary = "Hear when the status may have changed (server-sent events)",
-    responses((status = 200, description = "`event: changed` with `{}` when something that the overview shows may have changed, at most once a second; the first one at once.", body = String, content_type = "text/event-stream")),
+    summary = "Follow status changes (server-sent events)",
+    description = "The first event is immediate, because changes may have been missed before the connection.",
+    responses((status = 200, description = "`event: changed` with `{}` when the status may have changed, at most once a second; the first one immediately.", body = String, content_type = "text/event-stream")),
 )]
-pub(super) async fn stream(app: Data<App>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
+pub(super) async fn stream(state: Data<State>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
     let changes =
-        app.status_changes.open(session.business, session.user).ok_or_else(errors::too_many_streams)?;
+        state.status_streams.open(session.business, session.user).ok_or_else(errors::too_many_streams)?;
     let now = Instant::now();
     let page = Page {
-        connection: Connection::of(&app, &session),
+        connection: Connection::of(&state, &session),
         changes,
         due: Some(now),
         echo: None,
@@ -44,13 +44,13 @@ pub(super) async fn stream(app: Data<App>, session: ReqData<Session>) -> Result<
     Ok(event_stream::respond(page, Page::next_chunk))
 }
 
-/// One page that follows.
+/// The stream of one page.
 struct Page {
     connection: Connection,
     changes: StatusStream,
-    /// When the page is to be told.
+    /// When the next signal is sent.
     due: Option<Instant>,
-    /// When it is to be told once more.
+    /// When the second signal is sent.
     echo: Option<Instant>,
     not_before: Instant,
 }
@@ -59,33 +59,33 @@ impl Page {
     async fn next_chunk(&mut self) -> Option<Bytes> {
         loop {
             tokio::select! {
-                beat = self.connection.beat() => return beat,
+                beat = self.connection.heartbeat() => return beat,
                 () = reached(self.due) => {
                     self.due = None;
-                    self.not_before = Instant::now() + PAUSE_MIN;
+                    self.not_before = Instant::now() + INTERVAL_MIN;
                     return Some(Bytes::from_static(CHANGED));
                 }
                 () = reached(self.echo) => {
                     self.echo = None;
-                    self.be_due();
+                    self.schedule();
                 }
                 is_open = self.changes.changed() => {
                     if !is_open {
                         return None;
                     }
                     self.echo = Some(Instant::now() + ECHO_AFTER);
-                    self.be_due();
+                    self.schedule();
                 }
             }
         }
     }
 
-    fn be_due(&mut self) {
+    fn schedule(&mut self) {
         self.due.get_or_insert(self.not_before.max(Instant::now()));
     }
 }
 
-/// Never, when there is no time.
+/// Waits forever without a time.
 async fn reached(time: Option<Instant>) {
     match time {
         Some(time) => sleep_until(time).await,

@@ -1,4 +1,4 @@
-//! `GET`, `PUT /v1/portal/subscription`: what the business subscribes to, and asking for a plan.
+//! `GET`, `PUT /v1/portal/subscription`: reads the subscription, and requests a plan.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, ReqData};
@@ -6,13 +6,13 @@ use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule};
 
-use super::author::ByUser;
+use super::audited::UserAuthor;
 use super::errors;
 use super::openapi::bodies;
-use crate::app::App;
 use crate::commands::request_subscription::request_subscription;
 use crate::domain::{Session, Subscription};
-use crate::store::businesses;
+use crate::queries::businesses;
+use crate::state::State;
 
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -21,7 +21,7 @@ struct SubscriptionView<'a> {
     status: String,
     plan: Option<&'a str>,
     requested_plan: Option<&'a str>,
-    /// What may be asked for.
+    /// The available plans.
     plans: &'a [String],
 }
 
@@ -30,13 +30,13 @@ struct SubscriptionView<'a> {
     path = "/v1/portal/subscription",
     operation_id = "readSubscription",
     tag = "Subscription",
-    summary = "What the business subscribes to",
+    summary = "Read the subscription",
     responses((status = 200, description = "The subscription.", body = SubscriptionView)),
 )]
-pub(super) async fn read(app: Data<App>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
-    let read = app.database.read(async |conn| businesses::find(conn, session.business).await).await;
-    let business = read.map_err(errors::store)?.ok_or_else(errors::business_not_found)?;
-    Ok(answer(&app, &business.subscription))
+pub(super) async fn read(state: Data<State>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
+    let business =
+        businesses::find(&state, session.business).await?.ok_or_else(errors::business_not_found)?;
+    Ok(respond(&state, &business.subscription))
 }
 
 #[utoipa::path(
@@ -44,28 +44,28 @@ pub(super) async fn read(app: Data<App>, session: ReqData<Session>) -> Result<Ht
     path = "/v1/portal/subscription",
     operation_id = "requestSubscription",
     tag = "Subscription",
-    summary = "Ask for a plan",
+    summary = "Request a plan",
     request_body = bodies::RequestSubscription,
     responses((status = 200, description = "The subscription.", body = SubscriptionView)),
 )]
 pub(super) async fn request(
-    app: Data<App>,
+    state: Data<State>,
     session: ReqData<Session>,
-    author: ByUser,
+    author: UserAuthor,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let plan = parse(&body.0, &app.plans)?;
-    let requested = request_subscription(&app, session.business, &author.0, &plan).await;
-    let subscription = requested.map_err(errors::store)?;
-    Ok(answer(&app, &subscription.ok_or_else(errors::business_not_found)?))
+    let plan = parse(&body.0, &state.plans)?;
+    let requested = request_subscription(&state, session.business, &author.0, &plan).await;
+    let subscription = requested?;
+    Ok(respond(&state, &subscription.ok_or_else(errors::business_not_found)?))
 }
 
-fn answer(app: &App, subscription: &Subscription) -> HttpResponse {
+fn respond(state: &State, subscription: &Subscription) -> HttpResponse {
     HttpResponse::Ok().json(SubscriptionView {
         status: subscription.state.to_string(),
         plan: subscription.plan.as_deref(),
         requested_plan: subscription.requested_plan.as_deref(),
-        plans: &app.plans,
+        plans: &state.plans,
     })
 }
 

@@ -1,4 +1,4 @@
-//! `/v1/portal/users`: the people of a business; for its owners, and the list for the operator.
+//! `/v1/portal/users`: the users of a business, for its owners. The operator has the list too.
 
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
@@ -9,15 +9,15 @@ use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody, page_query};
 
-use super::author::ByUser;
+use super::audited::UserAuthor;
 use super::errors;
-use super::lists::Wanted;
 use super::openapi::{bodies, params};
 use super::operator::business_id;
-use crate::app::App;
+use super::pagination::PageRequest;
 use crate::commands::change_user::{change_role, remove_user};
-use crate::domain::{Role, Session};
-use crate::store::users::{self, User};
+use crate::domain::{Role, Session, User};
+use crate::queries;
+use crate::state::State;
 
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -27,19 +27,19 @@ struct UserView {
     role: Role,
     created_at: DateTime<Utc>,
     last_seen_at: Option<DateTime<Utc>>,
-    /// Whether it is the one who asks.
+    /// Whether it is the user of this session.
     you: bool,
 }
 
 impl UserView {
-    fn of(user: User, asking: Option<UserId>) -> Self {
+    fn of(user: User, current: Option<UserId>) -> Self {
         Self {
             id: user.id,
             email: user.email,
             role: user.role,
             created_at: user.created_at,
             last_seen_at: user.last_seen_at,
-            you: Some(user.id) == asking,
+            you: Some(user.id) == current,
         }
     }
 }
@@ -49,16 +49,16 @@ impl UserView {
     path = "/v1/portal/users",
     operation_id = "listUsers",
     tag = "Team",
-    summary = "The people of the business",
+    summary = "List the users of the business, oldest first",
     params(params::PageParams),
-    responses((status = 200, description = "A page of people, those who came first before the others.", body = Page<UserView>)),
+    responses((status = 200, description = "A page of users.", body = Page<UserView>)),
 )]
 pub(super) async fn list(
-    app: Data<App>,
+    state: Data<State>,
     session: ReqData<Session>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    page_of(&app, session.business, Some(session.user), &request).await
+    page_of(&state, session.business, Some(session.user), &request).await
 }
 
 #[utoipa::path(
@@ -66,29 +66,28 @@ pub(super) async fn list(
     path = "/v1/operator/businesses/{id}/users",
     operation_id = "listUsersOfBusiness",
     tag = "Operator",
-    summary = "The people of a business",
+    summary = "List the users of a business, oldest first",
     params(("id" = BusinessId, Path, description = "The business."), params::PageParams),
-    responses((status = 200, description = "A page of people.", body = Page<UserView>)),
+    responses((status = 200, description = "A page of users.", body = Page<UserView>)),
 )]
 pub(super) async fn list_for_operator(
-    app: Data<App>,
+    state: Data<State>,
     business: Path<String>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let business = business_id(&app, &business).await?;
-    page_of(&app, business, None, &request).await
+    let business = business_id(&state, &business).await?;
+    page_of(&state, business, None, &request).await
 }
 
 async fn page_of(
-    app: &App,
+    state: &State,
     business: BusinessId,
-    asking: Option<UserId>,
+    current: Option<UserId>,
     request: &HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let wanted = Wanted::of(page_query(request)?, "user")?;
-    let (limit, after) = (wanted.limit, wanted.after);
-    let read = app.database.read(async |conn| users::list(conn, business, limit, after).await).await;
-    Ok(HttpResponse::Ok().json(wanted.page(read)?.map(|user| UserView::of(user, asking))))
+    let page = PageRequest::new(page_query(request)?, "user")?;
+    let rows = queries::users::list(state, business, page.limit, page.after).await?;
+    Ok(HttpResponse::Ok().json(page.page(rows)?.map(|user| UserView::of(user, current))))
 }
 
 #[utoipa::path(
@@ -96,21 +95,21 @@ async fn page_of(
     path = "/v1/portal/users/{id}",
     operation_id = "changeRole",
     tag = "Team",
-    summary = "Give somebody another role",
+    summary = "Change the role of a user",
     params(("id" = UserId, Path, description = "The user.")),
     request_body = bodies::ChangeRole,
-    responses((status = 200, description = "The user as they are then.", body = UserView)),
+    responses((status = 200, description = "The changed user.", body = UserView)),
 )]
 pub(super) async fn change(
-    app: Data<App>,
+    state: Data<State>,
     session: ReqData<Session>,
-    author: ByUser,
+    author: UserAuthor,
     user: Path<String>,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let user = user_id(&user)?;
     let role = parse(&body.0)?;
-    let changed = change_role(&app, session.business, &author.0, user, role).await;
+    let changed = change_role(&state, session.business, &author.0, user, role).await;
     let changed = changed.map_err(errors::change_user)?;
     Ok(HttpResponse::Ok().json(UserView::of(changed, Some(session.user))))
 }
@@ -120,18 +119,18 @@ pub(super) async fn change(
     path = "/v1/portal/users/{id}",
     operation_id = "removeUser",
     tag = "Team",
-    summary = "Remove somebody; their sessions end",
+    summary = "Remove a user and end their sessions",
     params(("id" = UserId, Path, description = "The user.")),
-    responses((status = 204, description = "They are out.")),
+    responses((status = 204, description = "The user is removed.")),
 )]
 pub(super) async fn remove(
-    app: Data<App>,
+    state: Data<State>,
     session: ReqData<Session>,
-    author: ByUser,
+    author: UserAuthor,
     user: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
     let user = user_id(&user)?;
-    remove_user(&app, session.business, &author.0, user).await.map_err(errors::change_user)?;
+    remove_user(&state, session.business, &author.0, user).await.map_err(errors::change_user)?;
     Ok(HttpResponse::NoContent().finish())
 }
 

@@ -1,33 +1,33 @@
-//! The delivery log, passed on to webhook-dispatcher.
+//! The delivery log: forwarded to webhook-dispatcher.
 
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::WebhookDeliveryId;
 use web::ApiError;
 
-use super::author::{ByUser, acted};
+use super::audited::{UserAuthor, audited};
 use super::openapi::params;
 use super::webhook_endpoints::endpoint_id;
-use crate::app::App;
-use crate::domain::{Act, Action, Session, Target, TargetKind};
+use crate::domain::{Action, AuditEvent, Session, Target, TargetKind};
+use crate::state::State;
 
 #[utoipa::path(
     get,
     path = "/v1/portal/webhook-endpoints/{id}/deliveries",
     operation_id = "listDeliveries",
     tag = "Webhooks",
-    summary = "The delivery log, newest first",
+    summary = "Read the delivery log, newest first",
     params(("id" = domain::EndpointId, Path, description = "The endpoint."), params::DeliveriesParams),
     responses((status = 200, description = "A page of the log.", body = internal_api::webhooks::DeliveriesPage)),
 )]
 pub(super) async fn of_endpoint(
-    app: Data<App>,
+    state: Data<State>,
     session: ReqData<Session>,
     endpoint: Path<String>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let endpoint = endpoint_id(&endpoint)?.to_string();
-    let log = app.peers.webhooks.deliveries(session.business, &endpoint, request.query_string()).await?;
+    let log = state.peers.webhooks.deliveries(session.business, &endpoint, request.query_string()).await?;
     Ok(HttpResponse::Ok().json(log))
 }
 
@@ -36,17 +36,17 @@ pub(super) async fn of_endpoint(
     path = "/v1/portal/webhook-deliveries/{id}",
     operation_id = "readDelivery",
     tag = "Webhooks",
-    summary = "A delivery with all its attempts",
+    summary = "Read a delivery with all attempts",
     params(("id" = domain::WebhookDeliveryId, Path, description = "The delivery.")),
     responses((status = 200, description = "The delivery.", body = internal_api::webhooks::DeliveryDetails)),
 )]
 pub(super) async fn read(
-    app: Data<App>,
+    state: Data<State>,
     session: ReqData<Session>,
     delivery: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
     let delivery = delivery_id(&delivery)?.to_string();
-    Ok(HttpResponse::Ok().json(app.peers.webhooks.delivery(session.business, &delivery).await?))
+    Ok(HttpResponse::Ok().json(state.peers.webhooks.delivery(session.business, &delivery).await?))
 }
 
 /// Queues the same event again.
@@ -57,23 +57,23 @@ pub(super) async fn read(
     tag = "Webhooks",
     summary = "Send a delivery again",
     params(("id" = domain::WebhookDeliveryId, Path, description = "The delivery.")),
-    responses((status = 200, description = "What asking did.", body = internal_api::webhooks::Redelivered)),
+    responses((status = 200, description = "The result.", body = internal_api::webhooks::Redelivered)),
 )]
 pub(super) async fn redeliver(
-    app: Data<App>,
+    state: Data<State>,
     session: ReqData<Session>,
-    author: ByUser,
+    author: UserAuthor,
     delivery: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
     let delivery_id = delivery_id(&delivery)?;
-    let (business, webhooks) = (session.business, app.peers.webhooks.clone());
+    let (business, webhooks) = (session.business, state.peers.webhooks.clone());
     let call = async move { Ok(webhooks.redeliver(business, &delivery_id.to_string()).await?) };
-    let act = move |_: &_| {
-        Act::new(Action::DeliveryRedelivered).on(Target::new(TargetKind::WebhookDelivery, delivery_id))
+    let event = move |_: &_| {
+        AuditEvent::new(Action::DeliveryRedelivered).on(Target::new(TargetKind::WebhookDelivery, delivery_id))
     };
-    let queued = acted(&app, business, author.0, call, act).await?;
+    let queued = audited(&state, business, author.0, call, event).await?;
     tracing::info!(
-        business_id = %session.business, user_id = %session.user, %delivery_id, "a webhook was redelivered"
+        business_id = %session.business, user_id = %session.user, %delivery_id, "webhook redelivery requested"
     );
     Ok(HttpResponse::Accepted().json(queued))
 }

@@ -1,4 +1,4 @@
-//! Log-ins and sign-ups that count against a limit. In the database, so that all instances count together.
+//! Attempts that count against a rate limit. Stored in the database, because all instances share the limits.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel::prelude::*;
@@ -7,40 +7,39 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use postgres::StoreError;
 
 use super::schema::attempts;
-use crate::domain::{Scope, Subject, wait_until_allowed};
+use crate::domain::{Scope, Subject, retry_after};
 
-/// One counted attempt, to be taken back when it turns out not to count.
+/// A counted attempt. It can be cancelled when it turns out not to count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Attempt(i64);
 
-/// What came of asking for an attempt.
 #[derive(Debug)]
-pub(crate) enum Allowed {
-    Yes(Vec<Attempt>),
-    /// Too many in too short a time, for one of the subjects at least.
-    After(TimeDelta),
+pub(crate) enum Admission {
+    Granted(Vec<Attempt>),
+    /// The limit of at least one subject is reached.
+    RetryAfter(TimeDelta),
 }
 
-/// Counts an attempt for each of the subjects, or for none of them. It is counted before it is made: of a hundred
-/// guesses sent at once, no more than the limit are looked at. Belongs into a transaction.
-pub(crate) async fn begin(
+/// Counts an attempt for all subjects, or for none. Must run in a transaction, and before the attempt itself: of a hundred
+/// simultaneous guesses, only as many as the limit are checked.
+pub(crate) async fn admit(
     conn: &mut AsyncPgConnection,
     subjects: &[Subject],
     now: DateTime<Utc>,
-) -> Result<Allowed, StoreError> {
+) -> Result<Admission, StoreError> {
     let mut subjects = subjects.to_vec();
-    // Always in the same order, so that two attempts never wait for each other.
-    subjects.sort_unstable_by_key(|subject| subject.lock_number());
+    // Lock in a fixed order to avoid deadlocks.
+    subjects.sort_unstable_by_key(|subject| subject.lock_key());
     let mut longest_wait = None;
     for subject in &subjects {
         diesel::sql_query("SELECT pg_advisory_xact_lock($1)")
-            .bind::<BigInt, _>(subject.lock_number())
+            .bind::<BigInt, _>(subject.lock_key())
             .execute(conn)
             .await?;
         longest_wait = longest_wait.max(wait(conn, subject, now).await?);
     }
     if let Some(wait) = longest_wait {
-        return Ok(Allowed::After(wait));
+        return Ok(Admission::RetryAfter(wait));
     }
     let rows: Vec<_> = subjects
         .iter()
@@ -54,10 +53,10 @@ pub(crate) async fn begin(
         .collect();
     let ids: Vec<i64> =
         diesel::insert_into(attempts::table).values(rows).returning(attempts::id).get_results(conn).await?;
-    Ok(Allowed::Yes(ids.into_iter().map(Attempt).collect()))
+    Ok(Admission::Granted(ids.into_iter().map(Attempt).collect()))
 }
 
-/// How long the subject has to wait, if it has tried too often.
+/// How long the subject must wait, if its limit is reached.
 pub(crate) async fn wait(
     conn: &mut AsyncPgConnection,
     subject: &Subject,
@@ -73,11 +72,11 @@ pub(crate) async fn wait(
         .select(attempts::attempted_at)
         .load(conn)
         .await?;
-    Ok(wait_until_allowed(&earlier, limit, now))
+    Ok(retry_after(&earlier, limit, now))
 }
 
-/// Counts what has happened.
-pub(crate) async fn note(
+/// Counts an event regardless of the limit.
+pub(crate) async fn record(
     conn: &mut AsyncPgConnection,
     subject: Subject,
     now: DateTime<Utc>,
@@ -93,15 +92,15 @@ pub(crate) async fn note(
     Ok(())
 }
 
-/// Takes attempts back: they did not fail, or not by the caller's fault.
-pub(crate) async fn take_back(conn: &mut AsyncPgConnection, counted: &[Attempt]) -> Result<(), StoreError> {
+/// Cancels attempts that succeeded, or failed because of an error in the service.
+pub(crate) async fn cancel(conn: &mut AsyncPgConnection, counted: &[Attempt]) -> Result<(), StoreError> {
     let ids: Vec<i64> = counted.iter().map(|attempt| attempt.0).collect();
     diesel::delete(attempts::table.filter(attempts::id.eq_any(ids))).execute(conn).await?;
     Ok(())
 }
 
-/// Forgets a subject's earlier attempts.
-pub(crate) async fn forget(conn: &mut AsyncPgConnection, subject: Subject) -> Result<(), StoreError> {
+/// Deletes all attempts of a subject.
+pub(crate) async fn clear(conn: &mut AsyncPgConnection, subject: Subject) -> Result<(), StoreError> {
     diesel::delete(
         attempts::table
             .filter(attempts::scope.eq(<&str>::from(subject.scope)))
@@ -112,7 +111,7 @@ pub(crate) async fn forget(conn: &mut AsyncPgConnection, subject: Subject) -> Re
     Ok(())
 }
 
-/// Removes at most `max` attempts that count nowhere any more; tells how many.
+/// Deletes at most `max` attempts that no limit counts any more, and returns how many.
 pub(crate) async fn prune(
     conn: &mut AsyncPgConnection,
     now: DateTime<Utc>,

@@ -1,4 +1,4 @@
-//! Businesses: reading them alone, with all that decides about them, or as the operator's list.
+//! Businesses: single ones, their standing, and the operator's list.
 
 use chrono::{DateTime, Utc};
 use diesel::dsl::sql;
@@ -11,7 +11,7 @@ use postgres::{StoreError, statement};
 use super::pickup_profiles::PickupRow;
 use super::schema::{businesses, go_live_facts, pickup_profiles, users};
 use super::stored;
-use crate::domain::{Business, BusinessStatus, DoneSince, Standing, Subscription, SubscriptionState};
+use crate::domain::{Business, BusinessFilter, DoneSince, ListedBusiness, Standing, Subscription};
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = businesses)]
@@ -26,7 +26,7 @@ struct BusinessRow {
     created_at: DateTime<Utc>,
 }
 
-/// Since when each item of the go-live list is done, in the order of [`facts_columns`].
+/// When each item of the go-live checklist was completed, in the order of [`facts_columns`].
 type FactsRow = (
     Option<DateTime<Utc>>,
     Option<DateTime<Utc>>,
@@ -35,7 +35,6 @@ type FactsRow = (
     Option<DateTime<Utc>>,
     Option<DateTime<Utc>>,
 );
-/// A business with its facts and its pickup profile.
 type StandingRow = (BusinessRow, FactsRow, Option<PickupRow>);
 
 /// The columns of a [`FactsRow`].
@@ -50,22 +49,6 @@ macro_rules! facts_columns {
             pickup_profiles::updated_at.nullable(),
         )
     };
-}
-
-/// A business in the operator's list.
-pub(crate) struct Listed {
-    pub(crate) standing: Standing,
-    pub(crate) owner_email: String,
-}
-
-/// Which businesses are wanted in it. The default wants them all.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct BusinessFilter {
-    pub(crate) only: Option<BusinessId>,
-    /// An id, or part of the name or of a user's e-mail, in whatever case.
-    pub(crate) search: Option<String>,
-    pub(crate) status: Option<BusinessStatus>,
-    pub(crate) subscription: Option<SubscriptionState>,
 }
 
 pub(crate) async fn insert(conn: &mut AsyncPgConnection, business: &Business) -> Result<(), StoreError> {
@@ -90,14 +73,14 @@ pub(crate) async fn find(
     row.map(Business::try_from).transpose()
 }
 
-/// The businesses behind this id, in the order of their ids. Serves the operator, and so all businesses.
-pub(crate) async fn ids_behind(
+/// The businesses after this id, in the order of their ids. Covers all businesses.
+pub(crate) async fn ids_after(
     conn: &mut AsyncPgConnection,
-    behind: &str,
+    after: &str,
     limit: i64,
 ) -> Result<Vec<BusinessId>, StoreError> {
     let ids: Vec<String> = businesses::table
-        .filter(businesses::id.gt(behind))
+        .filter(businesses::id.gt(after))
         .select(businesses::id)
         .order(businesses::id)
         .limit(limit)
@@ -106,18 +89,18 @@ pub(crate) async fn ids_behind(
     ids.iter().map(|id| stored("businesses.id", id)).collect()
 }
 
-/// Which of these are businesses. Serves the operator, as [`ids_behind`].
-pub(crate) async fn known_of(
+/// The ids among these that exist. Covers all businesses.
+pub(crate) async fn existing(
     conn: &mut AsyncPgConnection,
     ids: &[BusinessId],
 ) -> Result<Vec<BusinessId>, StoreError> {
-    let wanted: Vec<String> = ids.iter().map(ToString::to_string).collect();
+    let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
     let known: Vec<String> =
-        businesses::table.filter(businesses::id.eq_any(wanted)).select(businesses::id).load(conn).await?;
+        businesses::table.filter(businesses::id.eq_any(ids)).select(businesses::id).load(conn).await?;
     known.iter().map(|id| stored("businesses.id", id)).collect()
 }
 
-/// As [`find`], and nobody else changes it until the transaction ends.
+/// As [`find`], and locks the business until the transaction ends.
 pub(crate) async fn find_for_update(
     conn: &mut AsyncPgConnection,
     id: BusinessId,
@@ -125,7 +108,7 @@ pub(crate) async fn find_for_update(
     let row = businesses::table
         .find(id.to_string())
         .select(BusinessRow::as_select())
-        // What refers to the business can still be written meanwhile.
+        // Allows concurrent writes of rows that reference the business.
         .for_no_key_update()
         .first(conn)
         .await
@@ -133,7 +116,7 @@ pub(crate) async fn find_for_update(
     row.map(Business::try_from).transpose()
 }
 
-/// What is on stays on since when it was; what goes off loses its time.
+/// Keeps the time since when something is on, and clears it when it is switched off.
 const UPDATE: &str = "
     UPDATE businesses SET
         status = $2, live_access = $3, subscription_state = $4, subscription_plan = $5, requested_plan = $6,
@@ -143,7 +126,7 @@ const UPDATE: &str = "
         subscription_active_since = CASE WHEN $4 = 'active' THEN coalesce(subscription_active_since, $7) END
     WHERE id = $1";
 
-/// Writes what may change of a business: its status, live access and subscription.
+/// Writes the status, live access and subscription.
 pub(crate) async fn update(
     conn: &mut AsyncPgConnection,
     business: &Business,
@@ -163,7 +146,6 @@ pub(crate) async fn update(
     if updated == 1 { Ok(()) } else { Err(diesel::result::Error::NotFound.into()) }
 }
 
-/// All that decides whether a business may order for real.
 pub(crate) async fn standing(
     conn: &mut AsyncPgConnection,
     id: BusinessId,
@@ -179,7 +161,7 @@ pub(crate) async fn standing(
     row.map(Standing::try_from).transpose()
 }
 
-/// The names of those of the businesses that there are.
+/// The names of those businesses that exist.
 pub(crate) async fn names(
     conn: &mut AsyncPgConnection,
     ids: &[BusinessId],
@@ -193,42 +175,42 @@ pub(crate) async fn names(
     rows.into_iter().map(|(id, name)| Ok((stored("businesses.id", &id)?, name))).collect()
 }
 
-/// So that a text stands for itself in a pattern.
+/// Escapes the wildcards of `LIKE`.
 fn escaped(text: &str) -> String {
     text.replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_")
 }
 
-/// The operator's list, newest first; one more than `limit` tells that there are more. `None` when `after` is unknown.
+/// The operator's list, newest first. Reads one more than `limit` to show that more follow. `None` if `after` is unknown.
 pub(crate) async fn list(
     conn: &mut AsyncPgConnection,
     limit: usize,
     after: Option<BusinessId>,
-    wanted: &BusinessFilter,
-) -> Result<Option<Vec<Listed>>, StoreError> {
+    filter: &BusinessFilter,
+) -> Result<Option<Vec<ListedBusiness>>, StoreError> {
     let mut query = businesses::table
         .inner_join(go_live_facts::table)
         .inner_join(users::table)
         .left_join(pickup_profiles::table)
-        // Of several owners the one who came first stands for them.
+        // The first owner, if there are several.
         .filter(sql::<Bool>(
             "users.id = (SELECT min(owner.id) FROM users AS owner \
              WHERE owner.business_id = businesses.id AND owner.role = 'owner')",
         ))
         .select((BusinessRow::as_select(), facts_columns!(), Option::<PickupRow>::as_select(), users::email))
-        // Ids begin with the time they were made.
+        // Ids start with their creation time.
         .order(businesses::id.desc())
         .limit(i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1))
         .into_boxed();
-    if let Some(only) = wanted.only {
+    if let Some(only) = filter.only {
         query = query.filter(businesses::id.eq(only.to_string()));
     }
-    if let Some(status) = wanted.status {
+    if let Some(status) = filter.status {
         query = query.filter(businesses::status.eq(status.to_string()));
     }
-    if let Some(state) = wanted.subscription {
+    if let Some(state) = filter.subscription {
         query = query.filter(businesses::subscription_state.eq(state.to_string()));
     }
-    if let Some(text) = &wanted.search {
+    if let Some(text) = &filter.search {
         let members = diesel::alias!(users as members);
         let named = format!("%{}%", escaped(text));
         let of_member = members
@@ -249,7 +231,7 @@ pub(crate) async fn list(
     }
     let rows: Vec<(BusinessRow, FactsRow, Option<PickupRow>, String)> = query.load(conn).await?;
     let listed = rows.into_iter().map(|(business, facts, pickup, owner_email)| {
-        Ok(Listed { standing: Standing::try_from((business, facts, pickup))?, owner_email })
+        Ok(ListedBusiness { standing: Standing::try_from((business, facts, pickup))?, owner_email })
     });
     listed.collect::<Result<_, StoreError>>().map(Some)
 }

@@ -1,4 +1,4 @@
-//! The go-live facts that others tell of: set once, never unset.
+//! Go-live facts that other services report. Set once, never unset.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
@@ -7,15 +7,15 @@ use domain::BusinessId;
 use postgres::StoreError;
 
 use super::schema::go_live_facts;
+use crate::domain::GoLiveFact;
 
-/// What became of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Recorded {
     New,
-    KnownAlready,
+    AlreadyKnown,
 }
 
-/// A new business has done nothing yet.
+/// Creates the row of a new business, without any fact.
 pub(crate) async fn insert(conn: &mut AsyncPgConnection, business: BusinessId) -> Result<(), StoreError> {
     diesel::insert_into(go_live_facts::table)
         .values(go_live_facts::business_id.eq(business.to_string()))
@@ -24,44 +24,31 @@ pub(crate) async fn insert(conn: &mut AsyncPgConnection, business: BusinessId) -
     Ok(())
 }
 
-/// Notes that a test order was received; `None` for an unknown business.
-pub(crate) async fn record_test_order(
+/// Records the fact; `None` for an unknown business.
+pub(crate) async fn record(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
+    fact: GoLiveFact,
     at: DateTime<Utc>,
 ) -> Result<Option<Recorded>, StoreError> {
-    let unset = go_live_facts::successful_test_order_at.is_null();
-    let updated = diesel::update(go_live_facts::table.find(business.to_string()).filter(unset))
-        .set(go_live_facts::successful_test_order_at.eq(at))
-        .execute(conn)
-        .await?;
-    outcome(conn, business, updated).await
-}
-
-/// Notes that the wallet was funded; `None` for an unknown business.
-pub(crate) async fn record_wallet_funded(
-    conn: &mut AsyncPgConnection,
-    business: BusinessId,
-    at: DateTime<Utc>,
-) -> Result<Option<Recorded>, StoreError> {
-    let unset = go_live_facts::wallet_funded_at.is_null();
-    let updated = diesel::update(go_live_facts::table.find(business.to_string()).filter(unset))
-        .set(go_live_facts::wallet_funded_at.eq(at))
-        .execute(conn)
-        .await?;
-    outcome(conn, business, updated).await
-}
-
-async fn outcome(
-    conn: &mut AsyncPgConnection,
-    business: BusinessId,
-    updated: usize,
-) -> Result<Option<Recorded>, StoreError> {
+    let row = || go_live_facts::table.find(business.to_string());
+    let updated = match fact {
+        GoLiveFact::SuccessfulTestOrder => {
+            diesel::update(row().filter(go_live_facts::successful_test_order_at.is_null()))
+                .set(go_live_facts::successful_test_order_at.eq(at))
+                .execute(conn)
+                .await?
+        }
+        GoLiveFact::WalletFunded => {
+            diesel::update(row().filter(go_live_facts::wallet_funded_at.is_null()))
+                .set(go_live_facts::wallet_funded_at.eq(at))
+                .execute(conn)
+                .await?
+        }
+    };
     if updated > 0 {
         return Ok(Some(Recorded::New));
     }
-    let known: bool = diesel::select(diesel::dsl::exists(go_live_facts::table.find(business.to_string())))
-        .get_result(conn)
-        .await?;
-    Ok(known.then_some(Recorded::KnownAlready))
+    let known: bool = diesel::select(diesel::dsl::exists(row())).get_result(conn).await?;
+    Ok(known.then_some(Recorded::AlreadyKnown))
 }

@@ -1,4 +1,4 @@
-//! Who was invited to a business and has not come yet.
+//! Open invitations.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
@@ -8,20 +8,7 @@ use postgres::StoreError;
 
 use super::schema::{businesses, invitations};
 use super::stored;
-use crate::domain::{Email, LinkToken, Role};
-
-/// An invitation that can still be accepted.
-#[derive(Clone, Debug)]
-pub(crate) struct Invitation {
-    pub(crate) id: InvitationId,
-    pub(crate) business: BusinessId,
-    pub(crate) email: Email,
-    pub(crate) role: Role,
-    pub(crate) invited_by: UserId,
-    pub(crate) invited_by_email: String,
-    pub(crate) created_at: DateTime<Utc>,
-    pub(crate) expires_at: DateTime<Utc>,
-}
+use crate::domain::{Email, Invitation, LinkToken};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = invitations)]
@@ -36,8 +23,8 @@ struct InvitationRow {
     expires_at: DateTime<Utc>,
 }
 
-/// Writes the invitation in the place of an older one to the same e-mail.
-pub(crate) async fn put(
+/// Inserts the invitation, and removes an older one to the same e-mail address.
+pub(crate) async fn replace(
     conn: &mut AsyncPgConnection,
     invitation: &Invitation,
     token: &LinkToken,
@@ -64,7 +51,7 @@ pub(crate) async fn put(
     Ok(())
 }
 
-/// How many others are open. Exact for whoever holds the business's row.
+/// How many invitations to other e-mail addresses are open. Exact while the business's row is locked.
 pub(crate) async fn count_others(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -78,7 +65,7 @@ pub(crate) async fn count_others(
     Ok(others.count().get_result(conn).await?)
 }
 
-/// The open ones, newest first; one more than `limit` tells that there are more. `None` when `after` is none of them.
+/// Open invitations, newest first. Reads one more than `limit` to show that more follow. `None` if `after` is not among them.
 pub(crate) async fn list(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -106,7 +93,7 @@ pub(crate) async fn list(
     rows.into_iter().map(Invitation::try_from).collect::<Result<_, _>>().map(Some)
 }
 
-/// The invitation behind a link, with the business's name, unless it has expired.
+/// The invitation of a link, with the name of the business, unless it has expired.
 pub(crate) async fn find(
     conn: &mut AsyncPgConnection,
     token: &LinkToken,
@@ -123,7 +110,7 @@ pub(crate) async fn find(
     row.map(|(row, name)| Ok((row.try_into()?, name))).transpose()
 }
 
-/// Uses up or withdraws an invitation; false when that has happened already.
+/// Accepts or withdraws an invitation. `None` if that has already happened.
 pub(crate) async fn remove(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -140,7 +127,7 @@ pub(crate) async fn remove(
     row.map(Invitation::try_from).transpose()
 }
 
-/// Withdraws the invitations of somebody who is removed or demoted.
+/// Withdraws the invitations sent by this user.
 pub(crate) async fn remove_sent_by(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -152,7 +139,7 @@ pub(crate) async fn remove_sent_by(
     Ok(diesel::delete(sent).execute(conn).await?)
 }
 
-/// Removes at most `max` that expired before `before`; tells how many.
+/// Deletes at most `max` invitations that expired before `before`, and returns how many.
 pub(crate) async fn prune(
     conn: &mut AsyncPgConnection,
     before: DateTime<Utc>,
@@ -165,7 +152,7 @@ impl TryFrom<InvitationRow> for Invitation {
     type Error = StoreError;
 
     fn try_from(row: InvitationRow) -> Result<Self, StoreError> {
-        let corrupt = || StoreError::Corrupt("invitations.email holds what was never written there".into());
+        let corrupt = || StoreError::Corrupt("invitations.email has an unexpected value".into());
         Ok(Self {
             id: stored("invitations.id", &row.id)?,
             business: stored("invitations.business_id", &row.business_id)?,

@@ -1,4 +1,4 @@
-//! Mails that are to be sent: put in with the change that causes them, taken out by whoever sends them.
+//! The queue of mails. Mails are inserted in the transaction of the change that causes them, and removed once sent.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel::prelude::*;
@@ -9,7 +9,6 @@ use postgres::{StoreError, statement};
 
 use super::schema::mails;
 
-/// A mail before it is kept.
 pub(crate) struct NewMail<'a> {
     pub(crate) business: BusinessId,
     pub(crate) kind: &'static str,
@@ -17,15 +16,15 @@ pub(crate) struct NewMail<'a> {
     pub(crate) subject: &'a str,
     pub(crate) text: &'a str,
     pub(crate) html: &'a str,
-    /// The secret of its link, which the texts hold a mark for.
+    /// The encrypted token of the link. The texts contain a placeholder for it.
     pub(crate) sealed_token: Option<Vec<u8>>,
     pub(crate) created_at: DateTime<Utc>,
     pub(crate) expires_at: DateTime<Utc>,
 }
 
-/// A mail that is about to be sent.
+/// A mail that this instance is sending.
 #[derive(QueryableByName)]
-pub(crate) struct Claimed {
+pub(crate) struct ClaimedMail {
     #[diesel(sql_type = BigInt)]
     pub(crate) id: i64,
     #[diesel(sql_type = Text)]
@@ -42,26 +41,25 @@ pub(crate) struct Claimed {
     pub(crate) html_body: String,
     #[diesel(sql_type = Nullable<Binary>)]
     pub(crate) sealed_token: Option<Vec<u8>>,
-    /// This one included.
+    /// Including the current one.
     #[diesel(sql_type = Integer)]
     pub(crate) attempts: i32,
-    /// Nobody needs it any more.
     #[diesel(sql_type = Bool)]
     pub(crate) is_expired: bool,
 }
 
-/// False when the business has `max` waiting already.
+/// False if the business already has `max` queued mails.
 pub(crate) async fn insert(
     conn: &mut AsyncPgConnection,
     mail: &NewMail<'_>,
     max: i64,
 ) -> Result<bool, StoreError> {
     let own = mails::table.filter(mails::business_id.eq(mail.business.to_string()));
-    let waiting: i64 = own.count().get_result(conn).await?;
-    if waiting >= max {
+    let queued: i64 = own.count().get_result(conn).await?;
+    if queued >= max {
         return Ok(false);
     }
-    // A sealed one is never due for the release before, which does not know the seal.
+    // Previous releases read `due_at` only and cannot decrypt tokens: they must never send these mails.
     let (due_at, ready_at) = match mail.sealed_token {
         Some(_) => (mail.expires_at, Some(mail.created_at)),
         None => (mail.created_at, None),
@@ -85,7 +83,7 @@ pub(crate) async fn insert(
     Ok(true)
 }
 
-/// Nobody else takes them before the lease ends; whoever dies meanwhile has them sent again.
+/// Other instances skip these mails until the lease expires. If this instance crashes, another one sends them again.
 const CLAIM: &str = "
 UPDATE mails SET
     due_at = CASE WHEN ready_at IS NULL THEN $2 ELSE due_at END,
@@ -98,13 +96,13 @@ WHERE id = ANY (ARRAY(
 RETURNING id, business_id, kind, recipient, subject, text_body, html_body, sealed_token, attempts,
     expires_at <= $1 AS is_expired";
 
-/// Takes up to `max` that are due, expired ones too: they are counted as given up. Serves all businesses.
+/// Claims up to `max` due mails, including expired ones, which then count as failed. Covers all businesses.
 pub(crate) async fn claim(
     conn: &mut AsyncPgConnection,
     now: DateTime<Utc>,
     lease: TimeDelta,
     max: i64,
-) -> Result<Vec<Claimed>, StoreError> {
+) -> Result<Vec<ClaimedMail>, StoreError> {
     Ok(statement(CLAIM)
         .bind::<Timestamptz, _>(now)
         .bind::<Timestamptz, _>(now + lease)
@@ -113,28 +111,27 @@ pub(crate) async fn claim(
         .await?)
 }
 
-/// Forgets a mail that was sent, or given up.
+/// Deletes a mail that was sent or has failed for good.
 pub(crate) async fn remove(conn: &mut AsyncPgConnection, id: i64) -> Result<(), StoreError> {
     diesel::delete(mails::table.find(id)).execute(conn).await?;
     Ok(())
 }
 
-/// Has it tried again.
-pub(crate) async fn put_off(
+/// Schedules the next attempt.
+pub(crate) async fn reschedule(
     conn: &mut AsyncPgConnection,
-    mail: &Claimed,
-    until: DateTime<Utc>,
+    mail: &ClaimedMail,
+    at: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     let row = mails::table.find(mail.id);
     match mail.sealed_token {
-        Some(_) => diesel::update(row).set(mails::ready_at.eq(until)).execute(conn).await?,
-        None => diesel::update(row).set(mails::due_at.eq(until)).execute(conn).await?,
+        Some(_) => diesel::update(row).set(mails::ready_at.eq(at)).execute(conn).await?,
+        None => diesel::update(row).set(mails::due_at.eq(at)).execute(conn).await?,
     };
     Ok(())
 }
 
-/// Removes at most `max` that expired before `expired_before`, which nobody sends any more; tells how many. Serves all
-/// businesses.
+/// Deletes at most `max` mails that expired before `expired_before`, and returns how many. Covers all businesses.
 pub(crate) async fn prune(
     conn: &mut AsyncPgConnection,
     expired_before: DateTime<Utc>,

@@ -1,6 +1,6 @@
-//! This service's tables. Rows stay in here; what goes out are the types of [`crate::domain`].
+//! The tables of this service. Rows stay private; functions return types of [`crate::domain`].
 
-/// Removes at most `$max` rows that are old, found by their key; tells how many.
+/// Deletes at most `$max` old rows by key, and returns how many.
 macro_rules! prune {
     ($conn:expr, $max:expr, $table:ident::$key:ident: $type:ty, $old:expr) => {{
         let old = $table::table.filter($old).select($table::$key).limit($max);
@@ -29,7 +29,7 @@ use postgres::StoreError;
 
 pub const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations");
 
-/// Reads an id or a word that we wrote ourselves; anything else means that the row is damaged.
+/// Parses an id or a word that this service wrote. A failure means that the row is damaged.
 fn stored<T: FromStr>(column: &'static str, text: &str) -> Result<T, StoreError> {
-    text.parse().map_err(|_| StoreError::Corrupt(format!("{column} holds what was never written there")))
+    text.parse().map_err(|_| StoreError::Corrupt(format!("{column} has an unexpected value")))
 }

@@ -1,4 +1,4 @@
-//! The operator's log-ins, known by a digest of their cookie. They belong to no business.
+//! The operator's sessions, stored by a digest of the cookie.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
@@ -7,7 +7,7 @@ use postgres::StoreError;
 
 use super::schema::operator_sessions;
 
-/// Adds a session; of more than `max` the oldest end.
+/// Inserts a session, and ends the oldest ones beyond `max`.
 pub(crate) async fn insert(
     conn: &mut AsyncPgConnection,
     digest: [u8; 32],
@@ -37,7 +37,7 @@ pub(crate) async fn insert(
     Ok(())
 }
 
-/// When the session ends, if it has not ended.
+/// When the session ends; `None` if it has ended.
 pub(crate) async fn find(
     conn: &mut AsyncPgConnection,
     digest: [u8; 32],
@@ -52,13 +52,13 @@ pub(crate) async fn find(
         .optional()?)
 }
 
-/// Ends a session; whether there was one.
+/// Ends a session. False if there was none.
 pub(crate) async fn remove(conn: &mut AsyncPgConnection, digest: [u8; 32]) -> Result<bool, StoreError> {
     let removed = diesel::delete(operator_sessions::table.find(digest.to_vec())).execute(conn).await?;
     Ok(removed == 1)
 }
 
-/// Removes at most `max` sessions that have ended; tells how many.
+/// Deletes at most `max` ended sessions, and returns how many.
 pub(crate) async fn prune(
     conn: &mut AsyncPgConnection,
     now: DateTime<Utc>,

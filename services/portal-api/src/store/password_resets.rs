@@ -1,4 +1,4 @@
-//! Links to choose a new password, known by the digest of their secret.
+//! Password reset links, stored by the digest of their token.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
@@ -10,14 +10,14 @@ use super::schema::password_resets;
 use super::{stored, users};
 use crate::domain::LinkToken;
 
-/// Whose password it resets.
+/// The user whose password a link resets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reset {
     pub(crate) business: BusinessId,
     pub(crate) user: UserId,
 }
 
-/// Keeps the link, and of the user's others the newest `max - 1`.
+/// Inserts the link, and deletes the user's oldest ones beyond `max`.
 pub(crate) async fn insert(
     conn: &mut AsyncPgConnection,
     reset: Reset,
@@ -51,7 +51,7 @@ pub(crate) async fn insert(
     Ok(())
 }
 
-/// Whose password a link resets, unless it has expired.
+/// The user whose password the link resets, unless it has expired.
 pub(crate) async fn find(
     conn: &mut AsyncPgConnection,
     token: &LinkToken,
@@ -73,8 +73,8 @@ pub(crate) async fn find(
     .transpose()
 }
 
-/// Uses up a link; false when that has happened already.
-pub(crate) async fn use_up(
+/// Consumes a link. False if it is already used.
+pub(crate) async fn consume(
     conn: &mut AsyncPgConnection,
     reset: Reset,
     token: &LinkToken,
@@ -84,8 +84,8 @@ pub(crate) async fn use_up(
     Ok(diesel::delete(link).execute(conn).await? == 1)
 }
 
-/// Removes the user's links: their password has changed.
-pub(crate) async fn forget(conn: &mut AsyncPgConnection, reset: Reset) -> Result<(), StoreError> {
+/// Deletes all links of the user.
+pub(crate) async fn remove_all(conn: &mut AsyncPgConnection, reset: Reset) -> Result<(), StoreError> {
     let own = password_resets::table
         .filter(password_resets::user_id.eq(reset.user.to_string()))
         .filter(password_resets::business_id.eq(reset.business.to_string()));
@@ -93,7 +93,7 @@ pub(crate) async fn forget(conn: &mut AsyncPgConnection, reset: Reset) -> Result
     Ok(())
 }
 
-/// Removes at most `max` that have expired; tells how many. Serves all businesses.
+/// Deletes at most `max` expired links, and returns how many. Covers all businesses.
 pub(crate) async fn prune(
     conn: &mut AsyncPgConnection,
     now: DateTime<Utc>,

@@ -1,13 +1,13 @@
-//! Where parcels are picked up.
+//! Pickup profiles.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::BusinessId;
-use internal_api::ordering::PickupProfile;
 use postgres::StoreError;
 
 use super::schema::pickup_profiles;
+use crate::domain::PickupProfile;
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset, PartialEq)]
 #[diesel(table_name = pickup_profiles)]
@@ -40,7 +40,7 @@ pub(crate) async fn find(
     Ok(row.map(Into::into))
 }
 
-/// Writes the profile, whether or not there was one.
+/// Inserts or replaces the profile.
 pub(crate) async fn put(
     conn: &mut AsyncPgConnection,
     business: BusinessId,

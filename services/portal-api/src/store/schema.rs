@@ -1,4 +1,4 @@
-//! The tables, as diesel sees them.
+//! Diesel's table definitions.
 
 diesel::table! {
     businesses (id) {

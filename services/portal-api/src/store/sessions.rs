@@ -1,4 +1,4 @@
-//! Log-ins, known by the digest of their cookie.
+//! Sessions of users, stored by the digest of the cookie.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
@@ -9,25 +9,15 @@ use postgres::StoreError;
 use super::schema::{businesses, sessions, users};
 use super::stored;
 use super::users::lock as lock_user;
-use crate::domain::{Session, SessionToken, oldest_session_start};
+use crate::domain::{OpenSession, Session, SessionToken, oldest_session_start};
 
-/// A session, as its user sees it in the list.
 #[derive(Queryable)]
-struct ListedRow {
+struct OpenSessionRow {
     id: String,
     created_at: DateTime<Utc>,
     last_seen_at: DateTime<Utc>,
     expires_at: DateTime<Utc>,
     user_agent: Option<String>,
-}
-
-/// One of a user's open sessions.
-pub(crate) struct Listed {
-    pub(crate) id: SessionId,
-    pub(crate) created_at: DateTime<Utc>,
-    pub(crate) last_seen_at: DateTime<Utc>,
-    pub(crate) expires_at: DateTime<Utc>,
-    pub(crate) user_agent: Option<String>,
 }
 
 #[derive(Queryable)]
@@ -61,10 +51,15 @@ pub(crate) async fn insert(
         ))
         .execute(conn)
         .await?;
-    seen(conn, session, session.created_at).await
+    touch_user(conn, session, session.created_at).await
 }
 
-async fn seen(conn: &mut AsyncPgConnection, session: &Session, at: DateTime<Utc>) -> Result<(), StoreError> {
+/// Updates when the user was last seen.
+async fn touch_user(
+    conn: &mut AsyncPgConnection,
+    session: &Session,
+    at: DateTime<Utc>,
+) -> Result<(), StoreError> {
     let user = users::table
         .find(session.user.to_string())
         .filter(users::business_id.eq(session.business.to_string()));
@@ -72,7 +67,7 @@ async fn seen(conn: &mut AsyncPgConnection, session: &Session, at: DateTime<Utc>
     Ok(())
 }
 
-/// The session that a cookie opens, if it has not ended.
+/// The session of a cookie, unless it has ended.
 pub(crate) async fn find(
     conn: &mut AsyncPgConnection,
     token: &SessionToken,
@@ -101,8 +96,8 @@ pub(crate) async fn find(
     row.map(Session::try_from).transpose()
 }
 
-/// Which of these sessions, found before, have not ended meanwhile. Serves all businesses.
-pub(crate) async fn open_of(
+/// The sessions among these that have not ended. Covers all businesses.
+pub(crate) async fn still_open(
     conn: &mut AsyncPgConnection,
     known: &[(BusinessId, SessionId)],
     now: DateTime<Utc>,
@@ -119,7 +114,7 @@ pub(crate) async fn open_of(
     open.iter().map(|id| stored("sessions.id", id)).collect()
 }
 
-/// Moves the end of a session that is being used. A session that ended meanwhile stays ended.
+/// Extends a session in use. A revoked session stays revoked.
 pub(crate) async fn extend(
     conn: &mut AsyncPgConnection,
     session: &Session,
@@ -134,10 +129,10 @@ pub(crate) async fn extend(
         .set((sessions::expires_at.eq(expires_at), sessions::last_seen_at.eq(now)))
         .execute(conn)
         .await?;
-    seen(conn, session, now).await
+    touch_user(conn, session, now).await
 }
 
-/// Ends the session that a cookie opens; gives it back, if it was one that had not ended.
+/// Ends the session of a cookie, and returns it. `None` if it had already ended.
 pub(crate) async fn revoke(
     conn: &mut AsyncPgConnection,
     token: &SessionToken,
@@ -148,15 +143,15 @@ pub(crate) async fn revoke(
     Ok(ended.then_some(session))
 }
 
-/// The user's sessions that have not ended, newest first; one more than `limit` tells that there are more. `None` when
-/// `after` is none of them.
+/// The user's open sessions, newest first. Reads one more than `limit` to show that more follow. `None` if `after` is not a
+/// session of the user.
 pub(crate) async fn list(
     conn: &mut AsyncPgConnection,
     (business, user): (BusinessId, UserId),
     limit: usize,
     after: Option<SessionId>,
     now: DateTime<Utc>,
-) -> Result<Option<Vec<Listed>>, StoreError> {
+) -> Result<Option<Vec<OpenSession>>, StoreError> {
     let own = || {
         sessions::table
             .filter(sessions::user_id.eq(user.to_string()))
@@ -177,18 +172,18 @@ pub(crate) async fn list(
         ))
         .into_boxed();
     if let Some(after) = after {
-        // One that ended meanwhile still tells where to go on.
+        // A session that has ended since is still a valid cursor.
         let known = own().filter(sessions::id.eq(after.to_string()));
         if !diesel::select(diesel::dsl::exists(known)).get_result::<bool>(conn).await? {
             return Ok(None);
         }
         query = query.filter(sessions::id.lt(after.to_string()));
     }
-    let rows: Vec<ListedRow> = query.load(conn).await?;
-    rows.into_iter().map(Listed::try_from).collect::<Result<_, _>>().map(Some)
+    let rows: Vec<OpenSessionRow> = query.load(conn).await?;
+    rows.into_iter().map(OpenSession::try_from).collect::<Result<_, _>>().map(Some)
 }
 
-/// Ends one of the user's sessions; false when it is none of theirs, or has ended.
+/// Ends one of the user's sessions. False if it is not theirs or has already ended.
 pub(crate) async fn revoke_one(
     conn: &mut AsyncPgConnection,
     (business, user): (BusinessId, UserId),
@@ -204,7 +199,7 @@ pub(crate) async fn revoke_one(
     Ok(diesel::update(open).set(sessions::revoked_at.eq(now)).execute(conn).await? == 1)
 }
 
-/// Ends all of the user's sessions but the one to be kept; tells how many.
+/// Ends all sessions of the user except `kept`, and returns how many.
 pub(crate) async fn revoke_all(
     conn: &mut AsyncPgConnection,
     (business, user): (BusinessId, UserId),
@@ -222,7 +217,7 @@ pub(crate) async fn revoke_all(
     Ok(diesel::update(open).set(sessions::revoked_at.eq(now)).execute(conn).await?)
 }
 
-/// Ends the user's oldest sessions beyond `max`, so that nobody gathers them without a bound.
+/// Ends the user's oldest sessions beyond `max`.
 pub(crate) async fn revoke_beyond(
     conn: &mut AsyncPgConnection,
     session: &Session,
@@ -248,8 +243,8 @@ pub(crate) async fn revoke_beyond(
     Ok(())
 }
 
-/// Removes all that is known of the user's sessions, before the user is removed.
-pub(crate) async fn forget_user(
+/// Deletes all sessions of a user who is about to be removed.
+pub(crate) async fn remove_all(
     conn: &mut AsyncPgConnection,
     (business, user): (BusinessId, UserId),
 ) -> Result<(), StoreError> {
@@ -261,7 +256,7 @@ pub(crate) async fn forget_user(
     Ok(())
 }
 
-/// Removes at most `max` sessions that ended before `before`; tells how many.
+/// Deletes at most `max` sessions that ended before `before`, and returns how many.
 pub(crate) async fn prune(
     conn: &mut AsyncPgConnection,
     before: DateTime<Utc>,
@@ -287,10 +282,10 @@ impl TryFrom<SessionRow> for Session {
     }
 }
 
-impl TryFrom<ListedRow> for Listed {
+impl TryFrom<OpenSessionRow> for OpenSession {
     type Error = StoreError;
 
-    fn try_from(row: ListedRow) -> Result<Self, StoreError> {
+    fn try_from(row: OpenSessionRow) -> Result<Self, StoreError> {
         Ok(Self {
             id: stored("sessions.id", &row.id)?,
             created_at: row.created_at,

@@ -1,4 +1,4 @@
-//! People who log in.
+//! Users.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
@@ -9,7 +9,7 @@ use strum::VariantArray;
 
 use super::schema::{businesses, users};
 use super::stored;
-use crate::domain::{Email, Role};
+use crate::domain::{Credentials, Email, Role, User};
 
 pub(crate) struct NewUser<'a> {
     pub(crate) id: UserId,
@@ -18,26 +18,6 @@ pub(crate) struct NewUser<'a> {
     pub(crate) password_hash: &'a str,
     pub(crate) role: Role,
     pub(crate) created_at: DateTime<Utc>,
-}
-
-/// What a log-in is checked against.
-pub(crate) struct Credentials {
-    pub(crate) user: UserId,
-    pub(crate) business: BusinessId,
-    pub(crate) business_name: String,
-    pub(crate) email: String,
-    pub(crate) role: Role,
-    pub(crate) password_hash: String,
-}
-
-/// Somebody of a business.
-#[derive(Clone, Debug)]
-pub(crate) struct User {
-    pub(crate) id: UserId,
-    pub(crate) email: String,
-    pub(crate) role: Role,
-    pub(crate) created_at: DateTime<Utc>,
-    pub(crate) last_seen_at: Option<DateTime<Utc>>,
 }
 
 #[derive(Queryable, Selectable)]
@@ -50,7 +30,7 @@ struct UserRow {
     last_seen_at: Option<DateTime<Utc>>,
 }
 
-/// False when the e-mail belongs to an account already; the transaction is still good then.
+/// False if the e-mail address already has an account. The transaction remains usable.
 pub(crate) async fn insert(conn: &mut AsyncPgConnection, user: &NewUser<'_>) -> Result<bool, StoreError> {
     let inserted = diesel::insert_into(users::table)
         .values((
@@ -71,7 +51,7 @@ pub(crate) async fn insert(conn: &mut AsyncPgConnection, user: &NewUser<'_>) -> 
 
 type CredentialsRow = (String, String, String, String, String, String);
 
-/// By e-mail, over all businesses: whoever logs in does not say which is theirs.
+/// Searches all businesses, because a log-in does not name the business.
 pub(crate) async fn credentials(
     conn: &mut AsyncPgConnection,
     email: &Email,
@@ -93,7 +73,7 @@ pub(crate) async fn credentials(
     row.map(read_credentials).transpose()
 }
 
-/// As [`credentials`], of somebody who is known.
+/// As [`credentials`], for a known user.
 pub(crate) async fn credentials_of(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -132,8 +112,8 @@ pub(crate) async fn lock(
     Ok(())
 }
 
-/// Locks the user until the transaction ends. False when the password has changed since it was checked, or the user is gone.
-/// Every transaction locks the user before the user's attempts, sessions and links, so that no two deadlock.
+/// Locks the user until the transaction ends. False if the password has changed since it was checked, or the user was
+/// removed. To avoid deadlocks, every transaction locks the user before the user's attempts, sessions and links.
 pub(crate) async fn lock_unchanged(
     conn: &mut AsyncPgConnection,
     checked: &Credentials,
@@ -162,8 +142,8 @@ fn read_credentials(row: CredentialsRow) -> Result<Credentials, StoreError> {
     })
 }
 
-/// The people of a business, those who came first before the others; one more than `limit` tells that there are more.
-/// `None` when `after` is none of them.
+/// The users of a business, oldest first. Reads one more than `limit` to show that more follow. `None` if `after` is not
+/// among them.
 pub(crate) async fn list(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -201,7 +181,7 @@ pub(crate) async fn find(
     row.map(User::try_from).transpose()
 }
 
-/// Whether somebody belongs to the business and is an owner of it.
+/// Whether the user is an owner of the business.
 pub(crate) async fn is_owner(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -210,7 +190,6 @@ pub(crate) async fn is_owner(
     Ok(find(conn, business, user).await?.is_some_and(|user| user.role == Role::Owner))
 }
 
-/// Somebody of the business, by e-mail.
 pub(crate) async fn find_by_email(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -226,7 +205,7 @@ pub(crate) async fn find_by_email(
     row.map(User::try_from).transpose()
 }
 
-/// Where people of the business are mailed to who have at least this role.
+/// The e-mail addresses of the business's users with at least this role.
 pub(crate) async fn emails_of(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -241,13 +220,12 @@ pub(crate) async fn emails_of(
     Ok(emails.load(conn).await?)
 }
 
-/// How many people the business has.
 pub(crate) async fn count(conn: &mut AsyncPgConnection, business: BusinessId) -> Result<i64, StoreError> {
     let own = users::table.filter(users::business_id.eq(business.to_string()));
     Ok(own.count().get_result(conn).await?)
 }
 
-/// How many of them are owners. Exact for whoever holds the business's row.
+/// How many owners the business has. Exact while the business's row is locked.
 pub(crate) async fn count_owners(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -258,7 +236,7 @@ pub(crate) async fn count_owners(
     Ok(owners.count().get_result(conn).await?)
 }
 
-/// False when there is no such user.
+/// False if there is no such user.
 pub(crate) async fn set_role(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -269,8 +247,8 @@ pub(crate) async fn set_role(
     Ok(diesel::update(user).set(users::role.eq(role.as_str())).execute(conn).await? == 1)
 }
 
-/// Writes the hash of a new password. With `from` only if that is still the old one's: two changes at the same time must
-/// not both believe that they came from it.
+/// Writes a new password hash. With `from`, only if the stored hash is still that one: of two concurrent changes only one
+/// succeeds.
 pub(crate) async fn set_password(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -290,7 +268,7 @@ pub(crate) async fn set_password(
     Ok(updated == 1)
 }
 
-/// Removes somebody, whose sessions are gone already. False when there is no such user.
+/// Deletes a user who has no sessions any more. False if there is no such user.
 pub(crate) async fn remove(
     conn: &mut AsyncPgConnection,
     business: BusinessId,

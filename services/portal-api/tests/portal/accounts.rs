@@ -1,4 +1,4 @@
-//! Signing up, logging in, logging out.
+//! Sign-up, log-in, log-out.
 
 use serde_json::json;
 
@@ -115,7 +115,7 @@ async fn of_many_sign_ups_at_once_one_succeeds() {
 }
 
 #[tokio::test]
-async fn a_log_in_does_not_tell_whether_the_account_exists() {
+async fn a_log_in_does_not_reveal_whether_the_account_exists() {
     let portal = Portal::start().await;
     portal.owner("owner@shop.example").await;
     let mut visitor = portal.stranger();

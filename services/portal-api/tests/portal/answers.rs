@@ -1,4 +1,4 @@
-//! What peers answer, built from the types that they answer with, so that a renamed field does not compile.
+//! Answers of the fake peers, built from the shared types, so that a renamed field does not compile.
 
 use std::str::FromStr;
 
@@ -19,7 +19,7 @@ use internal_api::webhooks::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::peers::{at, told};
+use crate::peers::{answer_of, at};
 
 pub(crate) const KEY: &str = "key_01ARZ3NDEKTSV4RRFFQ69G5FAV";
 pub(crate) const ORDER: &str = "ord_01ARZ3NDEKTSV4RRFFQ69G5FAV";
@@ -35,7 +35,7 @@ fn id<T: FromStr<Err: std::fmt::Debug>>(text: &str) -> T {
 
 /// The only page of a list of one.
 pub(crate) fn page<T: Serialize>(of: T) -> Value {
-    told(&Page { data: vec![of], has_more: false })
+    answer_of(&Page { data: vec![of], has_more: false })
 }
 
 pub(crate) fn key() -> ApiKeyView {

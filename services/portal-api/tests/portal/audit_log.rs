@@ -1,4 +1,4 @@
-//! Who did what.
+//! The audit log.
 
 use chrono::TimeDelta;
 use serde_json::{Value, json};

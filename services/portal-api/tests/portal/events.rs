@@ -1,4 +1,4 @@
-//! Events as the other services publish and hear them.
+//! Events as other services publish and consume them.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::portal::Portal;
 
-/// What went over the broker, as another service hears it.
+/// Events on the broker, as another service receives them.
 #[derive(Clone, Default)]
 pub(crate) struct Heard {
     envelopes: Arc<Mutex<Vec<Envelope>>>,
@@ -40,7 +40,7 @@ impl Handler for Heard {
 }
 
 impl Portal {
-    /// Listens to what this service tells the others.
+    /// Consumes the events that this service publishes.
     pub(crate) async fn listen(&self) -> Heard {
         let heard = Heard::default();
         let broker = Broker::start(&self.settings.broker, "listener");

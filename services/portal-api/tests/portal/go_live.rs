@@ -1,4 +1,4 @@
-//! The live lock: what opens it, who is asked, who is told.
+//! Go-live: which facts unlock live orders, which services are asked, and what is announced.
 
 use domain::{EventKind, Mode};
 use events::Body;
@@ -91,7 +91,7 @@ async fn a_test_key_needs_nothing() {
 }
 
 #[tokio::test]
-async fn whoever_has_just_done_the_last_item_is_not_refused() {
+async fn a_business_that_just_completed_the_last_item_is_unlocked() {
     let portal = Portal::start().await;
     let heard = portal.listen().await;
     let mut owner = portal.owner("owner@shop.example").await;
@@ -109,7 +109,7 @@ async fn whoever_has_just_done_the_last_item_is_not_refused() {
 }
 
 #[tokio::test]
-async fn a_lock_that_cannot_be_judged_is_neither_open_nor_shut() {
+async fn an_undecided_lock_is_503() {
     let portal = Portal::start().await;
     let mut owner = portal.owner("owner@shop.example").await;
     owner.creates_keys(&portal);
@@ -128,7 +128,7 @@ async fn a_lock_that_cannot_be_judged_is_neither_open_nor_shut() {
 }
 
 #[tokio::test]
-async fn the_others_are_told_of_what_decides_and_of_nothing_else() {
+async fn only_changes_of_ordering_rules_are_announced() {
     let portal = Portal::start().await;
     let heard = portal.listen().await;
     let mut owner = portal.owner("owner@shop.example").await;
@@ -163,7 +163,7 @@ async fn a_fact_of_one_business_opens_nothing_for_another() {
     portal.prepare(&mut first).await;
     portal.prepare(&mut second).await;
     let unknown = "biz_01ARZ3NDEKTSV4RRFFQ69G5FAV";
-    // A live order proves nothing; an unknown business stops nobody behind it.
+    // A live order is not a go-live fact; an unknown business does not block later events.
     portal
         .publish(&[
             portal.order_event(&second.business, Mode::Live, EventKind::OrderCreated, "live-1"),

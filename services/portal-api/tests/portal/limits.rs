@@ -1,8 +1,7 @@
-//! How often strangers may try.
+//! Rate limits.
 
 use chrono::TimeDelta;
 use diesel_async::RunQueryDsl;
-use postgres::Database;
 use serde_json::{Value, json};
 
 use crate::client::{Answer, Client};
@@ -180,7 +179,7 @@ async fn an_unknown_parameter_is_refused_by_every_call() {
 }
 
 #[tokio::test]
-async fn a_question_to_a_list_is_told_all_that_is_wrong_with_it() {
+async fn all_errors_of_list_parameters_are_reported() {
     let portal = Portal::start().await;
     let mut owner = portal.owner("owner@shop.example").await;
     for (path, fields) in [
@@ -205,7 +204,7 @@ async fn a_question_to_a_list_is_told_all_that_is_wrong_with_it() {
 
 /// Neither ten wrong passwords nor five wishes for a link, sent from elsewhere, keep the owner out.
 #[tokio::test]
-async fn a_stranger_at_one_address_locks_nobody_out_at_another() {
+async fn a_stranger_at_one_address_does_not_lock_out_another_address() {
     // Also where addresses are not limited by themselves.
     let more = [behind_a_proxy()[0], ("WAYBILL_LIMITS__PER_ADDRESS", "false")];
     let portal = Portal::with(&more).await;
@@ -260,10 +259,9 @@ async fn log_ins_that_succeed_are_limited_too() {
     let mut visitor = portal.stranger();
     assert_eq!(log_in(&mut visitor, "owner@shop.example", "correct horse").await.status, 200);
     // As if it had been a hundred.
-    let database = Database::new(&portal.settings.database).unwrap();
     let more = "INSERT INTO attempts (scope, subject, attempted_at)
         SELECT scope, subject, attempted_at FROM attempts, generate_series(1, 99) WHERE scope = 'log_in_success'";
-    assert_eq!(diesel::sql_query(more).execute(&mut database.connection().await.unwrap()).await.unwrap(), 99);
+    assert_eq!(diesel::sql_query(more).execute(&mut portal.connect().await).await.unwrap(), 99);
     let refused = log_in(&mut visitor, "owner@shop.example", "correct horse").await;
     assert_eq!(
         (refused.status, refused.code(), refused.header("retry-after")),

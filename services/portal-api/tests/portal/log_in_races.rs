@@ -1,8 +1,7 @@
-//! Log-ins next to other log-ins and next to a new password.
+//! Concurrent log-ins, password changes and resets.
 
 use diesel::sql_types::BigInt;
 use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
-use postgres::Database;
 use serde_json::json;
 use test_kit::until;
 
@@ -19,10 +18,9 @@ async fn log_in(portal: &Portal, password: &str) -> u16 {
     portal.stranger().post("/v1/portal/session", body).await.status
 }
 
-/// Ends the transaction once so many statements of others wait for locks.
+/// Commits the transaction when this many other statements wait for locks.
 pub(crate) async fn commit_when_awaited(portal: &Portal, transaction: &mut AsyncPgConnection, waiters: i64) {
-    let database = Database::new(&portal.settings.database).unwrap();
-    let mut looking = database.connection().await.unwrap();
+    let mut looking = portal.connect().await;
     until("the others to wait for a lock", async || {
         let waiting = "SELECT count(*) AS count FROM pg_stat_activity
             WHERE datname = current_database() AND wait_event_type = 'Lock'";
@@ -33,15 +31,14 @@ pub(crate) async fn commit_when_awaited(portal: &Portal, transaction: &mut Async
     transaction.batch_execute("COMMIT").await.unwrap();
 }
 
-/// Each takes its own attempt back and forgets those of the account, and so meets the attempt of the other.
+/// Each log-in deletes its own attempt and all attempts of the account, and so conflicts with the other one.
 #[tokio::test]
 async fn two_log_ins_of_one_user_at_once_both_succeed() {
     let portal = Portal::start().await;
     portal.owner("owner@shop.example").await;
     assert_eq!(log_in(&portal, "wrong").await, 401);
-    let database = Database::new(&portal.settings.database).unwrap();
-    let mut holding = database.connection().await.unwrap();
-    // The failed attempt is the first that each of them forgets.
+    let mut holding = portal.connect().await;
+    // Both log-ins delete the failed attempt first.
     holding.batch_execute("BEGIN; SELECT FROM attempts FOR UPDATE").await.unwrap();
     let (one, other, ()) = tokio::join!(
         log_in(&portal, "correct horse"),
@@ -52,11 +49,10 @@ async fn two_log_ins_of_one_user_at_once_both_succeed() {
 }
 
 #[tokio::test]
-async fn a_password_that_changed_during_the_log_in_opens_nothing() {
+async fn a_password_that_changes_during_the_log_in_opens_no_session() {
     let portal = Portal::start().await;
     portal.owner("owner@shop.example").await;
-    let database = Database::new(&portal.settings.database).unwrap();
-    let mut changing = database.connection().await.unwrap();
+    let mut changing = portal.connect().await;
     changing.batch_execute("BEGIN; UPDATE users SET password_hash = 'another'").await.unwrap();
     // The old password is checked before this commits, and the session is opened afterwards.
     let (status, ()) =
@@ -64,28 +60,23 @@ async fn a_password_that_changed_during_the_log_in_opens_nothing() {
     assert_eq!(status, 401);
 }
 
-/// What goes wrong on our side while the session is opened is no failed attempt.
+/// An error in the service is not a failed attempt.
 #[tokio::test]
-async fn a_log_in_that_meets_our_own_fault_gives_its_attempt_back() {
+async fn a_log_in_that_fails_because_of_the_service_does_not_count() {
     let portal = Portal::start().await;
     portal.owner("owner@shop.example").await;
-    let database = Database::new(&portal.settings.database).unwrap();
-    let mut holding = database.connection().await.unwrap();
+    let mut holding = portal.connect().await;
     holding.batch_execute("BEGIN; SELECT FROM users FOR UPDATE").await.unwrap();
-    assert_eq!(
-        log_in(&portal, "correct horse").await,
-        503,
-        "the user stays locked for longer than one waits"
-    );
+    assert_eq!(log_in(&portal, "correct horse").await, 503, "the user stays locked until the timeout");
     holding.batch_execute("COMMIT").await.unwrap();
     let counted = "SELECT count(*) AS count FROM attempts WHERE scope LIKE 'log_in%'";
     let counted: Count = diesel::sql_query(counted).get_result(&mut holding).await.unwrap();
     assert_eq!(counted.count, 0);
 }
 
-/// Each takes the other's link with it.
+/// Each reset deletes the link of the other.
 #[tokio::test]
-async fn of_two_links_that_are_used_at_once_one_works_and_neither_deadlocks() {
+async fn of_two_concurrent_resets_one_succeeds_without_a_deadlock() {
     let portal = Portal::start().await;
     let owner = portal.owner("owner@shop.example").await;
     let mut tokens = Vec::new();
@@ -95,8 +86,7 @@ async fn of_two_links_that_are_used_at_once_one_works_and_neither_deadlocks() {
         let url = issued.body["url"].as_str().unwrap().to_owned();
         tokens.push(url.split_once("#token=").unwrap().1.to_owned());
     }
-    let database = Database::new(&portal.settings.database).unwrap();
-    let mut holding = database.connection().await.unwrap();
+    let mut holding = portal.connect().await;
     holding.batch_execute("BEGIN; SELECT FROM users FOR UPDATE").await.unwrap();
     let use_link = async |token: &str| {
         let body = json!({ "token": token, "password": "battery staple" });
@@ -113,7 +103,7 @@ async fn of_two_links_that_are_used_at_once_one_works_and_neither_deadlocks() {
 }
 
 #[tokio::test]
-async fn many_log_ins_of_one_user_at_once_meet_no_fault_of_ours() {
+async fn many_concurrent_log_ins_of_one_user_succeed() {
     let portal = Portal::start().await;
     portal.owner("owner@shop.example").await;
     for _ in 0..4 {

@@ -1,4 +1,4 @@
-//! A folder that mails go to, as they arrive there.
+//! The folder transport of mails.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Mails: who gets which, by what way, and what is left of them.
+//! Mails: recipients, transports, retries, and what stays in the database.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -22,8 +22,7 @@ struct Count {
 }
 
 async fn waiting(portal: &Portal) -> i64 {
-    let database = postgres::Database::new(&portal.settings.database).unwrap();
-    let mut conn = database.connection().await.unwrap();
+    let mut conn = portal.connect().await;
     let count: Count =
         diesel::sql_query("SELECT count(*) AS count FROM mails").get_result(&mut conn).await.unwrap();
     count.count
@@ -36,7 +35,7 @@ fn recipients(mails: &[Mail]) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn an_invitation_is_mailed_and_owners_hear_of_a_new_one() {
+async fn an_invitation_is_mailed_and_owners_are_informed_of_a_new_owner() {
     let folder = MailFolder::new();
     let portal = Portal::with_mails(&folder).await;
     assert_eq!(portal.stranger().get("/v1/portal/config").await.body["mail"]["enabled"], true);
@@ -63,7 +62,7 @@ async fn an_invitation_is_mailed_and_owners_hear_of_a_new_one() {
 }
 
 #[tokio::test]
-async fn a_changed_password_is_told_of() {
+async fn a_changed_password_is_reported_by_mail() {
     let folder = MailFolder::new();
     let portal = Portal::with_mails(&folder).await;
     let mut owner = portal.owner("owner@shop.example").await.client;
@@ -91,7 +90,7 @@ async fn warnings_reach_owners_and_developers_once() {
         Body::EndpointDisabled(disabled),
     ];
     let mut expected = invited;
-    for (warning, words) in warnings.into_iter().zip(["₹123.45", "80 %", "every attempt failed for too long"])
+    for (warning, words) in warnings.into_iter().zip(["₹123.45", "80%", "every attempt failed for too long"])
     {
         let envelope = portal.envelope(&owner.business, warning);
         // Twice, as after a lost acknowledgement.
@@ -123,7 +122,7 @@ impl MailServer {
         std::thread::spawn(move || {
             let mut answers = answers.into_iter();
             for stream in listener.incoming() {
-                // A client that goes away in the middle is none of the server's business.
+                // Clients may disconnect at any time.
                 let _served = serve(stream.unwrap(), &mut answers, &kept);
             }
         });
@@ -207,8 +206,7 @@ async fn who_reads_the_queue_learns_no_link() {
     let portal = server.portal().await;
     let mut owner = portal.owner("owner@shop.example").await;
     let token = portal.invite(&mut owner, "guest@shop.example", "viewer").await;
-    let database = postgres::Database::new(&portal.settings.database).unwrap();
-    let mut conn = database.connection().await.unwrap();
+    let mut conn = portal.connect().await;
     let read = "SELECT row_to_json(mails)::text AS content, due_at >= expires_at AS hidden_from_the_former_release FROM mails";
     let waiting: Waiting = diesel::sql_query(read).get_result(&mut conn).await.unwrap();
     assert!(
@@ -226,7 +224,7 @@ async fn who_reads_the_queue_learns_no_link() {
 }
 
 #[tokio::test]
-async fn a_mail_that_is_refused_for_good_is_given_up() {
+async fn a_permanently_rejected_mail_fails() {
     let server = MailServer::start(vec!["550 nobody here"]);
     let portal = server.portal().await;
     portal.owner("owner@shop.example").await;
@@ -240,7 +238,7 @@ async fn a_mail_that_is_refused_for_good_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_mail_that_expires_while_the_server_refuses_it_is_counted_as_given_up() {
+async fn a_mail_that_expires_between_retries_counts_as_failed() {
     let server = MailServer::start(vec!["451 later"; 50]);
     let portal = server.portal().await;
     portal.owner("owner@shop.example").await;

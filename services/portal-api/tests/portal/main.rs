@@ -1,5 +1,4 @@
-//! portal-api, whole, against a real PostgreSQL and RabbitMQ. The other services are other processes, so here a small
-//! HTTP server stands at the end of their lines.
+//! Tests of portal-api with a real PostgreSQL and RabbitMQ. A small HTTP server plays the other services.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a helper that fails fails its test")]
 

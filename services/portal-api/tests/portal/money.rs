@@ -82,7 +82,7 @@ async fn an_export_has_every_line_and_no_formula() {
     let by_type = owner.client.clone().with_header("accept", "text/csv");
     assert_eq!(by_type.open("/v1/portal/wallet/entries").await.text().await.unwrap(), expected);
 
-    // Nothing to show is a table without lines; what is wrong is told as always.
+    // An empty statement has only the header. Errors have their usual response.
     statement(&portal, &owner, &[], false);
     let empty = owner.client.open("/v1/portal/wallet/entries.csv").await.text().await.unwrap();
     assert_eq!(empty.lines().count(), 1);
@@ -92,7 +92,7 @@ async fn an_export_has_every_line_and_no_formula() {
     assert_eq!((away.status, away.code()), (503, "temporarily_unavailable"));
 }
 
-/// The next page is asked for where the last one ended; one that cannot be had breaks the export off.
+/// The next page starts after the last entry. A failing page closes the connection.
 #[tokio::test]
 async fn an_export_goes_on_page_by_page_and_is_never_cut_short_in_silence() {
     let portal = Portal::start().await;
@@ -153,7 +153,7 @@ async fn a_top_up_carries_its_idempotency_key() {
     let mut bad = owner.client.clone().with_header("idempotency-key", &"x".repeat(256));
     let refused = bad.post("/v1/portal/wallet/top-ups", body).await;
     assert_eq!((refused.status, refused.code()), (400, "idempotency_key_invalid"));
-    // A top-up that is only asked for funds no wallet.
+    // A pending top-up does not fund the wallet.
     let missing = portal.ordering(&owner.business).await["missing"].clone();
     assert!(missing.as_array().unwrap().contains(&json!("wallet_funded")), "{missing}");
 }

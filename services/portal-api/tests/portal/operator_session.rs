@@ -1,4 +1,4 @@
-//! The operator's console: a cookie in place of the token.
+//! Sessions of the operator's console.
 
 use chrono::TimeDelta;
 use serde_json::json;

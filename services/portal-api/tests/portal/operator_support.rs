@@ -1,4 +1,4 @@
-//! What the operator looks at to help a business.
+//! Reads that the operator uses to support a business.
 
 use serde_json::{Value, json};
 

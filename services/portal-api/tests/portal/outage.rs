@@ -1,4 +1,4 @@
-//! Without its database the service says so, and takes up its work when the database is there.
+//! Without its database the service answers 503.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use crate::portal::{Portal, is_ready, sign_up_body};
 
 #[tokio::test]
 async fn without_a_database_every_call_is_503() {
-    let portal = Portal::alone().await;
+    let portal = Portal::without_database().await;
     let mut visitor = portal.stranger().with_header("cookie", &format!("portal_session={}", "A".repeat(43)));
     let log_in = json!({ "email": "owner@shop.example", "password": "correct horse" });
     for answer in [

@@ -1,4 +1,4 @@
-//! The pages that were built, what browsers are told beside them, and what the pages are told before a log-in.
+//! The built pages, their headers, and the public settings.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -13,7 +13,7 @@ use crate::portal::Portal;
 
 const INDEX: &str = "<!doctype html><title>the pages</title>";
 
-/// A folder as a build leaves it, beside a file that is none of it. Each test has its own.
+/// A folder of built pages, next to an unrelated file. Each test has its own.
 fn built(test: &str) -> PathBuf {
     let around = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("pages-{test}-{}", std::process::id()));
     // Of an earlier process of the same id.
@@ -87,7 +87,7 @@ async fn every_page_is_drawn_by_the_index_and_files_are_themselves() {
 }
 
 #[tokio::test]
-async fn what_was_compressed_beside_a_file_goes_to_those_who_take_it() {
+async fn compressed_files_are_served_to_browsers_that_accept_them() {
     let portal = portal("compressed").await;
     for (accepted, encoding, content) in [
         ("gzip, deflate, br", "br", "script as br"),
@@ -122,7 +122,7 @@ async fn a_page_that_has_not_changed_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn browsers_are_told_to_load_nothing_of_others() {
+async fn the_content_security_policy_allows_only_own_content() {
     let portal = portal("headers").await;
     for path in ["/", "/assets/main-1a2b.js"] {
         let page = get(&portal, path, &[]).await;
@@ -138,7 +138,7 @@ async fn browsers_are_told_to_load_nothing_of_others() {
         }
         assert_eq!(header(&page, "x-content-type-options"), "nosniff");
         assert_eq!(header(&page, "referrer-policy"), "no-referrer");
-        // A payment page in a window of its own tells the portal how it went.
+        // A payment page in its own window reports the result to the portal.
         assert_eq!(header(&page, "cross-origin-opener-policy"), "same-origin-allow-popups");
         assert_eq!(
             header(&page, "strict-transport-security"),

@@ -1,4 +1,4 @@
-//! Choosing a new password with a link: mailed, or given by the operator.
+//! Password resets with a mailed link, or one that the operator passes on.
 
 use chrono::TimeDelta;
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ async fn a_mailed_link_sets_a_password_once_and_ends_every_session() {
     let mail = folder.wait_for(1).await.remove(0);
     assert_eq!(
         (mail.to.as_str(), mail.subject.as_str()),
-        ("owner@shop.example", "Choose a new password for Waybill")
+        ("owner@shop.example", "Reset your Waybill password")
     );
     let token = mail.token();
     assert!(mail.text.contains(&format!("http://portal.test/reset-password#token={token}")), "{}", mail.text);
@@ -101,7 +101,7 @@ async fn a_link_is_good_for_an_hour() {
 }
 
 #[tokio::test]
-async fn the_answer_does_not_tell_whether_there_is_an_account() {
+async fn the_response_does_not_reveal_whether_the_account_exists() {
     let folder = MailFolder::new();
     let portal = Portal::with_mails(&folder).await;
     portal.owner("owner@shop.example").await;
@@ -134,7 +134,7 @@ async fn an_address_is_counted_as_for_log_ins() {
 }
 
 #[tokio::test]
-async fn the_operator_hands_out_a_link_where_no_mail_goes() {
+async fn the_operator_gets_a_link_without_mails() {
     let portal = Portal::start().await;
     let owner = portal.owner("owner@shop.example").await;
     let other = portal.owner("owner@other.example").await;

@@ -1,4 +1,4 @@
-//! Changing a password, and where one is logged in.
+//! Password changes, and the list of sessions.
 
 use chrono::TimeDelta;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! The far end of the lines to the other services: answers as it is told, and remembers what it was asked.
+//! Fake peers: they answer as configured, and record the requests.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -94,7 +94,7 @@ impl Peers {
 
     fn test_orders(&self, business: &str, exists: bool) {
         let call = format!("GET /order-api/internal/businesses/{business}/test-orders/any");
-        self.answer(call, 200, told(&AnyTestOrder { exists }));
+        self.answer(call, 200, answer_of(&AnyTestOrder { exists }));
     }
 
     pub(crate) fn wallet(&self, business: &str, balance: i64, funded: bool) {
@@ -104,12 +104,12 @@ impl Peers {
             funded_at: funded.then(at),
             low_balance_threshold_paise: Paise::new(50_000),
         };
-        self.answer(format!("GET /wallet/internal/wallets/{business}"), 200, told(&view));
+        self.answer(format!("GET /wallet/internal/wallets/{business}"), 200, answer_of(&view));
     }
 
     pub(crate) fn keys(&self, business: &str, test: bool, live: bool) {
         let call = format!("GET /key-management/internal/businesses/{business}/api-keys/summary");
-        self.answer(call, 200, told(&ApiKeySummary { test, live }));
+        self.answer(call, 200, answer_of(&ApiKeySummary { test, live }));
     }
 
     pub(crate) fn webhooks(
@@ -119,7 +119,7 @@ impl Peers {
         connection_test: ConnectionTest,
     ) {
         let call = format!("GET /webhook-dispatcher/internal/businesses/{business}/webhooks/summary");
-        self.answer(call, 200, told(&WebhookSummary { status, connection_test, verified: None }));
+        self.answer(call, 200, answer_of(&WebhookSummary { status, connection_test, verified: None }));
     }
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn at() -> DateTime<Utc> {
 }
 
 /// A peer's answer, from the type that the peer answers with.
-pub(crate) fn told(answer: &impl Serialize) -> Value {
+pub(crate) fn answer_of(answer: &impl Serialize) -> Value {
     serde_json::to_value(answer).unwrap()
 }
 

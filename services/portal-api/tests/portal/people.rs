@@ -1,4 +1,4 @@
-//! The people of a business: invited, given roles, removed.
+//! Users of a business: invitations, roles, removal.
 
 use chrono::TimeDelta;
 use serde_json::{Value, json};
@@ -72,7 +72,7 @@ async fn a_link_is_good_for_seven_days_unless_it_is_withdrawn_or_replaced() {
 }
 
 #[tokio::test]
-async fn whether_an_email_has_an_account_elsewhere_is_told_to_nobody_but_whoever_reads_its_mail() {
+async fn an_invitation_does_not_reveal_whether_the_email_has_an_account() {
     let portal = Portal::start().await;
     let mut owner = portal.owner("owner@shop.example").await;
     portal.owner("owner@other.example").await;
@@ -190,7 +190,7 @@ async fn the_last_owner_stays_one() {
 }
 
 #[tokio::test]
-async fn a_role_counts_from_the_next_call_and_who_is_removed_is_out_at_once() {
+async fn roles_apply_from_the_next_call_and_removed_users_lose_access() {
     let portal = Portal::start().await;
     let mut owner = portal.owner("owner@shop.example").await;
     let mut guest = portal.member(&mut owner, "guest@shop.example", "owner").await;
@@ -250,9 +250,9 @@ async fn another_business_is_out_of_reach() {
     assert_eq!(owner.client.get(USERS).await.body["data"][1]["role"], "developer");
 }
 
-/// An account is free, and an invitation is a mail to somebody who never asked for it.
+/// Sign-up is free, and an invitation is a mail that the recipient did not request.
 #[tokio::test]
-async fn a_business_invites_nobody_before_it_is_approved_and_nobody_is_invited_again_and_again() {
+async fn only_approved_businesses_invite_and_recipients_are_limited() {
     let portal = Portal::start().await;
     let mut owner = portal.owner("owner@shop.example").await;
     let guest = json!({ "email": "guest@other.example", "role": "viewer" });

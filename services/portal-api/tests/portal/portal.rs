@@ -1,17 +1,15 @@
-//! The service under test, on a database and a virtual host of its own.
+//! The service under test, with its own database and virtual host.
 
 use std::net::SocketAddr;
 
 use chassis::Chassis;
 use chrono::DateTime;
-use diesel_async::SimpleAsyncConnection;
+use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection};
 use domain::{Clock, Entropy};
 use messaging::Broker;
 use portal_api::settings::PortalSettings;
-use postgres::Database;
 use serde_json::{Value, json};
 use test_kit::Service;
-/// What `process.rs` calls it.
 use test_kit::{metrics, until};
 use web::Tasks;
 
@@ -21,7 +19,7 @@ use crate::peers::Peers;
 pub(crate) const OPERATOR_TOKEN: &str = "local-operator-token-of-the-local-stack";
 const INTERNAL_TOKEN: &str = "local-internal-token-of-the-local-stack";
 
-/// A running portal-api, the far ends of its lines, and the clock that it goes by.
+/// A running portal-api with its fake peers and its clock.
 pub(crate) struct Portal {
     pub(crate) public: SocketAddr,
     pub(crate) internal: SocketAddr,
@@ -31,12 +29,12 @@ pub(crate) struct Portal {
     pub(crate) entropy: Entropy,
     pub(crate) settings: PortalSettings,
     pub(crate) tasks: Tasks,
-    /// The line of another service to the same broker.
+    /// Another service's connection to the same broker.
     pub(crate) broker: Broker,
 }
 
 impl Portal {
-    /// As in the local stack: addresses are not counted.
+    /// As in the local stack: no limits per address.
     pub(crate) async fn start() -> Self {
         Self::with(&[("WAYBILL_LIMITS__PER_ADDRESS", "false")]).await
     }
@@ -47,20 +45,20 @@ impl Portal {
         Self::serve(settings, peers, start_of_time()).await
     }
 
-    /// Without a database that could be reached.
-    pub(crate) async fn alone() -> Self {
+    /// With an unreachable database.
+    pub(crate) async fn without_database() -> Self {
         let database = test_kit::unreachable_database();
         let peers = Peers::start();
         let settings = settings_for(&peers, &[("WAYBILL_DATABASE__URL", database.expose())]).await;
         Self::begin(settings, peers, start_of_time())
     }
 
-    /// Another instance, on the same database and broker.
+    /// Another instance with the same database and broker.
     pub(crate) async fn another(&self) -> Self {
         Self::serve(self.settings.clone(), self.peers.clone(), self.clock.clone()).await
     }
 
-    /// Another instance, after the operator's token was changed.
+    /// Another instance with another operator token.
     pub(crate) async fn with_operator_token(&self, token: &str) -> Self {
         let mut settings = self.settings.clone();
         settings.operator.token = settings::Secret::new(token);
@@ -97,9 +95,9 @@ impl Portal {
         Client::new(self.public)
     }
 
-    /// Somebody who has just signed up, whose business the peers know nothing of yet.
+    /// Signs up a new business. The peers have no records of it.
     pub(crate) async fn owner(&self, email: &str) -> Owner {
-        // So that businesses do not all begin at one moment.
+        // Businesses must not share their creation time.
         self.clock.advance(chrono::TimeDelta::milliseconds(1));
         let mut client = self.stranger();
         let answer = client.post("/v1/portal/accounts", sign_up_body(email)).await;
@@ -109,7 +107,7 @@ impl Portal {
         Owner { client, business }
     }
 
-    /// Somebody whom the owner invited, and who came.
+    /// Invites a user, and accepts the invitation.
     pub(crate) async fn member(&self, owner: &mut Owner, email: &str, role: &str) -> Client {
         let token = self.invite(owner, email, role).await;
         let mut client = self.stranger();
@@ -120,16 +118,20 @@ impl Portal {
         client
     }
 
-    /// As the operator does, without a word of it in any log.
+    /// Activates the business without an audit log entry.
     pub(crate) async fn approve(&self, business: &str) {
-        let database = Database::new(&self.settings.database).unwrap();
         let approve = format!("UPDATE businesses SET status = 'active' WHERE id = '{business}'");
-        database.connection().await.unwrap().batch_execute(&approve).await.unwrap();
+        self.connect().await.batch_execute(&approve).await.unwrap();
     }
 
-    /// The secret of the link of an invitation of a business that is approved.
+    /// A connection to the database of the service.
+    pub(crate) async fn connect(&self) -> AsyncPgConnection {
+        AsyncPgConnection::establish(self.settings.database.url.expose()).await.unwrap()
+    }
+
+    /// Activates the business, invites a user, and returns the token of the link.
     pub(crate) async fn invite(&self, owner: &mut Owner, email: &str, role: &str) -> String {
-        // So that invitations and users do not all begin at one moment.
+        // Invitations and users must not share their creation time.
         self.clock.advance(chrono::TimeDelta::milliseconds(1));
         self.approve(&owner.business).await;
         let path = "/v1/portal/invitations";
@@ -144,7 +146,7 @@ impl Portal {
         Client::new(self.public).with_bearer(OPERATOR_TOKEN)
     }
 
-    /// What order-api is told of a business.
+    /// The ordering context of a business, as order-api reads it.
     pub(crate) async fn ordering(&self, business: &str) -> Value {
         let mut order_api = Client::new(self.internal).with_bearer(INTERNAL_TOKEN);
         let answer = order_api.get(&format!("/internal/businesses/{business}/ordering")).await;
@@ -153,7 +155,7 @@ impl Portal {
     }
 }
 
-/// Somebody who is logged in.
+/// A logged-in owner.
 pub(crate) struct Owner {
     pub(crate) client: Client,
     pub(crate) business: String,
@@ -163,7 +165,7 @@ pub(crate) fn sign_up_body(email: &str) -> Value {
     json!({ "businessName": "Corner Shop", "email": email, "password": "correct horse" })
 }
 
-/// On a database and a virtual host of its own.
+/// Settings with a new database and a new virtual host.
 async fn settings_for(peers: &Peers, more: &[(&str, &str)]) -> PortalSettings {
     let database = test_kit::database_of(Service::PortalApi).await;
     let mut variables = vec![

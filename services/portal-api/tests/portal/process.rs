@@ -1,4 +1,4 @@
-//! The program itself: it migrates, serves, keeps secrets to itself, and stops in good order.
+//! The program: it migrates, serves, stores and logs no secrets, and stops cleanly.
 
 use std::process::Command;
 
@@ -11,7 +11,7 @@ use crate::client::Client;
 use crate::portal::{OPERATOR_TOKEN, Portal, sign_up_body};
 use crate::profile::complete_profile;
 
-/// The program in debug, where it logs most.
+/// The program with its most verbose log level.
 fn command(portal: &Portal, argument: &str) -> Command {
     let program = env!("CARGO_BIN_EXE_portal-api");
     let mut command = service_command(program, argument, &portal.settings.database, &portal.settings.broker);
@@ -20,7 +20,7 @@ fn command(portal: &Portal, argument: &str) -> Command {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_program_serves_keeps_secrets_and_stops_in_good_order() {
+async fn the_program_serves_keeps_secrets_and_stops_cleanly() {
     let portal = Portal::start().await;
     assert!(command(&portal, "migrate").status().unwrap().success(), "migrating twice changes nothing");
     assert!(!command(&portal, "dance").status().unwrap().success());
@@ -49,7 +49,7 @@ async fn the_program_serves_keeps_secrets_and_stops_in_good_order() {
 
     let written = program.stop();
     while stream.chunk().await.expect("the open stream was ended, not cut off").is_some() {}
-    assert!(written.contains("a business signed up") && written.contains("stopped"), "{written}");
+    assert!(written.contains("business signed up") && written.contains("stopped"), "{written}");
 
     let kept = everything_kept(&portal).await;
     assert!(kept.contains("Corner Shop"), "the tables were read");
@@ -77,8 +77,7 @@ struct Found {
 async fn everything_kept(portal: &Portal) -> String {
     const TABLES: &str = "SELECT oid::regclass::text AS text FROM pg_class
         WHERE relkind IN ('r', 'p', 'm') AND relnamespace = 'public'::regnamespace ORDER BY relname";
-    let database = postgres::Database::new(&portal.settings.database).unwrap();
-    let mut conn = database.connection().await.unwrap();
+    let mut conn = portal.connect().await;
     let tables: Vec<Found> = diesel::sql_query(TABLES).load(&mut conn).await.unwrap();
     let mut kept = String::new();
     for table in tables.into_iter().filter_map(|table| table.text) {

@@ -85,7 +85,7 @@ async fn each_business_has_a_profile_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_plan_is_asked_for_and_made_active_by_the_operator() {
+async fn a_plan_is_requested_and_activated_by_the_operator() {
     let portal = Portal::start().await;
     let mut owner = portal.owner("owner@shop.example").await;
     let none = owner.client.get(SUBSCRIPTION).await;

@@ -1,11 +1,11 @@
-//! Calls that are passed on: to the right peer, with the session's business, body and query as they came, and the
-//! peer's own answer back.
+//! Forwarded calls: the right peer receives the session's business and the unchanged body and query, and its answer is
+//! returned.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::answers::{self, DELIVERY, ENDPOINT, KEY, ORDER, RECOVERY};
-use crate::peers::told;
+use crate::peers::answer_of;
 use crate::portal::Portal;
 
 struct Relay {
@@ -29,17 +29,17 @@ fn relays() -> Vec<Relay> {
         relay(
             ("POST", "/api-keys"),
             (keys, "POST /api-keys"),
-            (told(&answers::created_key("sk_test_x")), 201),
+            (answer_of(&answers::created_key("sk_test_x")), 201),
         ),
         relay(
             ("POST", &path("/api-keys/{key}/revoke")),
             (keys, &path("POST /api-keys/{key}/revoke")),
-            (told(&answers::key()), 200),
+            (answer_of(&answers::key()), 200),
         ),
         relay(
             ("POST", &path("/api-keys/{key}/rotate")),
             (keys, &path("POST /api-keys/{key}/rotate")),
-            (told(&answers::created_key("sk_test_y")), 200),
+            (answer_of(&answers::created_key("sk_test_y")), 200),
         ),
         relay(
             ("GET", "/orders?mode=test&limit=5&status=created&orderReference=a&trackingCode=b&search=c"),
@@ -49,22 +49,22 @@ fn relays() -> Vec<Relay> {
         relay(
             ("GET", &path("/orders/{order}")),
             (orders, &path("GET /orders/{order}")),
-            (told(&answers::order()), 200),
+            (answer_of(&answers::order()), 200),
         ),
         relay(
             ("GET", &path("/orders/{order}/events?limit=5")),
             (orders, &path("GET /orders/{order}/events")),
-            (told(&answers::timeline()), 200),
+            (answer_of(&answers::timeline()), 200),
         ),
         relay(
             ("POST", &path("/orders/{order}/simulate")),
             (orders, &path("POST /orders/{order}/simulate")),
-            (told(&answers::simulated()), 200),
+            (answer_of(&answers::simulated()), 200),
         ),
         relay(
             ("POST", &path("/orders/{order}/cancel")),
             (orders, &path("POST /orders/{order}/cancel")),
-            (told(&answers::order()), 200),
+            (answer_of(&answers::order()), 200),
         ),
         relay(
             ("GET", &path("/wallet/entries?limit=5&kind=top_up&since=a&until=b&orderId={order}")),
@@ -74,19 +74,19 @@ fn relays() -> Vec<Relay> {
         relay(
             ("GET", "/wallet/top-ups/top_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
             ("wallet", "GET /top-ups/top_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
-            (told(&answers::top_up()), 200),
+            (answer_of(&answers::top_up()), 200),
         ),
         relay(
             ("GET", "/wallet/spend?days=2&timeZone=UTC"),
             ("wallet", "GET /spend"),
-            (told(&answers::spend()), 200),
+            (answer_of(&answers::spend()), 200),
         ),
         relay(
             ("GET", "/cod?limit=5&status=settled&discrepant=true"),
             ("wallet", "GET /cash"),
-            (told(&answers::cash()), 200),
+            (answer_of(&answers::cash()), 200),
         ),
-        relay(("POST", "/wallet/top-ups"), ("wallet", "POST /top-ups"), (told(&answers::top_up()), 201)),
+        relay(("POST", "/wallet/top-ups"), ("wallet", "POST /top-ups"), (answer_of(&answers::top_up()), 201)),
     ]
 }
 
@@ -102,17 +102,17 @@ fn webhook_relays() -> Vec<Relay> {
         relay(
             ("POST", "/webhook-endpoints"),
             (hooks, "POST /webhook-endpoints"),
-            (told(&answers::created_endpoint("whsec_x")), 201),
+            (answer_of(&answers::created_endpoint("whsec_x")), 201),
         ),
         relay(
             ("GET", &path("/webhook-endpoints/{whe}")),
             (hooks, &path("GET /webhook-endpoints/{whe}")),
-            (told(&answers::endpoint()), 200),
+            (answer_of(&answers::endpoint()), 200),
         ),
         relay(
             ("PATCH", &path("/webhook-endpoints/{whe}")),
             (hooks, &path("PATCH /webhook-endpoints/{whe}")),
-            (told(&answers::endpoint()), 200),
+            (answer_of(&answers::endpoint()), 200),
         ),
         relay(
             ("DELETE", &path("/webhook-endpoints/{whe}")),
@@ -122,9 +122,9 @@ fn webhook_relays() -> Vec<Relay> {
         relay(
             ("POST", &path("/webhook-endpoints/{whe}/test")),
             (hooks, &path("POST /webhook-endpoints/{whe}/test")),
-            (told(&answers::test_result()), 200),
+            (answer_of(&answers::test_result()), 200),
         ),
-        // Faults, too: they are told by who knows the filters, all in one answer.
+        // Errors too: the peer that knows the filters reports all of them.
         relay(
             (
                 "GET",
@@ -133,17 +133,17 @@ fn webhook_relays() -> Vec<Relay> {
                 ),
             ),
             (hooks, &path("GET /webhook-endpoints/{whe}/deliveries")),
-            (told(&answers::deliveries()), 200),
+            (answer_of(&answers::deliveries()), 200),
         ),
         relay(
             ("GET", &path("/webhook-deliveries/{whd}")),
             (hooks, &path("GET /webhook-deliveries/{whd}")),
-            (told(&answers::delivery_details()), 200),
+            (answer_of(&answers::delivery_details()), 200),
         ),
         relay(
             ("POST", &path("/webhook-deliveries/{whd}/redeliver")),
             (hooks, &path("POST /webhook-deliveries/{whd}/redeliver")),
-            (told(&answers::redelivered()), 202),
+            (answer_of(&answers::redelivered()), 202),
         ),
     ]
 }
@@ -156,13 +156,13 @@ fn tool_relays() -> Vec<Relay> {
     };
     let recovery_path = format!("/recoveries/{RECOVERY}");
     vec![
-        at("POST", "/secret/rotate", (told(&answers::created_endpoint("whsec_y")), 200)),
-        at("POST", "/secret/activate", (told(&answers::endpoint()), 200)),
-        at("POST", "/recover", (told(&answers::recovery()), 202)),
+        at("POST", "/secret/rotate", (answer_of(&answers::created_endpoint("whsec_y")), 200)),
+        at("POST", "/secret/activate", (answer_of(&answers::endpoint()), 200)),
+        at("POST", "/recover", (answer_of(&answers::recovery()), 202)),
         at("GET", "/recoveries?limit=5", (answers::page(answers::recovery()), 200)),
-        at("GET", &recovery_path, (told(&answers::recovery()), 200)),
-        at("POST", &format!("{recovery_path}/cancel"), (told(&answers::recovery()), 200)),
-        at("POST", "/verify-signature", (told(&answers::findings()), 200)),
+        at("GET", &recovery_path, (answer_of(&answers::recovery()), 200)),
+        at("POST", &format!("{recovery_path}/cancel"), (answer_of(&answers::recovery()), 200)),
+        at("POST", "/verify-signature", (answer_of(&answers::findings()), 200)),
     ]
 }
 
@@ -231,7 +231,7 @@ async fn a_peers_refusal_reaches_the_caller_unchanged() {
 }
 
 #[tokio::test]
-async fn an_id_that_is_none_is_not_found_and_never_reaches_a_peer() {
+async fn malformed_ids_are_not_found_and_never_reach_a_peer() {
     let portal = Portal::start().await;
     let mut owner = portal.owner("owner@shop.example").await;
     for id in
@@ -289,7 +289,7 @@ async fn pages_and_modes_are_checked_here() {
 }
 
 #[tokio::test]
-async fn a_peer_that_is_away_is_503() {
+async fn an_unreachable_peer_is_503() {
     let portal = Portal::start().await;
     let mut owner = portal.owner("owner@shop.example").await;
     portal.peers.answer(
@@ -308,7 +308,7 @@ async fn a_top_up_is_a_go_live_fact_at_once() {
     portal.peers.answer(
         format!("POST /wallet/internal/wallets/{}/top-ups", owner.business),
         201,
-        told(&answers::top_up()),
+        answer_of(&answers::top_up()),
     );
     let answer = owner.client.post("/v1/portal/wallet/top-ups", json!({ "amountPaise": 100 })).await;
     assert_eq!(answer.status, 201);
@@ -323,8 +323,8 @@ async fn a_secret_is_rotated_without_a_body_too_and_a_webhooks_body_fits_where_i
     let base =
         format!("/webhook-dispatcher/internal/businesses/{}/webhook-endpoints/{ENDPOINT}", owner.business);
     let (rotate, verify) = (format!("POST {base}/secret/rotate"), format!("POST {base}/verify-signature"));
-    portal.peers.answer(&rotate, 200, told(&answers::created_endpoint("whsec_y")));
-    portal.peers.answer(&verify, 200, told(&answers::findings()));
+    portal.peers.answer(&rotate, 200, answer_of(&answers::created_endpoint("whsec_y")));
+    portal.peers.answer(&verify, 200, answer_of(&answers::findings()));
     let path = |rest: &str| format!("/v1/portal/webhook-endpoints/{ENDPOINT}/{rest}");
     assert_eq!(owner.client.press(&path("secret/rotate")).await.status, 200);
     assert_eq!(portal.peers.asked(&rotate)[0].body, Value::Null);

@@ -1,11 +1,11 @@
-//! Who may do what, over every call behind the log-in.
+//! The minimum role of every call with a session.
 
 use serde_json::json;
 
 use crate::client::Client;
 use crate::portal::Portal;
 
-/// Ids of the right form that nobody has.
+/// Well-formed ids that do not exist.
 fn filled(path: &str) -> String {
     let id = if path.starts_with("/webhook-endpoints") {
         "whe_01ARZ3NDEKTSV4RRFFQ69G5FAV"
@@ -127,7 +127,7 @@ async fn each_role_may_do_what_it_is_for() {
 }
 
 #[tokio::test]
-async fn a_path_that_is_written_in_another_way_is_judged_as_what_it_is() {
+async fn encoded_paths_need_the_same_role() {
     let portal = Portal::start().await;
     let mut owner = portal.owner("owner@shop.example").await;
     let mut viewer = portal.member(&mut owner, "viewer@shop.example", "viewer").await;

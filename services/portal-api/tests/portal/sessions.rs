@@ -1,4 +1,4 @@
-//! How long a session lasts, and which pages may use it.
+//! How long sessions last, and which origins may use them.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use reqwest::Method;
@@ -10,7 +10,7 @@ use crate::portal::{Portal, sign_up_body};
 const SESSION: &str = "/v1/portal/session";
 
 #[tokio::test]
-async fn nothing_of_the_portal_opens_without_a_session() {
+async fn all_portal_calls_need_a_session() {
     let portal = Portal::start().await;
     let id = "whe_01ARZ3NDEKTSV4RRFFQ69G5FAV";
     let mut strangers = [
@@ -122,7 +122,7 @@ async fn a_log_in_replaces_the_session_that_the_browser_held() {
 }
 
 #[tokio::test]
-async fn a_session_is_good_at_every_instance() {
+async fn a_session_works_on_every_instance() {
     let portal = Portal::start().await;
     let other = portal.another().await;
     let owner = portal.owner("owner@shop.example").await;
@@ -168,7 +168,7 @@ async fn foreign_pages_may_not_write() {
 }
 
 #[tokio::test]
-async fn a_form_cannot_press_a_button() {
+async fn forms_of_foreign_pages_are_rejected() {
     let portal = Portal::start().await;
     let mut owner = portal.owner("owner@shop.example").await.client;
     let path = "/v1/portal/api-keys/key_01ARZ3NDEKTSV4RRFFQ69G5FAV/revoke";

@@ -1,4 +1,4 @@
-//! The overview: seven indicators and the go-live list.
+//! The overview: seven indicators and the go-live checklist.
 
 use internal_api::webhooks::{ConnectionTest, EndpointStatus};
 use serde_json::{Value, json};
@@ -65,7 +65,7 @@ async fn a_new_business_sees_the_initial_labels_of_the_specification() {
 }
 
 #[tokio::test]
-async fn the_indicators_move_as_things_happen() {
+async fn the_indicators_follow_the_reports() {
     let portal = Portal::start().await;
     let mut owner = portal.owner("owner@shop.example").await;
     let business = owner.business.clone();
@@ -106,7 +106,7 @@ async fn the_indicators_move_as_things_happen() {
 }
 
 #[tokio::test]
-async fn what_an_owner_does_not_tell_is_unknown_and_the_rest_is_shown() {
+async fn a_peer_that_does_not_answer_makes_its_values_unknown() {
     for (peer, unknown) in [
         ("key-management", vec!["testApi", "liveApi"]),
         ("webhook-dispatcher", vec!["webhook", "webhookConnectionTest"]),
@@ -133,7 +133,7 @@ async fn what_an_owner_does_not_tell_is_unknown_and_the_rest_is_shown() {
 }
 
 #[tokio::test]
-async fn items_that_are_done_tell_since_when() {
+async fn completed_items_have_a_time() {
     let portal = Portal::start().await;
     let mut owner = portal.owner("owner@shop.example").await;
     let path = format!("/v1/operator/businesses/{}", owner.business);

@@ -1,4 +1,4 @@
-//! Pages hear that something changed which the overview shows, whichever instance made or heard of it.
+//! The stream of status changes, across instances.
 
 use std::time::{Duration, Instant};
 
@@ -56,14 +56,14 @@ impl Page {
         }
     }
 
-    async fn hears_nothing(&mut self) {
+    async fn receives_nothing(&mut self) {
         let event = tokio::time::timeout(QUIET, self.event()).await;
         assert!(event.is_err(), "{event:?}");
     }
 }
 
 #[tokio::test]
-async fn what_a_page_changes_is_heard_by_the_business_at_every_instance_and_by_no_other() {
+async fn a_change_signals_the_pages_of_the_business_on_every_instance() {
     let portal = Portal::start().await;
     let another = portal.another().await;
     let (mut owner, other) =
@@ -79,15 +79,15 @@ async fn what_a_page_changes_is_heard_by_the_business_at_every_instance_and_by_n
         json!({ "code": "invalid_request", "message": "No." }),
     );
     assert_eq!(owner.client.post("/v1/portal/webhook-endpoints", json!({})).await.status, 400);
-    tokio::join!(here.hears_nothing(), there.hears_nothing());
+    tokio::join!(here.receives_nothing(), there.receives_nothing());
 
     assert_eq!(owner.client.put("/v1/portal/subscription", json!({ "plan": "starter" })).await.status, 200);
     tokio::join!(here.changed(), there.changed());
-    theirs.hears_nothing().await;
+    theirs.receives_nothing().await;
 }
 
 #[tokio::test]
-async fn what_others_announce_is_heard_at_most_once_a_second() {
+async fn announced_changes_are_signalled_at_most_once_a_second() {
     let portal = Portal::start().await;
     let owner = portal.owner("owner@shop.example").await;
     let mut page = Page::of(owner.client.open(STREAM).await);
@@ -109,7 +109,7 @@ async fn what_others_announce_is_heard_at_most_once_a_second() {
 }
 
 #[tokio::test]
-async fn the_operators_changes_are_heard() {
+async fn changes_by_the_operator_are_signalled() {
     let portal = Portal::start().await;
     let owner = portal.owner("owner@shop.example").await;
     let mut page = Page::of(owner.client.open(STREAM).await);

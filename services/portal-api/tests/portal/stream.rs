@@ -1,4 +1,4 @@
-//! Orders as they move, on pages that are open.
+//! The stream of order updates.
 
 use std::time::Duration;
 
@@ -71,8 +71,8 @@ impl Page {
 }
 
 impl Portal {
-    /// Waits until this instance hears orders, which its readiness does not say.
-    async fn hears_orders(&self) {
+    /// Waits until this instance receives orders. Its readiness does not include that.
+    async fn receives_orders(&self) {
         let listener = self.owner("listener@shop.example").await;
         let mut page = Page::of(listener.client.open("/v1/portal/orders/stream").await);
         until("orders are heard", async || {
@@ -85,9 +85,9 @@ impl Portal {
 }
 
 #[tokio::test]
-async fn a_page_sees_its_own_orders_of_its_mode_as_they_move() {
+async fn a_page_receives_only_its_own_orders_of_its_mode() {
     let portal = Portal::start().await;
-    portal.hears_orders().await;
+    portal.receives_orders().await;
     let mine = portal.owner("mine@shop.example").await;
     let theirs = portal.owner("theirs@shop.example").await;
     let mut test_page = Page::of(mine.client.open("/v1/portal/orders/stream?mode=test").await);
@@ -117,7 +117,7 @@ async fn a_page_sees_its_own_orders_of_its_mode_as_they_move() {
 }
 
 #[tokio::test]
-async fn a_page_that_comes_back_loads_its_list_anew() {
+async fn a_reconnecting_page_reloads() {
     let portal = Portal::start().await;
     let owner = portal.owner("owner@shop.example").await;
     let back = owner.client.with_header("last-event-id", "evt_01ARZ3NDEKTSV4RRFFQ69G5FAV");
@@ -127,7 +127,7 @@ async fn a_page_that_comes_back_loads_its_list_anew() {
 }
 
 #[tokio::test]
-async fn open_pages_are_bounded_for_each_business_and_each_of_its_people() {
+async fn streams_are_limited_per_business_and_per_user() {
     let portal = Portal::with(&[
         ("WAYBILL_LIMITS__PER_ADDRESS", "false"),
         ("WAYBILL_LIMITS__STREAMS_PER_BUSINESS", "3"),

@@ -1,5 +1,5 @@
-//! The bodies of requests, as they are described; they are read by hand, so that one answer names every fault.
-#![expect(dead_code, reason = "described, not read")]
+//! Descriptions of request bodies. Handlers parse the bodies by hand, so that one response lists all errors.
+#![expect(dead_code, reason = "only described")]
 
 use chrono::{DateTime, Utc};
 use domain::{EventKind, Mode, Paise};
@@ -59,13 +59,13 @@ pub(crate) struct ChangeRole {
 
 #[derive(ToSchema)]
 pub(crate) struct LinkToken {
-    /// What stands behind `#token=` in the link.
+    /// The part of the link after `#token=`.
     token: String,
 }
 
 #[derive(ToSchema)]
 pub(crate) struct TokenAndPassword {
-    /// What stands behind `#token=` in the link.
+    /// The part of the link after `#token=`.
     token: String,
     /// 8 to 200 characters.
     #[schema(format = "password")]
@@ -88,7 +88,7 @@ pub(crate) struct PickupProfileView {
     longitude: Option<f64>,
     full_address: Option<String>,
     complete: bool,
-    /// The fields without which it is not complete.
+    /// The required fields that are missing.
     missing: Vec<String>,
 }
 
@@ -107,7 +107,7 @@ pub(crate) struct CreateApiKey {
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub(crate) struct RotateApiKey {
-    /// How long the old key goes on working: 0, 900, 3600, 21600 or 86400.
+    /// How long the old key keeps working: 0, 900, 3600, 21600 or 86400.
     grace_seconds: i32,
 }
 
@@ -132,14 +132,14 @@ pub(crate) struct AcceptedBody {
 
 #[derive(ToSchema)]
 pub(crate) struct Simulate {
-    /// An event kind, or `auto`: to the end by itself.
+    /// An event kind, or `auto` for all remaining events.
     event: String,
 }
 
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub(crate) struct SetThreshold {
-    /// `null` goes back to the operator's default.
+    /// `null` restores the operator's default.
     #[schema(required)]
     threshold_paise: Option<Paise>,
 }
@@ -155,9 +155,9 @@ pub(crate) struct TopUp {
 pub(crate) struct CreateEndpoint {
     #[schema(max_length = 2048)]
     url: String,
-    /// The ten of the default subscription when left out.
+    /// Default: the ten kinds of the default subscription.
     events: Option<Vec<EventKind>>,
-    /// Both when left out.
+    /// Default: both.
     modes: Option<Vec<Mode>>,
     max_per_second: Option<i32>,
 }
@@ -170,16 +170,16 @@ pub(crate) struct UpdateEndpoint {
     modes: Option<Vec<Mode>>,
     /// `active` or `paused`.
     status: Option<String>,
-    /// 0 takes the limit away.
+    /// 0 removes the limit.
     max_per_second: Option<i32>,
 }
 
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub(crate) struct RotateSecret {
-    /// How long the present secret goes on signing if nobody activates the new one; 24 hours when left out.
+    /// How long the current secret keeps signing unless the new one is activated earlier. Default: 24 hours.
     grace_seconds: Option<i32>,
-    /// Takes the place of one that is staged already.
+    /// Whether to replace an already staged secret.
     replace_staged: Option<bool>,
 }
 
@@ -189,7 +189,7 @@ pub(crate) struct Recover {
     until: Option<DateTime<Utc>>,
 }
 
-/// What the receiver has. Either `body` or `bodyBase64`.
+/// The data that the receiver got. Send either `body` or `bodyBase64`.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub(crate) struct VerifySignature {
@@ -198,7 +198,7 @@ pub(crate) struct VerifySignature {
     /// The raw text.
     body: Option<String>,
     body_base64: Option<String>,
-    /// Which header the signature comes from; `Service-Signature` when left out.
+    /// The header of the signature. Default: `Service-Signature`.
     header: Option<String>,
     /// `webhook-id`, for Standard Webhooks.
     id: Option<String>,
@@ -219,8 +219,8 @@ pub(crate) struct ChangeBusiness {
     subscription: Option<String>,
     /// `active` or `inactive`.
     live_access: Option<String>,
-    /// With `subscription` `active`: the plan that is meant to become active, or null for none. Where the business has asked
-    /// for another one meanwhile, nothing changes and the answer is 409 `plan_changed`.
+    /// Only with `subscription` `active`: the plan that you expect to become active, or null for none. If the business has
+    /// requested another plan in the meantime, nothing changes and the response is 409 `plan_changed`.
     plan: Option<String>,
 }
 

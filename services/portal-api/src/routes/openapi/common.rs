@@ -1,4 +1,4 @@
-//! What all operations have in common: who may call them, and what an error looks like.
+//! The common parts of all operations: authentication and errors.
 
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
@@ -11,7 +11,7 @@ const ERROR: &str = "Error";
 const SESSION: &str = "session";
 const OPERATOR: &str = "operatorToken";
 const CONSOLE: &str = "operatorSession";
-/// Calls of people who are not logged in yet.
+/// Calls without authentication.
 const OPEN: [&str; 11] = [
     "signUp",
     "logIn",
@@ -26,21 +26,21 @@ const OPEN: [&str; 11] = [
     "closeOperatorSession",
 ];
 
-/// Any answer other than success.
+/// The body of every error response.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what `web::ApiError` writes")]
 struct Error {
-    /// A sentence for people.
+    /// A message for people.
     message: String,
-    /// For programs.
+    /// A stable code for programs.
     code: String,
     request_id: String,
-    /// Every fault of the request at once.
+    /// All errors of the request.
     errors: Option<Vec<FieldError>>,
-    /// The go-live items that are still open.
+    /// The open go-live items.
     missing: Option<Vec<String>>,
-    /// The least role that the call needs.
+    /// The minimum role for the call.
     required_role: Option<Role>,
 }
 
@@ -63,13 +63,13 @@ impl Modify for Common {
         Error::schemas(&mut schemas);
         components.schemas.extend(schemas);
         components.responses.insert(ERROR.to_owned(), RefOr::T(error()));
-        let cookie = "The cookie of a log-in; its name is `__Host-portal_session` wherever there is TLS.";
+        let cookie = "The session cookie. With TLS its name is `__Host-portal_session`.";
         let cookie =
             SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::with_description("portal_session", cookie)));
         let token =
             HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some("The operator's token."));
         components.add_security_scheme(SESSION, cookie);
-        let console = "The cookie of the operator's console; its name is `__Host-operator_session` wherever there is TLS.";
+        let console = "The cookie of a console session. With TLS its name is `__Host-operator_session`.";
         let console = SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::with_description(
             "operator_session",
             console,
@@ -101,6 +101,7 @@ fn complete(path: &str, operation: &mut Operation) {
 
 fn error() -> Response {
     let body = Content::new(Some(Ref::from_schema_name(ERROR)));
-    let description = "What went wrong: 400 names every fault, 401 wants a log-in, 503 may be tried again.";
+    let description =
+        "The error. 400 lists all errors of the request; 401 requires a log-in; 503 may be retried.";
     ResponseBuilder::new().description(description).content("application/json", body).build()
 }

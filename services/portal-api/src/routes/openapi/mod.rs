@@ -1,5 +1,5 @@
-//! The description of portal-api (OpenAPI 3.1), gathered from the handlers and from the types that they answer with. The
-//! portal's pages are written against the types that are made from it.
+//! The OpenAPI 3.1 document of portal-api, generated from the handlers and their types. The portal's pages use types generated
+//! from it.
 
 pub(super) mod bodies;
 mod common;
@@ -17,25 +17,25 @@ use super::{
     wallet, webhook_deliveries, webhook_endpoints, webhook_tools,
 };
 
-const INTRODUCTION: &str = "What the portal's pages call. Amounts are integers in paise, times RFC 3339 in UTC. Lists take `limit` and \
-`startingAfter` and answer `{data, hasMore}`. Writing calls from pages of another origin are refused with 403.";
+const INTRODUCTION: &str = "The API of the portal's pages. Amounts are integers in paise; times are RFC 3339 in UTC. Lists accept `limit` and \
+`startingAfter` and return `{data, hasMore}`. Writing calls from pages of other origins are rejected with 403.";
 
 #[derive(OpenApi)]
 #[openapi(
     info(title = "Portal API", version = "1", description = INTRODUCTION, license(name = "Apache-2.0")),
     modifiers(&Common),
     tags(
-        (name = "Account", description = "Who logs in."),
-        (name = "Team", description = "The people of a business, and what they did."),
-        (name = "Overview", description = "How things stand."),
-        (name = "API keys", description = "What a business's back end calls with."),
-        (name = "Orders", description = "Orders of both modes, in the shape of the integration API."),
-        (name = "Webhooks", description = "Where a business hears of its orders."),
-        (name = "Wallet", description = "Money."),
-        (name = "Subscription", description = "What the business pays the operator for."),
-        (name = "Pickup profile", description = "Where parcels are picked up."),
-        (name = "Operator", description = "For the operator, with the operator's token."),
-        (name = "Payments", description = "For the payment provider, which signs what it posts."),
+        (name = "Account", description = "Sign-up, log-in, passwords and sessions."),
+        (name = "Team", description = "Users, invitations and the audit log."),
+        (name = "Overview", description = "Status, go-live checklist and public settings."),
+        (name = "API keys", description = "The keys of a business's backend for the integration API."),
+        (name = "Orders", description = "Test and live orders, in the format of the integration API."),
+        (name = "Webhooks", description = "Endpoints that receive events of orders."),
+        (name = "Wallet", description = "Balance, statement, top-ups and cash on delivery."),
+        (name = "Subscription", description = "The plan of the business."),
+        (name = "Pickup profile", description = "The address where parcels are picked up."),
+        (name = "Operator", description = "Calls of the operator, with the operator's token or a console session."),
+        (name = "Payments", description = "Signed notifications of the payment provider."),
     ),
     paths(
         accounts::sign_up,
@@ -106,7 +106,7 @@ const INTRODUCTION: &str = "What the portal's pages call. Amounts are integers i
         webhook_tools::cancel_recovery,
         webhook_tools::verify_signature,
         operator_session::open,
-        operator_session::look,
+        operator_session::read,
         operator_session::close,
         operator::list,
         operator::read,
@@ -127,10 +127,10 @@ const INTRODUCTION: &str = "What the portal's pages call. Amounts are integers i
 )]
 struct Document;
 
-/// The document, as it is kept in `proto-docs/openapi/portal-api.json`.
+/// The content of `proto-docs/openapi/portal-api.json`.
 ///
 /// # Errors
-/// When it cannot be written as JSON.
+/// When it cannot be serialized.
 pub fn document() -> anyhow::Result<String> {
     Ok(Document::openapi().to_pretty_json()? + "\n")
 }

@@ -1,5 +1,5 @@
-//! The parameters of lists, as they are described; they are read by hand, so that one answer names every fault.
-#![expect(dead_code, reason = "described, not read")]
+//! Descriptions of query parameters. Handlers parse them by hand, so that one response lists all errors.
+#![expect(dead_code, reason = "only described")]
 
 use chrono::{DateTime, Utc};
 use domain::{DeliveryStatus, EventKind, Mode, OrderId, UserId};
@@ -8,17 +8,17 @@ use utoipa::IntoParams;
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 pub(crate) struct PageParams {
-    /// How many at most; 20 when left out.
+    /// The maximum number of items. Default: 20.
     #[param(minimum = 1, maximum = 100)]
     limit: Option<i32>,
-    /// Where the page before ended. An unknown one is 400.
+    /// The id of the last item of the previous page. An unknown id is 400.
     starting_after: Option<String>,
 }
 
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 pub(crate) struct ModeParams {
-    /// Both when left out.
+    /// Default: both.
     mode: Option<Mode>,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct OrdersParams {
     status: Option<DeliveryStatus>,
     order_reference: Option<String>,
     tracking_code: Option<String>,
-    /// An id, a tracking code or a reference, exactly.
+    /// An exact id, tracking code or reference.
     #[param(max_length = 128)]
     search: Option<String>,
     #[param(minimum = 1, maximum = 100)]
@@ -42,9 +42,9 @@ pub(crate) struct OrdersParams {
 pub(crate) struct EntriesParams {
     /// `delivery_fee`, `refund`, `top_up` or `operator_credit`.
     kind: Option<String>,
-    /// From then on.
+    /// Inclusive.
     since: Option<DateTime<Utc>>,
-    /// Before then.
+    /// Exclusive.
     until: Option<DateTime<Utc>>,
     order_id: Option<OrderId>,
     order_reference: Option<String>,
@@ -56,7 +56,7 @@ pub(crate) struct EntriesParams {
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 pub(crate) struct BusinessesParams {
-    /// An id, or part of the name or of a user's e-mail.
+    /// An id, or part of the name or of a user's e-mail address.
     #[param(max_length = 320)]
     search: Option<String>,
     /// `active`, `inactive` or `suspended`.
@@ -71,7 +71,7 @@ pub(crate) struct BusinessesParams {
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct CodeParams {
-    /// An order's id, tracking code or reference, exactly.
+    /// An exact id, tracking code or reference of an order.
     #[param(max_length = 128)]
     code: String,
 }
@@ -79,10 +79,10 @@ pub(crate) struct CodeParams {
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 pub(crate) struct SpendParams {
-    /// Up to today; 30 when left out.
+    /// The number of days up to today. Default: 30.
     #[param(minimum = 1, maximum = 366)]
     days: Option<i32>,
-    /// The name of a time zone, in which days begin; `Asia/Kolkata` when left out.
+    /// The time zone of the days. Default: `Asia/Kolkata`.
     #[param(max_length = 64)]
     time_zone: Option<String>,
 }
@@ -92,7 +92,7 @@ pub(crate) struct SpendParams {
 pub(crate) struct CashParams {
     /// `pending`, `collected`, `handed_over` or `settled`.
     status: Option<String>,
-    /// Only those with a discrepancy, or without.
+    /// Only orders with (`true`) or without (`false`) a discrepancy.
     discrepant: Option<bool>,
     #[param(minimum = 1, maximum = 100)]
     limit: Option<i32>,
@@ -106,12 +106,12 @@ pub(crate) struct DeliveriesParams {
     status: Option<String>,
     event: Option<EventKind>,
     mode: Option<Mode>,
-    /// Of the latest attempt: `500`, `5xx`, or `none` where no answer came.
+    /// The response of the latest attempt: `500`, `5xx`, or `none` without a response.
     response_status: Option<String>,
     order_reference: Option<String>,
-    /// By the time at which deliveries came to be.
+    /// The earliest creation time, inclusive.
     since: Option<DateTime<Utc>>,
-    /// Not included.
+    /// The latest creation time, exclusive.
     until: Option<DateTime<Utc>>,
     #[param(minimum = 1, maximum = 100)]
     limit: Option<i32>,
@@ -121,7 +121,7 @@ pub(crate) struct DeliveriesParams {
 #[derive(IntoParams)]
 #[into_params(parameter_in = Header)]
 pub(crate) struct IdempotencyParams {
-    /// The same key and amount again: the same top-up, once.
+    /// Repeating the same key and amount returns the same top-up.
     #[param(rename = "Idempotency-Key")]
     idempotency_key: Option<String>,
 }
@@ -132,9 +132,9 @@ pub(crate) struct AuditLogParams {
     /// `thing.verb`, such as `api_key.created`.
     action: Option<String>,
     user_id: Option<UserId>,
-    /// From then on.
+    /// Inclusive.
     since: Option<DateTime<Utc>>,
-    /// Before then.
+    /// Exclusive.
     until: Option<DateTime<Utc>>,
     #[param(minimum = 1, maximum = 100)]
     limit: Option<i32>,

@@ -1,0 +1,93 @@
+//! Counts attempts to log in and to reset a password.
+
+use domain::UserId;
+use postgres::StoreError;
+
+use crate::domain::{CallerAddress, Credentials, Email, KnownBrowser, Scope, Subject};
+use crate::state::State;
+use crate::store::attempts::{self, Admission, Attempt};
+use crate::store::users;
+
+/// Where a call comes from.
+#[derive(Clone, Default)]
+pub(crate) struct Caller {
+    /// `None` without a connection, as in unit tests.
+    pub(crate) address: Option<CallerAddress>,
+    /// As claimed by the browser; not verified.
+    pub(crate) browser: Option<KnownBrowser>,
+}
+
+impl Caller {
+    pub(super) fn address_text(&self) -> String {
+        self.address.as_ref().map(CallerAddress::as_str).unwrap_or_default().to_owned()
+    }
+}
+
+/// The scopes of one kind of attempt.
+pub(super) struct Scopes {
+    browser: Scope,
+    account_and_address: Scope,
+    account: Scope,
+    address: Scope,
+}
+
+pub(super) const LOG_IN: Scopes = Scopes {
+    browser: Scope::LogInBrowser,
+    account_and_address: Scope::LogInAccountAddress,
+    account: Scope::LogInAccount,
+    address: Scope::LogInAddress,
+};
+pub(super) const RESET: Scopes = Scopes {
+    browser: Scope::ResetBrowser,
+    account_and_address: Scope::ResetAccountAddress,
+    account: Scope::ResetAccount,
+    address: Scope::ResetAddress,
+};
+
+/// The limits that an attempt counts against. A known browser of the account has a limit of its own, so that attempts of
+/// strangers do not lock it out.
+pub(super) async fn subjects(
+    state: &State,
+    scopes: &Scopes,
+    email: &Email,
+    caller: &Caller,
+) -> Result<Vec<Subject>, StoreError> {
+    if let Some(browser) = &caller.browser
+        && let Some(user) = user_of(state, email, browser).await?
+    {
+        return Ok(vec![Subject::browser(scopes.browser, user, browser)]);
+    }
+    let mut subjects = vec![
+        Subject::account(scopes.account, email),
+        Subject::account_at(scopes.account_and_address, email, &caller.address_text()),
+    ];
+    let address = caller.address.as_ref().filter(|_| state.limit_per_address);
+    subjects.extend(address.map(|address| Subject::address(scopes.address, address)));
+    Ok(subjects)
+}
+
+/// The user of the account, if they have logged in from this browser.
+async fn user_of(state: &State, email: &Email, browser: &KnownBrowser) -> Result<Option<UserId>, StoreError> {
+    let now = state.unit.clock.now();
+    let database = &state.unit.database;
+    let account: Option<Credentials> =
+        database.read(async |conn| users::credentials(conn, email).await).await?;
+    let known = account.filter(|account| browser.is_known(&account.password_hash, account.user, now));
+    Ok(known.map(|account| account.user))
+}
+
+/// Counts an attempt in a transaction of its own.
+pub(super) async fn admit(state: &State, subjects: &[Subject]) -> Result<Admission, StoreError> {
+    let now = state.unit.clock.now();
+    state.unit.database.transaction(async |conn| attempts::admit(conn, subjects, now).await).await
+}
+
+/// Cancels attempts that failed because of an error in the service.
+pub(super) async fn cancel(state: &State, counted: &[Attempt]) {
+    let database = &state.unit.database;
+    let cancelled: Result<(), StoreError> =
+        database.transaction(async |conn| attempts::cancel(conn, counted).await).await;
+    if let Err(error) = cancelled {
+        tracing::warn!(%error, "cancelling an attempt failed: it stays counted");
+    }
+}

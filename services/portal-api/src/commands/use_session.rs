@@ -1,0 +1,35 @@
+//! Finds the session of a request, and extends it.
+
+use chrono::{DateTime, Utc};
+use postgres::StoreError;
+
+use crate::domain::{Session, SessionToken, expiry, is_due_for_extension};
+use crate::state::State;
+use crate::store::sessions;
+
+/// A session in use, and its new end if it was extended.
+pub(crate) struct UsedSession {
+    pub(crate) session: Session,
+    pub(crate) extended_until: Option<DateTime<Utc>>,
+}
+
+/// `None` if there is no such session or it has ended.
+pub(crate) async fn use_session(
+    state: &State,
+    token: &SessionToken,
+) -> Result<Option<UsedSession>, StoreError> {
+    let now = state.unit.clock.now();
+    let database = &state.unit.database;
+    database
+        .read(async |conn| {
+            let Some(session) = sessions::find(conn, token, now).await? else { return Ok(None) };
+            if !is_due_for_extension(&session, now) {
+                return Ok(Some(UsedSession { session, extended_until: None }));
+            }
+            let until = expiry(session.created_at, now);
+            sessions::extend(conn, &session, until, now).await?;
+            let session = Session { expires_at: until, ..session };
+            Ok(Some(UsedSession { session, extended_until: Some(until) }))
+        })
+        .await
+}

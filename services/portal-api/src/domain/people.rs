@@ -1,0 +1,40 @@
+//! The users of a business, and open invitations.
+
+use chrono::{DateTime, Utc};
+use domain::{BusinessId, InvitationId, UserId};
+
+use super::{Email, Role};
+
+/// A user as owners see them in the list.
+#[derive(Clone, Debug)]
+pub(crate) struct User {
+    pub(crate) id: UserId,
+    pub(crate) email: String,
+    pub(crate) role: Role,
+    pub(crate) created_at: DateTime<Utc>,
+    pub(crate) last_seen_at: Option<DateTime<Utc>>,
+}
+
+/// A user with the hash of their password.
+#[derive(Clone)]
+pub(crate) struct Credentials {
+    pub(crate) user: UserId,
+    pub(crate) business: BusinessId,
+    pub(crate) business_name: String,
+    pub(crate) email: String,
+    pub(crate) role: Role,
+    pub(crate) password_hash: String,
+}
+
+/// An invitation that can still be accepted.
+#[derive(Clone, Debug)]
+pub(crate) struct Invitation {
+    pub(crate) id: InvitationId,
+    pub(crate) business: BusinessId,
+    pub(crate) email: Email,
+    pub(crate) role: Role,
+    pub(crate) invited_by: UserId,
+    pub(crate) invited_by_email: String,
+    pub(crate) created_at: DateTime<Utc>,
+    pub(crate) expires_at: DateTime<Utc>,
+}

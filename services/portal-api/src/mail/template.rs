@@ -1,0 +1,206 @@
+//! The kinds of mails, and how they are rendered as plain text and simple HTML.
+
+use askama::Template;
+use chrono::{DateTime, Utc};
+use domain::Paise;
+use settings::Brand;
+use strum::{IntoStaticStr, VariantNames};
+
+use super::texts::{self, Content};
+use crate::domain::{LinkToken, Links, RegionFormat, Role, color};
+
+/// A kind of mail with its values.
+#[derive(IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
+pub(crate) enum Mail<'a> {
+    PasswordReset {
+        token: &'a LinkToken,
+        expires_at: DateTime<Utc>,
+    },
+    PasswordChanged {
+        at: DateTime<Utc>,
+    },
+    Invitation {
+        business_name: &'a str,
+        invited_by: &'a str,
+        role: Role,
+        token: &'a LinkToken,
+        expires_at: DateTime<Utc>,
+    },
+    /// To the existing owners.
+    NewOwner {
+        email: &'a str,
+    },
+    EndpointFailing {
+        percent: i32,
+    },
+    EndpointDisabled {
+        reason: &'a str,
+    },
+    LowBalance {
+        balance: Paise,
+        threshold: Paise,
+    },
+}
+
+pub(super) struct Rendered {
+    pub(super) subject: String,
+    pub(super) text: String,
+    pub(super) html: String,
+}
+
+#[derive(Template)]
+#[template(path = "mail.txt")]
+struct Text<'a> {
+    subject: &'a str,
+    paragraphs: &'a [String],
+    button: &'a str,
+    link: &'a str,
+    footer: &'a str,
+    brand: &'a str,
+}
+
+#[derive(Template)]
+#[template(path = "mail.html")]
+struct Html<'a> {
+    subject: &'a str,
+    paragraphs: &'a [String],
+    button: &'a str,
+    link: &'a str,
+    footer: &'a str,
+    brand: &'a str,
+    accent: &'a str,
+    text_color: &'a str,
+    heading: &'a str,
+}
+
+impl Mail<'_> {
+    /// For logs and metrics.
+    pub(crate) fn kind(&self) -> &'static str {
+        self.into()
+    }
+
+    /// When the mail's link expires.
+    pub(crate) fn expires_at(&self) -> Option<DateTime<Utc>> {
+        match self {
+            Self::PasswordReset { expires_at, .. } | Self::Invitation { expires_at, .. } => Some(*expires_at),
+            _ => None,
+        }
+    }
+
+    /// The token in the mail's link.
+    pub(super) fn token(&self) -> Option<&LinkToken> {
+        match self {
+            Self::PasswordReset { token, .. } | Self::Invitation { token, .. } => Some(token),
+            _ => None,
+        }
+    }
+
+    /// # Errors
+    /// When a template cannot be rendered.
+    pub(super) fn render(
+        &self,
+        brand: &Brand,
+        links: &Links,
+        region: RegionFormat,
+    ) -> askama::Result<Rendered> {
+        let content = self.content(&brand.name, links, region);
+        let text = Text {
+            subject: &content.subject,
+            paragraphs: &content.paragraphs,
+            button: content.button,
+            link: &content.link,
+            footer: content.footer,
+            brand: &brand.name,
+        };
+        let html = Html {
+            subject: &content.subject,
+            paragraphs: &content.paragraphs,
+            button: content.button,
+            link: &content.link,
+            footer: content.footer,
+            brand: &brand.name,
+            accent: &brand.accent_color,
+            text_color: color::text_on(&brand.accent_color),
+            heading: color::readable_on_white(&brand.accent_color),
+        };
+        let (text, html) = (text.render()?, html.render()?);
+        Ok(Rendered { subject: content.subject, text, html })
+    }
+
+    fn content(&self, brand: &str, links: &Links, region: RegionFormat) -> Content {
+        match self {
+            Self::PasswordReset { token, expires_at } => {
+                texts::password_reset(brand, links.reset_password(token), &region.time(*expires_at))
+            }
+            Self::PasswordChanged { at } => {
+                texts::password_changed(brand, links.page("reset-password"), &region.time(*at))
+            }
+            Self::Invitation { business_name, invited_by, role, token, expires_at } => {
+                let link = links.invitation(token);
+                texts::invitation(brand, (business_name, invited_by), *role, link, &region.time(*expires_at))
+            }
+            Self::NewOwner { email } => texts::new_owner(email, links.page("account/team")),
+            Self::EndpointFailing { percent } => texts::endpoint_failing(*percent, links.page("webhooks")),
+            Self::EndpointDisabled { reason } => texts::endpoint_disabled(reason, links.page("webhooks")),
+            Self::LowBalance { balance, threshold } => {
+                texts::low_balance(&region.money(*balance), &region.money(*threshold), links.page("wallet"))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::Entropy;
+    use url::Url;
+
+    use super::*;
+    use crate::domain::Locale;
+
+    fn region() -> RegionFormat {
+        RegionFormat { locale: Locale::India, zone: chrono_tz::Tz::Asia__Kolkata }
+    }
+
+    #[test]
+    fn a_mail_has_a_link_and_escapes_text_from_users() {
+        let links = Links::new(Url::parse("https://portal.example.com").unwrap());
+        let token = LinkToken::generate(&Entropy::seeded(1));
+        let mail = Mail::Invitation {
+            business_name: "<b>Bakery</b>",
+            invited_by: "owner@shop.example",
+            role: Role::Developer,
+            token: &token,
+            expires_at: DateTime::UNIX_EPOCH,
+        };
+        let rendered = mail.render(&Brand::default(), &links, region()).unwrap();
+        assert_eq!(rendered.subject, "<b>Bakery</b> invites you to Waybill");
+        let link = format!("https://portal.example.com/invitation#token={}", token.expose());
+        assert!(rendered.text.contains(&link) && rendered.html.contains(&link), "{}", rendered.text);
+        assert!(rendered.text.contains("1 January 1970, 05:30 IST"), "{}", rendered.text);
+        assert!(!rendered.html.contains("<b>Bakery"), "{}", rendered.html);
+    }
+
+    #[test]
+    fn amounts_have_the_format_of_the_region() {
+        let links = Links::new(Url::parse("https://portal.example.com").unwrap());
+        let mail = Mail::LowBalance { balance: Paise::new(12_345), threshold: Paise::new(10_000_000) };
+        let rendered = mail.render(&Brand::default(), &links, region()).unwrap();
+        assert!(
+            rendered.text.contains("₹123.45") && rendered.text.contains("₹1,00,000.00"),
+            "{}",
+            rendered.text
+        );
+        assert!(rendered.text.contains("https://portal.example.com/wallet"));
+    }
+
+    #[test]
+    fn the_button_is_readable_with_a_light_accent() {
+        let links = Links::new(Url::parse("https://portal.example.com").unwrap());
+        let brand = Brand { accent_color: "#ffd500".to_owned(), ..Brand::default() };
+        let mail = Mail::EndpointFailing { percent: 50 };
+        let html = mail.render(&brand, &links, region()).unwrap().html;
+        assert!(html.contains("background:#ffd500;color:#000000"), "{html}");
+        assert!(html.contains("font-weight:600;color:#1c1f24"), "{html}");
+    }
+}

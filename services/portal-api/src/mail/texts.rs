@@ -1,0 +1,122 @@
+//! The texts of all mails.
+
+use crate::domain::{Role, has_web_address};
+
+/// The parts of a mail that differ by kind.
+pub(super) struct Content {
+    pub(super) subject: String,
+    pub(super) paragraphs: Vec<String>,
+    pub(super) button: &'static str,
+    pub(super) link: String,
+    pub(super) footer: &'static str,
+}
+
+const UNREQUESTED: &str =
+    "If you did not request this, ignore this e-mail. Only you received this link. Do not share it.";
+const TO_THE_TEAM: &str = "You receive this because you are an owner or developer of your business.";
+const TO_OWNERS: &str = "You receive this because you are an owner of your business.";
+const FOR_SECURITY: &str = "For your security, you receive this e-mail whenever your password changes.";
+
+pub(super) fn password_reset(brand: &str, link: String, expires_at: &str) -> Content {
+    Content {
+        subject: format!("Reset your {brand} password"),
+        paragraphs: vec![format!(
+            "We received a request to reset your password. The link below works once, until {expires_at}."
+        )],
+        button: "Reset password",
+        link,
+        footer: UNREQUESTED,
+    }
+}
+
+pub(super) fn password_changed(brand: &str, link: String, at: &str) -> Content {
+    Content {
+        subject: format!("Your {brand} password was changed"),
+        paragraphs: vec![
+            format!("Your password was changed on {at}. All sessions that used the old password have ended."),
+            "If you did not change it, reset your password now and inform an owner of your business."
+                .to_owned(),
+        ],
+        button: "Reset password",
+        link,
+        footer: FOR_SECURITY,
+    }
+}
+
+pub(super) fn invitation(
+    brand: &str,
+    (business_name, invited_by): (&str, &str),
+    role: Role,
+    link: String,
+    expires_at: &str,
+) -> Content {
+    // Old accounts may have a name that mail programs would turn into a link.
+    let business_name = if has_web_address(business_name) { "A business" } else { business_name };
+    Content {
+        subject: format!("{business_name} invites you to {brand}"),
+        paragraphs: vec![
+            format!("{invited_by} invited you to join the account of {business_name} with the role {role}."),
+            format!("To accept, choose a password. The link below works once, until {expires_at}."),
+        ],
+        button: "Accept invitation",
+        link,
+        footer: UNREQUESTED,
+    }
+}
+
+pub(super) fn new_owner(email: &str, link: String) -> Content {
+    Content {
+        subject: "Your business has a new owner".to_owned(),
+        paragraphs: vec![format!(
+            "{email} is now an owner of your business. Owners can see and change everything, including money and users."
+        )],
+        button: "View team",
+        link,
+        footer: TO_OWNERS,
+    }
+}
+
+pub(super) fn endpoint_failing(percent: i32, link: String) -> Content {
+    Content {
+        subject: "Webhooks to one of your endpoints are failing".to_owned(),
+        paragraphs: vec![
+            format!(
+                "All webhooks to one of your endpoints have been failing. {percent}% of the time until the endpoint is \
+                 disabled has passed."
+            ),
+            "No webhook is lost yet: failed webhooks are retried. Check the delivery log for the cause."
+                .to_owned(),
+        ],
+        button: "View webhooks",
+        link,
+        footer: TO_THE_TEAM,
+    }
+}
+
+pub(super) fn endpoint_disabled(reason: &str, link: String) -> Content {
+    Content {
+        subject: "One of your webhook endpoints was disabled".to_owned(),
+        paragraphs: vec![
+            format!("We no longer send webhooks to one of your endpoints: {reason}."),
+            "New webhooks are parked. Fix the endpoint and enable it again. Then choose whether to send the parked \
+             webhooks."
+                .to_owned(),
+        ],
+        button: "View webhooks",
+        link,
+        footer: TO_THE_TEAM,
+    }
+}
+
+pub(super) fn low_balance(balance: &str, threshold: &str, link: String) -> Content {
+    Content {
+        subject: "Your wallet balance is low".to_owned(),
+        paragraphs: vec![
+            format!("Your balance is {balance}. This is below your warning threshold of {threshold}."),
+            "Live orders are refused when the balance does not cover their fee.".to_owned(),
+        ],
+        button: "Top up wallet",
+        link,
+        footer: TO_THE_TEAM,
+    }
+}

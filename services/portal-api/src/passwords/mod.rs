@@ -1,0 +1,145 @@
+//! Hashes and verifies passwords with argon2id. Each operation takes tens of milliseconds of CPU time and 19 MiB, so that
+//! only a few run at once, on blocking threads.
+
+mod fair_queue;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use argon2::Argon2;
+use argon2::password_hash::phc::PasswordHash;
+use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
+use domain::Entropy;
+use tokio::runtime::Handle;
+
+use crate::domain::Password;
+use fair_queue::FairQueue;
+pub(crate) use fair_queue::Requester;
+
+const PARALLEL: usize = 2;
+const QUEUE_MAX: usize = 64;
+const WAIT_MAX: Duration = Duration::from_secs(5);
+const SALT_BYTES: usize = 16;
+
+#[derive(Clone)]
+pub(crate) struct Passwords {
+    threads: Handle,
+    queue: FairQueue,
+    entropy: Entropy,
+    /// Verified when the account does not exist, so that the response time does not reveal this.
+    decoy_hash: Arc<str>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PasswordError {
+    #[error("too many password checks are queued")]
+    Busy,
+    #[error("cannot hash or verify a password: {0}")]
+    Failed(String),
+}
+
+impl Passwords {
+    /// Uses the threads of the current tokio runtime.
+    ///
+    /// # Errors
+    /// When hashing does not work at all.
+    pub(crate) fn new(entropy: Entropy) -> Result<Self, PasswordError> {
+        let decoy_hash = hash(&entropy.bytes::<32>(), &entropy.bytes::<SALT_BYTES>())?;
+        Ok(Self {
+            threads: Handle::current(),
+            queue: FairQueue::new(PARALLEL, QUEUE_MAX),
+            entropy,
+            decoy_hash: decoy_hash.into(),
+        })
+    }
+
+    /// Returns the hash as a PHC string (`$argon2id$…`).
+    pub(crate) async fn hash(
+        &self,
+        password: &Password,
+        requester: Requester,
+    ) -> Result<String, PasswordError> {
+        let password = password.clone();
+        let salt = self.entropy.bytes::<SALT_BYTES>();
+        self.run(requester, move || hash(password.as_bytes(), &salt)).await?
+    }
+
+    /// Whether the password matches the hash. Without a hash it does the same work and returns false.
+    pub(crate) async fn verify(
+        &self,
+        password: &Password,
+        stored_hash: Option<&str>,
+        requester: Requester,
+    ) -> Result<bool, PasswordError> {
+        let password = password.clone();
+        let exists = stored_hash.is_some();
+        let hash: Arc<str> = stored_hash.map_or_else(|| self.decoy_hash.clone(), Arc::from);
+        let matches = self.run(requester, move || verify(password.as_bytes(), &hash)).await??;
+        Ok(exists && matches)
+    }
+
+    /// The work keeps its permit until it ends, even if the caller disconnects.
+    async fn run<T: Send + 'static>(
+        &self,
+        requester: Requester,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, PasswordError> {
+        let permit = tokio::time::timeout(WAIT_MAX, self.queue.acquire(requester)).await;
+        let Ok(Ok(permit)) = permit else { return Err(PasswordError::Busy) };
+        let work = move || {
+            let outcome = work();
+            drop(permit);
+            outcome
+        };
+        self.threads.spawn_blocking(work).await.map_err(|error| PasswordError::Failed(error.to_string()))
+    }
+}
+
+fn hash(password: &[u8], salt: &[u8]) -> Result<String, PasswordError> {
+    let hash: PasswordHash =
+        Argon2::default().hash_password_with_salt(password, salt).map_err(|error| failed(&error))?;
+    Ok(hash.to_string())
+}
+
+fn verify(password: &[u8], hash: &str) -> Result<bool, PasswordError> {
+    let hash = PasswordHash::new(hash).map_err(|error| PasswordError::Failed(error.to_string()))?;
+    match Argon2::default().verify_password(password, &hash) {
+        Ok(()) => Ok(true),
+        Err(argon2::password_hash::Error::PasswordInvalid) => Ok(false),
+        Err(error) => Err(failed(&error)),
+    }
+}
+
+fn failed(error: &argon2::password_hash::Error) -> PasswordError {
+    PasswordError::Failed(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn requester() -> Requester {
+        Requester { address: String::new(), account: String::new() }
+    }
+
+    #[tokio::test]
+    async fn a_password_matches_only_its_own_hash() {
+        let passwords = Passwords::new(Entropy::seeded(1)).unwrap();
+        let good = Password::entered("correct horse");
+        let hash = passwords.hash(&good, requester()).await.unwrap();
+        assert!(hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{hash}");
+        assert!(passwords.verify(&good, Some(&hash), requester()).await.unwrap());
+        assert!(
+            !passwords.verify(&Password::entered("correct horsf"), Some(&hash), requester()).await.unwrap()
+        );
+        assert!(!passwords.verify(&good, None, requester()).await.unwrap());
+        assert_ne!(hash, passwords.hash(&good, requester()).await.unwrap(), "each hash has its own salt");
+    }
+
+    #[tokio::test]
+    async fn a_damaged_hash_is_an_error_and_not_a_wrong_password() {
+        let passwords = Passwords::new(Entropy::seeded(1)).unwrap();
+        let outcome = passwords.verify(&Password::entered("x"), Some("nonsense"), requester()).await;
+        assert!(matches!(outcome, Err(PasswordError::Failed(_))));
+    }
+}

@@ -1,0 +1,64 @@
+//! Fields of accounts in request bodies.
+
+use serde_json::Value;
+use web::{Fields, TextRule};
+
+use crate::domain::{Email, Password, PasswordRejection};
+use crate::mail::is_deliverable;
+
+/// The e-mail address of an account.
+pub(super) fn email(fields: &Fields<'_>) -> Option<Email> {
+    let text = fields.required_text("email", TextRule::line(320))?;
+    let email = Email::parse(&text);
+    if email.is_none() {
+        fields.reject(
+            "email",
+            "invalid_format",
+            "email must be an e-mail address, such as you@shop.example.",
+        );
+    }
+    email
+}
+
+/// The e-mail address of a new user, which mails must be able to reach.
+pub(super) fn reachable_email(fields: &Fields<'_>) -> Option<Email> {
+    let email = email(fields)?;
+    if !is_deliverable(&email) {
+        let message = "email must be a deliverable e-mail address, such as you@shop.example.";
+        fields.reject("email", "invalid_format", message);
+        return None;
+    }
+    Some(email)
+}
+
+/// The exact text of a password, including leading and trailing spaces.
+pub(super) fn password_text<'a>(fields: &Fields<'a>, name: &str) -> Option<&'a str> {
+    match fields.value(name) {
+        None => fields.missing(name),
+        Some(Value::String(text)) if text.is_empty() => fields.missing(name),
+        Some(Value::String(text)) => Some(text),
+        Some(_) => {
+            fields.reject(name, "invalid_type", format!("{name} must be a string."));
+            None
+        }
+    }
+}
+
+/// A new password. `email` is the user's address, if known.
+pub(super) fn new_password(fields: &Fields<'_>, name: &str, email: Option<&Email>) -> Option<Password> {
+    let (min, max) = (Password::MIN, Password::MAX);
+    let range = format!("{name} must have {min} to {max} characters.");
+    let (code, message) = match Password::new(password_text(fields, name)?) {
+        Ok(password) if email.is_some_and(|email| password.is_like(email)) => {
+            ("too_common", format!("{name} must not be your e-mail address."))
+        }
+        Ok(password) => return Some(password),
+        Err(PasswordRejection::Short) => ("too_short", range),
+        Err(PasswordRejection::Long) => ("too_long", range),
+        Err(PasswordRejection::Common) => {
+            ("too_common", format!("{name} is a common password and easy to guess. Choose another one."))
+        }
+    };
+    fields.reject(name, code, message);
+    None
+}

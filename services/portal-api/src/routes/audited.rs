@@ -1,0 +1,80 @@
+//! The author of a request, for the audit log, and calls to other services that are audited.
+
+use std::future::{Ready, ready};
+
+use actix_web::dev::Payload;
+use actix_web::http::header;
+use actix_web::web::Data;
+use actix_web::{FromRequest, HttpMessage, HttpRequest};
+use domain::RequestId;
+use web::ApiError;
+
+use super::session_cookie;
+use crate::commands::Browser;
+use crate::commands::audit::try_write_audit;
+use crate::domain::{AuditEvent, Author, Session};
+use crate::state::State;
+
+/// In characters. Browsers send far less.
+const USER_AGENT_MAX: usize = 300;
+
+/// The logged-in user as the author.
+pub(super) struct UserAuthor(pub(super) Author);
+
+impl FromRequest for UserAuthor {
+    type Error = ApiError;
+    type Future = Ready<Result<Self, ApiError>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let author = request.extensions().get::<Session>().map(|session| Author::of(session, None));
+        let request = request_id(request);
+        ready(match author {
+            Some(author) => Ok(Self(Author { request, ..author })),
+            None => Err(ApiError::internal("no session: the route is not behind the guard")),
+        })
+    }
+}
+
+/// The operator as the author.
+pub(super) struct OperatorAuthor(pub(super) Author);
+
+impl FromRequest for OperatorAuthor {
+    type Error = ApiError;
+    type Future = Ready<Result<Self, ApiError>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(Ok(Self(Author::operator(request_id(request)))))
+    }
+}
+
+/// The id that the edge assigned to the request.
+pub(super) fn request_id(request: &HttpRequest) -> Option<RequestId> {
+    request.extensions().get::<RequestId>().copied()
+}
+
+/// The browser that will hold a session.
+pub(super) fn browser(state: &State, request: &HttpRequest) -> Browser {
+    let header = request.headers().get(header::USER_AGENT).and_then(|value| value.to_str().ok());
+    let user_agent: Option<String> = header.map(|value| value.trim().chars().take(USER_AGENT_MAX).collect());
+    Browser {
+        replaces: session_cookie::PORTAL.read(state, request),
+        user_agent: user_agent.filter(|value| !value.is_empty()),
+    }
+}
+
+/// Calls another service, then writes the audit entry. Continues when the client disconnects.
+pub(super) async fn audited<T: Send + 'static>(
+    state: &Data<State>,
+    business: domain::BusinessId,
+    author: Author,
+    call: impl Future<Output = Result<T, ApiError>> + Send + 'static,
+    event: impl FnOnce(&T) -> AuditEvent + Send + 'static,
+) -> Result<T, ApiError> {
+    let shared = state.clone();
+    let work = async move {
+        let outcome = call.await?;
+        try_write_audit(&shared, business, &author, &event(&outcome)).await;
+        Ok(outcome)
+    };
+    state.tasks.run(work).await?
+}

@@ -1,0 +1,299 @@
+//! The settings of this service, checked once at start.
+
+mod mail;
+mod region;
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use chassis::{Sections, ServiceSettings};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use settings::{
+    Brand, Broker, Database, Environment, Http, Internal, Peers, Secret, SettingErrors, Settings, Telemetry,
+    TrustedProxies,
+};
+use url::Url;
+
+pub use crate::domain::Locale;
+pub use mail::{MailEncryption, MailSettings, MailTransport};
+pub use region::Region;
+
+/// All settings (`WAYBILL_…`).
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+pub struct PortalSettings {
+    /// Where this runs. `production` refuses published default secrets and other settings for local use only.
+    #[serde(default)]
+    pub environment: Environment,
+    pub database: Database,
+    pub broker: Broker,
+    pub http: Http,
+    #[serde(default)]
+    pub internal: Internal,
+    #[serde(default)]
+    pub peers: Peers,
+    #[serde(default)]
+    pub telemetry: Telemetry,
+    #[serde(default)]
+    pub public: Public,
+    #[serde(default)]
+    pub operator: Operator,
+    #[serde(default)]
+    pub limits: Limits,
+    #[serde(default)]
+    pub subscription: Subscriptions,
+    #[serde(default)]
+    pub mail: MailSettings,
+    #[serde(default)]
+    pub brand: Brand,
+    #[serde(default)]
+    pub pages: Pages,
+    #[serde(default)]
+    pub region: Region,
+}
+
+/// How browsers reach the portal (`WAYBILL_PUBLIC__…`).
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(default)]
+pub struct Public {
+    /// The portal's own origin. Writing calls from pages of other origins are refused.
+    #[schemars(transform = settings::origin)]
+    pub url: Url,
+    /// The integrators' `{base_url}`, ending in `/v1`. The pages show it.
+    #[schemars(transform = settings::published)]
+    pub api_url: Url,
+}
+
+impl Default for Public {
+    fn default() -> Self {
+        let at = |url| Url::parse(url).unwrap_or_else(|_| unreachable!("a constant URL"));
+        Self { url: at("http://127.0.0.1:8084/"), api_url: at("http://127.0.0.1:8081/v1") }
+    }
+}
+
+/// The portal's pages (`WAYBILL_PAGES__…`).
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(default)]
+pub struct Pages {
+    /// The folder of the built pages. If unset or empty, no pages are served.
+    pub folder: Option<PathBuf>,
+    /// The https origins of the payment provider's page, separated by commas. Browsers may load content from these and from
+    /// the portal.
+    pub payment_origins: String,
+}
+
+impl Pages {
+    pub(crate) fn payment_origins(&self) -> impl Iterator<Item = &str> {
+        self.payment_origins.split(',').map(str::trim).filter(|origin| !origin.is_empty())
+    }
+
+    fn check(&self, errors: &mut SettingErrors) {
+        let is_origin = |text: &str| {
+            Url::parse(text)
+                .is_ok_and(|url| url.scheme() == "https" && url.origin().ascii_serialization() == text)
+        };
+        if !self.payment_origins().all(is_origin) {
+            let error = "must be https origins, such as https://checkout.example, separated by commas";
+            errors.add("WAYBILL_PAGES__PAYMENT_ORIGINS", error);
+        }
+    }
+}
+
+/// Access of the operator (`WAYBILL_OPERATOR__…`).
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(default)]
+pub struct Operator {
+    /// At least 16 characters. Also the password of the console.
+    pub token: Secret,
+}
+
+impl Default for Operator {
+    fn default() -> Self {
+        Self { token: Secret::new("local-operator-token-of-the-local-stack") }
+    }
+}
+
+/// Limits for callers (`WAYBILL_LIMITS__…`; SPECIFICATION §12).
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(default)]
+pub struct Limits {
+    /// Whether log-ins and sign-ups are also limited per client address.
+    pub per_address: bool,
+    /// Failed authentications of one client address at once, at one instance; one more per second afterwards. Valid
+    /// keys and tokens are still served.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub failed_authentications: NonZeroU32,
+    /// Trusted proxies, as comma-separated networks or addresses (`10.0.0.0/8,192.0.2.7`). The client address is the
+    /// last one in their `X-Forwarded-For` that is not a trusted proxy.
+    pub trusted_proxies: TrustedProxies,
+    /// How many event streams of each kind a business may have open on one instance. Each user may have half of them.
+    #[schemars(range(min = 1, max = 1_000))]
+    pub streams_per_business: usize,
+}
+
+impl Limits {
+    const DEFAULT_FAILURES: NonZeroU32 = NonZeroU32::new(60).unwrap();
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            per_address: true,
+            failed_authentications: Self::DEFAULT_FAILURES,
+            trusted_proxies: TrustedProxies::default(),
+            streams_per_business: 20,
+        }
+    }
+}
+
+/// The plans that a business may subscribe to (`WAYBILL_SUBSCRIPTION__…`).
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(default)]
+pub struct Subscriptions {
+    /// The names of the plans, separated by commas.
+    pub plans: String,
+}
+
+impl Default for Subscriptions {
+    fn default() -> Self {
+        Self { plans: "starter,growth,scale".into() }
+    }
+}
+
+impl Subscriptions {
+    pub fn plan_names(&self) -> Vec<String> {
+        self.plans.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    }
+}
+
+impl Settings for PortalSettings {
+    fn check(&self, errors: &mut SettingErrors) {
+        self.mail.check(errors, self.environment);
+        self.sections().check(errors);
+        self.brand.check(errors);
+        self.pages.check(errors);
+        self.region.check(errors);
+        if self.http.public.is_none() {
+            errors.add("WAYBILL_HTTP__PUBLIC", "is missing: set the address of the public listener");
+        }
+        for (variable, url) in
+            [("WAYBILL_PUBLIC__URL", &self.public.url), ("WAYBILL_PUBLIC__API_URL", &self.public.api_url)]
+        {
+            match url.scheme() {
+                "https" => {}
+                "http" if self.environment == Environment::Local => {}
+                _ => errors.add(variable, "must be an https URL (a local stack may use http)"),
+            }
+        }
+        if !self.public.api_url.path().trim_end_matches('/').ends_with("/v1") {
+            errors.add("WAYBILL_PUBLIC__API_URL", "must end in /v1");
+        }
+        let plans = self.subscription.plan_names();
+        if plans.is_empty() || plans.iter().any(|plan| plan.len() > 64) {
+            errors
+                .add("WAYBILL_SUBSCRIPTION__PLANS", "must list at least one plan, each of at most 64 bytes");
+        }
+    }
+}
+
+impl ServiceSettings for PortalSettings {
+    const SERVICE: &'static str = "portal-api";
+
+    fn sections(&self) -> Sections<'_> {
+        Sections {
+            environment: self.environment,
+            database: &self.database,
+            broker: &self.broker,
+            http: &self.http,
+            telemetry: &self.telemetry,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    fn load(more: &[(&str, &str)]) -> Result<PortalSettings, settings::SettingsError> {
+        let least = [
+            ("WAYBILL_DATABASE__URL", "postgres://portal@localhost/portal"),
+            ("WAYBILL_BROKER__URL", "amqp://localhost/"),
+            ("WAYBILL_HTTP__PUBLIC", "127.0.0.1:0"),
+            ("WAYBILL_HTTP__INTERNAL", "127.0.0.1:0"),
+            ("WAYBILL_HTTP__MANAGEMENT", "127.0.0.1:0"),
+        ];
+        let variables: HashMap<_, _> =
+            least.iter().chain(more).map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        settings::load_from(variables)
+    }
+
+    #[test]
+    fn the_defaults_work_for_a_local_stack() {
+        let settings = load(&[("WAYBILL_LIMITS__PER_ADDRESS", "false")]).unwrap();
+        assert!(!settings.limits.per_address);
+        assert_eq!(settings.subscription.plan_names(), ["starter", "growth", "scale"]);
+    }
+
+    #[test]
+    fn production_lists_all_refused_settings() {
+        let text = load(&[("WAYBILL_ENVIRONMENT", "production")]).unwrap_err().to_string();
+        let variables = [
+            "WAYBILL_INTERNAL__TOKEN",
+            "WAYBILL_OPERATOR__TOKEN",
+            "WAYBILL_PUBLIC__URL",
+            "WAYBILL_PUBLIC__API_URL",
+        ];
+        for variable in variables {
+            assert!(text.contains(variable), "{text}");
+        }
+    }
+
+    #[test]
+    fn production_accepts_its_own_secrets() {
+        load(&[
+            ("WAYBILL_ENVIRONMENT", "production"),
+            ("WAYBILL_INTERNAL__TOKEN", "a secret of the operator's own"),
+            ("WAYBILL_OPERATOR__TOKEN", "another secret of the operator's own"),
+            ("WAYBILL_PUBLIC__URL", "https://portal.example.com"),
+            ("WAYBILL_PUBLIC__API_URL", "https://api.example.com/v1"),
+        ])
+        .unwrap();
+    }
+
+    #[test]
+    fn proxies_are_networks() {
+        let settings = load(&[("WAYBILL_LIMITS__TRUSTED_PROXIES", "10.0.0.0/8,192.0.2.7")]).unwrap();
+        assert!(settings.limits.trusted_proxies.contain("10.1.2.3".parse().unwrap()));
+        let text = load(&[("WAYBILL_LIMITS__TRUSTED_PROXIES", "1")]).unwrap_err().to_string();
+        assert!(text.contains("neither a network"), "{text}");
+    }
+
+    #[test]
+    fn settings_of_pages_are_checked() {
+        for (name, bad) in [
+            ("WAYBILL_PUBLIC__API_URL", "http://127.0.0.1:8081/v2"),
+            ("WAYBILL_BRAND__ACCENT_COLOR", "blue"),
+            ("WAYBILL_BRAND__ACCENT_COLOR", "#12345g"),
+            ("WAYBILL_PAGES__PAYMENT_ORIGINS", "https://pay.example; script-src *"),
+            ("WAYBILL_PAGES__PAYMENT_ORIGINS", "https://pay.example,http://pay.example"),
+            ("WAYBILL_REGION__TIME_ZONE", "Bengaluru"),
+        ] {
+            let text = load(&[(name, bad)]).unwrap_err().to_string();
+            assert!(text.contains(name), "{bad}: {text}");
+        }
+        let good = load(&[
+            ("WAYBILL_PUBLIC__API_URL", "http://127.0.0.1:8081/v1"),
+            ("WAYBILL_BRAND__ACCENT_COLOR", "#A1b2C3"),
+            ("WAYBILL_PAGES__PAYMENT_ORIGINS", "https://pay.example, https://api.pay.example"),
+        ])
+        .unwrap();
+        assert_eq!(good.pages.payment_origins().count(), 2);
+    }
+
+    #[test]
+    fn an_empty_plan_list_is_an_error() {
+        assert!(load(&[("WAYBILL_SUBSCRIPTION__PLANS", " , ")]).is_err());
+    }
+}

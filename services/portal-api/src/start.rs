@@ -1,0 +1,156 @@
+//! Wires the service and its commands.
+
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::web::Data;
+use anyhow::Context as _;
+use chassis::{Chassis, Running};
+use events::queues;
+use messaging::Queue;
+use postgres::Database;
+use reconciliation::{Report, RunArguments};
+use settings::Environment;
+use tokio::sync::Notify;
+use web::FailureLimits;
+
+use crate::consumers::{GoLiveFactsConsumer, LiveUpdatesConsumer, WarningsConsumer};
+use crate::domain::{Links, Origins, RegionFormat};
+use crate::live_updates::{OrderStreams, SessionMonitor, StatusStreams};
+use crate::mail::{Encryption, MailSender, Mailbox, Route, SmtpServer, TokenCipher, Transport};
+use crate::pages::Pages;
+use crate::passwords::Passwords;
+use crate::peers::Peers;
+use crate::settings::{MailEncryption, MailSettings, MailTransport, PortalSettings};
+use crate::state::{BackgroundTasks, PublicConfig, State};
+use crate::{reconcile as reconciler, routes, workers};
+
+/// Messages processed at once; each of the first two kinds is one short transaction.
+const FACTS_PARALLEL: u16 = 8;
+const WARNINGS_PARALLEL: u16 = 4;
+const LIVE_UPDATES_PARALLEL: u16 = 256;
+/// Longer than the audit log lags behind the other services.
+const RECONCILE_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Starts the service.
+///
+/// # Errors
+/// When an address cannot be bound, or a setting is not usable.
+pub fn start(settings: &PortalSettings, mut chassis: Chassis) -> anyhow::Result<Running> {
+    let state = Arc::new(state(settings, &chassis)?);
+    chassis.relay();
+    let facts = GoLiveFactsConsumer(state.clone());
+    chassis.consume("facts", Queue::shared(queues::FACTS), FACTS_PARALLEL, facts);
+    let live_updates = LiveUpdatesConsumer(state.clone());
+    chassis.consume("news", LiveUpdatesConsumer::queue(), LIVE_UPDATES_PARALLEL, live_updates);
+    let warnings = WarningsConsumer(state.clone());
+    chassis.consume("warnings", Queue::shared(queues::WARNINGS), WARNINGS_PARALLEL, warnings);
+    start_workers(&mut chassis, settings, &state)?;
+    let pages = pages(settings)?.map(Data::new);
+    chassis.listen_public(routes::public(Data::from(state.clone()), pages))?;
+    chassis.start(routes::internal(Data::from(state), settings.internal.clone()))
+}
+
+fn state(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<State> {
+    let unit = chassis.unit.clone();
+    let limits = &settings.limits;
+    Ok(State {
+        peers: Peers::new(&settings.peers, &settings.internal.token)?,
+        passwords: Passwords::new(unit.entropy.clone())?,
+        mailbox: Arc::new(mailbox(settings, chassis)?),
+        order_streams: OrderStreams::new(limits.streams_per_business),
+        status_streams: StatusStreams::new(limits.streams_per_business),
+        session_monitor: Arc::new(SessionMonitor::default()),
+        tasks: chassis.tasks.clone(),
+        background: BackgroundTasks::new(chassis.tasks.clone()),
+        origins: Origins::new(settings.public.url.clone()),
+        links: Links::new(settings.public.url.clone()),
+        limit_per_address: limits.per_address,
+        trusted_proxies: limits.trusted_proxies.clone(),
+        failure_limits: FailureLimits::new(
+            limits.per_address.then_some(limits.failed_authentications),
+            limits.trusted_proxies.clone(),
+            &unit.clock,
+        ),
+        plans: settings.subscription.plan_names(),
+        operator_token: settings.operator.token.clone(),
+        secure_cookies: settings.environment != Environment::Local,
+        public_config: PublicConfig {
+            brand: settings.brand.clone(),
+            locale: settings.region.locale,
+            time_zone: settings.region.time_zone.clone(),
+            api_url: settings.public.api_url.clone(),
+        },
+        unit,
+    })
+}
+
+fn mailbox(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<Mailbox> {
+    let zone = settings.region.zone().context("WAYBILL_REGION__TIME_ZONE is not a time zone")?;
+    Ok(Mailbox {
+        is_enabled: settings.mail.is_enabled(),
+        brand: settings.brand.clone(),
+        links: Links::new(settings.public.url.clone()),
+        region: RegionFormat { locale: settings.region.locale, zone },
+        cipher: TokenCipher::new(&settings.internal.token)?,
+        entropy: chassis.unit.entropy.clone(),
+        queued: Arc::new(Notify::new()),
+    })
+}
+
+fn start_workers(chassis: &mut Chassis, settings: &PortalSettings, state: &Arc<State>) -> anyhow::Result<()> {
+    if let Some(route) = mail_route(&settings.mail)? {
+        let host = settings.public.url.host_str().unwrap_or("localhost").to_owned();
+        let transport = Transport::new(route, &settings.mail.from, host)?;
+        let sender = MailSender::new(state.unit.clone(), state.mailbox.clone(), transport);
+        chassis.worker("send-mails", |stop| workers::send_mails(sender, stop));
+    }
+    let shared = state.clone();
+    chassis.every("check-sessions", workers::SESSION_CHECK_INTERVAL, move |_| {
+        workers::check_sessions(shared.clone())
+    });
+    let shared = state.clone();
+    chassis.every("prune", workers::PRUNE_INTERVAL, move |_| workers::prune(shared.clone()));
+    Ok(())
+}
+
+fn mail_route(settings: &MailSettings) -> anyhow::Result<Option<Route>> {
+    Ok(match settings.transport {
+        MailTransport::None => None,
+        MailTransport::Folder => {
+            Some(Route::Folder(settings.folder.clone().context("WAYBILL_MAIL__FOLDER is required")?))
+        }
+        MailTransport::Smtp => Some(Route::Smtp(SmtpServer {
+            host: settings.host.clone().context("WAYBILL_MAIL__HOST is required")?,
+            port: settings.port,
+            encryption: match settings.encryption {
+                MailEncryption::Tls => Encryption::Tls,
+                MailEncryption::Starttls => Encryption::Starttls,
+                MailEncryption::None => Encryption::None,
+            },
+            credentials: settings.user.clone().zip(settings.password.clone()),
+        })),
+    })
+}
+
+fn pages(settings: &PortalSettings) -> anyhow::Result<Option<Pages>> {
+    let Some(folder) = &settings.pages.folder else { return Ok(None) };
+    let payment_origins: Vec<&str> = settings.pages.payment_origins().collect();
+    let pages = Pages::load(folder, &settings.public.url, &payment_origins)?;
+    if pages.is_none() {
+        tracing::warn!("no pages are served: WAYBILL_PAGES__FOLDER contains no index.html");
+    }
+    Ok(pages)
+}
+
+/// Runs `portal-api reconcile` and prints to `out`.
+pub fn reconcile(arguments: RunArguments, out: &mut impl Write) -> ExitCode {
+    let outcome = chassis::command(async |settings: &PortalSettings| {
+        let peers = Peers::new(&settings.peers, &settings.internal.token)?;
+        let database = Database::new(&settings.database)?;
+        Ok(reconciler::run(database, peers, arguments.patience(RECONCILE_PATIENCE)).await?)
+    });
+    Report::conclude(outcome, arguments.json, out)
+}
