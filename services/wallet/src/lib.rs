@@ -1,7 +1,7 @@
-//! wallet: the ledger. Debits for order-api, refunds by event, top-ups and credits, balances and statements, the cash of
-//! deliveries. Its books are double-entry and append-only, and PostgreSQL checks them once more (see `migrations/`).
+//! wallet: the ledger. It debits fees for order-api, refunds them by event, credits top-ups, shows balances and statements,
+//! and accounts for cash on delivery. The ledger is double-entry and append-only; PostgreSQL enforces its rules too (see
+//! `migrations/`).
 
-mod cli;
 mod commands;
 mod consumers;
 mod domain;
@@ -15,9 +15,7 @@ mod state;
 mod store;
 mod workers;
 
-pub use crate::domain::Provider;
-pub use crate::payments::{Payments, RazorpayAccount};
-pub use crate::settings::{Reconciliation, Settings, WalletRules};
-pub use cli::reconcile::main as reconcile;
-pub use start::start;
+pub use domain::Provider;
+pub use settings::{Payments, RazorpayAccount, Reconciliation, Settings, WalletRules};
+pub use start::{reconcile, start};
 pub use store::MIGRATIONS;

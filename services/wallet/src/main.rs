@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 #[derive(clap::Subcommand)]
 enum Own {
-    /// Check the ledger and the orders against each other; changes nothing
+    /// Compare the ledger with the orders; changes nothing
     ///
     /// Exit codes: 0 clean, 1 findings, 2 could not check.
     Reconcile(reconciliation::Arguments),

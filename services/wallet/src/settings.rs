@@ -5,14 +5,14 @@ use domain::Paise;
 use internal_api::orders::PAYMENTS_MAX;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use settings::{Broker, Database, Environment, Http, Internal, Peers, SettingErrors, Telemetry};
+use settings::{Broker, Database, Environment, Http, Internal, Peers, Secret, SettingErrors, Telemetry};
+use url::Url;
 
 use crate::domain::Provider;
-use crate::payments::Payments;
 
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Settings {
-    /// Where this runs. `production` refuses every published default secret and whatever else is for trying out alone.
+    /// Where the service runs. `production` refuses published default secrets and everything else that is only for trials.
     #[serde(default)]
     pub environment: Environment,
     pub database: Database,
@@ -36,7 +36,7 @@ pub struct Settings {
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct WalletRules {
-    /// A wallet below this counts as low, unless its business has set another threshold. In paise.
+    /// A balance below this is low, unless the business has set its own threshold. In paise.
     #[schemars(with = "i64", range(min = 0, max = Paise::REQUEST_MAX.get()))]
     pub low_balance_threshold_paise: Paise,
 }
@@ -47,17 +47,17 @@ impl Default for WalletRules {
     }
 }
 
-/// How the books are proven by the running service (`WAYBILL_RECONCILIATION__…`).
+/// How the service reconciles the ledger with the orders (`WAYBILL_RECONCILIATION__…`).
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Reconciliation {
-    /// How often the books are proven: from the beginning of one turn to that of the next.
+    /// From the start of one run to the start of the next.
     #[schemars(range(min = 1, max = 86_400))]
     pub interval_seconds: u32,
-    /// Looked at in one short transaction; order-api is asked for as many orders at once.
+    /// Rows per transaction, and orders per request to order-api.
     #[schemars(range(min = 1, max = PAYMENTS_MAX))]
     pub chunk_rows: u16,
-    /// Of each kind of rows, looked at anew at each turn, however old they are.
+    /// Rows of each kind, of any age, that each run checks again.
     #[schemars(range(min = 1, max = 10_000_000))]
     pub sweep_rows: u32,
 }
@@ -65,6 +65,61 @@ pub struct Reconciliation {
 impl Default for Reconciliation {
     fn default() -> Self {
         Self { interval_seconds: 300, chunk_rows: 1_000, sweep_rows: 50_000 }
+    }
+}
+
+/// How top-ups are paid (`WAYBILL_PAYMENTS__…`).
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(default)]
+pub struct Payments {
+    /// The provider that collects top-ups. The sandbox credits them without payment, so production refuses it.
+    pub provider: Provider,
+    pub razorpay: RazorpayAccount,
+}
+
+/// The operator's account at Razorpay (`WAYBILL_PAYMENTS__RAZORPAY__…`). Required if Razorpay is the provider.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(default)]
+pub struct RazorpayAccount {
+    /// The URL of Razorpay's API.
+    pub url: Url,
+    /// The id of the API key. Not secret: the portal passes it to Razorpay's page.
+    pub key_id: String,
+    /// The secret of the API key.
+    pub key_secret: Secret,
+    /// The secret that signs Razorpay's webhooks, at least 16 characters.
+    pub webhook_secret: Secret,
+}
+
+impl Default for RazorpayAccount {
+    fn default() -> Self {
+        let url = Url::parse("https://api.razorpay.com/").unwrap_or_else(|_| unreachable!("a constant URL"));
+        Self { url, key_id: String::new(), key_secret: Secret::new(""), webhook_secret: Secret::new("") }
+    }
+}
+
+impl RazorpayAccount {
+    fn check(&self, errors: &mut SettingErrors, environment: Environment) {
+        let required = [
+            ("KEY_ID", self.key_id.as_str(), "the id of its API key"),
+            ("KEY_SECRET", self.key_secret.expose(), "the secret of its API key"),
+            // Anybody could sign with an empty secret.
+            (
+                "WEBHOOK_SECRET",
+                self.webhook_secret.expose(),
+                "the secret of its webhook, of at least 16 bytes",
+            ),
+        ];
+        for (name, _, what) in required.into_iter().filter(|(_, value, _)| value.trim().is_empty()) {
+            let variable = format!("WAYBILL_PAYMENTS__RAZORPAY__{name}");
+            errors
+                .add(&variable, format!("is missing: set {what}, because Razorpay is the payment provider"));
+        }
+        let is_local_http = self.url.scheme() == "http" && environment == Environment::Local;
+        if self.url.scheme() != "https" && !is_local_http {
+            errors
+                .add("WAYBILL_PAYMENTS__RAZORPAY__URL", "must be an https URL (a local stack may use http)");
+        }
     }
 }
 
@@ -77,7 +132,7 @@ impl settings::Settings for Settings {
         if self.environment == Environment::Production && !self.payments.provider.is_real() {
             errors.add(
                 "WAYBILL_PAYMENTS__PROVIDER",
-                "is the sandbox, which gives money away; production wants a real provider",
+                "is the sandbox, which credits top-ups without payment; choose a real provider in production",
             );
         }
     }
@@ -135,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn razorpay_wants_an_account_and_a_line_that_nobody_listens_to() {
+    fn razorpay_needs_an_account_and_https() {
         const ACCOUNT: [(&str, &str); 4] = [
             ("WAYBILL_PAYMENTS__PROVIDER", "razorpay"),
             ("WAYBILL_PAYMENTS__RAZORPAY__KEY_ID", "rzp_live_x"),
@@ -157,7 +212,7 @@ mod tests {
         short[3].1 = "fifteen-or-less";
         let message = load(&short).unwrap_err().to_string();
         assert!(message.contains("WEBHOOK_SECRET: must be at least 16 bytes long"), "{message}");
-        assert!(!message.contains("KEY_"), "only what is wrong is named: {message}");
+        assert!(!message.contains("KEY_"), "only invalid settings are named: {message}");
         let plain = ("WAYBILL_PAYMENTS__RAZORPAY__URL", "http://127.0.0.1:1/");
         let mut variables = ACCOUNT.to_vec();
         variables.push(plain);
@@ -167,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused() {
+    fn invalid_values_are_refused() {
         assert!(load(&[("WAYBILL_WALLET__LOW_BALANCE_THRESHOLD_PAISE", "-1")]).is_err());
         assert!(load(&[("WAYBILL_PAYMENTS__PROVIDER", "piggy-bank")]).is_err());
         for (name, least, most) in [("INTERVAL_SECONDS", 1, 86_400), ("CHUNK_ROWS", 1, 1_000)] {

@@ -1,70 +1,108 @@
-//! Wires the service.
+//! Wires the service and its commands.
 
+use std::io::Write;
+use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use chassis::{Chassis, Running};
+use chrono::TimeDelta;
+use domain::Clock;
 use events::queues;
+use internal_api::orders::OrdersClient;
+use internal_api::{Peer, PeerOptions};
 use messaging::Queue;
-use postgres::{Batcher, BatcherOptions};
+use postgres::Database;
+use reconciliation::{Arguments, Report};
 use tokio::sync::OnceCell;
 
-use crate::commands::debit::ApplyDebits;
+use crate::commands::debit;
 use crate::consumers::cash::CashReports;
 use crate::consumers::refunds::Refunds;
-use crate::reconcile::{Examiner, Reconciliation};
-use crate::settings::Settings;
+use crate::domain::Provider;
+use crate::payments::{PaymentProvider, Razorpay, RazorpayOptions, Sandbox};
+use crate::reconcile::{self, Reconciler, Schedule};
+use crate::settings::{Payments, Settings};
 use crate::state::State;
-use crate::{payments, routes, workers};
+use crate::{commands, consumers, routes, workers};
 
 /// Refunds are rare compared with debits, and each locks a wallet.
-const REFUNDS_IN_PARALLEL: u16 = 4;
-/// A report of cash is one short transaction and locks no wallet.
-const CASH_IN_PARALLEL: u16 = 4;
+const REFUNDS_PARALLEL: u16 = 4;
+/// Each report is one short transaction, which locks no wallet.
+const CASH_PARALLEL: u16 = 4;
+/// order-api reads up to a thousand orders per response, for a background task.
+const ORDERS_DEADLINE: Duration = Duration::from_secs(10);
+/// The default of `wallet reconcile`: longer than any step between the services, so that each difference is decided.
+const PATIENCE_DEFAULT: Duration = Duration::from_secs(65);
 
+/// Starts the service.
+///
 /// # Errors
-/// When an address cannot be bound, or a part cannot be built from the settings.
+/// When an address cannot be bound or a setting is not usable.
 pub fn start(settings: &Settings, mut chassis: Chassis) -> anyhow::Result<Running> {
-    create_counters();
-    let state = Arc::new(state(settings, &chassis)?);
+    commands::publish_counters();
+    consumers::publish_counters();
+    reconcile::publish_counters();
+    let unit = chassis.unit.clone();
+    let default_threshold = settings.wallet.low_balance_threshold_paise;
+    let (database, clock, entropy) = (unit.database.clone(), unit.clock.clone(), unit.entropy.clone());
+    let state = Arc::new(State {
+        debits: debit::start_queue(database, clock, entropy, default_threshold),
+        unit,
+        provider: provider(&settings.payments)?,
+        default_threshold,
+        time_zones: OnceCell::new(),
+    });
     chassis.relay();
-    chassis.consume("refunds", Queue::shared(queues::REFUNDS), REFUNDS_IN_PARALLEL, Refunds(state.clone()));
-    chassis.consume("cash", Queue::shared(queues::CASH), CASH_IN_PARALLEL, CashReports(state.clone()));
-    workers::finish_top_ups(&mut chassis, &state);
-    let reconciliation = Reconciliation {
-        examiner: examiner(settings, &chassis)?,
-        interval: chrono::TimeDelta::seconds(settings.reconciliation.interval_seconds.into()),
-        sweep_rows: settings.reconciliation.sweep_rows,
-        name: format!("{:032x}", chassis.unit.entropy.u128()),
-    };
-    workers::reconcile(&mut chassis, reconciliation);
-    chassis.start(routes::internal(state, settings.internal.clone()))
+    chassis.consume("refunds", Queue::shared(queues::REFUNDS), REFUNDS_PARALLEL, Refunds(state.clone()));
+    chassis.consume("cash", Queue::shared(queues::CASH), CASH_PARALLEL, CashReports(state.clone()));
+    start_workers(settings, &mut chassis, &state)?;
+    let tasks = chassis.tasks.clone();
+    chassis.start(routes::internal(&state, settings.internal.clone(), tasks))
 }
 
-fn state(settings: &Settings, chassis: &Chassis) -> anyhow::Result<State> {
-    let unit = chassis.unit.clone();
-    let low_balance_threshold = settings.wallet.low_balance_threshold_paise;
-    let apply = ApplyDebits { unit: unit.clone(), low_balance_threshold };
-    Ok(State {
-        debits: Batcher::start("wallet_debits", unit.database.clone(), BatcherOptions::default(), apply),
-        unit,
-        tasks: chassis.tasks.clone(),
-        low_balance_threshold,
-        provider: payments::provider(&settings.payments)?,
-        time_zones: OnceCell::new(),
+fn start_workers(settings: &Settings, chassis: &mut Chassis, state: &Arc<State>) -> anyhow::Result<()> {
+    let shared = state.clone();
+    chassis.every("check-pending-top-ups", workers::TOP_UPS_INTERVAL, move |_| {
+        workers::check_pending_top_ups(shared.clone())
+    });
+    let (database, clock) = (state.unit.database.clone(), state.unit.clock.clone());
+    let reconciler = Arc::new(reconciler(settings, database, clock)?);
+    let schedule = Arc::new(Schedule {
+        interval: TimeDelta::seconds(settings.reconciliation.interval_seconds.into()),
+        sweep_rows: settings.reconciliation.sweep_rows.into(),
+        instance: format!("{:032x}", state.unit.entropy.u128()),
+    });
+    chassis.every("reconciliation", workers::RECONCILIATION_INTERVAL, move |stop| {
+        workers::reconcile(reconciler.clone(), schedule.clone(), stop)
+    });
+    Ok(())
+}
+
+fn provider(settings: &Payments) -> anyhow::Result<Box<dyn PaymentProvider>> {
+    Ok(match settings.provider {
+        Provider::Sandbox => Box::new(Sandbox),
+        Provider::Razorpay => Box::new(Razorpay::new(RazorpayOptions {
+            url: settings.razorpay.url.clone(),
+            key_id: settings.razorpay.key_id.clone(),
+            key_secret: settings.razorpay.key_secret.clone(),
+            webhook_secret: settings.razorpay.webhook_secret.clone(),
+        })?),
     })
 }
 
-fn examiner(settings: &Settings, chassis: &Chassis) -> anyhow::Result<Examiner> {
-    let orders = Examiner::orders(&settings.peers.order_api, &settings.internal.token)?;
-    let unit = &chassis.unit;
-    Ok(Examiner::new(unit.database.clone(), unit.clock.clone(), orders, settings.reconciliation.chunk_rows))
+fn reconciler(settings: &Settings, database: Database, clock: Clock) -> anyhow::Result<Reconciler> {
+    let options = PeerOptions { deadline: ORDERS_DEADLINE, ..PeerOptions::default() };
+    let order_api = settings.peers.order_api.clone();
+    let orders = OrdersClient(Peer::new("order-api", order_api, &settings.internal.token, options)?);
+    Ok(Reconciler::new(database, clock, orders, settings.reconciliation.chunk_rows))
 }
 
-/// Publishes 0 up front: alerts ignore absent series.
-fn create_counters() {
-    crate::commands::debit::create_counters();
-    crate::commands::top_up::create_counters();
-    crate::commands::record_cash::create_counters();
-    crate::commands::refund::create_counters();
-    crate::reconcile::create_counters();
+/// Runs `wallet reconcile` and prints to `out`.
+pub fn reconcile(Arguments { since, run }: Arguments, out: &mut impl Write) -> ExitCode {
+    let outcome = chassis::command(async |settings: &Settings| {
+        let reconciler = reconciler(settings, Database::new(&settings.database)?, Clock::system())?;
+        Ok(reconciler.check_history(since, run.patience(PATIENCE_DEFAULT)).await)
+    });
+    Report::conclude(outcome, run.json, out)
 }

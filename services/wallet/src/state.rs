@@ -1,4 +1,4 @@
-//! What handlers, consumers, workers and commands share.
+//! Shared by routes, consumers, workers, commands and queries.
 
 use std::collections::HashSet;
 
@@ -6,21 +6,19 @@ use domain::Paise;
 use outbox::Unit;
 use postgres::Batcher;
 use tokio::sync::OnceCell;
-use web::Tasks;
 
 use crate::domain::{Debit, DebitJob, DebitRefusal};
 use crate::payments::PaymentProvider;
 
-/// The queue of debits, which share transactions.
+/// Debits that wait for a shared transaction.
 pub(crate) type DebitQueue = Batcher<DebitJob, Result<Debit, DebitRefusal>>;
 
 pub(crate) struct State {
     pub(crate) unit: Unit,
     pub(crate) debits: DebitQueue,
-    pub(crate) tasks: Tasks,
-    /// The operator's default; a business can set its own.
-    pub(crate) low_balance_threshold: Paise,
     pub(crate) provider: Box<dyn PaymentProvider>,
-    /// The time zones of the database, read once.
+    /// The operator's alert threshold, for businesses without their own.
+    pub(crate) default_threshold: Paise,
+    /// The names of the database's time zones, once they are read.
     pub(crate) time_zones: OnceCell<HashSet<String>>,
 }

@@ -1,21 +1,21 @@
--- The ledger. Money moves in transfers; a transfer has one entry in a business's wallet and one in an account of the
--- operator's, and they sum to zero. What the services' code promises is checked here once more (SPECIFICATION §14), so
--- that a fault in the code fails a transaction and never the books.
+-- The ledger. A transfer has one entry in the wallet of a business and one in an account of the operator; they sum to zero.
+-- The database checks the rules of the code again (SPECIFICATION §14.1-2), so that a bug fails a transaction instead of
+-- corrupting the ledger.
 --
 -- A transaction that moves money writes in this order: wallets, entries, transfers, debits. Each check runs once per
--- statement and sees all that it needs by then, which costs less than looking at every row at commit.
+-- statement, when the rows that it needs are written. That costs less than checking every row at commit.
 
 CREATE TABLE wallets (
     business_id TEXT COLLATE "C" PRIMARY KEY,
     balance_paise BIGINT NOT NULL DEFAULT 0 CONSTRAINT wallets_balance_not_negative CHECK (balance_paise >= 0),
-    -- How many entries there are; the newest has this sequence.
+    -- Also the sequence of the newest entry.
     entry_count BIGINT NOT NULL DEFAULT 0 CHECK (entry_count >= 0),
     -- NULL: the operator's default.
     low_balance_threshold_paise BIGINT CHECK (low_balance_threshold_paise >= 0),
-    -- The first money that came in.
+    -- The time of the first deposit.
     funded_at TIMESTAMPTZ,
     created_at TIMESTAMPTZ NOT NULL
-) WITH (fillfactor = 70); -- balances change all the time: room for the new version beside the old one
+) WITH (fillfactor = 70); -- balances change often: leaves room for the new row version on the same page
 
 CREATE TABLE transfers (
     id TEXT COLLATE "C" PRIMARY KEY,
@@ -24,7 +24,7 @@ CREATE TABLE transfers (
     order_id TEXT COLLATE "C",
     -- The operator's own reference of a credit, or the id of a top-up.
     reference TEXT,
-    -- The transfer that a refund takes back.
+    -- The fee that a refund reverses.
     reverses TEXT COLLATE "C" REFERENCES transfers,
     created_at TIMESTAMPTZ NOT NULL,
     CONSTRAINT transfers_name_their_cause CHECK (
@@ -39,16 +39,16 @@ CREATE UNIQUE INDEX transfers_one_credit_per_reference ON transfers (business_id
 CREATE UNIQUE INDEX transfers_one_per_top_up ON transfers (reference) WHERE kind = 'top_up';
 
 CREATE TABLE entries (
-    -- Entries are written before their transfer, which looks for them.
+    -- Entries are written before their transfer, whose trigger reads them.
     transfer_id TEXT COLLATE "C" NOT NULL REFERENCES transfers DEFERRABLE INITIALLY DEFERRED,
     account TEXT NOT NULL
         CHECK (account IN ('business_wallet', 'fee_income', 'refunds', 'top_up_clearing', 'operator_credits')),
-    -- Whose wallet, also in the operator's accounts: they have no row of their own that every order would lock, and
-    -- what they hold is a sum, over all businesses or for one.
+    -- Entries of operator accounts name the business too. These accounts have no row that every order would lock; their
+    -- balance is a sum, for all businesses or one.
     business_id TEXT COLLATE "C" NOT NULL,
-    -- Positive comes into the account, negative leaves it.
+    -- Positive amounts increase the account.
     amount_paise BIGINT NOT NULL CHECK (amount_paise <> 0),
-    -- The place in the wallet, from 1 without a gap.
+    -- Numbers the entries of the wallet from 1, without gaps.
     sequence BIGINT CHECK (sequence >= 1),
     balance_after_paise BIGINT CHECK (balance_after_paise >= 0),
     created_at TIMESTAMPTZ NOT NULL,
@@ -79,7 +79,7 @@ CREATE TABLE top_ups (
     id TEXT COLLATE "C" PRIMARY KEY,
     business_id TEXT COLLATE "C" NOT NULL,
     provider TEXT NOT NULL CHECK (provider IN ('sandbox')),
-    -- The provider's own name for it, once there is one.
+    -- The provider's id of the top-up, once it is known.
     provider_reference TEXT,
     amount_paise BIGINT NOT NULL CHECK (amount_paise > 0),
     status TEXT NOT NULL CHECK (status IN ('pending', 'succeeded', 'failed')),
@@ -93,7 +93,7 @@ CREATE UNIQUE INDEX top_ups_provider_reference ON top_ups (provider, provider_re
     WHERE provider_reference IS NOT NULL;
 CREATE INDEX top_ups_of_a_business ON top_ups (business_id, id);
 
--- What is written stays: mistakes are mended by further transfers.
+-- Rows never change: further transfers correct mistakes.
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     RAISE EXCEPTION '% is append-only', TG_TABLE_NAME
@@ -106,9 +106,9 @@ CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON debits EXECUTE
 CREATE TRIGGER wallets_stay BEFORE DELETE OR TRUNCATE ON wallets EXECUTE FUNCTION refuse_change();
 REVOKE UPDATE, DELETE, TRUNCATE ON entries, debits FROM CURRENT_USER;
 
--- The entries of one statement: each transfer sums to zero, each wallet's chain goes on without a gap from the entry
--- before it, and ends where the wallet stands. The planner is kept to index look-ups, since a plan made while the
--- tables were small is kept for as long as the connection lives.
+-- The entries of one statement: each transfer sums to zero, each wallet's chain continues its previous entry without a gap,
+-- and ends at the wallet's balance. The planner must use indexes, because a connection keeps plans that were made while the
+-- tables were small.
 CREATE FUNCTION check_entries() RETURNS trigger LANGUAGE plpgsql
     SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
@@ -150,7 +150,7 @@ END $$;
 CREATE TRIGGER check_entries AFTER INSERT ON entries REFERENCING NEW TABLE AS new_entries
     FOR EACH STATEMENT EXECUTE FUNCTION check_entries();
 
--- A transfer moves money in its own business's wallet, and so, entries being balanced, at its other end too.
+-- A transfer changes the wallet of its own business. Its entries are balanced, so its other entry fits too.
 CREATE FUNCTION check_transfers() RETURNS trigger LANGUAGE plpgsql
     SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
@@ -171,7 +171,7 @@ END $$;
 CREATE TRIGGER check_transfers AFTER INSERT ON transfers REFERENCING NEW TABLE AS new_transfers
     FOR EACH STATEMENT EXECUTE FUNCTION check_transfers();
 
--- A posted debit took what it says, for the order it says.
+-- The transfer of a posted debit has the debit's order and amount.
 CREATE FUNCTION check_debits() RETURNS trigger LANGUAGE plpgsql
     SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
@@ -195,7 +195,7 @@ END $$;
 CREATE TRIGGER check_debits AFTER INSERT ON debits REFERENCING NEW TABLE AS new_debits
     FOR EACH STATEMENT EXECUTE FUNCTION check_debits();
 
--- The other way round: a balance never changes without the entry that explains it.
+-- The reverse: a balance never changes without an entry that explains the change.
 CREATE FUNCTION check_wallet() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF EXISTS (

@@ -1,8 +1,8 @@
--- The ledger forgets nothing: where cash was booked, the checks below refuse the way back.
+-- If cash was booked, the checks below fail: the ledger never loses entries.
 DROP TABLE cash;
 DROP FUNCTION check_cash;
 
--- A transfer moves money in its own business's wallet, and so, entries being balanced, at its other end too.
+-- A transfer changes the wallet of its own business. Its entries are balanced, so its other entry fits too.
 CREATE OR REPLACE FUNCTION check_transfers() RETURNS trigger LANGUAGE plpgsql
     SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$

@@ -1,11 +1,11 @@
--- Cash on delivery. What drivers collect at the door is not the operator's: from that moment on the operator owes it to
--- the business, until it is settled. So cash is in the ledger, beside the wallets and never in them:
+-- Cash on delivery. The operator owes the cash to the business from its collection until its settlement. The ledger has
+-- separate accounts for cash, which never moves through wallets:
 --
---   collected    cod_with_drivers  -> cod_payable        the drivers hold it, the business is owed it
+--   collected    cod_with_drivers  -> cod_payable        drivers hold it, the operator owes it to the business
 --   handed over  cod_with_operator -> cod_with_drivers   the operator holds it
 --   settled      cod_payable       -> cod_with_operator  it was paid out
 --
--- Each step moves what was reported at that step; what remains in an account in the end is what is missing or too much.
+-- Each step moves the reported amount. A final balance other than zero shows missing or excess cash.
 
 ALTER TABLE transfers
     DROP CONSTRAINT transfers_kind_check,
@@ -18,7 +18,7 @@ ALTER TABLE transfers
         AND (reference IS NOT NULL) = (kind IN ('top_up', 'operator_credit'))
         AND (reverses IS NOT NULL) = (kind = 'refund')
     ) NOT VALID;
--- Every row passed the stricter checks before: nothing needs to be read while the table is locked.
+-- All rows passed the stricter checks before, so nothing has to be read while the table is locked.
 ALTER TABLE transfers VALIDATE CONSTRAINT transfers_kind_check;
 ALTER TABLE transfers VALIDATE CONSTRAINT transfers_name_their_cause;
 CREATE UNIQUE INDEX transfers_one_of_each_cash_step ON transfers (order_id, kind)
@@ -31,8 +31,8 @@ ALTER TABLE entries
          'cod_payable', 'cod_with_drivers', 'cod_with_operator')) NOT VALID;
 ALTER TABLE entries VALIDATE CONSTRAINT entries_account_check;
 
--- A transfer moves money in its own business's wallet, and so, entries being balanced, at its other end too. One of cash
--- moves it between the two accounts of its step, and in no wallet.
+-- A transfer changes the wallet of its own business. Its entries are balanced, so its other entry fits too. A transfer of
+-- cash changes the two accounts of its step, and no wallet.
 CREATE OR REPLACE FUNCTION check_transfers() RETURNS trigger LANGUAGE plpgsql
     SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
@@ -67,13 +67,12 @@ BEGIN
     RETURN NULL;
 END $$;
 
--- The cash of each order that was delivered against cash, as the fleet reported it. A step's amount is what was reported,
--- right or wrong.
+-- The cash of each order with cash on delivery, as the fleet reported it. A step has the reported amount, right or wrong.
 CREATE TABLE cash (
     order_id TEXT COLLATE "C" PRIMARY KEY,
     business_id TEXT COLLATE "C" NOT NULL,
     order_reference TEXT NOT NULL,
-    -- What the order says is to be collected; unknown where it was not yet announced with the event.
+    -- The amount to collect; NULL until an event reports it.
     expected_paise BIGINT CHECK (expected_paise >= 0),
     delivered_at TIMESTAMPTZ,
     collected_paise BIGINT CHECK (collected_paise >= 0),
@@ -82,7 +81,7 @@ CREATE TABLE cash (
     handed_over_at TIMESTAMPTZ,
     settled_paise BIGINT CHECK (settled_paise >= 0),
     settled_at TIMESTAMPTZ,
-    -- Since when the business waits for its cash.
+    -- The business waits for its cash since this time.
     due_since TIMESTAMPTZ NOT NULL GENERATED ALWAYS AS
         (coalesce(delivered_at, collected_at, handed_over_at, settled_at)) STORED,
     discrepant BOOLEAN NOT NULL GENERATED ALWAYS AS (
@@ -104,7 +103,7 @@ CREATE INDEX cash_settled ON cash (business_id, settled_at) WHERE settled_at IS 
 CREATE INDEX cash_discrepant ON cash (order_id) WHERE discrepant;
 CREATE INDEX cash_discrepant_of_a_business ON cash (business_id, order_id) WHERE discrepant;
 
--- What was reported stays: a step is written once.
+-- A step is written once and never changes.
 CREATE FUNCTION check_cash() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'DELETE'

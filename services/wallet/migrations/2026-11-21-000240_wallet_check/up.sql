@@ -1,7 +1,7 @@
--- The same check in two look-ups, each with all that its index needs known beforehand. As one query it was planned as a join,
--- and where the tables were small at that moment, the plan that was kept read all entries of a business at each change.
+-- The same check as two queries, each with known values for its index. One query was planned as a join, and a plan that was
+-- made while the tables were small read all entries of a business at each change.
 --
--- A wallet stands where its newest entry says: there is none after its last, and before the first it holds nothing.
+-- A wallet equals its newest entry: no entry follows its last one, and before the first one its balance is 0.
 CREATE OR REPLACE FUNCTION check_wallet() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     standing RECORD;

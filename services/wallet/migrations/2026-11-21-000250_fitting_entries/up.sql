@@ -1,9 +1,9 @@
--- What a transfer is made of, whole: exactly the two entries of its kind, in its own business's accounts, and nothing
--- afterwards. And what refunds and top-ups refer to.
+-- A transfer has exactly the two entries of its kind, in the accounts of its own business, and no later ones. Refunds and
+-- top-ups refer to existing rows.
 
--- As before, and: where the transfer is there already, it has its two entries, and whatever is added to it is in another
--- account than theirs. Of entries that sum to zero one is positive, so looking at those is enough: one look-up for each
--- transfer. (A transfer of the same statement is looked at whole by check_transfers.)
+-- As before, and an existing transfer accepts no further entries, which would be in another account. Entries that sum to
+-- zero include a positive one, so checking those is enough: one query per transfer. (check_transfers checks the transfers of
+-- the same statement.)
 CREATE OR REPLACE FUNCTION check_entries() RETURNS trigger LANGUAGE plpgsql
     SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
@@ -57,9 +57,8 @@ BEGIN
     RETURN NULL;
 END $$;
 
--- A transfer moves money into one account of its business, by its kind, and out of another one. Where it has entries and all
--- of them fit, they are these two: an account is there once, and they sum to zero. A refund takes back the fee
--- that its own order's debit took, whole.
+-- A transfer moves money from one account of its business to another, depending on its kind. Entries that all fit are exactly
+-- these two, because each account occurs once and they sum to zero. A refund reverses the whole fee of its own order.
 CREATE OR REPLACE FUNCTION check_transfers() RETURNS trigger LANGUAGE plpgsql
     SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
@@ -104,7 +103,7 @@ BEGIN
     RETURN NULL;
 END $$;
 
--- A top-up and its transfer name each other, by the end of the transaction.
+-- A top-up and its transfer refer to each other at the end of the transaction.
 CREATE FUNCTION check_top_up() RETURNS trigger LANGUAGE plpgsql
     SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$

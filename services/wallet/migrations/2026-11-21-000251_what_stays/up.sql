@@ -1,5 +1,5 @@
--- Columns that say what a row is about stay as they were written, in tables whose other columns change. For wallets, which
--- each debit changes, the trigger is asked only where a statement names such a column.
+-- Identifying columns never change, in tables whose other columns may. Each debit changes a wallet, so the trigger on wallets
+-- runs only for statements that name such a column.
 CREATE FUNCTION refuse_rewrite() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     RAISE EXCEPTION 'what a row of % is about stays', TG_TABLE_NAME
@@ -19,7 +19,7 @@ CREATE TRIGGER top_ups_keep_what_was_asked_for BEFORE UPDATE ON top_ups FOR EACH
                 IS DISTINCT FROM (NEW.status, NEW.transfer_id, NEW.payment_reference, NEW.settled_at))
     EXECUTE FUNCTION refuse_rewrite();
 
--- The cash of an order: what was expected is told once, as each step is.
+-- The cash of an order: the expected amount is written once, like each step.
 CREATE TRIGGER cash_stays BEFORE TRUNCATE ON cash EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER cash_keeps_what_was_expected BEFORE UPDATE ON cash FOR EACH ROW
     WHEN (OLD.order_reference <> NEW.order_reference
@@ -27,8 +27,8 @@ CREATE TRIGGER cash_keeps_what_was_expected BEFORE UPDATE ON cash FOR EACH ROW
         OR OLD.delivered_at IS NOT NULL AND OLD.delivered_at IS DISTINCT FROM NEW.delivered_at)
     EXECUTE FUNCTION refuse_rewrite();
 
--- The rights, too, where the service owns the tables, as it does where one role does everything (see deploy/README.md). A
--- foreign key locks the row that it names, for which its table's owner needs a right to update some column.
+-- The same for the rights of a service that owns the tables, as with a single role (see deploy/README.md). A foreign key
+-- locks the referenced row, for which the owner of its table needs the right to update some column.
 REVOKE UPDATE, DELETE, TRUNCATE ON transfers, payment_notices FROM CURRENT_USER;
 GRANT UPDATE (id) ON transfers TO CURRENT_USER;
 REVOKE DELETE, TRUNCATE ON wallets, top_ups, cash FROM CURRENT_USER;

@@ -1,7 +1,7 @@
--- Keys hold the business, the column by which PostgreSQL would partition, and Citus spread, tables that grow. It stands last:
--- the same index then finds a transfer by its id alone, for reconciliation, the ledger's own checks and the version before, and
+-- Keys include the business, by which PostgreSQL would partition, and Citus distribute, growing tables. It is the last column:
+-- so the index still finds a transfer by its id alone, for reconciliation, the ledger's checks and the previous version, and
 -- grows at its end.
 --
--- Built beside the present key, without holding up payments; it takes its place in 000508. So do the ones after it.
+-- Built alongside the current key, without blocking payments. It replaces that key in 000508, like the following indexes.
 -- borne by release 1: whoever keeps the former rule, without the business, keeps this one.
 CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS transfers_key ON transfers (id, business_id);

@@ -1,4 +1,4 @@
--- As 000507 left it.
+-- Restores the state after 000507.
 ALTER TABLE entries DROP CONSTRAINT entries_transfer_id_fkey;
 ALTER TABLE transfers DROP CONSTRAINT transfers_reverses_fkey;
 ALTER TABLE top_ups DROP CONSTRAINT top_ups_transfer_id_fkey;

@@ -1,7 +1,7 @@
 -- borne by release 1: what it writes refers to its own business; what is dropped is another form of what stays.
--- The keys that were built take the place of the former ones, and what refers to them names the business, too: for what is
--- written from now on, and in 000509 for what is there. Nothing is read, and whoever waits behind a lock waits shortly.
--- By what is dropped first, the tables are locked: LOCK TABLE wants a right to change rows, which nobody has in the ledger.
+-- The new keys replace the former ones, and references include the business: for new rows from now on, and after 000509 for
+-- existing rows. Reads no rows, so locks are short.
+-- The first DROPs lock the tables: LOCK TABLE needs a right to change rows, which nobody has in the ledger.
 DO $$
 BEGIN
     PERFORM set_config('lock_timeout', '500ms', true);

@@ -1,2 +1,2 @@
--- What was validated goes with what made it.
+-- Nothing to undo: the reversal of 000508 drops the constraints.
 SELECT 1;

@@ -1,4 +1,4 @@
--- As 2026-11-21-000250 made it.
+-- Restores the function of 2026-11-21-000250.
 CREATE OR REPLACE FUNCTION check_top_up() RETURNS trigger LANGUAGE plpgsql
     SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$

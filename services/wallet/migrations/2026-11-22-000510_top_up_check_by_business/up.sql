@@ -1,5 +1,5 @@
--- The same rule, and it also holds where transfers are partitioned by business: a trigger's table is then a partition of
--- transfers, under its own name, and the transfer is looked for in that partition alone.
+-- The same rule, which also works if transfers are partitioned by business: the table of the trigger is then a partition of
+-- transfers with its own name, and the query reads only that partition.
 CREATE OR REPLACE FUNCTION check_top_up() RETURNS trigger LANGUAGE plpgsql
     SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$

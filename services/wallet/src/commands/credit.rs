@@ -1,45 +1,35 @@
-//! Money that the operator gives to a wallet by hand, once for each reference.
+//! Credits that the operator grants manually, once per reference.
 
 use domain::{BusinessId, Paise};
 use postgres::StoreError;
 
-use super::pay_in::{PayInError, post_funds};
+use super::posting::post_deposit;
 use crate::domain::PostingError;
 use crate::state::State;
 use crate::store;
-use crate::store::transfers::{Cause, Found};
+use crate::store::transfers::{Cause, Credit};
 
-/// Why a credit was not given.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CreditError {
-    #[error("a credit of another amount has this reference")]
+    #[error("a credit with this reference has another amount")]
     ReferenceReused,
     #[error(transparent)]
-    Posting(PostingError),
+    Posting(#[from] PostingError),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-impl From<PayInError> for CreditError {
-    fn from(error: PayInError) -> Self {
-        match error {
-            PayInError::Posting(error) => Self::Posting(error),
-            PayInError::Store(error) => Self::Store(error),
-        }
-    }
-}
-
-/// Credits `amount`, or finds that it was credited before under the same reference.
+/// Credits `amount`, or returns the credit that already has this reference.
 ///
 /// # Errors
-/// When the reference stands for another amount, or the wallet cannot hold that much.
+/// When the reference belongs to another amount, the amount exceeds the maximum balance, or the database fails.
 pub(crate) async fn credit(
     state: &State,
     business: BusinessId,
     amount: Paise,
     reference: String,
-) -> Result<Found, CreditError> {
-    let given = state
+) -> Result<Credit, CreditError> {
+    state
         .unit
         .transaction(async |conn| {
             let record = store::wallets::lock_or_create(conn, business, state.unit.clock.now()).await?;
@@ -47,9 +37,8 @@ pub(crate) async fn credit(
                 return if before.amount == amount { Ok(before) } else { Err(CreditError::ReferenceReused) };
             }
             let cause = Cause::OperatorCredit { reference: reference.clone() };
-            let (id, entry) = post_funds(conn, state, &record, amount, cause).await?;
-            Ok(Found { id, amount, balance_after: entry.balance_after })
+            let (id, entry) = post_deposit::<CreditError>(conn, &state.unit, &record, amount, cause).await?;
+            Ok(Credit { id, amount, balance_after: entry.balance_after })
         })
-        .await?;
-    Ok(given)
+        .await
 }

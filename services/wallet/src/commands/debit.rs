@@ -1,25 +1,23 @@
-//! Taking the fee of a live order out of a wallet, or making sure that it is never taken. Requests that queue up
-//! share a transaction: the wallets are locked, all jobs are decided in memory, and written down together.
+//! Takes the fee of a live order from a wallet, or makes sure that it is never taken. Queued requests share a transaction,
+//! which locks the wallets, decides all jobs in memory, and writes the results together.
 
 use std::collections::BTreeSet;
 
 use diesel_async::AsyncPgConnection;
-use domain::{BusinessId, OrderId, Paise, TransferId};
-use outbox::Unit;
-use postgres::{Apply, StoreError};
+use domain::{BusinessId, Clock, Entropy, OrderId, Paise, TransferId};
+use metrics::counter;
+use postgres::{Apply, Batcher, BatcherOptions, Database, StoreError};
 
-use super::low_balance_alert;
-use crate::domain::WalletRecord;
+use super::low_balance_event;
 use crate::domain::{Debit, DebitJob, DebitRefusal, Decided, Known, Outcome, decide};
 use crate::state::DebitQueue;
-use crate::store;
 use crate::store::postings::Postings;
 use crate::store::transfers::{Cause, NewTransfer};
+use crate::store::{self, wallets::WalletRecord};
 
-/// Another instance that decides the same order at the same moment wins at most this often.
-const TRIES_MAX: u32 = 3;
+/// Attempts when other instances decide the same order at the same time.
+const ATTEMPTS_MAX: u32 = 3;
 
-/// Why a debit got no outcome.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DebitError {
     #[error(transparent)]
@@ -28,32 +26,43 @@ pub(crate) enum DebitError {
     Store(#[from] StoreError),
 }
 
-/// Gives the debit its outcome, or brings the one that it already has.
+/// Returns the outcome of the debit, and decides it if it has none yet.
 ///
 /// # Errors
-/// When the request contradicts what is stored, or the database does not answer: then the outcome is unknown.
-pub(crate) async fn debit(queue: &DebitQueue, job: DebitJob) -> Result<Debit, DebitError> {
-    for _ in 0..TRIES_MAX {
+/// When the request contradicts a stored debit. When the database fails, the outcome is unknown.
+pub(crate) async fn submit(queue: &DebitQueue, job: DebitJob) -> Result<Debit, DebitError> {
+    for _ in 0..ATTEMPTS_MAX {
         match queue.submit(job).await {
             Err(StoreError::Query(error)) if conflicts(&error) => {
-                tracing::info!(order = %job.id.order, attempt = job.id.attempt, "another instance was first");
+                tracing::info!(order = %job.id.order, attempt = job.id.attempt, "debit conflict: another instance decided the order first");
             }
             outcome => return Ok(outcome??),
         }
     }
-    Err(StoreError::Unavailable("a debit was overtaken again and again".into()).into())
+    Err(StoreError::Unavailable("other instances decided the same order repeatedly".into()).into())
 }
 
-/// Two instances can meet at the same order only where no common wallet lock keeps them apart: the business has no
-/// wallet yet, or the requests name different businesses. The database lets one of them through.
+/// Instances decide the same order at the same time only without a common wallet lock: if the business has no wallet yet, or
+/// the requests name different businesses. A unique index lets one of them succeed.
 fn conflicts(error: &diesel::result::Error) -> bool {
     store::debits::CONFLICTS.iter().any(|constraint| postgres::violates(error, constraint))
 }
 
-/// The work behind the queue.
-pub(crate) struct ApplyDebits {
-    pub(crate) unit: Unit,
-    pub(crate) low_balance_threshold: Paise,
+/// Starts the queue of debits.
+pub(crate) fn start_queue(
+    database: Database,
+    clock: Clock,
+    entropy: Entropy,
+    default_threshold: Paise,
+) -> DebitQueue {
+    let apply = ApplyDebits { clock, entropy, default_threshold };
+    Batcher::start("wallet_debits", database, BatcherOptions::default(), apply)
+}
+
+struct ApplyDebits {
+    clock: Clock,
+    entropy: Entropy,
+    default_threshold: Paise,
 }
 
 impl Apply for ApplyDebits {
@@ -66,7 +75,7 @@ impl Apply for ApplyDebits {
         jobs: &[DebitJob],
     ) -> Result<Vec<Result<Debit, DebitRefusal>>, StoreError> {
         let decided = decide(self.known(conn, jobs).await?, jobs);
-        if !decided.fresh.is_empty() {
+        if !decided.new_debits.is_empty() {
             self.write(conn, &decided).await?;
         }
         Ok(decided.answers)
@@ -74,7 +83,7 @@ impl Apply for ApplyDebits {
 }
 
 impl ApplyDebits {
-    /// Debits are read after the locks are held, so that what earlier transactions decided is seen.
+    /// Reads debits after locking the wallets, so that it sees the decisions of earlier transactions.
     async fn known(&self, conn: &mut AsyncPgConnection, jobs: &[DebitJob]) -> Result<Known, StoreError> {
         let businesses: BTreeSet<BusinessId> = jobs.iter().map(|job| job.business).collect();
         let orders: BTreeSet<OrderId> = jobs.iter().map(|job| job.id.order).collect();
@@ -84,37 +93,39 @@ impl ApplyDebits {
         for WalletRecord { business, wallet, low_balance_threshold, .. } in
             store::wallets::lock(conn, &businesses).await?
         {
-            known.wallet(business, wallet, low_balance_threshold.unwrap_or(self.low_balance_threshold));
+            known.add_wallet(business, wallet, low_balance_threshold.unwrap_or(self.default_threshold));
         }
         for debit in store::debits::of_orders(conn, &orders).await? {
-            known.debit(debit);
+            known.add_debit(debit);
         }
         Ok(known)
     }
 
     async fn write(&self, conn: &mut AsyncPgConnection, decided: &Decided) -> Result<(), StoreError> {
-        let Unit { clock, entropy, .. } = &self.unit;
-        let now = clock.now();
+        let now = self.clock.now();
         let mut transfers = Vec::new();
-        let mut debits = Vec::with_capacity(decided.fresh.len());
-        for (debit, entry) in &decided.fresh {
+        let mut debits = Vec::with_capacity(decided.new_debits.len());
+        for (debit, entry) in &decided.new_debits {
             let transfer = entry.map(|entry| {
-                let id = TransferId::generate(clock, entropy);
+                let id = TransferId::generate(&self.clock, &self.entropy);
                 let cause = Cause::DeliveryFee { order: debit.id.order };
                 transfers.push(NewTransfer { id, business: debit.business, cause, entry });
                 id
             });
             debits.push((*debit, transfer));
         }
-        // Where no wallet's lock keeps two instances apart, they meet the same orders in the same sequence.
+        // Instances without a common wallet lock insert in the same order, so that they do not deadlock.
         debits.sort_by_key(|(debit, _)| (debit.id.order, debit.id.attempt));
         let postings = Postings { wallets: &decided.wallets, transfers: &transfers, debits: &debits };
         store::postings::write(conn, postings, now).await?;
         if !decided.low_balances.is_empty() {
-            // Not announced to the relay: its poll is fast enough for an alert.
-            let alerts: Vec<_> =
-                decided.low_balances.iter().map(|low| low_balance_alert(clock, entropy, low)).collect();
-            outbox::enqueue(conn, &alerts, now).await?;
+            // Without a notification: the relay polls often enough for this event.
+            let events: Vec<_> = decided
+                .low_balances
+                .iter()
+                .map(|low| low_balance_event(&self.clock, &self.entropy, low))
+                .collect();
+            outbox::enqueue(conn, &events, now).await?;
         }
         Ok(())
     }
@@ -128,13 +139,13 @@ const VOIDED: &str = "voided";
 const REFUSED: &str = "refused";
 const UNKNOWN: &str = "unknown";
 
-pub(crate) fn create_counters() {
+pub(super) fn publish_counters() {
     for outcome in OUTCOMES {
-        metrics::counter!("wallet_debit_requests_total", "outcome" => outcome).increment(0);
+        counter!("wallet_debit_requests_total", "outcome" => outcome).increment(0);
     }
 }
 
-/// Counts answers by their outcome.
+/// Counts the answer to a request.
 pub(crate) fn count(answer: &Result<Debit, DebitError>) {
     let outcome = match answer {
         Ok(Debit { outcome: Outcome::Posted, .. }) => POSTED,
@@ -143,5 +154,5 @@ pub(crate) fn count(answer: &Result<Debit, DebitError>) {
         Err(DebitError::Refused(_)) => REFUSED,
         Err(DebitError::Store(_)) => UNKNOWN,
     };
-    metrics::counter!("wallet_debit_requests_total", "outcome" => outcome).increment(1);
+    counter!("wallet_debit_requests_total", "outcome" => outcome).increment(1);
 }

@@ -1,50 +1,39 @@
-//! Giving a fee back: the reversal of the order's posted debit, once, when the delivery ended before a driver held the
-//! parcel (SPECIFICATION §12, “money on the way out”).
+//! Refunds the fee of an order, once, if the delivery ended before a driver had the parcel (SPECIFICATION §12, money on the
+//! way out). The refund reverses the order's posted debit.
 
 use domain::{BusinessId, EventId, OrderId};
 use postgres::StoreError;
 
-use super::pay_in::{PayInError, post};
+use super::posting::post;
 use crate::domain::PostingError;
 use crate::state::State;
 use crate::store;
 use crate::store::transfers::Cause;
 
-/// The name under which the inbox remembers what this command has seen.
+/// The name of this consumer in the inbox.
 const CONSUMER: &str = "wallet.refunds";
 
-/// Why a refund was not given.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RefundError {
-    #[error("no fee was taken for this order of this business, so there is none to give back")]
+    #[error("this business paid no fee for this order, so there is nothing to refund")]
     NothingTaken,
     #[error(transparent)]
-    Posting(PostingError),
+    Posting(#[from] PostingError),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-impl From<PayInError> for RefundError {
-    fn from(error: PayInError) -> Self {
-        match error {
-            PayInError::Posting(error) => Self::Posting(error),
-            PayInError::Store(error) => Self::Store(error),
-        }
-    }
-}
-
-/// What came of a refund.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refunded {
     Now,
-    /// This event, or another one of the same order, was here before.
+    /// By this event or by another one of the same order.
     Before,
 }
 
-/// Gives back what was taken for the order; the amount is the debit's own, whatever the event says.
+/// Refunds the amount of the order's debit, whatever amount the event has.
 ///
 /// # Errors
-/// When nothing was taken.
+/// When the order has no posted debit, or the database fails.
 pub(crate) async fn refund(
     state: &State,
     event: EventId,
@@ -59,7 +48,7 @@ pub(crate) async fn refund(
             if !outbox::first_time(conn, CONSUMER, event, now).await? {
                 return Ok(Refunded::Before);
             }
-            // The wallet's lock comes first, so that of two events of one order the second sees the first's refund.
+            // Locks the wallet first, so that a second event of the order sees the refund of the first one.
             let record =
                 store::wallets::lock(conn, &[business]).await?.pop().ok_or(RefundError::NothingTaken)?;
             let debit = store::debits::posted(conn, business, order).await?;
@@ -67,12 +56,9 @@ pub(crate) async fn refund(
             if store::transfers::find_refund(conn, business, order).await?.is_some() {
                 return Ok(Refunded::Before);
             }
-            post(conn, state, &record, amount, Cause::Refund { order, reverses }).await?;
+            let cause = Cause::Refund { order, reverses };
+            post::<RefundError>(conn, &state.unit, &record, amount, cause).await?;
             Ok(Refunded::Now)
         })
         .await
-}
-
-pub(crate) fn create_counters() {
-    metrics::counter!("wallet_refunds_total").increment(0);
 }

@@ -1,4 +1,4 @@
-//! `live.order.delivered` and `live.cod.*`: keeps the books of the cash that drivers collect.
+//! `live.order.delivered` and `live.cod.*`: records cash on delivery.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use crate::commands::record_cash::{RecordCashError, record_cash};
 use crate::domain::{CashReport, CashStep};
 use crate::state::State;
 
-/// Handles each event any number of times, with the effect of once.
+/// Idempotent: repeated events have no further effect.
 pub(crate) struct CashReports(pub(crate) Arc<State>);
 
 impl Handler for CashReports {
     async fn handle(&self, envelope: Envelope) -> Result<(), Rejection> {
         let recorded_at = envelope.recorded_at();
         let Body::Order(event) = envelope.body else {
-            return Err(Rejection::Never("this queue is for the events of orders".into()));
+            return Err(Rejection::Never("this queue accepts only events of orders".into()));
         };
         if event.mode != Mode::Live {
-            return Err(Rejection::Never("the cash of a test order is nobody's".into()));
+            return Err(Rejection::Never("a test order has no cash".into()));
         }
         let Some(report) = report(*event, envelope.business_id, recorded_at)? else { return Ok(()) };
         record_cash(&self.0, envelope.id, &report).await.map_err(rejection)?;
@@ -29,7 +29,7 @@ impl Handler for CashReports {
     }
 }
 
-/// What the event says of cash; `None` for a prepaid order.
+/// The report in an event; `None` for a prepaid order.
 fn report(
     event: OrderEvent,
     business: BusinessId,
@@ -41,20 +41,22 @@ fn report(
         EventKind::CodCollected => Some(CashStep::Collected),
         EventKind::CodHandedOver => Some(CashStep::HandedOver),
         EventKind::CodSettled => Some(CashStep::Settled),
-        other => return Err(Rejection::Never(format!("{other} says nothing of cash"))),
+        other => return Err(Rejection::Never(format!("{other} does not report cash"))),
     };
     let amount = event.data.cod_amount_paise;
     let step = match (step, amount) {
         (None, _) => None,
         (Some(step), Some(amount)) if !amount.is_negative() => Some((step, amount)),
-        (Some(_), _) => return Err(Rejection::Never("a report of cash needs its amount".into())),
+        (Some(_), _) => {
+            return Err(Rejection::Never("a report of cash needs an amount of at least 0".into()));
+        }
     };
     let expected = event.cod_expected_paise.filter(|expected| !expected.is_negative());
     let order_reference = event.order.order_reference;
     Ok(Some(CashReport { order: event.order.id, business, order_reference, expected, at, step }))
 }
 
-/// Only a database that is away is worth waiting for: everything else would stay as wrong as it is.
+/// Only an unavailable database is worth a retry.
 fn rejection(error: RecordCashError) -> Rejection {
     match error {
         RecordCashError::Store(error) if error.is_unavailable() => Rejection::Later(error.to_string()),

@@ -1,4 +1,6 @@
-//! What this service hears from others.
+//! Events of other services.
 
 pub(crate) mod cash;
 pub(crate) mod refunds;
+
+pub(crate) use refunds::publish_counters;

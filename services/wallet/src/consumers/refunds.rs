@@ -1,4 +1,4 @@
-//! `live.order.cancelled` and `live.order.failed`: gives the fee back where that is due.
+//! `live.order.cancelled` and `live.order.failed`: refunds the fee if a refund is due.
 
 use std::sync::Arc;
 
@@ -9,16 +9,21 @@ use messaging::{Handler, Rejection};
 use crate::commands::refund::{RefundError, Refunded, refund};
 use crate::state::State;
 
-/// Handles each event any number of times, with the effect of once.
+/// Publishes the counter as 0: alerts on increases miss the first event of an absent series.
+pub(crate) fn publish_counters() {
+    metrics::counter!("wallet_refunds_total").increment(0);
+}
+
+/// Idempotent: repeated events have no further effect.
 pub(crate) struct Refunds(pub(crate) Arc<State>);
 
 impl Handler for Refunds {
     async fn handle(&self, envelope: Envelope) -> Result<(), Rejection> {
         let Body::Order(event) = envelope.body else {
-            return Err(Rejection::Never("this queue is for the events of orders".into()));
+            return Err(Rejection::Never("this queue accepts only events of orders".into()));
         };
         if event.mode != Mode::Live {
-            return Err(Rejection::Never("a test order never touches a wallet".into()));
+            return Err(Rejection::Never("a test order never changes a wallet".into()));
         }
         if !event.refund_due {
             return Ok(());
@@ -29,12 +34,12 @@ impl Handler for Refunds {
         if refunded == Refunded::Now {
             metrics::counter!("wallet_refunds_total").increment(1);
         }
-        tracing::info!(%order, event = %envelope.id, ?refunded, "refund");
+        tracing::info!(%order, event = %envelope.id, ?refunded, "refund processed");
         Ok(())
     }
 }
 
-/// Only a database that is away is worth waiting for: everything else would stay as wrong as it is.
+/// Only an unavailable database is worth a retry.
 fn rejection(error: RefundError) -> Rejection {
     match error {
         RefundError::Store(error) if error.is_unavailable() => Rejection::Later(error.to_string()),

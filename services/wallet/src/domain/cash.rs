@@ -1,5 +1,5 @@
-//! What becomes of the cash of a delivery. From the moment a driver collects it the operator owes it to the business,
-//! until it is settled; each step is booked with the amount that was reported, so that what is missing stays in sight.
+//! Cash on delivery. The operator owes the cash to the business from its collection until its settlement. Each step is
+//! booked with the reported amount, so that missing cash stays visible.
 
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, OrderId, Paise};
@@ -24,7 +24,7 @@ impl CashStep {
         self.into()
     }
 
-    /// The kind of its transfer, by the name used in SQL.
+    /// The kind of its transfer in SQL.
     pub(crate) fn transfer_kind(self) -> &'static str {
         match self {
             Self::Collected => "cod_collected",
@@ -33,7 +33,7 @@ impl CashStep {
         }
     }
 
-    /// Into which account it moves cash, and out of which one.
+    /// The accounts that the cash moves into and out of.
     fn accounts(self) -> (Account, Account) {
         match self {
             Self::Collected => (Account::CodPayable, Account::CodWithDrivers),
@@ -43,7 +43,7 @@ impl CashStep {
     }
 }
 
-/// Both sides of a step's transfer; none where no cash moved, since an entry of nothing is no entry.
+/// Both lines of a step's transfer; `None` for an amount of zero, which is not booked.
 pub(crate) fn cash_lines(step: CashStep, amount: Paise) -> Option<[Line; 2]> {
     let opposite = amount.checked_neg().filter(|_| amount > Paise::ZERO)?;
     let (into, out_of) = step.accounts();
@@ -51,7 +51,7 @@ pub(crate) fn cash_lines(step: CashStep, amount: Paise) -> Option<[Line; 2]> {
     Some([line(into, amount), line(out_of, opposite)])
 }
 
-/// What an event says of an order's cash.
+/// An event about the cash of an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CashReport {
     pub(crate) order: OrderId,
@@ -59,22 +59,22 @@ pub(crate) struct CashReport {
     pub(crate) order_reference: String,
     pub(crate) expected: Option<Paise>,
     pub(crate) at: DateTime<Utc>,
-    /// `None`: it was delivered, and is to be collected.
+    /// `None` for a delivery: its cash is to be collected.
     pub(crate) step: Option<(CashStep, Paise)>,
 }
 
-/// Where the cash of an order is.
+/// The location of an order's cash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum CashStatus {
-    /// Delivered, and not yet reported as collected.
+    /// The order is delivered; its cash is not yet reported as collected.
     Pending,
     Collected,
     HandedOver,
     Settled,
 }
 
-/// One step as it was reported.
+/// One reported step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reported {
     pub(crate) amount: Paise,
@@ -114,8 +114,8 @@ impl CashRecord {
         }
     }
 
-    /// The amount that a report of this step should have had, when `amount` is not it: that of the step before where it
-    /// was reported, and what was expected. Steps may be heard of in any order.
+    /// The amount that this step should have had, if it differs from `amount`: the amount of the previous step, or the
+    /// expected one. Steps may arrive in any order, so the previous one may be missing.
     pub(crate) fn discrepancy(&self, step: CashStep, amount: Paise) -> Option<Paise> {
         let before = match step {
             CashStep::Collected => None,
@@ -125,33 +125,6 @@ impl CashRecord {
         let wanted = [before.map(|reported| reported.amount), self.expected];
         wanted.into_iter().flatten().find(|wanted| *wanted != amount)
     }
-}
-
-/// Selects orders with cash, newest first.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct CashFilter {
-    /// Orders before this one.
-    pub(crate) before: Option<OrderId>,
-    pub(crate) status: Option<CashStatus>,
-    pub(crate) discrepant: bool,
-}
-
-/// Age groups of outstanding cash in days; each ends where the next begins.
-pub(crate) const CASH_AGES: [&str; 4] = ["0-1", "1-3", "3-7", "7+"];
-
-/// Outstanding cash by holder, and by age with the number of orders.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct CashTotals {
-    /// Delivered, not yet reported as collected.
-    pub(crate) pending: Paise,
-    /// Collected, not yet handed over.
-    pub(crate) with_drivers: Paise,
-    /// Handed over, not yet settled. Negative if more was settled.
-    pub(crate) with_operator: Paise,
-    /// In the order of [`CASH_AGES`].
-    pub(crate) by_age: [(i64, Paise); CASH_AGES.len()],
-    pub(crate) settled_recently: Paise,
-    pub(crate) discrepancies: i64,
 }
 
 #[cfg(test)]
@@ -179,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn each_step_is_held_against_the_one_before_and_the_order() {
+    fn each_step_is_compared_with_the_previous_one_and_the_order() {
         use CashStep::{Collected, HandedOver, Settled};
         for (record, step, amount, wanted) in [
             (record(Some(100), None, None), Collected, 100, None),
@@ -202,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn cash_is_where_its_last_step_took_it() {
+    fn the_last_step_decides_where_cash_is() {
         use CashStep::{Collected, HandedOver, Settled};
         let at = |record: &CashRecord| {
             (
@@ -232,10 +205,10 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is reported, in whatever order: what the business is owed is what drivers, the operator, and what was
-        /// paid out say together, and an amount is a discrepancy exactly when something says another.
+        /// For any reports in any order: the debt to the business equals the cash of drivers and operator plus the paid
+        /// out cash, and an amount is a discrepancy exactly when another amount contradicts it.
         #[test]
-        fn any_reports_keep_the_books_of_cash(
+        fn any_reports_keep_the_cash_accounts_balanced(
             reports in proptest::collection::vec((0_usize..3, 0_i64..1_000), 0..20),
             expected in proptest::option::of(0_i64..1_000),
         ) {

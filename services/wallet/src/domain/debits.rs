@@ -1,5 +1,5 @@
-//! How debits end (SPECIFICATION §10): one amount for each id, an outcome that never changes, at most one posted debit
-//! for each order, and no wallet below zero. A batch of jobs is decided in memory, in the order in which it came.
+//! How debits end (SPECIFICATION §10): each id has one amount and one final outcome, each order has at most one posted
+//! debit, and no wallet falls below zero. [`decide`] decides a batch of jobs in memory, in their order.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -8,23 +8,22 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 use super::{Wallet, WalletEntry};
 
-/// Which debit: an order's fee, at the order's `attempt`, which counts from 1.
+/// The fee of an order, at one of its attempts, which are counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct DebitId {
     pub(crate) order: OrderId,
     pub(crate) attempt: i32,
 }
 
-/// What is to be done with a debit that has no outcome yet.
+/// The requested outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Take the fee, if the balance allows it.
+    /// Take the fee if the balance suffices.
     Post,
-    /// Make sure that it is never taken.
+    /// Make sure that the fee is never taken.
     Void,
 }
 
-/// One request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DebitJob {
     pub(crate) id: DebitId,
@@ -33,7 +32,6 @@ pub(crate) struct DebitJob {
     pub(crate) action: Action,
 }
 
-/// How a debit ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum Outcome {
@@ -43,54 +41,54 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// The name used in SQL.
+    /// The name in SQL.
     pub(crate) fn as_str(self) -> &'static str {
         self.into()
     }
 }
 
-/// A debit with its outcome, which is final.
+/// A debit with its final outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Debit {
     pub(crate) id: DebitId,
     pub(crate) business: BusinessId,
     pub(crate) amount: Paise,
     pub(crate) outcome: Outcome,
-    /// The balance when the outcome was decided: after the fee was taken, if it was.
+    /// The balance after the decision, and after the fee if it was posted.
     pub(crate) balance_after: Paise,
 }
 
-/// Why a request gets no outcome. Nothing is stored then.
+/// Why a request is refused. Nothing is stored then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum DebitRefusal {
-    #[error("this debit was asked for with another amount or for another business")]
+    #[error("this debit exists with another amount or for another business")]
     Mismatch,
     #[error("another attempt of this order has already taken its fee")]
     OrderAlreadyDebited,
 }
 
-/// A wallet under lock, with the balance below which its owner wants to hear of it.
+/// A locked wallet with its alert threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Watched {
+struct LockedWallet {
     wallet: Wallet,
     threshold: Paise,
 }
 
-/// All that is known of the orders and wallets that a batch touches, and cannot change while it is decided.
+/// The stored state of the orders and wallets in a batch. It does not change during the decision.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
-    wallets: BTreeMap<BusinessId, Watched>,
+    wallets: BTreeMap<BusinessId, LockedWallet>,
     debits: HashMap<DebitId, Debit>,
     paid: HashSet<OrderId>,
 }
 
 impl Known {
-    /// A business without a wallet has an empty one, and needs no mention.
-    pub(crate) fn wallet(&mut self, business: BusinessId, wallet: Wallet, threshold: Paise) {
-        self.wallets.insert(business, Watched { wallet, threshold });
+    /// A business without a wallet counts as having an empty one.
+    pub(crate) fn add_wallet(&mut self, business: BusinessId, wallet: Wallet, threshold: Paise) {
+        self.wallets.insert(business, LockedWallet { wallet, threshold });
     }
 
-    pub(crate) fn debit(&mut self, debit: Debit) {
+    pub(crate) fn add_debit(&mut self, debit: Debit) {
         if debit.outcome == Outcome::Posted {
             self.paid.insert(debit.id.order);
         }
@@ -98,11 +96,11 @@ impl Known {
     }
 
     fn balance(&self, business: BusinessId) -> Paise {
-        self.wallets.get(&business).map_or(Paise::ZERO, |watched| watched.wallet.balance)
+        self.wallets.get(&business).map_or(Paise::ZERO, |locked| locked.wallet.balance)
     }
 }
 
-/// A wallet that a debit took below its threshold.
+/// A wallet whose balance fell below its threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LowBalance {
     pub(crate) business: BusinessId,
@@ -110,19 +108,19 @@ pub(crate) struct LowBalance {
     pub(crate) threshold: Paise,
 }
 
-/// What to answer, and what to write down.
+/// The answers, and the changes to write.
 #[derive(Debug, Default)]
 pub(crate) struct Decided {
-    /// For each job, in the order of the jobs.
+    /// One per job, in the order of the jobs.
     pub(crate) answers: Vec<Result<Debit, DebitRefusal>>,
-    /// The debits that were not known before; a posted one comes with its entry.
-    pub(crate) fresh: Vec<(Debit, Option<WalletEntry>)>,
-    /// The wallets that changed, as they are now.
+    /// Debits to insert. Posted ones have an entry.
+    pub(crate) new_debits: Vec<(Debit, Option<WalletEntry>)>,
+    /// The changed wallets.
     pub(crate) wallets: BTreeMap<BusinessId, Wallet>,
     pub(crate) low_balances: Vec<LowBalance>,
 }
 
-/// Decides a batch. Each job sees what those before it did.
+/// Decides a batch. Each job sees the effects of the previous jobs.
 pub(crate) fn decide(mut known: Known, jobs: &[DebitJob]) -> Decided {
     let mut decided = Decided::default();
     for job in jobs {
@@ -142,7 +140,7 @@ fn answer(known: &mut Known, job: &DebitJob, decided: &mut Decided) -> Result<De
         Action::Post if known.paid.contains(&job.id.order) => {
             return Err(DebitRefusal::OrderAlreadyDebited);
         }
-        Action::Post => take(known, job, decided),
+        Action::Post => take_fee(known, job, decided),
     };
     let outcome = match (job.action, entry) {
         (Action::Void, _) => Outcome::Voided,
@@ -151,18 +149,18 @@ fn answer(known: &mut Known, job: &DebitJob, decided: &mut Decided) -> Result<De
     };
     let balance_after = known.balance(job.business);
     let debit = Debit { id: job.id, business: job.business, amount: job.amount, outcome, balance_after };
-    known.debit(debit);
-    decided.fresh.push((debit, entry));
+    known.add_debit(debit);
+    decided.new_debits.push((debit, entry));
     Ok(debit)
 }
 
-/// Takes the fee out of the wallet, unless it holds too little.
-fn take(known: &mut Known, job: &DebitJob, decided: &mut Decided) -> Option<WalletEntry> {
-    let watched = known.wallets.get_mut(&job.business)?;
-    let before = watched.wallet.balance;
-    let entry = watched.wallet.post(job.amount.checked_neg()?).ok()?;
-    decided.wallets.insert(job.business, watched.wallet);
-    let threshold = watched.threshold;
+/// Takes the fee from the wallet; `None` if its balance does not suffice.
+fn take_fee(known: &mut Known, job: &DebitJob, decided: &mut Decided) -> Option<WalletEntry> {
+    let locked = known.wallets.get_mut(&job.business)?;
+    let before = locked.wallet.balance;
+    let entry = locked.wallet.post(job.amount.checked_neg()?).ok()?;
+    decided.wallets.insert(job.business, locked.wallet);
+    let threshold = locked.threshold;
     if before >= threshold && entry.balance_after < threshold {
         let balance = entry.balance_after;
         decided.low_balances.push(LowBalance { business: job.business, balance, threshold });

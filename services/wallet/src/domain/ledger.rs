@@ -1,39 +1,39 @@
-//! The ledger's arithmetic. An amount is signed from the account's own view: positive is money that comes in. Every
-//! transfer has one line in a business's wallet and one in an account of the operator's, and the two sum to zero.
+//! The arithmetic of the ledger. A positive amount increases the account. Every transfer has one line in the wallet of a
+//! business and one in an account of the operator; the two sum to zero.
 
 use domain::Paise;
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
-/// Whose money a line counts. Only wallets keep a balance; what an account of the operator's holds is the sum of its
-/// entries, so that no row exists that every order would have to lock.
+/// The account of a line. Only wallets store a balance. The balance of an operator account is the sum of its entries, so
+/// orders do not have to lock a common row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum Account {
     BusinessWallet,
-    /// What deliveries earn the operator.
+    /// The operator's income from deliveries.
     FeeIncome,
-    /// What fees were given back; set against the income.
+    /// Refunded fees, which reduce the income.
     Refunds,
-    /// What the payment provider owes for top-ups.
+    /// Money that the payment provider owes for top-ups.
     TopUpClearing,
-    /// What the operator gave to wallets by hand.
+    /// Credits that the operator granted manually.
     OperatorCredits,
-    /// The cash that businesses are owed.
+    /// Cash owed to businesses.
     CodPayable,
-    /// Cash that drivers hold.
+    /// Cash held by drivers.
     CodWithDrivers,
-    /// Cash that the operator holds.
+    /// Cash held by the operator.
     CodWithOperator,
 }
 
 impl Account {
-    /// The name used in SQL.
+    /// The name in SQL.
     pub(crate) fn as_str(self) -> &'static str {
         self.into()
     }
 }
 
-/// Why money moves.
+/// The reason of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum TransferKind {
@@ -44,12 +44,12 @@ pub(crate) enum TransferKind {
 }
 
 impl TransferKind {
-    /// The name used in SQL and in the statement.
+    /// The name in SQL and in the statement.
     pub(crate) fn as_str(self) -> &'static str {
         self.into()
     }
 
-    /// The account at the other end of the wallet.
+    /// The operator account that balances the wallet.
     fn counterpart(self) -> Account {
         match self {
             Self::DeliveryFee => Account::FeeIncome,
@@ -60,15 +60,15 @@ impl TransferKind {
     }
 }
 
-/// A business's wallet as it stands; a business that never had money in has the default one.
+/// The wallet of a business. A business that never paid in has the default one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wallet {
     pub(crate) balance: Paise,
-    /// How many entries it has; the newest has this sequence.
+    /// Also the sequence of the newest entry.
     pub(crate) entry_count: i64,
 }
 
-/// A line of the statement. `sequence` counts a wallet's entries from 1 without a gap.
+/// A line of the statement. `sequence` numbers the entries of a wallet from 1, without gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WalletEntry {
     pub(crate) amount: Paise,
@@ -76,12 +76,12 @@ pub(crate) struct WalletEntry {
     pub(crate) balance_after: Paise,
 }
 
-/// Why an amount cannot be posted. The wallet stays as it is.
+/// Why an amount cannot be posted. The wallet does not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PostingError {
-    #[error("the wallet holds too little")]
+    #[error("the balance of the wallet is insufficient")]
     Insufficient,
-    #[error("the wallet cannot hold that much")]
+    #[error("the amount exceeds the maximum balance")]
     TooMuch,
 }
 
@@ -89,7 +89,7 @@ impl Wallet {
     /// Adds a signed amount as the wallet's next entry.
     ///
     /// # Errors
-    /// When the balance would fall below zero, or out of what an amount can express.
+    /// When the balance would fall below zero or overflow.
     pub(crate) fn post(&mut self, amount: Paise) -> Result<WalletEntry, PostingError> {
         let balance_after = self.balance.checked_add(amount).ok_or(PostingError::TooMuch)?;
         if balance_after.is_negative() {
@@ -101,7 +101,7 @@ impl Wallet {
     }
 }
 
-/// One side of a transfer. Only the wallet's side has a place in a sequence and a running balance.
+/// One side of a transfer. Only the side of the wallet has a sequence and a running balance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) account: Account,
@@ -110,7 +110,7 @@ pub(crate) struct Line {
     pub(crate) balance_after: Option<Paise>,
 }
 
-/// Both sides of a transfer, given the wallet's.
+/// Both sides of a transfer, from the entry of the wallet.
 pub(crate) fn lines(kind: TransferKind, entry: &WalletEntry) -> [Line; 2] {
     let wallet = Line {
         account: Account::BusinessWallet,
@@ -118,7 +118,7 @@ pub(crate) fn lines(kind: TransferKind, entry: &WalletEntry) -> [Line; 2] {
         sequence: Some(entry.sequence),
         balance_after: Some(entry.balance_after),
     };
-    // An amount that was posted lies within the range of balances, which is symmetric.
+    // The entry was posted, so its amount is within the symmetric range of balances.
     let opposite = Paise::new(-entry.amount.get());
     let counterpart =
         Line { account: kind.counterpart(), amount: opposite, sequence: None, balance_after: None };
@@ -132,17 +132,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_kind_has_an_account_of_its_own_at_the_other_end() {
+    fn each_kind_has_its_own_operator_account() {
         let mut seen: Vec<_> = TransferKind::VARIANTS.iter().map(|kind| kind.counterpart()).collect();
         seen.push(Account::BusinessWallet);
-        // Cash never touches a wallet.
+        // Cash never moves through a wallet.
         seen.extend([Account::CodPayable, Account::CodWithDrivers, Account::CodWithOperator]);
         assert_eq!(seen.len(), Account::VARIANTS.len());
         assert!(Account::VARIANTS.iter().all(|account| seen.contains(account)));
     }
 
     #[test]
-    fn the_other_end_of_a_transfer_is_that_of_its_kind() {
+    fn the_kind_decides_the_operator_account() {
         let entry = WalletEntry { amount: Paise::new(-5), sequence: 2, balance_after: Paise::ZERO };
         for (kind, account) in [
             (TransferKind::DeliveryFee, "fee_income"),
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wallet_refuses_what_it_cannot_express() {
+    fn a_wallet_refuses_overflow() {
         let full = Wallet { balance: Paise::new(i64::MAX), entry_count: 3 };
         let mut wallet = full;
         assert_eq!(wallet.post(Paise::new(1)), Err(PostingError::TooMuch));
@@ -175,10 +175,10 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is posted, in whatever order: the balance is the sum of what was accepted and never negative, the
-        /// sequence has no gap, and every transfer sums to zero.
+        /// For any postings: the balance is the sum of the accepted amounts and never negative, the sequence has no gap,
+        /// and every transfer sums to zero.
         #[test]
-        fn any_postings_keep_the_books(amounts in proptest::collection::vec(-1_000_i64..1_000, 0..100)) {
+        fn any_postings_keep_the_ledger_balanced(amounts in proptest::collection::vec(-1_000_i64..1_000, 0..100)) {
             let mut wallet = Wallet::default();
             let mut total = 0;
             let mut accepted = 0;

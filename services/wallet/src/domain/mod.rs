@@ -1,28 +1,23 @@
-//! The wallet's own pure decisions: how money moves between accounts, how a debit ends, what pays a top-up, what became
-//! of cash. No I/O.
+//! Pure rules: how money moves between accounts, how debits end, which payments pay a top-up, where cash is.
 
 mod cash;
 mod debits;
 mod ledger;
+mod payments;
 mod reconciliation;
-mod statement;
 mod top_ups;
-mod wallet_record;
 
-pub(crate) use cash::{
-    CASH_AGES, CashFilter, CashRecord, CashReport, CashStatus, CashStep, CashTotals, Reported, cash_lines,
-};
+pub(crate) use cash::{CashRecord, CashReport, CashStatus, CashStep, Reported, cash_lines};
 pub(crate) use debits::{
     Action, Debit, DebitId, DebitJob, DebitRefusal, Decided, Known, LowBalance, Outcome, decide,
 };
 pub(crate) use ledger::{Line, PostingError, TransferKind, Wallet, WalletEntry, lines};
+pub use payments::Provider;
+pub(crate) use payments::{CURRENCY, Notice, NoticeOutcome, Payment};
 pub(crate) use reconciliation::{
-    BooksSide, CashSide, Check, DebitSide, Discrepancy, Finding, OrderSide, UNDER_WAY, compare,
+    CashSide, Check, DebitSide, Discrepancy, Finding, LedgerSide, OrderSide, UNDER_WAY_MAX, compare,
 };
-pub(crate) use statement::{LineFilter, StatementLine};
-pub use top_ups::Provider;
-pub(crate) use top_ups::{CURRENCY, NoticeOutcome, Payment, Status, TopUp, Verdict, next_check};
-pub(crate) use wallet_record::WalletRecord;
+pub(crate) use top_ups::{PaymentDecision, Status, TopUp, next_check};
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,5 @@
-//! What must hold of the books and the orders (SPECIFICATION §14), by name, and whether an order and its money agree.
+//! The rules that the ledger and the orders must satisfy (SPECIFICATION §14.1-2), and the comparison of an order with its
+//! money.
 
 use std::cmp::Ordering;
 
@@ -8,50 +9,49 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 use super::Outcome;
 
-/// What can be found. The names are those in metrics, logs and the database.
+/// The rules. Metrics, logs and the database use these names.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Display, EnumString, IntoStaticStr, VariantArray,
 )]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum Check {
-    /// A wallet does not stand where its newest entry says, or stands below zero.
+    /// A wallet's balance differs from its newest entry, or is negative.
     WalletBalanceWrong,
     /// The entries of a transfer do not sum to zero.
     TransferUnbalanced,
-    /// A transfer has not exactly the two entries of its kind, in its own business's accounts.
+    /// A transfer lacks one of the two entries of its kind, or has others.
     TransferWrongAccounts,
     EntryWithoutTransfer,
-    /// An entry does not follow from the one before it in its wallet.
+    /// An entry does not continue the previous one of its wallet.
     WalletChainBroken,
-    /// A fee without a posted debit of the same order, business and amount.
+    /// A fee has no posted debit with the same order, business and amount.
     FeeWithoutDebit,
-    /// A refund that does not take back the fee of its order.
+    /// A refund does not reverse the fee of its order.
     RefundWrong,
     RefundRepeated,
-    /// A transfer of a top-up that did not succeed by it, or by another amount.
+    /// The transfer of a top-up differs from the top-up.
     TopUpWrong,
     CreditRepeated,
-    /// A transfer of cash that was not reported so.
+    /// A transfer of cash differs from the reported step.
     CashWrong,
     DebitRepeated,
-    /// A posted debit without the transfer of the same order, business and amount.
+    /// A posted debit has no transfer with the same order, business and amount.
     DebitWithoutFee,
-    /// Cash that was reported, or none, and not booked so.
+    /// A reported step of cash is not booked, or a step is booked without a report.
     CashNotBooked,
     TopUpNotBooked,
-    /// A placed live order without a posted debit.
+    /// A placed live order has no posted debit.
     OrderWithoutDebit,
-    /// A posted debit of another amount or business than its order's.
+    /// A posted debit has another amount or business than its order.
     DebitDiffersFromOrder,
-    /// A posted debit whose order is not there, or not placed.
+    /// The order of a posted debit does not exist or is not placed.
     DebitWithoutOrder,
     RefundMissing,
     RefundNotDue,
     TestOrderDebited,
-    /// Cash of another business than its order's, or of another amount than is to be collected, or of an order that is not
-    /// there, not placed, or a test.
+    /// Cash has another business or amount than its order, or its order does not exist, is not placed, or is a test order.
     CashDiffersFromOrder,
-    /// Cash that is to be collected, or moved on, by its order, and has not in the books.
+    /// The order reports cash, or a step of it, that the ledger lacks.
     CashMissing,
 }
 
@@ -61,37 +61,37 @@ impl Check {
     }
 }
 
-/// Something that must not be. Made of ids, kinds and amounts alone: it is logged.
+/// A broken rule. Findings are logged, so they contain only ids, kinds and amounts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Finding {
     pub(crate) check: Check,
-    /// The id of the transfer, order, top-up or business that it is about.
+    /// The id of a transfer, order, top-up or business.
     pub(crate) subject: String,
     pub(crate) detail: String,
 }
 
-/// Longer than a step between the services takes: recovery finishes orders after 6 s, and an event crosses the broker
+/// The longest time that a step between the services takes: recovery finishes orders after 6 s, and events cross the broker
 /// within seconds.
-pub(crate) const UNDER_WAY: TimeDelta = TimeDelta::seconds(60);
+pub(crate) const UNDER_WAY_MAX: TimeDelta = TimeDelta::seconds(60);
 
-/// What order-api says of an order.
+/// An order as order-api reports it.
 #[derive(Clone, Debug)]
 pub(crate) struct OrderSide {
     pub(crate) business: BusinessId,
     pub(crate) mode: Mode,
     pub(crate) placed: bool,
     pub(crate) fee: Paise,
-    /// The cash to be collected; unknown where order-api does not say it yet.
+    /// The cash to collect; `None` if order-api does not report it yet.
     pub(crate) cash: Option<Paise>,
-    /// Where that cash is; unknown where order-api does not say it yet.
+    /// The status of the cash; `None` if order-api does not report it yet.
     pub(crate) cash_status: Option<CodStatus>,
-    /// The books know its cash from then on; false where order-api does not say it yet.
+    /// The ledger knows the cash from the delivery on. False if order-api does not report it yet.
     pub(crate) delivered: bool,
     pub(crate) refund_due: bool,
     pub(crate) changed_at: DateTime<Utc>,
 }
 
-/// A debit of the order, as the books have it.
+/// A debit of the order in the ledger.
 #[derive(Clone, Debug)]
 pub(crate) struct DebitSide {
     pub(crate) business: BusinessId,
@@ -100,91 +100,91 @@ pub(crate) struct DebitSide {
     pub(crate) decided_at: DateTime<Utc>,
 }
 
-/// The cash of the order, as the books have it.
+/// The cash of the order in the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CashSide {
     pub(crate) business: BusinessId,
-    /// Unknown where no event has told it yet.
+    /// `None` until an event reports it.
     pub(crate) expected: Option<Paise>,
-    /// How far it has come.
     pub(crate) status: CodStatus,
 }
 
-/// What the books say of an order.
+/// The order's money in the ledger.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct BooksSide {
+pub(crate) struct LedgerSide {
     pub(crate) debits: Vec<DebitSide>,
     pub(crate) refunded: bool,
     pub(crate) cash: Option<CashSide>,
 }
 
-/// A disagreement.
+/// A difference between an order and the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Discrepancy {
     pub(crate) finding: Finding,
-    /// Where what is missing may still be under way: since when.
+    /// If the missing step may still follow: the time of its cause.
     pub(crate) awaited_since: Option<DateTime<Utc>>,
 }
 
 impl Discrepancy {
-    /// Whether it is too early to call it a finding.
+    /// It is too recent to be a finding.
     pub(crate) fn is_under_way(&self, now: DateTime<Utc>) -> bool {
-        self.awaited_since.is_some_and(|since| now - since < UNDER_WAY)
+        self.awaited_since.is_some_and(|since| now - since < UNDER_WAY_MAX)
     }
 }
 
-/// Where an order and its money disagree. The two sides were not read in the same instant, so a disagreement is looked at
-/// once more before it is believed.
-pub(crate) fn compare(id: OrderId, order: Option<&OrderSide>, books: &BooksSide) -> Vec<Discrepancy> {
+/// Compares an order with its money. The two sides were read at different times, so callers check discrepancies again
+/// before they report them.
+pub(crate) fn compare(id: OrderId, order: Option<&OrderSide>, ledger: &LedgerSide) -> Vec<Discrepancy> {
     let mut discrepancies = Vec::new();
-    let mut discrepancy = |check, detail: String, awaited_since| {
+    let mut report = |check, detail: String, awaited_since| {
         let finding = Finding { check, subject: id.to_string(), detail };
         discrepancies.push(Discrepancy { finding, awaited_since });
     };
-    let posted = books.debits.iter().find(|debit| debit.outcome == Outcome::Posted);
-    let told = |debit: &DebitSide| format!("a debit of {} paise of {}", debit.amount.get(), debit.business);
+    let posted = ledger.debits.iter().find(|debit| debit.outcome == Outcome::Posted);
+    let described =
+        |debit: &DebitSide| format!("a debit of {} paise of {}", debit.amount.get(), debit.business);
     let placed = order.filter(|order| order.placed && order.mode == Mode::Live);
     match (order, posted) {
         (Some(OrderSide { mode: Mode::Test, .. }), _) => {
-            for debit in &books.debits {
-                discrepancy(Check::TestOrderDebited, format!("{}, {}", told(debit), debit.outcome), None);
+            for debit in &ledger.debits {
+                report(Check::TestOrderDebited, format!("{}, {}", described(debit), debit.outcome), None);
             }
         }
         (None, Some(debit)) => {
-            discrepancy(Check::DebitWithoutOrder, format!("{}; there is no such order", told(debit)), None);
+            report(Check::DebitWithoutOrder, format!("{}; there is no such order", described(debit)), None);
         }
         (Some(order), Some(debit)) if !order.placed => {
-            let detail = format!("{}; the order is not placed", told(debit));
-            discrepancy(Check::DebitWithoutOrder, detail, Some(debit.decided_at));
+            let detail = format!("{}; the order is not placed", described(debit));
+            report(Check::DebitWithoutOrder, detail, Some(debit.decided_at));
         }
         (Some(order), Some(debit)) if (order.business, order.fee) != (debit.business, debit.amount) => {
-            let wanted = format!("the order is of {} paise of {}", order.fee.get(), order.business);
-            discrepancy(Check::DebitDiffersFromOrder, format!("{}; {wanted}", told(debit)), None);
+            let expected = format!("the order is of {} paise of {}", order.fee.get(), order.business);
+            report(Check::DebitDiffersFromOrder, format!("{}; {expected}", described(debit)), None);
         }
         (Some(order), None) if order.placed => {
             let detail = format!("{} paise of {}", order.fee.get(), order.business);
-            discrepancy(Check::OrderWithoutDebit, detail, None);
+            report(Check::OrderWithoutDebit, detail, None);
         }
         _ => {}
     }
-    match (placed.filter(|order| order.refund_due), posted, books.refunded) {
+    match (placed.filter(|order| order.refund_due), posted, ledger.refunded) {
         (Some(order), Some(debit), false) => {
-            discrepancy(Check::RefundMissing, told(debit), Some(order.changed_at));
+            report(Check::RefundMissing, described(debit), Some(order.changed_at));
         }
         (None, _, true) => {
-            discrepancy(Check::RefundNotDue, "its delivery did not end before the pickup".into(), None)
+            report(Check::RefundNotDue, "the delivery did not end before the pickup".into(), None)
         }
         _ => {}
     }
-    if let Some((check, detail, awaited_since)) = cash_doubt(placed, books.cash) {
-        discrepancy(check, detail, awaited_since);
+    if let Some((check, detail, awaited_since)) = cash_discrepancy(placed, ledger.cash) {
+        report(check, detail, awaited_since);
     }
     discrepancies
 }
 
-/// Where an order and the books disagree on its cash: on whose it is and how much, or on how far it has come. An order is
-/// placed long before it is delivered, and moves before the books hear of it; only what the books lack may be under way.
-fn cash_doubt(
+/// Compares the cash of an order with the ledger: business, amount and status. The order always changes before the ledger,
+/// so only a step that the ledger lacks may be under way.
+fn cash_discrepancy(
     placed: Option<&OrderSide>,
     cash: Option<CashSide>,
 ) -> Option<(Check, String, Option<DateTime<Utc>>)> {
@@ -200,23 +200,23 @@ fn cash_doubt(
         return Some((Check::CashDiffersFromOrder, detail, None));
     }
     let order = placed?;
-    let said = order.cash_status?;
+    let reported = order.cash_status?;
     let booked = cash.map(|cash| cash.status);
     let detail = || {
         let booked = booked.map_or_else(|| "none".to_owned(), |status| status.to_string());
-        format!("{said} by its order; {booked} in the books")
+        format!("order: {reported}; ledger: {booked}")
     };
-    if booked.is_none() && order.delivered && said != CodStatus::NotApplicable {
+    if booked.is_none() && order.delivered && reported != CodStatus::NotApplicable {
         return Some((Check::CashMissing, detail(), Some(order.changed_at)));
     }
-    match steps(said).cmp(&booked.map_or(0, steps)) {
+    match steps(reported).cmp(&booked.map_or(0, steps)) {
         Ordering::Equal => None,
         Ordering::Less => Some((Check::CashDiffersFromOrder, detail(), None)),
         Ordering::Greater => Some((Check::CashMissing, detail(), Some(order.changed_at))),
     }
 }
 
-/// How often the cash has moved.
+/// The number of times that the cash moved.
 fn steps(status: CodStatus) -> u8 {
     match status {
         CodStatus::NotApplicable | CodStatus::Pending => 0,

@@ -1,46 +1,47 @@
-//! The payment provider that collects top-ups: the line to somebody else's system. It is asked between two
-//! transactions of ours: the first writes the top-up down as pending, the second credits it once the money is confirmed.
+//! Payment providers, which collect top-ups. A provider is called between two transactions: the first stores the top-up as
+//! pending, the second credits it once the payment is confirmed.
 
 mod notice;
 mod razorpay;
 mod sandbox;
-mod section;
 
 use domain::Paise;
 use futures_util::future::BoxFuture;
 
-use crate::domain::{Payment, Provider, TopUp};
+use crate::domain::{Notice, Payment, Provider, TopUp};
 
-pub(crate) use notice::{Notice, NoticeError, RawNotice};
-pub use section::{Payments, RazorpayAccount};
+pub(crate) use notice::{NoticeError, RawNotice};
+pub(crate) use razorpay::{Razorpay, RazorpayOptions};
+pub(crate) use sandbox::Sandbox;
 
-/// What every provider can do. One implementation each; the far end is replaced in tests, not this.
+/// Tests replace the provider's server, not this trait.
 pub(crate) trait PaymentProvider: Send + Sync {
     fn name(&self) -> Provider;
 
-    /// Has the provider know the top-up under its id; asking twice for one top-up finds it again.
-    fn open<'a>(&'a self, top_up: &'a TopUp) -> BoxFuture<'a, Result<Opened, ProviderError>>;
+    /// Registers the top-up with the provider. Repeated calls return the same order.
+    fn create_order<'a>(&'a self, top_up: &'a TopUp) -> BoxFuture<'a, Result<ProviderOrder, ProviderError>>;
 
-    /// The payment that pays an opened top-up, if there is one.
-    fn payment<'a>(&'a self, top_up: &'a TopUp) -> BoxFuture<'a, Result<Option<Payment>, ProviderError>>;
+    /// The captured payment of a registered top-up.
+    fn find_payment<'a>(&'a self, top_up: &'a TopUp)
+    -> BoxFuture<'a, Result<Option<Payment>, ProviderError>>;
 
-    /// What the provider's page needs to collect an opened top-up; `None` where there is no page.
+    /// The data that the provider's checkout page needs; `None` if the provider has no page.
     fn checkout(&self, top_up: &TopUp) -> Option<Checkout>;
 
-    /// Reads what was posted to us, if the provider signed it.
-    fn read(&self, notice: &RawNotice) -> Result<Notice, NoticeError>;
+    /// Checks the signature of a notice, then parses it.
+    fn verify_notice(&self, notice: &RawNotice) -> Result<Notice, NoticeError>;
 }
 
-/// A top-up that the provider knows.
+/// A top-up that is registered with the provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Opened {
-    /// The provider's own name for it.
+pub(crate) struct ProviderOrder {
+    /// The provider's id of the top-up.
     pub(crate) reference: Option<String>,
-    /// When it is paid already.
+    /// Present if the top-up is already paid.
     pub(crate) payment: Option<Payment>,
 }
 
-/// For the provider's page. Nothing of it is secret.
+/// For the provider's page. Nothing here is secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Checkout {
     pub(crate) key_id: String,
@@ -48,24 +49,13 @@ pub(crate) struct Checkout {
     pub(crate) amount: Paise,
 }
 
-/// Why a provider was of no help. The words hold nothing secret or personal.
+/// The texts contain nothing secret or personal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ProviderError {
-    /// No answer, or one that says nothing: what was asked for may or may not have been done.
-    #[error("the payment provider cannot be reached: {0}")]
+    /// No response, or an unusable one. Whether the provider acted is unknown.
+    #[error("the payment provider is unreachable: {0}")]
     Unavailable(String),
-    /// It will not take this on, however often it is asked.
+    /// A retry gets the same answer.
     #[error("the payment provider refused: {0}")]
     Refused(String),
-}
-
-/// The provider that the settings name.
-///
-/// # Errors
-/// When no HTTP client can be built.
-pub(crate) fn provider(settings: &Payments) -> anyhow::Result<Box<dyn PaymentProvider>> {
-    Ok(match settings.provider {
-        Provider::Sandbox => Box::new(sandbox::Sandbox),
-        Provider::Razorpay => Box::new(razorpay::Razorpay::new(&settings.razorpay)?),
-    })
 }

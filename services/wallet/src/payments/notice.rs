@@ -1,5 +1,5 @@
-//! What Razorpay posts when something happened to a payment: judged by its signature over the bytes as they came, and
-//! only then read.
+//! Notices: the webhooks that Razorpay sends about payments. The signature covers the received bytes, so it is checked before
+//! they are parsed.
 
 use domain::Paise;
 use hmac::{Hmac, KeyInit, Mac};
@@ -7,9 +7,9 @@ use serde::Deserialize;
 use settings::Secret;
 use sha2::{Digest, Sha256};
 
-use crate::domain::Payment;
+use crate::domain::{Notice, Payment};
 
-/// As it was posted.
+/// A notice as received.
 #[derive(Clone)]
 pub(crate) struct RawNotice {
     /// HMAC-SHA256 of the body, in hexadecimal.
@@ -17,28 +17,13 @@ pub(crate) struct RawNotice {
     pub(crate) body: String,
 }
 
-/// What a signed notice says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Notice {
-    /// The same however often the provider sends it, and another one for whatever else it signs: the hash of its bytes.
-    /// What the provider calls the event stands in a header that it does not sign, so nothing is decided by it.
-    pub(crate) event_id: String,
-    pub(crate) kind: String,
-    /// The provider's name for the top-up; `None` when the notice is of none.
-    pub(crate) reference: Option<String>,
-    /// The payment of which it tells.
-    pub(crate) payment: Option<Payment>,
-    /// Whether that payment's money has come in.
-    pub(crate) captured: bool,
-}
-
-/// Why a notice is not believed. Nothing is written then.
+/// Why a notice is rejected. Nothing is stored then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NoticeError {
     #[error("the notice is not signed by the payment provider")]
     Unsigned,
-    #[error("the notice cannot be read")]
-    Unreadable,
+    #[error("the notice is malformed")]
+    Malformed,
 }
 
 #[derive(Deserialize)]
@@ -59,7 +44,7 @@ struct Wrapped<T> {
     entity: T,
 }
 
-/// A payment, in notices and in the provider's own answers.
+/// A payment in notices and in responses.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct PaymentEntity {
     id: String,
@@ -79,7 +64,7 @@ impl PaymentEntity {
         self.status == "captured"
     }
 
-    pub(super) fn is_of(&self, order: &str) -> bool {
+    pub(super) fn is_for(&self, order: &str) -> bool {
         self.order_id.as_deref() == Some(order)
     }
 
@@ -88,33 +73,33 @@ impl PaymentEntity {
     }
 }
 
-/// Names longer than this are not the provider's.
+/// The maximum length of the provider's ids and event names.
 const NAME_MAX: usize = 128;
 
-/// Checks the signature, in a time that does not tell where it differs, and reads the notice.
-pub(super) fn read(raw: &RawNotice, secret: &Secret) -> Result<Notice, NoticeError> {
+/// Checks the signature in constant time, and parses the notice.
+pub(super) fn verify(raw: &RawNotice, secret: &Secret) -> Result<Notice, NoticeError> {
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.expose().as_bytes())
-        .unwrap_or_else(|_| unreachable!("an HMAC takes a key of any length"));
+        .unwrap_or_else(|_| unreachable!("HMAC accepts keys of any length"));
     mac.update(raw.body.as_bytes());
-    let given = from_hex(&raw.signature).ok_or(NoticeError::Unsigned)?;
-    mac.verify_slice(&given).map_err(|_| NoticeError::Unsigned)?;
-    let event: Event = serde_json::from_str(&raw.body).map_err(|_| NoticeError::Unreadable)?;
+    let signature = from_hex(&raw.signature).ok_or(NoticeError::Unsigned)?;
+    mac.verify_slice(&signature).map_err(|_| NoticeError::Unsigned)?;
+    let event: Event = serde_json::from_str(&raw.body).map_err(|_| NoticeError::Malformed)?;
     let payment = event.payload.payment.map(|payment| payment.entity);
     let order = event.payload.order.map(|order| order.entity.id);
-    let of_payment = payment.as_ref().and_then(|payment| payment.order_id.clone());
-    if matches!((&order, &of_payment), (Some(order), Some(other)) if order != other) {
-        return Err(NoticeError::Unreadable);
+    let order_of_payment = payment.as_ref().and_then(|payment| payment.order_id.clone());
+    if matches!((&order, &order_of_payment), (Some(order), Some(other)) if order != other) {
+        return Err(NoticeError::Malformed);
     }
     let payment_id = payment.as_ref().map_or("", |payment| payment.id.as_str());
     if [event.event.as_str(), payment_id].iter().any(|name| name.len() > NAME_MAX) {
-        return Err(NoticeError::Unreadable);
+        return Err(NoticeError::Malformed);
     }
-    let tells_of_money = matches!(event.event.as_str(), "order.paid" | "payment.captured");
+    let reports_capture = matches!(event.event.as_str(), "order.paid" | "payment.captured");
     Ok(Notice {
         event_id: format!("sha256:{}", to_hex(&Sha256::digest(raw.body.as_bytes()))),
         kind: event.event,
-        reference: order.or(of_payment),
-        captured: tells_of_money && payment.as_ref().is_some_and(PaymentEntity::is_captured),
+        reference: order.or(order_of_payment),
+        captured: reports_capture && payment.as_ref().is_some_and(PaymentEntity::is_captured),
         payment: payment.map(PaymentEntity::into_payment),
     })
 }
@@ -123,7 +108,6 @@ fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Bytes written in lower- or upper-case hexadecimal.
 fn from_hex(text: &str) -> Option<Vec<u8>> {
     let digits = text.as_bytes();
     if digits.is_empty() || !digits.len().is_multiple_of(2) {
@@ -168,14 +152,14 @@ mod tests {
     }
 
     #[test]
-    fn a_known_signature_is_the_one_that_razorpay_makes() {
+    fn a_signature_equals_that_of_openssl() {
         // echo -n '{"a":1}' | openssl dgst -sha256 -hmac whsec
         assert_eq!(sign("{\"a\":1}"), "19373ef0e8c66f206e49d251e4402291615bbce6ef00922e94a47a213fb76ee1");
     }
 
     #[test]
-    fn a_signed_payment_is_read() {
-        let notice = read(&raw(&paid("order.paid", "captured")), &secret()).unwrap();
+    fn a_signed_payment_is_parsed() {
+        let notice = verify(&raw(&paid("order.paid", "captured")), &secret()).unwrap();
         assert_eq!(notice.kind, "order.paid");
         assert_eq!(notice.reference.as_deref(), Some("order_1"));
         assert!(notice.captured);
@@ -185,8 +169,8 @@ mod tests {
     }
 
     #[test]
-    fn a_notice_is_known_by_the_bytes_that_are_signed() {
-        let id = |body: &str| read(&raw(body), &secret()).unwrap().event_id;
+    fn the_event_id_is_the_hash_of_the_signed_bytes() {
+        let id = |body: &str| verify(&raw(body), &secret()).unwrap().event_id;
         // echo -n '{"event":"x"}' | sha256sum
         assert_eq!(
             id("{\"event\":\"x\"}"),
@@ -199,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn only_captured_money_is_money() {
+    fn only_captured_payments_count() {
         for (event, status) in [
             ("order.paid", "authorized"),
             ("payment.captured", "failed"),
@@ -207,37 +191,36 @@ mod tests {
             ("payment.authorized", "captured"),
             ("refund.processed", "captured"),
         ] {
-            assert!(!read(&raw(&paid(event, status)), &secret()).unwrap().captured, "{event} {status}");
+            assert!(!verify(&raw(&paid(event, status)), &secret()).unwrap().captured, "{event} {status}");
         }
         let other = json!({"event": "settlement.processed", "payload": {"settlement": {}}}).to_string();
-        let notice = read(&raw(&other), &secret()).unwrap();
+        let notice = verify(&raw(&other), &secret()).unwrap();
         assert_eq!((notice.reference, notice.payment), (None, None));
     }
 
     #[test]
-    fn what_is_not_signed_is_not_believed() {
+    fn an_unsigned_notice_is_rejected() {
         let body = paid("order.paid", "captured");
         let good = sign(&body);
         let mut wrong = good.clone();
         wrong.replace_range(0..1, if good.starts_with('0') { "1" } else { "0" });
         for signature in ["", "0", "zz", "00", "é0", &good[..62], &format!("{good}00"), &wrong] {
             let forged = RawNotice { signature: signature.to_owned(), ..raw(&body) };
-            assert_eq!(read(&forged, &secret()), Err(NoticeError::Unsigned), "{signature}");
+            assert_eq!(verify(&forged, &secret()), Err(NoticeError::Unsigned), "{signature}");
         }
-        // Any other byte, and any other secret.
         let changed = RawNotice { body: body.replace("50000", "90000"), ..raw(&body) };
-        assert_eq!(read(&changed, &secret()), Err(NoticeError::Unsigned));
-        assert_eq!(read(&raw(&body), &Secret::new("other")), Err(NoticeError::Unsigned));
+        assert_eq!(verify(&changed, &secret()), Err(NoticeError::Unsigned));
+        assert_eq!(verify(&raw(&body), &Secret::new("other")), Err(NoticeError::Unsigned));
         let upper = RawNotice { signature: good.to_uppercase(), ..raw(&body) };
-        assert!(read(&upper, &secret()).is_ok());
+        assert!(verify(&upper, &secret()).is_ok());
     }
 
     #[test]
-    fn a_signed_riddle_is_unreadable() {
+    fn a_signed_but_malformed_notice_is_rejected() {
         let two_orders = paid("order.paid", "captured").replacen("order_1", "order_2", 1);
         let long = paid("order.paid", "captured").replace("pay_1", &"p".repeat(129));
         for body in ["", "{}", "[]", "x", "{\"event\": 1}", &two_orders, &long] {
-            assert_eq!(read(&raw(body), &secret()), Err(NoticeError::Unreadable), "{body}");
+            assert_eq!(verify(&raw(body), &secret()), Err(NoticeError::Malformed), "{body}");
         }
     }
 }

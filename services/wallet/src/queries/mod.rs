@@ -1,12 +1,12 @@
-//! Reads, for handlers.
+//! Reads, by topic.
 
-pub(crate) mod businesses;
 pub(crate) mod cash;
 pub(crate) mod spend;
 pub(crate) mod statement;
+pub(crate) mod top_ups;
 pub(crate) mod wallets;
 
-/// One row more than the page shows whether more follow.
+/// Lists read one row more than the page, which shows whether there are more.
 fn one_more(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX - 1) + 1
 }

@@ -1,13 +1,32 @@
-//! One business's wallet.
+//! Wallets.
 
 use domain::BusinessId;
 use postgres::StoreError;
 
-use crate::domain::WalletRecord;
+use super::one_more;
 use crate::state::State;
 use crate::store;
 
-/// `None` before the first money.
+pub(crate) use crate::store::wallets::WalletRecord;
+
+/// `None` for a business that never paid in.
+///
+/// # Errors
+/// When the database fails.
 pub(crate) async fn find(state: &State, business: BusinessId) -> Result<Option<WalletRecord>, StoreError> {
     state.unit.database.read(async |conn| store::wallets::find(conn, business).await).await
+}
+
+/// Businesses with a wallet, in the order of their ids, from the first one after `after`: up to `limit`, and one more if
+/// there are more.
+///
+/// # Errors
+/// When the database fails.
+pub(crate) async fn businesses(
+    state: &State,
+    after: &str,
+    limit: usize,
+) -> Result<Vec<BusinessId>, StoreError> {
+    let database = &state.unit.database;
+    database.read(async |conn| store::wallets::businesses(conn, after, one_more(limit)).await).await
 }

@@ -1,52 +1,53 @@
-//! What is looked through, in which order, and from where.
+//! The feeds that are scanned, their order, and the start of each.
 
 use chrono::{DateTime, Utc};
 use domain::{OrderId, TopUpId, TransferId};
 use strum::{Display, IntoStaticStr, VariantArray};
 
 use crate::domain::Check;
-use crate::store::reconciliation::BooksFeed;
+use crate::store::reconciliation::LedgerTable;
 
-/// Rows in an order of their own. A place among them is a text: the id that comes before it, or a [`Change`].
+/// An ordered sequence of rows. A cursor into it is a text: the id of the previous row, or a [`ChangeCursor`]. The variants
+/// are scanned in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Display, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
-pub(crate) enum Feed {
+pub(super) enum Feed {
     Wallets,
     Transfers,
     Debits,
     Cash,
     TopUps,
-    /// Placed live orders, by their last change: is each paid, and refunded where that is due?
+    /// Placed live orders of order-api by their last change: each must be paid, and refunded if due.
     Orders,
-    /// Orders of debits: may each have been debited?
+    /// Orders of debits: each must allow a debit.
     OrderDebits,
-    /// Orders of fees and refunds, by the transfer: the same of what is new in the books, however old its order is.
+    /// Orders of fees and refunds by transfer: the same checks for new transfers, however old the order is.
     OrderTransfers,
-    /// Orders with cash: is it what each is to bring?
+    /// Orders with cash: the cash must match the order.
     OrderCash,
 }
 
 impl Feed {
-    pub(crate) fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         self.into()
     }
 
-    /// The table of ours that is read on its own; `None` where order-api is asked, too.
-    pub(crate) fn books(self) -> Option<BooksFeed> {
+    /// The ledger table of a feed within the ledger; `None` for comparisons with order-api.
+    pub(super) fn table(self) -> Option<LedgerTable> {
         match self {
-            Self::Wallets => Some(BooksFeed::Wallets),
-            Self::Transfers => Some(BooksFeed::Transfers),
-            Self::Debits => Some(BooksFeed::Debits),
-            Self::Cash => Some(BooksFeed::Cash),
-            Self::TopUps => Some(BooksFeed::TopUps),
+            Self::Wallets => Some(LedgerTable::Wallets),
+            Self::Transfers => Some(LedgerTable::Transfers),
+            Self::Debits => Some(LedgerTable::Debits),
+            Self::Cash => Some(LedgerTable::Cash),
+            Self::TopUps => Some(LedgerTable::TopUps),
             Self::Orders | Self::OrderDebits | Self::OrderTransfers | Self::OrderCash => None,
         }
     }
 
-    /// The feed in which a finding shows; `None` for those that are about an order and its money.
-    pub(crate) fn of(check: Check) -> Option<BooksFeed> {
+    /// The table that a check reads; `None` for comparisons with order-api.
+    pub(super) fn table_of(check: Check) -> Option<LedgerTable> {
         match check {
-            Check::WalletBalanceWrong => Some(BooksFeed::Wallets),
+            Check::WalletBalanceWrong => Some(LedgerTable::Wallets),
             Check::TransferUnbalanced
             | Check::TransferWrongAccounts
             | Check::EntryWithoutTransfer
@@ -56,10 +57,10 @@ impl Feed {
             | Check::RefundRepeated
             | Check::TopUpWrong
             | Check::CreditRepeated
-            | Check::CashWrong => Some(BooksFeed::Transfers),
-            Check::DebitRepeated | Check::DebitWithoutFee => Some(BooksFeed::Debits),
-            Check::CashNotBooked => Some(BooksFeed::Cash),
-            Check::TopUpNotBooked => Some(BooksFeed::TopUps),
+            | Check::CashWrong => Some(LedgerTable::Transfers),
+            Check::DebitRepeated | Check::DebitWithoutFee => Some(LedgerTable::Debits),
+            Check::CashNotBooked => Some(LedgerTable::Cash),
+            Check::TopUpNotBooked => Some(LedgerTable::TopUps),
             Check::OrderWithoutDebit
             | Check::DebitDiffersFromOrder
             | Check::DebitWithoutOrder
@@ -71,19 +72,18 @@ impl Feed {
         }
     }
 
-    /// Whether what is new stands together at its end. A wallet keeps its place while its balance changes.
-    pub(crate) fn has_recent(self) -> bool {
+    /// New rows are at the end. Not so for wallets, which keep their place when their balance changes.
+    pub(super) fn has_recent(self) -> bool {
         self != Self::Wallets
     }
 
-    /// Whether the whole of it is looked through. [`Feed::OrderTransfers`] says of old rows what [`Feed::OrderDebits`]
-    /// says, too.
-    pub(crate) fn has_sweep(self) -> bool {
+    /// The whole history is scanned. Not so for [`Feed::OrderTransfers`], whose old rows [`Feed::OrderDebits`] covers.
+    pub(super) fn has_sweep(self) -> bool {
         self != Self::OrderTransfers
     }
 
-    /// Before what is new since then, as far as the order of the rows tells; `None`: before all.
-    pub(crate) fn start(self, since: Option<DateTime<Utc>>) -> String {
+    /// The cursor before all rows since a time, or before all rows.
+    pub(super) fn start(self, since: Option<DateTime<Utc>>) -> String {
         let Some(since) = since else { return String::new() };
         match self {
             Self::Wallets => String::new(),
@@ -92,28 +92,28 @@ impl Feed {
                 OrderId::first_of(since).to_string()
             }
             Self::TopUps => TopUpId::first_of(since).to_string(),
-            Self::Orders => Change { at: since, order: None }.to_string(),
+            Self::Orders => ChangeCursor { at: since, order: None }.to_string(),
         }
     }
 }
 
-/// A place in [`Feed::Orders`]: behind this order, among those that changed at that time.
+/// A cursor into [`Feed::Orders`]: after this order among those that changed at this time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Change {
-    pub(crate) at: DateTime<Utc>,
-    pub(crate) order: Option<OrderId>,
+pub(super) struct ChangeCursor {
+    pub(super) at: DateTime<Utc>,
+    pub(super) order: Option<OrderId>,
 }
 
-impl std::fmt::Display for Change {
+impl std::fmt::Display for ChangeCursor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.at.timestamp_micros())?;
         self.order.map_or(Ok(()), |order| write!(f, " {order}"))
     }
 }
 
-impl Change {
-    /// What was not written by [`Change::to_string`] is the beginning: looking at too much does no harm.
-    pub(crate) fn parse(text: &str) -> Self {
+impl ChangeCursor {
+    /// An invalid cursor means the beginning: scanning too much is harmless.
+    pub(super) fn parse(text: &str) -> Self {
         let (micros, order) = text.split_once(' ').unwrap_or((text, ""));
         let at = micros.parse().ok().and_then(DateTime::from_timestamp_micros);
         Self { at: at.unwrap_or(DateTime::UNIX_EPOCH), order: order.parse().ok() }
@@ -127,20 +127,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_among_changes_reads_back_as_written() {
+    fn a_cursor_parses_as_written() {
         let clock =
             Clock::manual(DateTime::UNIX_EPOCH + chrono::TimeDelta::microseconds(1_769_851_800_123_456));
         let order = OrderId::generate(&clock, &Entropy::seeded(1));
         for order in [None, Some(order)] {
-            let change = Change { at: clock.now(), order };
-            assert_eq!(Change::parse(&change.to_string()), change);
+            let cursor = ChangeCursor { at: clock.now(), order };
+            assert_eq!(ChangeCursor::parse(&cursor.to_string()), cursor);
         }
-        assert_eq!(Change::parse(""), Change { at: DateTime::UNIX_EPOCH, order: None });
+        assert_eq!(ChangeCursor::parse(""), ChangeCursor { at: DateTime::UNIX_EPOCH, order: None });
     }
 
-    /// The cursors are stored by these names: none may ever change.
+    /// The database stores cursors by these names, so they must not change.
     #[test]
-    fn feeds_have_the_names_that_are_stored_and_their_parts() {
+    fn feeds_keep_their_stored_names() {
         let feeds = Feed::VARIANTS.iter().map(|feed| (feed.name(), feed.has_recent(), feed.has_sweep()));
         let stored = [
             ("wallets", false, true),
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_new_begins_with_the_ids_of_its_time() {
+    fn new_rows_start_with_the_ids_of_their_time() {
         let since = DateTime::from_timestamp(1_769_851_800, 0).unwrap();
         for feed in Feed::VARIANTS {
             assert_eq!(feed.start(None), "", "{feed}");
@@ -178,16 +178,16 @@ mod tests {
     }
 
     #[test]
-    fn each_finding_within_the_books_is_found_again_in_one_feed() {
+    fn each_check_within_the_ledger_reads_one_table() {
         for check in Check::VARIANTS {
-            let feeds: Vec<_> = Feed::VARIANTS
+            let tables: Vec<_> = Feed::VARIANTS
                 .iter()
-                .filter_map(|feed| feed.books())
-                .filter(|feed| {
-                    crate::store::reconciliation::checks_of(*feed).iter().any(|(of, _)| of == check)
+                .filter_map(|feed| feed.table())
+                .filter(|table| {
+                    crate::store::reconciliation::checks_of(*table).iter().any(|(of, _)| of == check)
                 })
                 .collect();
-            assert_eq!(feeds, Vec::from_iter(Feed::of(*check)), "{check}");
+            assert_eq!(tables, Vec::from_iter(Feed::table_of(*check)), "{check}");
         }
     }
 }

@@ -1,21 +1,21 @@
-//! What was found: each thing once, so many of them, and how many there are in all.
+//! Collects findings: each one once, up to a maximum, and their total number.
 
 use std::collections::BTreeMap;
 
 use crate::domain::{Check, Finding};
-use crate::store::reconciliation::Found;
+use crate::store::reconciliation::CheckResult;
 
-/// Enough to see what is wrong; of books that are wrong throughout, the rest is only counted.
-pub(crate) const KEPT_MAX: usize = 1_000;
+/// Further findings are only counted.
+pub(super) const KEPT_MAX: usize = 1_000;
 
 #[derive(Debug, Default)]
-pub(crate) struct Findings {
+pub(super) struct Findings {
     kept: BTreeMap<(Check, String), String>,
     more: i64,
 }
 
 impl Findings {
-    pub(crate) fn add(&mut self, finding: Finding) {
+    pub(super) fn add(&mut self, finding: Finding) {
         let Finding { check, subject, detail } = finding;
         if self.kept.len() < KEPT_MAX || self.kept.contains_key(&(check, subject.clone())) {
             self.kept.insert((check, subject), detail);
@@ -24,21 +24,21 @@ impl Findings {
         }
     }
 
-    pub(crate) fn add_all(&mut self, found: Found) {
-        let told = i64::try_from(found.findings.len()).unwrap_or(i64::MAX);
-        self.more += found.total - told;
-        found.findings.into_iter().for_each(|finding| self.add(finding));
+    pub(super) fn add_all(&mut self, result: CheckResult) {
+        let listed = i64::try_from(result.findings.len()).unwrap_or(i64::MAX);
+        self.more += result.total - listed;
+        result.findings.into_iter().for_each(|finding| self.add(finding));
     }
 
-    pub(crate) fn contains(&self, finding: &Finding) -> bool {
+    pub(super) fn contains(&self, finding: &Finding) -> bool {
         self.kept.contains_key(&(finding.check, finding.subject.clone()))
     }
 
-    pub(crate) fn total(&self) -> i64 {
+    pub(super) fn total(&self) -> i64 {
         i64::try_from(self.kept.len()).unwrap_or(i64::MAX).saturating_add(self.more)
     }
 
-    pub(crate) fn kept(&self) -> impl Iterator<Item = Finding> {
+    pub(super) fn kept(&self) -> impl Iterator<Item = Finding> {
         self.kept.iter().map(|((check, subject), detail)| Finding {
             check: *check,
             subject: subject.clone(),
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn each_thing_is_found_once_and_told_with_its_latest_words() {
+    fn a_repeated_finding_counts_once_and_keeps_its_latest_detail() {
         let mut findings = Findings::default();
         assert_eq!(findings.total(), 0);
         findings.add(finding(1));
@@ -73,12 +73,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_more_than_can_be_shown_is_counted() {
+    fn findings_beyond_the_maximum_are_counted() {
         let mut findings = Findings::default();
         (0..KEPT_MAX + 5).for_each(|number| findings.add(finding(number)));
-        // Known ones are not counted again, whether or not there is room.
+        // Known findings are not counted again.
         findings.add(finding(0));
-        findings.add_all(Found { findings: vec![finding(1), finding(KEPT_MAX + 9)], total: 12 });
+        findings.add_all(CheckResult { findings: vec![finding(1), finding(KEPT_MAX + 9)], total: 12 });
         assert_eq!(findings.kept().count(), KEPT_MAX);
         assert_eq!(findings.total(), i64::try_from(KEPT_MAX).unwrap() + 5 + 10 + 1);
     }

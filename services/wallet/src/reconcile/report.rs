@@ -1,58 +1,58 @@
-//! What one pass over the feeds has brought so far.
+//! The results of one run so far.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::examine::{Candidates, Confirmed, ExamineError, Examiner, ScanPage};
 use super::feed::Feed;
 use super::findings::Findings;
+use super::scanner::{Candidates, Recheck, ScanError, ScanPage, Scanner};
 
-/// So many are gathered before they are looked at again, since that takes a while.
-const SUSPECTS_MAX: usize = 1_000;
+/// Candidates are checked again in batches of this size, because each check waits.
+const CANDIDATES_MAX: usize = 1_000;
 
 #[derive(Debug, Default)]
-pub(crate) struct RunReport {
-    pub(crate) rows: BTreeMap<Feed, i64>,
-    pub(crate) findings: Findings,
-    /// Steps between the services that are not done and too young to be missed.
-    pub(crate) under_way: i64,
+pub(super) struct RunReport {
+    pub(super) rows: BTreeMap<Feed, i64>,
+    pub(super) findings: Findings,
+    /// Missing steps between the services that are too recent to be findings.
+    pub(super) under_way: i64,
     candidates: Candidates,
 }
 
 impl RunReport {
-    /// Takes in what a look at a feed brought; gives the place where the next one begins.
-    pub(crate) async fn take(
+    /// Adds a page and returns the cursor of the next one.
+    pub(super) async fn add_page(
         &mut self,
-        examiner: &Examiner,
+        scanner: &Scanner,
         feed: Feed,
         page: ScanPage,
         patience: Duration,
-    ) -> Result<Option<String>, ExamineError> {
+    ) -> Result<Option<String>, ScanError> {
         *self.rows.entry(feed).or_default() += page.rows;
-        self.findings.add_all(page.found);
+        self.findings.add_all(page.result);
         for (order, checks) in page.candidates {
             self.candidates.entry(order).or_default().extend(checks);
         }
-        if self.candidates.len() >= SUSPECTS_MAX {
-            self.confirm(examiner, patience).await?;
+        if self.candidates.len() >= CANDIDATES_MAX {
+            self.recheck_candidates(scanner, patience).await?;
         }
         Ok(page.next)
     }
 
-    /// Looks at what seemed wrong again, until it is explained or believed.
-    pub(crate) async fn confirm(
+    /// Checks the candidates again until each is resolved, a finding, or under way.
+    pub(super) async fn recheck_candidates(
         &mut self,
-        examiner: &Examiner,
+        scanner: &Scanner,
         patience: Duration,
-    ) -> Result<(), ExamineError> {
+    ) -> Result<(), ScanError> {
         let candidates = std::mem::take(&mut self.candidates);
-        let Confirmed { findings, under_way } = examiner.confirm(candidates, patience).await?;
+        let Recheck { findings, under_way } = scanner.recheck(candidates, patience).await?;
         findings.into_iter().for_each(|finding| self.findings.add(finding));
         self.under_way += under_way;
         Ok(())
     }
 
-    pub(crate) fn rows_in_all(&self) -> i64 {
+    pub(super) fn total_rows(&self) -> i64 {
         self.rows.values().sum()
     }
 }

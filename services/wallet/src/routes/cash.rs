@@ -5,12 +5,13 @@ use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::{BusinessId, OrderId, Paise};
 use internal_api::Page;
-use internal_api::cash::{self, BusinessCash, CashAge, CashOverview, CashView};
+use internal_api::cash::{BusinessCash, CashAge, CashOverview, CashTotals, CashView};
 use web::{ApiError, page_query, read_query};
 
 use super::path;
-use crate::domain::{CASH_AGES, CashFilter, CashRecord, CashTotals};
+use crate::domain::CashRecord;
 use crate::queries;
+use crate::queries::cash::{AGES, CashFilter, Totals};
 use crate::state::State;
 
 pub(super) async fn of_business(
@@ -28,10 +29,9 @@ pub(super) async fn of_business(
         (fields.page(), filter)
     })?;
     let filter = CashFilter { before: order_cursor(page.starting_after.as_deref())?, ..filter };
-    let (shared, limit) = (state.clone(), page.limit);
-    let read = async move { queries::cash::of_business(&shared, business, filter, limit).await };
-    let (records, totals) = state.tasks.run(read).await??.ok_or_else(unknown_order)?;
-    let page = Page::cut(records, limit).map(view);
+    let found = queries::cash::of_business(&state, business, &filter, page.limit).await?;
+    let (records, totals) = found.ok_or_else(unknown_order)?;
+    let page = Page::cut(records, page.limit).map(view);
     let totals = totals_view(&totals)?;
     Ok(HttpResponse::Ok().json(CashOverview { totals, data: page.data, has_more: page.has_more }))
 }
@@ -42,14 +42,12 @@ pub(super) async fn of_all(state: Data<State>, request: HttpRequest) -> Result<H
         |_| ApiError::invalid_field("startingAfter", "invalid_value", "startingAfter names no business.");
     let after: Option<BusinessId> =
         page.starting_after.as_deref().map(str::parse).transpose().map_err(unknown)?;
-    let (shared, limit) = (state.clone(), page.limit);
-    let read = async move { queries::cash::of_all(&shared, after, limit).await };
-    let totals = state.tasks.run(read).await??;
+    let totals = queries::cash::totals(&state, after, page.limit).await?;
     let of_each = totals
         .into_iter()
         .map(|(business_id, totals)| Ok(BusinessCash { business_id, totals: totals_view(&totals)? }));
     let of_each = of_each.collect::<Result<Vec<_>, ApiError>>()?;
-    Ok(HttpResponse::Ok().json(Page::cut(of_each, limit)))
+    Ok(HttpResponse::Ok().json(Page::cut(of_each, page.limit)))
 }
 
 pub(super) async fn discrepancies(
@@ -58,10 +56,8 @@ pub(super) async fn discrepancies(
 ) -> Result<HttpResponse, ApiError> {
     let page = page_query(&request)?;
     let before = order_cursor(page.starting_after.as_deref())?;
-    let (shared, limit) = (state.clone(), page.limit);
-    let read = async move { queries::cash::discrepancies(&shared, before, limit).await };
-    let found = state.tasks.run(read).await??.ok_or_else(unknown_order)?;
-    Ok(HttpResponse::Ok().json(Page::cut(found, limit).map(view)))
+    let records = queries::cash::discrepancies(&state, before, page.limit).await?;
+    Ok(HttpResponse::Ok().json(Page::cut(records.ok_or_else(unknown_order)?, page.limit).map(view)))
 }
 
 fn order_cursor(text: Option<&str>) -> Result<Option<OrderId>, ApiError> {
@@ -92,11 +88,11 @@ fn view(record: CashRecord) -> CashView {
     }
 }
 
-fn totals_view(totals: &CashTotals) -> Result<cash::CashTotals, ApiError> {
+fn totals_view(totals: &Totals) -> Result<CashTotals, ApiError> {
     let (pending, with_drivers, with_operator) = (totals.pending, totals.with_drivers, totals.with_operator);
     let outstanding = pending.checked_add(with_drivers).and_then(|sum| sum.checked_add(with_operator));
-    let ages = CASH_AGES.iter().zip(totals.by_age);
-    Ok(cash::CashTotals {
+    let ages = AGES.iter().zip(totals.by_age);
+    Ok(CashTotals {
         outstanding_paise: outstanding.ok_or_else(|| ApiError::internal("sums of cash overflow"))?,
         pending_paise: pending,
         with_drivers_paise: with_drivers,

@@ -1,34 +1,37 @@
-//! `PUT /internal/debits/{order}/{attempt}` and `POST …/void`. The answer is 200 with the outcome, whatever it is.
+//! `PUT /internal/debits/{order}/{attempt}` and `POST …/void`. Every outcome is a response with status 200.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
 use domain::{BusinessId, Paise};
 use internal_api::wallet::{DebitAnswer, DebitOutcome};
-use web::{ApiError, FieldErrors, Fields, JsonBody};
+use web::{ApiError, FieldErrors, Fields, JsonBody, Tasks};
 
 use super::{errors, path};
-use crate::commands::debit::{count, debit};
+use crate::commands::debit::{count, submit};
 use crate::domain::{Action, Debit, DebitJob, Outcome};
 use crate::state::State;
 
 pub(super) async fn post(
     state: Data<State>,
+    tasks: Data<Tasks>,
     id: Path<(String, String)>,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    answer(&state, &id, &body, Action::Post).await
+    answer(&state, &tasks, &id, &body, Action::Post).await
 }
 
 pub(super) async fn void(
     state: Data<State>,
+    tasks: Data<Tasks>,
     id: Path<(String, String)>,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    answer(&state, &id, &body, Action::Void).await
+    answer(&state, &tasks, &id, &body, Action::Void).await
 }
 
 async fn answer(
     state: &State,
+    tasks: &Tasks,
     id: &(String, String),
     body: &JsonBody,
     action: Action,
@@ -37,12 +40,12 @@ async fn answer(
     let (business, amount) = read(body)?;
     let job = DebitJob { id, business, amount, action };
     let queue = state.debits.clone();
-    let outcome = state.tasks.run(async move { debit(&queue, job).await }).await?;
-    count(&outcome);
-    Ok(HttpResponse::Ok().json(view(&outcome.map_err(errors::from_debit)?)))
+    let debit = tasks.run(async move { submit(&queue, job).await }).await?;
+    count(&debit);
+    Ok(HttpResponse::Ok().json(view(&debit.map_err(errors::from_debit)?)))
 }
 
-/// A [`internal_api::wallet::DebitRequest`], with every fault named.
+/// Reads a [`internal_api::wallet::DebitRequest`] and reports all field errors.
 fn read(body: &JsonBody) -> Result<(BusinessId, Paise), ApiError> {
     let field_errors = FieldErrors::default();
     let read = Fields::of_body(&body.0, &field_errors).map(|fields| {

@@ -1,20 +1,24 @@
-//! How the commands' errors are answered.
+//! The HTTP status and the message of each error.
 
 use actix_web::http::StatusCode;
 use web::ApiError;
 
 use crate::commands::credit::CreditError;
 use crate::commands::debit::DebitError;
-use crate::commands::take_notice::TakeNoticeError;
+use crate::commands::process_notice::ProcessNoticeError;
 use crate::commands::top_up::TopUpError;
 use crate::domain::{DebitRefusal, PostingError};
 use crate::payments::{NoticeError, ProviderError};
+
+pub(super) fn top_up_not_found() -> ApiError {
+    ApiError::not_found("top_up_not_found", "top-up")
+}
 
 pub(super) fn from_debit(error: DebitError) -> ApiError {
     match error {
         DebitError::Refused(DebitRefusal::Mismatch) => conflict(
             "debit_mismatch",
-            "This debit was asked for before, with another amount or for another business.",
+            "This debit already exists with another amount or for another business.",
         ),
         DebitError::Refused(DebitRefusal::OrderAlreadyDebited) => {
             conflict("order_already_debited", "Another attempt of this order has already taken its fee.")
@@ -27,7 +31,7 @@ pub(super) fn from_credit(error: CreditError) -> ApiError {
     match error {
         CreditError::ReferenceReused => conflict(
             "reference_reused",
-            "A credit of another amount was given under this reference. Use a reference once.",
+            "A credit with this reference has another amount. Use a new reference.",
         ),
         CreditError::Posting(error) => from_posting(error),
         CreditError::Store(error) => error.into(),
@@ -39,15 +43,15 @@ pub(super) fn from_top_up(error: TopUpError) -> ApiError {
         TopUpError::KeyReused => ApiError::new(
             StatusCode::UNPROCESSABLE_ENTITY,
             "idempotency_key_reused",
-            "Another amount was asked for under this Idempotency-Key. Use a key for one top-up.",
+            "A top-up with this Idempotency-Key has another amount. Use a new key.",
         ),
         TopUpError::Provider(ProviderError::Refused(reason)) => {
-            tracing::warn!(reason, "the payment provider refused a top-up");
-            let message = "The payment provider does not take this top-up on. Try another amount.";
+            tracing::warn!(reason, "payment provider refused a top-up");
+            let message = "The payment provider refused this top-up. Try another amount.";
             ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "top_up_refused", message)
         }
         TopUpError::Provider(ProviderError::Unavailable(reason)) => {
-            tracing::warn!(reason, "the payment provider did not answer");
+            tracing::warn!(reason, "payment provider unreachable");
             ApiError::unavailable()
         }
         TopUpError::Posting(error) => from_posting(error),
@@ -55,25 +59,28 @@ pub(super) fn from_top_up(error: TopUpError) -> ApiError {
     }
 }
 
-pub(super) fn from_notice(error: TakeNoticeError) -> ApiError {
+pub(super) fn from_notice(error: ProcessNoticeError) -> ApiError {
     match error {
-        TakeNoticeError::Notice(NoticeError::Unsigned) => ApiError::new(
+        ProcessNoticeError::Notice(NoticeError::Unsigned) => ApiError::new(
             StatusCode::UNAUTHORIZED,
             "payment_signature_invalid",
-            "The signature is not the payment provider's over this body.",
+            "The signature does not match the body. Send the body unchanged, with the payment provider's signature.",
         ),
-        TakeNoticeError::Notice(NoticeError::Unreadable) => {
-            ApiError::new(StatusCode::BAD_REQUEST, "payment_notice_unreadable", "The notice cannot be read.")
+        ProcessNoticeError::Notice(NoticeError::Malformed) => {
+            ApiError::new(StatusCode::BAD_REQUEST, "payment_notice_unreadable", "The notice is malformed.")
         }
-        TakeNoticeError::Posting(error) => from_posting(error),
-        TakeNoticeError::Store(error) => error.into(),
+        ProcessNoticeError::Posting(error) => from_posting(error),
+        ProcessNoticeError::Store(error) => error.into(),
     }
 }
 
 fn from_posting(error: PostingError) -> ApiError {
     match error {
-        PostingError::TooMuch => conflict("balance_too_large", "The wallet cannot hold that much."),
-        // Money that comes in never takes a balance below zero.
+        PostingError::TooMuch => conflict(
+            "balance_too_large",
+            "The balance would exceed the maximum of a wallet. Use a smaller amount.",
+        ),
+        // Deposits never reduce a balance.
         PostingError::Insufficient => ApiError::internal(error),
     }
 }

@@ -1,14 +1,15 @@
-//! The internal endpoints: who may call what, where.
+//! The internal endpoints, as specified in `internal_api::wallet` and `internal_api::cash`.
 
 mod businesses;
 mod cash;
+mod credits;
 mod debits;
 mod errors;
-mod money_in;
+mod notices;
 mod path;
-mod payments;
 mod spend;
 mod statement;
+mod top_ups;
 mod wallets;
 
 use std::sync::Arc;
@@ -16,23 +17,27 @@ use std::sync::Arc;
 use actix_web::middleware::from_fn;
 use actix_web::web::{Data, ServiceConfig, get, post, put, resource, scope};
 use settings::Internal;
-use web::require_internal_token;
+use web::{Tasks, require_internal_token};
 
 use crate::state::State;
 
-/// For the other services, with the internal token.
 pub(crate) fn internal(
-    state: Arc<State>,
-    token: Internal,
+    state: &Arc<State>,
+    internal: Internal,
+    tasks: Tasks,
 ) -> impl Fn(&mut ServiceConfig) + Clone + Send + 'static {
-    let (state, token) = (Data::from(state), Data::new(token));
+    let state = Data::from(state.clone());
     move |config| {
-        config.app_data(state.clone()).app_data(token.clone()).service(
+        config
+            .app_data(state.clone())
+            .app_data(Data::new(internal.clone()))
+            .app_data(Data::new(tasks.clone()));
+        config.service(
             scope("/internal")
                 .wrap(from_fn(require_internal_token))
                 .service(resource("/debits/{order}/{attempt}").route(put().to(debits::post)))
                 .service(resource("/debits/{order}/{attempt}/void").route(post().to(debits::void)))
-                .service(resource("/payments/{provider}/notices").route(post().to(payments::notice)))
+                .service(resource("/payments/{provider}/notices").route(post().to(notices::process)))
                 .service(resource("/businesses").route(get().to(businesses::list)))
                 .service(resource("/cash").route(get().to(cash::of_all)))
                 .service(resource("/cash/discrepancies").route(get().to(cash::discrepancies)))
@@ -41,7 +46,7 @@ pub(crate) fn internal(
     }
 }
 
-/// One business's wallet.
+/// The wallet of one business.
 fn wallet(config: &mut ServiceConfig) {
     config
         .service(resource("").route(get().to(wallets::show)))
@@ -49,8 +54,8 @@ fn wallet(config: &mut ServiceConfig) {
         .service(resource("/entries").route(get().to(statement::entries)))
         .service(resource("/spend").route(get().to(spend::spend)))
         .service(resource("/orders/{order}/entries").route(get().to(statement::entries_of_order)))
-        .service(resource("/top-ups").route(post().to(money_in::top_up)))
-        .service(resource("/top-ups/{id}").route(get().to(money_in::find_top_up)))
-        .service(resource("/credits").route(post().to(money_in::credit)))
+        .service(resource("/top-ups").route(post().to(top_ups::create)))
+        .service(resource("/top-ups/{id}").route(get().to(top_ups::show)))
+        .service(resource("/credits").route(post().to(credits::create)))
         .service(resource("/cash").route(get().to(cash::of_business)));
 }

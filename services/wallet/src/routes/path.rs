@@ -1,8 +1,9 @@
-//! Ids in the path. What is not an id names nothing, so it is 404 and not 400.
+//! Ids in paths. A malformed id is 404, like an unknown one.
 
 use domain::{BusinessId, OrderId, TopUpId};
 use web::ApiError;
 
+use super::errors::top_up_not_found;
 use crate::domain::DebitId;
 
 pub(super) fn business(text: &str) -> Result<BusinessId, ApiError> {
@@ -17,11 +18,11 @@ pub(super) fn order((business, order): &(String, String)) -> Result<(BusinessId,
 
 /// `{business}/top-ups/{id}`
 pub(super) fn top_up((business, id): &(String, String)) -> Result<(BusinessId, TopUpId), ApiError> {
-    let id = id.parse().map_err(|_| ApiError::not_found("top_up_not_found", "top-up"))?;
+    let id = id.parse().map_err(|_| top_up_not_found())?;
     Ok((self::business(business)?, id))
 }
 
-/// `{order}/{attempt}`; attempts count from 1.
+/// `{order}/{attempt}`; attempts are counted from 1.
 pub(super) fn debit((order, attempt): &(String, String)) -> Result<DebitId, ApiError> {
     let order = order.parse().ok();
     let attempt = attempt.parse().ok().filter(|attempt: &i32| *attempt >= 1);

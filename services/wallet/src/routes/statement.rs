@@ -1,4 +1,4 @@
-//! `GET /internal/wallets/{business}/entries`: the statement, newest first; and what one order took and got back.
+//! `GET /internal/wallets/{business}/entries`: the statement, newest first; and `GET …/orders/{order}/entries`.
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
@@ -8,11 +8,11 @@ use internal_api::{Page, PageQuery};
 use web::{ApiError, read_query};
 
 use super::path;
-use crate::domain::{LineFilter, StatementLine};
 use crate::queries;
+use crate::queries::statement::{LineFilter, StatementLine};
 use crate::state::State;
 
-const TIME: &str = "a time as RFC 3339 writes it, such as 2026-01-31T09:30:00Z";
+const TIME: &str = "an RFC 3339 time, such as 2026-01-31T09:30:00Z";
 
 fn time(text: &str) -> Option<DateTime<Utc>> {
     DateTime::parse_from_rfc3339(text).ok().map(|time| time.with_timezone(&Utc))
@@ -34,27 +34,24 @@ pub(super) async fn entries(
         (fields.page(), fields.parsed("orderId", "the id of an order"), filter)
     })?;
     let filter = LineFilter { before: cursor(&query)?, ..filter };
-    let (shared, limit) = (state.clone(), query.limit);
-    let read = async move { queries::statement::page(&shared, business, order, filter, limit).await };
-    let lines = state.tasks.run(read).await??.ok_or_else(unknown_cursor)?;
+    let lines = queries::statement::page(&state, business, order, &filter, query.limit).await?;
+    let lines = lines.ok_or_else(unknown_cursor)?;
     Ok(HttpResponse::Ok().json(Page::cut(lines, query.limit).map(view)))
 }
 
-/// What an order took from the wallet and what came back, oldest first: two entries at most, so there are no pages.
+/// The fee and the refund of an order, oldest first: at most two entries, hence no pages.
 pub(super) async fn entries_of_order(
     state: Data<State>,
     path: Path<(String, String)>,
 ) -> Result<HttpResponse, ApiError> {
     let (business, order) = path::order(&path)?;
-    let shared = state.clone();
-    let read = async move { queries::statement::of_order(&shared, business, order).await };
-    let lines = state.tasks.run(read).await??;
+    let lines = queries::statement::of_order(&state, business, order).await?;
     Ok(HttpResponse::Ok().json(lines.into_iter().map(view).collect::<Vec<_>>()))
 }
 
 fn cursor(query: &PageQuery) -> Result<Option<i64>, ApiError> {
     let Some(text) = &query.starting_after else { return Ok(None) };
-    // Only the spelling that answers carry: no sign, no leading zeros.
+    // Only the spelling of responses: no sign, no leading zeros.
     let sequence = text.parse::<i64>().ok().filter(|sequence| sequence.to_string() == *text);
     sequence.map(Some).ok_or_else(unknown_cursor)
 }

@@ -4,40 +4,37 @@ use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
 use domain::Paise;
 use internal_api::wallet::WalletView;
-use postgres::StoreError;
 use serde_json::Value;
-use web::{ApiError, FieldErrors, Fields, JsonBody};
+use web::{ApiError, FieldErrors, Fields, JsonBody, Tasks};
 
 use super::path;
 use crate::commands::set_threshold;
-use crate::domain::{CURRENCY, WalletRecord};
+use crate::domain::CURRENCY;
 use crate::queries;
+use crate::queries::wallets::WalletRecord;
 use crate::state::State;
 
 pub(super) async fn show(state: Data<State>, business: Path<String>) -> Result<HttpResponse, ApiError> {
     let business = path::business(&business)?;
-    let shared = state.clone();
-    let record = state.tasks.run(async move { queries::wallets::find(&shared, business).await }).await??;
+    let record = queries::wallets::find(&state, business).await?;
     Ok(HttpResponse::Ok().json(view(&state, record)))
 }
 
 pub(super) async fn set_threshold(
     state: Data<State>,
+    tasks: Data<Tasks>,
     business: Path<String>,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let business = path::business(&business)?;
     let threshold = read_threshold(&body.0)?;
-    let state = state.into_inner();
-    let tasks = state.tasks.clone();
-    let work = async move {
-        let record = set_threshold::set_threshold(&state, business, threshold).await?;
-        Ok::<_, StoreError>(view(&state, Some(record)))
-    };
-    Ok(HttpResponse::Ok().json(tasks.run(work).await??))
+    let shared = state.clone().into_inner();
+    let work = async move { set_threshold::set_threshold(&shared, business, threshold).await };
+    let record = tasks.run(work).await??;
+    Ok(HttpResponse::Ok().json(view(&state, Some(record))))
 }
 
-/// `{thresholdPaise}`; `null` goes back to the operator's default, and has to be said.
+/// `{thresholdPaise}`; an explicit `null` restores the operator's default.
 fn read_threshold(body: &Value) -> Result<Option<Paise>, ApiError> {
     let field_errors = FieldErrors::default();
     let threshold = Fields::of_body(body, &field_errors).and_then(|fields| {
@@ -55,6 +52,6 @@ fn view(state: &State, record: Option<WalletRecord>) -> WalletView {
         balance_paise: record.map(|record| record.wallet.balance).unwrap_or_default(),
         currency: CURRENCY.into(),
         funded_at: record.and_then(|record| record.funded_at),
-        low_balance_threshold_paise: threshold.unwrap_or(state.low_balance_threshold),
+        low_balance_threshold_paise: threshold.unwrap_or(state.default_threshold),
     }
 }

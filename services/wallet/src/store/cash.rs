@@ -1,4 +1,4 @@
-//! The cash of deliveries: one row for each order that was delivered against cash, each step of it written once.
+//! Cash on delivery: one row per order. Each step is written once.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
@@ -9,7 +9,7 @@ use postgres::StoreError;
 use super::columns::{expect_rows, parse};
 use super::predicates::is_discrepant_cash;
 use super::schema::cash;
-use crate::domain::{CashFilter, CashRecord, CashReport, CashStatus, CashStep, Reported};
+use crate::domain::{CashRecord, CashReport, CashStatus, CashStep, Reported};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = cash, check_for_backend(diesel::pg::Pg))]
@@ -49,13 +49,13 @@ impl CashRow {
     }
 }
 
-/// The order's cash before this report, locked: made first where there is none, and told what the report knows beside
-/// the cash. `None` when the order's cash is another business's.
+/// Locks the order's cash and returns its state before this report. Creates the row if it does not exist, otherwise adds
+/// the delivery time and the expected amount. `None` if the cash belongs to another business.
 pub(crate) async fn lock_or_create(
     conn: &mut AsyncPgConnection,
     report: &CashReport,
 ) -> Result<Option<CashRecord>, StoreError> {
-    // A row without any step would not say since when: the first step stands in until it is noted as such.
+    // `due_since` is computed from the steps, so a new row needs one. The caller records the same step again.
     let delivered_at = report.step.is_none().then_some(report.at);
     let (step, amount) = report.step.unzip();
     let of = |wanted: CashStep| (step == Some(wanted)).then(|| amount.map(Paise::get)).flatten();
@@ -88,29 +88,29 @@ pub(crate) async fn lock_or_create(
     if created == 1 {
         return Ok(Some(CashRecord { collected: None, handed_over: None, settled: None, ..found }));
     }
-    fill_in(conn, &found, report.expected, delivered_at).await?;
+    complete(conn, &found, report.expected, delivered_at).await?;
     Ok(Some(CashRecord { expected: found.expected.or(report.expected), ..found }))
 }
 
-/// What an earlier report did not know.
-async fn fill_in(
+/// Adds values that earlier reports lacked.
+async fn complete(
     conn: &mut AsyncPgConnection,
     found: &CashRecord,
     expected: Option<Paise>,
     delivered_at: Option<DateTime<Utc>>,
 ) -> Result<(), StoreError> {
-    let touched = diesel::update(cash::table.find((found.business.to_string(), found.order.to_string())))
+    let changed = diesel::update(cash::table.find((found.business.to_string(), found.order.to_string())))
         .set((
             cash::expected_paise.eq(found.expected.or(expected).map(Paise::get)),
             cash::delivered_at.eq(found.delivered_at.or(delivered_at)),
         ))
         .execute(conn)
         .await?;
-    expect_rows("completing an order's cash", 1, touched)
+    expect_rows("completing an order's cash", 1, changed)
 }
 
-/// Notes a step of locked cash.
-pub(crate) async fn note_step(
+/// Records a step of locked cash.
+pub(crate) async fn record_step(
     conn: &mut AsyncPgConnection,
     record: &CashRecord,
     step: CashStep,
@@ -121,7 +121,7 @@ pub(crate) async fn note_step(
         .filter(cash::order_id.eq(record.order.to_string()))
         .filter(cash::business_id.eq(record.business.to_string()));
     let amount = amount.get();
-    let touched = match step {
+    let changed = match step {
         CashStep::Collected => {
             let step = (cash::collected_paise.eq(amount), cash::collected_at.eq(at));
             diesel::update(row).set(step).execute(conn).await?
@@ -135,10 +135,18 @@ pub(crate) async fn note_step(
             diesel::update(row).set(step).execute(conn).await?
         }
     };
-    expect_rows("noting a step of cash", 1, touched)
+    expect_rows("recording a step of cash", 1, changed)
 }
 
-/// Up to `limit` orders of a business.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CashFilter {
+    /// Only orders before this one.
+    pub(crate) before: Option<OrderId>,
+    pub(crate) status: Option<CashStatus>,
+    pub(crate) discrepant: bool,
+}
+
+/// Up to `limit` orders of a business, newest first.
 pub(crate) async fn page(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -176,7 +184,7 @@ pub(crate) async fn page(
     rows.into_iter().map(CashRow::into_record).collect()
 }
 
-/// Up to `limit` orders with a discrepancy, of all businesses: for the operator, who has to clear them up.
+/// Up to `limit` orders of all businesses with a discrepancy, newest first, for the operator.
 pub(crate) async fn discrepancies(
     conn: &mut AsyncPgConnection,
     before: Option<OrderId>,
@@ -195,13 +203,13 @@ pub(crate) async fn discrepancies(
     rows.into_iter().map(CashRow::into_record).collect()
 }
 
-/// Whether there is cash of this order, of this business or, for the operator, of any.
+/// Whether this order has cash. Without a business (for the operator): of any business.
 pub(crate) async fn exists(
     conn: &mut AsyncPgConnection,
     business: Option<BusinessId>,
     order: OrderId,
 ) -> Result<bool, StoreError> {
-    let of_order = cash::table.filter(cash::order_id.eq(order.to_string()));
-    let of = of_order.select(cash::business_id).first::<String>(conn).await.optional()?;
-    Ok(of.is_some_and(|of| business.is_none_or(|business| business.to_string() == of)))
+    let query = cash::table.filter(cash::order_id.eq(order.to_string()));
+    let owner = query.select(cash::business_id).first::<String>(conn).await.optional()?;
+    Ok(owner.is_some_and(|owner| business.is_none_or(|business| business.to_string() == owner)))
 }

@@ -1,6 +1,5 @@
-//! How much cash businesses are owed, where it is, and for how long they have been waiting: sums over what is not yet
-//! settled, or settled short, which is little beside what once was. They say what the ledger's accounts of cash hold, once
-//! every step is reported; of steps not heard of yet they assume that nothing was lost.
+//! Sums of cash by location and age. They read only outstanding cash, which is little compared with all cash. Once every
+//! step is reported they equal the cash accounts of the ledger. For missing steps they assume that no cash was lost.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +11,27 @@ use domain::{BusinessId, Paise};
 use postgres::StoreError;
 
 use super::columns::parse;
-use crate::domain::CashTotals;
 
-/// How far back “recently settled” reaches.
+/// The period of "recently settled".
 const RECENT: TimeDelta = TimeDelta::days(30);
+
+/// The age ranges of outstanding cash, in days.
+pub(crate) const AGES: [&str; 4] = ["0-1", "1-3", "3-7", "7+"];
+
+/// Outstanding cash by location and by age.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Totals {
+    /// Delivered, but not reported as collected.
+    pub(crate) pending: Paise,
+    /// Collected, but not handed over.
+    pub(crate) with_drivers: Paise,
+    /// Handed over, but not settled. Negative if more was settled.
+    pub(crate) with_operator: Paise,
+    /// Orders and amount, in the order of [`AGES`].
+    pub(crate) by_age: [(i64, Paise); AGES.len()],
+    pub(crate) settled_recently: Paise,
+    pub(crate) discrepancies: i64,
+}
 
 #[derive(QueryableByName)]
 struct OutstandingRow {
@@ -49,8 +65,8 @@ macro_rules! is_outstanding {
     };
 }
 
-/// What was collected is owed, less what was settled; until it is reported as collected, what is to be collected. The
-/// drivers hold what they did not hand over, the operator what it did not settle.
+/// The operator owes the collected cash, minus the settled cash. Before the collection is reported, it owes the expected
+/// cash. Drivers hold collected cash that is not handed over, the operator holds handed over cash that is not settled.
 const OUTSTANDING: &str = concat!(
     "SELECT business_id,
         CASE WHEN due_since > $2 - interval '1 day' THEN 0 WHEN due_since > $2 - interval '3 days' THEN 1
@@ -75,15 +91,15 @@ const SETTLED: &str = "
 const DISCREPANCIES: &str = "
     SELECT business_id, count(*) AS sum FROM cash WHERE business_id = ANY($1) AND discrepant GROUP BY 1";
 
-/// The totals of these businesses; one without any cash has empty ones.
+/// The totals of these businesses, which are zero for a business without cash.
 pub(crate) async fn of_businesses(
     conn: &mut AsyncPgConnection,
     businesses: &[BusinessId],
     now: DateTime<Utc>,
-) -> Result<BTreeMap<BusinessId, CashTotals>, StoreError> {
+) -> Result<BTreeMap<BusinessId, Totals>, StoreError> {
     let ids: Vec<String> = businesses.iter().map(BusinessId::to_string).collect();
-    let mut totals: BTreeMap<BusinessId, CashTotals> =
-        businesses.iter().map(|business| (*business, CashTotals::default())).collect();
+    let mut totals: BTreeMap<BusinessId, Totals> =
+        businesses.iter().map(|business| (*business, Totals::default())).collect();
     let query = diesel::sql_query(OUTSTANDING).bind::<Array<Text>, _>(&ids).bind::<Timestamptz, _>(now);
     for row in query.load::<OutstandingRow>(conn).await? {
         let of = totals.entry(parse("cash.business_id", &row.business_id)?).or_default();
@@ -94,7 +110,7 @@ pub(crate) async fn of_businesses(
             add(sum, amount)?;
         }
         let age = usize::try_from(row.age).ok().and_then(|age| of.by_age.get_mut(age));
-        let (orders, sum) = age.ok_or_else(|| StoreError::Corrupt("an age of cash is unknown".into()))?;
+        let (orders, sum) = age.ok_or_else(|| StoreError::Corrupt("the age of cash is unknown".into()))?;
         *orders += row.orders;
         held.into_iter().try_for_each(|amount| add(sum, amount))?;
     }
@@ -116,7 +132,7 @@ struct BusinessRow {
     business_id: String,
 }
 
-/// Up to `limit` businesses with outstanding cash, after this one: for the operator, who owes it to them.
+/// Up to `limit` businesses with outstanding cash, from the first one after `after`.
 pub(crate) async fn businesses(
     conn: &mut AsyncPgConnection,
     after: Option<BusinessId>,

@@ -1,19 +1,19 @@
-//! Reading columns back into what they were written from.
+//! Converts columns, and checks the number of changed rows.
 
 use std::str::FromStr;
 
 use postgres::StoreError;
 
-/// What a text column holds; anything else was not written by this service.
+/// Parses a text column.
 pub(super) fn parse<T: FromStr>(column: &'static str, text: &str) -> Result<T, StoreError> {
-    text.parse().map_err(|_| StoreError::Corrupt(format!("{column} holds what it should not")))
+    text.parse().map_err(|_| StoreError::Corrupt(format!("{column} has an invalid value")))
 }
 
-/// Fails when a statement touched another number of rows than it was written for.
-pub(super) fn expect_rows(what: &'static str, wanted: usize, touched: usize) -> Result<(), StoreError> {
-    if touched == wanted {
+/// Fails if a statement changed an unexpected number of rows.
+pub(super) fn expect_rows(what: &'static str, expected: usize, changed: usize) -> Result<(), StoreError> {
+    if changed == expected {
         Ok(())
     } else {
-        Err(StoreError::Corrupt(format!("{what} touched {touched} rows instead of {wanted}")))
+        Err(StoreError::Corrupt(format!("{what} changed {changed} rows instead of {expected}")))
     }
 }

@@ -1,4 +1,4 @@
-//! Debits: one row for each (order, attempt), written once with its final outcome.
+//! Debits: one row per order and attempt, inserted with its final outcome.
 
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
@@ -10,7 +10,7 @@ use super::predicates::is_posted;
 use super::schema::debits;
 use crate::domain::{Debit, DebitId};
 
-/// The constraints that two transactions deciding the same order at once run into.
+/// The constraints that fail when two transactions decide the same order at the same time.
 pub(crate) const CONFLICTS: [&str; 2] = ["debits_pkey", "debits_one_posted_per_order"];
 
 #[derive(Queryable, Selectable)]
@@ -36,8 +36,7 @@ impl DebitRow {
     }
 }
 
-/// Every debit of these orders, whichever attempt and whichever business: whether an order has paid is asked of the
-/// order alone.
+/// All debits of these orders, for any attempt and business: an order pays once, whichever business a request names.
 pub(crate) async fn of_orders(
     conn: &mut AsyncPgConnection,
     orders: &[OrderId],

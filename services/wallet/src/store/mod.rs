@@ -1,4 +1,4 @@
-//! The wallet's tables. Row structs stay in here.
+//! PostgreSQL. Row structs are private to this folder.
 
 pub(crate) mod cash;
 pub(crate) mod cash_totals;
@@ -15,5 +15,5 @@ pub(crate) mod top_ups;
 pub(crate) mod transfers;
 pub(crate) mod wallets;
 
-/// This service's migrations; the outbox brings its own.
+/// The migrations of this service, without those of the outbox.
 pub const MIGRATIONS: diesel_migrations::EmbeddedMigrations = diesel_migrations::embed_migrations!();

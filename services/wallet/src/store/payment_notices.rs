@@ -1,4 +1,4 @@
-//! What payment providers told of our top-ups: each of their events once.
+//! Notices of payment providers, each stored once.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
@@ -7,10 +7,9 @@ use postgres::StoreError;
 
 use super::columns::{expect_rows, parse};
 use super::schema::payment_notices;
-use crate::domain::{NoticeOutcome, Provider, TopUp};
-use crate::payments::Notice;
+use crate::domain::{Notice, NoticeOutcome, Provider, TopUp};
 
-/// What came of this event before.
+/// The outcome of this notice, if it was processed before.
 pub(crate) async fn find(
     conn: &mut AsyncPgConnection,
     provider: Provider,

@@ -1,5 +1,5 @@
-//! Writing down how money moved, in one statement that is prepared once: how the wallets stand now, the entries that explain
-//! it, their transfers, and the debits that they settle. It takes many at once, for shared commits.
+//! Writes wallets, entries, transfers and debits in one prepared statement. One call may write many transfers, so that
+//! they share a commit.
 
 use std::collections::BTreeMap;
 
@@ -14,20 +14,20 @@ use super::columns::expect_rows;
 use super::transfers::{Cause, NewTransfer};
 use crate::domain::{Debit, Line, Wallet, lines};
 
-/// What belongs together. The wallets must have been locked before.
+/// The changes of one transaction. The caller has locked the wallets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Postings<'a> {
-    /// As they stand after the transfers.
+    /// Their state after the transfers.
     pub(crate) wallets: &'a BTreeMap<BusinessId, Wallet>,
     pub(crate) transfers: &'a [NewTransfer],
-    /// A posted one with the transfer that moved the money.
+    /// Posted debits with their transfer.
     pub(crate) debits: &'a [(Debit, Option<TransferId>)],
 }
 
-/// The checks of the ledger run when the whole statement is done, and see all of it. An insert takes every row or fails, so
-/// that only wallets need to be counted.
+/// The constraint triggers of the ledger run after the whole statement. Inserts write every row or fail, so only the updated
+/// wallets must be counted.
 const WRITE: &str = "
-    WITH standing AS (
+    WITH updated_wallets AS (
         UPDATE wallets SET balance_paise = new.balance_paise, entry_count = new.entry_count
         FROM unnest($2, $3, $4) AS new (business_id, balance_paise, entry_count)
         WHERE wallets.business_id = new.business_id
@@ -44,7 +44,7 @@ const WRITE: &str = "
             (order_id, attempt, business_id, amount_paise, outcome, transfer_id, balance_after_paise, created_at)
         SELECT new.*, $1 FROM unnest($17, $18, $19, $20, $21, $22, $23) AS new
     )
-    SELECT count(*) AS wallets FROM standing";
+    SELECT count(*) AS wallets FROM updated_wallets";
 
 #[derive(QueryableByName)]
 struct Written {
@@ -83,7 +83,7 @@ fn bind_wallets<'a>(wallets: &BTreeMap<BusinessId, Wallet>, statement: Statement
         .bind::<Array<BigInt>, _>(numbers(|wallet| wallet.entry_count))
 }
 
-/// Entries, turned on their side: arrays travel as one parameter each.
+/// Entries by column: each array is one parameter.
 #[derive(Default)]
 struct EntryColumns {
     transfers: Vec<String>,
@@ -115,7 +115,7 @@ impl EntryColumns {
     }
 }
 
-/// Transfers, turned on their side.
+/// Transfers by column.
 #[derive(Default)]
 struct TransferColumns {
     ids: Vec<String>,

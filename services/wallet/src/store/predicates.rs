@@ -1,5 +1,5 @@
-//! Conditions that partial indexes repeat, as literals: a parameter would hide from a cached plan that the index applies,
-//! and every look-up would read the whole table.
+//! Conditions of partial indexes, as literals. With a parameter, a cached plan could not use the index, and each query
+//! would read the whole table.
 
 use diesel::sql_types::Bool;
 use postgres::{Literal, literal};
@@ -14,8 +14,8 @@ pub(super) fn is_refund() -> Literal<Bool> {
     literal("transfers.kind = 'refund'")
 }
 
-/// No index has it: it is for the few rows of a range.
-pub(super) fn moves_an_orders_fee() -> Literal<Bool> {
+/// Without an index: for queries that read a short range of rows.
+pub(super) fn is_fee_or_refund() -> Literal<Bool> {
     literal("transfers.kind IN ('delivery_fee', 'refund')")
 }
 
@@ -25,7 +25,7 @@ pub(super) fn is_operator_credit() -> Literal<Bool> {
 }
 
 /// As in `transfers_beside_fees`.
-pub(super) fn is_no_fee() -> Literal<Bool> {
+pub(super) fn is_not_fee() -> Literal<Bool> {
     literal("transfers.kind <> 'delivery_fee'")
 }
 

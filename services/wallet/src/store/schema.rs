@@ -1,4 +1,4 @@
-//! The tables as diesel sees them; `migrations/` has the rules that they keep.
+//! The tables in diesel's terms. Their constraints are in `migrations/`.
 
 diesel::table! {
     wallets (business_id) {

@@ -1,4 +1,4 @@
-//! What a wallet spent, day by day in a time zone.
+//! Fees and refunds of a wallet per day in a time zone.
 
 use std::collections::HashSet;
 
@@ -9,9 +9,9 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::BusinessId;
 use postgres::{StoreError, statement};
 
-/// The days that are wanted, and when the first of them begins.
+/// A range of days, and the start of the first day.
 #[derive(Clone, Copy, Debug, QueryableByName)]
-pub(crate) struct Days {
+pub(crate) struct DayRange {
     #[diesel(sql_type = Date)]
     pub(crate) first: NaiveDate,
     #[diesel(sql_type = Date)]
@@ -20,9 +20,9 @@ pub(crate) struct Days {
     pub(crate) since: DateTime<Utc>,
 }
 
-/// What moved on one day.
+/// The sum of one day.
 #[derive(Clone, Copy, Debug, QueryableByName)]
-pub(crate) struct Moved {
+pub(crate) struct DaySum {
     #[diesel(sql_type = Date)]
     pub(crate) day: NaiveDate,
     #[diesel(sql_type = BigInt)]
@@ -49,8 +49,8 @@ const DAYS: &str = "
     SELECT day - ($3 - 1) AS first, day AS last, (day - ($3 - 1))::timestamp AT TIME ZONE $2 AS since
     FROM (SELECT ($1 AT TIME ZONE $2)::date AS day) AS today";
 
-/// Entries are numbered from 1 without a gap, in the order of their times but for the moment that a transaction takes: so
-/// that where a time begins is found by halving, and no index by time has to be kept up with each order's fee.
+/// Entries are numbered without gaps and, apart from the duration of a transaction, in the order of their times. A binary
+/// search therefore finds the first entry since a time, and no index by time has to be updated with each fee.
 const FIRST_SINCE: &str = "
     WITH RECURSIVE search AS (
         SELECT 1::bigint AS low, entry_count + 1 AS high FROM wallets WHERE business_id = $1
@@ -63,14 +63,14 @@ const FIRST_SINCE: &str = "
             FROM (SELECT low, high, (low + high) / 2 AS middle FROM search WHERE low < high) AS halved) AS probed)
     SELECT low FROM search WHERE low = high";
 
-/// Nothing but fees leaves a wallet, so that the transfers need not be read.
+/// Only fees reduce a wallet, so the query need not read transfers.
 const FEES: &str = "
     SELECT (created_at AT TIME ZONE $4)::date AS day, (-sum(amount_paise))::bigint AS amount_paise, count(*) AS orders
     FROM entries
     WHERE business_id = $1 AND sequence IS NOT NULL AND sequence >= $2 AND created_at >= $3 AND amount_paise < 0
     GROUP BY 1";
 
-/// Found by `transfers_beside_fees`: refunds are few beside fees.
+/// Uses the index `transfers_beside_fees`: refunds are rare compared with fees.
 const REFUNDS: &str = "
     SELECT (entries.created_at AT TIME ZONE $3)::date AS day, sum(entries.amount_paise)::bigint AS amount_paise,
         count(*) AS orders
@@ -81,19 +81,19 @@ const REFUNDS: &str = "
         AND transfers.created_at >= $2 - interval '1 minute' AND entries.created_at >= $2
     GROUP BY 1";
 
-/// The names of all time zones that the database knows. It reads a file for each, so ask once.
+/// The names of all time zones. The database reads a file for each, so callers should cache them.
 pub(crate) async fn time_zones(conn: &mut AsyncPgConnection) -> Result<HashSet<String>, StoreError> {
     let names: Vec<Name> = statement(ZONES).load(conn).await?;
     Ok(names.into_iter().map(|zone| zone.name).collect())
 }
 
-/// The `count` days up to the one that it is at `now`.
+/// The last `count` days, including today.
 pub(crate) async fn days(
     conn: &mut AsyncPgConnection,
     now: DateTime<Utc>,
     time_zone: &str,
     count: i32,
-) -> Result<Days, StoreError> {
+) -> Result<DayRange, StoreError> {
     let days = statement(DAYS)
         .bind::<Timestamptz, _>(now)
         .bind::<Text, _>(time_zone)
@@ -103,20 +103,19 @@ pub(crate) async fn days(
     Ok(days)
 }
 
-/// The fees that a wallet paid since then, by day.
+/// The fees of a wallet since a time, per day.
 pub(crate) async fn fees(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     since: DateTime<Utc>,
     time_zone: &str,
-) -> Result<Vec<Moved>, StoreError> {
+) -> Result<Vec<DaySum>, StoreError> {
     let first: Option<Sequence> = statement(FIRST_SINCE)
         .bind::<Text, _>(business.to_string())
         .bind::<Timestamptz, _>(since)
         .get_result(conn)
         .await
         .optional()?;
-    // No wallet, no money.
     let Some(first) = first else { return Ok(Vec::new()) };
     Ok(statement(FEES)
         .bind::<Text, _>(business.to_string())
@@ -127,13 +126,13 @@ pub(crate) async fn fees(
         .await?)
 }
 
-/// The fees that came back since then, by the day on which they did.
+/// The refunds of a wallet since a time, per day of the refund.
 pub(crate) async fn refunds(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     since: DateTime<Utc>,
     time_zone: &str,
-) -> Result<Vec<Moved>, StoreError> {
+) -> Result<Vec<DaySum>, StoreError> {
     Ok(statement(REFUNDS)
         .bind::<Text, _>(business.to_string())
         .bind::<Timestamptz, _>(since)

@@ -1,15 +1,25 @@
-//! The statement: a wallet's entries, newest first, each with the transfer behind it.
+//! The statement: the entries of a wallet, newest first, each with its transfer.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, OrderId, Paise};
+use domain::{BusinessId, OrderId, Paise, TransferId};
 use postgres::StoreError;
 
 use super::columns::parse;
-use super::predicates::{is_no_fee, is_posted, is_refund};
+use super::predicates::{is_not_fee, is_posted, is_refund};
 use super::schema::{debits, entries, transfers};
-use crate::domain::{LineFilter, StatementLine, TransferKind, WalletEntry};
+use crate::domain::{TransferKind, WalletEntry};
+
+#[derive(Clone, Debug)]
+pub(crate) struct StatementLine {
+    pub(crate) transfer: TransferId,
+    pub(crate) kind: TransferKind,
+    pub(crate) entry: WalletEntry,
+    pub(crate) order: Option<OrderId>,
+    pub(crate) reference: Option<String>,
+    pub(crate) created_at: DateTime<Utc>,
+}
 
 type Row = (String, String, i64, i64, i64, Option<String>, Option<String>, DateTime<Utc>);
 
@@ -29,7 +39,28 @@ macro_rules! row_columns {
     };
 }
 
-/// Up to `limit` lines that match the filter, newest first.
+/// The default matches all lines.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LineFilter {
+    /// Lines before this sequence.
+    pub(crate) before: Option<i64>,
+    pub(crate) kind: Option<TransferKind>,
+    /// Inclusive.
+    pub(crate) since: Option<DateTime<Utc>>,
+    /// Exclusive.
+    pub(crate) until: Option<DateTime<Utc>>,
+}
+
+impl LineFilter {
+    pub(crate) fn matches(&self, line: &StatementLine) -> bool {
+        self.before.is_none_or(|before| line.entry.sequence < before)
+            && self.kind.is_none_or(|kind| line.kind == kind)
+            && self.since.is_none_or(|since| line.created_at >= since)
+            && self.until.is_none_or(|until| line.created_at < until)
+    }
+}
+
+/// Up to `limit` matching lines, newest first.
 pub(crate) async fn page(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -51,7 +82,7 @@ pub(crate) async fn page(
     if let Some(kind) = filter.kind {
         query = query.filter(transfers::kind.eq(kind.as_str()));
         if kind != TransferKind::DeliveryFee {
-            query = query.filter(is_no_fee());
+            query = query.filter(is_not_fee());
         }
     }
     if let Some(since) = filter.since {
@@ -64,8 +95,7 @@ pub(crate) async fn page(
     rows.into_iter().map(line).collect()
 }
 
-/// The lines of one order, in the order they were written: its fee, and its refund. The database keeps both to one, and
-/// finds them by the indexes that do so.
+/// The fee and the refund of one order, oldest first. Unique indexes limit both to one, and find them.
 pub(crate) async fn of_order(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -103,7 +133,6 @@ pub(crate) async fn of_order(
     rows.into_iter().map(line).collect()
 }
 
-/// Whether the wallet has an entry of this sequence.
 pub(crate) async fn exists(
     conn: &mut AsyncPgConnection,
     business: BusinessId,

@@ -1,4 +1,4 @@
-//! Top-ups: what a business asked the payment provider to collect, and whether it came in.
+//! Top-ups.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
@@ -11,7 +11,7 @@ use super::predicates::{has_idempotency_key, has_payment_reference, is_pending_t
 use super::schema::top_ups;
 use crate::domain::{Payment, Provider, Status, TopUp};
 
-/// The constraint that two transactions crediting the same payment at once run into.
+/// The constraint that fails when two transactions credit the same payment at the same time.
 pub(crate) const PAYMENT_CONFLICT: &str = "top_ups_payment_reference";
 
 #[derive(Queryable, Selectable)]
@@ -44,13 +44,13 @@ impl TopUpRow {
     }
 }
 
-/// False when its idempotency key is taken.
+/// False if a top-up with its idempotency key exists.
 pub(crate) async fn insert(
     conn: &mut AsyncPgConnection,
     top_up: &TopUp,
     next_check_at: DateTime<Utc>,
 ) -> Result<bool, StoreError> {
-    let touched = diesel::insert_into(top_ups::table)
+    let changed = diesel::insert_into(top_ups::table)
         .values((
             top_ups::id.eq(top_up.id.to_string()),
             top_ups::business_id.eq(top_up.business.to_string()),
@@ -64,7 +64,7 @@ pub(crate) async fn insert(
         .on_conflict_do_nothing()
         .execute(conn)
         .await?;
-    Ok(touched == 1)
+    Ok(changed == 1)
 }
 
 pub(crate) async fn find(
@@ -81,7 +81,7 @@ pub(crate) async fn find(
     row.map(TopUpRow::into_top_up).transpose()
 }
 
-/// The top-up that was asked for under this key.
+/// The top-up with this idempotency key.
 pub(crate) async fn find_by_key(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -98,7 +98,7 @@ pub(crate) async fn find_by_key(
     row.map(TopUpRow::into_top_up).transpose()
 }
 
-/// The top-up that the provider knows under this name, whoever's it is: the provider's signature is the permission.
+/// The top-up with the provider's id, of any business: the provider's signature authorises the access.
 pub(crate) async fn find_by_reference(
     conn: &mut AsyncPgConnection,
     provider: Provider,
@@ -115,9 +115,8 @@ pub(crate) async fn find_by_reference(
     row.map(TopUpRow::into_top_up).transpose()
 }
 
-/// Whether this payment was credited for a top-up other than this one, whoever's that is: a provider's names of payments
-/// are its own.
-pub(crate) async fn is_paid_for_another(
+/// Whether this payment was credited to another top-up, of any business: a provider's payment ids are unique.
+pub(crate) async fn is_credited_to_another(
     conn: &mut AsyncPgConnection,
     top_up: &TopUp,
     payment: &Payment,
@@ -130,7 +129,6 @@ pub(crate) async fn is_paid_for_another(
     Ok(diesel::select(diesel::dsl::exists(other)).get_result(conn).await?)
 }
 
-/// Locks a top-up, so that it is settled once.
 pub(crate) async fn lock(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -146,19 +144,19 @@ pub(crate) async fn lock(
     row.map(TopUpRow::into_top_up).transpose()
 }
 
-/// Notes the provider's name for a top-up, unless another try has noted one: the first one is the one that is paid.
-pub(crate) async fn name(
+/// Stores the provider's id of a top-up. If another attempt stored one before, that id stays: customers pay the first one.
+pub(crate) async fn set_provider_reference(
     conn: &mut AsyncPgConnection,
     top_up: &TopUp,
     reference: &str,
 ) -> Result<(), StoreError> {
-    let touched = diesel::update(top_ups::table.find((top_up.id.to_string(), top_up.business.to_string())))
+    let changed = diesel::update(top_ups::table.find((top_up.id.to_string(), top_up.business.to_string())))
         .filter(top_ups::provider_reference.is_null())
         .set(top_ups::provider_reference.eq(reference))
         .execute(conn)
         .await?;
-    // Zero: another try was first.
-    if touched > 1 { expect_rows("naming a top-up", 1, touched) } else { Ok(()) }
+    // Zero rows: another attempt was first.
+    if changed > 1 { expect_rows("setting a provider reference", 1, changed) } else { Ok(()) }
 }
 
 /// Marks a top-up as paid by this payment and credited by this transfer.
@@ -169,7 +167,7 @@ pub(crate) async fn succeed(
     transfer: TransferId,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    let touched = diesel::update(top_ups::table.find((top_up.id.to_string(), top_up.business.to_string())))
+    let changed = diesel::update(top_ups::table.find((top_up.id.to_string(), top_up.business.to_string())))
         .filter(top_ups::transfer_id.is_null())
         .set((
             top_ups::status.eq(Status::Succeeded.as_str()),
@@ -179,17 +177,17 @@ pub(crate) async fn succeed(
         ))
         .execute(conn)
         .await?;
-    expect_rows("settling a top-up", 1, touched)
+    expect_rows("completing a top-up", 1, changed)
 }
 
-/// Gives a pending top-up up; settled meanwhile, it stays as it is. Its idempotency key is free again, since only what
-/// may still succeed is worth keeping.
+/// Marks a pending top-up as failed; any other top-up stays unchanged. Releases the idempotency key, so that the business
+/// can retry with it.
 pub(crate) async fn fail(
     conn: &mut AsyncPgConnection,
     top_up: &TopUp,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    let touched = diesel::update(top_ups::table.find((top_up.id.to_string(), top_up.business.to_string())))
+    let changed = diesel::update(top_ups::table.find((top_up.id.to_string(), top_up.business.to_string())))
         .filter(is_pending_top_up())
         .set((
             top_ups::status.eq(Status::Failed.as_str()),
@@ -198,11 +196,11 @@ pub(crate) async fn fail(
         ))
         .execute(conn)
         .await?;
-    if touched > 1 { expect_rows("giving a top-up up", 1, touched) } else { Ok(()) }
+    if changed > 1 { expect_rows("failing a top-up", 1, changed) } else { Ok(()) }
 }
 
-/// Up to `limit` pending top-ups of all businesses that are due to be looked up, which no other instance has in hand.
-/// They count as checked from here on: see [`check_again_at`].
+/// Up to `limit` pending top-ups of all businesses that are due for a check and not locked by another instance. The caller
+/// schedules their next check with [`schedule_check`].
 pub(crate) async fn lock_due(
     conn: &mut AsyncPgConnection,
     now: DateTime<Utc>,
@@ -221,14 +219,14 @@ pub(crate) async fn lock_due(
     rows.into_iter().map(TopUpRow::into_top_up).collect()
 }
 
-pub(crate) async fn check_again_at(
+pub(crate) async fn schedule_check(
     conn: &mut AsyncPgConnection,
     top_up: &TopUp,
     at: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    let touched = diesel::update(top_ups::table.find((top_up.id.to_string(), top_up.business.to_string())))
+    let changed = diesel::update(top_ups::table.find((top_up.id.to_string(), top_up.business.to_string())))
         .set(top_ups::next_check_at.eq(at))
         .execute(conn)
         .await?;
-    expect_rows("scheduling a look at a top-up", 1, touched)
+    expect_rows("scheduling a check of a top-up", 1, changed)
 }

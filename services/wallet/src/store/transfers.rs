@@ -1,4 +1,4 @@
-//! Transfers and their entries. Both are only ever added.
+//! Transfers and their entries. Both are append-only.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
@@ -11,7 +11,7 @@ use super::predicates::{is_operator_credit, is_refund};
 use super::schema::{entries, transfers};
 use crate::domain::{CashReport, CashStep, Line, TransferKind, WalletEntry, cash_lines};
 
-/// Why money moves, and what it refers to.
+/// The reason of a transfer, with its references.
 #[derive(Clone, Debug)]
 pub(crate) enum Cause {
     DeliveryFee {
@@ -21,7 +21,7 @@ pub(crate) enum Cause {
         order: OrderId,
         reverses: TransferId,
     },
-    /// The reference is the top-up's id.
+    /// `reference` is the id of the top-up.
     TopUp {
         reference: String,
     },
@@ -41,7 +41,7 @@ impl Cause {
     }
 }
 
-/// A transfer to be written, by its line in the wallet; the other line follows from the kind.
+/// A transfer to insert. The operator's line follows from the kind.
 #[derive(Clone, Debug)]
 pub(crate) struct NewTransfer {
     pub(crate) id: TransferId,
@@ -50,9 +50,9 @@ pub(crate) struct NewTransfer {
     pub(crate) entry: WalletEntry,
 }
 
-/// A transfer that was found again, by its line in the wallet.
+/// A stored credit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct Credit {
     pub(crate) id: TransferId,
     pub(crate) amount: Paise,
     pub(crate) balance_after: Paise,
@@ -94,7 +94,7 @@ fn entry_row(transfer: TransferId, business: BusinessId, line: &Line, now: DateT
     }
 }
 
-/// Books a step of an order's cash, which touches no wallet. No transfer is made of no cash.
+/// Books a step of an order's cash, which changes no wallet. An amount of zero is not booked.
 pub(crate) async fn insert_cash(
     conn: &mut AsyncPgConnection,
     id: TransferId,
@@ -104,8 +104,8 @@ pub(crate) async fn insert_cash(
 ) -> Result<(), StoreError> {
     let Some(lines) = cash_lines(step, amount) else { return Ok(()) };
     let rows = lines.map(|line| entry_row(id, report.business, &line, now));
-    let touched = diesel::insert_into(entries::table).values(rows.as_slice()).execute(conn).await?;
-    expect_rows("inserting entries", rows.len(), touched)?;
+    let changed = diesel::insert_into(entries::table).values(rows.as_slice()).execute(conn).await?;
+    expect_rows("inserting entries", rows.len(), changed)?;
     let row = TransferRow {
         id: id.to_string(),
         kind: step.transfer_kind(),
@@ -115,16 +115,16 @@ pub(crate) async fn insert_cash(
         reverses: None,
         created_at: now,
     };
-    let touched = diesel::insert_into(transfers::table).values(&row).execute(conn).await?;
-    expect_rows("inserting transfers", 1, touched)
+    let changed = diesel::insert_into(transfers::table).values(&row).execute(conn).await?;
+    expect_rows("inserting transfers", 1, changed)
 }
 
-/// The operator's credit under this reference.
+/// The operator's credit with this reference.
 pub(crate) async fn find_credit(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     reference: &str,
-) -> Result<Option<Found>, StoreError> {
+) -> Result<Option<Credit>, StoreError> {
     let row =
         transfers::table
             .inner_join(entries::table.on(
@@ -138,10 +138,10 @@ pub(crate) async fn find_credit(
             .first::<(String, i64, i64)>(conn)
             .await
             .optional()?;
-    row.map(found).transpose()
+    row.map(credit).transpose()
 }
 
-/// The refund of this order's fee, if it was given.
+/// The refund of this order's fee.
 pub(crate) async fn find_refund(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -158,7 +158,7 @@ pub(crate) async fn find_refund(
     id.map(|id| parse("transfers.id", &id)).transpose()
 }
 
-fn found((id, amount, balance_after): (String, i64, i64)) -> Result<Found, StoreError> {
+fn credit((id, amount, balance_after): (String, i64, i64)) -> Result<Credit, StoreError> {
     let id = parse("transfers.id", &id)?;
-    Ok(Found { id, amount: Paise::new(amount), balance_after: Paise::new(balance_after) })
+    Ok(Credit { id, amount: Paise::new(amount), balance_after: Paise::new(balance_after) })
 }

@@ -1,4 +1,4 @@
-//! Wallets: who has how much. A balance is changed under its row's lock only, together with the entry that explains it.
+//! Wallets. A balance changes only while its row is locked, together with the entry that explains the change.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
@@ -8,7 +8,7 @@ use postgres::StoreError;
 
 use super::columns::{expect_rows, parse};
 use super::schema::wallets;
-use crate::domain::{Wallet, WalletRecord};
+use crate::domain::Wallet;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = wallets, check_for_backend(diesel::pg::Pg))]
@@ -18,6 +18,16 @@ struct WalletRow {
     entry_count: i64,
     low_balance_threshold_paise: Option<i64>,
     funded_at: Option<DateTime<Utc>>,
+}
+
+/// A wallet with its settings.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WalletRecord {
+    pub(crate) business: BusinessId,
+    pub(crate) wallet: Wallet,
+    /// Set by the business; `None` means the operator's default.
+    pub(crate) low_balance_threshold: Option<Paise>,
+    pub(crate) funded_at: Option<DateTime<Utc>>,
 }
 
 impl WalletRow {
@@ -45,24 +55,24 @@ pub(crate) async fn find(
     row.map(WalletRow::into_record).transpose()
 }
 
-/// Which businesses have a wallet, in the order of their ids, behind this one. Serves all businesses.
+/// Businesses with a wallet whose ids follow `after`, in the order of their ids.
 pub(crate) async fn businesses(
     conn: &mut AsyncPgConnection,
-    behind: &str,
-    limit: usize,
+    after: &str,
+    limit: i64,
 ) -> Result<Vec<BusinessId>, StoreError> {
     let ids: Vec<String> = wallets::table
-        .filter(wallets::business_id.gt(behind))
+        .filter(wallets::business_id.gt(after))
         .select(wallets::business_id)
         .order(wallets::business_id)
-        .limit(i64::try_from(limit).unwrap_or(i64::MAX))
+        .limit(limit)
         .load(conn)
         .await?;
     ids.iter().map(|id| parse("wallets.business_id", id)).collect()
 }
 
-/// Locks the wallets of these businesses, as far as they have one. Rows are locked in the order of their ids, so that
-/// two transactions that want the same ones wait for each other instead of dying of each other.
+/// Locks the existing wallets of these businesses, in the order of their ids, so that transactions with common wallets wait
+/// for each other instead of deadlocking.
 pub(crate) async fn lock(
     conn: &mut AsyncPgConnection,
     businesses: &[BusinessId],
@@ -78,7 +88,7 @@ pub(crate) async fn lock(
     rows.into_iter().map(WalletRow::into_record).collect()
 }
 
-/// Locks a wallet that money is about to come into, and makes it first where there is none.
+/// Locks the wallet, and creates it if it does not exist.
 pub(crate) async fn lock_or_create(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -93,32 +103,32 @@ pub(crate) async fn lock_or_create(
         .execute(conn)
         .await?;
     let created = lock(conn, &[business]).await?.pop();
-    created.ok_or_else(|| StoreError::Corrupt("a wallet is gone as soon as it is made".into()))
+    created.ok_or_else(|| StoreError::Corrupt("a wallet disappeared right after its creation".into()))
 }
 
-/// Notes when money first came in. True the first time.
+/// Records the time of the first deposit. True for the first one.
 pub(crate) async fn mark_funded(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     now: DateTime<Utc>,
 ) -> Result<bool, StoreError> {
-    let touched = diesel::update(wallets::table.find(business.to_string()))
+    let changed = diesel::update(wallets::table.find(business.to_string()))
         .filter(wallets::funded_at.is_null())
         .set(wallets::funded_at.eq(now))
         .execute(conn)
         .await?;
-    Ok(touched == 1)
+    Ok(changed == 1)
 }
 
-/// Sets the business's own threshold; `None` goes back to the operator's default.
+/// Sets the threshold of the business; `None` restores the operator's default.
 pub(crate) async fn set_threshold(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     threshold: Option<Paise>,
 ) -> Result<(), StoreError> {
-    let touched = diesel::update(wallets::table.find(business.to_string()))
+    let changed = diesel::update(wallets::table.find(business.to_string()))
         .set(wallets::low_balance_threshold_paise.eq(threshold.map(Paise::get)))
         .execute(conn)
         .await?;
-    expect_rows("setting a threshold", 1, touched)
+    expect_rows("setting a threshold", 1, changed)
 }

@@ -1,7 +1,7 @@
 //! Background tasks, one per file.
 
-mod finish_top_ups;
-mod reconcile;
+mod reconciliation;
+mod top_ups;
 
-pub(crate) use finish_top_ups::finish_top_ups;
-pub(crate) use reconcile::reconcile;
+pub(crate) use reconciliation::{RECONCILIATION_INTERVAL, reconcile};
+pub(crate) use top_ups::{TOP_UPS_INTERVAL, check_pending_top_ups};

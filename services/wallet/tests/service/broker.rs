@@ -1,4 +1,4 @@
-//! The broker as the other services use it: events are published, and what could not be handled is counted.
+//! Publishes events like the other services, and counts dead letters.
 
 use events::Envelope;
 use lapin::options::QueueDeclareOptions;
@@ -26,7 +26,7 @@ pub(crate) async fn publish(harness: &Harness, envelopes: &[Envelope]) {
     broker.close().await;
 }
 
-/// How many of a queue's messages were set aside.
+/// The number of a queue's dead letters.
 pub(crate) async fn dead_letters(harness: &Harness, queue: &Queue) -> u32 {
     let url = harness.settings.broker.url.expose();
     let connection = Connection::connect(url, ConnectionProperties::default()).await.expect("a connection");

@@ -1,4 +1,4 @@
-//! Cash on delivery: what drivers collect, hand over and settle, by event.
+//! Cash on delivery: events about collecting, handing over and settling.
 
 use domain::{BusinessId, CodStatus, DeliveryStatus, EventId, EventKind, Mode, OrderId, Paise, TrackingCode};
 use events::{Body, Envelope, OrderEvent, OrderSnapshot, ProgressData, queues};
@@ -7,11 +7,11 @@ use internal_api::cash::{CashOverview, CashQuery};
 use messaging::Queue;
 use test_kit::{refusal, until};
 
-use crate::books::assert_sound;
 use crate::broker::{dead_letters, publish};
 use crate::harness::Harness;
+use crate::invariants::assert_consistent;
 
-/// An event of a live order that was to bring ₹10 in cash.
+/// An event of a live order with ₹10 to collect.
 pub(crate) fn event(
     harness: &Harness,
     business: BusinessId,
@@ -54,7 +54,7 @@ async fn overview(harness: &Harness, business: BusinessId) -> CashOverview {
     harness.wallet.cash(business, &CashQuery::default()).await.expect("an overview")
 }
 
-/// What an account holds of one business.
+/// The balance of an account for one business.
 async fn account(harness: &Harness, business: BusinessId, account: &str) -> i64 {
     let sum = format!(
         "SELECT coalesce(sum(amount_paise), 0) FROM entries
@@ -72,20 +72,20 @@ async fn accounts(harness: &Harness, business: BusinessId) -> [i64; 3] {
     [payable, drivers, operator]
 }
 
-async fn steps(harness: &Harness, count: i64) {
-    let seen = "SELECT count(*) FROM inbox WHERE consumer = 'wallet.cash'";
-    until("the events are handled", async || harness.number(seen).await == count).await;
+async fn await_events(harness: &Harness, count: i64) {
+    let handled = "SELECT count(*) FROM inbox WHERE consumer = 'wallet.cash'";
+    until("the events are handled", async || harness.number(handled).await == count).await;
 }
 
 #[tokio::test]
-async fn cash_is_owed_from_the_door_on_until_it_is_settled() {
+async fn cash_is_owed_from_its_collection_until_its_settlement() {
     let harness = Harness::start().await;
     let (business, order) = (harness.business(), harness.order());
     let step = |kind, amount| event(&harness, business, order, kind, amount);
 
     let delivered = step(DELIVERED, None);
     publish(&harness, std::slice::from_ref(&delivered)).await;
-    steps(&harness, 1).await;
+    await_events(&harness, 1).await;
     let seen = overview(&harness, business).await;
     assert_eq!((seen.totals.outstanding_paise.get(), seen.totals.pending_paise.get()), (1_000, 1_000));
     assert_eq!((seen.data[0].status.as_str(), seen.data[0].order_reference.as_str()), ("pending", "shop-1"));
@@ -93,18 +93,18 @@ async fn cash_is_owed_from_the_door_on_until_it_is_settled() {
 
     let collected = step(COLLECTED, Some(1_000));
     publish(&harness, &[collected.clone(), delivered, collected.clone()]).await;
-    steps(&harness, 2).await;
+    await_events(&harness, 2).await;
     let seen = overview(&harness, business).await;
     assert_eq!((seen.totals.with_drivers_paise.get(), seen.totals.pending_paise.get()), (1_000, 0));
     assert_eq!(accounts(&harness, business).await, [1_000, -1_000, 0]);
 
     publish(&harness, &[step(HANDED_OVER, Some(1_000))]).await;
-    steps(&harness, 3).await;
+    await_events(&harness, 3).await;
     assert_eq!(overview(&harness, business).await.totals.with_operator_paise.get(), 1_000);
     assert_eq!(accounts(&harness, business).await, [1_000, 0, -1_000]);
 
     publish(&harness, &[step(SETTLED, Some(1_000)), collected]).await;
-    steps(&harness, 4).await;
+    await_events(&harness, 4).await;
     let seen = overview(&harness, business).await;
     assert_eq!((seen.totals.outstanding_paise.get(), seen.totals.settled_recently_paise.get()), (0, 1_000));
     assert_eq!((seen.totals.discrepancies, seen.data[0].status.as_str()), (0, "settled"));
@@ -113,11 +113,11 @@ async fn cash_is_owed_from_the_door_on_until_it_is_settled() {
     assert_eq!(harness.number("SELECT count(*) FROM transfers").await, 3);
     assert_eq!(harness.balance(business).await, 0, "cash is in no wallet");
     assert_eq!(dead_letters(&harness, &Queue::shared(queues::CASH)).await, 0);
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
 #[tokio::test]
-async fn what_is_missing_stays_in_the_books_and_in_sight() {
+async fn missing_cash_stays_visible() {
     let harness = Harness::start().await;
     let (business, short, none) = (harness.business(), harness.order(), harness.order());
     publish(
@@ -129,7 +129,7 @@ async fn what_is_missing_stays_in_the_books_and_in_sight() {
         ],
     )
     .await;
-    steps(&harness, 3).await;
+    await_events(&harness, 3).await;
     // ₹1 is still with a driver.
     assert_eq!(accounts(&harness, business).await, [1_000, -100, -900]);
     let seen = overview(&harness, business).await;
@@ -143,7 +143,7 @@ async fn what_is_missing_stays_in_the_books_and_in_sight() {
     let other = harness.business();
     let fine = harness.order();
     publish(&harness, &[event(&harness, other, fine, COLLECTED, Some(1_000))]).await;
-    steps(&harness, 4).await;
+    await_events(&harness, 4).await;
     let all = PageQuery { limit: 1, starting_after: None };
     let page = harness.wallet.cash_discrepancies(&all).await.unwrap();
     assert!(page.has_more);
@@ -155,14 +155,14 @@ async fn what_is_missing_stays_in_the_books_and_in_sight() {
     let mut expected = [short, none];
     expected.sort_unstable();
     assert_eq!(seen, expected);
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
-/// What the totals say is outstanding is what the books say is owed, and held by whom, whatever was reported.
+/// The totals equal the balances of the ledger, whatever amounts were reported.
 #[tokio::test]
 async fn cash_that_is_settled_short_is_still_owed() {
     let harness = Harness::start().await;
-    let mut heard = 0;
+    let mut events = 0;
     for (collected, handed_over, settled, ages) in [
         (900, 900, 850, (1, 50)),
         (1_000, 900, 800, (1, 200)),
@@ -173,12 +173,12 @@ async fn cash_that_is_settled_short_is_still_owed() {
         let steps_of = [(COLLECTED, collected), (HANDED_OVER, handed_over), (SETTLED, settled)];
         for (kind, amount) in steps_of {
             publish(&harness, &[event(&harness, business, order, kind, Some(amount))]).await;
-            heard += 1;
-            steps(&harness, heard).await;
+            events += 1;
+            await_events(&harness, events).await;
             let totals = overview(&harness, business).await.totals;
-            let said = [totals.outstanding_paise, totals.with_drivers_paise, totals.with_operator_paise];
+            let reported = [totals.outstanding_paise, totals.with_drivers_paise, totals.with_operator_paise];
             let [payable, drivers, operator] = accounts(&harness, business).await;
-            assert_eq!(said.map(Paise::get), [payable, -drivers, -operator], "{kind} {amount}");
+            assert_eq!(reported.map(Paise::get), [payable, -drivers, -operator], "{kind} {amount}");
             assert_eq!(totals.pending_paise, Paise::ZERO);
         }
         let totals = overview(&harness, business).await.totals;
@@ -186,48 +186,44 @@ async fn cash_that_is_settled_short_is_still_owed() {
         assert_eq!(totals.ages[0].amount_paise.get(), ages.1);
         assert_eq!(totals.discrepancies, 1);
     }
-    // The operator sees three of them: nothing is outstanding of the one that only was collected short.
+    // The operator sees three of them: the one that was only collected short has no outstanding cash.
     let all = harness.wallet.cash_of_all(&PageQuery { limit: 10, starting_after: None }).await.unwrap();
     let mut owed: Vec<_> = all.data.iter().map(|of| of.totals.outstanding_paise.get()).collect();
     owed.sort_unstable();
     assert_eq!(owed, [-100, 50, 200]);
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
 #[tokio::test]
-async fn steps_may_be_heard_of_in_any_order() {
+async fn steps_may_arrive_in_any_order() {
     let harness = Harness::start().await;
     let kinds = [(DELIVERED, None), (COLLECTED, Some(900)), (HANDED_OVER, Some(900)), (SETTLED, Some(900))];
-    let mut heard = 0;
-    for turn in 0..4 {
+    let mut published = 0;
+    for rotation in 0..4 {
         let (business, order) = (harness.business(), harness.order());
         let mut events: Vec<_> =
             kinds.iter().map(|(kind, amount)| event(&harness, business, order, *kind, *amount)).collect();
-        events.rotate_left(turn);
+        events.rotate_left(rotation);
         events.reverse();
         for event in &events {
             publish(&harness, std::slice::from_ref(event)).await;
-            heard += 1;
-            steps(&harness, heard).await;
+            published += 1;
+            await_events(&harness, published).await;
         }
         let seen = overview(&harness, business).await;
         assert_eq!((seen.data[0].status.as_str(), seen.totals.discrepancies), ("settled", 1));
         assert!(seen.data[0].delivered_at.is_some());
-        assert_eq!(
-            accounts(&harness, business).await,
-            [0, 0, 0],
-            "booked as reported, whatever was expected"
-        );
+        assert_eq!(accounts(&harness, business).await, [0, 0, 0], "booked as reported");
     }
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
 #[tokio::test]
-async fn what_contradicts_the_books_is_set_aside() {
+async fn contradicting_events_become_dead_letters() {
     let harness = Harness::start().await;
     let (business, other, order) = (harness.business(), harness.business(), harness.order());
     publish(&harness, &[event(&harness, business, order, COLLECTED, Some(1_000))]).await;
-    steps(&harness, 1).await;
+    await_events(&harness, 1).await;
     let mut prepaid = event(&harness, business, harness.order(), DELIVERED, None);
     if let Body::Order(event) = &mut prepaid.body {
         event.order.cod_status = CodStatus::NotApplicable;
@@ -244,10 +240,10 @@ async fn what_contradicts_the_books_is_set_aside() {
     )
     .await;
     let queue = Queue::shared(queues::CASH);
-    until("four are set aside", async || dead_letters(&harness, &queue).await == 4).await;
+    until("four dead letters", async || dead_letters(&harness, &queue).await == 4).await;
     assert_eq!(accounts(&harness, business).await, [1_000, -1_000, 0]);
     assert_eq!(harness.number("SELECT count(*) FROM cash").await, 1);
-    // The database holds to it, too.
+    // The database enforces this too.
     for change in
         ["UPDATE cash SET collected_paise = 1", "DELETE FROM cash", "UPDATE cash SET collected_at = NULL"]
     {
@@ -255,7 +251,7 @@ async fn what_contradicts_the_books_is_set_aside() {
         let words = ["stays", "cash_steps_are_whole", "permission denied"];
         assert!(words.iter().any(|words| refused.contains(words)), "{change}: {refused}");
     }
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
 #[tokio::test]
@@ -276,13 +272,13 @@ async fn totals_are_by_business_and_age_and_lists_are_filtered() {
         if let Body::Order(order) = &mut report.body {
             order.recorded_at = Some(recorded_at);
         }
-        // The fleet's clock is wrong, which the ages do not show.
+        // Ages do not depend on the fleet's clock.
         report.occurred_at -= chrono::TimeDelta::days(300);
         publish(&harness, &[report]).await;
         orders.push(order);
     }
     publish(&harness, &[event(&harness, other, harness.order(), COLLECTED, Some(300))]).await;
-    steps(&harness, 6).await;
+    await_events(&harness, 6).await;
 
     let totals = overview(&harness, business).await.totals;
     let ages: Vec<_> =
@@ -331,7 +327,7 @@ async fn totals_are_by_business_and_age_and_lists_are_filtered() {
         let refused = refusal(harness.wallet.cash(business, &query).await);
         assert_eq!((refused.status, &refused.rest["errors"][0]["field"]), (400, &serde_json::json!(field)));
     }
-    // Another's order is no cursor of this one's list.
+    // An order of another business is not a valid cursor.
     let foreign = CashQuery { starting_after: Some(orders[0].to_string()), ..CashQuery::default() };
     assert_eq!(refusal(harness.wallet.cash(other, &foreign).await).status, 400);
 }

@@ -1,4 +1,4 @@
-//! What any caller may send, well formed or not.
+//! Valid and invalid requests.
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use test_kit::until;
 
 use crate::harness::Harness;
 
-/// Sends a request with the internal token; status and body of the answer.
+/// Sends a request with the internal token and returns status and body.
 async fn call(harness: &Harness, method: Method, path: &str, body: Option<Value>) -> (StatusCode, Value) {
     let url = harness.internal.join(path).expect("a path");
     let mut request =
@@ -19,7 +19,7 @@ async fn call(harness: &Harness, method: Method, path: &str, body: Option<Value>
 }
 
 #[tokio::test]
-async fn a_faulty_debit_is_told_every_fault_and_leaves_nothing() {
+async fn an_invalid_debit_reports_all_field_errors_and_changes_nothing() {
     let harness = Harness::start().await;
     let (business, order) = (harness.funded(1_000).await, harness.order());
     let path = format!("/internal/debits/{order}/1");
@@ -48,7 +48,7 @@ async fn a_faulty_debit_is_told_every_fault_and_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_not_an_id_is_not_found() {
+async fn an_invalid_id_is_not_found() {
     let harness = Harness::start().await;
     let (business, order) = (harness.business(), harness.order());
     let body = json!({"businessId": business, "amountPaise": 100});
@@ -66,14 +66,14 @@ async fn what_is_not_an_id_is_not_found() {
 }
 
 #[tokio::test]
-async fn nobody_without_the_internal_token_is_heard() {
+async fn calls_without_the_internal_token_are_refused() {
     let harness = Harness::start().await;
     let url = harness.internal.join(&format!("/internal/wallets/{}", harness.business())).expect("a path");
     for token in ["", "local-internal-token-of-the-local-stac"] {
         let response = reqwest::Client::new().get(url.clone()).bearer_auth(token).send().await.unwrap();
         assert_eq!(response.status(), StatusCode::UNAUTHORIZED);
     }
-    // A caller who may not ask does not learn what a good question would be, either.
+    // An unauthenticated caller does not learn whether its request is valid.
     let url = harness.internal.join("/internal/wallets/biz_x/credits").expect("a path");
     let response = reqwest::Client::new().post(url).body("{").send().await.unwrap();
     assert_eq!(response.status(), StatusCode::UNAUTHORIZED);

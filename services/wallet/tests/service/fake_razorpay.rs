@@ -1,4 +1,4 @@
-//! The far end of the line to Razorpay: keeps orders and payments, and can be made to lose its answers or to be away.
+//! A fake Razorpay. It stores orders and payments, and can lose responses or be unavailable.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -14,16 +14,16 @@ use wallet::{Payments, Provider, RazorpayAccount};
 pub(crate) const WEBHOOK_SECRET: &str = "webhook-secret-of-the-tests";
 /// `rzp_test_key:rzp_secret`
 const AUTHORIZATION: &str = "Basic cnpwX3Rlc3Rfa2V5OnJ6cF9zZWNyZXQ=";
-/// Razorpay takes no less than one rupee.
+/// Razorpay's minimum: one rupee.
 const AMOUNT_MIN: i64 = 100;
 
 #[derive(Default)]
 struct State {
     orders: Vec<Value>,
     payments: Vec<Value>,
-    /// Created, but the answer is lost.
+    /// The order is created, but the response is lost.
     loses_answers: bool,
-    away: bool,
+    unavailable: bool,
 }
 
 #[derive(Clone)]
@@ -57,8 +57,8 @@ impl FakeRazorpay {
         }
     }
 
-    pub(crate) fn be_away(&self, away: bool) {
-        self.lock().away = away;
+    pub(crate) fn set_unavailable(&self, unavailable: bool) {
+        self.lock().unavailable = unavailable;
     }
 
     pub(crate) fn lose_answers(&self, loses_answers: bool) {
@@ -69,7 +69,7 @@ impl FakeRazorpay {
         self.lock().orders.len()
     }
 
-    /// Somebody pays this much for an order; its webhook is another matter.
+    /// Pays this amount for an order, without sending a webhook.
     pub(crate) fn pay(&self, order: &str, payment: &str, amount: i64, status: &str) -> Value {
         let payment = json!({
             "id": payment, "entity": "payment", "amount": amount, "currency": "INR", "status": status,
@@ -101,13 +101,13 @@ pub(crate) fn sign(body: &str, secret: &str) -> String {
     mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What is answered instead, where the caller or this provider is not what it should be.
+/// The response if the credentials are wrong or the provider is unavailable.
 fn refusal(request: &HttpRequest, state: &State) -> Option<HttpResponse> {
     let given = request.headers().get("authorization").and_then(|value| value.to_str().ok());
     if given != Some(AUTHORIZATION) {
         return Some(HttpResponse::Unauthorized().json(json!({"error": {"code": "BAD_REQUEST_ERROR"}})));
     }
-    state.away.then(|| HttpResponse::ServiceUnavailable().finish())
+    state.unavailable.then(|| HttpResponse::ServiceUnavailable().finish())
 }
 
 async fn create(request: HttpRequest, body: Json<Value>, state: Data<Mutex<State>>) -> HttpResponse {

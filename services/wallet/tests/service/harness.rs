@@ -1,4 +1,4 @@
-//! Starts the service with a database and a virtual host of its own, and listens to what it announces.
+//! Starts the service with its own database and virtual host, and consumes its events.
 
 use std::time::Duration;
 
@@ -56,13 +56,13 @@ impl Harness {
         Self::over(settings, announced)
     }
 
-    /// With a role that has the rights of `deploy/grants` and owns nothing, as in production.
+    /// With a role that has only the rights of `deploy/grants`, as in production.
     pub(crate) async fn start_with_granted_rights(change: impl FnOnce(&mut Settings)) -> Self {
         const GRANTS: &str = include_str!("../../../../deploy/grants/wallet.sql");
         let mut settings = settings().await;
         change(&mut settings);
         let owner = settings.database.url.clone();
-        // A role comes with a database of its own, which nobody needs here.
+        // The role comes with its own database, which is not used here.
         let mut role = Url::parse(&test_kit::database_url().await).expect("a URL");
         let database = Url::parse(owner.expose()).expect("a URL").path().to_owned();
         role.set_path(&database);
@@ -76,8 +76,8 @@ impl Harness {
         Self::over(settings, announced)
     }
 
-    /// Without a database to be reached.
-    pub(crate) async fn start_alone() -> Self {
+    /// With an unreachable database.
+    pub(crate) async fn start_without_database() -> Self {
         let mut settings = settings().await;
         settings.database.url = test_kit::unreachable_database();
         Self::over(settings, mpsc::unbounded_channel().1)
@@ -89,7 +89,7 @@ impl Harness {
         Self { wallet, settings, internal, management, clock, entropy, announced, running }
     }
 
-    /// Ends the service. When this returns, its statements have ended, too.
+    /// Stops the service and waits until its statements have ended.
     pub(crate) async fn stop(&mut self) {
         self.running.abort();
         let others = "SELECT count(*) FROM pg_stat_activity
@@ -158,14 +158,14 @@ impl Harness {
         self.wallet.entries(business, &page).await.expect("a statement").data
     }
 
-    /// The next event that the service announced, other than those of wallets being funded by tests.
+    /// The next event that the service announced.
     pub(crate) async fn next_announced(&mut self) -> Envelope {
         let next = tokio::time::timeout(Duration::from_secs(20), self.announced.recv()).await;
         next.expect("an announcement in time").expect("the listener lives")
     }
 
-    /// Whether anything more was announced and not yet looked at.
-    pub(crate) fn nothing_announced(&mut self) -> bool {
+    /// Whether all announced events have been read.
+    pub(crate) fn has_no_announcement(&mut self) -> bool {
         self.announced.is_empty()
     }
 
@@ -173,12 +173,12 @@ impl Harness {
         AsyncPgConnection::establish(self.settings.database.url.expose()).await.expect("a connection")
     }
 
-    /// Runs statements as one script; the database's own words when it refuses.
+    /// Runs statements as one script, and returns the database's error message.
     pub(crate) async fn script(&self, sql: &str) -> Result<(), String> {
         self.connection().await.batch_execute(sql).await.map_err(|error| error.to_string())
     }
 
-    /// Moves a wallet's entries up to this sequence into the past, which nothing but a test can.
+    /// Moves the entries of a wallet up to this sequence into the past.
     pub(crate) async fn backdate(&self, business: BusinessId, up_to: i64, by: &str) {
         let script = format!(
             "ALTER TABLE entries DISABLE TRIGGER append_only; GRANT UPDATE ON entries TO CURRENT_USER;
@@ -189,7 +189,6 @@ impl Harness {
         self.script(&script).await.expect("entries of another time");
     }
 
-    /// A count, or another number.
     pub(crate) async fn number(&self, sql: &str) -> i64 {
         #[derive(diesel::QueryableByName)]
         struct Row {
@@ -217,7 +216,7 @@ async fn settings() -> Settings {
         http: test_kit::listeners(),
         internal: Internal::default(),
         telemetry: Telemetry::default(),
-        // Nobody is there: what is held against orders has a fake order-api.
+        // Unreachable: tests of reconciliation start a fake order-api.
         peers: Peers { order_api: test_kit::url(test_kit::nowhere()), ..Peers::default() },
         wallet: WalletRules { low_balance_threshold_paise: Paise::new(THRESHOLD) },
         payments: Payments::default(),
@@ -240,20 +239,20 @@ pub(crate) fn client(internal: &Url, token: &Secret) -> WalletClient {
     WalletClient(test_kit::peer("wallet", internal, token))
 }
 
-/// Hears what is announced on the broker from now on.
+/// Consumes the events that the service announces from now on.
 async fn listen(settings: &Settings) -> mpsc::UnboundedReceiver<Envelope> {
-    let (heard, announced) = mpsc::unbounded_channel();
+    let (sender, announced) = mpsc::unbounded_channel();
     let (listening, mut connected) = watch::channel(false);
     let queue = Queue::per_instance("test.wallets", &[binding::WALLET_FUNDED, binding::WALLET_LOW_BALANCE]);
     let broker = Broker::start(&settings.broker, "test");
-    let listener = Listener { heard, listening };
+    let listener = Listener { sender, listening };
     tokio::spawn(messaging::consume(broker, queue, 1, listener, CancellationToken::new()));
     connected.wait_for(|connected| *connected).await.expect("the listener is subscribed");
     announced
 }
 
 struct Listener {
-    heard: mpsc::UnboundedSender<Envelope>,
+    sender: mpsc::UnboundedSender<Envelope>,
     listening: watch::Sender<bool>,
 }
 
@@ -262,7 +261,7 @@ impl Handler for Listener {
         match envelope.body {
             Body::WalletFunded {} | Body::WalletLowBalance(_) => {
                 // The test may have ended already.
-                let _unheard = self.heard.send(envelope);
+                let _dropped = self.sender.send(envelope);
                 Ok(())
             }
             other => Err(Rejection::Never(format!("unexpected: {other:?}"))),

@@ -1,4 +1,4 @@
-//! Any sequence of calls and events, against a model that knows the rules and nothing of how they are kept.
+//! Compares random sequences of calls and events with a simple model of the rules.
 
 use messaging::Queue;
 use std::cell::Cell;
@@ -14,9 +14,9 @@ use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;
 use test_kit::{refused, until};
 
-use crate::books::assert_sound;
 use crate::broker::{dead_letters, publish};
 use crate::harness::{Harness, answer};
+use crate::invariants::assert_consistent;
 
 const BUSINESSES: usize = 2;
 const ORDERS: usize = 4;
@@ -241,7 +241,7 @@ fn whatever_is_asked_in_whatever_order_the_books_agree_with_the_model() {
                 played.play(step).await;
             }
             played.check().await;
-            assert_sound(&harness).await;
+            assert_consistent(&harness).await;
         });
         Ok(())
     });

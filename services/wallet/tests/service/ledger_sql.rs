@@ -1,9 +1,9 @@
-//! What the database itself refuses, were the code ever wrong.
+//! The database enforces the rules of the ledger, even if the code is wrong.
 
 use domain::{BusinessId, TransferId};
 
-use crate::books::assert_sound;
 use crate::harness::Harness;
+use crate::invariants::assert_consistent;
 
 /// A service with one wallet: ₹10 in, then a fee of ₹1 for an order.
 pub(crate) async fn with_a_posted_debit() -> (Harness, BusinessId) {
@@ -38,7 +38,7 @@ async fn what_is_written_stays() {
             assert!(refused, "{change}: {error}");
         }
     }
-    // The rights are taken away, and the triggers hold for whoever has them nevertheless.
+    // The service has no such rights, and the triggers hold even for roles that do.
     harness.script("GRANT ALL ON transfers, entries, debits, payment_notices TO CURRENT_USER").await.unwrap();
     for change in [
         "UPDATE entries SET amount_paise = 1",
@@ -50,7 +50,7 @@ async fn what_is_written_stays() {
     ] {
         assert_refused(&harness, "is append-only", change).await;
     }
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
 #[tokio::test]
@@ -75,7 +75,7 @@ async fn an_unbalanced_transfer_is_refused() {
     let script = format!("BEGIN; {update}; INSERT INTO entries VALUES {wallet}, {whole}; {transfer}; COMMIT");
     harness.script(&script).await.unwrap();
     assert_eq!(harness.balance(business).await, 950);
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
 #[tokio::test]
@@ -100,7 +100,7 @@ async fn a_balance_needs_the_entry_that_explains_it() {
         let line = entry(id, "business_wallet", business, line);
         assert_refused(&harness, wrong, &format!("INSERT INTO entries VALUES {line}, {counter}")).await;
     }
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
 #[tokio::test]
@@ -121,5 +121,5 @@ async fn an_order_cannot_have_two_posted_debits() {
     let unpaid =
         format!("INSERT INTO debits VALUES ('ord_x', 1, '{business}', 100, 'posted', NULL, 900, now())");
     assert_refused(&harness, "debits_posted_by_a_transfer", &unpaid).await;
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }

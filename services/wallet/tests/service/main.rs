@@ -1,18 +1,18 @@
-//! wallet as its callers meet it: the whole service on a real PostgreSQL and RabbitMQ, through its typed client.
-#![expect(clippy::expect_used, clippy::panic, reason = "helpers of tests end the test that cannot go on")]
+//! Tests the whole service through its typed client, with a real PostgreSQL and RabbitMQ.
+#![expect(clippy::expect_used, clippy::panic, reason = "test helpers panic on failure")]
 
-mod books;
 mod broker;
 mod cash;
+mod consistency_rules;
 mod contracts;
 mod debits;
+mod deposits;
 mod fake_razorpay;
-mod fitting_entries;
 mod harness;
+mod invariants;
 mod ledger_model;
 mod ledger_sql;
 mod migrations;
-mod money_in;
 mod outage;
 mod payments;
 mod process;

@@ -1,6 +1,6 @@
-//! The way of the database from version to version, and back.
+//! Migrations, up and down.
 
-use crate::books::assert_sound;
+use crate::invariants::assert_consistent;
 use crate::ledger_sql::with_a_posted_debit;
 
 /// A migration: up and down.
@@ -57,7 +57,7 @@ async fn the_migrations_can_be_undone() {
     // What was undone and done again works as before.
     let business = harness.funded(1_000).await;
     harness.debit(business, harness.order(), 1, 100).await.unwrap();
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
 /// A database of the first version, with money in it, becomes one of this version.
@@ -74,5 +74,5 @@ async fn books_of_the_first_version_are_taken_over() {
     harness.start_again();
     assert_eq!(harness.balance(business).await, 900);
     harness.debit(business, harness.order(), 1, 100).await.unwrap();
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }

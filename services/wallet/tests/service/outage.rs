@@ -1,4 +1,4 @@
-//! Without its database the service answers that it knows nothing.
+//! Without a database, calls fail and report no outcome.
 
 use internal_api::CallError;
 use reqwest::StatusCode;
@@ -7,8 +7,8 @@ use serde_json::json;
 use crate::harness::{Harness, request};
 
 #[tokio::test]
-async fn without_a_database_no_outcome_is_made_up() {
-    let harness = Harness::start_alone().await;
+async fn without_a_database_calls_fail() {
+    let harness = Harness::start_without_database().await;
     let (business, order) = (harness.business(), harness.order());
     let url = harness.internal.join(&format!("internal/debits/{order}/1")).unwrap();
     let token = harness.settings.internal.token.expose();
@@ -19,7 +19,7 @@ async fn without_a_database_no_outcome_is_made_up() {
     let body: serde_json::Value = answer.json().await.unwrap();
     assert_eq!(body["code"], "temporarily_unavailable");
 
-    let unknown = |failed: bool| assert!(failed, "an outage is no refusal");
+    let unknown = |failed: bool| assert!(failed, "an outage is not a refusal");
     let voided = harness.void(business, order, 1, 100).await;
     unknown(matches!(voided, Err(CallError::Unavailable { .. })));
     unknown(matches!(harness.wallet.wallet(business).await, Err(CallError::Unavailable { .. })));

@@ -1,4 +1,4 @@
-//! Top-ups that a payment provider confirms later: by webhook, or, when that is lost, when it is asked.
+//! Top-ups that a payment provider confirms later: by webhook or, if that is lost, by a query.
 
 use domain::BusinessId;
 use futures_util::future::join_all;
@@ -6,9 +6,9 @@ use internal_api::wallet::{PaymentNotice, TopUpView};
 use serde_json::{Value, json};
 use test_kit::{refused, until};
 
-use crate::books::assert_sound;
 use crate::fake_razorpay::{FakeRazorpay, WEBHOOK_SECRET, event, sign};
 use crate::harness::Harness;
+use crate::invariants::assert_consistent;
 
 async fn start() -> (Harness, FakeRazorpay) {
     let razorpay = FakeRazorpay::start();
@@ -24,7 +24,7 @@ async fn pending(harness: &Harness, business: BusinessId, amount: i64) -> (TopUp
     (top_up, order)
 }
 
-/// Posts a webhook; what came of it, or status and code of the refusal.
+/// Posts a webhook and returns its outcome, or status and code of the refusal.
 async fn post(harness: &Harness, body: &str) -> Result<String, (u16, String)> {
     post_signed(harness, body, &sign(body, WEBHOOK_SECRET)).await
 }
@@ -41,16 +41,16 @@ async fn status(harness: &Harness, business: BusinessId, top_up: &TopUpView) -> 
     harness.wallet.find_top_up(business, top_up.id).await.expect("a top-up").status
 }
 
-/// Makes the look at every pending top-up due.
-async fn look_now(harness: &Harness) {
+/// Makes the checks of all pending top-ups due.
+async fn make_checks_due(harness: &Harness) {
     harness
         .script("UPDATE top_ups SET next_check_at = now() - interval '1 second'")
         .await
         .expect("an update");
 }
 
-/// The provider was asked about every pending top-up: one that was paid comes last, and is credited.
-async fn asked_about_all(harness: &Harness, razorpay: &FakeRazorpay, payment: &str) {
+/// Waits until all pending top-ups were checked: a new, paid one is checked last, and is credited.
+async fn check_all_pending(harness: &Harness, razorpay: &FakeRazorpay, payment: &str) {
     let business = harness.business();
     let (last, order) = pending(harness, business, 10_000).await;
     razorpay.pay(&order, payment, 10_000, "captured");
@@ -63,7 +63,7 @@ async fn asked_about_all(harness: &Harness, razorpay: &FakeRazorpay, payment: &s
 }
 
 #[tokio::test]
-async fn a_webhook_credits_a_top_up_once_in_whatever_order_events_come() {
+async fn webhooks_in_any_order_credit_a_top_up_once() {
     let (harness, razorpay) = start().await;
     let business = harness.business();
     let (top_up, order) = pending(&harness, business, 50_000).await;
@@ -72,13 +72,13 @@ async fn a_webhook_credits_a_top_up_once_in_whatever_order_events_come() {
     assert_eq!((checkout.currency.as_str(), top_up.balance_paise.get()), ("INR", 0));
     assert_eq!(harness.wallet.wallet(business).await.unwrap().funded_at, None);
 
-    // A first try fails, which is no end; then both events of the payment, the later one first, each twice.
+    // The first payment fails. Both events of the second one arrive twice, the later event first.
     let failed = razorpay.pay(&order, "pay_0", 50_000, "failed");
     assert_eq!(post(&harness, &event("payment.failed", &failed)).await.unwrap(), "noted");
     let paid = razorpay.pay(&order, "pay_1", 50_000, "captured");
     let (order_paid, captured) = (event("order.paid", &paid), event("payment.captured", &paid));
     assert_eq!(post(&harness, &order_paid).await.unwrap(), "credited");
-    assert_eq!(post(&harness, &order_paid).await.unwrap(), "credited", "the answer of the first time");
+    assert_eq!(post(&harness, &order_paid).await.unwrap(), "credited", "the first outcome again");
     assert_eq!(post(&harness, &captured).await.unwrap(), "settled_before");
     assert_eq!(post(&harness, &captured).await.unwrap(), "settled_before");
     let late = event("payment.authorized", &razorpay.pay(&order, "pay_1", 50_000, "authorized"));
@@ -86,23 +86,23 @@ async fn a_webhook_credits_a_top_up_once_in_whatever_order_events_come() {
     assert_eq!(harness.balance(business).await, 50_000);
     assert_eq!(status(&harness, business, &top_up).await, "succeeded");
     assert_eq!(harness.number("SELECT count(*) FROM payment_notices").await, 4);
-    asked_about_all(&harness, &razorpay, "pay_2").await;
+    check_all_pending(&harness, &razorpay, "pay_2").await;
     assert_eq!(harness.balance(business).await, 50_000);
     let line = harness.entries(business).await.remove(0);
     assert_eq!((line.kind.as_str(), line.reference), ("top_up", Some(top_up.id.to_string())));
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
 #[tokio::test]
-async fn the_same_payment_told_from_everywhere_at_once_is_credited_once() {
+async fn concurrent_reports_of_a_payment_credit_it_once() {
     let (harness, razorpay) = start().await;
     let business = harness.business();
     let (_, order) = pending(&harness, business, 50_000).await;
     let paid = razorpay.pay(&order, "pay_1", 50_000, "captured");
-    look_now(&harness).await;
+    make_checks_due(&harness).await;
     let bodies = [event("order.paid", &paid), event("payment.captured", &paid)];
-    let calls = (0..20).map(|turn| {
-        let (harness, body) = (&harness, &bodies[turn % 2]);
+    let calls = (0..20).map(|call| {
+        let (harness, body) = (&harness, &bodies[call % 2]);
         async move { post(harness, body).await }
     });
     let outcomes: Vec<_> = join_all(calls).await.into_iter().map(Result::unwrap).collect();
@@ -112,29 +112,29 @@ async fn the_same_payment_told_from_everywhere_at_once_is_credited_once() {
     );
     assert_eq!(harness.balance(business).await, 50_000);
     assert_eq!(harness.number("SELECT count(*) FROM transfers").await, 1);
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
 #[tokio::test]
-async fn a_lost_webhook_is_made_up_for_by_asking() {
+async fn a_query_replaces_a_lost_webhook() {
     let (harness, razorpay) = start().await;
     let business = harness.business();
     let (top_up, order) = pending(&harness, business, 50_000).await;
     razorpay.pay(&order, "pay_1", 50_000, "failed");
     razorpay.pay(&order, "pay_2", 50_000, "captured");
-    look_now(&harness).await;
+    make_checks_due(&harness).await;
     until("the top-up is finished", async || status(&harness, business, &top_up).await == "succeeded").await;
     assert_eq!(harness.balance(business).await, 50_000);
-    // The webhook was only late.
+    // The webhook arrives late.
     let late =
         json!({"id": "pay_2", "amount": 50_000, "currency": "INR", "status": "captured", "order_id": order});
     assert_eq!(post(&harness, &event("order.paid", &late)).await.unwrap(), "settled_before");
     assert_eq!(harness.balance(business).await, 50_000);
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
 #[tokio::test]
-async fn what_does_not_fit_is_raised_and_never_credited() {
+async fn a_mismatched_payment_is_never_credited() {
     let (harness, razorpay) = start().await;
     let business = harness.business();
     let (top_up, order) = pending(&harness, business, 50_000).await;
@@ -154,17 +154,17 @@ async fn what_does_not_fit_is_raised_and_never_credited() {
     assert_eq!(harness.balance(business).await, 0);
     assert_eq!(status(&harness, business, &top_up).await, "pending");
 
-    // Paid as it should be after all; and then once more, which is somebody's money too much.
+    // The right payment is credited; a second one is not.
     let paid = razorpay.pay(&order, "pay_5", 50_000, "captured");
     assert_eq!(post(&harness, &event("order.paid", &paid)).await.unwrap(), "credited");
     let again = razorpay.pay(&order, "pay_6", 50_000, "captured");
     assert_eq!(post(&harness, &event("order.paid", &again)).await.unwrap(), "mismatch");
     assert_eq!(harness.balance(business).await, 50_000);
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
 #[tokio::test]
-async fn a_payment_that_was_credited_pays_for_nothing_else() {
+async fn a_credited_payment_pays_for_no_other_top_up() {
     let (harness, razorpay) = start().await;
     let (business, other) = (harness.business(), harness.business());
     let (_, first) = pending(&harness, business, 50_000).await;
@@ -174,12 +174,12 @@ async fn a_payment_that_was_credited_pays_for_nothing_else() {
         let (second, order) = pending(&harness, owner, 50_000).await;
         let again = razorpay.pay(&order, "pay_1", 50_000, "captured");
         for _ in 0..2 {
-            // An answer for good, so that the provider does not go on sending it.
+            // A final answer, so that the provider stops sending it.
             assert_eq!(post(&harness, &event("order.paid", &again)).await.unwrap(), "mismatch");
         }
         assert_eq!(status(&harness, owner, &second).await, "pending");
-        // Nor is it credited when the provider is asked; another payment of it is.
-        asked_about_all(&harness, &razorpay, &format!("pay_of_{owner}")).await;
+        // A query does not credit it either, but credits another payment.
+        check_all_pending(&harness, &razorpay, &format!("pay_of_{owner}")).await;
         assert_eq!(status(&harness, owner, &second).await, "pending");
         let fresh = razorpay.pay(&order, "pay_2", 50_000, "captured");
         if owner == business {
@@ -190,12 +190,12 @@ async fn a_payment_that_was_credited_pays_for_nothing_else() {
     let noted =
         "SELECT count(*) FROM payment_notices WHERE outcome = 'mismatch' AND payment_reference = 'pay_1'";
     assert_eq!(harness.number(noted).await, 2);
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
-/// Whichever comes first is credited, and nobody is told to try again.
+/// The first one is credited, and no call asks for a retry.
 #[tokio::test]
-async fn one_payment_said_to_be_for_many_top_ups_at_once_is_credited_once() {
+async fn a_payment_reported_for_many_top_ups_is_credited_once() {
     let (harness, razorpay) = start().await;
     let mut bodies = Vec::new();
     for _ in 0..8 {
@@ -213,12 +213,12 @@ async fn one_payment_said_to_be_for_many_top_ups_at_once_is_credited_once() {
         ("credited", ["mismatch"; 7].map(String::from).as_slice())
     );
     assert_eq!(harness.number("SELECT count(*) FROM transfers").await, 1);
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
-/// The header with the event's id is not signed: whoever can repeat a notice could change it.
+/// The header with the event's id is not signed, so an attacker could change it.
 #[tokio::test]
-async fn an_unsigned_name_of_an_event_keeps_no_other_notice_out() {
+async fn an_unsigned_event_id_blocks_no_other_notice() {
     let (harness, razorpay) = start().await;
     let business = harness.business();
     let (_, order) = pending(&harness, business, 50_000).await;
@@ -236,7 +236,7 @@ async fn an_unsigned_name_of_an_event_keeps_no_other_notice_out() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_not_the_providers_writes_nothing() {
+async fn an_unsigned_notice_writes_nothing() {
     let (harness, razorpay) = start().await;
     let business = harness.business();
     let (_, order) = pending(&harness, business, 50_000).await;
@@ -255,7 +255,7 @@ async fn a_call_that_is_not_the_providers_writes_nothing() {
         let unknown = harness.wallet.payment_notice(provider, &notice).await;
         assert_eq!(refused(unknown).0, 404, "{provider}");
     }
-    // Signed, and of somebody else's business with the same account.
+    // Signed, but about something else in the same account.
     let other = event("order.paid", &razorpay.pay("order_77", "pay_7", 50_000, "captured"));
     assert_eq!(post(&harness, &other).await.unwrap(), "ignored");
     assert_eq!(post(&harness, "{\"event\": \"settlement.processed\"}").await.unwrap(), "ignored");
@@ -264,13 +264,13 @@ async fn a_call_that_is_not_the_providers_writes_nothing() {
 }
 
 #[tokio::test]
-async fn a_request_asked_again_under_its_key_pays_once() {
+async fn a_repeated_request_with_its_key_pays_once() {
     let (harness, razorpay) = start().await;
     let business = harness.business();
     let ask = async |key: &str, amount: i64| {
         harness.wallet.top_up(business, Some(key), &json!({"amountPaise": amount})).await
     };
-    // The provider takes the order and its answer is lost: 503, and the same request finds that order again.
+    // The provider's response is lost: 503. The repeated request finds the same order.
     razorpay.lose_answers(true);
     assert!(ask("k1", 50_000).await.is_err());
     razorpay.lose_answers(false);
@@ -287,13 +287,13 @@ async fn a_request_asked_again_under_its_key_pays_once() {
     assert_eq!((again.id, again.status.as_str(), again.checkout), (top_up.id, "succeeded", None));
     assert_eq!(harness.number("SELECT count(*) FROM top_ups").await, 2);
     assert_eq!(harness.balance(business).await, 50_000);
-    // Keys are each business's own.
+    // Keys are unique per business.
     let other = harness.wallet.top_up(harness.business(), Some("k1"), &json!({"amountPaise": 700})).await;
     assert_eq!(other.unwrap().amount_paise.get(), 700);
 }
 
 #[tokio::test]
-async fn what_the_provider_refuses_is_over_and_what_it_does_not_answer_may_be_asked_again() {
+async fn a_refused_top_up_fails_and_an_unanswered_one_can_be_repeated() {
     let (harness, razorpay) = start().await;
     let business = harness.business();
     let ask = async |amount: i64| {
@@ -301,30 +301,30 @@ async fn what_the_provider_refuses_is_over_and_what_it_does_not_answer_may_be_as
     };
     assert_eq!(refused(ask(99).await), (422, "top_up_refused".to_owned()));
     assert_eq!(harness.number("SELECT count(*) FROM top_ups WHERE status = 'failed'").await, 1);
-    // Only successes are kept under a key: another amount may be asked for now.
-    razorpay.be_away(true);
+    // A failed top-up releases its key, so another amount may use it.
+    razorpay.set_unavailable(true);
     assert!(matches!(ask(100).await, Err(internal_api::CallError::Unavailable { .. })));
-    look_now(&harness).await;
-    razorpay.be_away(false);
+    make_checks_due(&harness).await;
+    razorpay.set_unavailable(false);
     let top_up = ask(100).await.unwrap();
     assert_eq!(top_up.status, "pending");
-    // Nobody pays: after a week it is given up, and a payment that comes even then is money all the same.
+    // An unpaid top-up fails after a week, and a later payment is still credited.
     let order = top_up.checkout.clone().unwrap().order_id;
     harness.script("UPDATE top_ups SET created_at = now() - interval '8 days'").await.unwrap();
-    look_now(&harness).await;
-    until("it is given up", async || status(&harness, business, &top_up).await == "failed").await;
+    make_checks_due(&harness).await;
+    until("the top-up to fail", async || status(&harness, business, &top_up).await == "failed").await;
     let paid = razorpay.pay(&order, "pay_1", 100, "captured");
     assert_eq!(post(&harness, &event("order.paid", &paid)).await.unwrap(), "credited");
     assert_eq!(
         (status(&harness, business, &top_up).await.as_str(), harness.balance(business).await),
         ("succeeded", 100)
     );
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
-/// The sandbox's money is there at once, but a crash can come between writing the top-up down and crediting it.
+/// The sandbox credits immediately, but a crash may happen between storing the top-up and crediting it.
 #[tokio::test]
-async fn a_top_up_that_a_crash_left_pending_is_finished() {
+async fn a_top_up_that_a_crash_interrupted_is_completed() {
     let harness = Harness::start().await;
     let business = harness.business();
     let id = domain::TopUpId::generate(&harness.clock, &harness.entropy);
@@ -334,7 +334,7 @@ async fn a_top_up_that_a_crash_left_pending_is_finished() {
     );
     harness.script(&left).await.unwrap();
     until("it is finished", async || harness.balance(business).await == 700).await;
-    // The caller who had no answer asks again.
+    // The caller got no response and repeats the request.
     let body = json!({"amountPaise": 700});
     let again = harness.wallet.top_up(business, Some("k1"), &body).await.unwrap();
     assert_eq!((again.id, again.status.as_str(), again.balance_paise.get()), (id, "succeeded", 700));
@@ -342,10 +342,10 @@ async fn a_top_up_that_a_crash_left_pending_is_finished() {
     let ids: Vec<_> = join_all(calls).await.into_iter().map(|top_up| top_up.unwrap().id).collect();
     assert!(ids.iter().all(|id| *id == ids[0]));
     assert_eq!(harness.balance(business).await, 1_400);
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
-/// What the sandbox was to pay is not money once a real provider is configured.
+/// A pending sandbox top-up is not credited once a real provider is configured.
 #[tokio::test]
 async fn a_sandbox_top_up_is_not_credited_by_a_real_provider() {
     let (harness, _) = start().await;
@@ -356,7 +356,7 @@ async fn a_sandbox_top_up_is_not_credited_by_a_real_provider() {
             VALUES ('{id}', '{business}', 'sandbox', 700, 'pending', now() - interval '8 days')"
     );
     harness.script(&left).await.unwrap();
-    let given_up = "SELECT count(*) FROM top_ups WHERE status = 'failed'";
-    until("it is given up", async || harness.number(given_up).await == 1).await;
+    let failed = "SELECT count(*) FROM top_ups WHERE status = 'failed'";
+    until("the top-up to fail", async || harness.number(failed).await == 1).await;
     assert_eq!(harness.balance(business).await, 0);
 }

@@ -1,4 +1,4 @@
-//! The program itself: it migrates, serves, stops in good order, and may be killed at any moment.
+//! The program: it migrates, serves, stops cleanly, and survives a kill.
 
 use std::process::Command;
 
@@ -9,8 +9,8 @@ use internal_api::wallet::DebitOutcome::Posted;
 use internal_api::wallet::WalletClient;
 use test_kit::{Program, service_command, until};
 
-use crate::books::assert_sound;
 use crate::harness::{Harness, answer, client, request};
+use crate::invariants::assert_consistent;
 
 fn command(harness: &Harness, argument: &str) -> Command {
     let settings = &harness.settings;
@@ -25,7 +25,7 @@ async fn serve(harness: &Harness) -> (Program, WalletClient) {
 }
 
 #[tokio::test]
-async fn the_program_migrates_serves_and_stops_in_good_order() {
+async fn the_program_migrates_serves_and_stops_cleanly() {
     let harness = Harness::start().await;
     assert!(command(&harness, "migrate").status().unwrap().success(), "migrating twice changes nothing");
     assert!(!command(&harness, "dance").status().unwrap().success());
@@ -37,9 +37,9 @@ async fn the_program_migrates_serves_and_stops_in_good_order() {
     assert!(log.contains("stopped"), "{log}");
 }
 
-/// What was answered stays; what was not answered is settled by asking again, once.
+/// Answered debits stay. Repeating unanswered debits takes each fee once.
 #[tokio::test]
-async fn a_kill_in_the_middle_takes_no_fee_twice_and_forgets_none() {
+async fn a_kill_neither_repeats_nor_loses_a_fee() {
     let harness = Harness::start().await;
     let business = harness.funded(1_000_000).await;
     let (mut program, wallet) = serve(&harness).await;
@@ -54,7 +54,7 @@ async fn a_kill_in_the_middle_takes_no_fee_twice_and_forgets_none() {
         debits(before).await.into_iter().map(|(order, outcome)| (order, outcome.expect("an answer")));
     let answered: Vec<_> = answered.collect();
 
-    // The kill comes while the database holds up the rest.
+    // The kill happens while the database blocks the other debits.
     let mut holder = harness.connection().await;
     let hold = format!("BEGIN; SELECT FROM wallets WHERE business_id = '{business}' FOR UPDATE");
     holder.batch_execute(&hold).await.unwrap();
@@ -75,5 +75,5 @@ async fn a_kill_in_the_middle_takes_no_fee_twice_and_forgets_none() {
         assert_eq!(harness.wallet.debit(*order, 1, &request).await.unwrap().outcome, Posted);
     }
     assert_eq!(harness.balance(business).await, 1_000_000 - 600 * 100);
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }

@@ -1,4 +1,4 @@
-//! Many callers at once, over two instances of the service.
+//! Concurrent callers of two instances.
 
 use diesel_async::SimpleAsyncConnection;
 use futures_util::future::join_all;
@@ -6,22 +6,22 @@ use internal_api::wallet::DebitOutcome::{Posted, Rejected, Voided};
 use internal_api::wallet::{DebitAnswer, WalletClient};
 use test_kit::{refused, until};
 
-use crate::books::assert_sound;
 use crate::harness::{Harness, answer, request};
+use crate::invariants::assert_consistent;
 
 #[tokio::test]
-async fn of_fifty_identical_debits_one_is_posted_and_all_are_told_so() {
+async fn fifty_identical_debits_post_once_and_get_the_same_answer() {
     let harness = Harness::start().await;
     let instances = [harness.wallet.clone(), harness.second_instance()];
     let (business, order) = (harness.funded(100_000).await, harness.order());
     let request = request(business, 4_900);
-    let calls = (0..50).map(|turn| instances[turn % 2].debit(order, 1, &request));
+    let calls = (0..50).map(|call| instances[call % 2].debit(order, 1, &request));
     for answered in join_all(calls).await {
         assert_eq!(answered.unwrap(), answer(Posted, 95_100));
     }
     assert_eq!(harness.balance(business).await, 95_100);
     assert_eq!(harness.number("SELECT count(*) FROM debits").await, 1);
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
 #[tokio::test]
@@ -30,18 +30,18 @@ async fn mixed_debits_of_shared_wallets_never_go_below_zero() {
     let instances = [harness.wallet.clone(), harness.second_instance()];
     let businesses = join_all((0..3).map(|_| harness.funded(10_000))).await;
     let requests: Vec<_> = (0_usize..120)
-        .map(|turn| {
-            let amount = 100 + 37 * i64::try_from(turn % 11).unwrap();
-            (turn, harness.order(), request(businesses[turn % 3], amount))
+        .map(|call| {
+            let amount = 100 + 37 * i64::try_from(call % 11).unwrap();
+            (call, harness.order(), request(businesses[call % 3], amount))
         })
         .collect();
-    let calls = requests.iter().map(|(turn, order, request)| instances[turn % 2].debit(*order, 1, request));
+    let calls = requests.iter().map(|(call, order, request)| instances[call % 2].debit(*order, 1, request));
     let answers: Vec<DebitAnswer> = join_all(calls).await.into_iter().map(Result::unwrap).collect();
 
     let mut left = [10_000; 3];
-    for ((turn, _, request), answered) in requests.iter().zip(&answers) {
+    for ((call, _, request), answered) in requests.iter().zip(&answers) {
         match answered.outcome {
-            Posted => left[turn % 3] -= request.amount_paise.get(),
+            Posted => left[call % 3] -= request.amount_paise.get(),
             Rejected => assert!(answered.balance_paise < request.amount_paise),
             Voided => panic!("nobody voids here"),
         }
@@ -51,7 +51,7 @@ async fn mixed_debits_of_shared_wallets_never_go_below_zero() {
         assert!((0..470).contains(&left), "what is left is less than the largest fee: {left}");
     }
     assert!(answers.iter().any(|answered| answered.outcome == Rejected));
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
 #[tokio::test]
@@ -70,10 +70,10 @@ async fn a_debit_and_its_void_at_once_agree_on_one_outcome() {
         assert!(matches!(debited.outcome, Posted | Voided));
         debited.outcome
     };
-    let outcomes = join_all((0..60).map(|turn| race(turn % 2 == 0))).await;
+    let outcomes = join_all((0..60).map(|call| race(call % 2 == 0))).await;
     let posted = outcomes.iter().filter(|outcome| **outcome == Posted).count();
     assert_eq!(harness.balance(business).await, 1_000_000 - 100 * i64::try_from(posted).unwrap());
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
 #[tokio::test]
@@ -92,12 +92,12 @@ async fn attempts_of_one_order_at_once_pay_once() {
         assert_eq!(refused(other), (409, "order_already_debited".to_owned()));
     }
     assert_eq!(harness.balance(business).await, 99_900);
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
-/// The moment at which another instance's row is there and not yet to be seen, drawn out by hand.
+/// Another instance has inserted the row, but not committed.
 #[tokio::test]
-async fn a_debit_that_was_overtaken_brings_the_outcome_of_the_other() {
+async fn a_debit_that_lost_the_race_returns_the_stored_outcome() {
     let harness = Harness::start().await;
     let (business, order) = (harness.business(), harness.order());
     let mut other = harness.connection().await;
@@ -116,14 +116,14 @@ async fn a_debit_that_was_overtaken_brings_the_outcome_of_the_other() {
     assert_eq!(harness.number("SELECT count(*) FROM debits").await, 1);
 }
 
-/// Without a wallet there is no lock to meet at, so here the database's own constraints decide.
+/// Without a common wallet lock, the constraints of the database decide.
 #[tokio::test]
 async fn debits_without_a_common_wallet_still_get_one_outcome() {
     let harness = Harness::start().await;
     let instances = [harness.wallet.clone(), harness.second_instance()];
     for _ in 0..10 {
         let (order, nobody) = (harness.order(), request(harness.business(), 100));
-        let calls = (0..6).map(|turn| instances[turn % 2].debit(order, 1, &nobody));
+        let calls = (0..6).map(|call| instances[call % 2].debit(order, 1, &nobody));
         for answered in join_all(calls).await {
             assert_eq!(answered.unwrap(), answer(Rejected, 0));
         }
@@ -131,12 +131,12 @@ async fn debits_without_a_common_wallet_still_get_one_outcome() {
     for _ in 0..10 {
         let order = harness.order();
         let rivals = [request(harness.funded(500).await, 100), request(harness.funded(500).await, 100)];
-        let calls = (0..6).map(|turn| instances[turn % 2].debit(order, 1, &rivals[turn % 2]));
+        let calls = (0..6).map(|call| instances[call % 2].debit(order, 1, &rivals[call % 2]));
         let (posted, others): (Vec<_>, Vec<_>) = join_all(calls).await.into_iter().partition(Result::is_ok);
         assert_eq!(posted.len(), 3);
         for other in others {
             assert_eq!(refused(other), (409, "debit_mismatch".to_owned()));
         }
     }
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }

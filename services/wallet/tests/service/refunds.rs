@@ -1,4 +1,4 @@
-//! Fees that come back by event.
+//! Refunds by event.
 
 use domain::{BusinessId, CodStatus, DeliveryStatus, EventId, EventKind, Mode, OrderId, Paise, TrackingCode};
 use events::{Body, Envelope, OrderEvent, OrderSnapshot, ProgressData, queues};
@@ -6,11 +6,11 @@ use internal_api::wallet::DebitOutcome::Posted;
 use messaging::Queue;
 use test_kit::until;
 
-use crate::books::assert_sound;
 use crate::broker::{dead_letters, publish};
 use crate::harness::{Harness, answer};
+use crate::invariants::assert_consistent;
 
-/// A delivery that ended before the pickup, as order-api announces it.
+/// The event of a delivery that ended before the pickup.
 pub(crate) fn ended(harness: &Harness, event: EventKind, order: OrderId) -> OrderEvent {
     OrderEvent {
         event,
@@ -25,7 +25,7 @@ pub(crate) fn ended(harness: &Harness, event: EventKind, order: OrderId) -> Orde
             cod_status: CodStatus::NotApplicable,
         },
         data: ProgressData::default(),
-        // Not what was taken: the debit's own amount counts.
+        // Not the debited amount, which counts.
         delivery_fee_paise: Paise::new(999_999),
         refund_due: true,
         cod_expected_paise: None,
@@ -42,8 +42,8 @@ pub(crate) fn envelope(harness: &Harness, business_id: BusinessId, event: OrderE
     }
 }
 
-/// Waits until everything published before has been handled: a delivery of its own is refunded last.
-async fn settle(harness: &Harness) {
+/// Waits until all earlier events are handled: publishes another refund and waits for it.
+async fn await_refunds(harness: &Harness) {
     let (business, order) = (harness.funded(10).await, harness.order());
     harness.debit(business, order, 1, 10).await.expect("a debit");
     publish(harness, &[envelope(harness, business, ended(harness, EventKind::OrderFailed, order))]).await;
@@ -51,7 +51,7 @@ async fn settle(harness: &Harness) {
 }
 
 #[tokio::test]
-async fn a_fee_comes_back_once_though_the_event_comes_twice() {
+async fn a_repeated_event_refunds_the_fee_once() {
     let harness = Harness::start().await;
     let business = harness.funded(10_000).await;
     let orders = [harness.order(), harness.order()];
@@ -65,8 +65,8 @@ async fn a_fee_comes_back_once_though_the_event_comes_twice() {
     publish(&harness, &[first.clone(), second, first.clone()]).await;
     until("both fees are back", async || harness.balance(business).await == 10_000).await;
     publish(&harness, &[first, other]).await;
-    settle(&harness).await;
-    // Each event is remembered once: those two, the other one, and the last of all.
+    await_refunds(&harness).await;
+    // The inbox has each event once: those two, the other order's, and the last one.
     until("the other event", async || harness.number("SELECT count(*) FROM inbox").await == 4).await;
     assert_eq!(harness.balance(business).await, 10_000);
 
@@ -83,10 +83,10 @@ async fn a_fee_comes_back_once_though_the_event_comes_twice() {
         "SELECT count(*) FROM transfers AS refund JOIN transfers AS fee ON refund.reverses = fee.id
         WHERE refund.kind = 'refund' AND fee.kind = 'delivery_fee' AND fee.order_id = refund.order_id";
     assert_eq!(harness.number(reversed).await, 3);
-    // The debit itself stays what it was.
+    // The debit does not change.
     assert_eq!(harness.debit(business, orders[0], 1, 4_900).await.unwrap(), answer(Posted, 5_100));
     assert_eq!(dead_letters(&harness, &Queue::shared(queues::REFUNDS)).await, 0);
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
 #[tokio::test]
@@ -96,13 +96,13 @@ async fn a_delivery_that_failed_after_the_pickup_keeps_its_fee() {
     harness.debit(business, order, 1, 4_900).await.unwrap();
     let late = OrderEvent { refund_due: false, ..ended(&harness, EventKind::OrderFailed, order) };
     publish(&harness, &[envelope(&harness, business, late)]).await;
-    settle(&harness).await;
+    await_refunds(&harness).await;
     assert_eq!(harness.balance(business).await, 5_100);
     assert_eq!(dead_letters(&harness, &Queue::shared(queues::REFUNDS)).await, 0);
 }
 
 #[tokio::test]
-async fn what_was_never_paid_is_not_given_back_but_set_aside() {
+async fn an_unpaid_order_is_not_refunded_and_becomes_a_dead_letter() {
     let harness = Harness::start().await;
     let (business, other) = (harness.funded(10_000).await, harness.funded(10_000).await);
     let orders = [harness.order(), harness.order(), harness.order(), harness.order()];
@@ -113,7 +113,7 @@ async fn what_was_never_paid_is_not_given_back_but_set_aside() {
     publish(
         &harness,
         &[
-            // Rejected, voided, never heard of, and another business's.
+            // Rejected, voided, unknown, and of another business.
             envelope(&harness, business, event(orders[0])),
             envelope(&harness, business, event(orders[1])),
             envelope(&harness, business, event(orders[3])),
@@ -127,5 +127,5 @@ async fn what_was_never_paid_is_not_given_back_but_set_aside() {
     .await;
     assert_eq!((harness.balance(business).await, harness.balance(other).await), (5_100, 10_000));
     assert_eq!(harness.number("SELECT count(*) FROM transfers WHERE kind = 'refund'").await, 0);
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }

@@ -1,19 +1,19 @@
-//! The service as in production: the tables are another role's, and it has the rights of `deploy/grants/wallet.sql` alone.
+//! The service with only the rights of `deploy/grants/wallet.sql`, as in production, where another role owns the tables.
 
 use domain::EventKind;
 use internal_api::wallet::DebitOutcome;
 use serde_json::json;
 use test_kit::until;
 
-use crate::books::assert_sound;
 use crate::broker::publish;
 use crate::fake_razorpay::{FakeRazorpay, WEBHOOK_SECRET, event as payment_event, sign};
 use crate::harness::Harness;
+use crate::invariants::assert_consistent;
 use crate::reconciliation::fake_orders::FakeOrders;
 use crate::{cash, refunds};
 
 #[tokio::test]
-async fn the_service_does_all_it_does_with_the_rights_it_is_granted() {
+async fn the_granted_rights_suffice() {
     let (orders, razorpay) = (FakeOrders::start(), FakeRazorpay::start());
     let harness = Harness::start_with_granted_rights(|settings| {
         orders.settings(settings);
@@ -51,23 +51,23 @@ async fn the_service_does_all_it_does_with_the_rights_it_is_granted() {
     until("the fee is back", async || harness.balance(business).await == 1_400).await;
     let settled = "SELECT count(*) FROM cash WHERE settled_at IS NOT NULL AND delivered_at IS NOT NULL";
     until("the cash is settled", async || harness.number(settled).await == 1).await;
-    until("what was to be told is told", async || {
+    until("all events to be announced", async || {
         harness.number("SELECT count(*) FROM outbox_messages").await == 0
     })
     .await;
-    let turns = "SELECT count(*) FROM reconciliation_runs WHERE completed_at IS NOT NULL";
-    until("a turn of reconciliation", async || harness.number(turns).await == 1).await;
+    let runs = "SELECT count(*) FROM reconciliation_runs WHERE completed_at IS NOT NULL";
+    until("a completed reconciliation run", async || harness.number(runs).await == 1).await;
     assert_eq!(harness.number("SELECT count(*) FROM reconciliation_findings").await, 0);
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
 #[tokio::test]
-async fn the_service_cannot_change_what_is_written_nor_what_protects_it() {
+async fn the_granted_rights_do_not_allow_changing_the_ledger_or_its_triggers() {
     let harness = Harness::start_with_granted_rights(|_| {}).await;
     let business = harness.funded(1_000).await;
     harness.debit(business, harness.order(), 1, 100).await.expect("a debit");
     for table in ["wallets", "transfers", "entries", "debits", "top_ups", "payment_notices", "cash"] {
-        // Which gives nothing, with no more than a warning.
+        // PostgreSQL only warns and grants nothing.
         harness.script(&format!("GRANT ALL ON {table} TO CURRENT_USER")).await.unwrap();
         for change in [
             format!("UPDATE {table} SET business_id = 'biz_x'"),
@@ -91,5 +91,5 @@ async fn the_service_cannot_change_what_is_written_nor_what_protects_it() {
         let refused = ["permission denied", "must be owner"].iter().any(|words| error.contains(words));
         assert!(refused, "{change}: {error}");
     }
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }

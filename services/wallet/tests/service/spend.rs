@@ -1,4 +1,4 @@
-//! What was spent, day by day.
+//! Fees and refunds per day.
 
 use domain::EventKind;
 use internal_api::wallet::SpendView;
@@ -14,7 +14,7 @@ async fn spend(harness: &Harness, business: domain::BusinessId, query: &str) -> 
 }
 
 #[tokio::test]
-async fn fees_and_refunds_stand_on_their_days_where_the_business_is() {
+async fn fees_and_refunds_count_on_their_local_days() {
     let harness = Harness::start().await;
     let (business, other) = (harness.funded(100_000).await, harness.funded(100_000).await);
     let orders = [harness.order(), harness.order(), harness.order()];
@@ -25,7 +25,7 @@ async fn fees_and_refunds_stand_on_their_days_where_the_business_is() {
     let cancelled = ended(&harness, EventKind::OrderCancelled, orders[1]);
     publish(&harness, &[envelope(&harness, business, cancelled)]).await;
     until("the refund", async || harness.balance(business).await == 100_000 - 700 + 200).await;
-    // The fee of the first was taken before today, wherever one is.
+    // The first fee was taken before today in every time zone.
     harness.backdate(business, 2, "3 days").await;
     let view = spend(&harness, business, "days=3&timeZone=Asia/Kolkata").await;
     assert_eq!((view.time_zone.as_str(), view.days.len()), ("Asia/Kolkata", 3));
@@ -41,7 +41,7 @@ async fn fees_and_refunds_stand_on_their_days_where_the_business_is() {
 }
 
 #[tokio::test]
-async fn a_business_without_a_wallet_has_days_without_money() {
+async fn a_business_without_a_wallet_has_empty_days() {
     let harness = Harness::start().await;
     let view = spend(&harness, harness.business(), "days=2").await;
     assert!(view.days.iter().all(|day| day.fees_paise.get() == 0 && day.orders == 0));
@@ -49,7 +49,7 @@ async fn a_business_without_a_wallet_has_days_without_money() {
 }
 
 #[tokio::test]
-async fn days_and_zones_that_are_none_are_refused() {
+async fn invalid_days_and_time_zones_are_refused() {
     let harness = Harness::start().await;
     let business = harness.funded(1_000).await;
     for (query, field) in [

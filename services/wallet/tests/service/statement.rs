@@ -1,4 +1,4 @@
-//! The statement, page by page.
+//! Pages and filters of the statement.
 
 use internal_api::Page;
 use internal_api::wallet::EntriesQuery;
@@ -8,7 +8,7 @@ use test_kit::{refusal, refused};
 use crate::harness::Harness;
 
 #[tokio::test]
-async fn the_statement_runs_from_the_newest_back_without_gap_or_repeat() {
+async fn pages_are_newest_first_without_gaps_or_repetitions() {
     let harness = Harness::start().await;
     let business = harness.funded(1_000).await;
     for _ in 0..6 {
@@ -23,7 +23,7 @@ async fn the_statement_runs_from_the_newest_back_without_gap_or_repeat() {
         if !page.has_more {
             break;
         }
-        // What comes in meanwhile does not shift the pages.
+        // New entries do not shift the pages.
         harness.credit(business, 5, &format!("meanwhile {}", seen.len())).await;
     }
     let lines: Vec<_> = seen.iter().map(|line| (line.id.as_str(), line.balance_after_paise.get())).collect();
@@ -53,7 +53,7 @@ async fn an_unknown_cursor_is_refused() {
 }
 
 #[tokio::test]
-async fn tenants_see_their_own_money_only() {
+async fn businesses_see_only_their_own_entries() {
     let harness = Harness::start().await;
     let (mine, yours) = (harness.funded(1_000).await, harness.funded(2_000).await);
     harness.debit(mine, harness.order(), 1, 100).await.unwrap();
@@ -67,7 +67,7 @@ async fn tenants_see_their_own_money_only() {
 }
 
 #[tokio::test]
-async fn an_orders_money_is_its_own_businesss_to_see() {
+async fn only_the_business_of_an_order_sees_its_entries() {
     let harness = Harness::start().await;
     let (mine, yours) = (harness.funded(1_000).await, harness.funded(1_000).await);
     let (order, refused_first) = (harness.order(), harness.order());
@@ -93,7 +93,7 @@ async fn a_statement_is_filtered_by_kind_time_and_order() {
     }
     harness.wallet.top_up(business, None, &json!({"amountPaise": 70})).await.unwrap();
     harness.debit(business, harness.order(), 1, 100).await.unwrap();
-    // Entries of a known time, as clocks in tests have none to spare. Triggers stay on for everything else.
+    // Gives the entries known times. Other triggers stay enabled.
     let times = "ALTER TABLE entries DISABLE TRIGGER append_only;
         GRANT UPDATE ON entries TO CURRENT_USER;
         UPDATE entries SET created_at = timestamptz '2026-01-01 00:00:00+00' + sequence * interval '1 hour'

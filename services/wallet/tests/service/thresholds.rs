@@ -1,4 +1,4 @@
-//! The balance below which a business wants to hear of it.
+//! Thresholds of low-balance alerts.
 
 use domain::{BusinessId, Paise};
 use events::{Body, Envelope, WalletLowBalance};
@@ -15,14 +15,14 @@ async fn set(harness: &Harness, business: BusinessId, threshold: Value) -> i64 {
 }
 
 #[track_caller]
-fn assert_low(heard: &Envelope, business: BusinessId, balance: i64, threshold: i64) {
+fn assert_low(announced: &Envelope, business: BusinessId, balance: i64, threshold: i64) {
     let (balance_paise, threshold_paise) = (Paise::new(balance), Paise::new(threshold));
     let low = Body::WalletLowBalance(WalletLowBalance { balance_paise, threshold_paise });
-    assert_eq!((heard.business_id, &heard.body), (business, &low));
+    assert_eq!((announced.business_id, &announced.body), (business, &low));
 }
 
 #[tokio::test]
-async fn a_low_balance_is_told_once_for_each_crossing_of_the_businesss_own_threshold() {
+async fn each_crossing_of_the_own_threshold_is_announced_once() {
     let mut harness = Harness::start().await;
     let business = harness.funded(5_000).await;
     harness.next_announced().await;
@@ -32,21 +32,21 @@ async fn a_low_balance_is_told_once_for_each_crossing_of_the_businesss_own_thres
     }
     harness.credit(business, 501, "to the threshold").await;
     harness.debit(business, harness.order(), 1, 1).await.unwrap();
-    let heard = harness.next_announced().await;
-    assert_low(&heard, business, 2_999, 3_000);
-    let heard = harness.next_announced().await;
-    assert_low(&heard, business, 2_999, 3_000);
+    let event = harness.next_announced().await;
+    assert_low(&event, business, 2_999, 3_000);
+    let event = harness.next_announced().await;
+    assert_low(&event, business, 2_999, 3_000);
 
-    // The operator's default again: 2,999 is no longer low, and then falls below that one.
+    // The operator's default again: 2,999 is not low, then the balance falls below the default.
     assert_eq!(set(&harness, business, Value::Null).await, THRESHOLD);
     harness.debit(business, harness.order(), 1, 2_000).await.unwrap();
-    let heard = harness.next_announced().await;
-    assert_low(&heard, business, 999, THRESHOLD);
-    assert!(harness.nothing_announced());
+    let event = harness.next_announced().await;
+    assert_low(&event, business, 999, THRESHOLD);
+    assert!(harness.has_no_announcement());
 }
 
 #[tokio::test]
-async fn a_threshold_above_the_balance_tells_at_once_and_only_then() {
+async fn a_threshold_above_the_balance_is_announced_immediately_and_once() {
     let mut harness = Harness::start().await;
     let (business, unfunded) = (harness.funded(5_000).await, harness.business());
     harness.next_announced().await;
@@ -54,18 +54,18 @@ async fn a_threshold_above_the_balance_tells_at_once_and_only_then() {
     set(&harness, business, json!(5_001)).await;
     set(&harness, business, json!(6_000)).await;
     set(&harness, business, json!(0)).await;
-    // Nobody is told of a wallet that was never filled.
+    // A wallet that was never funded causes no alert.
     set(&harness, unfunded, json!(100)).await;
     set(&harness, business, json!(7_000)).await;
-    let heard = harness.next_announced().await;
-    assert_low(&heard, business, 5_000, 5_001);
-    let heard = harness.next_announced().await;
-    assert_low(&heard, business, 5_000, 7_000);
-    assert!(harness.nothing_announced());
+    let event = harness.next_announced().await;
+    assert_low(&event, business, 5_000, 5_001);
+    let event = harness.next_announced().await;
+    assert_low(&event, business, 5_000, 7_000);
+    assert!(harness.has_no_announcement());
 }
 
 #[tokio::test]
-async fn what_is_no_threshold_is_refused_and_changes_nothing() {
+async fn an_invalid_threshold_is_refused_and_changes_nothing() {
     let harness = Harness::start().await;
     let business = harness.business();
     for body in [

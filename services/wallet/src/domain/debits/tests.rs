@@ -24,7 +24,7 @@ fn names() -> Names {
 fn known(balance: i64) -> Known {
     let mut known = Known::default();
     let wallet = Wallet { balance: Paise::new(balance), entry_count: 7 };
-    known.wallet(names().businesses[0], wallet, THRESHOLD);
+    known.add_wallet(names().businesses[0], wallet, THRESHOLD);
     known
 }
 
@@ -56,18 +56,18 @@ fn jobs_are_decided_in_their_order() {
     let wallet = Wallet { balance: Paise::ZERO, entry_count: 9 };
     assert_eq!(decided.wallets.into_iter().collect::<Vec<_>>(), [(names().businesses[0], wallet)]);
     let sequences: Vec<_> =
-        decided.fresh.iter().filter_map(|(_, entry)| *entry).map(|entry| entry.sequence).collect();
+        decided.new_debits.iter().filter_map(|(_, entry)| *entry).map(|entry| entry.sequence).collect();
     assert_eq!(sequences, [8, 9]);
 }
 
 #[test]
-fn the_same_debit_again_is_answered_as_before_and_another_amount_is_refused() {
+fn a_repeated_debit_gets_the_same_answer_and_another_amount_is_refused() {
     let again = job(0, 1, 60, Action::Post);
     let jobs = [again, again, job(0, 1, 61, Action::Post), job(0, 1, 60, Action::Void)];
     let decided = decide(known(100), &jobs);
     let posted = Ok((Outcome::Posted, 40));
     assert_eq!(outcomes(&decided), [posted, posted, Err(DebitRefusal::Mismatch), posted]);
-    assert_eq!(decided.fresh.len(), 1);
+    assert_eq!(decided.new_debits.len(), 1);
 
     let elsewhere = DebitJob { business: names().businesses[1], ..again };
     assert_eq!(outcomes(&decide(known(100), &[again, elsewhere]))[1], Err(DebitRefusal::Mismatch));
@@ -81,7 +81,7 @@ fn an_order_pays_once_whatever_its_attempt() {
         outcomes(&decided),
         [Ok((Outcome::Posted, 40)), Err(DebitRefusal::OrderAlreadyDebited), Ok((Outcome::Voided, 40))]
     );
-    assert_eq!(decided.fresh.len(), 2);
+    assert_eq!(decided.new_debits.len(), 2);
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn any_job() -> impl Strategy<Value = DebitJob> {
     )
 }
 
-/// The rules, written down as plainly as they can be, one job at a time.
+/// The rules in their simplest form, one job at a time.
 fn model(balances: &mut HashMap<BusinessId, i64>, past: &mut Vec<Debit>, job: &DebitJob) -> Option<Outcome> {
     if let Some(debit) = past.iter().find(|debit| debit.id == job.id) {
         return (debit.business == job.business && debit.amount == job.amount).then_some(debit.outcome);
@@ -150,10 +150,10 @@ fn model(balances: &mut HashMap<BusinessId, i64>, past: &mut Vec<Debit>, job: &D
 }
 
 proptest! {
-    /// Any jobs, cut into any batches: the answers are the model's, in the order of the jobs; balances are the sums of
-    /// their entries and never negative; sequences have no gap; and an order pays at most once.
+    /// For any jobs in any batches: the answers equal those of the model, in the order of the jobs; balances are the sums
+    /// of their entries and never negative; sequences have no gap; and an order pays at most once.
     #[test]
-    fn any_batches_do_what_the_model_does(
+    fn any_batches_match_the_model(
         jobs in proptest::collection::vec(any_job(), 0..60),
         cut in 1_usize..20,
         balances in proptest::collection::vec(0_i64..600, 2),
@@ -167,8 +167,8 @@ proptest! {
         let mut model_past = Vec::new();
         for batch in jobs.chunks(cut) {
             let mut known = Known::default();
-            wallets.iter().for_each(|(business, wallet)| known.wallet(*business, *wallet, THRESHOLD));
-            stored.iter().for_each(|debit| known.debit(*debit));
+            wallets.iter().for_each(|(business, wallet)| known.add_wallet(*business, *wallet, THRESHOLD));
+            stored.iter().for_each(|debit| known.add_debit(*debit));
             let decided = decide(known, batch);
             prop_assert_eq!(decided.answers.len(), batch.len());
             for (job, answer) in batch.iter().zip(&decided.answers) {
@@ -178,7 +178,7 @@ proptest! {
                     prop_assert_eq!((debit.id, debit.amount), (job.id, job.amount));
                 }
             }
-            for (debit, entry) in &decided.fresh {
+            for (debit, entry) in &decided.new_debits {
                 prop_assert_eq!(entry.is_some(), debit.outcome == Outcome::Posted);
                 if let Some(entry) = entry {
                     let wallet = wallets.get_mut(&debit.business).unwrap();

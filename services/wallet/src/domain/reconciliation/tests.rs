@@ -43,14 +43,14 @@ impl Scene {
         DebitSide { business: self.business, amount: FEE, outcome, decided_at }
     }
 
-    fn books(&self, outcomes: &[Outcome], refunded: bool) -> BooksSide {
+    fn ledger(&self, outcomes: &[Outcome], refunded: bool) -> LedgerSide {
         let debits = outcomes.iter().map(|outcome| self.debit(*outcome)).collect();
-        BooksSide { debits, refunded, cash: None }
+        LedgerSide { debits, refunded, cash: None }
     }
 
-    /// The checks that fail, each with whether time may heal it.
-    fn discrepancies(&self, order: Option<&OrderSide>, books: &BooksSide) -> Vec<(Check, bool)> {
-        let discrepancies = compare(self.id, order, books);
+    /// The broken rules, each with whether it may be under way.
+    fn discrepancies(&self, order: Option<&OrderSide>, ledger: &LedgerSide) -> Vec<(Check, bool)> {
+        let discrepancies = compare(self.id, order, ledger);
         discrepancies
             .iter()
             .map(|discrepancy| (discrepancy.finding.check, discrepancy.awaited_since.is_some()))
@@ -59,39 +59,39 @@ impl Scene {
 }
 
 #[test]
-fn orders_and_their_money_are_held_against_each_other() {
+fn orders_are_compared_with_their_money() {
     use Outcome::{Posted, Rejected, Voided};
     let scene = scene();
     let placed = scene.order();
     let ended = OrderSide { refund_due: true, ..placed.clone() };
     let unplaced = OrderSide { placed: false, ..placed.clone() };
     let test = OrderSide { mode: Mode::Test, ..placed.clone() };
-    type Case<'a> = (Option<&'a OrderSide>, BooksSide, &'a [(Check, bool)]);
+    type Case<'a> = (Option<&'a OrderSide>, LedgerSide, &'a [(Check, bool)]);
     let cases: [Case<'_>; 17] = [
-        (Some(&placed), scene.books(&[Posted], false), &[]),
-        (Some(&placed), scene.books(&[Rejected, Voided, Posted], false), &[]),
-        (Some(&ended), scene.books(&[Posted], true), &[]),
-        (Some(&unplaced), scene.books(&[], false), &[]),
-        (Some(&unplaced), scene.books(&[Rejected, Voided], false), &[]),
-        (Some(&test), scene.books(&[], false), &[]),
-        (None, scene.books(&[Voided], false), &[]),
-        (Some(&placed), scene.books(&[], false), &[(Check::OrderWithoutDebit, false)]),
-        (Some(&placed), scene.books(&[Rejected, Voided], false), &[(Check::OrderWithoutDebit, false)]),
-        (Some(&ended), scene.books(&[], false), &[(Check::OrderWithoutDebit, false)]),
-        (Some(&ended), scene.books(&[Posted], false), &[(Check::RefundMissing, true)]),
-        (Some(&placed), scene.books(&[Posted], true), &[(Check::RefundNotDue, false)]),
-        (Some(&unplaced), scene.books(&[Posted], false), &[(Check::DebitWithoutOrder, true)]),
-        (None, scene.books(&[Posted], false), &[(Check::DebitWithoutOrder, false)]),
-        (None, scene.books(&[], true), &[(Check::RefundNotDue, false)]),
-        (Some(&test), scene.books(&[Rejected], false), &[(Check::TestOrderDebited, false)]),
+        (Some(&placed), scene.ledger(&[Posted], false), &[]),
+        (Some(&placed), scene.ledger(&[Rejected, Voided, Posted], false), &[]),
+        (Some(&ended), scene.ledger(&[Posted], true), &[]),
+        (Some(&unplaced), scene.ledger(&[], false), &[]),
+        (Some(&unplaced), scene.ledger(&[Rejected, Voided], false), &[]),
+        (Some(&test), scene.ledger(&[], false), &[]),
+        (None, scene.ledger(&[Voided], false), &[]),
+        (Some(&placed), scene.ledger(&[], false), &[(Check::OrderWithoutDebit, false)]),
+        (Some(&placed), scene.ledger(&[Rejected, Voided], false), &[(Check::OrderWithoutDebit, false)]),
+        (Some(&ended), scene.ledger(&[], false), &[(Check::OrderWithoutDebit, false)]),
+        (Some(&ended), scene.ledger(&[Posted], false), &[(Check::RefundMissing, true)]),
+        (Some(&placed), scene.ledger(&[Posted], true), &[(Check::RefundNotDue, false)]),
+        (Some(&unplaced), scene.ledger(&[Posted], false), &[(Check::DebitWithoutOrder, true)]),
+        (None, scene.ledger(&[Posted], false), &[(Check::DebitWithoutOrder, false)]),
+        (None, scene.ledger(&[], true), &[(Check::RefundNotDue, false)]),
+        (Some(&test), scene.ledger(&[Rejected], false), &[(Check::TestOrderDebited, false)]),
         (
             Some(&unplaced),
-            scene.books(&[Posted], true),
+            scene.ledger(&[Posted], true),
             &[(Check::DebitWithoutOrder, true), (Check::RefundNotDue, false)],
         ),
     ];
-    for (order, books, wanted) in cases {
-        assert_eq!(scene.discrepancies(order, &books), wanted, "{order:?} {books:?}");
+    for (order, ledger, wanted) in cases {
+        assert_eq!(scene.discrepancies(order, &ledger), wanted, "{order:?} {ledger:?}");
     }
 }
 
@@ -102,16 +102,16 @@ fn another_amount_or_business_is_a_disagreement() {
     let more = DebitSide { amount: Paise::new(4_901), ..right.clone() };
     let others = DebitSide { business: scene.other, ..right };
     for debit in [more, others] {
-        let books = BooksSide { debits: vec![debit], ..BooksSide::default() };
+        let ledger = LedgerSide { debits: vec![debit], ..LedgerSide::default() };
         assert_eq!(
-            scene.discrepancies(Some(&scene.order()), &books),
+            scene.discrepancies(Some(&scene.order()), &ledger),
             [(Check::DebitDiffersFromOrder, false)]
         );
     }
 }
 
 #[test]
-fn cash_is_what_its_order_is_to_bring() {
+fn cash_is_compared_with_its_order() {
     let scene = scene();
     let to_bring = |paise: Option<i64>| OrderSide { cash: paise.map(Paise::new), ..scene.order() };
     let expected = |paise: Option<i64>| CashSide {
@@ -135,15 +135,15 @@ fn cash_is_what_its_order_is_to_bring() {
         (Some(&test), expected(None), false),
         (None, expected(None), false),
     ] {
-        let books = BooksSide { cash: Some(cash), ..BooksSide::default() };
-        let discrepancies = scene.discrepancies(order, &books);
+        let ledger = LedgerSide { cash: Some(cash), ..LedgerSide::default() };
+        let discrepancies = scene.discrepancies(order, &ledger);
         let found = discrepancies.contains(&(Check::CashDiffersFromOrder, false));
         assert_eq!(found, !is_right, "{order:?} {cash:?} {discrepancies:?}");
     }
 }
 
 #[test]
-fn cash_is_as_far_in_the_books_as_by_its_order() {
+fn cash_has_the_status_of_its_order() {
     use CodStatus::{Collected, HandedOver, NotApplicable, Pending, Settled};
     let scene = scene();
     let order = |said: CodStatus| OrderSide { cash_status: Some(said), cash: None, ..scene.order() };
@@ -160,50 +160,50 @@ fn cash_is_as_far_in_the_books_as_by_its_order() {
         (Pending, Some(Collected), Some(ahead)),
         (HandedOver, Some(Settled), Some(ahead)),
     ] {
-        let books = BooksSide { cash: cash.map(booked), ..scene.books(&[Outcome::Posted], false) };
+        let ledger = LedgerSide { cash: cash.map(booked), ..scene.ledger(&[Outcome::Posted], false) };
         assert_eq!(
-            scene.discrepancies(Some(&order(said)), &books),
+            scene.discrepancies(Some(&order(said)), &ledger),
             Vec::from_iter(wanted),
             "{said} {cash:?}"
         );
         let unsaid = OrderSide { cash_status: None, delivered: true, ..order(said) };
-        assert_eq!(scene.discrepancies(Some(&unsaid), &books), [], "an order-api that does not say it");
+        assert_eq!(scene.discrepancies(Some(&unsaid), &ledger), [], "an order-api that does not say it");
     }
-    // The books know the cash from the delivery on.
+    // The ledger knows the cash from the delivery on.
     for (said, cash, wanted) in [
         (Pending, None, Some(missing)),
         (Pending, Some(Pending), None),
         (NotApplicable, None, None),
         (Collected, Some(Collected), None),
     ] {
-        let books = BooksSide { cash: cash.map(booked), ..scene.books(&[Outcome::Posted], false) };
+        let ledger = LedgerSide { cash: cash.map(booked), ..scene.ledger(&[Outcome::Posted], false) };
         let delivered = OrderSide { delivered: true, ..order(said) };
-        assert_eq!(scene.discrepancies(Some(&delivered), &books), Vec::from_iter(wanted), "{said} {cash:?}");
+        assert_eq!(scene.discrepancies(Some(&delivered), &ledger), Vec::from_iter(wanted), "{said} {cash:?}");
     }
 }
 
 #[test]
-fn what_is_awaited_is_awaited_for_a_minute_from_its_cause() {
+fn a_missing_step_is_under_way_for_a_minute() {
     let scene = scene();
     let unplaced = OrderSide { placed: false, ..scene.order() };
     let ended = OrderSide { refund_due: true, ..scene.order() };
     for (order, cause) in
         [(unplaced, scene.now - TimeDelta::seconds(7)), (ended, scene.now - TimeDelta::seconds(5))]
     {
-        let discrepancies = compare(scene.id, Some(&order), &scene.books(&[Outcome::Posted], false));
+        let discrepancies = compare(scene.id, Some(&order), &scene.ledger(&[Outcome::Posted], false));
         let [discrepancy] = discrepancies.as_slice() else { panic!("{discrepancies:?}") };
         assert_eq!(discrepancy.awaited_since, Some(cause));
-        assert!(discrepancy.is_under_way(cause + UNDER_WAY - TimeDelta::microseconds(1)));
-        assert!(!discrepancy.is_under_way(cause + UNDER_WAY));
+        assert!(discrepancy.is_under_way(cause + UNDER_WAY_MAX - TimeDelta::microseconds(1)));
+        assert!(!discrepancy.is_under_way(cause + UNDER_WAY_MAX));
     }
-    let hard = compare(scene.id, Some(&scene.order()), &BooksSide::default());
+    let hard = compare(scene.id, Some(&scene.order()), &LedgerSide::default());
     assert!(!hard[0].is_under_way(scene.now));
 }
 
 proptest! {
-    /// Nothing is found exactly where the sentences of SPECIFICATION §14 hold, and a finding tells nothing personal.
+    /// The comparison finds nothing exactly when SPECIFICATION §14.1 holds.
     #[test]
-    fn silence_means_that_order_and_money_agree(
+    fn no_discrepancy_means_that_order_and_money_agree(
         exists in any::<bool>(), live in any::<bool>(), placed in any::<bool>(), refund_due in any::<bool>(),
         refunded in any::<bool>(), posted in 0_usize..2, others in 0_usize..3, same_amount in any::<bool>(),
     ) {
@@ -214,13 +214,13 @@ proptest! {
         let amount = if same_amount { FEE } else { Paise::new(1) };
         let mut debits = vec![scene.debit(Outcome::Rejected); others];
         debits.extend(vec![DebitSide { amount, ..scene.debit(Outcome::Posted) }; posted]);
-        let silent = compare(scene.id, order.as_ref(), &BooksSide { debits, refunded, cash: None }).is_empty();
+        let is_clean = compare(scene.id, order.as_ref(), &LedgerSide { debits, refunded, cash: None }).is_empty();
         let agrees = match &order {
             None => posted == 0 && !refunded,
             Some(order) if order.mode == Mode::Test => posted + others == 0 && !refunded,
             Some(order) if !order.placed => posted == 0 && !refunded,
             Some(order) => posted == 1 && same_amount && refunded == order.refund_due,
         };
-        prop_assert_eq!(silent, agrees);
+        prop_assert_eq!(is_clean, agrees);
     }
 }

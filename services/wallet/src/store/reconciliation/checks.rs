@@ -1,12 +1,12 @@
-//! The checks within the books, as SQL: each gives what is wrong with the rows whose ids lie behind `$1` and up to `$2`,
-//! by subject and detail. They say what the triggers of the tables say (`migrations/`), over what is there instead of
-//! what is being written, and what lies across tables. Details hold ids, kinds and amounts, nothing that a person wrote.
+//! The rules within the ledger as SQL. Each query returns subject and detail of every violation in the id range after `$1`
+//! up to `$2`. They repeat the rules of the triggers (`migrations/`) for stored rows, and add rules across tables. Details
+//! contain ids, kinds and amounts, never text that a person wrote.
 
 use crate::domain::Check;
 
-/// A table to look through, by its ids.
+/// A table that is scanned by id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BooksFeed {
+pub(crate) enum LedgerTable {
     Wallets,
     Transfers,
     Debits,
@@ -14,7 +14,7 @@ pub(crate) enum BooksFeed {
     TopUps,
 }
 
-/// Numbers what a check gives, and bounds it.
+/// Adds the total number of violations, and a limit.
 macro_rules! findings {
     ($sql:literal) => {
         concat!(
@@ -41,7 +41,7 @@ macro_rules! end_of_chunk {
     };
 }
 
-impl BooksFeed {
+impl LedgerTable {
     pub(super) fn end_of_chunk(self) -> &'static str {
         match self {
             Self::Wallets => end_of_chunk!("wallets", "business_id"),
@@ -53,19 +53,19 @@ impl BooksFeed {
     }
 }
 
-/// What is checked of a feed's rows.
-pub(crate) fn checks_of(feed: BooksFeed) -> &'static [(Check, &'static str)] {
-    match feed {
-        BooksFeed::Wallets => WALLETS,
-        BooksFeed::Transfers => TRANSFERS,
-        BooksFeed::Debits => DEBITS,
-        BooksFeed::Cash => CASH,
-        BooksFeed::TopUps => TOP_UPS,
+/// The checks of a table.
+pub(crate) fn checks_of(table: LedgerTable) -> &'static [(Check, &'static str)] {
+    match table {
+        LedgerTable::Wallets => WALLETS,
+        LedgerTable::Transfers => TRANSFERS,
+        LedgerTable::Debits => DEBITS,
+        LedgerTable::Cash => CASH,
+        LedgerTable::TopUps => TOP_UPS,
     }
 }
 
-/// With [`Check::WalletChainBroken`], which holds for each entry, this proves that a balance is the sum of its entries
-/// without reading them all.
+/// Together with [`Check::WalletChainBroken`] this proves that a balance is the sum of its entries, without reading all
+/// entries.
 const WALLETS: &[(Check, &str)] = &[(
     Check::WalletBalanceWrong,
     findings!(
@@ -95,7 +95,7 @@ const TRANSFERS: &[(Check, &str)] = &[
     (
         Check::TransferWrongAccounts,
         findings!(
-            "SELECT transfer.id, format('%s of %s has not its two entries', kind, transfer.business_id)
+            "SELECT transfer.id, format('%s of %s does not have exactly its two entries', kind, transfer.business_id)
             FROM transfers AS transfer
             LEFT JOIN (VALUES
                 ('delivery_fee', 'fee_income', 'business_wallet'),
@@ -234,7 +234,7 @@ const DEBITS: &[(Check, &str)] = &[
     (
         Check::DebitRepeated,
         findings!(
-            "SELECT order_id, format('%s posted debits of %s paise in all', count(*), sum(amount_paise))
+            "SELECT order_id, format('%s posted debits of %s paise in total', count(*), sum(amount_paise))
             FROM debits WHERE order_id > $1 AND order_id <= $2 AND outcome = 'posted'
             GROUP BY order_id HAVING count(*) > 1"
         ),
@@ -254,7 +254,7 @@ const DEBITS: &[(Check, &str)] = &[
     ),
 ];
 
-/// The other way round than [`Check::CashWrong`], which compares the amounts.
+/// The reverse of [`Check::CashWrong`], which compares amounts.
 const CASH: &[(Check, &str)] = &[(
     Check::CashNotBooked,
     findings!(
@@ -271,7 +271,7 @@ const CASH: &[(Check, &str)] = &[(
     ),
 )];
 
-/// The other way round than [`Check::TopUpWrong`], which compares the amounts.
+/// The reverse of [`Check::TopUpWrong`], which compares amounts.
 const TOP_UPS: &[(Check, &str)] = &[(
     Check::TopUpNotBooked,
     findings!(

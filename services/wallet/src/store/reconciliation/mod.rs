@@ -1,5 +1,5 @@
-//! Looking through the books (SPECIFICATION §14), of all businesses at once: so nothing in here names one. Reads go by
-//! ranges of ids, each short, and take no lock that a debit would wait for.
+//! Scans the ledger (SPECIFICATION §14.1-2) across all businesses, in short ranges of ids, without locks that debits would
+//! wait for.
 
 mod checks;
 mod orders;
@@ -10,31 +10,31 @@ use diesel::sql_types::{BigInt, Nullable, Text};
 use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use postgres::{StoreError, statement};
 
-pub(crate) use checks::{BooksFeed, checks_of};
-pub(crate) use orders::{books_of, orders_moving_money, orders_with_cash, orders_with_debits};
+pub(crate) use checks::{LedgerTable, checks_of};
+pub(crate) use orders::{ledger_of, orders_with_cash, orders_with_debits, orders_with_transfers};
 
 use crate::domain::{Check, Finding};
 
-/// Told of one check in one range; there may be more, which are counted.
+/// Findings per check and range. Further ones are only counted.
 const FINDINGS_MAX: i64 = 100;
 
-/// Sorts behind every id.
+/// Sorts after every id.
 pub(crate) const END: &str = "~";
 
-/// Keeps each statement to look-ups by index, planned for the range at hand: a plan that was made for another range, or
-/// while a table was small, would read the whole of a table.
+/// Makes each statement use indexes, with a plan for its own range. A cached plan for another range or a small table would
+/// read whole tables.
 const PLANNED_FOR_RANGES: &str = "SET TRANSACTION READ ONLY; SET LOCAL enable_hashjoin = off; \
     SET LOCAL enable_mergejoin = off; SET LOCAL plan_cache_mode = force_custom_plan";
 
-/// Ids behind `after`, up to `until` itself.
+/// Ids after `after`, up to and including `until`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Span {
+pub(crate) struct IdRange {
     pub(crate) after: String,
     pub(crate) until: String,
 }
 
-impl Span {
-    /// One id, and those that share all but its last character and sort before it: looking at them too does no harm.
+impl IdRange {
+    /// One id. The range may include other ids that differ only in the last character, which is harmless.
     pub(crate) fn of(subject: &str) -> Self {
         let mut after = subject.to_owned();
         after.pop();
@@ -42,19 +42,19 @@ impl Span {
     }
 }
 
-/// The next piece of a table.
+/// A range of a table.
 #[derive(Clone, Debug)]
 pub(crate) struct Chunk {
-    pub(crate) span: Span,
+    pub(crate) range: IdRange,
     pub(crate) rows: i64,
     pub(crate) is_last: bool,
 }
 
-/// What was found in one span.
+/// The findings of one range.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct CheckResult {
     pub(crate) findings: Vec<Finding>,
-    /// How many there are, with those that are not told.
+    /// Includes findings that are not listed.
     pub(crate) total: i64,
 }
 
@@ -76,56 +76,56 @@ struct FindingRow {
     total: i64,
 }
 
-/// Prepares the transaction that reads ranges.
-pub(crate) async fn begin(conn: &mut AsyncPgConnection) -> Result<(), StoreError> {
+/// Prepares a transaction for scanning.
+pub(crate) async fn prepare(conn: &mut AsyncPgConnection) -> Result<(), StoreError> {
     Ok(conn.batch_execute(PLANNED_FOR_RANGES).await?)
 }
 
-/// The next `limit` rows behind `after`, and all that lies between them.
+/// The range of the next `limit` rows after `after`.
 pub(crate) async fn next_chunk(
     conn: &mut AsyncPgConnection,
-    feed: BooksFeed,
+    table: LedgerTable,
     after: &str,
     limit: i64,
 ) -> Result<Chunk, StoreError> {
-    let end: EndRow = statement(feed.end_of_chunk())
+    let end: EndRow = statement(table.end_of_chunk())
         .bind::<Text, _>(after)
         .bind::<BigInt, _>(limit)
         .get_result(conn)
         .await?;
     let is_last = end.rows < limit;
     let until = end.until.filter(|_| !is_last).unwrap_or_else(|| END.to_owned());
-    Ok(Chunk { span: Span { after: after.to_owned(), until }, rows: end.rows, is_last })
+    Ok(Chunk { range: IdRange { after: after.to_owned(), until }, rows: end.rows, is_last })
 }
 
-/// Runs a feed's checks over a span.
+/// Runs the checks of a table on a range.
 pub(crate) async fn check(
     conn: &mut AsyncPgConnection,
-    feed: BooksFeed,
-    span: &Span,
-) -> Result<Found, StoreError> {
-    let mut found = Found::default();
-    for (check, sql) in checks_of(feed) {
-        run_check(conn, *check, sql, span, &mut found).await?;
+    table: LedgerTable,
+    range: &IdRange,
+) -> Result<CheckResult, StoreError> {
+    let mut result = CheckResult::default();
+    for (check, sql) in checks_of(table) {
+        run_check(conn, *check, sql, range, &mut result).await?;
     }
-    Ok(found)
+    Ok(result)
 }
 
 async fn run_check(
     conn: &mut AsyncPgConnection,
     check: Check,
     sql: &'static str,
-    span: &Span,
-    found: &mut Found,
+    range: &IdRange,
+    result: &mut CheckResult,
 ) -> Result<(), StoreError> {
     let rows: Vec<FindingRow> = statement(sql)
-        .bind::<Text, _>(&span.after)
-        .bind::<Text, _>(&span.until)
+        .bind::<Text, _>(&range.after)
+        .bind::<Text, _>(&range.until)
         .bind::<BigInt, _>(FINDINGS_MAX)
         .load(conn)
         .await?;
-    found.total += rows.as_slice().first().map_or(0, |row| row.total);
+    result.total += rows.as_slice().first().map_or(0, |row| row.total);
     let findings = rows.into_iter().map(|row| Finding { check, subject: row.subject, detail: row.detail });
-    found.findings.extend(findings);
+    result.findings.extend(findings);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What the books say of orders, to be compared with what order-api says of them.
+//! The money of orders in the ledger, for the comparison with order-api.
 
 use std::collections::BTreeMap;
 
@@ -8,58 +8,58 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{CodStatus, OrderId, Paise};
 use postgres::StoreError;
 
-use super::Span;
-use crate::domain::{BooksSide, CashSide, DebitSide};
+use super::IdRange;
+use crate::domain::{CashSide, DebitSide, LedgerSide};
 use crate::store::columns::parse;
-use crate::store::predicates::{is_refund, moves_an_orders_fee};
+use crate::store::predicates::{is_fee_or_refund, is_refund};
 use crate::store::schema::{cash, debits, transfers};
 
-/// The orders that the span's debits are of, as they are written: what is no id of an order is for the caller to judge.
+/// The order ids of debits, unparsed: an invalid id is a finding.
 pub(crate) async fn orders_with_debits(
     conn: &mut AsyncPgConnection,
-    span: &Span,
+    range: &IdRange,
 ) -> Result<Vec<String>, StoreError> {
     let orders = debits::table
-        .filter(debits::order_id.gt(&span.after))
-        .filter(debits::order_id.le(&span.until))
+        .filter(debits::order_id.gt(&range.after))
+        .filter(debits::order_id.le(&range.until))
         .select(debits::order_id)
         .distinct()
         .order(debits::order_id);
     Ok(orders.load(conn).await?)
 }
 
-/// The orders whose fee the span's transfers took or gave back.
-pub(crate) async fn orders_moving_money(
+/// The order ids of fees and refunds.
+pub(crate) async fn orders_with_transfers(
     conn: &mut AsyncPgConnection,
-    span: &Span,
+    range: &IdRange,
 ) -> Result<Vec<String>, StoreError> {
     let orders = transfers::table
-        .filter(transfers::id.gt(&span.after))
-        .filter(transfers::id.le(&span.until))
-        .filter(moves_an_orders_fee())
+        .filter(transfers::id.gt(&range.after))
+        .filter(transfers::id.le(&range.until))
+        .filter(is_fee_or_refund())
         .select(transfers::order_id.assume_not_null())
         .distinct();
     Ok(orders.load(conn).await?)
 }
 
-/// The orders of the span's cash.
+/// The order ids of cash.
 pub(crate) async fn orders_with_cash(
     conn: &mut AsyncPgConnection,
-    span: &Span,
+    range: &IdRange,
 ) -> Result<Vec<String>, StoreError> {
     let orders = cash::table
-        .filter(cash::order_id.gt(&span.after))
-        .filter(cash::order_id.le(&span.until))
+        .filter(cash::order_id.gt(&range.after))
+        .filter(cash::order_id.le(&range.until))
         .select(cash::order_id)
         .order(cash::order_id);
     Ok(orders.load(conn).await?)
 }
 
-/// All debits of these orders, whether they were refunded, and their cash. Orders without any are left out.
-pub(crate) async fn books_of(
+/// Debits, refunds and cash of these orders. Omits orders without any.
+pub(crate) async fn ledger_of(
     conn: &mut AsyncPgConnection,
     orders: &[OrderId],
-) -> Result<BTreeMap<OrderId, BooksSide>, StoreError> {
+) -> Result<BTreeMap<OrderId, LedgerSide>, StoreError> {
     type Row = (String, String, i64, String, DateTime<Utc>);
     let ids: Vec<String> = orders.iter().map(OrderId::to_string).collect();
     let rows: Vec<Row> = debits::table
@@ -73,7 +73,7 @@ pub(crate) async fn books_of(
         ))
         .load(conn)
         .await?;
-    let mut books: BTreeMap<OrderId, BooksSide> = BTreeMap::new();
+    let mut ledger: BTreeMap<OrderId, LedgerSide> = BTreeMap::new();
     for (order, business, amount, outcome, decided_at) in rows {
         let debit = DebitSide {
             business: parse("debits.business_id", &business)?,
@@ -81,7 +81,7 @@ pub(crate) async fn books_of(
             outcome: parse("debits.outcome", &outcome)?,
             decided_at,
         };
-        books.entry(parse("debits.order_id", &order)?).or_default().debits.push(debit);
+        ledger.entry(parse("debits.order_id", &order)?).or_default().debits.push(debit);
     }
     let refunded: Vec<String> = transfers::table
         .filter(transfers::order_id.eq_any(&ids))
@@ -90,12 +90,12 @@ pub(crate) async fn books_of(
         .load(conn)
         .await?;
     for order in refunded {
-        books.entry(parse("transfers.order_id", &order)?).or_default().refunded = true;
+        ledger.entry(parse("transfers.order_id", &order)?).or_default().refunded = true;
     }
     for (order, side) in cash_of(conn, &ids).await? {
-        books.entry(order).or_default().cash = Some(side);
+        ledger.entry(order).or_default().cash = Some(side);
     }
-    Ok(books)
+    Ok(ledger)
 }
 
 async fn cash_of(

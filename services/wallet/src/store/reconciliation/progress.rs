@@ -1,4 +1,4 @@
-//! Whose run it is, how far the books were looked through, and what is known to be wrong.
+//! The lease of the current run, the cursors of the scans, and the open findings.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::domain::{Check, Finding};
 use crate::store::columns::{expect_rows, parse};
 use crate::store::schema::{reconciliation_cursors, reconciliation_findings, reconciliation_runs};
 
-/// How the last runs went.
+/// The last completed run.
 #[derive(Clone, Debug, Queryable)]
 pub(crate) struct LastRun {
     pub(crate) completed_at: Option<DateTime<Utc>>,
@@ -20,47 +20,47 @@ pub(crate) struct LastRun {
     pub(crate) under_way: i64,
 }
 
-/// Where looking goes on.
+/// Where the next scans start.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub(crate) struct Cursors {
-    /// For what is new.
+    /// Of new rows.
     pub(crate) recent: String,
-    /// For the whole history.
+    /// Of the whole history.
     pub(crate) sweep: String,
     pub(crate) swept_at: Option<DateTime<Utc>>,
 }
 
-/// Takes the run that is due; false when none is, or another instance has it.
+/// Claims the run that is due. False if none is due, or another instance has claimed it.
 pub(crate) async fn claim_run(
     conn: &mut AsyncPgConnection,
     holder: &str,
     now: DateTime<Utc>,
     until: DateTime<Utc>,
 ) -> Result<bool, StoreError> {
-    let taken = diesel::update(reconciliation_runs::table)
+    let claimed = diesel::update(reconciliation_runs::table)
         .filter(reconciliation_runs::next_at.le(now))
         .set((reconciliation_runs::next_at.eq(until), reconciliation_runs::holder.eq(holder)))
         .execute(conn)
         .await?;
-    Ok(taken == 1)
+    Ok(claimed == 1)
 }
 
-/// Moves the end of this holder's run; false when the run is another's by now.
-pub(crate) async fn extend_run(
+/// Extends the lease of this holder, or sets the time of the next run. False if another instance has claimed the run.
+pub(crate) async fn renew_lease(
     conn: &mut AsyncPgConnection,
     holder: &str,
     until: DateTime<Utc>,
 ) -> Result<bool, StoreError> {
-    let kept = diesel::update(reconciliation_runs::table)
+    let changed = diesel::update(reconciliation_runs::table)
         .filter(reconciliation_runs::holder.eq(holder))
         .set(reconciliation_runs::next_at.eq(until))
         .execute(conn)
         .await?;
-    Ok(kept == 1)
+    Ok(changed == 1)
 }
 
-/// Notes a run that looked at all it was to look at.
-pub(crate) async fn note_completed(
+/// Records a completed run.
+pub(crate) async fn save_completed_run(
     conn: &mut AsyncPgConnection,
     holder: &str,
     run: &LastRun,
@@ -105,17 +105,17 @@ pub(crate) async fn save_cursors(
         reconciliation_cursors::sweep.eq(&cursors.sweep),
         reconciliation_cursors::swept_at.eq(cursors.swept_at),
     );
-    let touched = diesel::insert_into(reconciliation_cursors::table)
+    let changed = diesel::insert_into(reconciliation_cursors::table)
         .values((reconciliation_cursors::feed.eq(feed), values))
         .on_conflict(reconciliation_cursors::feed)
         .do_update()
         .set(values)
         .execute(conn)
         .await?;
-    expect_rows("saving a cursor", 1, touched)
+    expect_rows("saving a cursor", 1, changed)
 }
 
-/// What is known to be wrong, up to `limit`.
+/// Up to `limit` open findings.
 pub(crate) async fn open_findings(
     conn: &mut AsyncPgConnection,
     limit: i64,
@@ -136,13 +136,13 @@ pub(crate) async fn open_findings(
     rows.into_iter().map(finding).collect()
 }
 
-/// Keeps a finding; false when it was known.
-pub(crate) async fn keep_finding(
+/// Stores a finding. False if it was stored before.
+pub(crate) async fn save_finding(
     conn: &mut AsyncPgConnection,
     finding: &Finding,
     now: DateTime<Utc>,
 ) -> Result<bool, StoreError> {
-    let kept = diesel::insert_into(reconciliation_findings::table)
+    let changed = diesel::insert_into(reconciliation_findings::table)
         .values((
             reconciliation_findings::check_name.eq(finding.check.as_str()),
             reconciliation_findings::subject.eq(&finding.subject),
@@ -152,18 +152,20 @@ pub(crate) async fn keep_finding(
         .on_conflict_do_nothing()
         .execute(conn)
         .await?;
-    Ok(kept == 1)
+    Ok(changed == 1)
 }
 
-/// Forgets what is right again.
-pub(crate) async fn drop_finding(conn: &mut AsyncPgConnection, finding: &Finding) -> Result<(), StoreError> {
+pub(crate) async fn delete_finding(
+    conn: &mut AsyncPgConnection,
+    finding: &Finding,
+) -> Result<(), StoreError> {
     diesel::delete(reconciliation_findings::table.find((finding.check.as_str(), &finding.subject)))
         .execute(conn)
         .await?;
     Ok(())
 }
 
-/// How many findings there are of each check; those without any are left out.
+/// The number of findings per check. Omits checks without findings.
 pub(crate) async fn count_findings(conn: &mut AsyncPgConnection) -> Result<BTreeMap<Check, i64>, StoreError> {
     let rows: Vec<(String, i64)> = reconciliation_findings::table
         .group_by(reconciliation_findings::check_name)

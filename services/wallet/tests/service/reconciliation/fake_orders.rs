@@ -1,4 +1,4 @@
-//! The far end of the line to order-api: keeps what orders say of their money, and can be away or slow.
+//! A fake order-api. It stores the payments of orders, and can be unavailable or slow.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -18,12 +18,12 @@ use wallet::Settings;
 #[derive(Default)]
 struct State {
     orders: BTreeMap<OrderId, OrderPayment>,
-    away: bool,
+    unavailable: bool,
     pause: Duration,
-    /// Now, and at most so far.
-    asking: [usize; 2],
-    /// How often each was asked about by its id.
-    asked: BTreeMap<OrderId, usize>,
+    /// Concurrent calls: now, and the maximum so far.
+    calls: [usize; 2],
+    /// The number of queries per order id.
+    queries: BTreeMap<OrderId, usize>,
 }
 
 #[derive(Clone)]
@@ -52,7 +52,7 @@ impl FakeOrders {
         settings.peers.order_api = self.url();
     }
 
-    /// A placed live order, which changed so long ago that nothing of it is under way.
+    /// Adds a placed live order that changed long ago, so none of its steps is under way.
     pub(crate) fn place(&self, id: OrderId, business_id: BusinessId, fee: i64, now: DateTime<Utc>) {
         let order = OrderPayment {
             id,
@@ -77,21 +77,20 @@ impl FakeOrders {
         self.lock().orders.remove(&id).expect("the order is there");
     }
 
-    pub(crate) fn be_away(&self, away: bool) {
-        self.lock().away = away;
+    pub(crate) fn set_unavailable(&self, unavailable: bool) {
+        self.lock().unavailable = unavailable;
     }
 
-    pub(crate) fn be_slow(&self, pause: Duration) {
+    pub(crate) fn set_delay(&self, pause: Duration) {
         self.lock().pause = pause;
     }
 
-    /// How many asked at once, at most.
-    pub(crate) fn askers_max(&self) -> usize {
-        self.lock().asking[1]
+    pub(crate) fn concurrent_calls_max(&self) -> usize {
+        self.lock().calls[1]
     }
 
-    pub(crate) fn asked_about(&self, id: OrderId) -> usize {
-        self.lock().asked.get(&id).copied().unwrap_or_default()
+    pub(crate) fn queries_for(&self, id: OrderId) -> usize {
+        self.lock().queries.get(&id).copied().unwrap_or_default()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
@@ -102,25 +101,25 @@ impl FakeOrders {
 async fn pause(state: &Data<Mutex<State>>) {
     let pause = {
         let mut state = state.lock().expect("no test panics with the lock");
-        state.asking[0] += 1;
-        state.asking[1] = state.asking[1].max(state.asking[0]);
+        state.calls[0] += 1;
+        state.calls[1] = state.calls[1].max(state.calls[0]);
         state.pause
     };
     tokio::time::sleep(pause).await;
-    state.lock().expect("no test panics with the lock").asking[0] -= 1;
+    state.lock().expect("no test panics with the lock").calls[0] -= 1;
 }
 
 async fn changed(query: Query<PaymentsQuery>, state: Data<Mutex<State>>) -> HttpResponse {
     pause(&state).await;
     let state = state.lock().expect("no test panics with the lock");
-    if state.away {
+    if state.unavailable {
         return HttpResponse::ServiceUnavailable().finish();
     }
-    let place = (query.changed_after, query.starting_after.unwrap_or(OrderId::MAX));
+    let cursor = (query.changed_after, query.starting_after.unwrap_or(OrderId::MAX));
     let mut orders: Vec<_> = state
         .orders
         .values()
-        .filter(|order| order.placed && order.mode == Mode::Live && (order.changed_at, order.id) > place)
+        .filter(|order| order.placed && order.mode == Mode::Live && (order.changed_at, order.id) > cursor)
         .cloned()
         .collect();
     orders.sort_by_key(|order| (order.changed_at, order.id));
@@ -130,12 +129,12 @@ async fn changed(query: Query<PaymentsQuery>, state: Data<Mutex<State>>) -> Http
 async fn of(body: Json<Value>, state: Data<Mutex<State>>) -> HttpResponse {
     pause(&state).await;
     let mut state = state.lock().expect("no test panics with the lock");
-    if state.away {
+    if state.unavailable {
         return HttpResponse::ServiceUnavailable().finish();
     }
     let ids: Vec<OrderId> = serde_json::from_value(body["ids"].clone()).expect("ids");
     for id in &ids {
-        *state.asked.entry(*id).or_default() += 1;
+        *state.queries.entry(*id).or_default() += 1;
     }
     let orders: Vec<_> = ids.iter().filter_map(|id| state.orders.get(id).cloned()).collect();
     HttpResponse::Ok().json(orders)

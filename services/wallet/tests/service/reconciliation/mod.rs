@@ -1,7 +1,7 @@
-//! Reconciliation: what is right is called clean, and each thing that is wrong is found, by its own name.
+//! Reconciliation: consistent data is clean, and each inconsistency is a finding of its own check.
 
-mod across;
-mod books;
 pub(crate) mod fake_orders;
+mod ledger;
+mod orders;
+mod runs;
 mod scene;
-mod turns;

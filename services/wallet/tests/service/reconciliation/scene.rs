@@ -1,4 +1,4 @@
-//! A service with a far end for orders, books that can be broken by hand, and the command over them.
+//! A service with a fake order-api, a ledger that tests can corrupt, and the `reconcile` command.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -10,7 +10,7 @@ use wallet::Settings;
 use super::fake_orders::FakeOrders;
 use crate::harness::Harness;
 
-/// Takes away all that would refuse wrong books: its owner may.
+/// Removes the constraints that refuse inconsistent rows.
 const DISARM: &str = "
     GRANT ALL ON wallets, transfers, entries, debits, cash, top_ups TO CURRENT_USER;
     ALTER TABLE wallets DISABLE TRIGGER USER;
@@ -35,13 +35,13 @@ impl Scene {
         Self::start_with(|_| {}).await
     }
 
-    /// Without a worker, whose turns would meet what the test does to the tables: tests run the command instead.
+    /// Without scheduled runs, which would interfere with the test's changes: tests run the command instead.
     pub(super) async fn start_with(change: impl FnOnce(&mut Settings)) -> Self {
-        let scene = Self::with_turns(change).await;
-        // The worker takes its first turn soon after the start.
-        let call_off = "UPDATE reconciliation_runs SET next_at = 'infinity' WHERE holder IS NULL OR completed_at IS NOT NULL";
-        until("no turn to be under way or due", async || {
-            scene.sql(call_off).await;
+        let scene = Self::with_runs(change).await;
+        // The first run starts soon after the service.
+        let cancel = "UPDATE reconciliation_runs SET next_at = 'infinity' WHERE holder IS NULL OR completed_at IS NOT NULL";
+        until("no run to be in progress or due", async || {
+            scene.sql(cancel).await;
             scene.harness.number("SELECT count(*) FROM reconciliation_runs WHERE next_at = 'infinity'").await
                 == 1
         })
@@ -49,8 +49,8 @@ impl Scene {
         scene
     }
 
-    /// With a worker that takes a turn a day.
-    pub(super) async fn with_turns(change: impl FnOnce(&mut Settings)) -> Self {
+    /// With one scheduled run per day.
+    pub(super) async fn with_runs(change: impl FnOnce(&mut Settings)) -> Self {
         let orders = FakeOrders::start();
         let harness = Harness::start_with(|settings| {
             orders.settings(settings);
@@ -61,8 +61,14 @@ impl Scene {
         Self { harness, orders }
     }
 
+    /// A run that reads the tables at this moment may deadlock with this. PostgreSQL then rolls the whole script back.
     pub(super) async fn disarm(&self) {
-        self.sql(DISARM).await;
+        until("the constraints to be removed", async || match self.harness.script(DISARM).await {
+            Ok(()) => true,
+            Err(error) if error.contains("deadlock") => false,
+            Err(error) => panic!("{DISARM}: {error}"),
+        })
+        .await;
     }
 
     pub(super) async fn sql(&self, script: &str) {
@@ -77,7 +83,7 @@ impl Scene {
         order
     }
 
-    /// What a column of the transfers of an order says, of this kind.
+    /// The transfer of the order's fee.
     pub(super) async fn fee_of(&self, order: OrderId) -> String {
         #[derive(diesel::QueryableByName)]
         struct Row {
@@ -91,7 +97,7 @@ impl Scene {
         row.id
     }
 
-    /// Moves money in a wallet by hand, in good form: `cause` is the transfer's order, reference and reversed transfer.
+    /// Posts a consistent transfer by SQL. `cause`: order, reference and reversed transfer.
     pub(super) async fn post(&self, business: BusinessId, kind: &str, cause: &str, paise: i64) -> TransferId {
         let id = TransferId::generate(&self.harness.clock, &self.harness.entropy);
         let other = match kind {
@@ -115,7 +121,7 @@ impl Scene {
         id
     }
 
-    /// Books cash by hand.
+    /// Books cash by SQL.
     pub(super) async fn post_cash(&self, business: BusinessId, order: OrderId, kind: &str, paise: i64) {
         let id = TransferId::generate(&self.harness.clock, &self.harness.entropy);
         self.sql(&format!(
@@ -128,7 +134,7 @@ impl Scene {
         .await;
     }
 
-    /// Runs the command: its exit code, and what it printed.
+    /// Runs the command and returns its exit code and output.
     pub(super) async fn run(&self, arguments: &[&str]) -> (i32, String) {
         let settings = &self.harness.settings;
         let mut command = Command::new(env!("CARGO_BIN_EXE_wallet"));
@@ -141,14 +147,14 @@ impl Scene {
             .env("WAYBILL_HTTP__MANAGEMENT", "127.0.0.1:0")
             .env("WAYBILL_PEERS__ORDER_API", self.orders.url().as_str())
             .env("WAYBILL_RECONCILIATION__CHUNK_ROWS", settings.reconciliation.chunk_rows.to_string());
-        // The far end answers on this runtime.
+        // The fake order-api responds on this runtime.
         let output = tokio::task::spawn_blocking(move || command.output()).await;
-        let output = output.expect("it is waited for").expect("the program starts");
+        let output = output.expect("the task completes").expect("the program starts");
         let text = String::from_utf8(output.stdout).expect("UTF-8");
         (output.status.code().expect("it was not killed"), text)
     }
 
-    /// What the command finds without waiting for anything: each as `check subject`.
+    /// The findings of the command, without patience, as `check subject`.
     pub(super) async fn findings(&self) -> BTreeSet<String> {
         let (code, text) = self.run(&["--patience", "0"]).await;
         let lines =
@@ -162,7 +168,7 @@ impl Scene {
     }
 }
 
-/// Breaks the books and says what is found since.
+/// Checks the new findings after each change of the ledger.
 pub(super) struct Watch<'a> {
     scene: &'a Scene,
     known: BTreeSet<String>,
@@ -175,7 +181,7 @@ impl<'a> Watch<'a> {
         Self { scene, known }
     }
 
-    /// That exactly these are found, beyond what was before.
+    /// Expects exactly these new findings.
     pub(super) async fn expect(&mut self, what: &str, news: &[(&str, &dyn std::fmt::Display)]) {
         let found = self.scene.findings().await;
         let wanted: BTreeSet<String> =

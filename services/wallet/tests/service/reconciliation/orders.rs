@@ -1,4 +1,4 @@
-//! What can be wrong between orders and debits, and that what could not be asked is not called clean.
+//! Inconsistencies between orders and the ledger, and incomplete checks.
 
 use chrono::TimeDelta;
 use domain::{Mode, Paise};
@@ -7,7 +7,7 @@ use super::scene::{Scene, Watch};
 use test_kit::until;
 
 #[tokio::test]
-async fn orders_and_debits_that_disagree() {
+async fn inconsistent_orders_and_debits_are_found() {
     let scene = Scene::start_with(|settings| settings.reconciliation.chunk_rows = 2).await;
     let harness = &scene.harness;
     let (business, other) = (harness.funded(10_000).await, harness.funded(10_000).await);
@@ -42,7 +42,7 @@ async fn orders_and_debits_that_disagree() {
 }
 
 #[tokio::test]
-async fn cash_and_orders_that_disagree() {
+async fn inconsistent_orders_and_cash_are_found() {
     let scene = Scene::start_with(|settings| settings.reconciliation.chunk_rows = 2).await;
     let harness = &scene.harness;
     let (business, other) = (harness.funded(10_000).await, harness.business());
@@ -58,9 +58,9 @@ async fn cash_and_orders_that_disagree() {
         orders.push(order);
     }
     let mut watch = Watch::begin(&scene).await;
-    // The database refuses it; so does what was told at the delivery.
+    // The database refuses to change the amount that the delivery reported.
     let change = format!("UPDATE cash SET expected_paise = 600 WHERE order_id = '{}'", orders[0]);
-    let refused = harness.script(&change).await.expect_err("what was expected stays");
+    let refused = harness.script(&change).await.expect_err("the expected amount stays");
     assert!(refused.contains("stays"), "{refused}");
     scene.disarm().await;
     scene.sql(&change).await;
@@ -86,9 +86,9 @@ async fn cash_and_orders_that_disagree() {
     watch.expect("cash without an order", &[("cash_differs_from_order", &nowhere)]).await;
 }
 
-/// Old and new orders alike: what counts is when the money moved.
+/// The age of the transfer counts, not that of the order.
 #[tokio::test]
-async fn an_old_order_with_a_new_debit_is_among_what_is_new() {
+async fn an_old_order_with_a_new_debit_counts_as_new() {
     let scene = Scene::start().await;
     let business = scene.harness.funded(10_000).await;
     let clock = domain::Clock::manual(scene.harness.clock.now() - TimeDelta::days(90));
@@ -102,53 +102,56 @@ async fn an_old_order_with_a_new_debit_is_among_what_is_new() {
 }
 
 #[tokio::test]
-async fn what_may_be_under_way_is_waited_for() {
+async fn steps_under_way_get_time_to_complete() {
     let scene = Scene::start().await;
     let (harness, orders) = (&scene.harness, &scene.orders);
     let business = harness.funded(10_000).await;
     let (pending, ended) = (scene.paid_order(business).await, scene.paid_order(business).await);
     orders.change(pending, |order| order.placed = false);
     orders.change(ended, |order| (order.refund_due, order.changed_at) = (true, harness.clock.now()));
-    // Too young, and no patience: neither a finding nor nothing.
+    // Too recent for a finding, and no patience: reported as in progress.
     let (code, text) = scene.run(&["--patience", "0"]).await;
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("2 steps between the services are in progress\n"), "{text}");
 
-    // Old, and not yet done when it is first looked at; done while it is waited for.
+    // Old, and missing at the first check; completed while the command waits.
     scene.disarm().await;
     scene.sql("UPDATE debits SET created_at = now() - interval '1 hour'").await;
     orders.change(ended, |order| order.changed_at = harness.clock.now() - TimeDelta::hours(1));
     let fee = scene.fee_of(ended).await;
-    let asked = || [pending, ended].map(|order| orders.asked_about(order));
-    // The run without patience looked at each twice, so after as many questions again both are waited for.
-    let [pending_asked, ended_asked] = asked().map(|times| 2 * times);
-    let heal = async {
-        until("both are waited for", async || asked()[0] >= pending_asked && asked()[1] >= ended_asked).await;
+    let queries = || [pending, ended].map(|order| orders.queries_for(order));
+    // The run without patience queried each order twice, so after as many queries again the command waits for both.
+    let [pending_queries, ended_queries] = queries().map(|times| 2 * times);
+    let complete = async {
+        until("the command to wait for both", async || {
+            queries()[0] >= pending_queries && queries()[1] >= ended_queries
+        })
+        .await;
         orders.change(pending, |order| order.placed = true);
         scene.post(business, "refund", &format!("'{ended}', NULL, '{fee}'"), 100).await;
     };
-    let ((code, text), ()) = tokio::join!(scene.run(&["--patience", "60"]), heal);
+    let ((code, text), ()) = tokio::join!(scene.run(&["--patience", "60"]), complete);
     assert_eq!(code, 0, "{text}");
     assert!(text.ends_with("clean\n") && !text.contains("in progress"), "{text}");
 
-    // Old, and never done.
+    // Old, and never completed.
     orders.change(pending, |order| order.placed = false);
     let found = scene.findings().await;
     assert_eq!(Vec::from_iter(found), [format!("debit_without_order {pending}")]);
 }
 
 #[tokio::test]
-async fn what_could_not_be_asked_is_not_clean() {
+async fn an_incomplete_check_is_not_clean() {
     let scene = Scene::start().await;
     let business = scene.harness.funded(10_000).await;
     let order = scene.paid_order(business).await;
-    scene.orders.be_away(true);
+    scene.orders.set_unavailable(true);
     let (code, text) = scene.run(&[]).await;
     assert_eq!(code, 2, "{text}");
     assert!(text.contains("could not check everything: order-api is unavailable"), "{text}");
     assert!(!text.contains("clean"), "{text}");
 
-    // What was found without it is told all the same, and may not be all.
+    // Findings without order-api are reported, but may be incomplete.
     scene.disarm().await;
     scene.sql(&format!("DELETE FROM debits WHERE order_id = '{order}'")).await;
     let (code, text) = scene.run(&[]).await;

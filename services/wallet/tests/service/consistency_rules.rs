@@ -1,10 +1,10 @@
-//! What the database refuses of transfers, refunds, top-ups and what rows are about, were the code ever wrong.
+//! The database refuses inconsistent transfers, refunds and top-ups, even if the code is wrong.
 
 use domain::{BusinessId, TransferId};
 use serde_json::json;
 
-use crate::books::assert_sound;
 use crate::harness::Harness;
+use crate::invariants::assert_consistent;
 use crate::ledger_sql::{assert_refused, entry, with_a_posted_debit};
 
 async fn text(harness: &Harness, sql: &str) -> String {
@@ -23,7 +23,7 @@ async fn fee_of(harness: &Harness, business: BusinessId) -> TransferId {
     text(harness, &sql).await.parse().expect("an id")
 }
 
-/// A whole movement of a wallet, as a script: the update, both entries, the transfer with its `cause` (order, reference,
+/// A complete change of a wallet as a script: the update, both entries, and the transfer with its `cause` (order, reference,
 /// reversed transfer).
 fn movement(
     id: TransferId,
@@ -45,7 +45,7 @@ fn movement(
 }
 
 #[tokio::test]
-async fn nothing_is_added_to_a_transfer_afterwards() {
+async fn a_transfer_accepts_no_later_entries() {
     let (harness, business) = with_a_posted_debit().await;
     let other = harness.funded(1_000).await;
     let fee = fee_of(&harness, business).await;
@@ -60,7 +60,7 @@ async fn nothing_is_added_to_a_transfer_afterwards() {
         let script = format!("INSERT INTO entries VALUES {into}, {out_of}");
         assert_refused(&harness, "not of its transfer", &script).await;
     }
-    // Nor a movement of a wallet to one of cash.
+    // Nor wallet entries to a transfer of cash.
     let cash = TransferId::generate(&harness.clock, &harness.entropy);
     let order = harness.order();
     let collected = format!(
@@ -76,7 +76,7 @@ async fn nothing_is_added_to_a_transfer_afterwards() {
         let script = script.trim_end().trim_end_matches(';');
         assert_refused(&harness, "not of its transfer", script).await;
     }
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
 #[tokio::test]
@@ -94,7 +94,7 @@ async fn a_transfer_has_the_two_entries_of_its_kind_and_business() {
     let foreign =
         credit("operator_credits").replacen(&format!("', '{business}', 0"), &format!("', '{other}', 0"), 1);
     assert_refused(&harness, wrong, &foreign).await;
-    // Two pairs before the transfer is there.
+    // Two pairs of entries before their transfer.
     let more = format!(
         "INSERT INTO entries VALUES {}, {}; {}",
         entry(id, "refunds", business, "5, NULL, NULL"),
@@ -104,11 +104,11 @@ async fn a_transfer_has_the_two_entries_of_its_kind_and_business() {
     assert_refused(&harness, wrong, &more).await;
     harness.script(&format!("BEGIN; {}; COMMIT", credit("operator_credits"))).await.unwrap();
     assert_eq!(harness.balance(business).await, 905);
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
 #[tokio::test]
-async fn a_refund_takes_back_what_its_order_paid() {
+async fn a_refund_reverses_the_fee_of_its_order() {
     let (harness, business) = with_a_posted_debit().await;
     let fee = fee_of(&harness, business).await;
     let order = text(&harness, &format!("SELECT order_id FROM transfers WHERE id = '{fee}'")).await;
@@ -126,11 +126,11 @@ async fn a_refund_takes_back_what_its_order_paid() {
         assert_refused(&harness, wrong, &refund(&order, paise)).await;
     }
     harness.script(&format!("BEGIN; {}; COMMIT", refund(&order, 100))).await.unwrap();
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
 #[tokio::test]
-async fn a_top_up_and_its_transfer_are_one() {
+async fn a_top_up_and_its_transfer_refer_to_each_other() {
     let harness = Harness::start().await;
     let (business, other) = (harness.funded(1_000).await, harness.funded(1_000).await);
     let body = json!({"amountPaise": 500});
@@ -147,7 +147,7 @@ async fn a_top_up_and_its_transfer_are_one() {
     let wrong = "a top-up and its transfer do not agree";
     assert_refused(&harness, wrong, &booked).await;
     let this = format!("'{id}'");
-    // Nothing pays twice: the transfer is another top-up's.
+    // The transfer belongs to another top-up.
     let of_done = format!("(SELECT transfer_id FROM top_ups WHERE id = '{}')", done.id);
     assert_refused(&harness, wrong, &asked(business, 500, "succeeded", &of_done, "now()")).await;
     for (business, paise, wrong) in [(business, 71, wrong), (other, 70, "top_ups_transfer_id_fkey")] {
@@ -156,11 +156,11 @@ async fn a_top_up_and_its_transfer_are_one() {
     }
     let asked = asked(business, 70, "succeeded", &this, "now()");
     harness.script(&format!("BEGIN; {booked}; {asked}; COMMIT")).await.unwrap();
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
 #[tokio::test]
-async fn what_a_row_is_about_stays() {
+async fn identifying_columns_never_change() {
     let (harness, business) = with_a_posted_debit().await;
     let done = harness.wallet.top_up(business, None, &json!({"amountPaise": 500})).await.expect("a top-up");
     let other = harness.business();
@@ -196,7 +196,7 @@ async fn what_a_row_is_about_stays() {
     ] {
         assert_refused(&harness, "stays", &change).await;
     }
-    // The rights are taken away, and the triggers hold for whoever has them nevertheless.
+    // The service has no such rights, and the triggers hold even for roles that do.
     for rights in [false, true] {
         if rights {
             let tables = "wallets, transfers, entries, debits, top_ups, payment_notices, cash";
@@ -214,10 +214,10 @@ async fn what_a_row_is_about_stays() {
             }
         }
     }
-    // What may change still does.
+    // Other columns may change.
     harness
         .script("UPDATE top_ups SET status = 'failed', settled_at = now() WHERE status = 'pending'")
         .await
         .unwrap();
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }

@@ -1,4 +1,4 @@
-//! What can be wrong within the wallet's own books.
+//! Inconsistencies within the ledger.
 
 use domain::{BusinessId, TransferId};
 use serde_json::json;
@@ -13,7 +13,7 @@ async fn funded(scene: &Scene) -> BusinessId {
     business
 }
 
-/// An order with a fee that came back.
+/// An order with a refunded fee.
 async fn refunded(scene: &Scene, business: BusinessId) -> (domain::OrderId, TransferId) {
     let order = scene.paid_order(business).await;
     let fee = scene.fee_of(order).await;
@@ -23,9 +23,9 @@ async fn refunded(scene: &Scene, business: BusinessId) -> (domain::OrderId, Tran
 }
 
 #[tokio::test]
-async fn sound_books_are_clean_in_chunks_of_any_size() {
+async fn a_consistent_ledger_is_clean_in_small_chunks() {
     let scene = Scene::start_with(|settings| settings.reconciliation.chunk_rows = 3).await;
-    assert_eq!(scene.run(&[]).await.0, 0, "nothing is clean");
+    assert_eq!(scene.run(&[]).await.0, 0, "an empty ledger is clean");
     for _ in 0..3 {
         let business = funded(&scene).await;
         for _ in 0..3 {
@@ -64,7 +64,7 @@ async fn sound_books_are_clean_in_chunks_of_any_size() {
 }
 
 #[tokio::test]
-async fn entries_transfers_and_wallets_that_are_wrong() {
+async fn wrong_entries_transfers_and_wallets_are_found() {
     let scene = Scene::start_with(|settings| settings.reconciliation.chunk_rows = 2).await;
     let (business, other) = (funded(&scene).await, funded(&scene).await);
     let mut fees = Vec::new();
@@ -97,12 +97,12 @@ async fn entries_transfers_and_wallets_that_are_wrong() {
     let broken = [("wallet_chain_broken", &fees[4] as _), ("wallet_chain_broken", &fees[5] as _)];
     watch.expect("a running balance", &broken).await;
     scene.sql(&format!("UPDATE entries SET sequence = 99 WHERE {}", wallet(&fees[5]))).await;
-    // It was broken before; now the wallet's newest entry is another one.
+    // The chain was broken before; now the wallet has another newest entry.
     watch.expect("a gap", &[("wallet_balance_wrong", &business)]).await;
 }
 
 #[tokio::test]
-async fn a_wallet_whose_newest_entries_are_gone_is_found() {
+async fn a_wallet_without_its_newest_entries_is_found() {
     let scene = Scene::start().await;
     let business = funded(&scene).await;
     scene.paid_order(business).await;
@@ -125,7 +125,7 @@ async fn a_wallet_whose_newest_entries_are_gone_is_found() {
 }
 
 #[tokio::test]
-async fn debits_and_refunds_that_are_wrong() {
+async fn wrong_debits_and_refunds_are_found() {
     let scene = Scene::start().await;
     let business = funded(&scene).await;
     let (order, first) = refunded(&scene, business).await;
@@ -157,7 +157,7 @@ async fn debits_and_refunds_that_are_wrong() {
 }
 
 #[tokio::test]
-async fn money_that_came_in_and_cash_that_are_wrong() {
+async fn wrong_deposits_and_cash_are_found() {
     let scene = Scene::start().await;
     let business = funded(&scene).await;
     let credit = scene.post(business, "operator_credit", "NULL, 'once', NULL", 10).await;

@@ -1,60 +1,49 @@
-//! Money that comes into a wallet, whatever for.
+//! Posts money to a locked wallet.
 
 use std::collections::BTreeMap;
 
 use diesel_async::AsyncPgConnection;
 use domain::{EventId, Paise, TransferId};
 use events::{Body, Envelope};
+use outbox::Unit;
 use postgres::StoreError;
 
-use crate::domain::WalletRecord;
 use crate::domain::{PostingError, WalletEntry};
-use crate::state::State;
-use crate::store;
 use crate::store::postings::Postings;
 use crate::store::transfers::{Cause, NewTransfer};
+use crate::store::{self, wallets::WalletRecord};
 
-/// Why money could not come in.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum PayInError {
-    #[error(transparent)]
-    Posting(#[from] PostingError),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-/// Posts `amount` to a wallet under lock.
-pub(super) async fn post(
+/// Posts `amount` to the wallet.
+pub(super) async fn post<E: From<PostingError> + From<StoreError>>(
     conn: &mut AsyncPgConnection,
-    state: &State,
+    unit: &Unit,
     record: &WalletRecord,
     amount: Paise,
     cause: Cause,
-) -> Result<(TransferId, WalletEntry), PayInError> {
+) -> Result<(TransferId, WalletEntry), E> {
     let mut wallet = record.wallet;
     let entry = wallet.post(amount)?;
-    let id = TransferId::generate(&state.unit.clock, &state.unit.entropy);
+    let id = TransferId::generate(&unit.clock, &unit.entropy);
     let transfer = NewTransfer { id, business: record.business, cause, entry };
     let wallets = BTreeMap::from([(record.business, wallet)]);
     let postings = Postings { wallets: &wallets, transfers: &[transfer], debits: &[] };
-    store::postings::write(conn, postings, state.unit.clock.now()).await?;
+    store::postings::write(conn, postings, unit.clock.now()).await?;
     Ok((id, entry))
 }
 
-/// Posts a top-up or a credit. The first one makes the wallet count as funded from then on (SPECIFICATION §12), which
-/// portal-api hears of by event.
-pub(super) async fn post_funds(
+/// Posts a top-up or a credit. The first one marks the wallet as funded (SPECIFICATION §12) and announces it.
+pub(super) async fn post_deposit<E: From<PostingError> + From<StoreError>>(
     conn: &mut AsyncPgConnection,
-    state: &State,
+    unit: &Unit,
     record: &WalletRecord,
     amount: Paise,
     cause: Cause,
-) -> Result<(TransferId, WalletEntry), PayInError> {
-    let posted = post(conn, state, record, amount, cause).await?;
-    let now = state.unit.clock.now();
+) -> Result<(TransferId, WalletEntry), E> {
+    let posted = post::<E>(conn, unit, record, amount, cause).await?;
+    let now = unit.clock.now();
     if store::wallets::mark_funded(conn, record.business, now).await? {
         let funded = Envelope {
-            id: EventId::generate(&state.unit.clock, &state.unit.entropy),
+            id: EventId::generate(&unit.clock, &unit.entropy),
             business_id: record.business,
             occurred_at: now,
             body: Body::WalletFunded {},

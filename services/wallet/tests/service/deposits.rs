@@ -5,11 +5,11 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use test_kit::{refusal, refused};
 
-use crate::books::assert_sound;
 use crate::harness::{Harness, THRESHOLD};
+use crate::invariants::assert_consistent;
 
 #[tokio::test]
-async fn a_top_up_through_the_sandbox_is_there_at_once() {
+async fn the_sandbox_credits_a_top_up_immediately() {
     let mut harness = Harness::start().await;
     let business = harness.business();
     let top_up = harness.wallet.top_up(business, None, &json!({"amountPaise": 25_000})).await.unwrap();
@@ -24,7 +24,7 @@ async fn a_top_up_through_the_sandbox_is_there_at_once() {
     assert_eq!((line.id.as_str(), line.kind.as_str()), ("1", "top_up"));
     assert_eq!(line.reference, Some(top_up.id.to_string()));
 
-    // Only the first money in is news.
+    // Only the first deposit is announced.
     let again = harness.wallet.top_up(business, None, &json!({"amountPaise": 5_000})).await.unwrap();
     assert_eq!(again.balance_paise.get(), 30_000);
     assert_eq!(harness.wallet.wallet(business).await.unwrap().funded_at, view.funded_at);
@@ -32,7 +32,7 @@ async fn a_top_up_through_the_sandbox_is_there_at_once() {
     assert_eq!((funded.business_id, funded.body), (business, Body::WalletFunded {}));
     let other = harness.funded(1).await;
     assert_eq!(harness.next_announced().await.business_id, other);
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
 #[tokio::test]
@@ -43,35 +43,35 @@ async fn a_credit_is_given_once_for_each_reference() {
     let given = harness.wallet.credit(business, &body).await.unwrap();
     assert_eq!((given.amount_paise.get(), given.reference.as_str()), (700, "invoice 7"));
     harness.credit(business, 300, "invoice 8").await;
-    // The same answer, with the balance of then.
+    // The same answer, with the balance at the first call.
     assert_eq!(harness.wallet.credit(business, &body).await.unwrap(), given);
     assert_eq!(harness.balance(business).await, 1_000);
 
     let reused =
         harness.wallet.credit(business, &json!({"amountPaise": 701, "reference": "invoice 7"})).await;
     assert_eq!(refused(reused), (409, "reference_reused".to_owned()));
-    // References are each business's own.
+    // References are unique per business.
     harness.credit(other, 701, "invoice 7").await;
     assert_eq!((harness.balance(business).await, harness.balance(other).await), (1_000, 701));
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
 #[tokio::test]
-async fn the_same_credit_from_many_at_once_is_given_once() {
+async fn concurrent_equal_credits_are_given_once() {
     let harness = Harness::start().await;
     let second = harness.second_instance();
     let business = harness.business();
     let body = json!({"amountPaise": 700, "reference": "invoice 7"});
     let calls =
-        (0..20).map(|turn| if turn % 2 == 0 { &harness.wallet } else { &second }.credit(business, &body));
+        (0..20).map(|call| if call % 2 == 0 { &harness.wallet } else { &second }.credit(business, &body));
     let given: Vec<_> = join_all(calls).await.into_iter().map(Result::unwrap).collect();
     assert!(given.iter().all(|credit| *credit == given[0]));
     assert_eq!(harness.balance(business).await, 700);
-    assert_sound(&harness).await;
+    assert_consistent(&harness).await;
 }
 
 #[tokio::test]
-async fn bad_amounts_and_references_are_refused_and_leave_nothing() {
+async fn invalid_amounts_and_references_are_refused() {
     let harness = Harness::start().await;
     let business = harness.business();
     let bad_amounts =

@@ -1,11 +1,11 @@
-//! What must hold of the books whatever happened (SPECIFICATION §14), asked of the database itself.
+//! The invariants of the ledger (SPECIFICATION §14.1-2) as SQL.
 
 use crate::harness::Harness;
 
-/// Each question counts what is wrong.
-const QUESTIONS: [(&str, &str); 6] = [
+/// Each query counts violations.
+const VIOLATIONS: [(&str, &str); 6] = [
     (
-        "transfers that do not sum to zero, or have not two sides",
+        "transfers that do not sum to zero or do not have two entries",
         "SELECT count(*) FROM (SELECT FROM transfers LEFT JOIN entries ON transfer_id = id GROUP BY id
             HAVING coalesce(sum(amount_paise), 1) <> 0 OR count(account) <> 2) AS wrong",
     ),
@@ -30,7 +30,7 @@ const QUESTIONS: [(&str, &str); 6] = [
             HAVING count(*) > 1) AS wrong",
     ),
     (
-        "fees without a posted debit of the same amount, or the other way round",
+        "fees without a posted debit of the same amount, or the reverse",
         "SELECT count(*) FROM (SELECT transfer_id, order_id, -amount_paise AS amount FROM entries
                 JOIN transfers ON id = transfer_id WHERE kind = 'delivery_fee' AND account = 'business_wallet') AS fee
             FULL JOIN (SELECT * FROM debits WHERE outcome = 'posted') AS debit USING (transfer_id)
@@ -38,9 +38,9 @@ const QUESTIONS: [(&str, &str); 6] = [
     ),
 ];
 
-/// Ends the test when the books are wrong.
-pub(crate) async fn assert_sound(harness: &Harness) {
-    for (wrong, question) in QUESTIONS {
-        assert_eq!(harness.number(question).await, 0, "{wrong}");
+/// Fails if the ledger violates an invariant.
+pub(crate) async fn assert_consistent(harness: &Harness) {
+    for (violation, query) in VIOLATIONS {
+        assert_eq!(harness.number(query).await, 0, "{violation}");
     }
 }

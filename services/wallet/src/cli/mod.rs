@@ -1,3 +1,0 @@
-//! Commands for people, next to `serve`.
-
-pub(crate) mod reconcile;
