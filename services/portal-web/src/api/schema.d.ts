@@ -35,7 +35,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Approve, suspend, subscribe or open a business */
+        /** Change the status, subscription or live access of a business */
         patch: operations["changeBusiness"];
         trace?: never;
     };
@@ -46,7 +46,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who did what for a business, newest first */
+        /** Read the audit log of a business, newest first */
         get: operations["listAuditLogOfBusiness"];
         put?: never;
         post?: never;
@@ -63,7 +63,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How a business fares */
+        /** Read the health of a business */
         get: operations["readBusinessHealth"];
         put?: never;
         post?: never;
@@ -82,7 +82,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A link to choose a new password, to be handed to one of a business's people */
+        /** Create a password reset link that the operator passes on to a user */
         post: operations["issuePasswordReset"];
         delete?: never;
         options?: never;
@@ -97,10 +97,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How far the latest erasure of a business's orders is */
+        /** Read the progress of the latest erasure of a business */
         get: operations["readPersonalDataErasureOf"];
         put?: never;
-        /** Erase what a business's completed orders tell of people */
+        /** Erase the personal data of all completed orders of a business */
         post: operations["erasePersonalDataOf"];
         delete?: never;
         options?: never;
@@ -115,7 +115,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The people of a business */
+        /** List the users of a business, oldest first */
         get: operations["listUsersOfBusiness"];
         put?: never;
         post?: never;
@@ -149,7 +149,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Businesses with outstanding cash */
+        /** List businesses with outstanding cash */
         get: operations["listCashOfAll"];
         put?: never;
         post?: never;
@@ -166,7 +166,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Orders whose cash is not what it should be */
+        /** List orders with a cash discrepancy */
         get: operations["listDiscrepancies"];
         put?: never;
         post?: never;
@@ -200,7 +200,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All that happened to an order of any business */
+        /** Read the timeline of an order of any business */
         get: operations["readTimelineOfAny"];
         put?: never;
         post?: never;
@@ -220,9 +220,9 @@ export interface paths {
         /** Whether the operator is logged in */
         get: operations["readOperatorSession"];
         put?: never;
-        /** Log in to the operator's console with the operator's token */
+        /** Log in to the console with the operator's token */
         post: operations["openOperatorSession"];
-        /** Log out of the operator's console */
+        /** Log out of the console */
         delete: operations["closeOperatorSession"];
         options?: never;
         head?: never;
@@ -238,7 +238,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A notice of the payment provider, signed by it */
+        /** Receive a signed notification of the payment provider */
         post: operations["takePaymentNotice"];
         delete?: never;
         options?: never;
@@ -255,7 +255,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Open an account for a business, and a session */
+        /** Sign up: creates a business, its owner and a session */
         post: operations["signUp"];
         delete?: never;
         options?: never;
@@ -290,7 +290,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Revoke a key at once */
+        /** Revoke a key immediately */
         post: operations["revokeApiKey"];
         delete?: never;
         options?: never;
@@ -307,7 +307,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Replace a key, which goes on working for a while */
+        /** Replace a key. The old key keeps working for a grace period */
         post: operations["rotateApiKey"];
         delete?: never;
         options?: never;
@@ -322,7 +322,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who did what, newest first */
+        /** Read the audit log, newest first */
         get: operations["listAuditLog"];
         put?: never;
         post?: never;
@@ -339,7 +339,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The cash of deliveries, and where it is */
+        /** List the cash on delivery of orders */
         get: operations["listCash"];
         put?: never;
         post?: never;
@@ -356,7 +356,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the pages must know before anybody has logged in */
+        /** Read the public settings of the portal */
         get: operations["readConfig"];
         put?: never;
         post?: never;
@@ -373,10 +373,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Open invitations, newest first */
+        /** List open invitations, newest first */
         get: operations["listInvitations"];
         put?: never;
-        /** Invite somebody by a link; an older invitation to them is replaced */
+        /** Invite somebody with a link. Replaces an older invitation to the same address */
         post: operations["invite"];
         delete?: never;
         options?: never;
@@ -393,7 +393,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Accept an invitation: an account is opened and logged in */
+        /** Accept an invitation: creates the user and a session */
         post: operations["acceptInvitation"];
         delete?: never;
         options?: never;
@@ -410,7 +410,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What a link invites to */
+        /** Look up the invitation of a link */
         post: operations["lookUpInvitation"];
         delete?: never;
         options?: never;
@@ -459,7 +459,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Follow orders as they move (server-sent events) */
+        /**
+         * Follow orders (server-sent events)
+         * @description `event: order` for each event of an order; `event: reload` when events may have been missed.
+         */
         get: operations["followOrders"];
         put?: never;
         post?: never;
@@ -496,8 +499,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Call an order off, before its pickup
-         * @description Repeated: the same answer. The fee of a live order comes back. After the pickup: 409 `order_not_cancellable`.
+         * Cancel an order before its pickup
+         * @description Repeating the call has no effect. The fee of a live order is refunded. After the pickup: 409 `order_not_cancellable`.
          */
         post: operations["cancelOrder"];
         delete?: never;
@@ -516,8 +519,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Erase what a completed order tells of people
-         * @description Names, phones, addresses, notes, the driver, the reason and what is in the parcel; here, in the log of webhooks, and for good. Money, status, times, codes and PIN codes stay. Repeated: the same answer. An order under way: 409 `order_not_completed`.
+         * Erase the personal data of a completed order
+         * @description Permanently erases names, phone numbers, addresses, notes, the driver, the reason and the contents of the parcel, also in the webhook log. Keeps money, status, times, codes and PIN codes. Repeating the call has no effect. An order in progress: 409 `order_not_completed`.
          */
         post: operations["eraseOrderPersonalData"];
         delete?: never;
@@ -533,7 +536,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All that happened to an order: moves, money, webhooks */
+        /** Read the timeline of an order: status, money, webhooks */
         get: operations["readTimeline"];
         put?: never;
         post?: never;
@@ -551,8 +554,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The request that an order was accepted from
-         * @description As far as it is kept: its body in the fields that are known. Its headers and its exact bytes are not.
+         * Read the request that created an order
+         * @description Contains the known fields of the body. Headers and the exact bytes are not stored.
          */
         get: operations["readOrderRequest"];
         put?: never;
@@ -572,7 +575,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Move a test order on */
+        /** Simulate an event of a test order */
         post: operations["simulate"];
         delete?: never;
         options?: never;
@@ -588,7 +591,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Change the own password; every other session ends */
+        /** Change the own password. All other sessions end */
         put: operations["changePassword"];
         post?: never;
         delete?: never;
@@ -606,7 +609,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Have a link mailed to choose a new password */
+        /** Request a mail with a password reset link */
         post: operations["requestPasswordReset"];
         delete?: never;
         options?: never;
@@ -623,7 +626,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Choose a new password; every session ends */
+        /** Set a new password with a link. All sessions end */
         post: operations["confirmPasswordReset"];
         delete?: never;
         options?: never;
@@ -640,7 +643,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Whether a link to choose a new password would work */
+        /** Check whether a password reset link is valid */
         post: operations["lookUpPasswordReset"];
         delete?: never;
         options?: never;
@@ -655,12 +658,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How far the latest erasure of all completed orders is */
+        /** Read the progress of the latest erasure */
         get: operations["readPersonalDataErasure"];
         put?: never;
         /**
-         * Erase what all completed orders tell of people
-         * @description As of one order, of those that are completed when it comes to them; it goes on by itself. While one is under way, that one is told of.
+         * Erase the personal data of all completed orders
+         * @description Erases the same data as for one order, in the background, from every order that is completed when its turn comes. If an erasure is already running, the response describes that one.
          */
         post: operations["erasePersonalData"];
         delete?: never;
@@ -676,9 +679,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where parcels are picked up */
+        /** Read the pickup profile */
         get: operations["readPickupProfile"];
-        /** Say where parcels are picked up */
+        /** Set the pickup profile */
         put: operations["writePickupProfile"];
         post?: never;
         delete?: never;
@@ -694,7 +697,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who is logged in */
+        /** Read the session */
         get: operations["whoAmI"];
         put?: never;
         /** Log in */
@@ -713,7 +716,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where one is logged in, newest first */
+        /** List the user's open sessions, newest first */
         get: operations["listSessions"];
         put?: never;
         post?: never;
@@ -732,7 +735,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Log out everywhere else */
+        /** End all other sessions of the user */
         post: operations["revokeOtherSessions"];
         delete?: never;
         options?: never;
@@ -750,7 +753,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Log out somewhere else */
+        /** End one of the user's sessions */
         delete: operations["revokeSession"];
         options?: never;
         head?: never;
@@ -764,7 +767,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The status indicators and the go-live list */
+        /** Read the status indicators and the go-live checklist */
         get: operations["readStatus"];
         put?: never;
         post?: never;
@@ -781,7 +784,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Hear when the status may have changed (server-sent events) */
+        /**
+         * Follow status changes (server-sent events)
+         * @description The first event is immediate, because changes may have been missed before the connection.
+         */
         get: operations["followStatus"];
         put?: never;
         post?: never;
@@ -798,9 +804,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the business subscribes to */
+        /** Read the subscription */
         get: operations["readSubscription"];
-        /** Ask for a plan */
+        /** Request a plan */
         put: operations["requestSubscription"];
         post?: never;
         delete?: never;
@@ -816,7 +822,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The people of the business */
+        /** List the users of the business, oldest first */
         get: operations["listUsers"];
         put?: never;
         post?: never;
@@ -836,11 +842,11 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Remove somebody; their sessions end */
+        /** Remove a user and end their sessions */
         delete: operations["removeUser"];
         options?: never;
         head?: never;
-        /** Give somebody another role */
+        /** Change the role of a user */
         patch: operations["changeRole"];
         trace?: never;
     };
@@ -851,7 +857,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The balance */
+        /** Read the wallet */
         get: operations["readWallet"];
         put?: never;
         post?: never;
@@ -868,7 +874,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The statement, newest first */
+        /** Read the statement, newest first */
         get: operations["listEntries"];
         put?: never;
         post?: never;
@@ -885,7 +891,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The statement as CSV */
+        /** Export the statement as CSV */
         get: operations["exportEntries"];
         put?: never;
         post?: never;
@@ -902,7 +908,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What delivery fees cost, day by day */
+        /** Read the delivery fees per day */
         get: operations["readSpend"];
         put?: never;
         post?: never;
@@ -920,7 +926,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Say below which balance to be warned */
+        /** Set the balance for low-balance warnings */
         put: operations["setThreshold"];
         post?: never;
         delete?: never;
@@ -953,7 +959,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How a top-up stands */
+        /** Read a top-up */
         get: operations["readTopUp"];
         put?: never;
         post?: never;
@@ -970,7 +976,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A delivery with all its attempts */
+        /** Read a delivery with all attempts */
         get: operations["readDelivery"];
         put?: never;
         post?: never;
@@ -1041,7 +1047,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The delivery log, newest first */
+        /** Read the delivery log, newest first */
         get: operations["listDeliveries"];
         put?: never;
         post?: never;
@@ -1060,7 +1066,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Give up what came while it was disabled */
+        /** Discard the webhooks that were parked while the endpoint was disabled */
         post: operations["discardParked"];
         delete?: never;
         options?: never;
@@ -1077,7 +1083,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send what came while it was disabled */
+        /** Send the webhooks that were parked while the endpoint was disabled */
         post: operations["replayParked"];
         delete?: never;
         options?: never;
@@ -1094,7 +1100,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send again what was missed */
+        /** Resend missed webhooks */
         post: operations["recover"];
         delete?: never;
         options?: never;
@@ -1126,7 +1132,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How a recovery stands */
+        /** Read a recovery */
         get: operations["readRecovery"];
         put?: never;
         post?: never;
@@ -1162,7 +1168,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sign with the new secret alone */
+        /** Sign only with the new secret */
         post: operations["activateSecret"];
         delete?: never;
         options?: never;
@@ -1196,7 +1202,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send a test event now */
+        /** Send a test event */
         post: operations["testEndpoint"];
         delete?: never;
         options?: never;
@@ -1213,7 +1219,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Why a signature does not match */
+        /** Find out why a signature does not match */
         post: operations["verifySignature"];
         delete?: never;
         options?: never;
@@ -1239,7 +1245,7 @@ export interface components {
             /** @description `user`, `operator` or `system`. */
             type: string;
             userId?: string | null;
-            /** @description As it was then. */
+            /** @description The e-mail address at that time. */
             email?: string | null;
         };
         AdviceView: {
@@ -1249,7 +1255,7 @@ export interface components {
             done: boolean;
             /** Format: date-time */
             at?: string | null;
-            /** @description The requests that prove it; of `webhook_verified` the events that were sent. */
+            /** @description The ids of the requests that prove it; for `webhook_verified`, of the events that were sent. */
             requestIds: string[];
         };
         /**
@@ -1282,7 +1288,7 @@ export interface components {
             number: number;
             /** @description Always `POST`. */
             method: string;
-            /** @description Where it went, which may be elsewhere than where the endpoint is now. Unknown of the oldest attempts. */
+            /** @description The URL of the request. The endpoint's URL may have changed since. Absent for the oldest attempts. */
             url?: string | null;
             /** Format: date-time */
             startedAt: string;
@@ -1291,7 +1297,7 @@ export interface components {
             /** Format: int32 */
             responseStatus?: number | null;
             succeeded: boolean;
-            /** @description Why it failed, in words a developer understands. */
+            /** @description The reason of the failure. */
             error?: string | null;
             requestHeaders: Record<string, never>;
             responseHeaders: Record<string, never>;
@@ -1313,12 +1319,12 @@ export interface components {
             /** @description Also the cursor of the list. */
             businessId: components["schemas"]["BusinessId"];
         };
-        /** @description One business, with what is known of it besides. */
+        /** @description One business with further details. */
         BusinessDetails: components["schemas"]["BusinessView"] & {
             pickupProfile: components["schemas"]["ProfileState"];
             /**
              * Format: int64
-             * @description How many people log in for it.
+             * @description The number of users.
              */
             users: number;
         };
@@ -1373,13 +1379,13 @@ export interface components {
         };
         /** @description The cash that a business is still owed, and its position. */
         CashTotals: {
-            /** @description What was collected, or is to be, less what was settled: the three below together. */
+            /** @description The sum of the next three: collected or due, minus settled. */
             outstandingPaise: components["schemas"]["Paise"];
-            /** @description Delivered, and not yet reported as collected. */
+            /** @description Delivered and not yet reported as collected. */
             pendingPaise: components["schemas"]["Paise"];
-            /** @description Collected and not handed over. */
+            /** @description Collected and not yet handed over. */
             withDriversPaise: components["schemas"]["Paise"];
-            /** @description Handed over and not settled, also of orders that were settled short. Negative where more was settled. */
+            /** @description Handed over and not yet settled, including the rest of partial settlements. Negative when more was settled. */
             withOperatorPaise: components["schemas"]["Paise"];
             /** @description Settled in the last 30 days. */
             settledRecentlyPaise: components["schemas"]["Paise"];
@@ -1388,7 +1394,7 @@ export interface components {
              * @description Orders with a discrepancy, including settled orders.
              */
             discrepancies: number;
-            /** @description The outstanding cash by how long the business has been waiting for it. */
+            /** @description The outstanding cash by age. */
             ages: components["schemas"]["CashAge"][];
         };
         /** @description The cash of one delivered order. Each time is when order-api recorded the report. */
@@ -1415,7 +1421,7 @@ export interface components {
              * @description When the business started to wait for the cash.
              */
             dueSince: string;
-            /** @description Whether any step's amount is unlike what was expected, or unlike the step before. */
+            /** @description Whether any step's amount differs from the expected amount or from the previous step. */
             discrepant: boolean;
         };
         ChangeBusiness: {
@@ -1426,8 +1432,8 @@ export interface components {
             /** @description `active` or `inactive`. */
             liveAccess?: string | null;
             /**
-             * @description With `subscription` `active`: the plan that is meant to become active, or null for none. Where the business has asked
-             *     for another one meanwhile, nothing changes and the answer is 409 `plan_changed`.
+             * @description Only with `subscription` `active`: the plan that you expect to become active, or null for none. If the business has
+             *     requested another plan in the meantime, nothing changes and the response is 409 `plan_changed`.
              */
             plan?: string | null;
         };
@@ -1463,15 +1469,15 @@ export interface components {
             headerPrefix: string;
             /** @description The `waybill` of `sk_test_waybill_…`. */
             keySegment: string;
-            /** @description Without a slash at its end. */
+            /** @description Without a trailing slash. */
             apiBaseUrl: string;
             currency: string;
             /** @description How amounts and dates are written. */
             locale: components["schemas"]["Locale"];
-            /** @description The zone that times are shown in, by its IANA name. */
+            /** @description The time zone of all times, as an IANA name. */
             timeZone: string;
             mail: components["schemas"]["MailView"];
-            /** @description The roles that a user of a business can have, the one that may most first. */
+            /** @description The roles of users, the most powerful one first. */
             roles: components["schemas"]["Role"][];
         };
         /** @enum {string} */
@@ -1482,9 +1488,9 @@ export interface components {
         };
         CreateEndpoint: {
             url: string;
-            /** @description The ten of the default subscription when left out. */
+            /** @description Default: the ten kinds of the default subscription. */
             events?: components["schemas"]["EventKind"][] | null;
-            /** @description Both when left out. */
+            /** @description Default: both. */
             modes?: components["schemas"]["Mode"][] | null;
             /** Format: int32 */
             maxPerSecond?: number | null;
@@ -1596,7 +1602,7 @@ export interface components {
              * @description Of the latest attempt; null without a response.
              */
             lastResponseStatus?: number | null;
-            /** @description The latest failure, in words. */
+            /** @description The latest failure. */
             lastError?: string | null;
             /**
              * Format: date-time
@@ -1630,7 +1636,7 @@ export interface components {
             status: components["schemas"]["EndpointStatus"];
             lastDelivery: components["schemas"]["LastDelivery"];
             connectionTest: components["schemas"]["ConnectionTest"];
-            /** @description Whether the latest test that was passed was followed by a refusal of a wrong signature; null when that is not known. */
+            /** @description Whether the latest passed test was followed by a refusal of a wrong signature; null when unknown. */
             forgedRefused?: boolean | null;
             nextSecret?: components["schemas"]["NextSecret"] | null;
             /**
@@ -1649,12 +1655,12 @@ export interface components {
         };
         /** @description One line of the statement. */
         EntryView: {
-            /** @description The position in the wallet, from 1 without a gap; also the cursor of the list. */
+            /** @description The position in the wallet, from 1 without a gap. Also the cursor of the list. */
             id: string;
             transferId: components["schemas"]["TransferId"];
             /** @description `delivery_fee`, `refund`, `top_up` or `operator_credit`. */
             kind: string;
-            /** @description Negative for money that leaves the wallet. */
+            /** @description Negative when money leaves the wallet. */
             amountPaise: components["schemas"]["Paise"];
             balanceAfterPaise: components["schemas"]["Paise"];
             orderId?: components["schemas"]["OrderId"] | null;
@@ -1669,7 +1675,7 @@ export interface components {
         ErasureView: {
             /**
              * Format: date-time
-             * @description Orders that were placed later are not meant.
+             * @description The erasure covers orders that were placed before this time.
              */
             requestedAt: string;
             /**
@@ -1684,20 +1690,20 @@ export interface components {
             notCompleted: number;
             /**
              * Format: date-time
-             * @description Null while it is under way.
+             * @description Null while the erasure is running.
              */
             completedAt?: string | null;
         };
-        /** @description Any answer other than success. */
+        /** @description The body of every error response. */
         Error: {
-            /** @description A sentence for people. */
+            /** @description A message for people. */
             message: string;
-            /** @description For programs. */
+            /** @description A stable code for programs. */
             code: string;
             requestId: string;
-            /** @description Every fault of the request at once. */
+            /** @description All errors of the request. */
             errors?: components["schemas"]["Fault"][] | null;
-            /** @description The go-live items that are still open. */
+            /** @description The open go-live items. */
             missing?: string[] | null;
             requiredRole?: components["schemas"]["Role"] | null;
         };
@@ -1707,7 +1713,7 @@ export interface components {
          */
         EventId: string;
         /**
-         * @description The kind of an event.
+         * @description What happened.
          * @enum {string}
          */
         EventKind: "order.created" | "driver.assigned" | "driver.unassigned" | "order.picked_up" | "order.out_for_delivery" | "order.delivered" | "order.failed" | "order.cancelled" | "order.returned" | "cod.collected" | "cod.handed_over" | "cod.settled" | "wallet.low_balance" | "webhook.test";
@@ -1724,7 +1730,7 @@ export interface components {
         FoundOrders: {
             data: components["schemas"]["FoundOrderView"][];
         };
-        /** @description What whoever holds a link sees before they accept. */
+        /** @description The invitation as its recipient sees it before accepting. */
         FoundView: {
             businessName: string;
             email: string;
@@ -1741,14 +1747,14 @@ export interface components {
             unlocked: boolean;
             items: components["schemas"]["ItemView"][];
         };
-        /** @description How a business fares. What a service in `incomplete` would say is null, or `Unknown`. */
+        /** @description The health of a business. Values of services in `incomplete` are null or `Unknown`. */
         HealthView: {
             indicators: components["schemas"]["IndicatorsView"];
             goLive: components["schemas"]["GoLiveView"];
             balancePaise?: components["schemas"]["Paise"] | null;
             lowBalanceThresholdPaise?: components["schemas"]["Paise"] | null;
             orders?: components["schemas"]["OrdersHealth"] | null;
-            /** @description Without the queries of their URLs, which may carry secrets. */
+            /** @description Without the query parts of the URLs, which may contain secrets. */
             endpoints?: components["schemas"]["EndpointView"][] | null;
             problems: components["schemas"]["ProblemView"][];
             /** @description The services that did not answer. */
@@ -1780,9 +1786,9 @@ export interface components {
             createdAt: string;
             /** Format: date-time */
             expiresAt: string;
-            /** @description The e-mail of whoever invited. */
+            /** @description The e-mail address of the inviter. */
             invitedBy: string;
-            /** @description The link, in the answer that made it alone. */
+            /** @description The link. Present only in the response that creates the invitation. */
             url?: string | null;
         };
         Invite: {
@@ -1807,7 +1813,7 @@ export interface components {
             done: boolean;
             /**
              * Format: date-time
-             * @description Since when, as far as that is known; null while it is open.
+             * @description When it was completed, if known; null while it is open.
              */
             at?: string | null;
         };
@@ -1827,14 +1833,17 @@ export interface components {
             actor: components["schemas"]["ActorView"];
             target?: components["schemas"]["TargetView"] | null;
             requestId?: string | null;
-            /** @description What else there is to say; never a secret. */
+            /** @description Further details. Never contains secrets. */
             details: unknown;
         };
         LinkToken: {
-            /** @description What stands behind `#token=` in the link. */
+            /** @description The part of the link after `#token=`. */
             token: string;
         };
-        /** @enum {string} */
+        /**
+         * @description How amounts and dates are written.
+         * @enum {string}
+         */
         Locale: "en-IN" | "en-GB" | "en-US";
         LogIn: {
             /** Format: email */
@@ -1843,7 +1852,7 @@ export interface components {
             password: string;
         };
         MailView: {
-            /** @description Whether this portal sends mails; without them the operator hands out reset links. */
+            /** @description Whether this portal sends mails. If not, the operator passes on reset links. */
             enabled: boolean;
         };
         /**
@@ -1859,12 +1868,12 @@ export interface components {
             lastAt?: string | null;
             /**
              * Format: int64
-             * @description Placed in the last 24 hours; 100000 stands for more.
+             * @description Orders of the last 24 hours; 100000 means 100,000 or more.
              */
             last24h: number;
             /**
              * Format: int64
-             * @description Whose payment is not decided yet; 100000 stands for more. Test orders are paid by nobody.
+             * @description Orders whose payment is undecided; 100000 means 100,000 or more. Always 0 for test orders.
              */
             pending: number;
         };
@@ -1873,7 +1882,7 @@ export interface components {
             id: components["schemas"]["TransferId"];
             /** @description Why the money moved. */
             kind: ("delivery_fee" | "refund") | string;
-            /** @description Negative for money that leaves the wallet. */
+            /** @description Negative when money leaves the wallet. */
             amountPaise: components["schemas"]["Paise"];
             /** @description The balance of the wallet after this transfer. */
             balanceAfterPaise: components["schemas"]["Paise"];
@@ -2011,9 +2020,9 @@ export interface components {
             lastSeenAt: string;
             /** Format: date-time */
             expiresAt: string;
-            /** @description As the browser called itself. */
+            /** @description The browser's `User-Agent`. */
             userAgent?: string | null;
-            /** @description Whether it is the one that asks. */
+            /** @description Whether it is the session of this request. */
             current: boolean;
         };
         /** @description The parcel and its contents. */
@@ -2117,7 +2126,7 @@ export interface components {
                  * @description When the business started to wait for the cash.
                  */
                 dueSince: string;
-                /** @description Whether any step's amount is unlike what was expected, or unlike the step before. */
+                /** @description Whether any step's amount differs from the expected amount or from the previous step. */
                 discrepant: boolean;
             }[];
             /** @description Whether more entries follow. */
@@ -2133,7 +2142,7 @@ export interface components {
                 status: components["schemas"]["EndpointStatus"];
                 lastDelivery: components["schemas"]["LastDelivery"];
                 connectionTest: components["schemas"]["ConnectionTest"];
-                /** @description Whether the latest test that was passed was followed by a refusal of a wrong signature; null when that is not known. */
+                /** @description Whether the latest passed test was followed by a refusal of a wrong signature; null when unknown. */
                 forgedRefused?: boolean | null;
                 nextSecret?: components["schemas"]["NextSecret"] | null;
                 /**
@@ -2156,12 +2165,12 @@ export interface components {
         /** @description One page of a list. */
         Page_EntryView: {
             data: {
-                /** @description The position in the wallet, from 1 without a gap; also the cursor of the list. */
+                /** @description The position in the wallet, from 1 without a gap. Also the cursor of the list. */
                 id: string;
                 transferId: components["schemas"]["TransferId"];
                 /** @description `delivery_fee`, `refund`, `top_up` or `operator_credit`. */
                 kind: string;
-                /** @description Negative for money that leaves the wallet. */
+                /** @description Negative when money leaves the wallet. */
                 amountPaise: components["schemas"]["Paise"];
                 balanceAfterPaise: components["schemas"]["Paise"];
                 orderId?: components["schemas"]["OrderId"] | null;
@@ -2185,9 +2194,9 @@ export interface components {
                 createdAt: string;
                 /** Format: date-time */
                 expiresAt: string;
-                /** @description The e-mail of whoever invited. */
+                /** @description The e-mail address of the inviter. */
                 invitedBy: string;
-                /** @description The link, in the answer that made it alone. */
+                /** @description The link. Present only in the response that creates the invitation. */
                 url?: string | null;
             }[];
             /** @description Whether more entries follow. */
@@ -2204,7 +2213,7 @@ export interface components {
                 actor: components["schemas"]["ActorView"];
                 target?: components["schemas"]["TargetView"] | null;
                 requestId?: string | null;
-                /** @description What else there is to say; never a secret. */
+                /** @description Further details. Never contains secrets. */
                 details: unknown;
             }[];
             /** @description Whether more entries follow. */
@@ -2280,9 +2289,9 @@ export interface components {
                 lastSeenAt: string;
                 /** Format: date-time */
                 expiresAt: string;
-                /** @description As the browser called itself. */
+                /** @description The browser's `User-Agent`. */
                 userAgent?: string | null;
-                /** @description Whether it is the one that asks. */
+                /** @description Whether it is the session of this request. */
                 current: boolean;
             }[];
             /** @description Whether more entries follow. */
@@ -2300,7 +2309,7 @@ export interface components {
                 until: string;
                 /**
                  * Format: int64
-                 * @description In deliveries. Of very many, as far as they are counted: it grows while the job runs.
+                 * @description The number of deliveries. Of a large recovery, the number counted so far: it grows while the job runs.
                  */
                 total: number;
                 /**
@@ -2326,7 +2335,7 @@ export interface components {
                 createdAt: string;
                 /** Format: date-time */
                 lastSeenAt?: string | null;
-                /** @description Whether it is the one who asks. */
+                /** @description Whether it is the user of this session. */
                 you: boolean;
             }[];
             /** @description Whether more entries follow. */
@@ -2420,7 +2429,7 @@ export interface components {
             longitude?: number | null;
             fullAddress?: string | null;
             complete: boolean;
-            /** @description The fields without which it is not complete. */
+            /** @description The required fields that are missing. */
             missing: string[];
         };
         ProblemView: {
@@ -2457,7 +2466,7 @@ export interface components {
             until: string;
             /**
              * Format: int64
-             * @description In deliveries. Of very many, as far as they are counted: it grows while the job runs.
+             * @description The number of deliveries. Of a large recovery, the number counted so far: it grows while the job runs.
              */
             total: number;
             /**
@@ -2495,13 +2504,13 @@ export interface components {
             /** Format: date-time */
             receivedAt: string;
             idempotencyKey: string;
-            /** @description As it was understood: with the pickup that the profile filled in, and without fields that are unknown. */
+            /** @description The body as it was interpreted: with the pickup from the profile, and without unknown fields. */
             body: components["schemas"]["AcceptedBody"];
             keyPrefix?: string | null;
             keyLastFour?: string | null;
             /**
              * Format: date-time
-             * @description Since then the body tells nothing of people.
+             * @description When the personal data was erased from the body.
              */
             personalDataErasedAt?: string | null;
         };
@@ -2509,7 +2518,7 @@ export interface components {
             message: string;
         };
         ResetLinkView: {
-            /** @description Works once. */
+            /** @description Can be used once. */
             url: string;
             /** Format: date-time */
             expiresAt: string;
@@ -2522,17 +2531,17 @@ export interface components {
         RotateApiKey: {
             /**
              * Format: int32
-             * @description How long the old key goes on working: 0, 900, 3600, 21600 or 86400.
+             * @description How long the old key keeps working: 0, 900, 3600, 21600 or 86400.
              */
             graceSeconds: number;
         };
         RotateSecret: {
             /**
              * Format: int32
-             * @description How long the present secret goes on signing if nobody activates the new one; 24 hours when left out.
+             * @description How long the current secret keeps signing unless the new one is activated earlier. Default: 24 hours.
              */
             graceSeconds?: number | null;
-            /** @description Takes the place of one that is staged already. */
+            /** @description Whether to replace an already staged secret. */
             replaceStaged?: boolean | null;
         };
         /**
@@ -2540,7 +2549,7 @@ export interface components {
          * @example ses_01JZ5S9QK4V8M2T6YB3C7D9FGH
          */
         SessionId: string;
-        /** @description Somebody who is logged in, as they see it. */
+        /** @description The session of the logged-in user. */
         SessionView: {
             businessId: components["schemas"]["BusinessId"];
             businessName: string;
@@ -2579,7 +2588,7 @@ export interface components {
             message: string;
         };
         Simulate: {
-            /** @description An event kind, or `auto`: to the end by itself. */
+            /** @description An event kind, or `auto` for all remaining events. */
             event: string;
         };
         /** @description A test order after a simulated event, or after a simulation was started. */
@@ -2606,7 +2615,7 @@ export interface components {
             /** Format: date */
             date: string;
             feesPaise: components["schemas"]["Paise"];
-            /** @description Fees that came back on that day, whenever they were paid. */
+            /** @description Fees refunded on this day, whenever they were paid. */
             refundsPaise: components["schemas"]["Paise"];
             /**
              * Format: int64
@@ -2617,15 +2626,15 @@ export interface components {
         /** @description The cost of delivery fees per day in a time zone, oldest first. */
         SpendView: {
             timeZone: string;
-            /** @description Every day there is, with those on which nothing moved. */
+            /** @description Every day of the period, including days without payments. */
             days: components["schemas"]["SpendDay"][];
         };
         StatusView: {
             indicators: components["schemas"]["IndicatorsView"];
             goLive: components["schemas"]["GoLiveView"];
-            /** @description Shown beside the go-live list; it locks nothing. */
+            /** @description Shown next to the go-live checklist. Does not lock live orders. */
             advice: components["schemas"]["AdviceView"][];
-            /** @description The services that did not answer: what they know shows as `Unknown`, or as not done yet. */
+            /** @description The services that did not answer. Their values are `Unknown` or not done. */
             incomplete: string[];
         };
         SubscriptionView: {
@@ -2633,7 +2642,7 @@ export interface components {
             status: string;
             plan?: string | null;
             requestedPlan?: string | null;
-            /** @description What may be asked for. */
+            /** @description The available plans. */
             plans: string[];
         };
         TargetView: {
@@ -2658,7 +2667,7 @@ export interface components {
             forgedEventId?: components["schemas"]["EventId"] | null;
             /** Format: int32 */
             forgedResponseStatus?: number | null;
-            /** @description What is wrong with the receiver's answer to a wrong signature, in words. */
+            /** @description The problem with the receiver's response to the wrong signature. */
             forgedProblem?: string | null;
         };
         /** @description One entry of an order's timeline, by its `type`. Each has an `id` and a `recordedAt`, which order the list. */
@@ -2681,7 +2690,7 @@ export interface components {
             incomplete?: (("wallet" | "webhook-dispatcher") | string)[];
         };
         TokenAndPassword: {
-            /** @description What stands behind `#token=` in the link. */
+            /** @description The part of the link after `#token=`. */
             token: string;
             /**
              * Format: password
@@ -2707,7 +2716,7 @@ export interface components {
              */
             status: string;
             provider: string;
-            /** @description The wallet's, now. */
+            /** @description The wallet's current balance. */
             balancePaise: components["schemas"]["Paise"];
             /** Format: date-time */
             createdAt: string;
@@ -2749,7 +2758,7 @@ export interface components {
             status?: string | null;
             /**
              * Format: int32
-             * @description 0 takes the limit away.
+             * @description 0 removes the limit.
              */
             maxPerSecond?: number | null;
         };
@@ -2766,17 +2775,17 @@ export interface components {
             createdAt: string;
             /** Format: date-time */
             lastSeenAt?: string | null;
-            /** @description Whether it is the one who asks. */
+            /** @description Whether it is the user of this session. */
             you: boolean;
         };
-        /** @description What the receiver has. Either `body` or `bodyBase64`. */
+        /** @description The data that the receiver got. Send either `body` or `bodyBase64`. */
         VerifySignature: {
             timestamp: string;
             signature: string;
             /** @description The raw text. */
             body?: string | null;
             bodyBase64?: string | null;
-            /** @description Which header the signature comes from; `Service-Signature` when left out. */
+            /** @description The header of the signature. Default: `Service-Signature`. */
             header?: string | null;
             /** @description `webhook-id`, for Standard Webhooks. */
             id?: string | null;
@@ -2840,7 +2849,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description What went wrong: 400 names every fault, 401 wants a log-in, 503 may be tried again. */
+        /** @description The error. 400 lists all errors of the request; 401 requires a log-in; 503 may be retried. */
         Error: {
             headers: {
                 [name: string]: unknown;
@@ -2860,7 +2869,7 @@ export interface operations {
     listBusinesses: {
         parameters: {
             query?: {
-                /** @description An id, or part of the name or of a user's e-mail. */
+                /** @description An id, or part of the name or of a user's e-mail address. */
                 search?: string;
                 /** @description `active`, `inactive` or `suspended`. */
                 status?: string;
@@ -2945,9 +2954,9 @@ export interface operations {
                 /** @description `thing.verb`, such as `api_key.created`. */
                 action?: string;
                 userId?: components["schemas"]["UserId"];
-                /** @description From then on. */
+                /** @description Inclusive. */
                 since?: string;
-                /** @description Before then. */
+                /** @description Exclusive. */
                 until?: string;
                 limit?: number;
                 startingAfter?: string;
@@ -2985,7 +2994,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Its health, as far as its services answered. */
+            /** @description The health, as far as all services answered. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3013,7 +3022,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The link, which is shown this once. */
+            /** @description The link, which is shown only once. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -3037,7 +3046,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The latest one, or none. */
+            /** @description The latest erasure, or none. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3061,7 +3070,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is under way. */
+            /** @description The erasure is running. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -3076,9 +3085,9 @@ export interface operations {
     listUsersOfBusiness: {
         parameters: {
             query?: {
-                /** @description How many at most; 20 when left out. */
+                /** @description The maximum number of items. Default: 20. */
                 limit?: number;
-                /** @description Where the page before ended. An unknown one is 400. */
+                /** @description The id of the last item of the previous page. An unknown id is 400. */
                 startingAfter?: string;
             };
             header?: never;
@@ -3090,7 +3099,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of people. */
+            /** @description A page of users. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3118,7 +3127,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The credit; the same reference and amount again moves nothing. */
+            /** @description The credit. Repeating the same reference and amount has no effect. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -3133,9 +3142,9 @@ export interface operations {
     listCashOfAll: {
         parameters: {
             query?: {
-                /** @description How many at most; 20 when left out. */
+                /** @description The maximum number of items. Default: 20. */
                 limit?: number;
-                /** @description Where the page before ended. An unknown one is 400. */
+                /** @description The id of the last item of the previous page. An unknown id is 400. */
                 startingAfter?: string;
             };
             header?: never;
@@ -3159,9 +3168,9 @@ export interface operations {
     listDiscrepancies: {
         parameters: {
             query?: {
-                /** @description How many at most; 20 when left out. */
+                /** @description The maximum number of items. Default: 20. */
                 limit?: number;
-                /** @description Where the page before ended. An unknown one is 400. */
+                /** @description The id of the last item of the previous page. An unknown id is 400. */
                 startingAfter?: string;
             };
             header?: never;
@@ -3185,7 +3194,7 @@ export interface operations {
     findOrders: {
         parameters: {
             query: {
-                /** @description An order's id, tracking code or reference, exactly. */
+                /** @description An exact id, tracking code or reference of an order. */
                 code: string;
             };
             header?: never;
@@ -3194,7 +3203,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description At most 20, newest first. */
+            /** @description At most 20 orders, newest first. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3209,9 +3218,9 @@ export interface operations {
     readTimelineOfAny: {
         parameters: {
             query?: {
-                /** @description How many at most; 20 when left out. */
+                /** @description The maximum number of items. Default: 20. */
                 limit?: number;
-                /** @description Where the page before ended. An unknown one is 400. */
+                /** @description The id of the last item of the previous page. An unknown id is 400. */
                 startingAfter?: string;
             };
             header?: never;
@@ -3269,7 +3278,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description When the session ends, which a cookie carries. */
+            /** @description When the session ends. A cookie carries the session. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3305,7 +3314,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Its name. */
+                /** @description The name of the provider. */
                 provider: string;
             };
             cookie?: never;
@@ -3316,7 +3325,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It was taken. */
+            /** @description The notification was accepted. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3339,7 +3348,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The session, which the cookie carries. */
+            /** @description The session. A cookie carries it. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -3354,9 +3363,9 @@ export interface operations {
     listApiKeys: {
         parameters: {
             query?: {
-                /** @description How many at most; 20 when left out. */
+                /** @description The maximum number of items. Default: 20. */
                 limit?: number;
-                /** @description Where the page before ended. An unknown one is 400. */
+                /** @description The id of the last item of the previous page. An unknown id is 400. */
                 startingAfter?: string;
             };
             header?: never;
@@ -3390,7 +3399,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The key, which is shown this once. */
+            /** @description The key, which is shown only once. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -3442,7 +3451,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The new key, which is shown this once. */
+            /** @description The new key, which is shown only once. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3460,9 +3469,9 @@ export interface operations {
                 /** @description `thing.verb`, such as `api_key.created`. */
                 action?: string;
                 userId?: components["schemas"]["UserId"];
-                /** @description From then on. */
+                /** @description Inclusive. */
                 since?: string;
-                /** @description Before then. */
+                /** @description Exclusive. */
                 until?: string;
                 limit?: number;
                 startingAfter?: string;
@@ -3490,7 +3499,7 @@ export interface operations {
             query?: {
                 /** @description `pending`, `collected`, `handed_over` or `settled`. */
                 status?: string;
-                /** @description Only those with a discrepancy, or without. */
+                /** @description Only orders with (`true`) or without (`false`) a discrepancy. */
                 discrepant?: boolean;
                 limit?: number;
                 startingAfter?: string;
@@ -3501,7 +3510,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What is outstanding, and a page of orders. */
+            /** @description The outstanding cash, and a page of orders. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3522,7 +3531,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The brand, and where integrators call. */
+            /** @description The public settings. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3537,9 +3546,9 @@ export interface operations {
     listInvitations: {
         parameters: {
             query?: {
-                /** @description How many at most; 20 when left out. */
+                /** @description The maximum number of items. Default: 20. */
                 limit?: number;
-                /** @description Where the page before ended. An unknown one is 400. */
+                /** @description The id of the last item of the previous page. An unknown id is 400. */
                 startingAfter?: string;
             };
             header?: never;
@@ -3573,7 +3582,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The invitation, with its link, which is shown this once. */
+            /** @description The invitation with its link, which is shown only once. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -3598,7 +3607,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The session, which the cookie carries. */
+            /** @description The session. A cookie carries it. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -3647,7 +3656,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Its link opens nothing any more. */
+            /** @description The link no longer works. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -3664,7 +3673,7 @@ export interface operations {
                 status?: components["schemas"]["DeliveryStatus"];
                 orderReference?: string;
                 trackingCode?: string;
-                /** @description An id, a tracking code or a reference, exactly. */
+                /** @description An exact id, tracking code or reference. */
                 search?: string;
                 limit?: number;
                 startingAfter?: string;
@@ -3690,7 +3699,7 @@ export interface operations {
     followOrders: {
         parameters: {
             query?: {
-                /** @description Both when left out. */
+                /** @description Default: both. */
                 mode?: components["schemas"]["Mode"];
             };
             header?: never;
@@ -3699,7 +3708,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description `event: order` for each event of an order, `event: reload` when some may have been missed. */
+            /** @description `event: order` for each event of an order; `event: reload` when events may have been missed. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3751,7 +3760,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The order, cancelled. */
+            /** @description The cancelled order. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3775,7 +3784,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The order as it is since. */
+            /** @description The order without personal data. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3790,9 +3799,9 @@ export interface operations {
     readTimeline: {
         parameters: {
             query?: {
-                /** @description How many at most; 20 when left out. */
+                /** @description The maximum number of items. Default: 20. */
                 limit?: number;
-                /** @description Where the page before ended. An unknown one is 400. */
+                /** @description The id of the last item of the previous page. An unknown id is 400. */
                 startingAfter?: string;
             };
             header?: never;
@@ -3856,7 +3865,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The order after it. */
+            /** @description The order after the event. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3881,7 +3890,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Changed; a new cookie carries the session. */
+            /** @description The password is changed. A new cookie carries the session. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -3904,7 +3913,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The same answer whether or not there is such an account. */
+            /** @description The response is the same whether or not the account exists. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -3929,7 +3938,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The new password works. */
+            /** @description The password is changed. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -3952,7 +3961,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It would. */
+            /** @description The link is valid. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -3971,7 +3980,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The latest one, or none. */
+            /** @description The latest erasure, or none. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3992,7 +4001,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is under way. */
+            /** @description The erasure is running. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4013,7 +4022,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The profile; every field null where there is none. */
+            /** @description The profile. All fields are null if there is none. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4084,7 +4093,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The session, which the cookie carries. */
+            /** @description The session. A cookie carries it. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4105,7 +4114,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Nobody is logged in any more. */
+            /** @description Logged out. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -4118,9 +4127,9 @@ export interface operations {
     listSessions: {
         parameters: {
             query?: {
-                /** @description How many at most; 20 when left out. */
+                /** @description The maximum number of items. Default: 20. */
                 limit?: number;
-                /** @description Where the page before ended. An unknown one is 400. */
+                /** @description The id of the last item of the previous page. An unknown id is 400. */
                 startingAfter?: string;
             };
             header?: never;
@@ -4150,7 +4159,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description How many ended. */
+            /** @description How many sessions have ended. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4174,7 +4183,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It has ended. */
+            /** @description The session has ended. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -4193,7 +4202,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description How things stand. */
+            /** @description The status of the business. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4214,7 +4223,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description `event: changed` with `{}` when something that the overview shows may have changed, at most once a second; the first one at once. */
+            /** @description `event: changed` with `{}` when the status may have changed, at most once a second; the first one immediately. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4275,9 +4284,9 @@ export interface operations {
     listUsers: {
         parameters: {
             query?: {
-                /** @description How many at most; 20 when left out. */
+                /** @description The maximum number of items. Default: 20. */
                 limit?: number;
-                /** @description Where the page before ended. An unknown one is 400. */
+                /** @description The id of the last item of the previous page. An unknown id is 400. */
                 startingAfter?: string;
             };
             header?: never;
@@ -4286,7 +4295,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of people, those who came first before the others. */
+            /** @description A page of users. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4310,7 +4319,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description They are out. */
+            /** @description The user is removed. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -4336,7 +4345,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The user as they are then. */
+            /** @description The changed user. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4374,9 +4383,9 @@ export interface operations {
             query?: {
                 /** @description `delivery_fee`, `refund`, `top_up` or `operator_credit`. */
                 kind?: string;
-                /** @description From then on. */
+                /** @description Inclusive. */
                 since?: string;
-                /** @description Before then. */
+                /** @description Exclusive. */
                 until?: string;
                 orderId?: components["schemas"]["OrderId"];
                 orderReference?: string;
@@ -4406,9 +4415,9 @@ export interface operations {
             query?: {
                 /** @description `delivery_fee`, `refund`, `top_up` or `operator_credit`. */
                 kind?: string;
-                /** @description From then on. */
+                /** @description Inclusive. */
                 since?: string;
-                /** @description Before then. */
+                /** @description Exclusive. */
                 until?: string;
                 orderId?: components["schemas"]["OrderId"];
                 orderReference?: string;
@@ -4421,7 +4430,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All of it, newest first. */
+            /** @description All entries, newest first. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4436,9 +4445,9 @@ export interface operations {
     readSpend: {
         parameters: {
             query?: {
-                /** @description Up to today; 30 when left out. */
+                /** @description The number of days up to today. Default: 30. */
                 days?: number;
-                /** @description The name of a time zone, in which days begin; `Asia/Kolkata` when left out. */
+                /** @description The time zone of the days. Default: `Asia/Kolkata`. */
                 timeZone?: string;
             };
             header?: never;
@@ -4447,7 +4456,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Every day, oldest first. */
+            /** @description All days, oldest first. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4488,7 +4497,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and amount again: the same top-up, once. */
+                /** @description Repeating the same key and amount returns the same top-up. */
                 "Idempotency-Key"?: string | null;
             };
             path?: never;
@@ -4572,7 +4581,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What asking did. */
+            /** @description The result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4587,9 +4596,9 @@ export interface operations {
     listEndpoints: {
         parameters: {
             query?: {
-                /** @description How many at most; 20 when left out. */
+                /** @description The maximum number of items. Default: 20. */
                 limit?: number;
-                /** @description Where the page before ended. An unknown one is 400. */
+                /** @description The id of the last item of the previous page. An unknown id is 400. */
                 startingAfter?: string;
             };
             header?: never;
@@ -4623,7 +4632,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The endpoint, with its secret, which is shown this once. */
+            /** @description The endpoint with its secret, which is shown only once. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4671,7 +4680,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is gone. */
+            /** @description The endpoint is deleted. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -4716,12 +4725,12 @@ export interface operations {
                 status?: string;
                 event?: components["schemas"]["EventKind"];
                 mode?: components["schemas"]["Mode"];
-                /** @description Of the latest attempt: `500`, `5xx`, or `none` where no answer came. */
+                /** @description The response of the latest attempt: `500`, `5xx`, or `none` without a response. */
                 responseStatus?: string;
                 orderReference?: string;
-                /** @description By the time at which deliveries came to be. */
+                /** @description The earliest creation time, inclusive. */
                 since?: string;
-                /** @description Not included. */
+                /** @description The latest creation time, exclusive. */
                 until?: string;
                 limit?: number;
                 startingAfter?: string;
@@ -4811,7 +4820,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The job. */
+            /** @description The recovery. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4826,9 +4835,9 @@ export interface operations {
     listRecoveries: {
         parameters: {
             query?: {
-                /** @description How many at most; 20 when left out. */
+                /** @description The maximum number of items. Default: 20. */
                 limit?: number;
-                /** @description Where the page before ended. An unknown one is 400. */
+                /** @description The id of the last item of the previous page. An unknown id is 400. */
                 startingAfter?: string;
             };
             header?: never;
@@ -4866,7 +4875,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The job. */
+            /** @description The recovery. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4892,7 +4901,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The job. */
+            /** @description The recovery. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4944,7 +4953,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The endpoint, with the new secret, which is shown this once. */
+            /** @description The endpoint with the new secret, which is shown only once. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4968,7 +4977,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What came of it. */
+            /** @description The result of the test. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4996,7 +5005,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What is wrong with it. */
+            /** @description The findings. */
             200: {
                 headers: {
                     [name: string]: unknown;
