@@ -17,7 +17,7 @@ use crate::rate_limits::KeyRate;
 
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct OrderApiSettings {
-    /// Where this runs. `production` refuses all published default secrets and everything that is for local use only.
+    /// Where this runs. `production` refuses published default secrets and settings that are for local use only.
     #[serde(default)]
     pub environment: Environment,
     pub database: Database,

@@ -12,7 +12,7 @@ use crate::domain::Provider;
 
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Settings {
-    /// Where the service runs. `production` refuses published default secrets and everything else that is only for trials.
+    /// Where this runs. `production` refuses published default secrets and settings that are for local use only.
     #[serde(default)]
     pub environment: Environment,
     pub database: Database,

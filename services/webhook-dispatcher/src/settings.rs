@@ -14,7 +14,7 @@ use crate::domain::{
 
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Settings {
-    /// Where this runs. `production` refuses every published default secret and whatever else is for trying out alone.
+    /// Where this runs. `production` refuses published default secrets and settings that are for local use only.
     #[serde(default)]
     pub environment: Environment,
     pub database: Database,

@@ -125,8 +125,9 @@ pub(super) fn order_query(fields: &mut QueryFields, mode: Option<Mode>) -> Order
         filter: OrderFilter {
             mode,
             order_reference: fields.text("orderReference", order_body::REFERENCE),
-            tracking_code: fields
-                .parsed_by("trackingCode", "a tracking code", |text| TrackingCode::from_user_input(text).ok()),
+            tracking_code: fields.parsed_by("trackingCode", "a tracking code", |text| {
+                TrackingCode::from_user_input(text).ok()
+            }),
             status: fields.parsed("status", DELIVERY_STATUSES),
             updated_after: updated_after(fields),
             among: None,

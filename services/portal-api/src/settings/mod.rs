@@ -22,7 +22,7 @@ pub use region::Region;
 /// All settings (`WAYBILL_…`).
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct PortalSettings {
-    /// Where this runs. `production` refuses published default secrets and other settings for local use only.
+    /// Where this runs. `production` refuses published default secrets and settings that are for local use only.
     #[serde(default)]
     pub environment: Environment,
     pub database: Database,
@@ -119,12 +119,12 @@ impl Default for Operator {
 pub struct Limits {
     /// Whether log-ins and sign-ups are also limited per client address.
     pub per_address: bool,
-    /// Failed authentications of one client address at once, at one instance; one more per second afterwards. Valid
-    /// keys and tokens are still served.
+    /// How many invalid keys or tokens a client address may send to one instance at once; one more is allowed each second.
+    /// Valid ones are always accepted.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub failed_authentications: NonZeroU32,
-    /// Trusted proxies, as comma-separated networks or addresses (`10.0.0.0/8,192.0.2.7`). The client address is the
-    /// last one in their `X-Forwarded-For` that is not a trusted proxy.
+    /// The reverse proxies, as networks or addresses separated by commas (`10.0.0.0/8,192.0.2.7`). `X-Forwarded-For` is
+    /// trusted only from them: it is read from its end up to the first address that is not a proxy.
     pub trusted_proxies: TrustedProxies,
     /// How many event streams of each kind a business may have open on one instance. Each user may have half of them.
     #[schemars(range(min = 1, max = 1_000))]

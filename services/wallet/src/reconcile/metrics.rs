@@ -50,7 +50,8 @@ pub(super) async fn publish_gauges(database: &Database) -> Result<(), StoreError
     gauge!("wallet_reconciliation_last_run_duration_seconds").set(seconds);
     for feed in Feed::VARIANTS.iter().filter(|feed| feed.has_sweep()) {
         let swept = cursors.get(feed.name()).and_then(|cursors| cursors.swept_at);
-        gauge!("wallet_reconciliation_sweep_completed_timestamp_seconds", "feed" => feed.name()).set(timestamp(swept));
+        gauge!("wallet_reconciliation_sweep_completed_timestamp_seconds", "feed" => feed.name())
+            .set(timestamp(swept));
     }
     Ok(())
 }

@@ -189,7 +189,8 @@ pub(super) fn list_orders() {}
 
 fn list(samples: &Samples) -> Operation {
     let order = samples.order(Mode::Live, &[EventKind::DriverAssigned]);
-    let page = OrderPage::newest(&samples.tracking_urls, internal_api::Page { data: vec![order], has_more: false });
+    let page =
+        OrderPage::newest(&samples.tracking_urls, internal_api::Page { data: vec![order], has_more: false });
     let mut errors = before_all();
     errors.extend(shared::bad_page());
     Operation {

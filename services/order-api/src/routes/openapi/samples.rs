@@ -100,7 +100,8 @@ impl Samples {
     /// # Errors
     /// When it cannot be rendered.
     pub(super) fn receipt(&self, mode: Mode) -> anyhow::Result<String> {
-        let bytes = receipt::render(&self.tracking_urls, &self.new_order(mode), &self.draft.warnings.listed())?;
+        let bytes =
+            receipt::render(&self.tracking_urls, &self.new_order(mode), &self.draft.warnings.listed())?;
         Ok(String::from_utf8(bytes)?)
     }
 

@@ -22,7 +22,8 @@ const INTRODUCTION: &str = "The API of the portal's pages. Amounts are integers 
 
 #[derive(OpenApi)]
 #[openapi(
-    info(title = "Portal API", version = "1", description = INTRODUCTION, license(name = "Apache-2.0")),
+    info(title = "Portal API", version = "1", description = INTRODUCTION, license(name = "Apache-2.0", identifier = "Apache-2.0")),
+    servers((url = "/", description = "The portal's own origin.")),
     modifiers(&Common),
     tags(
         (name = "Account", description = "Sign-up, log-in, passwords and sessions."),
