@@ -69,7 +69,7 @@ struct State {
     members: BTreeMap<&'static str, Member>,
     /// Per kind of call, so that each instance gets its share of each kind.
     turns: BTreeMap<Option<&'static str>, usize>,
-    in_hand: BTreeMap<&'static str, usize>,
+    in_flight: BTreeMap<&'static str, usize>,
     /// Since an instance was first ready. Earlier calls of other services in the stack fail.
     has_begun: bool,
 }
@@ -133,9 +133,9 @@ impl Balancer {
         if let Some(member) = self.shared.state().members.get_mut(name) {
             member.takes_calls = false;
         }
-        eventually(&format!("{name} to have nothing in hand"), PATIENCE, || async {
-            let in_hand = self.shared.state().in_hand.get(name).copied().unwrap_or_default();
-            Ok((in_hand == 0).then_some(()))
+        eventually(&format!("{name} to have nothing in flight"), PATIENCE, || async {
+            let in_flight = self.shared.state().in_flight.get(name).copied().unwrap_or_default();
+            Ok((in_flight == 0).then_some(()))
         })
         .await
     }
@@ -209,13 +209,13 @@ impl Shared {
             Side::Internal => member.origins.internal.clone(),
         };
         let name = *name;
-        *state.in_hand.entry(name).or_default() += 1;
+        *state.in_flight.entry(name).or_default() += 1;
         Some((name, origin))
     }
 
     fn record(&self, name: &'static str, call: &Call, outcome: &anyhow::Result<Reply>) {
         let mut state = self.state();
-        *state.in_hand.entry(name).or_default() -= 1;
+        *state.in_flight.entry(name).or_default() -= 1;
         let who = format!("{name} {}: {}", self.service.name(), call.line);
         match (outcome, state.members.get_mut(name)) {
             (Err(error), _) => self.failures.note(format!("{who}: {error:#}")),

@@ -74,10 +74,10 @@ pub async fn consume(
         entropy: Entropy::from_system().unwrap_or_else(|_| Entropy::seeded(std::process::id().into())),
         broker,
     });
-    let mut in_hand = JoinSet::new();
+    let mut in_flight = JoinSet::new();
     // The channel is needed to acknowledge the messages in flight.
-    let last = consumer.serve(&mut in_hand, &stop).await;
-    let finished = async { while in_hand.join_next().await.is_some() {} };
+    let last = consumer.serve(&mut in_flight, &stop).await;
+    let finished = async { while in_flight.join_next().await.is_some() {} };
     if timeout(FINISH, finished).await.is_err() {
         tracing::warn!(
             queue = consumer.queue.name,
@@ -115,7 +115,7 @@ impl<H: Handler> ConsumerState<H> {
     /// Subscribes and dispatches messages repeatedly until the service stops. Returns the last subscription.
     async fn serve(
         self: &Arc<Self>,
-        in_hand: &mut JoinSet<()>,
+        in_flight: &mut JoinSet<()>,
         stop: &CancellationToken,
     ) -> Option<Subscription> {
         let mut pause = Duration::ZERO;
@@ -139,7 +139,7 @@ impl<H: Handler> ConsumerState<H> {
                     let subscribed = subscribed_gauge(self.queue.name);
                     subscribed.set(1);
                     self.handler.connected().await;
-                    let last = self.run(subscription, in_hand, stop).await;
+                    let last = self.run(subscription, in_flight, stop).await;
                     subscribed.set(0);
                     if stop.is_cancelled() {
                         return last;
@@ -192,7 +192,7 @@ impl<H: Handler> ConsumerState<H> {
     async fn run(
         self: &Arc<Self>,
         mut subscription: Subscription,
-        in_hand: &mut JoinSet<()>,
+        in_flight: &mut JoinSet<()>,
         stop: &CancellationToken,
     ) -> Option<Subscription> {
         // Cancelled at the end of this function: the broker redelivers messages that are only held.
@@ -201,7 +201,7 @@ impl<H: Handler> ConsumerState<H> {
         loop {
             let delivery = tokio::select! {
                 delivery = subscription.consumer.next() => delivery,
-                Some(_) = in_hand.join_next() => continue,
+                Some(_) = in_flight.join_next() => continue,
                 () = stop.cancelled() => break,
             };
             let Some(Ok(delivery)) = delivery else { return None };
@@ -212,7 +212,7 @@ impl<H: Handler> ConsumerState<H> {
             };
             let (consumer, ours, acks) = (self.clone(), ours.clone(), subscription.acks.clone());
             acks.begin(delivery.delivery_tag);
-            in_hand.spawn(async move {
+            in_flight.spawn(async move {
                 consumer.take(delivery, &acks, ours).await;
                 drop(place);
             });

@@ -136,7 +136,7 @@ async fn stopping_finishes_what_is_in_hand_and_leaves_the_rest() {
     broker.publisher().connected().await.unwrap();
     broker.publisher().publish(&messages).await.unwrap();
     let consuming = recorder.consume(&broker, Queue::shared(queues::FACTS), 2);
-    until("two are in hand", async || recorder.heard().len() == 2).await;
+    until("two are in flight", async || recorder.heard().len() == 2).await;
     // The stop is requested before either may finish.
     let stopping = consuming.stop();
     finish.send(true).unwrap();

@@ -1,7 +1,7 @@
 //! Dependencies inside a crate point downwards.
 
 use super::imports::of_all_crates;
-use super::{is_pending, none, sources};
+use super::{none, sources};
 
 /// The largest group of files that may import each other.
 const CIRCLE_MAX: usize = 3;
@@ -33,9 +33,7 @@ fn room(file: &str) -> String {
 
 #[test]
 fn files_form_no_large_circle() {
-    let crates =
-        of_all_crates().into_iter().filter(|(home, _)| home.starts_with("crates/") || !is_pending(home));
-    let circles = crates.flat_map(|(home, imports)| {
+    let circles = of_all_crates().into_iter().flat_map(|(home, imports)| {
         let large = imports.circles(str::to_owned).into_iter().filter(|circle| circle.len() > CIRCLE_MAX);
         large
             .map(move |circle| format!("{home}: {}", circle.into_iter().collect::<Vec<_>>().join(", ")))
@@ -46,8 +44,7 @@ fn files_form_no_large_circle() {
 
 #[test]
 fn folders_form_no_circle() {
-    let services =
-        of_all_crates().into_iter().filter(|(home, _)| home.starts_with("services/") && !is_pending(home));
+    let services = of_all_crates().into_iter().filter(|(home, _)| home.starts_with("services/"));
     let circles = services.flat_map(|(home, imports)| {
         let circles = imports.circles(room).into_iter();
         circles
@@ -60,9 +57,7 @@ fn folders_form_no_circle() {
 #[test]
 fn services_import_downwards() {
     let mut breaches = Vec::new();
-    for (home, imports) in
-        of_all_crates().into_iter().filter(|(home, _)| home.starts_with("services/") && !is_pending(home))
-    {
+    for (home, imports) in of_all_crates().into_iter().filter(|(home, _)| home.starts_with("services/")) {
         for (file, targets) in &imports.of {
             let forbidden =
                 UPWARDS.iter().filter(|(from, _)| from.contains(&&*room(file))).flat_map(|(_, to)| *to);
@@ -77,7 +72,7 @@ fn services_import_downwards() {
 #[test]
 fn layers_use_no_foreign_types() {
     let mut breaches = Vec::new();
-    for (path, text) in sources(&["rs"]).into_iter().filter(|(path, _)| !is_pending(path)) {
+    for (path, text) in sources(&["rs"]).into_iter() {
         let Some(file) = path.strip_prefix("services/").and_then(|path| Some(path.split_once("/src/")?.1))
         else {
             continue;
@@ -105,7 +100,7 @@ fn settings_stay_above_commands() {
     const READERS: &[&str] = &["start", "settings", "lib", "main", "cli"];
     let breaches = of_all_crates()
         .into_iter()
-        .filter(|(home, _)| home.starts_with("services/") && !is_pending(home))
+        .filter(|(home, _)| home.starts_with("services/"))
         .flat_map(|(home, imports)| {
             let below = imports.of.into_iter().filter(|(file, _)| !READERS.contains(&&*room(file)));
             let using = below.filter(|(_, targets)| {

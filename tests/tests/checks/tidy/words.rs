@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::{is_pending, none, root, sources};
+use super::{none, root, sources};
 
 const TEXTS: &[&str] = &["rs", "md", "sql", "toml", "yaml", "yml", "json", "ts", "tsx", "py", "sh", "html"];
 
@@ -32,6 +32,9 @@ const RETIRED: &[(&str, &str)] = &[
     (concat!("back-", "end"), "backend"),
 ];
 
+/// A name on the wire, which stays: the queue of a cache.
+const ON_THE_WIRE: &str = concat!("order-api.verd", "icts");
+
 /// The changelog names what was renamed. Recorded releases keep their names.
 const HISTORY: &[&str] = &["proto-docs/operators/changelog.md", "tests/releases/"];
 
@@ -44,10 +47,11 @@ fn is_word(text: &str, at: usize, word: &str) -> bool {
 fn retired_names_stay_retired() {
     let mut breaches = Vec::new();
     for (path, text) in sources(TEXTS) {
-        if HISTORY.iter().any(|history| path.starts_with(history)) || is_pending(&path) {
+        if HISTORY.iter().any(|history| path.starts_with(history)) {
             continue;
         }
         for (index, line) in text.lines().enumerate() {
+            let line = line.replace(ON_THE_WIRE, "");
             let found = RETIRED
                 .iter()
                 .filter(|(name, _)| line.match_indices(name).any(|(at, _)| is_word(line, at, name)));
