@@ -170,7 +170,7 @@ test("the pickup profile is completed, and a plan is requested", async () => {
   const standing = page.getByRole("status", { name: "Your subscription" });
   await standing.getByText("No plan yet").waitFor();
   await page.getByRole("button", { name: "Request this plan: Growth" }).click();
-  await standing.getByText("Requested").waitFor();
+  await standing.getByText("Requested", { exact: true }).waitFor();
   expect(owner.errors).toEqual([]);
 });
 

@@ -44,7 +44,7 @@ async fn orders_and_books_agree_and_are_told_when_they_do_not() -> anyhow::Resul
     only_services_may_ask(&stack).await?;
     stack.stop(Service::OrderApi).await?;
     let text = reconcile(&stack, &[], 2).await?;
-    assert!(text.contains("order-api cannot be reached"), "{text}");
+    assert!(text.contains("order-api is unavailable"), "{text}");
     stack.shut_down().await
 }
 

@@ -63,7 +63,7 @@ test("a plan is requested and replaced by another one, and a change is requested
   await standing.getByText("Starter").waitFor();
   await page.getByRole("button", { name: "Request this plan:  Growth" }).click();
   await standing.getByText("Growth").waitFor();
-  await standing.getByText("Requested").waitFor();
+  await standing.getByText("Requested", { exact: true }).waitFor();
 
   await operator("PATCH", `/businesses/${business.id}`, { subscription: "active" });
   await page.reload();
