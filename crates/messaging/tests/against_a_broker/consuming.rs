@@ -121,7 +121,7 @@ async fn each_instance_hears_everything_while_it_is_there() {
 
 /// Two messages are in flight until the stop is requested.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn stopping_finishes_what_is_in_hand_and_leaves_the_rest() {
+async fn stopping_finishes_messages_in_flight_and_leaves_the_rest() {
     let url = vhost().await;
     let (broker, events) = (broker(&url), Events::new());
     let (finish, may_finish) = tokio::sync::watch::channel(false);

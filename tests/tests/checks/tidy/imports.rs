@@ -137,6 +137,9 @@ impl<'ast> Visit<'ast> for Reader {
         self.take_use(&item.tree, &[], is_public);
     }
 
+    /// `pub(super)` is no import.
+    fn visit_visibility(&mut self, _: &'ast Visibility) {}
+
     fn visit_path(&mut self, path: &'ast syn::Path) {
         let parts: Path = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         self.read.uses.extend(self.absolute(&parts));

@@ -54,7 +54,7 @@ fn retired_names_stay_retired() {
             let line = line.replace(ON_THE_WIRE, "");
             let found = RETIRED
                 .iter()
-                .filter(|(name, _)| line.match_indices(name).any(|(at, _)| is_word(line, at, name)));
+                .filter(|(name, _)| line.match_indices(name).any(|(at, _)| is_word(&line, at, name)));
             breaches.extend(found.map(|(name, now)| format!("{path}:{}: {name}; use {now}", index + 1)));
         }
     }
