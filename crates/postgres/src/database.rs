@@ -74,7 +74,7 @@ impl Database {
     ///
     /// # Errors
     /// [`StoreError::Unavailable`].
-    pub async fn connection(&self) -> Result<Connection, StoreError> {
+    async fn connection(&self) -> Result<Connection, StoreError> {
         match timeout(CHECKOUT, self.pool.get()).await {
             Ok(Ok(connection)) => Ok(connection),
             Ok(Err(error)) => Err(StoreError::Unavailable(reason(&error))),

@@ -118,7 +118,7 @@ async fn a_savepoint_may_fail_inside_a_transaction() {
 
 #[tokio::test]
 async fn locks_and_slow_statements_end_as_unavailable() {
-    let (database, _) = database(NOTES, 3).await;
+    let (database, url) = database(NOTES, 3).await;
     let slow: Result<(), StoreError> = database
         .transaction(async |conn| {
             sql_query("SET LOCAL statement_timeout = 50").execute(conn).await?;
@@ -128,7 +128,7 @@ async fn locks_and_slow_statements_end_as_unavailable() {
         .await;
     assert!(slow.unwrap_err().is_unavailable());
 
-    let mut holder = database.connection().await.unwrap();
+    let mut holder = AsyncPgConnection::establish(&url).await.unwrap();
     sql_query("BEGIN").execute(&mut holder).await.unwrap();
     insert(&mut holder, 1).await.unwrap();
     assert!(add(&database, 1).await.unwrap_err().is_unavailable());
@@ -137,9 +137,13 @@ async fn locks_and_slow_statements_end_as_unavailable() {
 #[tokio::test]
 async fn nobody_waits_for_a_connection_for_ever() {
     let (database, _) = database(NOTES, 2).await;
-    let _first = database.connection().await.unwrap();
-    let _second = database.connection().await.unwrap();
-    assert!(database.connection().await.err().unwrap().is_unavailable());
+    let hold = || database.read(async |_| std::future::pending::<Result<(), StoreError>>().await);
+    tokio::select! {
+        biased;
+        ended = hold() => panic!("{ended:?}"),
+        ended = hold() => panic!("{ended:?}"),
+        third = database.read(async |_| Ok::<_, StoreError>(())) => assert!(third.unwrap_err().is_unavailable()),
+    }
 }
 
 #[tokio::test]
@@ -166,23 +170,23 @@ async fn a_caller_that_goes_away_leaves_no_open_transaction_behind() {
         .await
         .unwrap();
     }
-    // The same with a plain diesel transaction on a pooled connection.
-    let mut plain = database.connection().await.unwrap();
-    let pid = backend_pid(&mut plain).await;
+    // The same with a plain diesel transaction.
     let (wrote, written) = tokio::sync::oneshot::channel();
-    let begun = plain.transaction(async |conn| {
-        insert(conn, 1).await?;
-        wrote.send(()).unwrap();
-        std::future::pending::<Result<(), StoreError>>().await
+    let begun = database.read(async |conn| {
+        let pid = backend_pid(conn).await;
+        conn.transaction(async |conn| {
+            insert(conn, 1).await?;
+            wrote.send(pid).unwrap();
+            std::future::pending::<Result<(), StoreError>>().await
+        })
+        .await
     });
-    tokio::select! {
+    let pid = tokio::select! {
         ended = begun => panic!("{ended:?}"),
         written = written => written.unwrap(),
-    }
-    drop(plain);
-    let mut next = database.connection().await.unwrap();
-    assert_ne!(backend_pid(&mut next).await, pid);
-    drop(next);
+    };
+    let next = database.read(async |conn| Ok::<_, StoreError>(backend_pid(conn).await)).await.unwrap();
+    assert_ne!(next, pid);
 
     add(&database, 1).await.unwrap();
     assert_eq!(query(&url, "SELECT count(*) FROM notes").await.unwrap(), "1");
