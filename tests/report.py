@@ -1,6 +1,6 @@
-"""Sums up a test run from what its parts left: report.py <folder> <start in Unix seconds> <part>...
+"""Summarises the results of a test run: report.py <folder> <start in Unix seconds> <part>...
 
-Prints what failed, the ten slowest tests and one line of counts. Exits with 1 when anything failed or a part left no results.
+Prints the failures, the ten slowest tests and one line of counts. Exits with 1 after a failure or without results of a part.
 """
 
 import re
@@ -11,13 +11,13 @@ from xml.etree import ElementTree
 
 
 def skipped_by_filter(log):
-    """Tests that the runner's default filter left out; its JUnit file does not list them."""
+    """The number of tests that the runner's default filter excluded. Its JUnit file does not list them."""
     found = re.findall(r"(\d+) skipped", log.read_text()) if log.exists() else []
     return int(found[-1]) if found else 0
 
 
 def written(file):
-    """The cases in a JUnit file; none when its runner died before it had written it."""
+    """The cases in a JUnit file. Empty when the runner ended without writing it."""
     try:
         return list(ElementTree.parse(file).iter("testcase"))
     except (FileNotFoundError, ElementTree.ParseError):

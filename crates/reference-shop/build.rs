@@ -1,5 +1,5 @@
-//! Makes cargo compile the crate again when a migration is added or removed. The macro that embeds migrations names
-//! only the files that it found.
+//! Recompiles the crate when a migration is added or removed. The macro that embeds migrations tracks only the existing
+//! files.
 
 fn main() {
     println!("cargo:rerun-if-changed=migrations");

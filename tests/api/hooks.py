@@ -1,4 +1,4 @@
-"""What Schemathesis cannot know from the document: values that exist, and formats of ours."""
+"""Adds what the document cannot express: values that exist, and Waybill's own formats."""
 
 import datetime
 import itertools
@@ -36,13 +36,13 @@ schemathesis.openapi.format("timeline-id", st.just(SOME_EVENT))
 
 
 def is_unseen(character):
-    """Invisible and beyond the basic plane, where the document's patterns end and the parser's rules do not."""
+    """Whether a character is invisible and beyond U+FFFF. Only the parser rejects these, not the patterns."""
     code = ord(character)
     return code > 0xFFFF and (unicodedata.category(character) == "Cf" or 0xE0000 <= code <= 0xE0FFF)
 
 
 def whole(value):
-    """JSON Schema takes 100.0 for an integer, and has no word for the API's rule that it is none."""
+    """Replaces unseen characters by x, and 100.0 by 100: JSON Schema accepts 100.0 as an integer, the API does not."""
     if isinstance(value, str):
         return "".join("x" if is_unseen(character) else character for character in value)
     if isinstance(value, dict):
@@ -59,7 +59,7 @@ PLAIN_NAME = re.compile("[!-~]{1,100}")
 
 
 def renamed(fields, name):
-    """A name of its own, where there is a good one; what is to be refused stays as it is."""
+    """Makes a valid name unique. Leaves an invalid one unchanged, because it must be refused."""
     given = fields.get(name)
     if isinstance(given, str) and PLAIN_NAME.fullmatch(given):
         fields[name] = f"{given}-{next(COUNTER)}"
@@ -76,7 +76,7 @@ def map_body(context, body):
 
 @schemathesis.hook
 def map_case(context, case):
-    """A request has a key of its own; a cursor of a timeline is one of this order's own entries."""
+    """Gives each request its own Idempotency-Key, and a timeline cursor an entry of the same order."""
     if case.headers:
         renamed(case.headers, "Idempotency-Key")
     if case.query and case.query.get("startingAfter") == SOME_EVENT:

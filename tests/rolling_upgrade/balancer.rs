@@ -267,7 +267,7 @@ fn listen(shared: &Shared, side: Side) -> anyhow::Result<(SocketAddr, AbortOnDro
     let server = server.run();
     let serving = async move {
         if let Err(error) = server.await {
-            panic!("the balancer does not listen any more: {error}");
+            panic!("the balancer stopped listening: {error}");
         }
     };
     Ok((address, AbortOnDropHandle::new(tokio::spawn(serving))))

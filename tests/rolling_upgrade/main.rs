@@ -104,7 +104,7 @@ async fn begin<'a>(
     for rollout in &rollouts {
         rollout.migrate().await.with_context(|| format!("migrating {}", rollout.service.name()))?;
     }
-    try_join_all(rollouts.iter().map(Rollout::former_goes_on)).await.context("new tables")?;
+    try_join_all(rollouts.iter().map(Rollout::former_continues)).await.context("new tables")?;
     eprintln!("the previous programs serve on the new tables");
     Ok(rollouts)
 }
@@ -153,7 +153,7 @@ async fn former_order_api_leaves(
     gate.reached().await;
     let answering = async {
         says(&stack.log(Service::OrderApi), r#""message":"stopping""#).await?;
-        ensure!(!asking.is_finished(), "it waits at the gate");
+        ensure!(!asking.is_finished(), "the call waits at the gate");
         gate.open().await;
         text(&asking.await??.expect(201)?, "id")
     };

@@ -39,7 +39,7 @@ impl Release {
 
     /// Whether the service's new program has migrations that the release lacks.
     pub(crate) fn lacks_migrations_of(&self, service: Service) -> anyhow::Result<bool> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("tests/ lies in the repository")?;
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("tests/ is in the repository")?;
         let own = format!("services/{}/migrations", service.name());
         for folder in [own.as_str(), "crates/outbox/migrations"] {
             for migration in fs::read_dir(root.join(folder))? {

@@ -59,7 +59,7 @@ impl<'a> Rollout<'a> {
         let tables = self.stack.query(self.service, tables).await?;
         for query in asked.lines() {
             let mentioned = tables.lines().chain(["LISTEN"]).find(|table| query.contains(table));
-            ensure!(mentioned.is_none(), "the new program asked {query}");
+            ensure!(mentioned.is_none(), "the new program sent {query}");
         }
         self.balancer.leave(NEW).await
     }
@@ -71,7 +71,7 @@ impl<'a> Rollout<'a> {
         self.new.ready().await.context("the new program becomes ready")
     }
 
-    pub(crate) async fn former_goes_on(&self) -> anyhow::Result<()> {
+    pub(crate) async fn former_continues(&self) -> anyhow::Result<()> {
         self.balancer.has_served(FORMER).await?;
         assert_eq!(self.balancer.answered(NEW), 0, "it gets no calls yet");
         Ok(())

@@ -118,7 +118,7 @@ async fn money_is_right(stack: &Stack, business: &Business, record: &TrafficReco
 
 /// Events may still be on their way.
 async fn has_lines(stack: &Stack, sql: &str, expected: &[String]) -> anyhow::Result<()> {
-    let found = eventually("the wallet to have them all", PATIENCE, || async {
+    let found = eventually("the wallet to have all entries", PATIENCE, || async {
         let found = lines(stack, Service::Wallet, sql).await?;
         Ok((found.len() >= expected.len()).then_some(found))
     });

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_are_read() {
+    fn commands_are_parsed() {
         let schema = |patience| Command::Schema(SchemaArguments { patience });
         let settings = |check| Command::Settings(SettingsArguments { check });
         for (words, command) in [
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_words_are_refused() {
+    fn unknown_arguments_are_refused() {
         for (words, named) in [
             ("dance", "'dance'"),
             ("migrate now", "'now'"),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_service_may_have_no_commands_of_its_own() {
+    fn a_service_may_have_no_own_commands() {
         let words = ["mint", "serve"].into_iter().map(Into::into);
         assert_eq!(Command::<NoCommands>::read("mint", words).unwrap(), Command::Serve);
     }

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn rounds_go_on_after_a_failure_and_end_with_the_token() {
+    async fn rounds_continue_after_a_failure_and_stop_with_the_token() {
         let (stop, rounds) = (CancellationToken::new(), AtomicUsize::new(0));
         every(Duration::from_millis(1), stop.clone(), |stop| {
             let round = rounds.fetch_add(1, Ordering::Relaxed);

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn only_yes_is_yes() {
+    fn only_status_200_is_ready() {
         ask(answering("HTTP/1.1 200 OK\r\n\r\n")).unwrap();
         for no in ["HTTP/1.1 503 Service Unavailable\r\n\r\n", "HTTP/1.1 404 Not Found\r\n\r\n", "what?"] {
             assert!(ask(answering(no)).is_err(), "{no}");
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn who_listens_everywhere_is_asked_here() {
+    fn a_listener_on_all_addresses_is_checked_on_loopback() {
         let here = |address: &str| on_this_machine(address.parse().unwrap()).to_string();
         assert_eq!(here("0.0.0.0:9090"), "127.0.0.1:9090");
         assert_eq!(here("[::]:9090"), "[::1]:9090");

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_reads_back_and_shows_only_its_ends() {
+    fn a_key_round_trips_and_shows_only_its_prefix_and_last_four() {
         let key = ApiKey::generate(Mode::Test, &segment(), &Entropy::seeded(7));
         assert!(key.expose().starts_with("sk_test_waybill_"));
         assert_eq!(key.expose().len(), "sk_test_waybill_".len() + 36);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn any_changed_character_is_noticed() {
+    fn any_changed_character_is_detected() {
         let key = ApiKey::generate(Mode::Live, &segment(), &Entropy::seeded(8));
         for at in 0..key.expose().len() {
             let mut changed = key.expose().as_bytes().to_vec();

@@ -199,7 +199,7 @@ mod tests {
     use EventKind::*;
 
     #[test]
-    fn a_cod_delivery_goes_all_the_way() {
+    fn a_cod_delivery_passes_all_states() {
         let way = [
             DriverAssigned,
             DriverUnassigned,
@@ -254,7 +254,7 @@ mod tests {
 
     /// All moves of SPECIFICATION §12. Any other move is refused in every state.
     #[test]
-    fn the_moves_are_those_of_the_design_and_no_other() {
+    fn only_the_specified_moves_are_legal() {
         use DeliveryStatus as S;
         let legal = |from: DeliveryState, event: EventKind| {
             let moved = |to: S| Some((to, from.cod));
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn no_cash_is_awaited_of_a_delivery_that_an_earlier_release_ended() {
+    fn a_stored_delivery_that_ended_without_payment_expects_no_cash() {
         use DeliveryStatus as S;
         for (status, cod) in [
             (S::Cancelled, CodStatus::NotApplicable),
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn states_are_spelled_alike_in_json_and_in_text() {
+    fn states_have_the_same_name_in_json_and_text() {
         for status in DeliveryStatus::VARIANTS {
             assert_eq!(serde_json::to_string(status).unwrap(), format!("\"{}\"", status.as_str()));
         }

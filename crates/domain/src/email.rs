@@ -22,12 +22,12 @@ impl Email {
         (text.len() <= Self::MAX && local_fits && host_fits).then(|| Self(text.to_owned()))
     }
 
-    /// As it was typed.
+    /// The address in its original case.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The lower-case form, which identifies an account: addresses that differ only in case belong to the same person.
+    /// The lower-case form, which identifies an account: addresses that differ only in case count as equal.
     pub fn key(&self) -> String {
         self.0.to_lowercase()
     }
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_told_from_other_texts() {
+    fn only_valid_addresses_are_accepted() {
         for good in ["a@b.co", " Owner@Shop.example ", "o'neil+x@a-b.c-d.in", "विक्रम@दुकान.भारत"]
         {
             assert!(Email::parse(good).is_some(), "{good}");
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn case_does_not_make_another_account() {
+    fn addresses_that_differ_in_case_have_the_same_key() {
         let typed = Email::parse("Owner@Shop.Example").unwrap();
         assert_eq!(typed.as_str(), "Owner@Shop.Example");
         assert_eq!(typed.key(), Email::parse("owner@shop.example").unwrap().key());

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_is_spelled_alike_in_json_and_in_text() {
+    fn every_kind_has_the_same_name_in_json_and_text() {
         for kind in EventKind::VARIANTS {
             assert_eq!(serde_json::to_string(kind).unwrap(), format!("\"{}\"", kind.as_str()));
             assert_eq!(kind.as_str().parse(), Ok(*kind));
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_moves_a_delivery_is_reported_and_a_test_is_not_subscribed_to() {
+    fn fleets_report_progress_and_the_test_kind_has_no_subscription() {
         use EventKind::{OrderCreated, WalletLowBalance, WebhookTest};
         for kind in EventKind::VARIANTS {
             assert_eq!(kind.is_progress(), ![OrderCreated, WalletLowBalance, WebhookTest].contains(kind));
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_subscription_is_the_specification_s_nine_and_order_created() {
+    fn the_default_subscription_is_the_nine_specified_kinds_and_order_created() {
         let names: Vec<_> = DEFAULT_SUBSCRIPTION.iter().map(|kind| kind.as_str()).collect();
         assert_eq!(
             names,

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_missing_fact_locks_and_only_all_of_them_unlock() {
+    fn each_missing_fact_locks_and_only_all_facts_unlock() {
         let all = GoLiveFacts {
             successful_test_order: true,
             business_active: true,

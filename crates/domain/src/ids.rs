@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_reads_back_as_written_and_other_spellings_are_refused() {
+    fn an_id_round_trips_and_other_spellings_are_refused() {
         let id = OrderId::generate(&Clock::system(), &Entropy::seeded(1));
         let text = id.to_string();
         assert_eq!(text.parse(), Ok(id));

@@ -81,7 +81,7 @@ mod tests {
     proptest! {
         /// Sums are exact or refused; they never wrap or round.
         #[test]
-        fn arithmetic_is_that_of_whole_numbers(left in any::<i64>(), right in any::<i64>()) {
+        fn arithmetic_is_exact_or_refused(left in any::<i64>(), right in any::<i64>()) {
             let (a, b) = (Paise::new(left), Paise::new(right));
             let exact = |number: i128| i64::try_from(number).ok().map(Paise::new);
             prop_assert_eq!(a.checked_add(b), exact(i128::from(left) + i128::from(right)));
@@ -94,7 +94,7 @@ mod tests {
 
         /// The displayed text converts back to the amount.
         #[test]
-        fn rupees_and_paise_are_the_amount(paise in any::<i64>()) {
+        fn the_displayed_text_converts_back(paise in any::<i64>()) {
             let shown = Paise::new(paise).to_string();
             let (sign, digits) = shown.strip_prefix('-').map_or((1, shown.as_str()), |rest| (-1, rest));
             let digits: String = digits.chars().filter(char::is_ascii_digit).collect();
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_the_range_are_refused_rather_than_wrapped() {
+    fn overflow_is_refused_and_never_wraps() {
         let (least, most, one) = (Paise::new(i64::MIN), Paise::new(i64::MAX), Paise::new(1));
         assert_eq!((most.checked_add(one), least.checked_sub(one), least.checked_neg()), (None, None, None));
         assert!(!Paise::ZERO.is_negative() && Paise::new(-1).is_negative());
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn shows_rupees() {
+    fn amounts_are_displayed_in_rupees() {
         assert_eq!(Paise::new(4_905).to_string(), "₹49.05");
         assert_eq!(Paise::new(99_900).to_string(), "₹999.00");
         assert_eq!(Paise::new(123_456).to_string(), "₹1,234.56");

@@ -17,8 +17,8 @@ impl Phone {
     const DIGITS: std::ops::RangeInclusive<usize> = 7..=15;
 
     /// Parses `+` and digits, optionally separated by spaces, hyphens, dots or brackets. Returns `None` without a
-    /// country code and for a length that the country does not use: the shop learns of a missing digit at once, not the
-    /// driver at the door.
+    /// country code and for a length that the country does not use, so that a missing digit is reported to the shop at
+    /// once.
     pub fn parse(text: &str) -> Option<Self> {
         // The library also accepts letters (1-800-FLOWERS), extensions and `tel:` addresses; Waybill does not.
         // Numbers copied from address books can contain invisible direction marks.
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_no_numbers() {
+    fn other_texts_are_refused() {
         for bad in [
             "",
             "+",
@@ -123,7 +123,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read_or_refused(text in r"\+?[0-9 ().+-]{0,24}|\PC{0,24}") {
+        fn any_text_is_parsed_or_refused(text in r"\+?[0-9 ().+-]{0,24}|\PC{0,24}") {
             if let Some(phone) = normal(&text) {
                 prop_assert_eq!(normal(&phone), Some(phone.clone()), "the normal form is its own");
                 prop_assert!(phone.len() <= 16 && phone[1..].bytes().all(|byte| byte.is_ascii_digit()));

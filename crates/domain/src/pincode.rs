@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn six_digits_of_which_the_first_is_not_0() {
+    fn a_pin_code_has_six_digits_and_does_not_start_with_0() {
         for good in ["560038", "560 038", " 560038 ", "560\u{A0}038", "999999", "100000"] {
             let plain: String = good.chars().filter(char::is_ascii_digit).collect();
             assert_eq!(Pincode::parse(good).map(Pincode::into_string), Some(plain), "{good:?}");

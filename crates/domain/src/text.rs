@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn invisible_characters_are_known() {
+    fn invisible_characters_are_recognised() {
         for c in [
             '\u{AD}',
             '\u{200B}',
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_of_nothing_to_see_looks_empty() {
+    fn a_text_without_visible_characters_looks_empty() {
         for empty in ["", "  ", "\u{3000}\u{A0}", "\u{200B}", " \u{FEFF}\u{200D} "] {
             assert!(looks_empty(empty), "{empty:?}");
         }

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_read_back_and_mistakes_are_noticed() {
+    fn codes_round_trip_and_typos_are_detected() {
         let entropy = Entropy::seeded(3);
         for mode in [Mode::Test, Mode::Live] {
             let code = TrackingCode::generate(mode, &entropy);

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_s_event_says_when_it_was_recorded_and_others_when_they_occurred() {
+    fn recorded_at_falls_back_to_occurred_at() {
         let mut envelope = envelope();
         assert_eq!(envelope.recorded_at(), envelope.occurred_at, "from a release that did not send the time");
         let recorded_at = envelope.occurred_at + TimeDelta::days(300);
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn an_envelope_reads_back_and_routes_by_mode_and_kind() {
+    fn an_envelope_round_trips_and_routes_by_mode_and_kind() {
         let written = serde_json::to_string(&envelope()).unwrap();
         assert_eq!(serde_json::from_str::<Envelope>(&written).unwrap(), envelope());
         assert_eq!(envelope().routing_key().as_str(), binding::LIVE_ORDER_CANCELLED);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn events_without_content_read_back_too() {
+    fn events_without_content_round_trip() {
         let written = serde_json::to_value(Envelope { body: Body::WalletFunded {}, ..envelope() }).unwrap();
         assert_eq!(written["type"], "wallet.funded");
         assert_eq!(serde_json::from_value::<Envelope>(written).unwrap().body, Body::WalletFunded {});

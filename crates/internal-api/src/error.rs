@@ -48,7 +48,7 @@ pub struct Refusal {
     pub status: u16,
     pub code: String,
     pub message: String,
-    /// `errors[]` and the other fields of the case.
+    /// `errors[]` and the other fields of this error code.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
 }

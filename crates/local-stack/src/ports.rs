@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_port_is_given_once() {
+    fn a_port_is_reserved_once() {
         let entropy = Entropy::seeded(7);
         let first = free(&entropy).unwrap();
         assert_ne!(remembered_or_free(first, &entropy).unwrap(), first);
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_in_use_is_not_given() {
+    fn a_port_in_use_is_not_reserved() {
         let entropy = Entropy::seeded(8);
         let holder = TcpListener::bind(loopback(0)).unwrap();
         let taken = holder.local_addr().unwrap().port();

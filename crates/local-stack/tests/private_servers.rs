@@ -19,7 +19,7 @@ fn test_directory(name: &str) -> PathBuf {
     directory
 }
 
-fn unheard() -> Listener {
+fn ignored_notices() -> Listener {
     Arc::new(|_| {})
 }
 
@@ -47,12 +47,12 @@ fn postgres_options(directory: &Path) -> PostgresOptions {
 }
 
 #[tokio::test]
-async fn postgres_comes_back_from_a_kill_with_what_was_committed() {
+async fn postgres_keeps_committed_data_after_a_kill() {
     let directory = test_directory("postgres");
-    let heard = Arc::new(Mutex::new(Vec::new()));
+    let notices = Arc::new(Mutex::new(Vec::new()));
     let listener: Listener = {
-        let heard = Arc::clone(&heard);
-        Arc::new(move |notice| heard.lock().unwrap().push(notice.clone()))
+        let notices = Arc::clone(&notices);
+        Arc::new(move |notice| notices.lock().unwrap().push(notice.clone()))
     };
     let server = Postgres::start(&postgres_options(&directory), listener).await.unwrap();
     let url = server.create_database("shop", "secret").await.unwrap();
@@ -71,8 +71,9 @@ async fn postgres_comes_back_from_a_kill_with_what_was_committed() {
     assert!(!processes_of(&directory).is_empty());
     drop(server);
     assert_eq!(processes_of(&directory), Vec::<String>::new());
-    let deaths = heard.lock().unwrap().iter().filter(|notice| matches!(notice, Notice::Died { .. })).count();
-    assert_eq!(deaths, 1, "a stop that was asked for is no death: {heard:?}");
+    let deaths =
+        notices.lock().unwrap().iter().filter(|notice| matches!(notice, Notice::Died { .. })).count();
+    assert_eq!(deaths, 1, "a requested stop is not a death: {notices:?}");
     fs::remove_dir_all(&directory).unwrap();
 }
 
@@ -82,12 +83,12 @@ async fn postgres_runs_where_its_account_cannot_reach_the_checkout() {
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
     let directory = closed.join("stack");
     let options = postgres_options(&directory);
-    let server = Postgres::start(&options, unheard()).await.unwrap();
+    let server = Postgres::start(&options, ignored_notices()).await.unwrap();
     let url = server.create_database("shop", "secret").await.unwrap();
     query(&url, "CREATE TABLE kept (id int);").await.unwrap();
     drop(server);
 
-    let server = Postgres::start(&options, unheard()).await.unwrap();
+    let server = Postgres::start(&options, ignored_notices()).await.unwrap();
     query(&url, "SELECT id FROM kept;").await.unwrap();
     drop(server);
     let data = fs::canonicalize(directory.join("postgres")).unwrap();
@@ -102,7 +103,7 @@ async fn channel(url: &str) -> Channel {
 }
 
 #[tokio::test]
-async fn rabbitmq_comes_back_from_a_kill_with_what_was_confirmed() {
+async fn rabbitmq_keeps_confirmed_messages_after_a_kill() {
     let own = OwnBroker::start().await;
     let before = channel(&own.url).await;
     let mut quorum = FieldTable::default();

@@ -20,7 +20,7 @@ async fn each_database_is_new_and_closed_to_the_others() {
 }
 
 #[tokio::test]
-async fn each_virtual_host_takes_a_client() {
+async fn each_virtual_host_accepts_a_client() {
     let servers = Servers::for_tests().await.unwrap();
     let first = servers.create_vhost().await.unwrap();
     let second = servers.create_vhost().await.unwrap();

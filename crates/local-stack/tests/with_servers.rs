@@ -36,7 +36,7 @@ fn processes_of(directory: &Path) -> usize {
 }
 
 #[tokio::test]
-async fn the_command_is_told_of_the_servers_and_its_exit_code_is_passed_on() {
+async fn the_command_gets_the_servers_and_its_exit_code_is_returned() {
     let mut process = with_servers("grep -q postgres \"$WAYBILL_TEST_SERVERS\" && exit 7");
     until("the servers have a directory", async || directory_of(&process).is_some()).await;
     let directory = directory_of(&process).unwrap();

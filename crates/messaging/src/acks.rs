@@ -1,6 +1,6 @@
-//! Batches the acknowledgements of a subscription: the broker writes each one to disk, and one for all messages up to a
-//! number costs no more than one for a single message. If the connection is lost before, handled messages are delivered
-//! again, which is always possible.
+//! Batches the acknowledgements of a subscription, because the broker writes each acknowledgement to disk. One
+//! acknowledgement can cover all messages up to a delivery tag. If the connection is lost first, handled messages are
+//! delivered again, which consumers must expect anyway.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_handled_is_acknowledged() {
+    fn only_handled_messages_are_acknowledged() {
         let take = |open: &[u64], handled: &[u64]| {
             let mut messages =
                 Messages { open: open.iter().copied().collect(), handled: handled.iter().copied().collect() };

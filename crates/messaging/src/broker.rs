@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_leaves_this_machine_is_exposed() {
+    fn only_remote_traffic_without_verified_tls_is_exposed() {
         for (url, is_exposed) in [
             ("amqp://u:p@127.0.0.1:5672/v", false),
             ("amqp://u:p@localhost/v", false),

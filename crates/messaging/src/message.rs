@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_trace_context_and_the_id_read_back() {
+    fn the_trace_context_and_the_id_round_trip() {
         let sent = TraceContext { traceparent: "00-a-b-01".into(), tracestate: Some("x=y".into()) };
         let outgoing = Outgoing {
             routing_key: "live.order.created".into(),

@@ -29,7 +29,7 @@ const FAILED: &str = "failed";
 const REDECLARE_INTERVAL: Duration = Duration::from_secs(30);
 
 /// Publishes to the exchange of the events. Clones share one channel, which serves one batch at a time: lapin assigns a
-/// returned message to the next confirm of the channel, whichever that is.
+/// returned message to the next confirm of the channel, even if that confirms another message.
 #[derive(Clone)]
 pub struct Publisher {
     link: Arc<Link>,
@@ -255,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn returned_messages_are_told_by_id_and_routing_key() {
+    fn returned_messages_are_identified_by_id_and_routing_key() {
         let message = |id: &str, routing_key: &str| Outgoing {
             routing_key: routing_key.into(),
             message_id: id.into(),

@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_shared_queue_takes_is_told_from_what_instances_hear() {
+    fn only_events_of_shared_queues_are_taken() {
         for key in [
             "live.order.created",
             "test.cod.settled",

@@ -124,7 +124,7 @@ fn limit(config: &mut Config, limits: SessionLimits) {
 }
 
 /// # Errors
-/// Says what is wrong with the URL without showing it, because it contains a password.
+/// Describes the problem of the URL without showing the URL, because it contains a password.
 pub fn check_url(settings: &settings::Database) -> Result<(), String> {
     match configure(&settings.url, SessionLimits::SERVING) {
         Ok(target) if !target.config.get_hosts().is_empty() => Ok(()),
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_leaves_this_machine_is_exposed() {
+    fn only_remote_traffic_without_verified_tls_is_exposed() {
         for (url, is_exposed) in [
             ("postgres://u@127.0.0.1/d", false),
             ("postgres://u@[::1]/d?sslmode=disable", false),
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_url_is_said_to_be_none() {
+    fn an_invalid_url_is_reported() {
         let check =
             |url: &str| check_url(&settings::Database { url: settings::Secret::new(url), pool_size: 2 });
         assert_eq!(check("postgres://u:p@h1:1,h2:2/x?sslmode=prefer"), Ok(()));

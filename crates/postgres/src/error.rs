@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_passes_by_itself_is_unavailable() {
+    fn temporary_errors_are_unavailable() {
         for (kind, message) in [
             (DatabaseErrorKind::UnableToSendCommand, "connection closed"),
             (DatabaseErrorKind::SerializationFailure, "could not serialize access due to concurrent update"),
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_wrong_is_not() {
+    fn permanent_errors_are_not_unavailable() {
         for (kind, message) in [
             (DatabaseErrorKind::UniqueViolation, "duplicate key value violates unique constraint"),
             (DatabaseErrorKind::CheckViolation, "new row violates check constraint"),

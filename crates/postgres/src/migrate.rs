@@ -62,8 +62,8 @@ async fn lock(connection: &mut AsyncPgConnection) -> anyhow::Result<()> {
     }
 }
 
-/// Unknown versions in the database belong to a later version of this program or to another program. Equal versions of
-/// both programs would count as run.
+/// Fails when the database belongs to another program: that program's migrations with the same version would count as
+/// run. Unknown later versions belong to a later release of this program.
 async fn refuse_another_history(
     connection: &mut AsyncPgConnection,
     own: &BTreeSet<String>,

@@ -1,5 +1,5 @@
-//! The `reconcile` commands compare what one service knows with what the others know. They share their arguments, their
-//! report and their exit codes.
+//! The arguments, the report and the exit codes of the `reconcile` commands, which compare the data of a service with
+//! that of other services.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ const FINDINGS: u8 = 1;
 const COULD_NOT_CHECK: u8 = 2;
 
 const PATIENCE_MAX_SECONDS: u64 = 3_600;
-/// Findings printed for people; further ones are only counted.
+/// The most findings that the text output lists. The JSON output lists all kept findings.
 const PRINTED_MAX: usize = 100;
 
 /// What to check, and how to print the result.
@@ -33,7 +33,7 @@ pub struct RunArguments {
     /// Seconds to wait for steps that may be in progress, before a difference is reported (0 to 3600)
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(..=PATIENCE_MAX_SECONDS))]
     patience: Option<u64>,
-    /// Print one JSON object with every finding that was kept
+    /// Print the report as one JSON object
     #[arg(long)]
     pub json: bool,
 }
@@ -66,9 +66,9 @@ pub struct Report {
     /// Rows checked, by kind.
     pub rows: Vec<(String, i64)>,
     pub findings: Vec<Finding>,
-    /// Includes findings that were not kept.
+    /// The number of all findings, including those that `findings` omits.
     pub total: i64,
-    /// Unfinished steps between the services that are too recent to be findings.
+    /// Steps between the services that are in progress: too recent to be findings.
     pub under_way: i64,
     /// Why the check is incomplete.
     pub error: Option<String>,
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_a_time_a_patience_and_a_format() {
+    fn arguments_are_parsed() {
         let default = Duration::from_secs(65);
         let read = |text: &str| {
             let words = std::iter::once("reconcile").chain(text.split_whitespace());
@@ -194,15 +194,15 @@ mod tests {
             (2, None, FINDINGS, "2 findings\n"),
             (
                 0,
-                Some("away"),
+                Some("unreachable"),
                 COULD_NOT_CHECK,
-                "could not check everything: away; 0 findings in the checked part\n",
+                "could not check everything: unreachable; 0 findings in the checked part\n",
             ),
             (
                 1,
-                Some("away"),
+                Some("unreachable"),
                 COULD_NOT_CHECK,
-                "could not check everything: away; 1 findings in the checked part\n",
+                "could not check everything: unreachable; 1 findings in the checked part\n",
             ),
         ] {
             let (report, mut out) = (report(total, error), Vec::new());

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_success_without_the_details_is_no_success() {
+    fn a_2xx_without_the_details_is_no_success() {
         for answer in [
             "",
             "{}",

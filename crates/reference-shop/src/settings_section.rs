@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_comes_from_the_environment() {
+    fn all_settings_come_from_the_environment() {
         let settings = load(&[
             ("WAYBILL_MODES", "live, test"),
             ("WAYBILL_WEBHOOK_SECRET", "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="),
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_is_named() {
+    fn every_error_is_named() {
         let errors = load(&[
             ("WAYBILL_BASE_URL", "http://127.0.0.1:8080/"),
             ("WAYBILL_API_KEY", "sk_test with a space"),

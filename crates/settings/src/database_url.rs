@@ -37,7 +37,7 @@ const SYSTEM: &str = "system";
 
 impl DatabaseUrl {
     /// # Errors
-    /// Says what is wrong without showing the URL, except the path of the certificates.
+    /// Describes the problem. Shows nothing of the URL except the path of the certificates.
     pub fn parse(url: &Secret) -> Result<Self, String> {
         let url = url.expose();
         if !(url.starts_with("postgres://") || url.starts_with("postgresql://")) {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn modes_are_libpqs() {
+    fn modes_match_libpq() {
         for (mode, encryption) in [
             ("", Encryption::IfOffered),
             ("?sslmode=disable", Encryption::None),
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_drivers_own_options_stay() {
+    fn the_drivers_own_options_are_kept() {
         for (url, rest) in [
             ("postgresql://h/d?a=1&sslmode=require&b=2", "postgresql://h/d?a=1&b=2"),
             ("postgres://u:p?sslmode=x@h/d?sslmode=disable", "postgres://u:p?sslmode=x@h/d"),
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_not_do_what_it_says_is_refused() {
+    fn misleading_options_are_refused() {
         for (url, error) in [
             ("mysql://h/d", "must be a postgres:// URL"),
             ("postgres://h/d?sslmode=allow", MODES),

@@ -170,7 +170,7 @@ mod tests {
         for bad in ["ftp://x", "https://u:p@h/", "https://h/?a=b", "https://h/#a", "https://"] {
             assert!(!is_taken(&web, bad), "{bad}");
         }
-        assert!(is_taken(&web, "http://collector:4318/v1/traces"), "nobody outside sends there");
+        assert!(is_taken(&web, "http://collector:4318/v1/traces"), "no outside caller uses it");
         let published = UrlRule { is_published: true, ..web };
         assert!(is_taken(&published, "https://h/v1") && is_taken(&published, "http://127.0.0.1:8081/v1"));
         let api = |is_production| Rule::Url(published.clone()).error("http://h/v1", is_production);
@@ -195,12 +195,15 @@ mod tests {
             assert!(rule.error(&format!("{own}\n{own}"), is_production).unwrap().contains("one line"));
             assert_eq!(rule.error(&format!("{own}\n"), is_production), None, "as a file ends");
             assert_eq!(rule.error(&own[1..], is_production).unwrap(), "must be at least 16 bytes long");
-            assert!(rule.error(&format!("y{}", " ".repeat(20)), is_production).is_some(), "blanks count not");
+            assert!(
+                rule.error(&format!("y{}", " ".repeat(20)), is_production).is_some(),
+                "spaces do not count"
+            );
         }
     }
 
     #[test]
-    fn a_schema_says_which_urls_are_published() {
+    fn the_schema_marks_published_urls() {
         let rule = |transform: fn(&mut Schema)| {
             let mut schema = schemars::json_schema!({ "type": "string", "format": "uri" });
             transform(&mut schema);

@@ -12,7 +12,7 @@ use crate::{Environment, Secret, SettingErrors, Settings, TrustedProxies, descri
 
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 struct Bakery {
-    /// Where it stands.
+    /// The kind of installation.
     #[serde(default)]
     environment: Environment,
     oven: Oven,
@@ -25,10 +25,10 @@ struct Oven {
     /// The door's address.
     #[schemars(example = &"127.0.0.1:1")]
     door: std::net::SocketAddr,
-    /// How to light it.
+    /// The code of the lighter.
     #[schemars(example = &"spark")]
     lighter: Secret,
-    /// How many loaves.
+    /// The number of loaves.
     #[serde(default = "loaves")]
     #[schemars(range(min = 1, max = 40))]
     loaves: u32,
@@ -45,16 +45,16 @@ struct Shop {
     open: bool,
     /// The safe's code.
     code: Secret,
-    /// Who is in front.
+    /// The proxies in front.
     proxies: TrustedProxies,
-    /// Where bread is put.
+    /// The folder for bread.
     shelf: Option<PathBuf>,
-    /// How warm it is.
+    /// The temperature.
     #[schemars(range(min = 5, max = 30))]
     degrees: f64,
-    /// What opens the back door.
+    /// The key of the back door.
     back_door: Option<Secret>,
-    /// Where it is found.
+    /// The web site.
     #[schemars(transform = crate::origin)]
     site: Option<Url>,
 }
@@ -117,14 +117,14 @@ impl Drop for TextFile {
 }
 
 #[test]
-fn defaults_and_what_is_given_make_settings() {
+fn given_values_override_defaults() {
     let bakery = load(&with(&[("WAYBILL_OVEN__LOAVES", "40"), ("WAYBILL_SHOP__OPEN", "false")])).unwrap();
     assert_eq!((bakery.oven.loaves, bakery.shop.open), (40, false));
     assert_eq!(load(&LEAST).unwrap().oven.loaves, 12);
 }
 
 #[test]
-fn every_fault_is_named_at_once() {
+fn all_errors_are_reported_at_once() {
     let text = load(&[
         ("WAYBILL_ENVIRONMENT", "production"),
         ("WAYBILL_OVEN__DOOR", "the big one"),
@@ -153,7 +153,7 @@ fn every_fault_is_named_at_once() {
 }
 
 #[test]
-fn a_value_may_stand_in_a_file() {
+fn a_value_can_come_from_a_file() {
     let lighter = TextFile::new("lighter", b"a-match-and-no-less\n");
     let bakery =
         load(&[("WAYBILL_OVEN__DOOR", "127.0.0.1:8"), ("WAYBILL_OVEN__LIGHTER_FILE", lighter.path())])
@@ -162,7 +162,7 @@ fn a_value_may_stand_in_a_file() {
 }
 
 #[test]
-fn what_is_set_to_nothing_is_not_set() {
+fn empty_variables_count_as_unset() {
     let empty = TextFile::new("empty", b"");
     let bakery = load(&with(&[
         ("WAYBILL_OVEN__LOAVES", ""),
@@ -180,7 +180,7 @@ fn what_is_set_to_nothing_is_not_set() {
 }
 
 #[test]
-fn an_empty_secret_does_not_let_the_published_one_in() {
+fn an_empty_secret_is_not_replaced_by_its_published_default() {
     let (empty, toml) = (TextFile::new("void", b"\n"), TextFile::new("void.toml", b"[shop]\ncode = \"\""));
     for variable in [
         ("WAYBILL_SHOP__CODE", ""),
@@ -193,7 +193,7 @@ fn an_empty_secret_does_not_let_the_published_one_in() {
 }
 
 #[test]
-fn a_settings_file_is_read_or_said_to_be_wrong_without_its_text() {
+fn a_settings_file_is_read_and_its_errors_do_not_show_its_text() {
     let good = TextFile::new("good.toml", b"[oven]\nloaves = 3\ndoor = \"127.0.0.1:1\"\n");
     let bakery = load(&[("WAYBILL_SETTINGS_FILE", good.path()), LEAST[0], LEAST[1]]).unwrap();
     assert_eq!((bakery.oven.loaves, bakery.oven.door.port()), (3, 8), "variables win");
@@ -214,7 +214,7 @@ fn a_settings_file_is_read_or_said_to_be_wrong_without_its_text() {
         assert!(text.contains(&error), "{name}: {text}");
         assert!(!text.contains("TOMLSECRET"), "{name}: {text}");
         assert!(text.contains("SHOP__OPEN: must be one of") && text.contains("SHOP__DEGREES: "), "{text}");
-        assert!(!text.contains("LIGHTER") && !text.contains("DOOR"), "they may stand in the file: {text}");
+        assert!(!text.contains("LIGHTER") && !text.contains("DOOR"), "they may be in the file: {text}");
     }
     let none = load("/nowhere/settings.toml");
     assert!(
@@ -226,7 +226,7 @@ fn a_settings_file_is_read_or_said_to_be_wrong_without_its_text() {
 }
 
 #[test]
-fn a_name_that_a_section_does_not_have_is_told() {
+fn unknown_names_in_a_section_are_reported() {
     let check = |more: &[(&str, &str)]| {
         let variables = with(more).into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
         check_from::<Bakery>(variables.collect()).map_err(|error| error.to_string())
@@ -250,7 +250,7 @@ fn a_name_that_a_section_does_not_have_is_told() {
 }
 
 #[test]
-fn files_that_cannot_be_had_are_faults() {
+fn unreadable_files_are_errors() {
     let long = TextFile::new("long", &[b'x'; 70_000]);
     let text = load(&[
         LEAST[0],
@@ -271,7 +271,7 @@ fn files_that_cannot_be_had_are_faults() {
 }
 
 #[test]
-fn secrets_are_not_told_with_what_is_wrong() {
+fn errors_contain_no_secrets() {
     let text = load(&with(&[("WAYBILL_SHOP", "hunter2")])).unwrap_err();
     assert!(text.contains("WAYBILL_SHOP: is a section, not a setting"), "{text}");
     assert!(!text.contains("hunter2"), "{text}");
@@ -283,7 +283,7 @@ fn secrets_are_not_told_with_what_is_wrong() {
 }
 
 #[test]
-fn the_list_tells_all_there_is_to_know() {
+fn the_list_describes_every_setting() {
     let list = describe::<Bakery>().unwrap();
     let rows: Vec<_> = list
         .iter()
@@ -308,6 +308,6 @@ fn the_list_tells_all_there_is_to_know() {
             ("WAYBILL_SHOP__SITE", "URL", false, false, None),
         ]
     );
-    assert_eq!(list[3].description, "How many loaves.");
+    assert_eq!(list[3].description, "The number of loaves.");
     assert_eq!(list[1].example.as_deref(), Some("127.0.0.1:1"));
 }

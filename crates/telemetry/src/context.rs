@@ -15,8 +15,8 @@ pub struct TraceContext {
     pub tracestate: Option<String>,
 }
 
-/// The longest accepted `tracestate`, in characters: the length that the standard requires everyone to propagate. It is
-/// stored with every event that the call causes.
+/// The longest accepted `tracestate`, in characters. The standard requires every participant to propagate at least
+/// this length. The value is stored with every event that the call causes.
 const TRACESTATE_MAX: usize = 512;
 
 impl TraceContext {
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_tracestate_is_left_out() {
+    fn a_long_tracestate_is_dropped() {
         let longest = format!("a={}", "x".repeat(510));
         let received = |state: &str| TraceContext::received("00-a-b-01".to_owned(), Some(state.to_owned()));
         assert_eq!(received(&longest).tracestate, Some(longest.clone()));
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_context_survives_the_way_through_headers() {
+    fn a_context_round_trips_through_headers() {
         let _telemetry = crate::init(&settings::Telemetry::default(), "test").unwrap();
         let outer = tracing::info_span!("outer");
         let sent = outer.in_scope(TraceContext::current).unwrap();

@@ -69,7 +69,7 @@ mod tests {
 
     /// An alert compares the lag with a value beyond the last bucket of other durations.
     #[test]
-    fn a_lag_of_minutes_is_told_from_one_of_hours() {
+    fn lag_buckets_distinguish_minutes_from_hours() {
         let recorder = builder("test").unwrap().build_recorder();
         metrics::with_local_recorder(&recorder, || {
             for lag in [200.0, 4000.0] {

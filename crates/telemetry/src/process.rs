@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fields_are_found_behind_any_name() {
+    fn the_fields_are_found_after_any_program_name() {
         let stat = "42 (a) b (c) S 1 2 3 4 5 6 7 8 9 10 250 50 13 14 15 16 17 18 9000 20";
         assert_eq!((field(stat, USER_TICKS), field(stat, SYSTEM_TICKS)), (Some(250.0), Some(50.0)));
         assert_eq!(field(stat, START_TICKS), Some(9_000.0));
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn this_process_is_told_of() {
+    fn this_process_has_metrics() {
         let mut text = String::new();
         append("test", &mut text);
         let value = |name: &str| {

@@ -50,7 +50,7 @@ impl Program {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &id]).status().expect("kill runs").success());
         let status = self.child.wait().expect("the program ends");
-        let log = self.log.take().expect("nobody else takes it").join().expect("a log in UTF-8");
+        let log = self.log.take().expect("the log is taken once").join().expect("a log in UTF-8");
         assert!(status.success(), "{status}: {log}");
         log
     }
@@ -69,8 +69,8 @@ fn read(log: ChildStdout, listening: &Sender<Url>) -> String {
     for line in BufReader::new(log).lines() {
         let line = line.expect("a log line");
         if let Some(address) = listener(&line) {
-            // The test may not ask for it.
-            let _unheard = listening.send(address);
+            // An error means that the test is not interested.
+            let _unread = listening.send(address);
         }
         read.push_str(&line);
         read.push('\n');

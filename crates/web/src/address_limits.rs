@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_may_burst_then_ask_at_the_rate() {
+    fn an_address_may_burst_and_then_call_at_the_rate() {
         let (clock, limit) = limit();
         let one = address("192.0.2.1");
         for left in (0..100).rev() {

@@ -60,7 +60,7 @@ mod tests {
     use actix_web::http::header::{HeaderName, HeaderValue};
 
     #[test]
-    fn only_what_our_own_proxies_saw_counts() {
+    fn only_addresses_from_trusted_proxies_count() {
         let none = "";
         let near = "10.0.0.0/8";
         for (peer, forwarded, proxies, expected) in [

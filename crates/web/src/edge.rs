@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn problems_go_to_those_who_ask_for_them() {
+    fn problem_details_are_sent_on_request() {
         for (accept, expected) in [
             (&["application/problem+json"][..], true),
             (&["Application/Problem+JSON;q=0.5"], true),
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_get_there_is_head() {
+    fn get_implies_head() {
         for (given, expected) in [
             ("GET", "GET, HEAD"),
             ("POST, GET", "POST, GET, HEAD"),

@@ -1,5 +1,5 @@
 //! The error body (SPECIFICATION §7 and §12): `message` for people, `code` for programs, `requestId`, all invalid
-//! fields in `errors[]`, and further fields of the case.
+//! fields in `errors[]`, and further fields of the error code.
 
 use std::fmt;
 
@@ -65,7 +65,7 @@ impl ApiError {
     pub fn passed_on(status: u16, code: String, message: String, mut rest: Map<String, Value>) -> Self {
         let mut error =
             Self::new(StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST), code, message);
-        // The edge adds the id of this request.
+        // The edge adds this request's own id.
         rest.remove("requestId");
         error.answer.rest = rest;
         error
@@ -86,7 +86,7 @@ impl ApiError {
         .retry_after(2)
     }
 
-    /// 500: a defect of this service. `what` goes to the log only.
+    /// 500: a defect of this service. `what` is logged and not sent.
     pub fn internal(what: impl fmt::Display) -> Self {
         tracing::error!(error = %what, "internal error");
         Self::new(
@@ -96,7 +96,7 @@ impl ApiError {
         )
     }
 
-    /// Adds a field of the case, such as `order`, `missing` or `shortfallPaise`.
+    /// Adds a field of this error code, such as `order`, `missing` or `shortfallPaise`.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.answer.rest.insert(name.to_owned(), value.into());

@@ -1,4 +1,4 @@
-//! Limits failed authentications per address: nobody can guess a key, and guesses cannot overload key-management.
+//! Limits failed authentications per address: keys cannot be guessed, and guesses cannot overload key-management.
 //!
 //! Counts only failures, because many callers may share an IP address. A valid key works however many attempts failed
 //! before it. An address that exceeds the hard limit is blocked: only cached keys work, and no key is looked up for it.
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_may_fail_so_often_then_once_a_second() {
+    fn an_address_may_fail_in_a_burst_and_then_once_a_second() {
         let (clock, limits) = limits(Some(5));
         for _ in 0..5 {
             assert_eq!(answer(&limits, "192.0.2.1"), 401);
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn far_beyond_comes_after_ten_times_as_many_and_passes() {
+    fn an_address_is_blocked_after_ten_times_the_limit_and_unblocked_later() {
         let (clock, limits) = limits(Some(5));
         for _ in 0..50 {
             answer(&limits, "192.0.2.1");

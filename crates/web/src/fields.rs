@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_are_whole_numbers() {
+    fn only_whole_numbers_are_integers() {
         for bad in [json!(100.0), json!(1e3), json!("100"), json!(true), json!([1])] {
             let found =
                 errors_of(json!({"fee": bad}), |f| assert_eq!(f.required_integer("fee", 1, 10_000), None));
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn invisible_characters_stand_in_human_text_and_never_in_codes() {
+    fn invisible_characters_are_allowed_in_text_but_not_in_codes() {
         let zwj = "क्\u{200D}ष, शान्\u{200C}ति";
         for (text, line, lines, code) in [
             ("\u{3000} A-1\u{A0}", Ok("A-1"), Ok("A-1"), Ok("A-1")),

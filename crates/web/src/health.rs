@@ -145,21 +145,21 @@ mod tests {
     use super::*;
 
     #[actix_web::test]
-    async fn what_is_needed_once_is_told_later_and_no_more() {
+    async fn startup_checks_are_reported_later_without_affecting_readiness() {
         let there = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&there);
         let readiness = Readiness::default().with_startup_check("broker", move || {
             let there = asked.load(Ordering::Relaxed);
-            async move { if there { Ok(()) } else { Err("away") } }
+            async move { if there { Ok(()) } else { Err("unreachable") } }
         });
         let look = async || {
             let outcomes = readiness.run().await;
             (outcomes[0].passed, outcomes[0].ready)
         };
-        assert_eq!(look().await, (false, false), "never there yet");
+        assert_eq!(look().await, (false, false), "not reachable yet");
         there.store(true, Ordering::Relaxed);
         assert_eq!(look().await, (true, true));
         there.store(false, Ordering::Relaxed);
-        assert_eq!(look().await, (false, true), "gone, and reported");
+        assert_eq!(look().await, (false, true), "unreachable: reported, but still ready");
     }
 }

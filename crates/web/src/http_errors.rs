@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn answers_before_it_arrive_as_they_are() {
+    async fn earlier_responses_pass_unchanged() {
         let before = "HTTP/1.1 200 OK\r\nrequest-id: req_1\r\ncontent-length: 2\r\n\r\n{}";
         let answer = written(&[&format!("{before}{BARE}")]).await;
         assert!(answer.starts_with(before), "{answer}");
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn all_else_passes_untouched() {
+    async fn everything_else_passes_unchanged() {
         for answer in [
             "HTTP/1.1 100 Continue\r\n\r\n",
             "HTTP/1.1 204 No Content\r\nrequest-id: req_1\r\n\r\n",

@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_has_a_default_and_what_is_given_is_read() {
+    fn omitted_parameters_have_defaults_and_given_ones_are_read() {
         let (page, mode, reference) = read("").unwrap();
         assert_eq!((page.limit, page.starting_after, mode, reference), (20, None, None, None));
         let (page, mode, reference) =
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_is_named() {
+    fn every_error_is_named() {
         for (query, field_errors) in [
             ("limit=0", "limit out_of_range"),
             ("limit=101", "limit out_of_range"),

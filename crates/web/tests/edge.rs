@@ -59,7 +59,7 @@ async fn exchange(address: std::net::SocketAddr, request: &str) -> std::io::Resu
 }
 
 #[tokio::test]
-async fn every_answer_has_a_request_id_and_every_error_a_body() {
+async fn every_response_has_a_request_id_and_every_error_a_body() {
     let edge = RequestEdge { clock: Clock::system(), entropy: Entropy::seeded(1) };
     let listener = listen("127.0.0.1:0".parse().unwrap(), ServeOptions::INTERNAL, edge, routes).unwrap();
     let (address, handle) = (listener.address, listener.handle);
@@ -119,7 +119,7 @@ async fn every_answer_has_a_request_id_and_every_error_a_body() {
         assert_eq!(body["message"].is_string() && body["requestId"].is_string(), code.is_some(), "{body}");
     }
     let (head, _) = exchange(address, &format!("GET /kept HTTP/1.1\r\n{end}\r\n")).await.unwrap();
-    assert_eq!(header(&head, "cache-control"), Some("public, max-age=300"), "a route's own word counts");
+    assert_eq!(header(&head, "cache-control"), Some("public, max-age=300"), "a route's own header is kept");
     let problem = format!("GET /fail HTTP/1.1\r\n{end}Accept: application/problem+json\r\n\r\n");
     let (head, body) = exchange(address, &problem).await.unwrap();
     assert!(head.contains("content-type: application/problem+json"), "{head}");
@@ -129,7 +129,7 @@ async fn every_answer_has_a_request_id_and_every_error_a_body() {
 }
 
 #[tokio::test]
-async fn what_http_itself_refuses_gets_an_error_body_too() {
+async fn requests_that_violate_http_get_an_error_body() {
     let edge = RequestEdge { clock: Clock::system(), entropy: Entropy::seeded(2) };
     let listener = listen("127.0.0.1:0".parse().unwrap(), ServeOptions::INTERNAL, edge, routes).unwrap();
     let (address, handle) = (listener.address, listener.handle);
@@ -183,7 +183,7 @@ async fn idle_connections_do_not_hold_up_a_stop() {
     let mut start = [0; 16];
     idle.read_exact(&mut start).await.unwrap();
     let stopping = tokio::time::timeout(std::time::Duration::from_secs(10), handle.stop(true));
-    stopping.await.expect("an idle connection is let go");
+    stopping.await.expect("an idle connection is closed");
     let mut rest = Vec::new();
     idle.read_to_end(&mut rest).await.unwrap();
     serving.await.unwrap().unwrap();
@@ -208,7 +208,7 @@ fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
 }
 
 #[tokio::test]
-async fn methods_are_told_from_the_table_and_head_is_a_get_without_its_body() {
+async fn the_router_lists_methods_and_head_is_a_get_without_a_body() {
     let edge = RequestEdge { clock: Clock::system(), entropy: Entropy::seeded(4) };
     let listener = listen("127.0.0.1:0".parse().unwrap(), ServeOptions::INTERNAL, edge, routes).unwrap();
     let (address, handle) = (listener.address, listener.handle);
@@ -251,7 +251,7 @@ async fn methods_are_told_from_the_table_and_head_is_a_get_without_its_body() {
 }
 
 #[tokio::test]
-async fn bodies_are_json_in_utf_8_as_they_are() {
+async fn bodies_must_be_json_in_utf_8_without_content_coding() {
     let edge = RequestEdge { clock: Clock::system(), entropy: Entropy::seeded(5) };
     let listener = listen("127.0.0.1:0".parse().unwrap(), ServeOptions::INTERNAL, edge, routes).unwrap();
     let (address, handle) = (listener.address, listener.handle);
@@ -285,7 +285,7 @@ async fn bodies_are_json_in_utf_8_as_they_are() {
 }
 
 #[tokio::test]
-async fn a_client_that_waits_to_be_told_to_go_on_is_told() {
+async fn expect_100_continue_is_answered() {
     let edge = RequestEdge { clock: Clock::system(), entropy: Entropy::seeded(6) };
     let listener = listen("127.0.0.1:0".parse().unwrap(), ServeOptions::INTERNAL, edge, routes).unwrap();
     let (address, handle) = (listener.address, listener.handle);

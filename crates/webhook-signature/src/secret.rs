@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_generated_secret_reads_back_and_hides_itself() {
+    fn a_generated_secret_round_trips_and_debug_hides_it() {
         let secret = Secret::generate(std::array::from_fn(|at| at as u8));
         assert_eq!(secret.expose(), "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=");
         assert_eq!(Secret::parse(secret.expose()), Ok(secret.clone()));

@@ -12,7 +12,7 @@ const SERVICE: &str = "sha256=8a354d605645c45ca3c9c56a3fb771e8806cea53089729ba48
 const STANDARD: &str = "v1,YIne1ZVy3/oWAo5hWRT2ToQJoYOU0Ns6w/9i2xzKSlg=";
 
 #[test]
-fn the_service_s_own_signature() {
+fn waybill_s_own_signature() {
     assert_eq!(sign(SECRET, SIGNED_AT, BODY.as_bytes()), SERVICE);
     assert_eq!(
         sign(SECRET, 0, b""),
@@ -49,7 +49,7 @@ fn the_example_of_standard_webhooks() {
 }
 
 #[test]
-fn each_refusal_has_its_name() {
+fn each_refusal_has_its_own_error() {
     let body = BODY.as_bytes();
     let at = |now| verify(SECRET, "1750000000", SERVICE, body, now, 300);
     assert_eq!(at(SIGNED_AT + 301), Err(VerifyError::TooOld));
@@ -59,7 +59,7 @@ fn each_refusal_has_its_name() {
     assert_eq!(with("1750000000", &SERVICE[7..]), Err(VerifyError::WrongLength));
     assert_eq!(with("1750000000", ""), Err(VerifyError::WrongLength));
     assert_eq!(with("1750000001", SERVICE), Err(VerifyError::Mismatch));
-    // The same number in another spelling gives another signature.
+    // The signature covers the timestamp as text, not as a number. Its hex digits are lower case.
     assert_eq!(with("01750000000", SERVICE), Err(VerifyError::Mismatch));
     assert_eq!(with("1750000000", &SERVICE.to_uppercase()), Err(VerifyError::Mismatch));
     let unusable =

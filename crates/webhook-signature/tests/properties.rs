@@ -8,7 +8,7 @@ const NOW: i64 = 1_750_000_000;
 
 proptest! {
     #[test]
-    fn what_was_signed_verifies(secret in any::<[u8; 32]>(), body in any::<Vec<u8>>(), id in "[a-zA-Z0-9_]{1,40}") {
+    fn signed_webhooks_verify(secret in any::<[u8; 32]>(), body in any::<Vec<u8>>(), id in "[a-zA-Z0-9_]{1,40}") {
         let secret = Secret::generate(secret);
         let own = sign(secret.expose(), NOW, &body);
         prop_assert_eq!(verify(secret.expose(), &NOW.to_string(), &own, &body, NOW, 0), Ok(()));

@@ -136,7 +136,7 @@ impl Office {
 
     async fn stops_working(&mut self, key: Integration) -> anyhow::Result<()> {
         let since = Instant::now();
-        eventually("it to be refused", REVOKED_AFTER, || async {
+        eventually("the key to be refused", REVOKED_AFTER, || async {
             let reply = key.call(Method::GET, "?limit=1", None).await?;
             if reply.status == 401 { Ok(Some(())) } else { reply.expect(200).map(|_| None) }
         })
@@ -171,7 +171,8 @@ impl Office {
         ensure!(test["succeeded"] == true && test["forgedRefused"] == true, "{test}");
         let listed = portal.get("/webhook-endpoints").await?;
         let listed = listed["data"].as_array().context("no endpoints")?;
-        let line = listed.iter().find(|line| line["id"] == self.endpoint).context("it is not listed")?;
+        let line =
+            listed.iter().find(|line| line["id"] == self.endpoint).context("the endpoint is not listed")?;
         ensure!(line["maxPerSecond"] == limit, "{line}");
         Ok(())
     }

@@ -12,7 +12,7 @@ use waybill_tests::{smallest_order, text};
 /// The cash that a driver collects.
 pub(crate) const COD_PAISE: i64 = 12_300;
 /// The pause between two orders of a client: the test is about changes, not load.
-const BREATH: Duration = Duration::from_millis(100);
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// How an order ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl Client {
             }
             let reference = format!("{}-{number}", self.name);
             placed.push(self.order(&reference, end).await.with_context(|| reference.clone())?);
-            tokio::time::sleep(BREATH).await;
+            tokio::time::sleep(PAUSE).await;
         }
         Ok(placed)
     }

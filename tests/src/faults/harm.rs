@@ -129,7 +129,7 @@ pub(crate) async fn inflict(
             let kills = apply(stack, wires, harm).await?;
             // A held message may still arrive after its sender has ended, or be lost.
             let word = if chance.below(2) == 0 { Go::On } else { Go::Cut };
-            // Nobody waits for the decision if the connection has ended.
+            // The receiver is gone if the connection has ended.
             let _ended = go.send(word);
             Ok(Done { kills, met: true })
         }
@@ -167,5 +167,5 @@ async fn apply(stack: &Stack, wires: &Wires, harm: Harm) -> anyhow::Result<u64> 
 
 /// A part that an earlier fault ended restarts soon.
 async fn is_up(stack: &Stack, part: Part) -> anyhow::Result<()> {
-    eventually("a part to be started again", RESTART_MAX, || async { Ok(stack.pid(part).map(drop)) }).await
+    eventually("a part to restart", RESTART_MAX, || async { Ok(stack.pid(part).map(drop)) }).await
 }

@@ -179,7 +179,7 @@ impl fmt::Display for RoundReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} rounds: {} kills among {} harms ({} steps not met); {} orders, {} placed, {} refused, {} refunded",
+            "{} rounds: {} kills among {} faults ({} steps not reached); {} orders, {} placed, {} refused, {} refunded",
             self.rounds,
             self.kills,
             self.harms,

@@ -1,5 +1,5 @@
 //! Checks that the AsyncAPI document matches the code, and that other releases can read the events.
-#![expect(clippy::expect_used, reason = "where a file cannot be read, the test has failed")]
+#![expect(clippy::expect_used, reason = "an unreadable file fails the test")]
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use strum::EnumCount;
 use waybill_tests::asyncapi::{KINDS, document, samples};
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository").to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ is in the repository").to_owned()
 }
 
 fn read(path: &Path) -> Value {
@@ -25,7 +25,7 @@ fn releases() -> Vec<(Value, Value)> {
     let entries = fs::read_dir(&folder).expect("the releases").map(|entry| entry.expect("a release").path());
     let mut versions: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
     versions.sort();
-    assert!(!versions.is_empty(), "no release is kept");
+    assert!(!versions.is_empty(), "no release is recorded");
     versions
         .iter()
         .map(|version| (read(&version.join("events.json")), read(&version.join("samples.json"))))
@@ -41,13 +41,13 @@ fn validator(description: &Value, kind: &str) -> Option<jsonschema::Validator> {
 }
 
 #[test]
-fn the_description_is_current() {
+fn the_document_is_current() {
     let kept = read(&root().join("proto-docs/asyncapi/events.json"));
     assert!(kept == document().expect("a document"), "run `make asyncapi`");
 }
 
 #[test]
-fn every_kind_of_event_is_described_and_every_message_fits() {
+fn every_kind_of_event_is_described_and_every_message_is_valid() {
     let description = document().expect("a document");
     assert_eq!(KINDS.len(), Body::COUNT);
     let mut seen = BTreeSet::new();
@@ -58,14 +58,14 @@ fn every_kind_of_event_is_described_and_every_message_fits() {
         assert!(validator.is_valid(&written), "{written}: {:?}", validator.validate(&written).err());
         let mut broken = written.clone();
         broken["businessId"] = json!(7);
-        assert!(!validator.is_valid(&broken), "{kind} is described as anything");
+        assert!(!validator.is_valid(&broken), "the schema of {kind} accepts anything");
         seen.insert(kind);
     }
     assert_eq!(seen, KINDS.iter().map(|kind| kind.name.to_owned()).collect());
 }
 
 #[test]
-fn a_consumer_of_a_released_version_reads_what_is_published_now() {
+fn released_consumers_can_read_current_events() {
     for (description, _) in releases() {
         for sample in samples() {
             let written = serde_json::to_value(&sample).expect("JSON");
@@ -78,7 +78,7 @@ fn a_consumer_of_a_released_version_reads_what_is_published_now() {
 }
 
 #[test]
-fn what_a_released_version_published_is_read_now() {
+fn current_consumers_can_read_released_events() {
     for (_, samples) in releases() {
         for written in samples.as_array().expect("a list") {
             let read: Envelope =

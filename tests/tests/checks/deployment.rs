@@ -1,10 +1,6 @@
 //! Checks the operators' files: `proto-docs/METRICS.md` lists the metrics of the code, alerts and dashboards query only
 //! listed metrics, every alert has a test, and every alert has a runbook.
-#![expect(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    reason = "where a file cannot be read, the test has failed"
-)]
+#![expect(clippy::expect_used, clippy::unwrap_used, reason = "an unreadable file fails the test")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -26,7 +22,7 @@ const GROUPING: &[&str] = &["by", "without", "on", "ignoring"];
 const PARTS: [&str; 3] = ["_bucket", "_sum", "_count"];
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository").to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ is in the repository").to_owned()
 }
 
 /// The files of a folder with this extension, by name.
@@ -72,7 +68,7 @@ fn recorded_in(source: &str) -> Vec<String> {
 }
 
 /// The metrics in an expression.
-fn asked(expression: &str) -> BTreeSet<String> {
+fn queried(expression: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let mut rest = without_labels(expression);
     while let Some(start) = rest.find(|letter: char| letter.is_ascii_alphabetic() || letter == '_') {
@@ -115,14 +111,15 @@ fn documented() -> BTreeSet<String> {
     let text = fs::read_to_string(root().join("proto-docs/METRICS.md")).unwrap();
     let names: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
     let unique: BTreeSet<_> = names.iter().map(|&name| name.to_owned()).collect();
-    assert_eq!(unique.len(), names.len(), "a metric stands twice in METRICS.md");
+    assert_eq!(unique.len(), names.len(), "METRICS.md lists a metric twice");
     unique
 }
 
 /// The metrics of other systems.
 fn of_others() -> BTreeSet<String> {
     let text = fs::read_to_string(root().join("proto-docs/METRICS.md")).unwrap();
-    let (_, others) = text.split_once("## Other systems").expect("METRICS.md lists what is of others");
+    let (_, others) =
+        text.split_once("## Other systems").expect("METRICS.md has a section about other systems");
     others.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).map(str::to_owned).collect()
 }
 
@@ -160,18 +157,18 @@ fn queries(value: &Value, found: &mut Vec<String>) {
 }
 
 #[test]
-fn the_document_lists_what_the_code_records() {
+fn the_document_lists_the_recorded_metrics() {
     let (recorded, documented, of_others) = (recorded(), documented(), of_others());
     let undocumented: Vec<_> = recorded.difference(&documented).collect();
     assert!(undocumented.is_empty(), "not in METRICS.md: {undocumented:?}");
     let by_name = |name: &&String| !NOT_BY_NAME.iter().any(|other| name.starts_with(other));
     let ours = documented.difference(&of_others).filter(by_name);
     let gone: Vec<_> = ours.filter(|name| !recorded.contains(*name)).collect();
-    assert!(gone.is_empty(), "in METRICS.md, and no code records it: {gone:?}");
+    assert!(gone.is_empty(), "METRICS.md lists metrics that no code records: {gone:?}");
 }
 
 #[test]
-fn alerts_and_dashboards_ask_for_metrics_that_exist() {
+fn alerts_and_dashboards_query_existing_metrics() {
     let documented = documented();
     let mut expressions = Vec::new();
     for (name, text) in files("deploy/alerts", "yaml") {
@@ -183,13 +180,13 @@ fn alerts_and_dashboards_ask_for_metrics_that_exist() {
         let dashboard = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
         let mut found = Vec::new();
         queries(&dashboard, &mut found);
-        assert!(!found.is_empty(), "{name} asks for nothing");
+        assert!(!found.is_empty(), "{name} has no queries");
         expressions.extend(found.into_iter().map(|expression| (format!("dashboards/{name}"), expression)));
     }
     for (file, expression) in expressions {
-        let asked = asked(&expression);
-        assert!(!asked.is_empty(), "{file} asks for no metric: {expression}");
-        for name in asked {
+        let queried = queried(&expression);
+        assert!(!queried.is_empty(), "{file} queries no metric: {expression}");
+        for name in queried {
             assert!(is_known(&name, &documented), "{file}: METRICS.md has no {name}, as in {expression}");
         }
     }
@@ -207,14 +204,14 @@ fn every_alert_has_its_runbook_and_every_runbook_its_alert() {
         assert_eq!(runbooks.len(), names.len(), "{file}: an alert without runbook_url");
         for (name, runbook) in names.iter().zip(&runbooks) {
             // The on-call engineer may have no access to the repository.
-            let leads = runbook.starts_with("https://") && runbook.ends_with(&format!("/{name}.md"));
-            assert!(leads, "{file}: {name} leads to {runbook}");
+            let is_runbook = runbook.starts_with("https://") && runbook.ends_with(&format!("/{name}.md"));
+            assert!(is_runbook, "{file}: the runbook of {name} is {runbook}");
         }
         for severity in values(&text, "severity") {
             assert!(["critical", "warning"].contains(&severity.as_str()), "{file}: {severity}");
         }
         for name in names {
-            assert!(alerts.insert(name.clone()), "{name} is there twice");
+            assert!(alerts.insert(name.clone()), "{name} is defined twice");
         }
     }
     let mut runbooks = files("proto-docs/runbooks", "md");
@@ -231,7 +228,7 @@ fn every_alert_has_its_runbook_and_every_runbook_its_alert() {
         for section in SECTIONS {
             let said =
                 text.split_once(section).map(|(_, rest)| rest.split("\n## ").next().unwrap_or_default());
-            assert!(said.is_some_and(|said| said.trim().len() > 5), "{file}: nothing under {section}");
+            assert!(said.is_some_and(|said| said.trim().len() > 5), "{file}: {section} is empty");
         }
         for (_, link) in text.match_indices("](").map(|(at, _)| text.split_at(at + 2)) {
             let target = link.split([')', '#']).next().unwrap_or_default();
@@ -285,11 +282,11 @@ fn each_metric_of_an_alert_is_on_a_dashboard() {
     for text in files("deploy/dashboards", "json").values() {
         let mut found = Vec::new();
         queries(&serde_json::from_str(text).unwrap(), &mut found);
-        shown.extend(found.iter().flat_map(|expression| asked(expression)));
+        shown.extend(found.iter().flat_map(|expression| queried(expression)));
     }
     let mut watched = BTreeSet::new();
     for text in files("deploy/alerts", "yaml").values() {
-        watched.extend(values(text, "expr").iter().flat_map(|expression| asked(expression)));
+        watched.extend(values(text, "expr").iter().flat_map(|expression| queried(expression)));
     }
     let of_others = of_others();
     let missing: Vec<_> = watched.difference(&shown).filter(|name| !of_others.contains(*name)).collect();
@@ -298,12 +295,12 @@ fn each_metric_of_an_alert_is_on_a_dashboard() {
 
 /// Every webhook metric that operators need has a panel.
 #[test]
-fn webhooks_are_on_a_panel_each() {
+fn every_webhook_metric_has_a_panel() {
     let dashboard: Value =
         serde_json::from_str(&files("deploy/dashboards", "json")["webhooks.json"]).unwrap();
     let mut found = Vec::new();
     queries(&dashboard, &mut found);
-    let shown: BTreeSet<String> = found.iter().flat_map(|expression| asked(expression)).collect();
+    let shown: BTreeSet<String> = found.iter().flat_map(|expression| queried(expression)).collect();
     for metric in [
         "webhook_oldest_due_age_seconds",
         "webhook_first_attempt_lag_seconds_bucket",
@@ -325,7 +322,7 @@ fn the_metrics_of_an_expression_are_found() {
         ("rate(x[$__rate_interval])", vec!["x"]),
         ("a / ignoring (state) b", vec!["a", "b"]),
     ] {
-        let found: Vec<_> = asked(expression).into_iter().collect();
+        let found: Vec<_> = queried(expression).into_iter().collect();
         assert_eq!(found, metrics, "{expression}");
     }
     assert!(!is_known("nonsense_total", &documented()));

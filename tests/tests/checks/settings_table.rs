@@ -2,7 +2,7 @@
 #![expect(
     clippy::expect_used,
     clippy::unwrap_used,
-    reason = "where a file cannot be read or a program started, the test has failed"
+    reason = "an unreadable file or a failed start fails the test"
 )]
 
 use std::fs;
@@ -13,7 +13,7 @@ use local_stack::built_program;
 use waybill_tests::settings_table::{PROGRAMS, Setting, settings_of};
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository").to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ is in the repository").to_owned()
 }
 
 #[test]
@@ -23,7 +23,7 @@ fn the_table_is_current() {
 }
 
 #[test]
-fn deploy_names_no_variable_that_nobody_reads() {
+fn deploy_names_only_variables_that_a_program_reads() {
     let table = fs::read_to_string(root().join("proto-docs/SETTINGS.md")).unwrap();
     let is_known = |variable: &str| {
         let plain = variable.strip_suffix("_FILE").unwrap_or(variable);
@@ -56,7 +56,7 @@ fn run(program: &str, words: &[&str], variables: &[(&str, &str)]) -> Output {
 }
 
 /// The program's errors in production with these values, and otherwise minimal valid settings.
-fn field_errors<'a>(program: &str, known: &'a [Setting], values: &[(&'a str, &'a str)]) -> String {
+fn setting_errors<'a>(program: &str, known: &'a [Setting], values: &[(&'a str, &'a str)]) -> String {
     let examples = known.iter().filter(|setting| setting.required);
     let mut variables: Vec<(&str, &str)> = vec![("WAYBILL_ENVIRONMENT", "production")];
     variables
@@ -86,7 +86,7 @@ fn no_secret_of_any_program_may_be_empty_weak_or_published() {
             secrets.iter().map(|setting| (setting.variable.as_str(), value)).collect()
         };
         for weak in ["x", "secret", "         x         "] {
-            let said = field_errors(program, &known, &all(weak));
+            let said = setting_errors(program, &known, &all(weak));
             assert_named(program, &secrets, &said);
             assert!(!said.contains(&format!("\"{weak}\"")), "{said}");
         }
@@ -94,15 +94,15 @@ fn no_secret_of_any_program_may_be_empty_weak_or_published() {
             setting.required || setting.default.as_deref().is_some_and(|default| !default.is_empty())
         };
         let wanted: Vec<&Setting> = secrets.iter().copied().filter(wanted).collect();
-        assert_named(program, &wanted, &field_errors(program, &known, &all("")));
+        assert_named(program, &wanted, &setting_errors(program, &known, &all("")));
         let published: Vec<&Setting> = wanted.iter().copied().filter(|setting| !setting.required).collect();
-        assert_named(program, &published, &field_errors(program, &known, &[]));
+        assert_named(program, &published, &setting_errors(program, &known, &[]));
     }
     assert!(seen > 15, "only {seen} found; is the search broken?");
 }
 
 #[test]
-fn every_url_and_every_number_of_any_program_is_judged_at_once() {
+fn every_url_and_every_number_of_any_program_is_validated_at_once() {
     for program in PROGRAMS {
         let known = settings_of(program).unwrap();
         let is_number =
@@ -115,7 +115,7 @@ fn every_url_and_every_number_of_any_program_is_judged_at_once() {
             .collect();
         for bad in ["ftp://w", "garbage=,", "nan", "postgres://u:TOLD@[bad/x"] {
             let values: Vec<_> = judged.iter().map(|setting| (setting.variable.as_str(), bad)).collect();
-            let said = field_errors(program, &known, &values);
+            let said = setting_errors(program, &known, &values);
             // Only one of these is an invalid filter: a target may have nearly any name.
             let is_bad =
                 |setting: &&Setting| bad.starts_with("postgres") || !setting.variable.ends_with("__FILTER");
@@ -132,7 +132,7 @@ fn every_url_and_every_number_of_any_program_is_judged_at_once() {
 }
 
 #[test]
-fn commands_ask_for_no_more_than_they_need() {
+fn commands_require_only_the_settings_that_they_use() {
     for program in PROGRAMS {
         for words in [&["--help"][..], &["help"], &["migrate", "--help"], &["--version"]] {
             let output = run(program, words, &[]);

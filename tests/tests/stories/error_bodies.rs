@@ -21,7 +21,7 @@ use waybill_tests::{Business, PATIENCE, smallest_order, text};
 const RECORDED_HEADERS: [&str; 6] =
     ["allow", "www-authenticate", "retry-after", "accept-encoding", "ratelimit-policy", "content-type"];
 
-/// Answers, one after the other.
+/// The responses, one after the other.
 #[derive(Default)]
 struct Recorded(String);
 
@@ -45,7 +45,7 @@ impl Recorded {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn errors_read_as_they_did() -> anyhow::Result<()> {
+async fn error_bodies_match_the_snapshots() -> anyhow::Result<()> {
     let stack = Stack::for_tests().await?;
     let mut business = Business::sign_up(&stack).await?;
     business.go_live(1_000_000).await?;
@@ -56,7 +56,7 @@ async fn errors_read_as_they_did() -> anyhow::Result<()> {
     stack.shut_down().await
 }
 
-/// Errors of a request before it is about an order.
+/// Errors of the request itself, independent of its order.
 async fn requests(stack: &Stack, business: &Business) -> anyhow::Result<Recorded> {
     let api = Api::new(stack.order_api())?;
     let mut log = Recorded::default();
@@ -72,13 +72,13 @@ async fn requests(stack: &Stack, business: &Business) -> anyhow::Result<Recorded
             "a scheme other than Bearer",
             bare(Method::GET, "/integration/orders").header(AUTHORIZATION, "Basic eDp5"),
         ),
-        ("a bad key", bare(Method::GET, "/integration/orders").bearer_auth("nonsense")),
+        ("an invalid key", bare(Method::GET, "/integration/orders").bearer_auth("nonsense")),
         ("two Authorization headers", twice("Authorization", &bearer, "Bearer other")),
         (
-            "a call from a page",
+            "a call from a web page",
             with_key(Method::GET, "/integration/orders").header("Origin", "https://shop.example"),
         ),
-        ("an address with nothing", with_key(Method::GET, "/integration/nothing")),
+        ("an unknown path", with_key(Method::GET, "/integration/nothing")),
         ("another method", with_key(Method::DELETE, "/integration/orders")),
         ("OPTIONS", bare(Method::OPTIONS, "/integration/orders/ord_x/cancel")),
         ("no Idempotency-Key", with_key(Method::POST, "/integration/orders").json(&json!({}))),
@@ -111,33 +111,33 @@ async fn bodies(stack: &Stack, business: &Business, log: &mut Recorded) -> anyho
             "another charset",
             create().header(CONTENT_TYPE, "application/json; charset=latin1").body(body.clone()),
         ),
-        ("a packed body", post().header(CONTENT_ENCODING, "gzip").body(body.clone())),
+        ("a compressed body", post().header(CONTENT_ENCODING, "gzip").body(body.clone())),
         ("no body", post()),
-        ("half a body", post().body("{\"orderReference\":")),
+        ("an incomplete JSON body", post().body("{\"orderReference\":")),
         ("a field twice", post().body("{\"a\":1,\"a\":2}")),
-        ("bytes that are no text", post().body(vec![b'"', 0xff, b'"'])),
+        ("bytes that are not UTF-8", post().body(vec![b'"', 0xff, b'"'])),
         ("no object", post().body("[]")),
         ("a large body", post().body(format!("\"{}\"", "x".repeat(300 * 1024)))),
         (
-            "every fault of a list",
+            "all errors of a list",
             with_key(
                 Method::GET,
                 "/integration/orders?limit=0&status=lost&status=x&trackingCode=1&orderReference=&startingAfter=&page=2",
             ),
         ),
         (
-            "a cursor of nowhere",
+            "an unknown cursor",
             with_key(Method::GET, "/integration/orders?startingAfter=ord_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
         ),
         ("text/html wanted", bare(Method::GET, "/integration/orders").header("Accept", "text/html")),
         (
-            "problem details wanted",
+            "problem details requested",
             bare(Method::GET, "/integration/orders").header("Accept", "application/problem+json"),
         ),
     ] {
         log.add(case, &api.send(request).await?)?;
     }
-    log.add("a body that stays away", &slow_body(stack, &business.test_key).await?)?;
+    log.add("a body that does not arrive", &slow_body(stack, &business.test_key).await?)?;
     let charset =
         api.send(create().header(CONTENT_TYPE, "application/json; charset=utf-8").body(body)).await?;
     assert_eq!(charset.status, 201, "{}", charset.text);
@@ -180,13 +180,13 @@ async fn orders(business: &Business) -> anyhow::Result<Recorded> {
                       body: Option<Value>| {
         log.add(case, &key.call(method.clone(), path, body.as_ref()).await?)
     };
-    call(&mut log, "no such order", &test, &get, unknown, None).await?;
+    call(&mut log, "an unknown order", &test, &get, unknown, None).await?;
     call(&mut log, "an order of the other mode", &live, &get, &format!("/{order}"), None).await?;
-    call(&mut log, "events of no order", &test, &get, &format!("{unknown}/events"), None).await?;
-    call(&mut log, "a cancel of no order", &test, &post, &format!("{unknown}/cancel"), None).await?;
+    call(&mut log, "events of an unknown order", &test, &get, &format!("{unknown}/events"), None).await?;
+    call(&mut log, "cancelling an unknown order", &test, &post, &format!("{unknown}/cancel"), None).await?;
     call(
         &mut log,
-        "a reason that is no text",
+        "a reason that is not a string",
         &test,
         &post,
         &format!("/{order}/cancel"),
@@ -195,7 +195,7 @@ async fn orders(business: &Business) -> anyhow::Result<Recorded> {
     .await?;
     call(
         &mut log,
-        "a live order simulated",
+        "simulating a live order",
         &live,
         &post,
         &format!("/{order}/simulate"),
@@ -206,7 +206,7 @@ async fn orders(business: &Business) -> anyhow::Result<Recorded> {
         .await?;
     call(
         &mut log,
-        "an event too early",
+        "an illegal event",
         &test,
         &post,
         &format!("/{order}/simulate"),
@@ -216,13 +216,13 @@ async fn orders(business: &Business) -> anyhow::Result<Recorded> {
     for event in ["driver.assigned", "order.picked_up"] {
         test.call(Method::POST, &format!("/{order}/simulate"), Some(&simulate(event))).await?.expect(200)?;
     }
-    call(&mut log, "a cancel after the pickup", &test, &post, &format!("/{order}/cancel"), None).await?;
+    call(&mut log, "cancelling after the pickup", &test, &post, &format!("/{order}/cancel"), None).await?;
     test.call(Method::POST, &format!("/{order}/simulate"), Some(&simulate("order.failed")))
         .await?
         .expect(200)?;
     call(
         &mut log,
-        "nothing left to simulate",
+        "simulating a completed order",
         &test,
         &post,
         &format!("/{order}/simulate"),
@@ -238,17 +238,17 @@ async fn fleet_and_tracking(stack: &Stack, business: &Business) -> anyhow::Resul
     let report = |id: &str, event: &str| json!({ "eventId": id, "event": event, "occurredAt": "2026-01-31T09:30:00Z" });
     let api = Api::new(stack.order_api())?;
     let stranger = api.request(Method::GET, "/fleet/orders").bearer_auth("nonsense");
-    log.add("a bad fleet token", &api.send(stranger).await?)?;
-    log.add("a question with faults", &business.fleet.orders("?updatedAfter=x&limit=101&since=1").await?)?;
+    log.add("an invalid fleet token", &api.send(stranger).await?)?;
+    log.add("an order list with errors", &business.fleet.orders("?updatedAfter=x&limit=101&since=1").await?)?;
     log.add(
-        "a report of no order",
+        "a report about an unknown order",
         &business.fleet.send("ord_01ARZ3NDEKTSV4RRFFQ69G5FAV", &report("1", "driver.assigned")).await?,
     )?;
     log.add(
-        "a report with faults",
+        "a report with errors",
         &business.fleet.send(&order, &json!({ "eventId": "a\u{200b}b", "event": "cod.settled" })).await?,
     )?;
-    log.add("a report too early", &business.fleet.send(&order, &report("1", "order.delivered")).await?)?;
+    log.add("an illegal report", &business.fleet.send(&order, &report("1", "order.delivered")).await?)?;
     business.fleet.send(&order, &report("1", "driver.assigned")).await?.expect(200)?;
     log.add(
         "an eventId for another report",
@@ -273,15 +273,18 @@ async fn outages(stack: &Stack, business: &Business) -> anyhow::Result<Recorded>
         Ok((stack.query(Service::OrderApi, sql).await?.trim() == "1").then_some(()))
     })
     .await?;
-    log.add("a reference that is being paid", &live.create("second", &smallest_order("contended")).await?)?;
-    log.add("a key that is being worked on", &live.create("first", &smallest_order("contended")).await?)?;
-    log.add("a wallet that does not answer", &first.await??)?;
+    log.add(
+        "a reference whose payment is in progress",
+        &live.create("second", &smallest_order("contended")).await?,
+    )?;
+    log.add("an Idempotency-Key in use", &live.create("first", &smallest_order("contended")).await?)?;
+    log.add("a hanging wallet", &first.await??)?;
     stack.resume(Service::Wallet)?;
     let other =
         business.portal.post("/api-keys", &json!({ "mode": "test", "name": "other" })).await?.expect(201)?;
     stack.stop(Service::KeyManagement).await?;
     let other = business.integration(&text(&other, "key")?)?;
-    log.add("a key that nobody can judge", &other.call(Method::GET, "", None).await?)?;
+    log.add("a key that cannot be verified", &other.call(Method::GET, "", None).await?)?;
     stack.bring_up(Service::KeyManagement).await?;
     Ok(log)
 }

@@ -9,7 +9,7 @@ use waybill_tests::faults::{Campaign, RoundReport};
 const ROUNDS: u64 = 2;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_paisa_is_accounted_for_whatever_dies_at_whichever_step() -> anyhow::Result<()> {
+async fn every_paisa_is_accounted_for_after_any_fault_at_any_step() -> anyhow::Result<()> {
     let seed = seed()?;
     println!("seed {seed}: `test-faults --seed {seed}` repeats these rounds");
     let campaign = Campaign::start(seed).await?;

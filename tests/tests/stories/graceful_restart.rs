@@ -10,7 +10,7 @@ const FEE: i64 = 4_900;
 const CLIENTS: usize = 4;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn restarts_lose_nothing_that_was_answered() -> anyhow::Result<()> {
+async fn restarts_lose_no_answered_order() -> anyhow::Result<()> {
     let stack = Stack::for_tests().await?;
     let mut business = Business::sign_up(&stack).await?;
     business.go_live(100_000_000).await?;
@@ -37,7 +37,7 @@ async fn restarts_lose_nothing_that_was_answered() -> anyhow::Result<()> {
     }
 
     wait_until_quiet(&stack).await?;
-    assert!(references.len() > CLIENTS, "orders were placed all the while");
+    assert!(references.len() > CLIENTS, "orders were placed during the restarts");
     let placed = "SELECT count(*) FROM orders WHERE mode = 'live' AND placement = 'placed'";
     assert_eq!(stack.query(Service::OrderApi, placed).await?.trim(), references.len().to_string());
     let paid = FEE * i64::try_from(references.len())?;

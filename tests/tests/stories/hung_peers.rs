@@ -10,7 +10,7 @@ use waybill_tests::{Business, PATIENCE, smallest_order, text};
 const ORDERS: usize = 25;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn orders_go_on_while_key_management_hangs() -> anyhow::Result<()> {
+async fn orders_continue_while_key_management_hangs() -> anyhow::Result<()> {
     let stack = Stack::for_tests().await?;
     let business = Business::sign_up(&stack).await?;
     let key = business.integration(&business.test_key)?;

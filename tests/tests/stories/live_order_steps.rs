@@ -18,13 +18,13 @@ async fn a_crash_between_any_two_steps_is_recovered() -> anyhow::Result<()> {
     order_api_dies_before_the_debit(&stack, &business).await?;
     the_wallet_dies_during_the_debit(&stack, &business).await?;
     order_api_dies_after_the_debit(&stack, &business).await?;
-    the_client_goes_away_during_the_debit(&stack, &business).await?;
-    equal_requests_at_once_are_one_order(&stack, &business).await?;
+    the_client_disconnects_during_the_debit(&stack, &business).await?;
+    concurrent_equal_requests_are_one_order(&stack, &business).await?;
     wait_until_quiet(&stack).await?;
     stack.shut_down().await
 }
 
-/// Sends the order in the background, like an unsuspecting client.
+/// Sends the order in the background, without waiting for the response.
 fn send(
     business: &Business,
     reference: &str,
@@ -74,7 +74,7 @@ async fn order_api_dies_before_the_debit(stack: &Stack, business: &Business) -> 
     let asking = send(business, "step-1")?;
     wait_for_placement(stack, "step-1", "pending_payment").await?;
     stack.kill(Service::OrderApi).await?;
-    assert!(asking.await?.is_err(), "nobody answered");
+    assert!(asking.await?.is_err(), "no response arrived");
     stack.bring_up(Service::Wallet).await?;
     stack.wait_ready().await?;
 
@@ -113,7 +113,7 @@ async fn order_api_dies_after_the_debit(stack: &Stack, business: &Business) -> a
     gate.reached().await;
     assert_eq!(debits(stack, "step-3").await?, "posted");
     stack.kill(Service::OrderApi).await?;
-    assert!(asking.await?.is_err(), "nobody answered");
+    assert!(asking.await?.is_err(), "no response arrived");
     gate.open().await;
     stack.wait_ready().await?;
 
@@ -125,7 +125,7 @@ async fn order_api_dies_after_the_debit(stack: &Stack, business: &Business) -> a
     Ok(())
 }
 
-async fn the_client_goes_away_during_the_debit(stack: &Stack, business: &Business) -> anyhow::Result<()> {
+async fn the_client_disconnects_during_the_debit(stack: &Stack, business: &Business) -> anyhow::Result<()> {
     let before = business.balance().await?;
     let gate = Gate::close(stack.database_url(Service::Wallet), "debits", "INSERT", "TRUE").await;
     let asking = send(business, "step-4")?;
@@ -138,7 +138,7 @@ async fn the_client_goes_away_during_the_debit(stack: &Stack, business: &Busines
     Ok(())
 }
 
-async fn equal_requests_at_once_are_one_order(stack: &Stack, business: &Business) -> anyhow::Result<()> {
+async fn concurrent_equal_requests_are_one_order(stack: &Stack, business: &Business) -> anyhow::Result<()> {
     let before = business.balance().await?;
     let sent: Vec<_> = (0..50).map(|_| send(business, "step-5")).collect::<Result<_, _>>()?;
     let mut answers = Vec::new();

@@ -19,15 +19,15 @@ async fn a_business_signs_up_goes_live_and_ships() -> anyhow::Result<()> {
     let mut business = Business::sign_up(&stack).await?;
     a_new_business_sees_the_first_labels(&business).await?;
     a_test_order_shows_in_the_portal_and_touches_no_money(&business).await?;
-    the_live_api_opens_by_itself(&mut business).await?;
+    the_live_api_opens_automatically(&mut business).await?;
     let delivered = a_cod_order_is_delivered_and_settled(&business).await?;
-    a_cancelled_order_gives_its_fee_back(&business).await?;
-    a_failed_order_keeps_or_returns_its_fee_by_the_pickup(&business).await?;
+    a_cancelled_order_is_refunded(&business).await?;
+    a_failed_order_is_refunded_only_before_the_pickup(&business).await?;
     all_ten_kinds_were_received(&business).await?;
-    too_little_in_the_wallet_is_402_until_topped_up(&business).await?;
+    a_low_balance_is_402_until_the_wallet_is_topped_up(&business).await?;
     a_failed_webhook_is_retried_and_logged(&business).await?;
     one_trace_leads_from_the_request_to_the_webhook(&business).await?;
-    the_portal_shows_it_all(&business, &delivered).await?;
+    the_portal_shows_the_whole_job(&business, &delivered).await?;
     wait_until_quiet(&stack).await?;
     stack.shut_down().await
 }
@@ -70,7 +70,7 @@ async fn a_test_order_shows_in_the_portal_and_touches_no_money(business: &Busine
     assert_eq!(
         business.fleet.send(&order, &json!({})).await?.status,
         400,
-        "the report itself is judged first"
+        "the report itself is validated first"
     );
     assert_eq!(
         business.fleet.report(&order, "driver.assigned", 0).await?.status,
@@ -83,7 +83,7 @@ async fn a_test_order_shows_in_the_portal_and_touches_no_money(business: &Busine
     Ok(())
 }
 
-async fn the_live_api_opens_by_itself(business: &mut Business) -> anyhow::Result<()> {
+async fn the_live_api_opens_automatically(business: &mut Business) -> anyhow::Result<()> {
     let locked = business.portal.post("/api-keys", &json!({ "mode": "live", "name": "too early" })).await?;
     assert_eq!((locked.status.as_u16(), locked.code()), (403, "live_api_locked"));
     assert_eq!(
@@ -136,7 +136,7 @@ async fn a_cod_order_is_delivered_and_settled(business: &Business) -> anyhow::Re
     Ok(order)
 }
 
-async fn a_cancelled_order_gives_its_fee_back(business: &Business) -> anyhow::Result<()> {
+async fn a_cancelled_order_is_refunded(business: &Business) -> anyhow::Result<()> {
     let before = business.balance().await?;
     let order = business.place(NewOrder::sample_prepaid("order-2002")).await?;
     business.fleet.report(&order, "driver.assigned", 0).await?.expect(200)?;
@@ -157,7 +157,7 @@ async fn a_cancelled_order_gives_its_fee_back(business: &Business) -> anyhow::Re
     Ok(())
 }
 
-async fn a_failed_order_keeps_or_returns_its_fee_by_the_pickup(business: &Business) -> anyhow::Result<()> {
+async fn a_failed_order_is_refunded_only_before_the_pickup(business: &Business) -> anyhow::Result<()> {
     let before = business.balance().await?;
     let late = business.place(NewOrder::sample_prepaid("order-2003")).await?;
     business.fleet.drive(&late, &["driver.assigned", "order.picked_up", "order.failed"], 0).await?;
@@ -185,7 +185,7 @@ async fn all_ten_kinds_were_received(business: &Business) -> anyhow::Result<()> 
     Ok(())
 }
 
-async fn too_little_in_the_wallet_is_402_until_topped_up(business: &Business) -> anyhow::Result<()> {
+async fn a_low_balance_is_402_until_the_wallet_is_topped_up(business: &Business) -> anyhow::Result<()> {
     let mut body = waybill_tests::smallest_order("order-2005");
     let balance = business.balance().await?;
     body["payment"]["deliveryFeePaise"] = json!(balance + 1_000);
@@ -261,7 +261,7 @@ async fn one_trace_leads_from_the_request_to_the_webhook(business: &Business) ->
     Ok(())
 }
 
-async fn the_portal_shows_it_all(business: &Business, delivered: &str) -> anyhow::Result<()> {
+async fn the_portal_shows_the_whole_job(business: &Business, delivered: &str) -> anyhow::Result<()> {
     let status = business.portal.get("/status").await?;
     assert_eq!(status["indicators"]["connectionTest"]["label"], "Connected");
     assert_eq!(status["indicators"]["webhook"]["label"], "Active");

@@ -19,14 +19,14 @@ async fn a_business_follows_its_money() -> anyhow::Result<()> {
     let mut business = Business::sign_up(&stack).await?;
     let fee = NewOrder::sample("any").payment.delivery_fee_paise;
     business.go_live(3 * fee).await?;
-    let (kept, cancelled) = a_low_balance_is_told(&business, fee).await?;
-    a_fee_that_comes_back_is_in_the_statement(&business, &cancelled, fee).await?;
-    cash_that_does_not_add_up_is_seen_by_both(&business, &kept).await?;
+    let (kept, cancelled) = a_low_balance_is_announced(&business, fee).await?;
+    a_refund_is_in_the_statement(&business, &cancelled, fee).await?;
+    business_and_operator_see_a_cash_discrepancy(&business, &kept).await?;
     stack.shut_down().await
 }
 
 /// Returns the ids of the two orders that it places.
-async fn a_low_balance_is_told(business: &Business, fee: i64) -> anyhow::Result<(String, String)> {
+async fn a_low_balance_is_announced(business: &Business, fee: i64) -> anyhow::Result<(String, String)> {
     let mut events: Vec<Value> = DEFAULT.iter().map(|kind| json!(kind)).collect();
     events.push(json!("wallet.low_balance"));
     let endpoint = format!("/webhook-endpoints/{}", business.endpoint_id);
@@ -63,14 +63,10 @@ const DEFAULT: [&str; 10] = [
     "cod.settled",
 ];
 
-async fn a_fee_that_comes_back_is_in_the_statement(
-    business: &Business,
-    order: &str,
-    fee: i64,
-) -> anyhow::Result<()> {
+async fn a_refund_is_in_the_statement(business: &Business, order: &str, fee: i64) -> anyhow::Result<()> {
     let cancel = format!("/{order}/cancel");
     business.live()?.call(Method::POST, &cancel, Some(&json!({}))).await?.expect(200)?;
-    eventually("the fee to come back", PATIENCE, || async {
+    eventually("the refund", PATIENCE, || async {
         Ok((business.entries_of(order).await?.len() == 2).then_some(()))
     })
     .await?;
@@ -104,7 +100,10 @@ async fn a_fee_that_comes_back_is_in_the_statement(
     Ok(())
 }
 
-async fn cash_that_does_not_add_up_is_seen_by_both(business: &Business, order: &str) -> anyhow::Result<()> {
+async fn business_and_operator_see_a_cash_discrepancy(
+    business: &Business,
+    order: &str,
+) -> anyhow::Result<()> {
     let expected = NewOrder::sample("any").payment.cod_amount_paise;
     business.fleet.drive(order, &COD_DELIVERY[..4], 0).await?;
     business.fleet.report(order, "cod.collected", expected - 100).await?.expect(200)?;

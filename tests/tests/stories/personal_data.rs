@@ -25,7 +25,7 @@ const PERSONAL_WORDS: [&str; 12] = [
     "handed to the neighbour",
 ];
 
-fn telling_order(reference: &str) -> Value {
+fn order_with_personal_data(reference: &str) -> Value {
     json!({
         "orderReference": reference,
         "customer": { "name": "Quentina", "phone": "+919811122233", "email": "quentina@example.com" },
@@ -51,7 +51,7 @@ async fn stack() -> anyhow::Result<Stack> {
 
 /// Places a live order with personal data. Returns its response.
 async fn place(business: &Business, reference: &str) -> anyhow::Result<Value> {
-    business.live()?.create(reference, &telling_order(reference)).await?.expect(201)
+    business.live()?.create(reference, &order_with_personal_data(reference)).await?.expect(201)
 }
 
 fn report(order: &str, event: &str) -> Value {
@@ -104,11 +104,11 @@ const ALL: [Service; 5] = [
     Service::KeyManagement,
 ];
 
-async fn until_nobody_is_told_of(stack: &Stack) -> anyhow::Result<()> {
-    let nobody = eventually("every copy to be erased", PATIENCE, || async {
+async fn until_no_personal_data_is_left(stack: &Stack) -> anyhow::Result<()> {
+    let erased = eventually("every copy to be erased", PATIENCE, || async {
         Ok(rows_with_personal_data(stack, &ALL).await?.is_empty().then_some(()))
     });
-    match nobody.await {
+    match erased.await {
         Ok(()) => Ok(()),
         Err(error) => {
             Err(error.context(format!("left in {:?}", rows_with_personal_data(stack, &ALL).await?)))
@@ -117,7 +117,7 @@ async fn until_nobody_is_told_of(stack: &Stack) -> anyhow::Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_completed_order_is_erased_everywhere_and_goes_on_to_be_one() -> anyhow::Result<()> {
+async fn a_completed_order_is_erased_everywhere_and_still_works() -> anyhow::Result<()> {
     let stack = stack().await?;
     let mut business = Business::sign_up(&stack).await?;
     business.go_live(100_000).await?;
@@ -141,11 +141,11 @@ async fn a_completed_order_is_erased_everywhere_and_goes_on_to_be_one() -> anyho
     let (order, money) = (read(&business, &id).await?, business.entries_of(&id).await?);
     let timeline = business.portal.get(&format!("/orders/{id}/events?limit=100")).await?;
     let erased = business.portal.call(Method::POST, &path, None).await?.expect(200)?;
-    until_nobody_is_told_of(&stack).await?;
+    until_no_personal_data_is_left(&stack).await?;
     let again = business.portal.call(Method::POST, &path, None).await?.expect(200)?;
     assert_eq!(again, erased, "repeated");
     assert_eq!(read(&business, &id).await?, erased);
-    what_is_left_is_what_it_was(&order, &erased);
+    everything_else_is_unchanged(&order, &erased);
     assert_eq!(business.entries_of(&id).await?, money);
     let after = business.portal.get(&format!("/orders/{id}/events?limit=100")).await?;
     let bare = |timeline: &Value| {
@@ -155,12 +155,12 @@ async fn a_completed_order_is_erased_everywhere_and_goes_on_to_be_one() -> anyho
             entry
         }))
     };
-    assert_eq!(bare(&after), bare(&timeline), "times, moves and money");
+    assert_eq!(bare(&after), bare(&timeline), "times, events and money");
     let audit = business.portal.get("/audit-log").await?;
     assert_eq!(audit["data"][0]["action"], "order.personal_data_erased");
 
-    it_is_still_an_order(&stack, &business, &receipt).await?;
-    until_nobody_is_told_of(&stack).await?;
+    the_erased_order_still_works(&stack, &business, &receipt).await?;
+    until_no_personal_data_is_left(&stack).await?;
     for service in ALL {
         let log = std::fs::read_to_string(stack.log(service))?;
         assert!(
@@ -171,7 +171,7 @@ async fn a_completed_order_is_erased_everywhere_and_goes_on_to_be_one() -> anyho
     stack.shut_down().await
 }
 
-fn what_is_left_is_what_it_was(before: &Value, erased: &Value) {
+fn everything_else_is_unchanged(before: &Value, erased: &Value) {
     for name in [
         "id",
         "serviceOrderId",
@@ -202,16 +202,20 @@ fn what_is_left_is_what_it_was(before: &Value, erased: &Value) {
     }
 }
 
-/// Replays, tracks, finds, moves and redelivers.
-async fn it_is_still_an_order(stack: &Stack, business: &Business, receipt: &Value) -> anyhow::Result<()> {
+/// The order can still be replayed, tracked, found, updated and redelivered.
+async fn the_erased_order_still_works(
+    stack: &Stack,
+    business: &Business,
+    receipt: &Value,
+) -> anyhow::Result<()> {
     let id = text(receipt, "id")?;
     let live = business.live()?;
-    let replay = live.create("telling", &telling_order("telling")).await?;
+    let replay = live.create("telling", &order_with_personal_data("telling")).await?;
     assert_eq!(replay.header("Idempotent-Replayed"), Some("true"));
     assert_eq!(&replay.expect(201)?, receipt);
-    let other = live.create("telling", &telling_order("another")).await?;
+    let other = live.create("telling", &order_with_personal_data("another")).await?;
     assert_eq!((other.status.as_u16(), other.code()), (422, "idempotency_key_reused"));
-    let taken = live.create("another-key", &telling_order("telling")).await?;
+    let taken = live.create("another-key", &order_with_personal_data("telling")).await?;
     assert_eq!((taken.status.as_u16(), taken.code()), (409, "order_reference_exists"));
 
     let code = text(receipt, "trackingCode")?;
@@ -252,7 +256,7 @@ async fn it_is_still_an_order(stack: &Stack, business: &Business, receipt: &Valu
         .await?
         .expect(202)?;
     let path = format!("/webhook-deliveries/{delivery}");
-    eventually("it to be sent again", PATIENCE, || async {
+    eventually("the redelivery", PATIENCE, || async {
         let sent = business.portal.get(&path).await?;
         Ok((sent["status"] == "succeeded" && sent["attempts"] == 2).then_some(()))
     })
@@ -266,7 +270,7 @@ async fn it_is_still_an_order(stack: &Stack, business: &Business, receipt: &Valu
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_old_goes_by_itself_and_what_is_young_or_under_way_stays() -> anyhow::Result<()> {
+async fn old_orders_are_erased_automatically_and_recent_or_open_ones_are_kept() -> anyhow::Result<()> {
     let stack = stack().await?;
     let mut business = Business::sign_up(&stack).await?;
     business.go_live(3 * FEE + 100).await?;
@@ -279,20 +283,21 @@ async fn what_is_old_goes_by_itself_and_what_is_young_or_under_way_stays() -> an
         place(&business, "under-way").await?,
     );
     let test_key = business.integration(&business.test_key)?;
-    let old_test = test_key.create("old-test", &telling_order("old-test")).await?.expect(201)?;
-    let young_test = test_key.create("young-test", &telling_order("young-test")).await?.expect(201)?;
+    let old_test = test_key.create("old-test", &order_with_personal_data("old-test")).await?.expect(201)?;
+    let young_test =
+        test_key.create("young-test", &order_with_personal_data("young-test")).await?.expect(201)?;
     let ids = ids([&old, &young, &under_way, &old_test, &young_test])?;
     deliver(&business, &ids[0]).await?;
     deliver(&business, &ids[1]).await?;
     let live = business.live()?;
-    live.create("refused", &telling_order("refused")).await?.expect(402)?;
+    live.create("refused", &order_with_personal_data("refused")).await?.expect(402)?;
     let aged = format!(
         "UPDATE orders SET updated_at = now() - interval '181 days' WHERE id IN ('{}', '{}', '{}') OR placement = 'released'",
         ids[0], ids[2], ids[3]
     );
     stack.query(Service::OrderApi, &aged).await?;
     let erased_at = "SELECT order_reference FROM orders WHERE personal_data_erased_at IS NOT NULL ORDER BY 1";
-    eventually("what is old to be erased", PATIENCE, || async {
+    eventually("old orders to be erased", PATIENCE, || async {
         let erased = stack.query(Service::OrderApi, erased_at).await?;
         Ok((erased.split_whitespace().collect::<Vec<_>>() == ["old", "old-test", "refused"]).then_some(()))
     })
@@ -313,7 +318,7 @@ async fn what_is_old_goes_by_itself_and_what_is_young_or_under_way_stays() -> an
 
     // A released order's row is reused as if it had not existed.
     business.top_up(100_000).await?;
-    let taken_over = live.create("refused", &telling_order("refused")).await?.expect(201)?;
+    let taken_over = live.create("refused", &order_with_personal_data("refused")).await?.expect(201)?;
     let id = text(&taken_over, "id")?;
     let taken_over = read(&business, &id).await?;
     assert_eq!(taken_over["customer"]["name"], "Quentina");
@@ -326,7 +331,7 @@ async fn what_is_old_goes_by_itself_and_what_is_young_or_under_way_stays() -> an
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_business_s_wish_outlives_its_service_and_the_command_says_what_it_did() -> anyhow::Result<()> {
+async fn a_requested_erasure_survives_a_kill_and_the_command_reports_its_result() -> anyhow::Result<()> {
     let stack = stack().await?;
     let mut business = Business::sign_up(&stack).await?;
     business.go_live(100_000).await?;
@@ -346,7 +351,7 @@ async fn a_business_s_wish_outlives_its_service_and_the_command_says_what_it_did
     gate.reached().await;
     stack.kill(Service::OrderApi).await?;
     gate.open().await;
-    let done = eventually("the wish to be granted", PATIENCE, || async {
+    let done = eventually("the erasure to complete", PATIENCE, || async {
         let Ok(latest) = business.portal.get("/personal-data-erasure").await else { return Ok(None) };
         Ok(Some(latest["erasure"].clone()).filter(|erasure| erasure["completedAt"].is_string()))
     })
@@ -380,7 +385,7 @@ async fn a_business_s_wish_outlives_its_service_and_the_command_says_what_it_did
     let text = run(&["--business", &business_id], 0).await?;
     assert!(text.contains("erased of 1 orders") && text.contains("1 orders are not completed"), "{text}");
     let test = stack.query(Service::OrderApi, "SELECT count(*) FROM orders WHERE mode = 'test'").await?;
-    eventually("the command to have its turn", PATIENCE, || async {
+    eventually("the command to succeed", PATIENCE, || async {
         let output = stack
             .run(Service::OrderApi, &["erase-personal-data", "--before", "2026-01-01T00:00:00Z"])
             .await?;
@@ -390,6 +395,6 @@ async fn a_business_s_wish_outlives_its_service_and_the_command_says_what_it_did
     assert_eq!(test.trim(), "1");
     let operators = format!("/businesses/{business_id}/personal-data-erasure");
     business.operator.call(Method::POST, &operators, &json!({})).await?.expect(202)?;
-    until_nobody_is_told_of(&stack).await?;
+    until_no_personal_data_is_left(&stack).await?;
     stack.shut_down().await
 }

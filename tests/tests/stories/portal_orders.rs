@@ -11,14 +11,14 @@ use waybill_tests::{Business, PATIENCE, smallest_order, text};
 const FEE: i64 = 4_900;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn orders_are_found_explained_and_called_off_in_the_portal() -> anyhow::Result<()> {
+async fn orders_are_found_explained_and_cancelled_in_the_portal() -> anyhow::Result<()> {
     let stack = Stack::for_tests().await?;
     let mut business = Business::sign_up(&stack).await?;
     business.go_live(100_000).await?;
     let stranger = Business::sign_up(&stack).await?;
-    an_order_is_found_by_each_of_its_names(&business, &stranger).await?;
-    an_order_shows_the_request_that_it_comes_from(&business, &stranger).await?;
-    an_order_is_called_off_until_its_pickup(&business, &stranger).await?;
+    an_order_is_found_by_each_of_its_identifiers(&business, &stranger).await?;
+    an_order_shows_its_original_request(&business, &stranger).await?;
+    an_order_can_be_cancelled_until_its_pickup(&business, &stranger).await?;
     stack.shut_down().await
 }
 
@@ -32,7 +32,7 @@ async fn search(business: &Business, text: &str, more: &str) -> anyhow::Result<V
     Ok(ids(&business.portal.get(&format!("/orders?search={text}{more}")).await?))
 }
 
-async fn an_order_is_found_by_each_of_its_names(
+async fn an_order_is_found_by_each_of_its_identifiers(
     business: &Business,
     stranger: &Business,
 ) -> anyhow::Result<()> {
@@ -63,10 +63,7 @@ async fn an_order_is_found_by_each_of_its_names(
     Ok(())
 }
 
-async fn an_order_shows_the_request_that_it_comes_from(
-    business: &Business,
-    stranger: &Business,
-) -> anyhow::Result<()> {
+async fn an_order_shows_its_original_request(business: &Business, stranger: &Business) -> anyhow::Result<()> {
     let test_key = business.integration(&business.test_key)?;
     let mut body = smallest_order("explained");
     body["notes"] = json!({ "internalNote": "shelf 4" });
@@ -87,13 +84,13 @@ async fn an_order_shows_the_request_that_it_comes_from(
     assert_eq!(request["keyPrefix"], "sk_test_waybill_");
     assert_eq!(request["keyLastFour"], business.test_key[business.test_key.len() - 4..]);
     test_key.create("explained-key", &body).await?.expect(201)?;
-    assert_eq!(business.portal.get(&path).await?, request, "a replay is no new request");
+    assert_eq!(business.portal.get(&path).await?, request, "a replay does not replace the original request");
     let refused = stranger.portal.call(Method::GET, &path, None).await?;
     assert_eq!((refused.status.as_u16(), refused.code()), (404, "order_not_found"));
     Ok(())
 }
 
-async fn an_order_is_called_off_until_its_pickup(
+async fn an_order_can_be_cancelled_until_its_pickup(
     business: &Business,
     stranger: &Business,
 ) -> anyhow::Result<()> {
@@ -109,7 +106,7 @@ async fn an_order_is_called_off_until_its_pickup(
     assert_eq!((&cancelled["status"], &cancelled["reason"]), (&json!("cancelled"), &json!("Out of stock")));
     let again = business.portal.call(Method::POST, &path, None).await?.expect(200)?;
     assert_eq!(again, cancelled, "repeated, without a body");
-    eventually("the fee to come back", PATIENCE, || async {
+    eventually("the refund", PATIENCE, || async {
         Ok((business.balance().await? == before + FEE).then_some(()))
     })
     .await?;
@@ -130,16 +127,16 @@ async fn an_order_is_called_off_until_its_pickup(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_tried_is_proved_and_the_operator_finds_what_there_is() -> anyhow::Result<()> {
+async fn retries_are_proved_and_the_operator_finds_any_order() -> anyhow::Result<()> {
     let stack = Stack::for_tests().await?;
     let mut business = Business::sign_up(&stack).await?;
     let stranger = Business::sign_up(&stack).await?;
-    retries_are_proved_by_what_happened(&stack, &business).await?;
+    retries_are_proved_by_their_requests(&stack, &business).await?;
     a_receiver_that_verifies_is_proved(&business).await?;
     let untried = advice(&stranger).await?;
     assert!(untried.iter().all(|item| item["done"] == false), "another business tried nothing: {untried:?}");
     business.go_live(100_000).await?;
-    the_operator_finds_any_order_and_sees_how_its_business_fares(&business, &stranger).await?;
+    the_operator_finds_any_order_and_the_status_of_its_business(&business, &stranger).await?;
     stack.shut_down().await
 }
 
@@ -160,7 +157,7 @@ async fn proved(business: &Business, item: usize) -> anyhow::Result<Vec<String>>
     Ok(ids.map(str::to_owned).collect())
 }
 
-async fn retries_are_proved_by_what_happened(stack: &Stack, business: &Business) -> anyhow::Result<()> {
+async fn retries_are_proved_by_their_requests(stack: &Stack, business: &Business) -> anyhow::Result<()> {
     let key = business.integration(&business.test_key)?;
     let request_id = |reply: &demo::clients::Reply| reply.header("Request-Id").unwrap_or_default().to_owned();
     let good = smallest_order("retried");
@@ -172,7 +169,7 @@ async fn retries_are_proved_by_what_happened(stack: &Stack, business: &Business)
     key.create("never-retried", &faulty).await?;
     // A separate worker records it a moment later.
     let remembered = "SELECT count(*) FROM failed_test_requests";
-    eventually("the failures to be remembered", PATIENCE, || async {
+    eventually("the failures to be recorded", PATIENCE, || async {
         Ok((stack.query(Service::OrderApi, remembered).await?.trim() == "2").then_some(()))
     })
     .await?;
@@ -183,7 +180,11 @@ async fn retries_are_proved_by_what_happened(stack: &Stack, business: &Business)
     let placed = key.create("retried", &good).await?;
     assert_eq!(placed.status.as_u16(), 201);
     assert_eq!(proved(business, 1).await?, [request_id(&failed), request_id(&placed)]);
-    assert_eq!(stack.query(Service::OrderApi, remembered).await?.trim(), "0", "proved, it needs no more");
+    assert_eq!(
+        stack.query(Service::OrderApi, remembered).await?.trim(),
+        "0",
+        "the failure is deleted once it has proved a retry"
+    );
     key.create("fails-again", &faulty).await?;
 
     let replayed = key.create("retried", &good).await?;
@@ -191,7 +192,7 @@ async fn retries_are_proved_by_what_happened(stack: &Stack, business: &Business)
     let proof = [request_id(&placed), request_id(&replayed)];
     assert_eq!(proved(business, 0).await?, proof);
     key.create("retried", &good).await?.expect(201)?;
-    assert_eq!(proved(business, 0).await?, proof, "the first one stays");
+    assert_eq!(proved(business, 0).await?, proof, "the first proof is kept");
     assert_eq!(stack.query(Service::OrderApi, remembered).await?.trim(), "0");
     let kept = stack.query(Service::OrderApi, "SELECT count(*) FROM retry_proofs").await?;
     assert_eq!(kept.trim(), "2");
@@ -207,7 +208,7 @@ async fn a_receiver_that_verifies_is_proved(business: &Business) -> anyhow::Resu
     Ok(())
 }
 
-async fn the_operator_finds_any_order_and_sees_how_its_business_fares(
+async fn the_operator_finds_any_order_and_the_status_of_its_business(
     business: &Business,
     stranger: &Business,
 ) -> anyhow::Result<()> {

@@ -21,12 +21,12 @@ async fn orders_and_their_timelines_are_read_by_their_own_business() -> anyhow::
     business.go_live(100_000).await?;
     let stranger = Business::sign_up(&stack).await?;
 
-    pages_stay_put_while_orders_come_in(&business).await?;
+    pages_are_stable_while_orders_arrive(&business).await?;
     filters_find_one_and_wrong_values_are_refused(&business, &stranger).await?;
-    let order = a_timeline_tells_moves_money_and_webhooks(&business).await?;
+    let order = a_timeline_lists_moves_money_and_webhooks(&business).await?;
     a_timeline_is_the_same_page_by_page(&business, &order).await?;
-    nobody_else_reads_it(&business, &stranger, &order).await?;
-    an_outage_is_told_and_hides_no_move(&stack, &business, &order).await?;
+    no_other_business_can_read_it(&business, &stranger, &order).await?;
+    an_outage_is_reported_and_hides_no_move(&stack, &business, &order).await?;
     stack.shut_down().await
 }
 
@@ -38,7 +38,7 @@ fn entries(page: &Value) -> Vec<Value> {
     page["data"].as_array().cloned().unwrap_or_default()
 }
 
-async fn pages_stay_put_while_orders_come_in(business: &Business) -> anyhow::Result<()> {
+async fn pages_are_stable_while_orders_arrive(business: &Business) -> anyhow::Result<()> {
     let key = business.integration(&business.test_key)?;
     let mut placed = Vec::new();
     for number in 0..7 {
@@ -122,7 +122,7 @@ async fn filters_find_one_and_wrong_values_are_refused(
     let found: Vec<_> =
         all.body["errors"].as_array().into_iter().flatten().map(|error| error["field"].clone()).collect();
     // The cursor is checked only after all other parameters are valid.
-    assert_eq!(found, ["limit", "orderReference", "status", "page"], "every fault at once: {}", all.text);
+    assert_eq!(found, ["limit", "orderReference", "status", "page"], "all errors at once: {}", all.text);
     for query in ["limit=101", "since=1"] {
         let refused = get(&test, &format!("/{id}/events?{query}")).await?;
         assert_eq!((refused.status.as_u16(), refused.code()), (400, "invalid_request"), "{query}");
@@ -136,7 +136,7 @@ async fn filters_find_one_and_wrong_values_are_refused(
 }
 
 /// A cancelled live order: its fee, three moves, their webhooks, and the refund.
-async fn a_timeline_tells_moves_money_and_webhooks(business: &Business) -> anyhow::Result<String> {
+async fn a_timeline_lists_moves_money_and_webhooks(business: &Business) -> anyhow::Result<String> {
     let order = business.place(NewOrder::sample_prepaid("timeline-1")).await?;
     business.fleet.report(&order, "driver.assigned", 0).await?.expect(200)?;
     let live = business.live()?;
@@ -164,13 +164,13 @@ async fn a_timeline_tells_moves_money_and_webhooks(business: &Business) -> anyho
     let money: Vec<_> =
         of("money").iter().map(|entry| (entry["kind"].clone(), entry["amountPaise"].clone())).collect();
     assert_eq!(money, [(json!("delivery_fee"), json!(-FEE)), (json!("refund"), json!(FEE))]);
-    assert_eq!(all[0]["kind"], "delivery_fee", "an order is paid before it is one");
+    assert_eq!(all[0]["kind"], "delivery_fee", "an order is paid before it is placed");
     for webhook in of("webhook") {
         assert_eq!(webhook["state"], webhook["status"], "the former name stays");
         assert_eq!((&webhook["attempts"], &webhook["lastResponseStatus"]), (&json!(1), &json!(200)));
         assert_eq!(webhook["endpointId"], json!(business.endpoint_id));
         let place = |id: &Value| all.iter().position(|entry| entry["id"] == *id).context("not in the list");
-        assert!(place(&webhook["eventId"])? < place(&webhook["id"])?, "a webhook follows its move");
+        assert!(place(&webhook["eventId"])? < place(&webhook["id"])?, "a webhook follows its event");
     }
     assert!(all.iter().all(|entry| entry["recordedAt"].is_string()), "{all:?}");
 
@@ -200,7 +200,11 @@ async fn a_timeline_is_the_same_page_by_page(business: &Business, order: &str) -
     Ok(())
 }
 
-async fn nobody_else_reads_it(business: &Business, stranger: &Business, order: &str) -> anyhow::Result<()> {
+async fn no_other_business_can_read_it(
+    business: &Business,
+    stranger: &Business,
+    order: &str,
+) -> anyhow::Result<()> {
     let path = format!("/{order}/events");
     for key in [business.integration(&business.test_key)?, stranger.integration(&stranger.test_key)?] {
         let refused = get(&key, &path).await?;
@@ -234,7 +238,7 @@ async fn nobody_else_reads_it(business: &Business, stranger: &Business, order: &
     Ok(())
 }
 
-async fn an_outage_is_told_and_hides_no_move(
+async fn an_outage_is_reported_and_hides_no_move(
     stack: &Stack,
     business: &Business,
     order: &str,
@@ -253,7 +257,7 @@ async fn an_outage_is_told_and_hides_no_move(
     assert_eq!(entries(&page).len(), 3);
     assert!(entries(&page).iter().all(|entry| entry["type"] == "status"));
     let unknown = get(&live, &format!("{path}?startingAfter={}", text(&webhook, "id")?)).await?;
-    assert_eq!(unknown.status, 503, "its place cannot be known: {}", unknown.text);
+    assert_eq!(unknown.status, 503, "its position in the list is unknown: {}", unknown.text);
     stack.resume(Service::Wallet)?;
     stack.bring_up(Service::WebhookDispatcher).await?;
     let page = get(&live, &path).await?.expect(200)?;

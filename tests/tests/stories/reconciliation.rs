@@ -16,7 +16,7 @@ use waybill_tests::{Business, PATIENCE, smallest_order, wait_until_quiet};
 const LARGE_FEE: i64 = 1_000_000;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn orders_and_books_agree_and_are_told_when_they_do_not() -> anyhow::Result<()> {
+async fn orders_and_ledger_agree_and_differences_are_reported() -> anyhow::Result<()> {
     let directory = Stack::test_directory()?;
     let options = StackOptions::on_test_servers(&directory, Servers::for_tests().await?).variable(
         Service::Wallet,
@@ -40,8 +40,8 @@ async fn orders_and_books_agree_and_are_told_when_they_do_not() -> anyhow::Resul
     let text = reconcile(&stack, &["--since", "2026-01-01T00:00:00Z"], 0).await?;
     assert!(text.contains("  order_transfers: 10\n"), "{text}");
 
-    what_is_broken_is_found(&stack, &cancelled).await?;
-    only_services_may_ask(&stack).await?;
+    damage_is_found(&stack, &cancelled).await?;
+    only_services_may_call(&stack).await?;
     stack.stop(Service::OrderApi).await?;
     let text = reconcile(&stack, &[], 2).await?;
     assert!(text.contains("order-api is unavailable"), "{text}");
@@ -82,7 +82,7 @@ async fn orders_of_every_kind(business: &Business) -> anyhow::Result<String> {
 }
 
 async fn wait_for_refund(business: &Business, order: &str) -> anyhow::Result<()> {
-    eventually("the fee to come back", PATIENCE, || async {
+    eventually("the refund", PATIENCE, || async {
         Ok((business.entries_of(order).await?.len() == 2).then_some(()))
     })
     .await?;
@@ -93,7 +93,7 @@ async fn wait_for_refund(business: &Business, order: &str) -> anyhow::Result<()>
     .await
 }
 
-async fn what_is_broken_is_found(stack: &Stack, cancelled: &str) -> anyhow::Result<()> {
+async fn damage_is_found(stack: &Stack, cancelled: &str) -> anyhow::Result<()> {
     until_shown(stack, "a first turn", |metrics| {
         value_of(metrics, "wallet_reconciliation_completed_timestamp_seconds") > Some(0.0)
     })
@@ -144,7 +144,7 @@ fn value_of(metrics: &str, name: &str) -> Option<f64> {
 }
 
 /// The endpoints that the wallet calls: internal, and strict about their input.
-async fn only_services_may_ask(stack: &Stack) -> anyhow::Result<()> {
+async fn only_services_may_call(stack: &Stack) -> anyhow::Result<()> {
     let http = reqwest::Client::builder().timeout(Duration::from_secs(20)).build()?;
     let url = format!("{}/internal/orders/payments", stack.internal_url(Service::OrderApi));
     assert_eq!(http.get(&url).send().await?.status(), 401);

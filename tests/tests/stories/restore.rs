@@ -13,8 +13,7 @@ use waybill_tests::restoring::{ALL, differences, dump, restore};
 use waybill_tests::{Business, PATIENCE, smallest_order, text, wait_until_quiet};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_differs_after_a_restore_is_named_and_after_a_consistent_one_nothing_does() -> anyhow::Result<()>
-{
+async fn a_partial_restore_has_findings_and_a_consistent_one_has_none() -> anyhow::Result<()> {
     let stack = Stack::for_tests().await?;
     let mut business = Business::sign_up(&stack).await?;
     business.go_live(1_000_000).await?;
@@ -50,11 +49,7 @@ async fn what_differs_after_a_restore_is_named_and_after_a_consistent_one_nothin
         named("refund_not_due", &cancelled),
         named("cash_differs_from_order", &cash),
     ]);
-    assert_eq!(
-        differences(&stack, Service::Wallet, 1).await?,
-        wanted,
-        "order-api alone is of the earlier moment"
-    );
+    assert_eq!(differences(&stack, Service::Wallet, 1).await?, wanted, "only order-api was restored");
 
     restore(&stack, &now, &[Service::OrderApi]).await?;
     restore(&stack, &earlier, &[Service::Wallet]).await?;
@@ -64,22 +59,22 @@ async fn what_differs_after_a_restore_is_named_and_after_a_consistent_one_nothin
         named("refund_missing", &cancelled),
         named("cash_missing", &cash),
     ]);
-    assert_eq!(
-        differences(&stack, Service::Wallet, 1).await?,
-        wanted,
-        "wallet alone is of the earlier moment"
-    );
+    assert_eq!(differences(&stack, Service::Wallet, 1).await?, wanted, "only wallet was restored");
 
     restore(&stack, &earlier, &ALL).await?;
-    assert_eq!(differences(&stack, Service::Wallet, 0).await?, BTreeSet::new(), "all are of one moment");
-    it_goes_on(&business, &cash, &later[0]).await?;
+    assert_eq!(
+        differences(&stack, Service::Wallet, 0).await?,
+        BTreeSet::new(),
+        "all were restored to the same moment"
+    );
+    orders_and_webhooks_continue(&business, &cash, &later[0]).await?;
     wait_until_quiet(&stack).await?;
     assert_eq!(differences(&stack, Service::Wallet, 0).await?, BTreeSet::new());
     stack.shut_down().await
 }
 
 async fn wait_for_the_money(business: &Business, cancelled: &str) -> anyhow::Result<()> {
-    eventually("the fee to come back and the cash to be settled", PATIENCE, || async {
+    eventually("the refund and the settled cash", PATIENCE, || async {
         let back = business.entries_of(cancelled).await?.len() == 2;
         let cash = business.portal.get("/cod").await?;
         Ok((back && cash["data"][0]["status"] == "settled").then_some(()))
@@ -88,10 +83,14 @@ async fn wait_for_the_money(business: &Business, cancelled: &str) -> anyhow::Res
 }
 
 /// The shop retries an order that it knows and the service forgot; common orders continue; and the webhooks arrive.
-async fn it_goes_on(business: &Business, known: &str, forgotten: &str) -> anyhow::Result<()> {
+async fn orders_and_webhooks_continue(
+    business: &Business,
+    known: &str,
+    forgotten: &str,
+) -> anyhow::Result<()> {
     let live = business.live()?;
     let again = live.create("later-1", &smallest_order("later-1")).await?;
-    assert_eq!(again.header("Idempotent-Replayed"), None, "it is not known any more");
+    assert_eq!(again.header("Idempotent-Replayed"), None, "the service has forgotten it");
     assert_ne!(text(&again.expect(201)?, "id")?, forgotten);
     business.fleet.drive(known, &["driver.assigned"], 0).await?;
     let logged = format!(

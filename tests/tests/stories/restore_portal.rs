@@ -23,7 +23,7 @@ struct Later {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn portal_api_names_what_others_forgot_and_what_it_forgot_itself() -> anyhow::Result<()> {
+async fn portal_api_reports_the_differences_after_a_partial_restore() -> anyhow::Result<()> {
     let stack = Stack::for_tests().await?;
     let mut business = Business::sign_up(&stack).await?;
     business.go_live(1_000_000).await?;
@@ -46,7 +46,7 @@ async fn portal_api_names_what_others_forgot_and_what_it_forgot_itself() -> anyh
                 ("key_unexplained", &later.made_key),
                 ("key_unexplained", &later.replacing_key),
                 ("endpoint_unexplained", &later.made_endpoint),
-                // It has forgotten the deletion.
+                // The restored service has forgotten the deletion.
                 ("endpoint_forgotten", &later.deleted_endpoint),
             ],
         ),
@@ -77,14 +77,18 @@ async fn portal_api_names_what_others_forgot_and_what_it_forgot_itself() -> anyh
         restore(&stack, &earlier, &[service]).await?;
         let wanted: BTreeSet<String> = wanted.iter().map(|(check, id)| format!("{check} {id}")).collect();
         let named = differences(&stack, Service::PortalApi, 1).await?;
-        assert_eq!(named, wanted, "{service:?} alone is of the earlier moment");
+        assert_eq!(named, wanted, "only {service:?} was restored");
         restore(&stack, &now, &[service]).await?;
     }
     assert_eq!(differences(&stack, Service::PortalApi, 0).await?, BTreeSet::new());
 
     restore(&stack, &earlier, &ALL).await?;
-    assert_eq!(differences(&stack, Service::PortalApi, 0).await?, BTreeSet::new(), "all are of one moment");
-    a_service_that_is_away_is_no_agreement(&stack).await?;
+    assert_eq!(
+        differences(&stack, Service::PortalApi, 0).await?,
+        BTreeSet::new(),
+        "all were restored to the same moment"
+    );
+    an_unreachable_service_is_an_incomplete_check(&stack).await?;
     stack.shut_down().await
 }
 
@@ -133,7 +137,7 @@ async fn endpoint(business: &Business, name: &str) -> anyhow::Result<String> {
     text(&business.portal.post("/webhook-endpoints", &wanted).await?.expect(201)?, "id")
 }
 
-async fn a_service_that_is_away_is_no_agreement(stack: &Stack) -> anyhow::Result<()> {
+async fn an_unreachable_service_is_an_incomplete_check(stack: &Stack) -> anyhow::Result<()> {
     stack.stop(Service::KeyManagement).await?;
     let output = stack.run(Service::PortalApi, &["reconcile", "--json"]).await?;
     let report: Value = serde_json::from_slice(&output.stdout)?;

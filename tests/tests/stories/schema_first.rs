@@ -27,7 +27,7 @@ async fn begins_with_an_empty_database(stack: &Stack, service: Service) -> anyho
     waits(&instance).await?;
     says(&instance, "__diesel_schema_migrations").await?;
     let tables = query(&database, "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").await?;
-    assert_eq!(tables.trim(), "0", "it made none");
+    assert_eq!(tables.trim(), "0", "the program created no tables");
     assert!(!takes_calls(&instance).await?, "it takes no calls");
 
     assert!(instance.run(&["migrate"]).await?.status.success());
@@ -68,11 +68,11 @@ fn instance(stack: &Stack, service: Service, name: &str, database: &str) -> anyh
 async fn waits(instance: &Instance) -> anyhow::Result<()> {
     let management = Api::new(instance.management_url())?;
     let get = async |path: &str| management.send(management.request(Method::GET, path)).await;
-    eventually("a sign of life", PATIENCE, || async {
+    eventually("the liveness check", PATIENCE, || async {
         Ok(get("/health/live").await.is_ok_and(|answer| answer.status == 200).then_some(()))
     })
     .await?;
-    eventually("all but the tables", PATIENCE, || async {
+    eventually("readiness to lack only the tables", PATIENCE, || async {
         let checks = get("/health/ready").await?.expect(503)?["checks"].take();
         assert_eq!(checks["schema"], false, "{checks}");
         Ok((checks["database"] == true && checks["broker"] == true).then_some(()))

@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 use waybill_tests::{Business, PATIENCE, assert_in_order, kinds, smallest_order, text};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn test_orders_move_when_asked_to_and_by_themselves() -> anyhow::Result<()> {
+async fn test_orders_move_by_hand_and_automatically() -> anyhow::Result<()> {
     let stack = Stack::for_tests().await?;
     let mut business = Business::sign_up(&stack).await?;
-    by_hand_each_answer_names_the_next_moves(&business).await?;
-    only_what_can_be_simulated_is(&business).await?;
+    each_response_lists_the_next_legal_events(&business).await?;
+    only_valid_events_and_orders_can_be_simulated(&business).await?;
     a_suffix_picks_the_outcome(&business).await?;
     an_automatic_run_survives_a_crash(&stack, &business).await?;
-    a_run_goes_on_from_where_the_order_is(&stack, &business).await?;
+    a_simulation_continues_from_the_order_s_state(&stack, &business).await?;
     live_orders_are_left_alone(&stack, &mut business).await?;
     stack.shut_down().await
 }
@@ -27,7 +27,7 @@ async fn simulate(key: &Integration, order: &str, body: Value) -> anyhow::Result
     key.call(Method::POST, &format!("/{order}/simulate"), Some(&body)).await
 }
 
-async fn by_hand_each_answer_names_the_next_moves(business: &Business) -> anyhow::Result<()> {
+async fn each_response_lists_the_next_legal_events(business: &Business) -> anyhow::Result<()> {
     let key = business.integration(&business.test_key)?;
     let order = business.place(NewOrder::sample("by-hand")).await?;
     let refused = simulate(&key, &order, json!({ "event": "order.delivered" })).await?;
@@ -38,7 +38,7 @@ async fn by_hand_each_answer_names_the_next_moves(business: &Business) -> anyhow
         assert!(legal.as_array().is_some_and(|legal| legal.contains(&json!(event))), "{event} of {legal}");
         let moved = simulate(&key, &order, json!({ "event": event })).await?.expect(200)?;
         assert_eq!((&moved["id"], &moved["simulation"]), (&json!(order), &json!(null)));
-        assert_eq!(moved["driver"], json!(null), "a simulated driver lives in the event only");
+        assert_eq!(moved["driver"], json!(null), "only the event contains the simulated driver");
         legal = moved["legal"].clone();
     }
     assert_eq!(legal, json!([]));
@@ -52,7 +52,7 @@ async fn by_hand_each_answer_names_the_next_moves(business: &Business) -> anyhow
     Ok(())
 }
 
-async fn only_what_can_be_simulated_is(business: &Business) -> anyhow::Result<()> {
+async fn only_valid_events_and_orders_can_be_simulated(business: &Business) -> anyhow::Result<()> {
     let key = business.integration(&business.test_key)?;
     let order = business.place(NewOrder::sample("nonsense")).await?;
     for body in [
@@ -156,7 +156,10 @@ async fn an_automatic_run_survives_a_crash(stack: &Stack, business: &Business) -
     Ok(())
 }
 
-async fn a_run_goes_on_from_where_the_order_is(stack: &Stack, business: &Business) -> anyhow::Result<()> {
+async fn a_simulation_continues_from_the_order_s_state(
+    stack: &Stack,
+    business: &Business,
+) -> anyhow::Result<()> {
     // Through the portal, with a move by hand during the simulation.
     let key = business.integration(&business.test_key)?;
     let order = business.place(NewOrder::sample_prepaid("relayed")).await?;
@@ -165,7 +168,7 @@ async fn a_run_goes_on_from_where_the_order_is(stack: &Stack, business: &Busines
     assert_eq!(begun["simulation"]["nextEvent"], "driver.assigned");
     assert_eq!(begun["legal"], json!(["driver.assigned", "order.failed", "order.cancelled"]));
     let moved = simulate(&key, &order, json!({ "event": "driver.assigned" })).await?.expect(200)?;
-    assert_eq!(moved["simulation"]["nextEvent"], "order.picked_up", "the run is still there");
+    assert_eq!(moved["simulation"]["nextEvent"], "order.picked_up", "the simulation continues");
     wait_for(Some(stack), &key, &order, "delivered", "not_applicable").await?;
     let hooks = business.webhooks_of("relayed", 1 + PREPAID_DELIVERY.len()).await?;
     assert_eq!(kinds(&hooks)[1..], PREPAID_DELIVERY);

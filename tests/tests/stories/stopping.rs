@@ -20,11 +20,11 @@ use waybill_tests::{Business, Gate, PATIENCE, pickup_profile, smallest_order};
 const STOP_MAX: Duration = Duration::from_secs(25);
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_under_way_is_answered() -> anyhow::Result<()> {
+async fn a_request_in_progress_is_answered() -> anyhow::Result<()> {
     let stack = Stack::for_tests().await?;
     let business = Business::sign_up(&stack).await?;
     for service in Service::ALL {
-        answers_what_it_holds(&stack, &business, service).await.with_context(|| service.name())?;
+        answers_the_held_request(&stack, &business, service).await.with_context(|| service.name())?;
     }
     stack.shut_down().await
 }
@@ -49,7 +49,11 @@ fn request(service: Service) -> (&'static str, &'static str, Method, &'static st
     }
 }
 
-async fn answers_what_it_holds(stack: &Stack, business: &Business, service: Service) -> anyhow::Result<()> {
+async fn answers_the_held_request(
+    stack: &Stack,
+    business: &Business,
+    service: Service,
+) -> anyhow::Result<()> {
     let (table, write, method, path, body, status) = request(service);
     let gate = Gate::close(stack.database_url(service), table, write, "TRUE").await;
     let (portal, test) = (business.portal.clone(), business.integration(&business.test_key)?);
@@ -60,24 +64,24 @@ async fn answers_what_it_holds(stack: &Stack, business: &Business, service: Serv
         }
     });
     gate.reached().await;
-    let before = stops_told(stack, service, "stopping")?;
+    let before = stops_logged(stack, service, "stopping")?;
     let answering = async {
         eventually("the stop to begin", PATIENCE, || async {
-            Ok((stops_told(stack, service, "stopping")? > before).then_some(()))
+            Ok((stops_logged(stack, service, "stopping")? > before).then_some(()))
         })
         .await?;
-        ensure!(!asking.is_finished(), "it waits at the gate");
+        ensure!(!asking.is_finished(), "the request waits at the gate");
         gate.open().await;
         asking.await??.expect(status)
     };
     let (stopped, answered) = tokio::join!(ends_in_time(stack, service), answering);
-    answered.context("what it held")?;
+    answered.context("the held request")?;
     stopped?;
     stack.bring_up(service).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_hangs_holds_no_service() -> anyhow::Result<()> {
+async fn hanging_peers_delay_no_stop() -> anyhow::Result<()> {
     let stack = Stack::for_fault_tests().await?;
     let business = Business::sign_up(&stack).await?;
     let receiver = TcpListener::bind(("127.0.0.1", 0)).await?;
@@ -123,18 +127,18 @@ async fn half_a_request(origin: &str) -> anyhow::Result<TcpStream> {
 
 /// Asserts that it ended on its own and was not killed.
 async fn ends_in_time(stack: &Stack, service: Service) -> anyhow::Result<()> {
-    let before = stops_told(stack, service, "stopped")?;
+    let before = stops_logged(stack, service, "stopped")?;
     let signalled = Instant::now();
     stack.stop(service).await?;
     let took = signalled.elapsed();
     ensure!(took < STOP_MAX, "{} took {took:?}", service.name());
-    let stopped = stops_told(stack, service, "stopped")?;
-    ensure!(stopped > before, "{} did not end in good order", service.name());
+    let stopped = stops_logged(stack, service, "stopped")?;
+    ensure!(stopped > before, "{} did not stop gracefully", service.name());
     Ok(())
 }
 
 /// The number of log lines with this message.
-fn stops_told(stack: &Stack, service: Service, message: &str) -> anyhow::Result<usize> {
+fn stops_logged(stack: &Stack, service: Service, message: &str) -> anyhow::Result<usize> {
     let message = format!(r#""message":"{message}""#);
     Ok(fs::read_to_string(stack.log(service))?.matches(&message).count())
 }

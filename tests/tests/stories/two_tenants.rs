@@ -25,7 +25,7 @@ const OPEN: [&str; 9] = [
     "lookUpInvitation",
     "acceptInvitation",
 ];
-/// These end or change what other calls need, so they come last, in this order.
+/// Operations that end or change something that other calls need. They run last, in this order.
 const LAST: [&str; 8] = [
     "cancelOrder",
     "eraseOrderPersonalData",
@@ -70,7 +70,7 @@ impl Operation {
             "recover" => json!({ "since": since }),
             "verifySignature" => json!({ "timestamp": "1", "signature": "sha256=00", "body": "{}" }),
             "changeRole" => json!({ "role": "viewer" }),
-            other => bail!("say here what {other} is sent"),
+            other => bail!("define the body of {other} here"),
         };
         Ok(Some(body))
     }
@@ -167,7 +167,7 @@ fn filled(path: &str, owners: &[&str], outer: &Belongings, inner: &Belongings) -
     let mut path = path.to_owned();
     for (depth, owner) in owners.iter().enumerate() {
         let from = if depth + 1 == owners.len() { inner } else { outer };
-        let id = from.get(owner).with_context(|| format!("say here whose id {owner} takes"))?;
+        let id = from.get(owner).with_context(|| format!("define the id of {owner} here"))?;
         let (begin, end) = (path.find('{').context("no id")?, path.find('}').context("no id")?);
         path.replace_range(begin..=end, id);
     }
@@ -187,7 +187,7 @@ async fn seen_by(business: &Business, operations: &[Operation]) -> anyhow::Resul
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_business_neither_sees_nor_changes_another_s_things() -> anyhow::Result<()> {
+async fn a_business_neither_sees_nor_changes_another_s_data() -> anyhow::Result<()> {
     let stack = Stack::for_tests().await?;
     let (mut one, mut other) = (Business::sign_up(&stack).await?, Business::sign_up(&stack).await?);
     one.go_live(TOP_UP_PAISE).await?;
@@ -227,7 +227,7 @@ async fn a_business_neither_sees_nor_changes_another_s_things() -> anyhow::Resul
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_calls_without_a_log_in_and_no_business_calls_for_the_operator() -> anyhow::Result<()> {
+async fn calls_require_a_log_in_and_businesses_cannot_make_operator_calls() -> anyhow::Result<()> {
     let stack = Stack::for_tests().await?;
     let business = Business::sign_up(&stack).await?;
     let client = reqwest::Client::new();

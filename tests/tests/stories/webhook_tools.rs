@@ -10,13 +10,13 @@ use settings::Secret;
 use waybill_tests::{Business, PATIENCE, text};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_business_looks_after_its_webhooks() -> anyhow::Result<()> {
+async fn a_business_manages_its_webhooks() -> anyhow::Result<()> {
     let stack = Stack::for_tests().await?;
     let business = Business::sign_up(&stack).await?;
-    another_secret_and_nothing_lost(&business).await?;
+    a_secret_rotation_loses_no_webhook(&business).await?;
     why_a_signature_does_not_match(&business).await?;
-    what_was_missed_is_sent_again(&business).await?;
-    what_was_sent_is_shown_and_sent_again(&business).await?;
+    missed_webhooks_are_recovered(&business).await?;
+    sent_webhooks_are_shown_and_redelivered(&business).await?;
     stack.shut_down().await
 }
 
@@ -29,7 +29,7 @@ async fn first_webhook(business: &Business, reference: &str) -> anyhow::Result<R
     Ok(business.webhooks_of(reference, 1).await?.remove(0))
 }
 
-async fn another_secret_and_nothing_lost(business: &Business) -> anyhow::Result<()> {
+async fn a_secret_rotation_loses_no_webhook(business: &Business) -> anyhow::Result<()> {
     let rotate = of_endpoint(business, "/secret/rotate");
     let rotated = business.portal.post(&rotate, &json!({ "graceSeconds": 3_600 })).await?.expect(200)?;
     let secret = text(&rotated, "secret")?;
@@ -73,22 +73,22 @@ async fn why_a_signature_does_not_match(business: &Business) -> anyhow::Result<(
     Ok(())
 }
 
-async fn what_was_missed_is_sent_again(business: &Business) -> anyhow::Result<()> {
+async fn missed_webhooks_are_recovered(business: &Business) -> anyhow::Result<()> {
     let (portal, endpoint) = (&business.portal, of_endpoint(business, ""));
     let change = async |body: Value| portal.call(Method::PATCH, &endpoint, Some(&body)).await?.expect(200);
     let since = change(json!({ "status": "paused" })).await?["createdAt"].clone();
     business.place(NewOrder::sample("missed")).await?;
     let log = of_endpoint(business, "/deliveries?orderReference=missed");
-    let stands = async |status: &str| {
-        eventually("the delivery to stand so", PATIENCE, || async {
+    let has_status = async |status: &str| {
+        eventually("the status of the delivery", PATIENCE, || async {
             let found = portal.get(&log).await?;
             Ok((found["data"][0]["status"] == status).then_some(()))
         })
         .await
     };
-    stands("pending").await?;
+    has_status("pending").await?;
     change(json!({ "events": ["order.delivered"], "status": "active" })).await?;
-    stands("discarded").await?;
+    has_status("discarded").await?;
     change(json!({ "events": ["order.created", "order.delivered"] })).await?;
 
     let recover = of_endpoint(business, "/recover");
@@ -100,7 +100,7 @@ async fn what_was_missed_is_sent_again(business: &Business) -> anyhow::Result<()
     })
     .await?;
     business.webhooks_of("missed", 1).await?;
-    stands("succeeded").await?;
+    has_status("succeeded").await?;
     assert_eq!(portal.get(&path).await?["done"], 1);
     let over = portal.post(&format!("{path}/cancel"), &json!({})).await?;
     assert_eq!((over.status.as_u16(), over.code()), (409, "webhook_recovery_completed"));
@@ -109,7 +109,7 @@ async fn what_was_missed_is_sent_again(business: &Business) -> anyhow::Result<()
     Ok(())
 }
 
-async fn what_was_sent_is_shown_and_sent_again(business: &Business) -> anyhow::Result<()> {
+async fn sent_webhooks_are_shown_and_redelivered(business: &Business) -> anyhow::Result<()> {
     let portal = &business.portal;
     let found = portal.get(&of_endpoint(business, "/deliveries?orderReference=missed&mode=test")).await?;
     let delivery = format!("/webhook-deliveries/{}", text(&found["data"][0], "id")?);
@@ -122,7 +122,7 @@ async fn what_was_sent_is_shown_and_sent_again(business: &Business) -> anyhow::R
 
     let again = portal.post(&format!("{delivery}/redeliver"), &json!({})).await?.expect(202)?;
     assert_eq!(again["redelivery"], "queued");
-    eventually("it to arrive again", PATIENCE, || async {
+    eventually("the redelivery", PATIENCE, || async {
         let webhook = business.webhooks_of("missed", 1).await?.remove(0);
         Ok((webhook.times_received == 2).then_some(()))
     })

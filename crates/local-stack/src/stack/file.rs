@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_follows_each_new_process() {
+    fn the_file_lists_the_current_processes() {
         let directory = std::env::temp_dir().join(format!("waybill-stack-file-{}", std::process::id()));
         fs::create_dir_all(&directory).unwrap();
         let path = directory.join("stack.json");

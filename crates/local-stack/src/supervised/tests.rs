@@ -51,7 +51,7 @@ fn is_alive(pid: u32) -> bool {
 }
 
 #[tokio::test]
-async fn what_dies_is_started_again() {
+async fn a_program_that_dies_is_restarted() {
     let trial = Trial::new("dies");
     let program = trial.start("sleep 600");
     let first = running(&program).await;
@@ -64,7 +64,7 @@ async fn what_dies_is_started_again() {
 }
 
 #[tokio::test]
-async fn what_is_stopped_stays_down_until_it_is_wanted_again() {
+async fn a_stopped_program_stays_down_until_it_is_brought_up() {
     let trial = Trial::new("stopped");
     let program = trial.start("sleep 600");
     let first = running(&program).await;
@@ -79,7 +79,7 @@ async fn what_is_stopped_stays_down_until_it_is_wanted_again() {
 }
 
 #[tokio::test]
-async fn a_paused_or_deaf_program_is_stopped_too() {
+async fn a_program_that_is_paused_or_ignores_signals_is_stopped() {
     let trial = Trial::new("deaf");
     let paused = trial.start("sleep 600");
     let pid = running(&paused).await;
@@ -96,7 +96,7 @@ async fn a_paused_or_deaf_program_is_stopped_too() {
 }
 
 #[tokio::test]
-async fn a_first_start_that_fails_says_why() {
+async fn a_failed_first_start_reports_its_reason() {
     let trial = Trial::new("fails");
     let program = trial.start("echo the disk is on fire; exit 3");
     let error = program.first_ready(LIMIT, async || false).await.unwrap_err().to_string();
@@ -105,7 +105,7 @@ async fn a_first_start_that_fails_says_why() {
 }
 
 #[tokio::test]
-async fn a_program_that_keeps_dying_is_started_ever_more_seldom() {
+async fn a_program_that_keeps_dying_is_restarted_with_growing_delays() {
     let trial = Trial::new("seldom");
     let started = Instant::now();
     let program = trial.start("exit 1");

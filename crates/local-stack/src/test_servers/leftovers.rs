@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_an_ended_test_made_is_a_leftover() {
+    fn only_names_of_ended_tests_are_leftovers() {
         assert!(!is_leftover("postgres"));
         assert!(!is_leftover("template_wallet"));
         assert!(!is_leftover(&format!("test_{}_0a", std::process::id())));

@@ -174,8 +174,11 @@ async fn start_pair(directory: &Path, entropy: &Entropy) -> anyhow::Result<(Post
         ports: RabbitMqPorts::free(entropy)?,
         password: secret(),
     };
-    let unheard: Listener = Arc::new(|_| {});
-    tokio::try_join!(Postgres::start(&postgres, unheard.clone()), RabbitMq::start(&rabbitmq, unheard.clone()))
+    let ignored_notices: Listener = Arc::new(|_| {});
+    tokio::try_join!(
+        Postgres::start(&postgres, ignored_notices.clone()),
+        RabbitMq::start(&rabbitmq, ignored_notices.clone())
+    )
 }
 
 /// A test program has no exit hook and may be killed. So a shell waits until its input closes, which happens when this

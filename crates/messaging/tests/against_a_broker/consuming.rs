@@ -12,7 +12,7 @@ use crate::brokers::{Events, broker, outgoing, ready_messages};
 use crate::recorder::Recorder;
 
 #[tokio::test]
-async fn what_cannot_be_handled_goes_to_the_dead_letters() {
+async fn messages_that_cannot_be_handled_are_dead_lettered() {
     let url = vhost().await;
     let (broker, events) = (broker(&url), Events::new());
     let bad = events.funded();
@@ -30,20 +30,20 @@ async fn what_cannot_be_handled_goes_to_the_dead_letters() {
     let dead_letters = Queue::shared(queues::FACTS).dead_letters();
     until("both are dead letters", async || ready_messages(&url, &dead_letters).await == 2).await;
     consuming.stop().await;
-    assert_eq!(recorder.heard().len(), 2);
+    assert_eq!(recorder.received().len(), 2);
     assert_eq!(ready_messages(&url, Queue::shared(queues::FACTS).name()).await, 0);
     broker.close().await;
 }
 
 #[tokio::test]
-async fn what_cannot_be_handled_now_is_held_and_tried_again() {
+async fn messages_that_cannot_be_handled_yet_are_held_and_retried() {
     let url = vhost().await;
     let (broker, events) = (broker(&url), Events::new());
     let tries = Arc::new(AtomicUsize::new(0));
     let recorder = {
         let tries = tries.clone();
         Recorder::new(move |_| match tries.fetch_add(1, Ordering::Relaxed) {
-            0..3 => Err(Rejection::Later("the database is away".into())),
+            0..3 => Err(Rejection::Later("the database is unreachable".into())),
             _ => Ok(()),
         })
     };
@@ -58,25 +58,28 @@ async fn what_cannot_be_handled_now_is_held_and_tried_again() {
 }
 
 #[tokio::test]
-async fn a_message_that_is_held_when_we_stop_stays_in_the_queue() {
+async fn a_message_held_at_the_stop_stays_in_the_queue() {
     let metrics = telemetry::install_metrics("test").unwrap();
     let url = vhost().await;
     let (broker, events) = (broker(&url), Events::new());
-    let recorder = Recorder::new(|_| Err(Rejection::Later("the database is away".into())));
+    let recorder = Recorder::new(|_| Err(Rejection::Later("the database is unreachable".into())));
     broker.publisher().connected().await.unwrap();
     broker.publisher().publish(&[outgoing(&events.funded())]).await.unwrap();
     let consuming = recorder.consume(&broker, Queue::shared(queues::FACTS), 1);
-    until("it is tried", async || !recorder.heard().is_empty()).await;
+    until("the handler has run", async || !recorder.received().is_empty()).await;
     consuming.stop().await;
     let let_go =
         metrics.render().lines().any(|line| line.contains("outcome=\"abandoned\"") && !line.ends_with(" 0"));
-    assert!(let_go, "the stop ended the hold: {}", metrics.render());
-    until("it is back", async || ready_messages(&url, Queue::shared(queues::FACTS).name()).await == 1).await;
+    assert!(let_go, "the stop did not end the hold: {}", metrics.render());
+    until("the message is requeued", async || {
+        ready_messages(&url, Queue::shared(queues::FACTS).name()).await == 1
+    })
+    .await;
     broker.close().await;
 }
 
 #[tokio::test]
-async fn a_handler_that_panics_ends_in_the_dead_letters_and_not_in_silence() {
+async fn messages_that_panic_their_handler_are_dead_lettered() {
     let url = vhost().await;
     let (broker, events) = (broker(&url), Events::new());
     let bad = events.funded().id;
@@ -93,28 +96,34 @@ async fn a_handler_that_panics_ends_in_the_dead_letters_and_not_in_silence() {
     until("it is a dead letter", async || ready_messages(&url, &dead_letters).await == 1).await;
     consuming.stop().await;
     // The limit of deliveries, and the valid one.
-    assert_eq!(recorder.heard().len(), 22);
+    assert_eq!(recorder.received().len(), 22);
     broker.close().await;
 }
 
 #[tokio::test]
-async fn each_instance_hears_everything_while_it_is_there() {
+async fn each_instance_receives_every_message_while_it_runs() {
     let url = vhost().await;
     let events = Events::new();
     let (first, second) = (broker(&url), broker(&url));
     let queue = || Queue::per_instance("test.news", &[binding::BUSINESS_CHANGED]);
-    let (first_heard, second_heard) = (Recorder::content(), Recorder::content());
-    let first_consuming = first_heard.consume(&first, queue(), 8);
-    let second_consuming = second_heard.consume(&second, queue(), 8);
-    until("both are there", async || first_heard.connections() == 1 && second_heard.connections() == 1).await;
+    let (first_recorder, second_recorder) = (Recorder::content(), Recorder::content());
+    let first_consuming = first_recorder.consume(&first, queue(), 8);
+    let second_consuming = second_recorder.consume(&second, queue(), 8);
+    until("both have connected", async || {
+        first_recorder.connections() == 1 && second_recorder.connections() == 1
+    })
+    .await;
     first.publisher().connected().await.unwrap();
     let sent: Vec<_> = (0..5).map(|_| outgoing(&events.event(Body::BusinessChanged {}))).collect();
     first.publisher().publish(&sent).await.unwrap();
-    until("both heard all", async || first_heard.heard().len() == 5 && second_heard.heard().len() == 5).await;
+    until("both have received all", async || {
+        first_recorder.received().len() == 5 && second_recorder.received().len() == 5
+    })
+    .await;
     second_consuming.stop().await;
     first.publisher().publish(&sent).await.unwrap();
-    until("the one still there heard all", async || first_heard.heard().len() == 10).await;
-    assert_eq!(second_heard.heard().len(), 5);
+    until("the remaining one has received all", async || first_recorder.received().len() == 10).await;
+    assert_eq!(second_recorder.received().len(), 5);
     first_consuming.stop().await;
     tokio::join!(first.close(), second.close());
 }
@@ -136,15 +145,15 @@ async fn stopping_finishes_messages_in_flight_and_leaves_the_rest() {
     broker.publisher().connected().await.unwrap();
     broker.publisher().publish(&messages).await.unwrap();
     let consuming = recorder.consume(&broker, Queue::shared(queues::FACTS), 2);
-    until("two are in flight", async || recorder.heard().len() == 2).await;
+    until("two are in flight", async || recorder.received().len() == 2).await;
     // The stop is requested before either may finish.
     let stopping = consuming.stop();
     finish.send(true).unwrap();
     stopping.await;
-    let handled = recorder.heard().len();
+    let handled = recorder.received().len();
     assert!((2..10).contains(&handled), "{handled}");
     let left = 10 - u32::try_from(handled).unwrap();
-    until("the rest is there", async || {
+    until("the rest is in the queue", async || {
         ready_messages(&url, Queue::shared(queues::FACTS).name()).await == left
     })
     .await;
@@ -152,7 +161,7 @@ async fn stopping_finishes_messages_in_flight_and_leaves_the_rest() {
 }
 
 #[tokio::test]
-async fn a_message_is_handled_in_the_trace_that_it_comes_from() {
+async fn a_message_is_handled_in_its_publisher_s_trace() {
     let _telemetry = telemetry::init(&settings::Telemetry::default(), "test").unwrap();
     let url = vhost().await;
     let (broker, events) = (broker(&url), Events::new());
@@ -162,7 +171,7 @@ async fn a_message_is_handled_in_the_trace_that_it_comes_from() {
     broker.publisher().connected().await.unwrap();
     broker.publisher().publish(&[Outgoing { trace, ..outgoing(&events.funded()) }]).await.unwrap();
     let consuming = recorder.consume(&broker, Queue::shared(queues::FACTS), 1);
-    until("it is heard", async || recorder.heard().len() == 1).await;
+    until("it is received", async || recorder.received().len() == 1).await;
     assert_eq!(recorder.traces(), [telemetry::trace_id(&request)]);
     assert!(recorder.traces()[0].is_some());
     consuming.stop().await;

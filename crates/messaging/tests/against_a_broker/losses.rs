@@ -12,7 +12,7 @@ use crate::brokers::{Events, broker, outgoing};
 use crate::recorder::Recorder;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_confirmed_survives_a_kill_and_all_return() {
+async fn confirmed_messages_survive_a_kill_and_all_clients_reconnect() {
     let own = OwnBroker::start().await;
     let broker = broker(&own.url);
     let (recorder, news) = (Recorder::content(), Recorder::content());
@@ -20,7 +20,7 @@ async fn what_was_confirmed_survives_a_kill_and_all_return() {
     let listening = news.consume(&broker, Queue::per_instance("test.news", &[binding::WALLET_FUNDED]), 8);
     broker.publisher().connected().await.unwrap();
     broker.publisher().publish(&[outgoing(&Events::new().funded())]).await.unwrap();
-    until("the first is heard", async || recorder.heard().len() == 1 && news.connections() == 1).await;
+    until("the first is received", async || recorder.received().len() == 1 && news.connections() == 1).await;
     own.queues_are_on_disk(&["webhook-dispatcher.events", "wallet.refunds", "portal-api.facts"]).await;
 
     let (enough, failures) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
@@ -47,8 +47,8 @@ async fn what_was_confirmed_survives_a_kill_and_all_return() {
     while round < 2 || failures.load(Ordering::Relaxed) == 0 {
         round += 1;
         assert!(round <= 10, "no kill hit a publish in progress");
-        let heard = recorder.heard().len();
-        until("messages flow", async || recorder.heard().len() > heard + 200).await;
+        let received = recorder.received().len();
+        until("messages flow", async || recorder.received().len() > received + 200).await;
         let before = (news.connections(), recorder.connections());
         own.server.kill().await.unwrap();
         own.server.ready().await.unwrap();
@@ -56,15 +56,15 @@ async fn what_was_confirmed_survives_a_kill_and_all_return() {
             news.connections() > before.0 && recorder.connections() > before.1
         })
         .await;
-        let heard = recorder.heard().len();
-        until("messages flow again", async || recorder.heard().len() > heard).await;
+        let received = recorder.received().len();
+        until("messages flow again", async || recorder.received().len() > received).await;
         until("it is ready", async || broker.check().await.is_ok()).await;
     }
     enough.store(true, Ordering::Relaxed);
     let confirmed = publishing.await.unwrap();
-    until("every confirmed message is heard", async || {
-        let heard: HashSet<_> = recorder.heard().into_iter().collect();
-        confirmed.iter().all(|id| heard.contains(id))
+    until("every confirmed message is received", async || {
+        let received: HashSet<_> = recorder.received().into_iter().collect();
+        confirmed.iter().all(|id| received.contains(id))
     })
     .await;
     consuming.stop().await;

@@ -10,7 +10,7 @@ use crate::brokers::{Events, broker, outgoing, ready_messages, unbind};
 use crate::recorder::Recorder;
 
 #[tokio::test]
-async fn an_event_waits_for_a_consumer_that_never_was_there_before() {
+async fn an_event_waits_for_a_consumer_that_has_never_run() {
     let url = vhost().await;
     let (broker, events) = (broker(&url), Events::new());
     let sent: Vec<_> = (0..300).map(|_| events.funded()).collect();
@@ -22,9 +22,9 @@ async fn an_event_waits_for_a_consumer_that_never_was_there_before() {
 
     let recorder = Recorder::content();
     let consuming = recorder.consume(&broker, Queue::shared(queues::FACTS), 1);
-    test_kit::until("all are heard", async || recorder.heard().len() == 300).await;
+    test_kit::until("all are received", async || recorder.received().len() == 300).await;
     // Handled one at a time, they arrive in the order in which they were published.
-    assert_eq!(recorder.heard(), sent.iter().map(|event| event.id).collect::<Vec<_>>());
+    assert_eq!(recorder.received(), sent.iter().map(|event| event.id).collect::<Vec<_>>());
     consuming.stop().await;
     broker.check().await.unwrap();
     broker.close().await;
@@ -47,7 +47,7 @@ async fn concurrent_publishers_share_a_channel() {
 }
 
 #[tokio::test]
-async fn what_no_queue_takes_comes_back_and_the_rest_is_kept() {
+async fn unroutable_messages_are_returned_and_the_others_are_kept() {
     let url = vhost().await;
     let (broker, events, facts) = (broker(&url), Events::new(), Queue::shared(queues::FACTS));
     let publisher = broker.publisher();
@@ -78,7 +78,7 @@ async fn what_no_queue_takes_comes_back_and_the_rest_is_kept() {
 
 /// A concurrent batch neither gets the error nor loses its own messages.
 #[tokio::test]
-async fn concurrent_publishers_each_hear_of_their_own() {
+async fn concurrent_publishers_each_get_their_own_errors() {
     let url = vhost().await;
     let (broker, events, facts) = (broker(&url), Events::new(), Queue::shared(queues::FACTS));
     let publisher = broker.publisher();
@@ -105,7 +105,7 @@ async fn concurrent_publishers_each_hear_of_their_own() {
 }
 
 #[tokio::test]
-async fn a_broker_that_is_not_there_is_an_error() {
+async fn an_unreachable_broker_is_an_error() {
     let port = local_stack::free_port().unwrap();
     let broker = broker(&format!("amqp://u:p@127.0.0.1:{port}/v"));
     assert!(broker.check().await.is_err());
@@ -115,7 +115,7 @@ async fn a_broker_that_is_not_there_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_broker_that_accepts_and_says_nothing_does_not_gather_connections() {
+async fn connections_to_a_silent_broker_do_not_accumulate() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let broker = broker(&format!("amqp://u:p@{}/v", listener.local_addr().unwrap()));
     let (mut first, _) = listener.accept().await.unwrap();

@@ -15,7 +15,7 @@ type Answer = Box<dyn Fn(&Envelope) -> Result<(), Rejection> + Send + Sync>;
 pub(crate) struct Recorder(Arc<Inner>);
 
 struct Inner {
-    heard: Mutex<Vec<(EventId, Option<String>)>>,
+    received: Mutex<Vec<(EventId, Option<String>)>>,
     connections: AtomicUsize,
     answer: Answer,
 }
@@ -23,7 +23,7 @@ struct Inner {
 impl Recorder {
     pub(crate) fn new(answer: impl Fn(&Envelope) -> Result<(), Rejection> + Send + Sync + 'static) -> Self {
         Self(Arc::new(Inner {
-            heard: Mutex::default(),
+            received: Mutex::default(),
             connections: AtomicUsize::new(0),
             answer: Box::new(answer),
         }))
@@ -34,13 +34,13 @@ impl Recorder {
     }
 
     /// The ids of all deliveries, including repeated ones.
-    pub(crate) fn heard(&self) -> Vec<EventId> {
-        self.0.heard.lock().unwrap().iter().map(|(id, _)| *id).collect()
+    pub(crate) fn received(&self) -> Vec<EventId> {
+        self.0.received.lock().unwrap().iter().map(|(id, _)| *id).collect()
     }
 
     /// The trace of each delivery.
     pub(crate) fn traces(&self) -> Vec<Option<String>> {
-        self.0.heard.lock().unwrap().iter().map(|(_, trace)| trace.clone()).collect()
+        self.0.received.lock().unwrap().iter().map(|(_, trace)| trace.clone()).collect()
     }
 
     pub(crate) fn connections(&self) -> usize {
@@ -57,7 +57,7 @@ impl Recorder {
 impl Handler for Recorder {
     async fn handle(&self, envelope: Envelope) -> Result<(), Rejection> {
         let trace = telemetry::trace_id(&tracing::Span::current());
-        self.0.heard.lock().unwrap().push((envelope.id, trace));
+        self.0.received.lock().unwrap().push((envelope.id, trace));
         (self.0.answer)(&envelope)
     }
 

@@ -28,7 +28,7 @@ fn guest(url: &str) -> Broker {
 }
 
 #[tokio::test]
-async fn a_service_with_rights_on_its_own_queues_alone_publishes_and_hears() {
+async fn a_service_with_permissions_for_its_own_queues_publishes_and_consumes() {
     let url = vhost().await;
     let (platform, events) = (broker(&url), Events::new());
     platform.publisher().connected().await.unwrap();
@@ -46,13 +46,13 @@ async fn a_service_with_rights_on_its_own_queues_alone_publishes_and_hears() {
         own.consume(&service, Queue::per_instance("news", &[binding::WALLET_FUNDED]), 1),
         foreign.consume(&service, Queue::shared(queues::REFUNDS), 1),
     ];
-    until("the shared queue is heard", async || shared.heard().len() == 2).await;
-    until("the instance's own queue is heard", async || {
+    until("the messages of the shared queue are received", async || shared.received().len() == 2).await;
+    until("a message of the instance's own queue is received", async || {
         service.publisher().publish(&[outgoing(&events.funded())]).await.unwrap();
-        !own.heard().is_empty()
+        !own.received().is_empty()
     })
     .await;
-    assert!(foreign.heard().is_empty());
+    assert!(foreign.received().is_empty());
     for consuming in consuming {
         consuming.stop().await;
     }
@@ -61,7 +61,7 @@ async fn a_service_with_rights_on_its_own_queues_alone_publishes_and_hears() {
 }
 
 #[tokio::test]
-async fn a_message_that_is_held_for_long_is_renewed_with_those_rights_and_never_a_dead_letter() {
+async fn a_long_held_message_is_renewed_with_those_permissions_and_not_dead_lettered() {
     let url = vhost().await;
     let (platform, events) = (broker(&url), Events::new());
     platform.publisher().connected().await.unwrap();
@@ -74,7 +74,7 @@ async fn a_message_that_is_held_for_long_is_renewed_with_those_rights_and_never_
     let recorder = {
         let tries = tries.clone();
         Recorder::new(move |_| match tries.fetch_add(1, Ordering::Relaxed) {
-            0..RENEWALS => Err(Rejection::Later("the database is away".into())),
+            0..RENEWALS => Err(Rejection::Later("the database is unreachable".into())),
             _ => Ok(()),
         })
     };
@@ -88,7 +88,7 @@ async fn a_message_that_is_held_for_long_is_renewed_with_those_rights_and_never_
 }
 
 #[tokio::test]
-async fn nothing_is_published_before_the_platform_has_made_the_queues() {
+async fn nothing_is_published_before_the_platform_has_created_the_queues() {
     let url = vhost().await;
     let (service, events) = (guest(&url), Events::new());
     service.publisher().connected().await.unwrap();
@@ -101,8 +101,10 @@ async fn nothing_is_published_before_the_platform_has_made_the_queues() {
         service.publisher().publish(&[outgoing(&events.funded())]).await.is_ok()
     })
     .await;
-    until("both are there", async || ready_messages(&url, Queue::shared(queues::FACTS).name()).await == 2)
-        .await;
+    until("both messages are in the queue", async || {
+        ready_messages(&url, Queue::shared(queues::FACTS).name()).await == 2
+    })
+    .await;
     service.close().await;
     platform.close().await;
 }

@@ -55,16 +55,16 @@ impl TlsBroker {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_the_certified_host_is_spoken_to() {
+async fn only_the_certified_host_is_accepted() {
     let authority = Authority::new("ours").unwrap();
     let server = TlsBroker::start(&authority).await;
 
     let broker = server.connect(NAME, Some(&authority));
-    until("the connections stand", async || broker.check().await.is_ok()).await;
+    until("the connections are open", async || broker.check().await.is_ok()).await;
     let recorder = Recorder::content();
     let consuming = recorder.consume(&broker, Queue::shared(queues::FACTS), 1);
     broker.publisher().publish(&[outgoing(&Events::new().funded())]).await.unwrap();
-    until("the event came back", async || recorder.heard().len() == 1).await;
+    until("the event arrives", async || recorder.received().len() == 1).await;
     consuming.stop().await;
     broker.close().await;
 

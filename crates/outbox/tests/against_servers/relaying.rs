@@ -24,7 +24,7 @@ async fn two_relays_share_the_work_and_send_each_event_once() {
         (0..2).map(|_| Running::relay(&database, &broker, &notifier, Clock::system())).collect();
     until("all have arrived", async || recorder.has_all(&committed)).await;
     until("the outbox is empty", async || waiting(&url).await == 0).await;
-    assert!(recorder.heard().values().all(|(times, _)| *times == 1));
+    assert!(recorder.received().values().all(|(times, _)| *times == 1));
     for relay in relays {
         relay.stop().await;
     }
@@ -33,23 +33,23 @@ async fn two_relays_share_the_work_and_send_each_event_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_notification_acts_at_once_and_a_missed_one_soon() {
+async fn a_notification_publishes_at_once_and_polling_replaces_a_lost_one() {
     let (database, _) = database().await;
     let (events, recorder) = (Events::new(), Recorder::default());
     let (broker, notifier) = (broker(&vhost().await), OutboxNotifier::default());
     let listening = recorder.listen(&broker);
-    let unrung = Running::relay(&database, &broker, &notifier, Clock::system());
+    let polling = Running::relay(&database, &broker, &notifier, Clock::system());
     let first = events.commit(&database, 1).await.unwrap();
     until("the first has arrived without a notification", async || recorder.has_all(&first)).await;
-    unrung.stop().await;
+    polling.stop().await;
 
-    let never_looks = Relay::new(&unit(&database, &notifier, Clock::system()), broker.publisher())
+    let never_polls = Relay::new(&unit(&database, &notifier, Clock::system()), broker.publisher())
         .polling_every(Duration::from_secs(3600));
-    let relay = Running::start(|stop| never_looks.run(stop));
+    let relay = Running::start(|stop| never_polls.run(stop));
     for _ in 0..10 {
         let next = events.commit(&database, 1).await.unwrap();
         notifier.notify();
-        until("the notification has acted", async || recorder.has_all(&next)).await;
+        until("the event has arrived", async || recorder.has_all(&next)).await;
     }
     relay.stop().await;
     listening.stop().await;
@@ -68,7 +68,7 @@ async fn an_event_arrives_in_the_trace_of_the_request_that_caused_it() {
     let committed = events.commit(&database, 1).instrument(request.clone()).await.unwrap();
     notifier.notify();
     until("it has arrived", async || recorder.has_all(&committed)).await;
-    let (_, trace) = recorder.heard()[&committed[0]].clone();
+    let (_, trace) = recorder.received()[&committed[0]].clone();
     assert_eq!(trace, telemetry::trace_id(&request));
     assert!(trace.is_some());
     relay.stop().await;
@@ -85,7 +85,7 @@ async fn relay_without_a_queue_for_funded(
 ) -> (Broker, Running) {
     let making = Running::relay(database, maker, &OutboxNotifier::default(), Clock::system());
     let first = events.commit(database, 1).await.unwrap();
-    until("the queues are made", async || recorder.has_all(&first)).await;
+    until("the queues exist", async || recorder.has_all(&first)).await;
     making.stop().await;
     bind(vhost, Queue::shared(queues::FACTS).name(), binding::WALLET_FUNDED, false).await;
 
@@ -97,7 +97,7 @@ async fn relay_without_a_queue_for_funded(
 
 /// More than a batch of them, so that they would fill every batch.
 #[tokio::test(flavor = "multi_thread")]
-async fn events_that_no_queue_takes_stay_and_the_others_pass_them_by() {
+async fn unroutable_events_stay_and_the_others_overtake_them() {
     let (database, url) = database().await;
     let (events, recorder, vhost) = (Events::new(), Recorder::default(), vhost().await);
     let maker = broker(&vhost);
@@ -118,8 +118,7 @@ async fn events_that_no_queue_takes_stay_and_the_others_pass_them_by() {
         WHERE routing_key = 'wallet.funded'";
     for _ in 0..2 {
         let tried = local_stack::query(&url, versions).await.unwrap();
-        until("some are tried again", async || local_stack::query(&url, versions).await.unwrap() != tried)
-            .await;
+        until("some are retried", async || local_stack::query(&url, versions).await.unwrap() != tried).await;
     }
     assert_eq!(local_stack::query(&url, rows).await.unwrap(), before);
     assert!(nowhere.iter().all(|id| !recorder.has_all(&[*id])));
@@ -135,7 +134,7 @@ async fn events_that_no_queue_takes_stay_and_the_others_pass_them_by() {
 
 /// Their ids are lower than those of rows that were skipped long before.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_event_that_is_committed_late_goes_while_others_that_no_queue_takes_keep_coming() {
+async fn an_event_committed_late_is_published_while_unroutable_events_arrive() {
     let (database, url) = database().await;
     let (events, recorder, vhost) = (Events::new(), Recorder::default(), vhost().await);
     let maker = broker(&vhost);
@@ -197,15 +196,15 @@ async fn nothing_is_lost_when_the_broker_is_killed_in_the_middle() {
                 written
             })
         };
-        let heard = recorder.heard().len();
-        until("events flow", async || recorder.heard().len() > heard + 100).await;
+        let received = recorder.received().len();
+        until("events flow", async || recorder.received().len() > received + 100).await;
         own.server.kill().await.unwrap();
         committed.extend(writing.await.unwrap());
         own.server.ready().await.unwrap();
         until("the outbox is empty again", async || waiting(&url).await == 0).await;
     }
     until("all have arrived", async || recorder.has_all(&committed)).await;
-    assert_eq!(recorder.heard().len(), committed.len());
+    assert_eq!(recorder.received().len(), committed.len());
     for relay in relays {
         relay.stop().await;
     }

@@ -77,18 +77,18 @@ impl Events {
 
 /// Records how often it received each event, and the last trace.
 #[derive(Clone, Default)]
-pub(crate) struct Recorder(Arc<Mutex<HashMap<EventId, Heard>>>);
+pub(crate) struct Recorder(Arc<Mutex<HashMap<EventId, Received>>>);
 
-type Heard = (usize, Option<String>);
+type Received = (usize, Option<String>);
 
 impl Recorder {
-    pub(crate) fn heard(&self) -> HashMap<EventId, Heard> {
+    pub(crate) fn received(&self) -> HashMap<EventId, Received> {
         self.0.lock().unwrap().clone()
     }
 
     pub(crate) fn has_all(&self, ids: &[EventId]) -> bool {
-        let heard = self.0.lock().unwrap();
-        ids.iter().all(|id| heard.contains_key(id))
+        let received = self.0.lock().unwrap();
+        ids.iter().all(|id| received.contains_key(id))
     }
 
     /// Consumes the facts until the returned task is stopped.
@@ -101,8 +101,8 @@ impl Recorder {
 impl Handler for Recorder {
     async fn handle(&self, envelope: Envelope) -> Result<(), Rejection> {
         let trace = telemetry::trace_id(&tracing::Span::current());
-        let mut heard = self.0.lock().unwrap();
-        let entry = heard.entry(envelope.id).or_default();
+        let mut received = self.0.lock().unwrap();
+        let entry = received.entry(envelope.id).or_default();
         *entry = (entry.0 + 1, trace);
         Ok(())
     }

@@ -10,7 +10,7 @@ use test_kit::until;
 use crate::servers::{Events, Running, broker, count, database, waiting};
 
 #[tokio::test]
-async fn only_what_is_committed_is_in_the_outbox() {
+async fn only_committed_events_are_in_the_outbox() {
     let (database, url) = database().await;
     let events = Events::new();
     let committed = events.commit(&database, 3).await.unwrap();
@@ -30,7 +30,7 @@ async fn only_what_is_committed_is_in_the_outbox() {
 }
 
 #[tokio::test]
-async fn events_of_several_traces_keep_their_own() {
+async fn events_of_several_traces_keep_their_trace() {
     let (database, url) = database().await;
     let events = Events::new();
     let trace = TraceContext { traceparent: "00-a-b-01".into(), tracestate: Some("x=y".into()) };
@@ -48,7 +48,7 @@ async fn events_of_several_traces_keep_their_own() {
 }
 
 #[tokio::test]
-async fn a_consumer_sees_an_event_for_the_first_time_once() {
+async fn an_event_is_new_to_a_consumer_once() {
     let (database, url) = database().await;
     let events = Events::new();
     let event = events.funded().id;
@@ -73,7 +73,7 @@ async fn a_consumer_sees_an_event_for_the_first_time_once() {
 }
 
 #[tokio::test]
-async fn many_events_are_seen_at_once_and_each_for_the_first_time_once() {
+async fn each_event_of_a_batch_is_new_once() {
     let (database, url) = database().await;
     let events = Events::new();
     let ids: Vec<_> = (0..5).map(|_| events.funded().id).collect();
@@ -99,7 +99,7 @@ async fn many_events_are_seen_at_once_and_each_for_the_first_time_once() {
 }
 
 #[tokio::test]
-async fn what_was_seen_a_week_ago_is_forgotten() {
+async fn events_handled_a_week_ago_are_forgotten() {
     let (database, url) = database().await;
     let sql = "INSERT INTO inbox SELECT 'a', 'evt_' || n, now() - interval '8 days' FROM generate_series(1, 2500) AS n;
         INSERT INTO inbox VALUES ('a', 'evt_new', now() - interval '6 days')";

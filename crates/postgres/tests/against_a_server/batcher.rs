@@ -92,11 +92,11 @@ async fn many_callers_share_few_transactions_and_each_gets_its_own_outcome() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_batcher_that_gathers_begins_when_there_are_enough_or_time_is_up() {
+async fn a_gathering_batch_starts_with_enough_jobs_or_at_its_time_limit() {
     let never = Gather { enough: 5, at_most: Duration::from_secs(600) };
     let (batcher, runs, _) = start(BatcherOptions { gather: Some(never), ..Default::default() }).await;
     let mut few: Vec<_> = (0..4).map(|id| Box::pin(batcher.submit(job(id)))).collect();
-    assert!(few.iter_mut().all(|submit| submit.now_or_never().is_none()), "they wait for a fifth");
+    assert!(few.iter_mut().all(|submit| submit.now_or_never().is_none()), "the batch waits for a fifth job");
     assert_eq!(AtomicUsize::load(&runs, Ordering::Relaxed), 0);
     batcher.submit(job(4)).await.unwrap();
     assert!(join_all(few).await.iter().all(Result::is_ok));
@@ -104,11 +104,11 @@ async fn a_batcher_that_gathers_begins_when_there_are_enough_or_time_is_up() {
 
     let soon = Gather { enough: 5, at_most: Duration::from_millis(20) };
     let (batcher, ..) = start(BatcherOptions { gather: Some(soon), ..Default::default() }).await;
-    assert_eq!(batcher.submit(job(1)).await.unwrap(), 2, "it does not wait for ever");
+    assert_eq!(batcher.submit(job(1)).await.unwrap(), 2, "the wait has a limit");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_job_whose_neighbour_panics_is_told_so_and_the_batcher_lives_on() {
+async fn a_panicked_batch_is_an_error_and_the_batcher_continues() {
     let (batcher, _, url) = start(BatcherOptions::default()).await;
     let panics = batcher.submit(Job { amount: PANIC, ..job(1) }).await;
     assert!(panics.unwrap_err().is_unavailable());
@@ -138,7 +138,7 @@ async fn a_full_queue_refuses_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stalled_lock_stalls_only_those_who_need_it() {
+async fn a_held_lock_delays_only_the_jobs_that_need_it() {
     let (batcher, _, url) = start(BatcherOptions::default()).await;
     let (holder, held) = tokio::sync::oneshot::channel::<()>();
     let holding = {
@@ -174,7 +174,7 @@ async fn a_stalled_lock_stalls_only_those_who_need_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn when_the_server_is_killed_no_outcome_is_a_lie() {
+async fn outcomes_are_true_when_the_server_is_killed() {
     let own = OwnServer::start().await;
     query(&own.url, TABLES).await.unwrap();
     let batcher = Batcher::start(
@@ -233,7 +233,7 @@ const SLOW_COMMITS: &str = "
 
 /// The server was asked to commit. Its connection ends before the response.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_commit_without_an_answer_is_no_promise() {
+async fn a_commit_without_a_response_has_an_unknown_outcome() {
     let (batcher, runs, url) = start(BatcherOptions::default()).await;
     query(&url, SLOW_COMMITS).await.unwrap();
     let submitting = {
@@ -247,11 +247,7 @@ async fn a_commit_without_an_answer_is_no_promise() {
     .await;
     query(&url, &format!("SELECT pg_terminate_backend(pid) {committing}")).await.unwrap();
     assert!(submitting.await.unwrap().unwrap_err().is_unavailable());
-    assert_eq!(
-        AtomicUsize::load(&runs, Ordering::Relaxed),
-        1,
-        "it may have committed, so it is not tried again"
-    );
+    assert_eq!(AtomicUsize::load(&runs, Ordering::Relaxed), 1, "it may have committed, so it is not retried");
 
     query(&url, "DROP TRIGGER slow_commit ON counted").await.unwrap();
     assert_eq!(batcher.submit(job(2)).await.unwrap(), 3);
@@ -263,7 +259,7 @@ proptest! {
 
     /// Invalid jobs fail alone, whatever else is in their batch; valid jobs are all written.
     #[test]
-    fn bad_jobs_fail_alone(
+    fn invalid_jobs_fail_alone(
         bad in proptest::collection::vec(proptest::bool::weighted(0.05), 1..200),
         batch_max in 1..64_usize,
         lanes in 1..4_usize,

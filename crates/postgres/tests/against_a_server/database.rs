@@ -33,7 +33,7 @@ async fn backend_pid(conn: &mut AsyncPgConnection) -> i32 {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_unavailable() {
+async fn an_unreachable_server_is_unavailable() {
     let port = local_stack::free_port().unwrap();
     let database = Database::new(&settings(&format!("postgres://u:p@127.0.0.1:{port}/d"), 2)).unwrap();
     let error = database.check().await.unwrap_err();
@@ -85,7 +85,7 @@ async fn a_transaction_commits_as_a_whole_or_not_at_all() {
 }
 
 #[tokio::test]
-async fn a_failed_statement_that_the_work_ignores_is_no_commit() {
+async fn an_ignored_failed_statement_prevents_the_commit() {
     let (database, url) = database(NOTES, 2).await;
     add(&database, 1).await.unwrap();
     let outcome: Result<(), StoreError> = database
@@ -135,7 +135,7 @@ async fn locks_and_slow_statements_end_as_unavailable() {
 }
 
 #[tokio::test]
-async fn nobody_waits_for_a_connection_for_ever() {
+async fn waiting_for_a_connection_has_a_time_limit() {
     let (database, _) = database(NOTES, 2).await;
     let hold = || database.read(async |_| std::future::pending::<Result<(), StoreError>>().await);
     tokio::select! {
@@ -147,7 +147,7 @@ async fn nobody_waits_for_a_connection_for_ever() {
 }
 
 #[tokio::test]
-async fn a_caller_that_goes_away_leaves_no_open_transaction_behind() {
+async fn a_cancelled_caller_leaves_no_open_transaction() {
     let (database, url) = database(NOTES, 2).await;
     let sleeping = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%'";
     for _ in 0..4 {
@@ -193,7 +193,7 @@ async fn a_caller_that_goes_away_leaves_no_open_transaction_behind() {
 }
 
 #[tokio::test]
-async fn a_server_that_stops_answering_is_unavailable_and_forgotten() {
+async fn a_hanging_connection_is_unavailable_and_not_reused() {
     let (database, _) = database(NOTES, 2).await;
     let mut stopped = 0;
     let stopped_in = &mut stopped;
@@ -240,7 +240,7 @@ async fn after_a_restart_of_the_server_the_next_transactions_succeed() {
 
 /// HTTP workers have their own runtimes, which end before the service.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_connection_outlives_the_runtime_that_asked_for_it() {
+async fn a_connection_outlives_the_runtime_that_requested_it() {
     let (database, _) = database(NOTES, 1).await;
     let asker = database.clone();
     let made = tokio::task::spawn_blocking(move || {

@@ -28,7 +28,7 @@ async fn reported(url: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_of_another_language_speaks_english_to_our_roles() {
+async fn a_server_in_another_language_sends_english_messages_to_our_roles() {
     let own = OwnServer::speaking(Some("de")).await;
     let admin = own.server.admin_url();
     let german = format!("{:#}", query(&admin, "SELECT 1 / 0").await.unwrap_err());
@@ -41,7 +41,7 @@ async fn a_server_of_another_language_speaks_english_to_our_roles() {
     // A role without the setting.
     query(&admin, "ALTER ROLE tested RESET lc_messages").await.unwrap();
     let error = meet_a_lock(&own.database(2)).await;
-    assert!(!error.is_unavailable(), "nobody understands this: {error}");
+    assert!(!error.is_unavailable(), "the error is not recognised: {error}");
     let reported = reported(&own.url).await;
     assert!(reported.ends_with("ALTER ROLE tested SET lc_messages TO 'C'"), "{reported}");
 }

@@ -30,14 +30,14 @@ async fn instances_that_start_together_migrate_once() {
 }
 
 #[tokio::test]
-async fn an_index_that_was_not_finished_is_built_anew() {
+async fn an_unfinished_index_is_rebuilt() {
     const STATE: &str = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'words_of_each_one'::regclass";
     let url = test_kit::database_url().await;
     let settings = settings(&url, 2);
     migrate(&settings, vec![FIRST, SECOND]).await.unwrap();
     query(&url, "INSERT INTO words VALUES ('two')").await.unwrap();
     migrate(&settings, vec![FIRST, SECOND, THIRD]).await.unwrap_err();
-    assert_eq!(query(&url, STATE).await.unwrap(), "f", "what a failed build leaves");
+    assert_eq!(query(&url, STATE).await.unwrap(), "f", "the failed build leaves an invalid index");
     let one = "DELETE FROM words WHERE ctid IN (SELECT max(ctid) FROM words WHERE word = 'two')";
     query(&url, one).await.unwrap();
     migrate(&settings, vec![FIRST, SECOND, THIRD]).await.unwrap();
@@ -58,7 +58,7 @@ async fn another_services_database_is_refused() {
     // A database with only SECOND's version rejects FIRST, whose version is older.
     let refused = migrate(&settings, vec![SECOND]).await.unwrap_err();
     assert!(refused.to_string().contains("another service's"), "{refused}");
-    // An older program does not know the latest version, and need not.
+    // An older program ignores the latest version.
     migrate(&settings, vec![FIRST]).await.unwrap();
 }
 

@@ -63,7 +63,7 @@ impl TlsServer {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn lines_are_as_safe_as_asked_for() {
+async fn each_sslmode_encrypts_and_verifies_as_documented() {
     let server = TlsServer::start().await;
     assert_eq!(server.cipher(NAME, "sslmode=disable").await.unwrap(), "");
     for (host, options) in [

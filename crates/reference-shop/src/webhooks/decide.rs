@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_whose_answer_was_lost_is_known_and_one_never_asked_for_is_not() {
+    fn an_order_whose_response_was_lost_is_known_and_an_unsynced_one_is_not() {
         for (status, applied) in [
             (SyncStatus::NotStarted, false),
             (SyncStatus::Creating, true),
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_and_modes_that_are_not_ours_are_told_apart() {
+    fn other_kinds_and_modes_have_their_own_outcomes() {
         let live = Modes::new([Mode::Live]);
         assert_eq!(is_for_this_shop(&event(1), &live), Ok(Mode::Live));
         assert_eq!(is_for_this_shop(&event(1), &Modes::new([Mode::Test])), Err(WebhookOutcome::OtherMode));
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_without_its_parts_is_incomplete() {
+    fn an_event_without_required_fields_is_incomplete() {
         let known = order(SyncStatus::Created);
         let without_sequence = WebhookEvent { sequence: None, ..event(1) };
         let without_order = WebhookEvent { order: None, ..event(1) };

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_what_it_needs_and_ignores_the_rest() {
+    fn only_the_needed_fields_are_read() {
         let body = br#"{"id":"evt_1","event":"order.delivered","sequence":5,"mode":"live","later":{},
             "order":{"id":"ord_1","orderReference":"A-1","status":"delivered","later":1},"data":{"driver":{}}}"#;
         let event = WebhookEvent::parse(body).unwrap();
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_event_is_none() {
+    fn a_body_that_is_not_an_event_is_none() {
         let long = format!(r#"{{"id":"{}","event":"x"}}"#, "e".repeat(FIELD_MAX_BYTES + 1));
         for body in [
             "",

@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pause_ends_by_itself() {
+    fn a_pause_ends_automatically() {
         let pause = Pause::default();
         assert_eq!(pause.take(), None);
         pause.set(503, 2);

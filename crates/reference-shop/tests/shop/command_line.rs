@@ -53,7 +53,7 @@ async fn an_order_is_placed_retried_and_shown() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_serves_until_it_is_told_to_stop() {
+async fn it_serves_until_the_stop_signal() {
     let bench = Bench::new().await;
     bench.created("A-1").await;
     let mut serving = command(&bench.settings, &["serve", "127.0.0.1:0"])

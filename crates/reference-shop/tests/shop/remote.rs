@@ -77,7 +77,7 @@ impl Remote {
     }
 
     pub(crate) async fn has_seen(&self, requests: usize) {
-        until("the requests have come", async || self.seen().len() >= requests).await;
+        until("the requests have arrived", async || self.seen().len() >= requests).await;
     }
 
     /// An order that another caller created under this reference.

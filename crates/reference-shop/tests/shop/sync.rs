@@ -108,7 +108,7 @@ async fn a_failure_keeps_the_order_and_a_retry_repeats_the_request() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_lost_answer_is_a_failure_that_a_retry_fixes() {
+async fn a_lost_response_is_a_failure_that_a_retry_fixes() {
     let bench = Bench::with(|settings| settings.request_timeout_seconds = 1).await;
     let id = bench.confirmed("A-1").await;
     bench.remote.next([Next::LoseAnswer]);
@@ -121,7 +121,7 @@ async fn a_lost_answer_is_a_failure_that_a_retry_fixes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_service_that_is_down_costs_no_order() {
+async fn an_unreachable_service_loses_no_order() {
     let port = test_kit::nowhere().port();
     let bench = Bench::with(|settings| settings.base_url.set_port(Some(port)).unwrap()).await;
     let id = bench.confirmed("A-1").await;
@@ -149,7 +149,7 @@ async fn a_409_with_the_existing_order_is_recovered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_attempt_left_behind_by_a_crash_is_resumed_after_its_lease() {
+async fn an_attempt_abandoned_by_a_crash_is_resumed_after_its_lease() {
     let bench = Bench::new().await;
     let id = bench.confirmed("A-1").await;
     bench.remote.next([Next::LoseAnswer]);
@@ -176,7 +176,7 @@ async fn an_attempt_left_behind_by_a_crash_is_resumed_after_its_lease() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_overtaken_attempt_undoes_nothing() {
+async fn a_superseded_attempt_undoes_nothing() {
     let bench = Bench::new().await;
     let id = bench.confirmed("A-1").await;
     bench.remote.next([Next::HoldAnswer(503, json!({"message": "Try again."}))]);
@@ -194,7 +194,7 @@ async fn an_overtaken_attempt_undoes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_failure_of_an_overtaken_attempt_does_not_end_the_one_under_way() {
+async fn the_failure_of_a_superseded_attempt_does_not_end_the_current_one() {
     let bench = Bench::new().await;
     let id = bench.confirmed("A-1").await;
     bench.remote.next([Next::HoldAnswer(503, json!({"message": "Try again."})), Next::Hold]);

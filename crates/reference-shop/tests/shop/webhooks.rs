@@ -13,7 +13,7 @@ use crate::remote::Next;
 const NEW_SECRET: &str = "whsec_HxweHRwbGhkYFxYVFBMSERAPDg0MCwoJCAcGBQQDAgE=";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_webhook_moves_the_order_it_is_about() {
+async fn a_webhook_updates_its_order() {
     let bench = Bench::new().await;
     let id = bench.created("A-1").await;
     let sender = bench.serve().await;
@@ -43,7 +43,7 @@ async fn a_webhook_moves_the_order_it_is_about() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_unsigned_webhook_is_refused_unread() {
+async fn an_unsigned_webhook_is_refused_before_it_is_parsed() {
     let bench = Bench::new().await;
     let id = bench.created("A-1").await;
     let sender = bench.serve().await;
@@ -139,7 +139,7 @@ async fn old_and_repeated_webhooks_change_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn kinds_and_modes_of_others_are_answered_and_left_alone() {
+async fn other_kinds_and_modes_are_answered_and_not_applied() {
     let bench = Bench::new().await;
     let id = bench.created("A-1").await;
     let sender = bench.serve().await;
@@ -159,7 +159,7 @@ async fn kinds_and_modes_of_others_are_answered_and_left_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_is_found_by_its_tracking_code_too_and_test_orders_by_shops_that_want_them() {
+async fn a_tracking_code_finds_an_order_and_test_mode_can_be_enabled() {
     let bench = Bench::with(|settings| {
         settings.modes = Modes::new([Mode::Test]);
         settings.api_key = Secret::new("sk_test_waybill_key");
@@ -176,7 +176,7 @@ async fn an_order_is_found_by_its_tracking_code_too_and_test_orders_by_shops_tha
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_webhook_that_overtakes_the_answer_is_not_overwritten_by_it() {
+async fn a_webhook_before_the_response_is_not_overwritten_by_it() {
     let bench = Bench::new().await;
     let id = bench.confirmed("A-1").await;
     let sender = bench.serve().await;
@@ -198,7 +198,7 @@ async fn a_webhook_that_overtakes_the_answer_is_not_overwritten_by_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_webhook_proves_a_delivery_whose_answer_was_lost() {
+async fn a_webhook_proves_a_delivery_whose_response_was_lost() {
     let bench = Bench::with(|settings| settings.request_timeout_seconds = 1).await;
     let id = bench.confirmed("A-1").await;
     let sender = bench.serve().await;
@@ -227,7 +227,7 @@ async fn a_pause_is_answered_and_stores_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_stored_before_a_restart_is_worked_off_after_it() {
+async fn webhooks_stored_before_a_restart_are_processed_after_it() {
     let bench = Bench::new().await;
     let id = bench.created("A-1").await;
     let sender = bench.serve().await;
@@ -251,7 +251,7 @@ async fn what_was_stored_before_a_restart_is_worked_off_after_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_webhooks_at_once_leave_each_order_at_its_last_state() {
+async fn concurrent_webhooks_leave_each_order_at_its_last_state() {
     let bench = Bench::new().await;
     let sender = bench.serve().await;
     let states = ["created", "driver_assigned", "picked_up", "out_for_delivery", "delivered"];
@@ -265,7 +265,7 @@ async fn many_webhooks_at_once_leave_each_order_at_its_last_state() {
     let events: Vec<_> = events.collect();
     let answers = futures_util::future::join_all(events.iter().rev().map(|event| sender.send(event))).await;
     assert!(answers.iter().all(|(status, _)| *status == 200), "{answers:?}");
-    until("all are worked off", async || {
+    until("all are processed", async || {
         let received = bench.shop.received(0, 100).await.unwrap();
         received.len() == 25 && received.iter().all(|webhook| webhook.outcome.is_some())
     })

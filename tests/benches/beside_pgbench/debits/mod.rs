@@ -50,8 +50,8 @@ async fn compare(
     let comparison = Comparison { stack, baseline, target, name: name.to_owned(), clients };
     comparison
         .run(async |calls| {
-            posted.grew_by(calls).await?;
-            tally::books_are_right(stack).await
+            posted.has_grown_by(calls).await?;
+            tally::ledger_is_consistent(stack).await
         })
         .await
 }

@@ -34,9 +34,9 @@ pub(crate) async fn run() -> anyhow::Result<Section> {
         let name = format!("pgbench on {wallets} {}", if wallets == 1 { "wallet" } else { "wallets" });
         let comparison = Comparison { stack: &stack, baseline: &baseline, target: &target, name, clients };
         let check = async |calls| {
-            placed.grew_by(calls).await?;
-            posted.grew_by(calls).await?;
-            tally::books_are_right(&stack).await
+            placed.has_grown_by(calls).await?;
+            posted.has_grown_by(calls).await?;
+            tally::ledger_is_consistent(&stack).await
         };
         let aim = (clients == CLIENTS_MOST).then_some(Aim::RatioAtLeast(0.5));
         figures.extend(comparison.run(check).await?.figures("live order", aim));

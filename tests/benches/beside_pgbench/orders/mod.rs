@@ -56,7 +56,7 @@ async fn compare(
 ) -> anyhow::Result<Row> {
     let stored = Tally::begin(stack, Service::OrderApi, STORED).await?;
     let comparison = Comparison { stack, baseline, target, name: name.to_owned(), clients };
-    comparison.run(async |calls| stored.grew_by(calls).await).await
+    comparison.run(async |calls| stored.has_grown_by(calls).await).await
 }
 
 /// With its own business.

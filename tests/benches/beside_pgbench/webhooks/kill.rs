@@ -42,7 +42,7 @@ async fn kill(bench: &Bench, part: Part, endpoint: &Endpoint) -> anyhow::Result<
         );
         let before = bench.hooks.count().await?;
         bench.stack.kill(part).await?;
-        eventually("it to be started again", RESTART_MAX, || async { Ok(bench.stack.pid(part).map(drop)) })
+        eventually("the part to restart", RESTART_MAX, || async { Ok(bench.stack.pid(part).map(drop)) })
             .await?;
         let restarted = now_micros();
         bench.stack.ready(part).await?;

@@ -27,7 +27,7 @@ pub async fn is_sound(stack: &Stack) -> anyhow::Result<()> {
     if !reconciled.status.success() {
         let (out, err) =
             (String::from_utf8_lossy(&reconciled.stdout), String::from_utf8_lossy(&reconciled.stderr));
-        bail!("the reconciliation ended with {}: {out}{err}", reconciled.status);
+        bail!("the reconciliation exited with {}: {out}{err}", reconciled.status);
     }
     Ok(())
 }

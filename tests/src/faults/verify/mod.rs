@@ -56,7 +56,7 @@ async fn settle(tenant: &Tenant, stories: &mut [OrderStory]) -> anyhow::Result<(
     }
     let barred = |story: &&OrderStory| matches!(story.refused, Some(401 | 403));
     let wrongly = stories.iter().find(barred).filter(|_| tenant.kind != Kind::Shaky);
-    ensure!(wrongly.is_none(), "refused though nothing was wrong: {wrongly:?}");
+    ensure!(wrongly.is_none(), "wrongly refused: {wrongly:?}");
     Ok(())
 }
 
@@ -70,7 +70,10 @@ async fn refused_keys_stay_refused(tenant: &Tenant) -> anyhow::Result<()> {
 async fn replays_are_byte_identical(tenant: &Tenant, stories: &mut [OrderStory]) -> anyhow::Result<()> {
     for story in stories.iter_mut().filter(|story| story.receipt.is_some()).take(REPLAYS_MAX) {
         let reply = workload::send(tenant, story).await?;
-        ensure!(reply.header("Idempotent-Replayed") == Some("true"), "a replay does not say that it is one");
+        ensure!(
+            reply.header("Idempotent-Replayed") == Some("true"),
+            "a replay lacks the Idempotent-Replayed header"
+        );
         story.note(reply, false).with_context(|| story.reference.clone())?;
     }
     Ok(())

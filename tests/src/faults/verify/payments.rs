@@ -45,7 +45,7 @@ pub(super) async fn agree_with(stack: &Stack, tenant: &Tenant, stories: &[OrderS
             .filter(|debit| debit.outcome == "posted")
             .map(|debit| debit.amount_paise)
             .collect();
-        judge(story, order, &paid).map_err(|error| error.context(format!("{story:?}\n{order:?}")))?;
+        check_payment(story, order, &paid).map_err(|error| error.context(format!("{story:?}\n{order:?}")))?;
     }
     let due: BTreeSet<(String, i64)> = stories
         .iter()
@@ -58,17 +58,17 @@ pub(super) async fn agree_with(stack: &Stack, tenant: &Tenant, stories: &[OrderS
 }
 
 /// Each 2xx has one posted debit of its fee; a refused order has none.
-fn judge(story: &OrderStory, order: Option<&OrderRow>, paid: &[i64]) -> anyhow::Result<()> {
+fn check_payment(story: &OrderStory, order: Option<&OrderRow>, paid: &[i64]) -> anyhow::Result<()> {
     let Some(receipt) = &story.receipt else {
-        ensure!(paid.is_empty(), "refused, and debited {paid:?}");
-        ensure!(order.is_none_or(|order| order.placement == "released"), "refused, and still there");
+        ensure!(paid.is_empty(), "refused, but debited {paid:?}");
+        ensure!(order.is_none_or(|order| order.placement == "released"), "refused, but not released");
         return Ok(());
     };
-    ensure!(paid == [story.fee], "placed, and debited {paid:?}");
-    let Some(order) = order else { anyhow::bail!("placed, and not there") };
+    ensure!(paid == [story.fee], "placed, but debited {paid:?}");
+    let Some(order) = order else { anyhow::bail!("placed, but not stored") };
     ensure!(order.placement == "placed", "answered with 201, and {}", order.placement);
     ensure!(order.delivery_fee_paise == story.fee, "the fee is {}", order.delivery_fee_paise);
-    ensure!(order.receipt == *receipt, "the receipt is another: {}", order.receipt);
+    ensure!(order.receipt == *receipt, "the receipt differs: {}", order.receipt);
     ensure!(order.status == story.fate.status(), "{:?}, and {}", story.fate, order.status);
     Ok(())
 }
@@ -122,7 +122,7 @@ async fn refunded(
     .await?;
     let count = given.len();
     let given: BTreeSet<_> = given.into_iter().map(|row| (row.order_id, row.amount_paise)).collect();
-    ensure!(given == *due && count == due.len(), "due are {due:?}, given were {given:?}");
+    ensure!(given == *due && count == due.len(), "refunds due: {due:?}, refunds posted: {given:?}");
     Ok(())
 }
 
@@ -150,10 +150,10 @@ async fn balance_agrees(stack: &Stack, tenant: &Tenant) -> anyhow::Result<()> {
         )
     };
     let paid_in = number(stack, Service::Wallet, &moved("kind IN ('top_up', 'operator_credit')")).await?;
-    ensure!(paid_in == tenant.paid_in(), "paid in were {}, credited {paid_in}", tenant.paid_in());
+    ensure!(paid_in == tenant.paid_in(), "paid in: {}, credited: {paid_in}", tenant.paid_in());
     let entries = number(stack, Service::Wallet, &moved("TRUE")).await?;
     let balance = tenant.business.balance().await?;
-    ensure!(balance == entries, "the balance is {balance}, the entries say {entries}");
+    ensure!(balance == entries, "the balance is {balance}, the sum of the entries {entries}");
     let placed = number(
         stack,
         Service::OrderApi,

@@ -38,7 +38,7 @@ pub(super) async fn all_arrived(
     })
     .await?;
     let invented = received.iter().find(|hook| !committed.contains(&hook.event_id));
-    ensure!(invented.is_none(), "a webhook of what never happened: {invented:?}");
+    ensure!(invented.is_none(), "a webhook of an unknown event: {invented:?}");
     in_order(&received)?;
     if let Some(last) = received.iter().map(|hook| hook.arrival).max() {
         tenant.note_webhooks_read(last);
@@ -70,7 +70,7 @@ fn in_order(received: &[ReceivedWebhook]) -> anyhow::Result<()> {
             continue;
         };
         let expected = next.entry(reference).or_insert(1);
-        ensure!(sequence == *expected, "{reference}: number {sequence} came where {expected} was due");
+        ensure!(sequence == *expected, "{reference}: sequence {sequence} arrived instead of {expected}");
         *expected += 1;
     }
     Ok(())

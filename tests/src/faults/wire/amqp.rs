@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_are_told_apart() {
+    fn frames_are_separated() {
         assert_eq!(Amqp::frame(b"AMQP\0\0\x09\x01rest"), Some(8));
         let ack = [&[METHOD, 0, 1, 0, 0, 0, 13][..], &BASIC_ACK, &[0; 9], &[0xCE]].concat();
         assert_eq!(Amqp::frame(&ack), Some(ack.len()));

@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_debit_and_its_answer_are_seen() {
+    fn a_debit_and_its_response_are_recognised() {
         let mut tap = Http::default();
         assert_eq!(tap.see(true, b"GET /internal/wallets/x HTTP/1.1\r\n"), None);
         assert_eq!(tap.see(false, b"HTTP/1.1 200 OK\r\n"), None);

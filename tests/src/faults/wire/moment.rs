@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statements_are_known_however_they_are_written() {
+    fn statements_are_recognised_in_any_spelling() {
         for (sql, mark) in [
             ("INSERT INTO \"debits\" (\"order_id\") VALUES ($1)", Mark::DebitStored),
             ("\n    INSERT INTO orders (\n  id", Mark::OrderStored),

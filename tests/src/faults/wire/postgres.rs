@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_tells_what_its_transaction_did() {
+    fn a_commit_has_the_marks_of_its_transaction() {
         let mut tap = Postgres::default();
         assert_eq!(tap.frame(true, &TLS_REQUEST), Some(8));
         assert_eq!(tap.see(true, &TLS_REQUEST), None);

@@ -19,7 +19,7 @@ use super::pump;
 
 /// How a proxy treats traffic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Conduct {
+pub(super) struct Behaviour {
     pub(super) delay: Duration,
     /// Drops everything without closing connections, as if the other end lost its power.
     pub(super) is_silent: bool,
@@ -61,7 +61,7 @@ pub(crate) struct Proxy {
 }
 
 pub(super) struct State {
-    conduct: watch::Sender<Conduct>,
+    behaviour: watch::Sender<Behaviour>,
     armed: Mutex<Option<Armed>>,
 }
 
@@ -72,7 +72,7 @@ impl Proxy {
         listener.set_nonblocking(true)?;
         let through = listener.local_addr()?.port();
         let listener = tokio::net::TcpListener::from_std(listener)?;
-        let state = Arc::new(State { conduct: watch::Sender::default(), armed: Mutex::new(None) });
+        let state = Arc::new(State { behaviour: watch::Sender::default(), armed: Mutex::new(None) });
         let accepting = tokio::spawn(accept(listener, link, port, Arc::clone(&state))).abort_handle();
         Ok(Self { port: through, state, accepting })
     }
@@ -91,24 +91,24 @@ impl Proxy {
 
     /// Closes every connection at once. New connections are accepted.
     pub(crate) fn cut(&self) {
-        self.state.conduct.send_modify(|conduct| conduct.cuts += 1);
+        self.state.behaviour.send_modify(|behaviour| behaviour.cuts += 1);
     }
 
     /// Drops all data in both directions from now on.
     pub(crate) fn fall_silent(&self) {
-        self.state.conduct.send_modify(|conduct| conduct.is_silent = true);
+        self.state.behaviour.send_modify(|behaviour| behaviour.is_silent = true);
     }
 
     pub(crate) fn slow_down(&self, delay: Duration) {
-        self.state.conduct.send_modify(|conduct| conduct.delay = delay);
+        self.state.behaviour.send_modify(|behaviour| behaviour.delay = delay);
     }
 
     /// Restores normal traffic. Cuts connections that lost data.
     pub(crate) fn heal(&self) {
         *self.state.armed.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        self.state.conduct.send_modify(|conduct| {
-            conduct.delay = Duration::ZERO;
-            conduct.cuts += u64::from(std::mem::take(&mut conduct.is_silent));
+        self.state.behaviour.send_modify(|behaviour| {
+            behaviour.delay = Duration::ZERO;
+            behaviour.cuts += u64::from(std::mem::take(&mut behaviour.is_silent));
         });
     }
 }
@@ -121,8 +121,8 @@ impl Drop for Proxy {
 }
 
 impl State {
-    pub(super) fn conduct(&self) -> watch::Receiver<Conduct> {
-        self.conduct.subscribe()
+    pub(super) fn behaviour(&self) -> watch::Receiver<Behaviour> {
+        self.behaviour.subscribe()
     }
 
     /// Whether a test waits for this moment.

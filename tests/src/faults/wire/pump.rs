@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 
 use super::moment::{Instant, Moment};
-use super::proxy::{Conduct, Go, State, Tap};
+use super::proxy::{Behaviour, Go, State, Tap};
 
 /// Why a connection ends. The caller drops the sockets.
 struct Ended;
@@ -22,7 +22,7 @@ impl From<std::io::Error> for Ended {
 
 /// Both directions. When one ends, both do.
 pub(super) async fn join(client: TcpStream, server: TcpStream, tap: Tap, state: &State) {
-    let cuts = state.conduct().borrow().cuts;
+    let cuts = state.behaviour().borrow().cuts;
     let (_, _) = (client.set_nodelay(true), server.set_nodelay(true));
     let (client_reads, client_writes) = client.into_split();
     let (server_reads, server_writes) = server.into_split();
@@ -32,13 +32,13 @@ pub(super) async fn join(client: TcpStream, server: TcpStream, tap: Tap, state: 
     tokio::select! {
         Err(Ended) = there.carry() => {}
         Err(Ended) = back.carry() => {}
-        () = cut(state.conduct(), cuts) => {}
+        () = cut(state.behaviour(), cuts) => {}
     }
 }
 
-async fn cut(mut conduct: watch::Receiver<Conduct>, cuts: u64) {
+async fn cut(mut behaviour: watch::Receiver<Behaviour>, cuts: u64) {
     // An error means that the proxy has been dropped.
-    let _gone = conduct.wait_for(|conduct| conduct.cuts != cuts).await;
+    let _gone = behaviour.wait_for(|behaviour| behaviour.cuts != cuts).await;
 }
 
 struct Pump<'a> {
@@ -96,7 +96,7 @@ impl Pump<'_> {
     }
 
     async fn send(&mut self, bytes: &[u8]) -> Result<(), Ended> {
-        let Conduct { delay, is_silent, .. } = *self.state.conduct().borrow();
+        let Behaviour { delay, is_silent, .. } = *self.state.behaviour().borrow();
         if is_silent || bytes.is_empty() {
             return Ok(());
         }

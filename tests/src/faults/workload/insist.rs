@@ -10,7 +10,7 @@ use demo::eventually;
 const LIMIT: Duration = Duration::from_secs(90);
 
 /// As [`insist`]. Also returns whether an earlier request was lost, because it may still be running.
-pub(super) async fn insist_and_tell<F>(
+pub(super) async fn insist_and_report_loss<F>(
     what: &str,
     mut send: impl FnMut() -> F,
 ) -> anyhow::Result<(Reply, bool)>

@@ -25,7 +25,7 @@ pub(crate) use tenant::{Kind, Tenant};
 /// Concurrent shops per tenant.
 const SHOPS: u32 = 3;
 /// The pause between two orders of a shop.
-const BREATH: Duration = Duration::from_millis(30);
+const PAUSE: Duration = Duration::from_millis(30);
 
 /// The state that all callers of a round share.
 #[derive(Clone)]
@@ -78,7 +78,7 @@ async fn keep_shop(
         let reference = format!("{}-{shop}-{}", scene.round, stories.len());
         let story = ship::ship(scene, tenant, &reference).await;
         stories.push(story.with_context(|| format!("order {reference} of {:?}", tenant.kind))?);
-        sleep(BREATH).await;
+        sleep(PAUSE).await;
     }
     Ok(stories)
 }

@@ -11,7 +11,7 @@ use local_stack::Service;
 use reqwest::Method;
 use tokio::time::{sleep, timeout};
 
-use super::insist::{insist, insist_and_tell};
+use super::insist::{insist, insist_and_report_loss};
 use super::order::{Fate, OrderStory};
 use super::tenant::Kind;
 use super::{Scene, Tenant, treasury};
@@ -20,7 +20,7 @@ use super::{Scene, Tenant, treasury};
 const TRIES: u32 = 12;
 const RETRY_PAUSE: Duration = Duration::from_millis(250);
 /// The time limit for finding an order that is being placed, to cancel it.
-const HASTE: Duration = Duration::from_secs(10);
+const EARLY_CANCEL: Duration = Duration::from_secs(10);
 
 pub(super) async fn ship(scene: &Scene, tenant: &Tenant, reference: &str) -> anyhow::Result<OrderStory> {
     let mut story = OrderStory::begin(reference, &scene.chance);
@@ -35,7 +35,7 @@ pub(super) async fn ship(scene: &Scene, tenant: &Tenant, reference: &str) -> any
             hang_up(scene, tenant, &mut story).await;
             return Ok(story);
         }
-        9 => return cancelled_in_haste(scene, tenant, story).await,
+        9 => return cancel_early(scene, tenant, story).await,
         _ => place(scene, tenant, &mut story).await?,
     }
     if story.receipt.is_some() {
@@ -56,7 +56,7 @@ pub(crate) async fn send(tenant: &Tenant, story: &OrderStory) -> anyhow::Result<
 async fn place(scene: &Scene, tenant: &Tenant, story: &mut OrderStory) -> anyhow::Result<()> {
     for _ in 0..TRIES {
         let asked = &*story;
-        let (reply, lost) = insist_and_tell("an order to be answered", || send(tenant, asked)).await?;
+        let (reply, lost) = insist_and_report_loss("an order to be answered", || send(tenant, asked)).await?;
         story.note(reply, lost)?;
         match story.refused {
             None => return Ok(()),
@@ -66,7 +66,7 @@ async fn place(scene: &Scene, tenant: &Tenant, story: &mut OrderStory) -> anyhow
                 treasury::top_up(tenant, &key, 2 * story.fee).await?;
             }
             Some(_) => {
-                ensure!(tenant.kind == Kind::Shaky, "refused with {:?} for no reason", story.refused);
+                ensure!(tenant.kind == Kind::Shaky, "wrongly refused with {:?}", story.refused);
                 sleep(RETRY_PAUSE).await;
             }
         }
@@ -76,7 +76,8 @@ async fn place(scene: &Scene, tenant: &Tenant, story: &mut OrderStory) -> anyhow
 
 async fn several_at_once(tenant: &Tenant, story: &mut OrderStory) -> anyhow::Result<()> {
     let asked = &*story;
-    let requests = (0..4).map(|_| insist_and_tell("one of several equal orders", || send(tenant, asked)));
+    let requests =
+        (0..4).map(|_| insist_and_report_loss("one of several equal orders", || send(tenant, asked)));
     let replies: Vec<(Reply, bool)> = join_all(requests).await.into_iter().collect::<Result<_, _>>()?;
     // One may be refused while another is placed after money or access arrived. The success counts.
     let (placed, refused): (Vec<_>, Vec<_>) = replies.into_iter().partition(|(reply, _)| reply.status == 201);
@@ -130,7 +131,7 @@ async fn follow_fate(scene: &Scene, tenant: &Tenant, story: &mut OrderStory) -> 
 /// Retries until it is answered with a valid key.
 async fn cancel(tenant: &Tenant, id: &str) -> anyhow::Result<Reply> {
     let path = format!("/{id}/cancel");
-    eventually("a cancellation by a key that works", Duration::from_secs(30), || async {
+    eventually("a cancellation with a valid key", Duration::from_secs(30), || async {
         let call = || async { tenant.live().call(Method::POST, &path, None).await };
         let reply = insist("a cancellation", call).await?;
         Ok((reply.status != 401).then_some(reply))
@@ -139,14 +140,11 @@ async fn cancel(tenant: &Tenant, id: &str) -> anyhow::Result<Reply> {
 }
 
 /// Cancels while the order is being paid: it does not exist yet, or it is cancelled.
-async fn cancelled_in_haste(
-    scene: &Scene,
-    tenant: &Tenant,
-    mut story: OrderStory,
-) -> anyhow::Result<OrderStory> {
+async fn cancel_early(scene: &Scene, tenant: &Tenant, mut story: OrderStory) -> anyhow::Result<OrderStory> {
     let reference = story.reference.clone();
     let hasty = async {
-        let id = eventually("the order's row", HASTE, || find(scene, tenant, &reference)).await.ok()?;
+        let id =
+            eventually("the order's row", EARLY_CANCEL, || find(scene, tenant, &reference)).await.ok()?;
         let reply = cancel(tenant, &id).await.ok()?;
         Some(reply.status.as_u16())
     };
@@ -155,7 +153,7 @@ async fn cancelled_in_haste(
     match hasty {
         Some(200) => story.fate = Fate::Cancelled,
         Some(404) | None => {}
-        Some(status) => anyhow::bail!("a hasty cancellation is answered with {status}"),
+        Some(status) => anyhow::bail!("an early cancellation is answered with {status}"),
     }
     Ok(story)
 }

@@ -2,7 +2,7 @@
 //! must not remove anything it uses, require anything it does not provide, or lock a table against writes while an
 //! index is built. A migration that removes something unused says `-- contract: since release 2`. A migration that only
 //! looks incompatible says why it is not: `-- borne by release 1: it writes the same.`
-#![expect(clippy::expect_used, reason = "where a file cannot be read, the test has failed")]
+#![expect(clippy::expect_used, reason = "an unreadable file fails the test")]
 
 mod sql;
 
@@ -16,7 +16,7 @@ const CONTRACT: &str = "-- contract: since release ";
 const BORNE: &str = "-- borne by release ";
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository").to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ is in the repository").to_owned()
 }
 
 fn read(path: &Path) -> String {
@@ -38,7 +38,7 @@ fn migrations() -> BTreeSet<String> {
         .flat_map(|folder| fs::read_dir(folder).expect("the migrations"))
         .map(|entry| {
             let path = entry.expect("a migration").path();
-            path.strip_prefix(root()).expect("it is in the repository").display().to_string()
+            path.strip_prefix(root()).expect("a path in the repository").display().to_string()
         })
         .collect()
 }
@@ -74,7 +74,7 @@ fn service(migration: &str) -> &str {
 
 const NOISE: [&str; 8] = ["if", "not", "exists", "only", "unique", "concurrently", "public", "cascade"];
 
-/// The first name from there on.
+/// The first name at or after this position.
 fn name(tokens: &[Token], from: usize) -> Option<&str> {
     tokens.iter().skip(from).filter_map(Token::word).find(|word| !NOISE.contains(word))
 }
@@ -106,15 +106,15 @@ fn errors(service: &str, sql: &str, released: &Released) -> Vec<String> {
         } else if begins(statement, "drop")
             && split(&statement[1..], ',').iter().any(|part| has_it(name(part, 0)) || has_it(name(part, 1)))
         {
-            errors.push("DROP of what it has".to_owned());
+            errors.push("DROP of something that the release has".to_owned());
         } else if begins(statement, "create index") || begins(statement, "create unique index") {
             let on = statement.iter().position(|token| token.is("on")).unwrap_or(statement.len());
             let table = name(statement, on + 1).unwrap_or_default();
             if has_it(Some(table)) && has(statement, "create unique") {
-                errors.push(format!("{table}: UNIQUE, which it may not keep"));
+                errors.push(format!("{table}: UNIQUE, which the release may violate"));
             }
             if has_it(Some(table)) && !has(statement, "index concurrently") {
-                errors.push(format!("{table}: an index that is not built CONCURRENTLY: writes wait for it"));
+                errors.push(format!("{table}: an index that is not built CONCURRENTLY blocks writes"));
             }
         }
     }
@@ -141,7 +141,7 @@ fn error_of(action: &[Token], all: &[Vec<Token>]) -> Option<&'static str> {
         }
         // A replaced constraint is assumed to allow more.
         () if of("add") && !adds_column && !replaces(action, all) => {
-            Some("a new constraint, which it may not keep")
+            Some("a new constraint, which the release may violate")
         }
         () => None,
     }
@@ -169,7 +169,7 @@ fn is_borne(sql: &str, release: u32) -> bool {
 }
 
 #[test]
-fn the_latest_release_can_work_on_the_tables_of_now() {
+fn the_latest_release_can_run_on_the_current_tables() {
     let (releases, all) = (releases(), migrations());
     let latest = releases.last().expect("a release is recorded");
     let released: Vec<String> = read(&root().join(format!("tests/releases/{latest}/migrations")))
@@ -177,20 +177,20 @@ fn the_latest_release_can_work_on_the_tables_of_now() {
         .map(str::to_owned)
         .collect();
     for migration in &released {
-        assert!(all.contains(migration), "{migration} was released, and is gone");
+        assert!(all.contains(migration), "{migration} was released and must not be deleted");
     }
     let of_release = Released::of(&released);
     for migration in all.iter().filter(|migration| !released.contains(migration)) {
         let sql = read(&root().join(migration).join("up.sql"));
         let errors = errors(service(migration), &sql, &of_release);
         if is_borne(&sql, *latest) {
-            assert!(!errors.is_empty(), "{migration}: nothing has to be borne");
+            assert!(!errors.is_empty(), "{migration}: remove its `borne by` line; it is compatible");
             continue;
         }
         match contracts_since(&sql) {
             Some(since) => assert!(releases.contains(&since), "{migration}: release {since} is not recorded"),
             None => {
-                assert!(errors.is_empty(), "{migration}: release {latest} would not bear it: {errors:#?}")
+                assert!(errors.is_empty(), "{migration}: release {latest} cannot run with it: {errors:#?}")
             }
         }
     }
@@ -198,7 +198,7 @@ fn the_latest_release_can_work_on_the_tables_of_now() {
 
 /// The server may finish an index although its migration was killed before it was recorded.
 #[test]
-fn what_is_built_outside_a_transaction_can_be_repeated() {
+fn statements_outside_a_transaction_are_repeatable() {
     for migration in migrations() {
         let sql = read(&root().join(&migration).join("up.sql"));
         for statement in statements(&sql).iter().filter(|statement| has(statement, "index concurrently")) {
@@ -209,7 +209,7 @@ fn what_is_built_outside_a_transaction_can_be_repeated() {
 }
 
 #[test]
-fn what_a_release_would_not_bear_is_seen() {
+fn incompatible_migrations_are_detected() {
     let names = ["orders", "orders_pending"].map(|name| ("services/shop".to_owned(), name.to_owned()));
     let released = Released(names.into_iter().collect());
     let count = |sql: &str| errors("services/shop", sql, &released).len();

@@ -27,7 +27,7 @@ const FOREIGN: &[(&[&str], &[&str])] = &[
 ];
 
 /// The first folder within `src`, or the file's name.
-fn room(file: &str) -> String {
+fn folder(file: &str) -> String {
     file.split('/').next().unwrap_or(file).trim_end_matches(".rs").to_owned()
 }
 
@@ -60,9 +60,9 @@ fn services_import_downwards() {
     for (home, imports) in of_all_crates().into_iter().filter(|(home, _)| home.starts_with("services/")) {
         for (file, targets) in &imports.of {
             let forbidden =
-                UPWARDS.iter().filter(|(from, _)| from.contains(&&*room(file))).flat_map(|(_, to)| *to);
+                UPWARDS.iter().filter(|(from, _)| from.contains(&&*folder(file))).flat_map(|(_, to)| *to);
             let forbidden: Vec<_> = forbidden.collect();
-            let upwards = targets.iter().filter(|target| forbidden.contains(&&&*room(target)));
+            let upwards = targets.iter().filter(|target| forbidden.contains(&&&*folder(target)));
             breaches.extend(upwards.map(|target| format!("{home}/src/{file} → {target}")));
         }
     }
@@ -77,9 +77,9 @@ fn layers_use_no_foreign_types() {
         else {
             continue;
         };
-        for (rooms, foreign) in FOREIGN.iter().filter(|(rooms, _)| rooms.contains(&&*room(file))) {
+        for (folders, foreign) in FOREIGN.iter().filter(|(folders, _)| folders.contains(&&*folder(file))) {
             let used = foreign.iter().filter(|name| uses_crate(&text, name));
-            breaches.extend(used.map(|name| format!("{path} uses {name} in {}", rooms.join(", "))));
+            breaches.extend(used.map(|name| format!("{path} uses {name} in {}", folders.join(", "))));
         }
     }
     none(breaches, "Convert these types in the layer above:");
@@ -102,7 +102,7 @@ fn settings_stay_above_commands() {
         .into_iter()
         .filter(|(home, _)| home.starts_with("services/"))
         .flat_map(|(home, imports)| {
-            let below = imports.of.into_iter().filter(|(file, _)| !READERS.contains(&&*room(file)));
+            let below = imports.of.into_iter().filter(|(file, _)| !READERS.contains(&&*folder(file)));
             let using = below.filter(|(_, targets)| {
                 targets.contains("settings.rs") || targets.contains("settings/mod.rs")
             });

@@ -1,5 +1,5 @@
 //! The structure of the repository. Each test enforces one rule and says how to fix a breach.
-#![expect(clippy::expect_used, reason = "where the tree cannot be read, the test has failed")]
+#![expect(clippy::expect_used, reason = "an unreadable tree fails the test")]
 
 mod imports;
 mod layers;
@@ -12,14 +12,14 @@ use std::process::Command;
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, PackageId};
 
-/// Who imports whom among the crates, in code that ships; exactly this. Services may import every crate but those of
-/// [`NOT_FOR_SERVICES`], and nobody imports a service.
+/// The complete list of imports between crates, without tests. Services may import every crate except
+/// [`NOT_FOR_SERVICES`]. No crate imports a service.
 const ARROWS: &[(&str, &[&str])] = &[
     ("domain", &[]),
     ("events", &["domain"]),
     ("settings", &[]),
     ("telemetry", &["settings"]),
-    // Certificates of the database's and the broker's connections.
+    // TLS for the connections to the database and the broker.
     ("tls", &[]),
     ("messaging", &["domain", "events", "settings", "telemetry", "tls"]),
     ("postgres", &["settings", "tls"]),
@@ -27,27 +27,27 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("web", &["domain", "postgres", "settings", "telemetry"]),
     ("internal-api", &["domain", "settings", "telemetry", "web"]),
     ("reconciliation", &[]),
-    // The parts that all five services have.
+    // The common parts of all five services.
     ("chassis", &["domain", "messaging", "outbox", "postgres", "settings", "telemetry", "web"]),
     ("webhook-signature", &[]),
     ("local-stack", &["domain", "settings"]),
-    // An integrator for the demo and the stories, which uses the public API and the webhooks only; and the main job,
-    // played through the public APIs.
+    // A sample integrator that uses only the public API and the webhooks, and a demo of the public APIs.
     ("reference-shop", &["domain", "postgres", "settings", "telemetry", "webhook-signature"]),
     ("demo", &["domain", "local-stack", "reference-shop", "settings"]),
-    // Helpers of tests, which no program ships.
+    // Helpers for tests; no program contains them.
     ("test-kit", &["domain", "internal-api", "local-stack", "settings", "telemetry"]),
 ];
 const NOT_FOR_SERVICES: &[&str] = &["demo", "local-stack", "reference-shop", "test-kit"];
 
-/// Crates without I/O, and what none of them may reach, however many steps away.
+/// Crates without I/O.
 const PURE: &[&str] = &["domain", "events", "webhook-signature"];
+/// Crates that no pure crate may depend on, directly or indirectly.
 const IMPURE: &[&str] = &["actix-web", "diesel", "diesel-async", "lapin", "reqwest", "tokio"];
 
-/// What one crate of ours wraps, so that nobody else meets it. Tests may look behind.
+/// Libraries that only one crate of ours may use, because it wraps them. Tests are exempt.
 const WRAPPED: &[(&str, &[&str])] = &[("lapin", &["messaging"]), ("config", &["settings"])];
 
-/// All that the top level holds besides dotfiles.
+/// The complete top level, without dotfiles.
 const TOP_LEVEL: &[&str] = &[
     "Cargo.toml",
     "Cargo.lock",
@@ -59,18 +59,18 @@ const TOP_LEVEL: &[&str] = &[
     "proto-docs",
     "tests",
 ];
-/// What programs make there, which git ignores.
+/// Created by programs and ignored by git.
 const TOP_LEVEL_MADE: &[&str] = &["target"];
 
 const FILE_LINES_MAX: usize = 450;
-/// Files that may be longer, and why.
+/// Files that may be longer, with the reason.
 const LONG_FILES: &[(&str, &str)] = &[];
 
 fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository")
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ is in the repository")
 }
 
-/// The workspace with everything that is compiled for this machine; what other systems need is never downloaded.
+/// The workspace with the dependencies for this machine. Those of other systems are not downloaded.
 fn metadata() -> Metadata {
     let rustc = Command::new("rustc").arg("-vV").output().expect("rustc runs");
     let version = String::from_utf8(rustc.stdout).expect("rustc speaks UTF-8");
@@ -86,7 +86,7 @@ fn is_service(package: &Package) -> bool {
     package.manifest_path.strip_prefix(root()).is_ok_and(|path| path.starts_with("services"))
 }
 
-/// What `package` imports of this workspace: in code that ships, and in tests.
+/// The workspace crates that `package` imports: outside of tests, and in tests only.
 fn imports<'a>(package: &'a Package, members: &BTreeSet<&str>) -> (BTreeSet<&'a str>, BTreeSet<&'a str>) {
     let ours = package.dependencies.iter().filter(|dependency| members.contains(dependency.name.as_str()));
     let (for_tests, shipped): (Vec<_>, Vec<_>) =
@@ -96,7 +96,7 @@ fn imports<'a>(package: &'a Package, members: &BTreeSet<&str>) -> (BTreeSet<&'a 
     (names(shipped), names(for_tests))
 }
 
-/// Every file of ours with one of these extensions, by its path from the root.
+/// Every file of the repository with one of these extensions, by its path from the root.
 fn sources(extensions: &[&str]) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut folders = vec![root().to_owned()];
@@ -134,7 +134,7 @@ fn none(breaches: Vec<String>, what_to_do: &str) {
 }
 
 #[test]
-fn arrows_point_one_way() {
+fn crates_import_each_other_as_declared() {
     let metadata = metadata();
     let members = metadata.workspace_packages();
     let names: BTreeSet<&str> = members.iter().map(|member| member.name.as_str()).collect();
@@ -151,22 +151,20 @@ fn arrows_point_one_way() {
             None if is_service(package) => !NOT_FOR_SERVICES.contains(&import),
             None => package.name.as_str() == "waybill-tests",
         };
-        // Tests may use whatever crate serves them.
+        // Tests may use every crate except services.
         let strange = for_tests.into_iter().filter(|import| services.contains(import));
         let strange = strange.chain(shipped.iter().copied().filter(|import| !allowed(import)));
         breaches.extend(strange.map(|import| format!("{} → {import}", package.name)));
         let gone = listed.unwrap_or_default().iter().filter(|import| !shipped.contains(*import));
-        breaches
-            .extend(gone.map(|import| format!("{} → {import} is in ARROWS and nowhere else", package.name)));
+        breaches.extend(
+            gone.map(|import| format!("{} → {import} is listed in ARROWS but not used", package.name)),
+        );
     }
-    none(
-        breaches,
-        "Crates import each other in another way than ARROWS says. Move the code, or change ARROWS with a reason:",
-    );
+    none(breaches, "These imports differ from ARROWS. Move the code, or change ARROWS with a reason:");
 }
 
 #[test]
-fn pure_crates_reach_no_input_or_output() {
+fn pure_crates_depend_on_no_io() {
     let metadata = metadata();
     let names: BTreeMap<&PackageId, &str> =
         metadata.packages.iter().map(|p| (&p.id, p.name.as_str())).collect();
@@ -175,11 +173,12 @@ fn pure_crates_reach_no_input_or_output() {
     for pure in PURE {
         let start =
             metadata.workspace_packages().iter().find(|p| p.name.as_str() == *pure).map(|p| p.id.clone());
-        let mut to_visit = vec![start.unwrap_or_else(|| panic!("{pure} is no member; correct PURE"))];
+        let mut to_visit =
+            vec![start.unwrap_or_else(|| panic!("{pure} is not a member of the workspace; correct PURE"))];
         let mut visited = BTreeSet::new();
         while let Some(id) = to_visit.pop() {
             if IMPURE.contains(&names[&id]) {
-                breaches.push(format!("{pure} reaches {}", names[&id]));
+                breaches.push(format!("{pure} depends on {}", names[&id]));
             }
             let shipped = |kinds: &[cargo_metadata::DepKindInfo]| {
                 kinds.iter().any(|k| k.kind == DependencyKind::Normal)
@@ -191,7 +190,7 @@ fn pure_crates_reach_no_input_or_output() {
             }
         }
     }
-    none(breaches, "These crates hold pure rules; hand them what they need instead:");
+    none(breaches, "These crates are pure. Pass the results of I/O to them instead:");
 }
 
 #[test]
@@ -207,7 +206,7 @@ fn wrapped_libraries_stay_wrapped() {
             }
         }
     }
-    none(breaches, "Use the crate that wraps the library, and extend that one where it lacks something:");
+    none(breaches, "Use the crate that wraps the library. Extend it if it lacks something:");
 }
 
 #[test]
@@ -217,14 +216,14 @@ fn every_member_inherits_the_lints() {
         .iter()
         .map(|package| package.manifest_path.to_string())
         .filter(|manifest| {
-            let text = fs::read_to_string(manifest).expect("cargo read it too");
+            let text = fs::read_to_string(manifest).expect("cargo has read it");
             !text.contains("[lints]\nworkspace = true\n")
         })
         .collect();
     none(without, "Add `[lints]` with `workspace = true` to:");
 }
 
-/// What a service's `src` may hold besides the folders of its named subsystems.
+/// What a service's `src` may contain in addition to the folders of its named subsystems.
 const SERVICE_FILES: &[&str] = &["main.rs", "lib.rs", "start.rs", "state.rs", "settings.rs"];
 
 #[test]
@@ -232,7 +231,7 @@ fn every_service_has_the_same_folders() {
     let mut breaches = Vec::new();
     for package in metadata().workspace_packages().into_iter().filter(|package| is_service(package)) {
         let home =
-            package.manifest_path.parent().expect("a manifest lies in a folder").as_std_path().to_owned();
+            package.manifest_path.parent().expect("a manifest is in a folder").as_std_path().to_owned();
         let needed = [
             "main.rs",
             "start.rs",
@@ -254,14 +253,14 @@ fn every_service_has_the_same_folders() {
 }
 
 #[test]
-fn the_top_level_holds_nothing_else() {
+fn the_top_level_contains_nothing_else() {
     let strange = entries(root())
         .iter()
         .map(|path| path.file_name().unwrap_or_default().to_string_lossy().into_owned())
         .filter(|name| !name.starts_with('.'))
         .filter(|name| !TOP_LEVEL.contains(&&**name) && !TOP_LEVEL_MADE.contains(&&**name))
         .collect();
-    none(strange, "The top level holds TOP_LEVEL and dotfiles only. Find another place for:");
+    none(strange, "The top level contains only TOP_LEVEL and dotfiles. Move these elsewhere:");
 }
 
 #[test]
@@ -269,7 +268,7 @@ fn files_are_short() {
     let files = sources(&["rs", "sh", "sql"]);
     for (path, reason) in LONG_FILES {
         let lines = files.get(*path).map_or(0, |text| text.lines().count());
-        assert!(lines > FILE_LINES_MAX, "{path} is short or gone; take it off LONG_FILES ({reason})");
+        assert!(lines > FILE_LINES_MAX, "{path} is short or deleted; remove it from LONG_FILES ({reason})");
     }
     let long = files
         .iter()
@@ -278,25 +277,22 @@ fn files_are_short() {
         .filter(|(_, lines)| *lines > FILE_LINES_MAX)
         .map(|(path, lines)| format!("{path}: {lines} lines"))
         .collect();
-    none(
-        long,
-        "Split these files by what they are about (450 lines at most), or give a reason in LONG_FILES:",
-    );
+    none(long, "Split these files by topic (450 lines at most), or give a reason in LONG_FILES:");
 }
 
 #[test]
-fn every_module_says_what_it_is_for() {
+fn every_module_has_a_purpose_comment() {
     let silent = sources(&["rs"])
         .into_iter()
         .filter(|(_, text)| !text.starts_with("//! "))
         .map(|(path, _)| path)
         .collect();
-    none(silent, "Begin these files with a `//! ` sentence on what they are for:");
+    none(silent, "Begin these files with a `//! ` sentence about their purpose:");
 }
 
 #[test]
-fn nothing_is_left_for_later() {
-    // Written in two halves, so that this file does not accuse itself.
+fn no_todo_marks_are_left() {
+    // Written in two halves, so that this file does not report itself.
     let marks =
         [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("unimplemented", "!("), concat!("todo", "!(")];
     let mut breaches = Vec::new();
@@ -307,11 +303,11 @@ fn nothing_is_left_for_later() {
             breaches.push(format!("{path}:{}: {}", index + 1, line.trim()));
         }
     }
-    none(breaches, "Finish it now, or open an issue and take the mark out:");
+    none(breaches, "Finish it now, or open an issue and remove the mark:");
 }
 
 #[test]
-fn the_environment_is_read_in_settings_alone() {
+fn only_settings_reads_the_environment() {
     let reads = [concat!("env", "::var"), concat!("env", "::set_var"), concat!("option_", "env!")];
     let elsewhere = sources(&["rs"])
         .into_iter()
@@ -319,7 +315,7 @@ fn the_environment_is_read_in_settings_alone() {
         .filter(|(_, text)| reads.iter().any(|read| text.contains(read)))
         .map(|(path, _)| path)
         .collect();
-    none(elsewhere, "Take a section of crates/settings instead of reading the environment:");
+    none(elsewhere, "Use a section of crates/settings instead of reading the environment:");
 }
 
 #[test]
@@ -340,5 +336,5 @@ fn migrations_go_up_and_down() {
             breaches.push(format!("{folder}/{file}"));
         }
     }
-    none(breaches, "A migration goes up and down; write:");
+    none(breaches, "Every migration needs up and down; add:");
 }

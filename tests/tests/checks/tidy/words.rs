@@ -7,8 +7,7 @@ use super::{none, root, sources};
 
 const TEXTS: &[&str] = &["rs", "md", "sql", "toml", "yaml", "yml", "json", "ts", "tsx", "py", "sh", "html"];
 
-/// Names that were replaced; each belongs to the glossary's replacement. They are written in two halves, so that this file
-/// does not report itself.
+/// Retired names and their replacements. They are written in two halves, so that this file does not report itself.
 const RETIRED: &[(&str, &str)] = &[
     (concat!("Door", "bell"), "OutboxNotifier"),
     (concat!("door", "bell"), "notifier"),
@@ -32,10 +31,10 @@ const RETIRED: &[(&str, &str)] = &[
     (concat!("back-", "end"), "backend"),
 ];
 
-/// A name on the wire, which stays: the queue of a cache.
+/// Exempt, because it is a queue's name on the broker.
 const ON_THE_WIRE: &str = concat!("order-api.verd", "icts");
 
-/// The changelog names what was renamed. Recorded releases keep their names.
+/// Exempt: the changelog lists renamed things, and recorded releases keep their names.
 const HISTORY: &[&str] = &["proto-docs/operators/changelog.md", "tests/releases/"];
 
 fn is_word(text: &str, at: usize, word: &str) -> bool {
@@ -58,12 +57,12 @@ fn retired_names_stay_retired() {
             breaches.extend(found.map(|(name, now)| format!("{path}:{}: {name}; use {now}", index + 1)));
         }
     }
-    none(breaches, "These names were replaced:");
+    none(breaches, "Use the replacements of these names:");
 }
 
-/// Rules are cited from the specification in this repository.
+/// Every cited section of the specification exists.
 #[test]
-fn citations_lead_somewhere() {
+fn citations_resolve() {
     let foreign = [concat!("`spec", ".md`"), concat!("design", ".md"), concat!("house", ".md")];
     let specification =
         std::fs::read_to_string(root().join("proto-docs/SPECIFICATION.md")).expect("it exists");
@@ -114,10 +113,10 @@ fn links_resolve() {
             }
         }
     }
-    none(breaches, "These links lead nowhere:");
+    none(breaches, "These links have no target:");
 }
 
-/// The relative targets of a page's links; code is left out.
+/// The relative targets of a page's links, except those in code.
 fn links(page: &str) -> Vec<String> {
     let mut in_code = false;
     let mut found = Vec::new();

@@ -35,7 +35,8 @@ impl Documented {
 pub(crate) fn documented() -> anyhow::Result<BTreeMap<String, Documented>> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../proto-docs/METRICS.md");
     let text = fs::read_to_string(file)?;
-    let (ours, _) = text.split_once("## Other systems").context("METRICS.md lists what is of others")?;
+    let (ours, _) =
+        text.split_once("## Other systems").context("METRICS.md has a section about other systems")?;
     let rows = ours.lines().filter(|line| line.starts_with("| `"));
     rows.map(|row| {
         let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
@@ -59,7 +60,7 @@ pub(crate) fn read(page: &str) -> anyhow::Result<BTreeMap<String, Metric>> {
     for line in page.lines().filter_map(|line| line.strip_prefix("# TYPE ")) {
         let (name, kind) = line.split_once(' ').context("a TYPE has a name and a type")?;
         let metric = Metric { kind: kind.to_owned(), labels: BTreeSet::new() };
-        anyhow::ensure!(metrics.insert(name.to_owned(), metric).is_none(), "{name} is there twice");
+        anyhow::ensure!(metrics.insert(name.to_owned(), metric).is_none(), "{name} is exposed twice");
     }
     for line in page.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
         let (name, rest) = line.split_once('{').with_context(|| format!("no label service: {line}"))?;

@@ -33,17 +33,17 @@ const RATE_INTERVAL: &str = "10s";
 async fn a_running_stack_is_seen_by_prometheus() -> anyhow::Result<()> {
     let stack = Stack::for_tests().await?;
     let prometheus = Prometheus::start(&stack).await?;
-    everything_happens_once(&stack).await?;
-    the_metrics_are_those_of_the_document(&stack).await?;
+    record_each_kind_of_metric(&stack).await?;
+    the_metrics_match_the_document(&stack).await?;
     every_service_is_up(&prometheus).await?;
     every_alert_is_evaluated_and_inactive(&prometheus).await?;
-    every_panel_has_an_answer(&prometheus).await?;
+    every_panel_has_data(&prometheus).await?;
     a_dead_letter_raises_its_alert(&stack, &prometheus).await?;
     prometheus.stop().await?;
     stack.shut_down().await
 }
 
-async fn everything_happens_once(stack: &Stack) -> anyhow::Result<()> {
+async fn record_each_kind_of_metric(stack: &Stack) -> anyhow::Result<()> {
     let mut business = Business::sign_up(stack).await?;
     business.go_live(100_000).await?;
     let order = business.place(NewOrder::sample_prepaid("seen-1")).await?;
@@ -56,13 +56,13 @@ async fn everything_happens_once(stack: &Stack) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn the_metrics_are_those_of_the_document(stack: &Stack) -> anyhow::Result<()> {
+async fn the_metrics_match_the_document(stack: &Stack) -> anyhow::Result<()> {
     let documented = exposition::documented()?;
     for service in Service::ALL {
         let api = Api::new(stack.management_url(service))?;
         // Some are measured every few seconds.
         let waited_for = Cell::new(String::new());
-        let found = eventually("all that is there from the start", PATIENCE, || async {
+        let found = eventually("all metrics that exist from the start", PATIENCE, || async {
             let page = api.send(api.request(Method::GET, "/metrics")).await?;
             let exposed = exposition::read(&page.text)?;
             let of_service = documented.iter().filter(|(_, line)| line.is_of(service.name()));
@@ -108,7 +108,7 @@ async fn every_alert_is_evaluated_and_inactive(prometheus: &Prometheus) -> anyho
         let failed = alerts.iter().find(|alert| alert["health"] == "err");
         ensure!(failed.is_none(), "an alert cannot be evaluated: {failed:?}");
         let firing = alerts.iter().find(|alert| alert["state"] == "firing");
-        ensure!(firing.is_none(), "an alert fires though all is well: {firing:?}");
+        ensure!(firing.is_none(), "an alert fires on a healthy stack: {firing:?}");
         let of_speed = |alert: &Value| alert["name"].as_str().is_some_and(|name| OF_SPEED.contains(&name));
         let not_yet =
             |alert: &&Value| alert["health"] != "ok" || (alert["state"] != "inactive" && !of_speed(alert));
@@ -120,10 +120,10 @@ async fn every_alert_is_evaluated_and_inactive(prometheus: &Prometheus) -> anyho
     inactive.await.with_context(|| format!("inactive alerts: {}", waited_for.take()))
 }
 
-async fn every_panel_has_an_answer(prometheus: &Prometheus) -> anyhow::Result<()> {
+async fn every_panel_has_data(prometheus: &Prometheus) -> anyhow::Result<()> {
     let waited_for = Cell::new(String::new());
     // A rate needs two scrapes.
-    let shown = eventually("every panel to show something", PATIENCE, || async {
+    let shown = eventually("every panel to have data", PATIENCE, || async {
         let mut empty = Vec::new();
         for file in files("deploy/dashboards", "json")? {
             let dashboard: Value = serde_json::from_slice(&fs::read(&file)?)?;
@@ -134,7 +134,7 @@ async fn every_panel_has_an_answer(prometheus: &Prometheus) -> anyhow::Result<()
         waited_for.set(empty.join(", "));
         Ok(is_done.then_some(()))
     });
-    shown.await.with_context(|| format!("panels that show nothing: {}", waited_for.take()))
+    shown.await.with_context(|| format!("panels without data: {}", waited_for.take()))
 }
 
 /// An error of Prometheus is an error here.

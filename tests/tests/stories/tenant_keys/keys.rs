@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use local_stack::{Service, Stack};
 
-/// A rule without the business, and what ensures it when rows are partitioned by business.
+/// A constraint or index without the business, and the reason why that is acceptable in partitioned tables.
 struct Exception {
     service: Service,
     /// The name of the constraint or index.
@@ -64,27 +64,27 @@ const EXCEPTIONS: &[Exception] = &[
     but(
         Service::KeyManagement,
         "api_keys_key_hash_key",
-        "A key says whose it is. A business has 20 at most in each mode: the table stays in one place, or whole on each.",
+        "A key identifies its business. A business has at most 20 in each mode, so the table stays on one server, or complete on each.",
     ),
     but(Service::KeyManagement, "api_keys_pkey", "As api_keys_key_hash_key."),
     but(Service::KeyManagement, "api_keys_rotated_from_key", "As api_keys_key_hash_key."),
     but(
         Service::PortalApi,
         "users_email_taken",
-        "Who logs in has one account, whichever the business; a few people each.",
+        "A person has one account, independent of the business. A business has only a few users.",
     ),
-    but(Service::PortalApi, "users_pkey", "As users_email_taken; what refers to it names the business."),
+    but(Service::PortalApi, "users_pkey", "As users_email_taken. References to it contain the business."),
     but(
         Service::PortalApi,
         "sessions_pkey",
-        "Grows with people who log in, not with orders: stays in one place.",
+        "Grows with users, not with orders, so the table stays on one server.",
     ),
-    but(Service::PortalApi, "sessions_token_hash_key", "The cookie says whose session it is."),
+    but(Service::PortalApi, "sessions_token_hash_key", "The cookie identifies the session."),
     but(Service::PortalApi, "invitations_pkey", "As sessions_pkey."),
-    but(Service::PortalApi, "invitations_token_hash_key", "The link says whose invitation it is."),
-    but(Service::PortalApi, "password_resets_pkey", "The link's digest, which says whose it is."),
+    but(Service::PortalApi, "invitations_token_hash_key", "The link identifies the invitation."),
+    but(Service::PortalApi, "password_resets_pkey", "The digest of the link, which identifies the account."),
     but(Service::PortalApi, "audit_log_pkey", "As sessions_pkey."),
-    but(Service::PortalApi, "mails_pkey", "A queue, which is drained; a number of its own."),
+    but(Service::PortalApi, "mails_pkey", "A queue with its own numbers, which is emptied continuously."),
 ];
 
 /// Tables without a business: they stay on one server, or complete on each.
@@ -104,7 +104,7 @@ const OF_EVERY_SERVICE: [&str; 3] = ["__diesel_schema_migrations", "inbox", "out
 
 /// `kind|table|name|definition` of each rule that does not contain the table's business: anywhere in a key, or as the
 /// business of the referenced row.
-const FAULTS: &str = "
+const RULES_WITHOUT_BUSINESS: &str = "
     WITH tenants AS (
         SELECT pg_class.oid, pg_class.relname, pg_attribute.attnum AS business
         FROM pg_class
@@ -135,19 +135,21 @@ const WITHOUT_BUSINESS: &str = "
 #[tokio::test]
 async fn every_key_and_every_reference_holds_the_business() -> anyhow::Result<()> {
     let stack = Stack::for_tests().await?;
-    let mut field_errors = Vec::new();
+    let mut errors = Vec::new();
     for service in Service::ALL {
-        field_errors.extend(errors_of(service, &stack.query(service, FAULTS).await?));
+        errors.extend(errors_of(service, &stack.query(service, RULES_WITHOUT_BUSINESS).await?));
         let named = OF_NO_BUSINESS.iter().filter(|(of, _)| *of == service).map(|(_, table)| *table);
         let named: BTreeSet<&str> = OF_EVERY_SERVICE.into_iter().chain(named).collect();
         let found = stack.query(service, WITHOUT_BUSINESS).await?;
         let found: BTreeSet<&str> = found.lines().collect();
         for table in found.symmetric_difference(&named) {
-            field_errors
-                .push(format!("{}: {table} has no business, or is said to have none", service.name()));
+            errors.push(format!(
+                "{}: {table} is missing in the list of tables without a business, or does not belong there",
+                service.name()
+            ));
         }
     }
-    assert!(field_errors.is_empty(), "\n{}", field_errors.join("\n"));
+    assert!(errors.is_empty(), "\n{}", errors.join("\n"));
     stack.shut_down().await
 }
 
@@ -160,15 +162,16 @@ pub(super) fn exceptions(service: Service) -> BTreeSet<&'static str> {
 /// The rules that are found but not listed, and those that are listed but not found.
 fn errors_of(service: Service, found: &str) -> Vec<String> {
     let mut excepted = exceptions(service);
-    let mut field_errors = Vec::new();
+    let mut errors = Vec::new();
     for error in found.lines() {
         let name = error.split('|').nth(2).unwrap_or_default();
         if !excepted.remove(name) {
-            field_errors.push(format!("{}: {error}", service.name()));
+            errors.push(format!("{}: {error}", service.name()));
         }
     }
     let needless = excepted.into_iter();
-    field_errors
-        .extend(needless.map(|name| format!("{}: {name} is excepted and need not be", service.name())));
-    field_errors
+    errors.extend(
+        needless.map(|name| format!("{}: {name} is listed as an exception but is none", service.name())),
+    );
+    errors
 }

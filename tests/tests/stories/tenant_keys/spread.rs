@@ -22,7 +22,7 @@ use listed::{SPREAD, Spread};
 const SHAPE: &str = include_str!("spread/shape.sql");
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_services_work_on_tables_that_are_spread_by_business() -> anyhow::Result<()> {
+async fn the_services_work_on_tables_that_are_partitioned_by_business() -> anyhow::Result<()> {
     let stack = stack().await?;
     for spread in &SPREAD {
         partition(&stack, spread).await?;
@@ -36,14 +36,14 @@ async fn the_services_work_on_tables_that_are_spread_by_business() -> anyhow::Re
     missed_webhooks_are_sent_again(&business).await?;
     an_order_is_erased(&stack, &business).await?;
 
-    let mut field_errors = Vec::new();
+    let mut errors = Vec::new();
     for spread in &SPREAD {
         let name = spread.service.name();
-        field_errors.extend(
+        errors.extend(
             errors_of(&stack, spread, &own).await?.into_iter().map(|error| format!("{name}: {error}")),
         );
     }
-    assert!(field_errors.is_empty(), "\n{}", field_errors.join("\n"));
+    assert!(errors.is_empty(), "\n{}", errors.join("\n"));
     stack.shut_down().await
 }
 
@@ -98,31 +98,32 @@ async fn sign_up(stack: &Stack) -> anyhow::Result<(Business, BTreeSet<u32>)> {
 async fn errors_of(stack: &Stack, spread: &Spread, own: &BTreeSet<u32>) -> anyhow::Result<BTreeSet<String>> {
     let Spread { service, tables, upserts, .. } = spread;
     // Workers reach these statements; otherwise it is an error with the statement's name.
-    let _came = eventually("what is listed to run", PATIENCE, || async {
+    let _came = eventually("the listed statements to run", PATIENCE, || async {
         let seen = Seen::read(stack, spread, own).ok();
         Ok(seen.filter(|seen| seen.unseen.is_empty()).map(drop))
     })
     .await;
     stack.stop(*service).await?;
-    let Seen { mut field_errors, unseen, ran } = Seen::read(stack, spread, own)?;
-    field_errors.extend(plans::errors(stack, *service)?);
-    field_errors.extend(unseen.iter().map(|part| format!("never looked into others' partitions: {part}")));
+    let Seen { mut errors, unseen, ran } = Seen::read(stack, spread, own)?;
+    errors.extend(plans::errors(stack, *service)?);
+    errors.extend(unseen.iter().map(|part| format!("never searched other partitions: {part}")));
     let upserts = BTreeSet::from_iter(upserts.iter().map(|upsert| (*upsert).to_owned()));
-    field_errors.extend(
-        ran.symmetric_difference(&upserts).map(|upsert| format!("not listed, or never ran: {upsert}")),
+    errors.extend(
+        ran.symmetric_difference(&upserts)
+            .map(|upsert| format!("upsert not listed, or never executed: {upsert}")),
     );
     for table in *tables {
         let rows = plans::look(stack, *service, &format!("SELECT count(*) FROM public.{table}")).await?;
         if rows != "0" {
-            field_errors.insert(format!("{rows} rows in {table} as the migrations made it"));
+            errors.insert(format!("{rows} rows in the unpartitioned {table}"));
         }
     }
-    Ok(field_errors)
+    Ok(errors)
 }
 
 /// The log so far.
 struct Seen {
-    field_errors: BTreeSet<String>,
+    errors: BTreeSet<String>,
     /// Listed statements that did not search other partitions.
     unseen: BTreeSet<&'static str>,
     /// The upserts.
@@ -132,8 +133,7 @@ struct Seen {
 impl Seen {
     fn read(stack: &Stack, spread: &Spread, own: &BTreeSet<u32>) -> anyhow::Result<Self> {
         let everywhere = || spread.everywhere.iter().map(|(part, _why)| *part);
-        let mut seen =
-            Self { field_errors: BTreeSet::new(), unseen: everywhere().collect(), ran: BTreeSet::new() };
+        let mut seen = Self { errors: BTreeSet::new(), unseen: everywhere().collect(), ran: BTreeSet::new() };
         for plan in plans::plans(stack, spread.service)? {
             let upserts = plan.upserts().filter(|(table, _)| spread.tables.contains(table));
             seen.ran.extend(upserts.map(|(table, resolution)| format!("{table}: {resolution}")));
@@ -143,7 +143,7 @@ impl Seen {
             }
             let listed: BTreeSet<&str> = everywhere().filter(|part| plan.sql.contains(part)).collect();
             if listed.is_empty() {
-                seen.field_errors.insert(format!("looks into {} partitions: {}", partitions.len(), plan.sql));
+                seen.errors.insert(format!("searches {} partitions: {}", partitions.len(), plan.sql));
             }
             seen.unseen.retain(|part| !listed.contains(part));
         }
@@ -212,7 +212,7 @@ async fn the_fleet_delivers(business: &Business) -> anyhow::Result<()> {
         assert_eq!(business.entries_of(&id).await?.len(), 1, "the fee of {reference}");
     }
     business.fleet.orders("?limit=100").await?.expect(200)?;
-    let settled = eventually("the cash to be known", PATIENCE, || async {
+    let settled = eventually("the cash to be recorded", PATIENCE, || async {
         let cash = business.portal.get("/cod?status=settled").await?;
         Ok(cash["data"][0]["orderReference"].as_str().map(str::to_owned))
     });

@@ -29,12 +29,12 @@ async fn one_trace_follows_an_order_to_its_webhook() -> anyhow::Result<()> {
     let mut business = Business::sign_up(&stack).await?;
     business.go_live(1_000_000).await?;
     let request_id = place(&business, "traced-1", Some(TRACE)).await?;
-    the_way_of_a_live_order(&collector, &business).await?;
+    the_trace_of_a_live_order(&collector, &business).await?;
     the_first_test_order_reaches_the_portal(&collector).await?;
-    failures_are_told_apart(&collector, &business).await?;
+    failed_attempts_are_marked(&collector, &business).await?;
     log_lines_are_joined_with_traces(&stack, &request_id)?;
     nothing_personal_is_in_a_trace(&collector, &business);
-    a_collector_that_hangs_costs_no_order(&collector, &stack, &business).await?;
+    a_hanging_collector_affects_no_order(&collector, &stack, &business).await?;
     tokio::time::timeout(STOP_MAX, stack.shut_down()).await.context("the stop waits for the collector")?
 }
 
@@ -75,7 +75,7 @@ fn below(spans: &[Span], parent: &str, service: &str, kind: SpanKind, name: &str
     first
 }
 
-async fn the_way_of_a_live_order(collector: &Collector, business: &Business) -> anyhow::Result<()> {
+async fn the_trace_of_a_live_order(collector: &Collector, business: &Business) -> anyhow::Result<()> {
     // Each with the index of its parent in this list.
     let way: [(&str, SpanKind, &str, &str); 8] = [
         ("caller", SpanKind::Server, "order-api", "POST /v1/integration/orders"),
@@ -143,10 +143,10 @@ async fn the_first_test_order_reaches_the_portal(collector: &Collector) -> anyho
     .await
 }
 
-async fn failures_are_told_apart(collector: &Collector, business: &Business) -> anyhow::Result<()> {
+async fn failed_attempts_are_marked(collector: &Collector, business: &Business) -> anyhow::Result<()> {
     business.shop.pause_answers(500, 1);
     business.place(NewOrder::sample_prepaid("traced-2")).await?;
-    let attempts = eventually("an attempt that failed and one that did not", PATIENCE, || async {
+    let attempts = eventually("a failed and a successful attempt", PATIENCE, || async {
         let spans = collector.spans();
         let Some(failed) = spans.iter().find(|span| span.name == "POST" && span.failed) else {
             return Ok(None);
@@ -203,7 +203,7 @@ fn nothing_personal_is_in_a_trace(collector: &Collector, business: &Business) {
     }
 }
 
-async fn a_collector_that_hangs_costs_no_order(
+async fn a_hanging_collector_affects_no_order(
     collector: &Collector,
     stack: &Stack,
     business: &Business,

@@ -95,7 +95,7 @@ async fn redeliver(bench: &Bench, deliveries: &[Picked], figures: &mut Figures) 
         let reply = bench.dispatcher.send(request).await?;
         ensure!(reply.status.is_success(), "redelivery: {}", reply.text);
         answered.push(begun.elapsed().as_secs_f64() * 1_000.0);
-        ensure!(bench.hooks.reaches(count + 1, ARRIVAL_MAX).await?, "{delivery} does not come again");
+        ensure!(bench.hooks.reaches(count + 1, ARRIVAL_MAX).await?, "{delivery} was not redelivered");
         let last = bench.hooks.arrivals().await?.pop().context("an arrival")?;
         arrived.push((last.at - at) as f64 / 1_000.0);
     }

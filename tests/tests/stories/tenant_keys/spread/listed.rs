@@ -5,9 +5,9 @@ use local_stack::Service;
 pub(super) struct Spread {
     pub(super) service: Service,
     pub(super) tables: &'static [&'static str],
-    /// Upserts: `table: conflict action`. Each runs.
+    /// All upserts, as `table: conflict action`.
     pub(super) upserts: &'static [&'static str],
-    /// Statements that also search other partitions, by a part of their text, and why. Each runs.
+    /// Statements that also search other partitions: a part of their text, and the reason.
     pub(super) everywhere: &'static [(&'static str, &'static str)],
 }
 
@@ -55,11 +55,8 @@ pub(super) const SPREAD: [Spread; 3] = [
             ("(cash.order_id = ANY($1))", RECONCILIATION),
             ("(transfers.order_id = ANY($1))", RECONCILIATION),
             ("(debits.order_id = ANY($1))", ORDER),
-            (
-                "EXISTS ( SELECT FROM new_",
-                "Triggers check what a batch wrote for several businesses, transfer by transfer.",
-            ),
-            ("AS age, count(*) AS orders", "What all businesses are owed, for the operator."),
+            ("EXISTS ( SELECT FROM new_", "Triggers check each transfer of a batch for several businesses."),
+            ("AS age, count(*) AS orders", "The outstanding cash of all businesses, for the operator."),
             ("FROM cash WHERE business_id = ANY($1)", BATCH),
             ("FROM wallets WHERE (wallets.business_id = ANY($1))", BATCH),
         ],
