@@ -46,7 +46,7 @@ fn files_form_no_large_circle() {
 fn folders_form_no_circle() {
     let services = of_all_crates().into_iter().filter(|(home, _)| home.starts_with("services/"));
     let circles = services.flat_map(|(home, imports)| {
-        let circles = imports.circles(room).into_iter();
+        let circles = imports.circles(folder).into_iter();
         circles
             .map(move |circle| format!("{home}: {}", circle.into_iter().collect::<Vec<_>>().join(", ")))
             .collect::<Vec<_>>()
