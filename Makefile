@@ -92,7 +92,7 @@ mutants: packages toolchain $(MUTANTS) ## Mutates the code that decides about mo
 
 bench: packages toolchain ## Benchmarks next to a baseline of the same run, into proto-docs/BENCHMARKS.md; ONLY=footprint, orders, debits, live-orders, webhooks, webhooks-drain, webhooks-tenants or costs; ORDERS=5000000 adds a grown table, ONLY=webhooks-grown makes ten million deliveries
 	cargo build --release --workspace --bins
-	cargo bench --package waybill-tests --bench beside_pgbench -- $(if $(ONLY),--only $(ONLY)) $(if $(ORDERS),--orders $(ORDERS)) $(if $(DELIVERIES),--deliveries $(DELIVERIES))
+	cargo bench --package waybill-tests --bench compare -- $(if $(ONLY),--only $(ONLY)) $(if $(ORDERS),--orders $(ORDERS)) $(if $(DELIVERIES),--deliveries $(DELIVERIES))
 
 lint: packages toolchain $(NODE_MODULES) lint-yaml lint-shell lint-api lint-deploy ## Formatting, clippy, biome, the pages' types, and all linters below; warnings are failures; 60 s
 	cargo fmt --all --check

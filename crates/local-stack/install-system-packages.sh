@@ -6,7 +6,6 @@
 # - prometheus: Prometheus with its promtool, as programs, for the tests of alerts and dashboards
 # - python: Python with virtual environments, for the tools that test the API
 # - servers: PostgreSQL 15 or newer and RabbitMQ 3.10 or newer, as programs only: no system service is started
-# - shellcheck: ShellCheck, for the lint of shell scripts
 # Prints nothing when nothing is missing.
 set -eu
 
@@ -15,7 +14,7 @@ rabbitmq_oldest=3.10
 node_oldest=18
 
 usage() {
-    echo "usage: $0 [browser] [build] [node] [prometheus] [python] [servers] [shellcheck]" >&2
+    echo "usage: $0 [browser] [build] [node] [prometheus] [python] [servers]" >&2
     exit 2
 }
 
@@ -83,10 +82,6 @@ has_prometheus() {
     command -v prometheus >/dev/null && command -v promtool >/dev/null
 }
 
-has_shellcheck() {
-    command -v shellcheck >/dev/null
-}
-
 # Sets `missing` to the names of what is missing.
 find_missing() {
     missing=
@@ -101,7 +96,6 @@ find_missing() {
             has_postgresql || missing="$missing postgresql"
             has_rabbitmq || missing="$missing rabbitmq"
             ;;
-        shellcheck) has_shellcheck || missing="$missing shellcheck" ;;
         *) usage ;;
         esac
     done
@@ -197,7 +191,6 @@ install_as_root() {
             packages="$packages rabbitmq-server"
             services="$services rabbitmq-server.service epmd.service epmd.socket"
             ;;
-        shellcheck) packages="$packages shellcheck" ;;
         esac
     done
     echo "Installing$packages"
@@ -229,7 +222,6 @@ if ! command -v apt-get >/dev/null; then
   Python 3 with its venv and ensurepip modules, for: python
   PostgreSQL $postgresql_oldest or newer, the server and its tools, for: postgresql
   RabbitMQ $rabbitmq_oldest or newer, with Erlang's erl_call, for: rabbitmq
-  ShellCheck, for: shellcheck
 or run Waybill with docker compose in deploy/."
 fi
 

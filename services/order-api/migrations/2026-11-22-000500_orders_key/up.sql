@@ -4,5 +4,5 @@
 --
 -- Built concurrently with the current key, without blocking orders. Migration 000510 replaces the key. The same holds
 -- for the next keys.
--- borne by release 1: rows that satisfy its key, without the business, satisfy this one.
+-- compatible with release 1: rows that satisfy its key, without the business, satisfy this one.
 CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS orders_key ON orders (id, business_id);

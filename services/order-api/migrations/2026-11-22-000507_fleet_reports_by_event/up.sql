@@ -1,3 +1,3 @@
 -- The event ids of the fleet stay unique across businesses.
--- borne by release 1: its key is the same.
+-- compatible with release 1: its key is the same.
 CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS fleet_reports_event_id ON fleet_reports (event_id);

@@ -1,4 +1,4 @@
--- borne by release 1: a trigger sets the business for it.
+-- compatible with release 1: a trigger sets the business for it.
 -- References to an order include its business: for new rows from now on, and for existing rows in 000509. In one
 -- transaction with a short lock timeout, so that it blocks others only briefly. Locks orders first, like the service.
 DO $$

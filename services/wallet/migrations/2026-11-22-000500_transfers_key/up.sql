@@ -3,5 +3,5 @@
 -- grows at its end.
 --
 -- Built alongside the current key, without blocking payments. It replaces that key in 000508, like the following indexes.
--- borne by release 1: whoever keeps the former rule, without the business, keeps this one.
+-- compatible with release 1: whoever keeps the former rule, without the business, keeps this one.
 CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS transfers_key ON transfers (id, business_id);

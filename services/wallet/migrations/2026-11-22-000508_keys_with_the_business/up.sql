@@ -1,4 +1,4 @@
--- borne by release 1: what it writes refers to its own business; what is dropped is another form of what stays.
+-- compatible with release 1: what it writes refers to its own business; what is dropped is another form of what stays.
 -- The new keys replace the former ones, and references include the business: for new rows from now on, and after 000509 for
 -- existing rows. Reads no rows, so locks are short.
 -- The first DROPs lock the tables: LOCK TABLE needs a right to change rows, which nobody has in the ledger.

@@ -3,5 +3,5 @@
 -- previous release.
 --
 -- Built concurrently, without blocking webhooks. 000512 makes it the key. The same applies to the next migrations.
--- borne by release 1: rows that satisfy the former key, without the business, satisfy this one.
+-- compatible with release 1: rows that satisfy the former key, without the business, satisfy this one.
 CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS deliveries_key ON deliveries (id, business_id);

@@ -1,4 +1,4 @@
--- borne by release 1: its references stay within a business; dropped constraints are replaced by equivalent ones.
+-- compatible with release 1: its references stay within a business; dropped constraints are replaced by equivalent ones.
 -- The new keys replace the former ones, and foreign keys include the business: for new rows now, for existing rows in
 -- 000515. Reads no data, so its locks are short.
 DO $$

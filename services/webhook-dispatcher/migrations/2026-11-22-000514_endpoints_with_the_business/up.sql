@@ -1,4 +1,4 @@
--- borne by release 1: its references stay within a business; dropped constraints are replaced by equivalent ones.
+-- compatible with release 1: its references stay within a business; dropped constraints are replaced by equivalent ones.
 -- As 000512.
 DO $$
 BEGIN

@@ -152,8 +152,9 @@ impl InFlightSet {
         }
     }
 
-    /// The slots of each business, the free ones, and how often a new delivery has taken one. From then on, the loop is woken when a business at its share
-    /// frees a slot, and once when other businesses have freed enough.
+    /// The slots that each business holds, the free slots, and how often a new delivery has taken one. From this call
+    /// on, the loop is woken when a business at its share frees a slot, and once when other businesses have freed
+    /// enough.
     pub(crate) fn shares(&self, slots: Slots) -> (Vec<(BusinessId, Slots)>, Slots, u64) {
         let mut all = self.lock();
         let free = all.shares.free(slots, all.held.len());

@@ -1,7 +1,7 @@
 //! Checks that migrations only expand: the latest recorded release must be able to run on the new tables. Migrations
 //! must not remove anything it uses, require anything it does not provide, or lock a table against writes while an
 //! index is built. A migration that removes something unused says `-- contract: since release 2`. A migration that only
-//! looks incompatible says why it is not: `-- borne by release 1: it writes the same.`
+//! looks incompatible says why it is not: `-- compatible with release 1: it writes the same.`
 #![expect(clippy::expect_used, reason = "an unreadable file fails the test")]
 
 mod sql;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use sql::{Token, begins, has, split, statements};
 
 const CONTRACT: &str = "-- contract: since release ";
-const BORNE: &str = "-- borne by release ";
+const COMPATIBLE: &str = "-- compatible with release ";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ is in the repository").to_owned()
@@ -163,8 +163,9 @@ fn contracts_since(sql: &str) -> Option<u32> {
 }
 
 /// Whether the migration explains why this release is compatible.
-fn is_borne(sql: &str, release: u32) -> bool {
-    let reason = |line: &str| line.strip_prefix(BORNE)?.strip_prefix(&format!("{release}: ")).map(str::len);
+fn is_declared_compatible(sql: &str, release: u32) -> bool {
+    let reason =
+        |line: &str| line.strip_prefix(COMPATIBLE)?.strip_prefix(&format!("{release}: ")).map(str::len);
     sql.lines().filter_map(reason).any(|length| length > 0)
 }
 
@@ -183,8 +184,8 @@ fn the_latest_release_can_run_on_the_current_tables() {
     for migration in all.iter().filter(|migration| !released.contains(migration)) {
         let sql = read(&root().join(migration).join("up.sql"));
         let errors = errors(service(migration), &sql, &of_release);
-        if is_borne(&sql, *latest) {
-            assert!(!errors.is_empty(), "{migration}: remove its `borne by` line; it is compatible");
+        if is_declared_compatible(&sql, *latest) {
+            assert!(!errors.is_empty(), "{migration}: remove its `compatible with` line; it is compatible");
             continue;
         }
         match contracts_since(&sql) {
@@ -247,8 +248,12 @@ fn incompatible_migrations_are_detected() {
     }
     assert_eq!(contracts_since("-- Why.\n-- contract: since release 2\nDROP TABLE orders;"), Some(2));
     assert_eq!(contracts_since("-- contract: soon\nDROP TABLE orders;"), None);
-    assert!(is_borne("-- borne by release 1: it writes the same.\nDROP TABLE orders;", 1));
+    assert!(is_declared_compatible(
+        "-- compatible with release 1: it writes the same.\nDROP TABLE orders;",
+        1
+    ));
     assert!(
-        !is_borne("-- borne by release 1: it writes the same.", 2) && !is_borne("-- borne by release 1: ", 1)
+        !is_declared_compatible("-- compatible with release 1: it writes the same.", 2)
+            && !is_declared_compatible("-- compatible with release 1: ", 1)
     );
 }

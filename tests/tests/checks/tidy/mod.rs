@@ -14,7 +14,7 @@ use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, Package
 
 /// The complete list of imports between crates, without tests. Services may import every crate except
 /// [`NOT_FOR_SERVICES`]. No crate imports a service.
-const ARROWS: &[(&str, &[&str])] = &[
+const IMPORTS: &[(&str, &[&str])] = &[
     ("domain", &[]),
     ("events", &["domain"]),
     ("settings", &[]),
@@ -143,7 +143,7 @@ fn crates_import_each_other_as_declared() {
     let mut breaches = Vec::new();
     for package in members {
         let listed =
-            ARROWS.iter().find(|(name, _)| *name == package.name.as_str()).map(|(_, allowed)| *allowed);
+            IMPORTS.iter().find(|(name, _)| *name == package.name.as_str()).map(|(_, allowed)| *allowed);
         let (shipped, for_tests) = imports(package, &names);
         let allowed = |import: &str| match listed {
             _ if services.contains(import) => false,
@@ -157,10 +157,10 @@ fn crates_import_each_other_as_declared() {
         breaches.extend(strange.map(|import| format!("{} → {import}", package.name)));
         let gone = listed.unwrap_or_default().iter().filter(|import| !shipped.contains(*import));
         breaches.extend(
-            gone.map(|import| format!("{} → {import} is listed in ARROWS but not used", package.name)),
+            gone.map(|import| format!("{} → {import} is listed in IMPORTS but not used", package.name)),
         );
     }
-    none(breaches, "These imports differ from ARROWS. Move the code, or change ARROWS with a reason:");
+    none(breaches, "These imports differ from IMPORTS. Move the code, or change IMPORTS with a reason:");
 }
 
 #[test]

@@ -45,7 +45,7 @@ pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
             .await?;
         }
         let what = format!(
-            "{PER_SECOND}/s to others beside {} endpoints of free accounts that answer after 9 s (accounts: {accounts})",
+            "{PER_SECOND}/s to others next to {} endpoints of free accounts that answer after 9 s (accounts: {accounts})",
             accounts * ENDPOINTS
         );
         rows.push(isolation::compared(&what, alone, with_others, received));

@@ -58,8 +58,8 @@ pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     .note(format!("accepted at {accepted:.0}/s"));
     Ok(vec![
         Row::of([memory]),
-        isolation::compared("healthy beside a backlog that is paused", alone.clone(), asleep, received),
-        isolation::compared("healthy beside a backlog that is being sent", alone, draining, received),
+        isolation::compared("healthy next to a backlog that is paused", alone.clone(), asleep, received),
+        isolation::compared("healthy next to a backlog that is being sent", alone, draining, received),
     ])
 }
 

@@ -36,7 +36,7 @@ pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     }
     bench.delete(&healthy).await?;
     Ok(vec![compared(
-        &format!("{PER_SECOND}/s to healthy endpoints beside {PER_SECOND}/s to hung ones"),
+        &format!("{PER_SECOND}/s to healthy endpoints next to {PER_SECOND}/s to hung ones"),
         alone,
         with_others,
         received,
