@@ -11,7 +11,7 @@ use actix_web::web::ServiceConfig;
 use anyhow::Context as _;
 use domain::{Clock, Entropy};
 use messaging::{Broker, Handler, Queue};
-use outbox::{OutboxNotifier, Relay, Unit};
+use outbox::{Outbox, Relay, Unit};
 use postgres::{Database, Schema};
 use settings::Http;
 use telemetry::Metrics;
@@ -55,7 +55,7 @@ impl Chassis {
         let management = web::listen(sections.http.management, ServeOptions::INTERNAL, edge, routes)
             .with_context(|| unusable("MANAGEMENT", sections.http.management))?;
         Ok(Self {
-            unit: Unit { database, clock, entropy, outbox: OutboxNotifier::default() },
+            unit: Unit { database, clock, entropy, outbox: Outbox::default() },
             broker,
             tasks: Tasks::on_this_runtime(),
             http: sections.http.clone(),

@@ -290,11 +290,11 @@ impl<H: Handler> ConsumerState<H> {
             trace: message::trace(&delivery.properties),
         });
         let renewed = match copy {
-            Some(copy) => self.broker.publisher().publish_to_queue(copy).await,
+            Some(copy) => self.broker.publisher().publish_to_queue(copy).await.is_ok(),
             // A queue per instance does not count deliveries.
-            None => Err(BrokerError::Refused),
+            None => false,
         };
-        if renewed.is_ok() {
+        if renewed {
             acks.handled(delivery.delivery_tag);
             return;
         }

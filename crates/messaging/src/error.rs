@@ -6,13 +6,11 @@ pub enum BrokerError {
     /// There is no connection, or it was lost. It is unknown whether the broker has the messages.
     #[error("the broker is unavailable: {0}")]
     Unavailable(String),
-    /// The broker rejected a message, for example because a queue is full. It may have accepted others.
-    #[error("the broker rejected a message")]
-    Refused,
-    /// No queue is bound to the routing keys of these messages (indexes into the published ones). The broker has the
-    /// others.
-    #[error("no queue takes {} of the messages", .0.len())]
-    Unroutable(Vec<usize>),
+    /// The broker did not take these messages (indexes into the published ones): no queue is bound to their routing keys,
+    /// or a queue is full or has no quorum. The broker has the others. If several queues are bound to a routing key, some
+    /// may have the message.
+    #[error("the broker did not take {} of the messages", .0.len())]
+    NotTaken(Vec<usize>),
 }
 
 impl From<lapin::Error> for BrokerError {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use events::EXCHANGE;
 use futures_util::future::try_join_all;
+use lapin::Channel;
 use lapin::options::{BasicPublishOptions, ConfirmSelectOptions};
-use lapin::{Channel, Confirmation};
 use metrics::{counter, histogram};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
@@ -70,6 +70,12 @@ impl Publisher {
         Self { link, sending: Arc::default() }
     }
 
+    /// A publisher with a channel of its own: its batches do not wait for those of others.
+    #[must_use]
+    pub fn with_own_channel(&self) -> Self {
+        Self { link: self.link.clone(), sending: Arc::default() }
+    }
+
     pub(crate) fn link(&self) -> &Link {
         &self.link
     }
@@ -99,9 +105,8 @@ impl Publisher {
     /// that if another batch is being published.
     ///
     /// # Errors
-    /// [`BrokerError::Unroutable`] when a message was returned that a shared queue should take; the others are
-    /// confirmed. Any other error means that a message was not confirmed and the state of all others is unknown:
-    /// publish all of them again.
+    /// [`BrokerError::NotTaken`] when the broker refused messages, or returned some that a shared queue should take; the
+    /// others are confirmed. Any other error means that the state of all messages is unknown: publish all of them again.
     pub async fn publish(&self, messages: &[Outgoing]) -> Result<(), BrokerError> {
         self.send(messages, |message| topology::is_taken(&message.routing_key)).await
     }
@@ -141,31 +146,13 @@ impl Publisher {
             Err(BrokerError::Unavailable("timed out waiting for a confirm".into()))
         });
         histogram!("broker_publish_duration_seconds").record(started.elapsed());
-        self.count(messages.len(), &outcome);
-        let keeps_channel = match &outcome {
-            Ok(()) => true,
-            Err(BrokerError::Unroutable(_)) => !sending.should_redeclare(self.link.maker()),
-            Err(_) => false,
-        };
-        if keeps_channel {
+        count(messages.len(), outcome.as_ref().ok());
+        let not_taken = outcome?;
+        if not_taken.returned.is_empty() || !sending.should_redeclare(self.link.maker()) {
             sending.open = ready;
         }
-        outcome
+        not_taken.into_result()
     }
-
-    fn count(&self, messages: usize, outcome: &Result<(), BrokerError>) {
-        let failed = match outcome {
-            Ok(()) => 0,
-            Err(BrokerError::Unroutable(returned)) => {
-                counter!("broker_unroutable_total").increment(returned.len() as u64);
-                returned.len()
-            }
-            Err(_) => messages,
-        };
-        counter!("broker_published_total", "result" => CONFIRMED).increment((messages - failed) as u64);
-        counter!("broker_published_total", "result" => FAILED).increment(failed as u64);
-    }
-
     /// The channel, or a new one if it is unusable.
     async fn ready(&self, open: Option<Open>) -> Result<Open, BrokerError> {
         let live = self.link.current().ok_or_else(|| BrokerError::Unavailable("not connected".into()))?;
@@ -182,11 +169,38 @@ impl Publisher {
     }
 }
 
+/// The messages of a batch that the broker did not take, by their positions.
+#[derive(Default)]
+struct NotTaken {
+    /// No queue is bound to their routing keys.
+    returned: Vec<usize>,
+    refused: Vec<usize>,
+}
+
+impl NotTaken {
+    fn into_result(self) -> Result<(), BrokerError> {
+        let mut all = self.returned;
+        all.extend(self.refused);
+        all.sort_unstable();
+        all.dedup();
+        if all.is_empty() { Ok(()) } else { Err(BrokerError::NotTaken(all)) }
+    }
+}
+
+/// Counts a batch; without an outcome, all its messages failed.
+fn count(messages: usize, outcome: Option<&NotTaken>) {
+    let returned = outcome.map_or(0, |not_taken| not_taken.returned.len());
+    let failed = outcome.map_or(messages, |not_taken| returned + not_taken.refused.len());
+    counter!("broker_unroutable_total").increment(returned as u64);
+    counter!("broker_published_total", "result" => CONFIRMED).increment((messages - failed) as u64);
+    counter!("broker_published_total", "result" => FAILED).increment(failed as u64);
+}
+
 async fn confirmed(
     channel: &Channel,
     messages: &[Outgoing],
     is_mandatory: impl Fn(&Outgoing) -> bool,
-) -> Result<(), BrokerError> {
+) -> Result<NotTaken, BrokerError> {
     // Polling each future once in order preserves the order of the messages in the channel.
     let confirmations = messages.iter().map(async |message| {
         let span = spans::publishing(EXCHANGE, message);
@@ -207,33 +221,25 @@ async fn confirmed(
             }
         }
     });
-    let (mut legs, mut returned, mut is_refused) = (Vec::new(), HashSet::new(), false);
-    for (span, confirmation) in try_join_all(confirmations).await? {
-        match confirmation {
-            Confirmation::Ack(None) => {}
-            Confirmation::Ack(Some(message)) => {
-                let id = message_id(&message.delivery.properties).to_owned();
-                returned.insert((id, message.delivery.routing_key.to_string()));
-            }
-            Confirmation::Nack(_) | Confirmation::NotRequested => {
-                span.fail("refused");
-                is_refused = true;
-            }
+    let (mut legs, mut returned, mut not_taken) = (Vec::new(), HashSet::new(), NotTaken::default());
+    for (place, (span, confirmation)) in try_join_all(confirmations).await?.into_iter().enumerate() {
+        if !confirmation.is_ack() {
+            not_taken.refused.push(place);
+        }
+        if let Some(message) = confirmation.take_message() {
+            let id = message_id(&message.delivery.properties).to_owned();
+            returned.insert((id, message.delivery.routing_key.to_string()));
         }
         legs.push(span);
     }
-    if is_refused {
-        return Err(BrokerError::Refused);
+    if !returned.is_empty() {
+        let unknown = || BrokerError::Unavailable("it returned a message that was not sent".into());
+        not_taken.returned = places(messages, &returned).ok_or_else(unknown)?;
     }
-    if returned.is_empty() {
-        return Ok(());
-    }
-    // If a returned message cannot be identified, all are published again.
-    let places = places(messages, &returned).ok_or(BrokerError::Refused)?;
-    for place in &places {
+    for place in not_taken.returned.iter().chain(&not_taken.refused) {
         legs[*place].fail("refused");
     }
-    Err(BrokerError::Unroutable(places))
+    Ok(not_taken)
 }
 
 /// The positions of the returned messages in the batch, by id and routing key. `None` if one is not of this batch.

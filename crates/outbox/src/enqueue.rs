@@ -1,50 +1,88 @@
 //! Writes events to the outbox.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+
 use chrono::{DateTime, Utc};
 use diesel::expression::functions::define_sql_function;
 use diesel::sql_types::{Array, Nullable, Text, Timestamptz};
 use diesel::{IntoSql, QueryResult};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use events::Envelope;
-use postgres::StoreError;
+use messaging::Outgoing;
+use postgres::{StoreError, after_commit};
 use telemetry::TraceContext;
 
+use crate::Outbox;
+use crate::handover::{Committed, lane_of};
 use crate::schema::outbox_messages as outbox;
 
-/// Adds the events to the outbox in the caller's transaction and in the given order, with the trace context of the
-/// current span. [`Unit::transaction`](crate::Unit::transaction) notifies the relay after the commit.
-///
-/// # Errors
-/// When the database fails.
-pub async fn enqueue(
-    conn: &AsyncPgConnection,
-    envelopes: &[Envelope],
-    now: DateTime<Utc>,
-) -> Result<(), StoreError> {
-    let trace = TraceContext::current();
-    enqueue_traced(conn, envelopes.iter().map(|envelope| (envelope, trace.as_ref())), now).await
+impl Outbox {
+    /// Adds the events to the outbox in the caller's transaction and in the given order, with the trace context of the
+    /// current span.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn enqueue(
+        &self,
+        conn: &AsyncPgConnection,
+        envelopes: &[Envelope],
+        now: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
+        let trace = TraceContext::current();
+        self.enqueue_traced(conn, envelopes.iter().map(|envelope| (envelope, trace.as_ref())), now).await
+    }
+
+    /// As [`Outbox::enqueue`], for events of several traces, as in a write batch. Can be pipelined with other
+    /// statements.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn enqueue_traced<'a>(
+        &self,
+        conn: &AsyncPgConnection,
+        messages: impl IntoIterator<Item = (&'a Envelope, Option<&'a TraceContext>)>,
+        now: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
+        let mut new = Vec::new();
+        for (envelope, trace) in messages {
+            new.push((lane_of(envelope), message(envelope, trace)?));
+        }
+        if new.is_empty() {
+            return Ok(());
+        }
+        let mut ids: HashMap<String, i64> = Columns::of(new.iter().map(|(_, message)| message))
+            .insert(conn, now)
+            .await?
+            .into_iter()
+            .collect();
+        let expected = new.len();
+        let with_id = |(lane, message): (usize, Outgoing)| {
+            let id = ids.remove(&message.message_id)?;
+            Some((lane, Committed { id, message }))
+        };
+        let committed: Vec<_> = new.into_iter().filter_map(with_id).collect();
+        if committed.len() != expected {
+            return Err(StoreError::Corrupt(format!(
+                "{} of {expected} events entered the outbox",
+                committed.len()
+            )));
+        }
+        let handover = self.0.clone();
+        after_commit(move || handover.hand_over(committed));
+        Ok(())
+    }
 }
 
-/// As [`enqueue`], for events of several traces, as in a write batch. Can be pipelined with other statements.
-///
-/// # Errors
-/// When the database fails.
-pub async fn enqueue_traced<'a>(
-    conn: &AsyncPgConnection,
-    messages: impl IntoIterator<Item = (&'a Envelope, Option<&'a TraceContext>)>,
-    now: DateTime<Utc>,
-) -> Result<(), StoreError> {
-    let columns = Columns::of(messages)?;
-    let expected = columns.event_ids.len();
-    if expected == 0 {
-        return Ok(());
-    }
-    let added = columns.insert(conn, now).await?;
-    if added == expected {
-        Ok(())
-    } else {
-        Err(StoreError::Corrupt(format!("{added} of {expected} events entered the outbox")))
-    }
+fn message(envelope: &Envelope, trace: Option<&TraceContext>) -> Result<Outgoing, StoreError> {
+    let body = serde_json::to_string(envelope)
+        .map_err(|error| StoreError::Corrupt(format!("an event cannot be written as JSON: {error}")))?;
+    Ok(Outgoing {
+        routing_key: envelope.routing_key().as_str().to_owned(),
+        message_id: envelope.id.to_string(),
+        body: body.into_bytes(),
+        trace: trace.cloned(),
+    })
 }
 
 define_sql_function! {
@@ -54,33 +92,33 @@ define_sql_function! {
 
 /// The messages by column.
 #[derive(Default)]
-struct Columns {
-    event_ids: Vec<String>,
-    routing_keys: Vec<String>,
-    bodies: Vec<String>,
-    traceparents: Vec<Option<String>>,
-    tracestates: Vec<Option<String>>,
+struct Columns<'a> {
+    event_ids: Vec<&'a str>,
+    routing_keys: Vec<&'a str>,
+    bodies: Vec<Cow<'a, str>>,
+    traceparents: Vec<Option<&'a str>>,
+    tracestates: Vec<Option<&'a str>>,
 }
 
-impl Columns {
-    fn of<'a>(
-        messages: impl IntoIterator<Item = (&'a Envelope, Option<&'a TraceContext>)>,
-    ) -> Result<Self, StoreError> {
+impl<'a> Columns<'a> {
+    fn of(messages: impl IntoIterator<Item = &'a Outgoing>) -> Self {
         let mut columns = Self::default();
-        for (envelope, trace) in messages {
-            let body = serde_json::to_string(envelope).map_err(|error| {
-                StoreError::Corrupt(format!("an event cannot be written as JSON: {error}"))
-            })?;
-            columns.event_ids.push(envelope.id.to_string());
-            columns.routing_keys.push(envelope.routing_key().as_str().to_owned());
-            columns.bodies.push(body);
-            columns.traceparents.push(trace.map(|trace| trace.traceparent.clone()));
-            columns.tracestates.push(trace.and_then(|trace| trace.tracestate.clone()));
+        for Outgoing { routing_key, message_id, body, trace } in messages {
+            columns.event_ids.push(message_id);
+            columns.routing_keys.push(routing_key);
+            columns.bodies.push(String::from_utf8_lossy(body));
+            columns.traceparents.push(trace.as_ref().map(|trace| trace.traceparent.as_str()));
+            columns.tracestates.push(trace.as_ref().and_then(|trace| trace.tracestate.as_deref()));
         }
-        Ok(columns)
+        columns
     }
 
-    async fn insert(self, mut conn: &AsyncPgConnection, now: DateTime<Utc>) -> QueryResult<usize> {
+    /// Returns the event's id and the row's id of each message.
+    async fn insert(
+        self,
+        mut conn: &AsyncPgConnection,
+        now: DateTime<Utc>,
+    ) -> QueryResult<Vec<(String, i64)>> {
         let rows = diesel::select((
             unnest::<Text, _>(self.event_ids),
             unnest::<Text, _>(self.routing_keys),
@@ -99,7 +137,8 @@ impl Columns {
                 outbox::tracestate,
                 outbox::created_at,
             ))
-            .execute(&mut conn)
+            .returning((outbox::event_id, outbox::id))
+            .get_results(&mut conn)
             .await
     }
 }

@@ -2,9 +2,10 @@
 //! handles a redelivered event only once.
 
 mod enqueue;
+mod handover;
 mod housekeeping;
 mod inbox;
-mod notifier;
+mod lanes;
 mod relay;
 mod rows;
 mod schema;
@@ -13,10 +14,9 @@ mod unit;
 
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
-pub use enqueue::{enqueue, enqueue_traced};
+pub use handover::Outbox;
 pub use housekeeping::prune_inbox;
 pub use inbox::{first_time, first_times, forget};
-pub use notifier::OutboxNotifier;
 pub use relay::Relay;
 pub use unit::Unit;
 

@@ -1,23 +1,29 @@
 //! Publishes the outbox. A row is deleted only after the broker has confirmed its message, so nothing is lost. A crash
 //! in between publishes it again, and consumers drop the duplicate by its id.
+//!
+//! Usually the lanes publish the events that the writers hand over in memory, and the relay only looks for rows that
+//! are left behind, for instance by a killed process. After a failure, the relay publishes all events from the table in
+//! their order, until it has caught up.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use messaging::{BrokerError, Outgoing, Publisher};
-use metrics::counter;
 use postgres::StoreError;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use crate::rows::{BATCH_MAX, Position, Selection};
+use crate::handover::Handover;
+use crate::rows::{BATCH_MAX, Ends, Position, Selection};
 use crate::stuck::{ScanPage, Stuck};
-use crate::{Unit, housekeeping, rows};
+use crate::{Unit, housekeeping, lanes, rows};
 
 /// The number of rows that one scan may skip while no queue takes some kinds of events.
 const SCAN_ROWS_MAX: i64 = 20_000;
-/// The poll interval without notifications.
-const POLL: Duration = Duration::from_millis(250);
+/// The interval of looking for rows that are left behind. A row that is still there at the next look is left behind, so
+/// an event of a killed process is published after two intervals at most.
+const POLL: Duration = Duration::from_secs(2);
+/// The poll interval without notifications while the relay reads all events from the table.
+const POLL_TABLE: Duration = Duration::from_millis(250);
 const PAUSE_MIN: Duration = Duration::from_millis(100);
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 
@@ -37,44 +43,60 @@ enum RelayError {
     Broker(#[from] BrokerError),
 }
 
+/// What the relay knows about the table.
+#[derive(Default)]
+struct Table {
+    /// The last row at the latest look.
+    newest: Option<i64>,
+    stuck: Stuck,
+}
+
 impl Relay {
     pub fn new(unit: &Unit, publisher: Publisher) -> Self {
         Self { unit: unit.clone(), publisher, poll: POLL }
     }
 
-    /// Changes the poll interval; the default is four times a second.
+    /// Changes the interval of looking for rows that are left behind.
     #[must_use]
     pub fn polling_every(self, poll: Duration) -> Self {
         Self { poll, ..self }
     }
 
-    /// Publishes the outbox until `stop` is cancelled, then finishes the current batch. Also reports the outbox's
+    /// Publishes the outbox until `stop` is cancelled, then finishes the batches in progress. Also reports the outbox's
     /// length and age, and removes inbox rows older than a week.
     pub async fn run(self, stop: CancellationToken) {
+        self.handover().resume();
         tokio::join!(
-            self.publish_all(&stop),
+            lanes::run(self.handover(), &self.unit.database, &self.publisher, &stop),
+            self.watch_table(&stop),
             housekeeping::run(&self.unit.database, &self.unit.clock, &stop)
         );
     }
 
-    async fn publish_all(&self, stop: &CancellationToken) {
+    fn handover(&self) -> &Handover {
+        &self.unit.outbox.0
+    }
+
+    async fn watch_table(&self, stop: &CancellationToken) {
         let mut pause = PAUSE_MIN;
         let mut is_failing = false;
-        let mut stuck = Stuck::default();
+        let mut table = Table::default();
         while !stop.is_cancelled() {
             // Waits outside of any transaction.
             tokio::select! {
                 connected = self.publisher.connected() => if connected.is_err() { return },
                 () = stop.cancelled() => return,
             }
-            match self.publish_batches(&mut stuck).await {
-                Ok(has_more) => {
+            match self.look(&mut table).await {
+                Ok(next) => {
                     pause = PAUSE_MIN;
                     if std::mem::take(&mut is_failing) {
                         tracing::info!("outbox publishing resumed");
                     }
-                    if !has_more {
-                        self.wait_for_work(stop).await;
+                    tokio::select! {
+                        () = self.handover().missed() => {}
+                        () = sleep(next) => {}
+                        () = stop.cancelled() => {}
                     }
                 }
                 Err(error) => {
@@ -93,12 +115,38 @@ impl Relay {
         }
     }
 
-    async fn wait_for_work(&self, stop: &CancellationToken) {
-        tokio::select! {
-            () = self.unit.outbox.notified() => {}
-            () = sleep(self.poll) => {}
-            () = stop.cancelled() => {}
+    /// Publishes what is left behind, or everything after a failure. Returns when to look again.
+    async fn look(&self, table: &mut Table) -> Result<Duration, RelayError> {
+        let handover = self.handover();
+        if handover.is_direct() && !handover.has_missed() && !self.publish_left_behind(table).await? {
+            return Ok(self.poll);
         }
+        handover.suspend();
+        let has_more = self.publish_batches(&mut table.stuck).await?;
+        if has_more {
+            return Ok(Duration::ZERO);
+        }
+        // While events are stuck, all are published from the table: later ones of their kind must not overtake them.
+        Ok(match table.stuck.is_empty() {
+            false => POLL_TABLE,
+            true if handover.resume() => self.poll,
+            true => Duration::ZERO,
+        })
+    }
+
+    /// Publishes the rows that were there at the latest look. Returns whether there may be more.
+    async fn publish_left_behind(&self, table: &mut Table) -> Result<bool, RelayError> {
+        let Ends { oldest, newest } = self.unit.database.read(async |conn| rows::ends(conn).await).await?;
+        let (Some(oldest), Some(until)) = (oldest, std::mem::replace(&mut table.newest, newest)) else {
+            return Ok(false);
+        };
+        if oldest > until {
+            return Ok(false);
+        }
+        let held = self.handover().held_ids();
+        let batch = self.publish_batch(Selection::Span { after: 0, until, except: Vec::new(), held }).await?;
+        table.stuck.remember(&batch.returned);
+        Ok(batch.taken == BATCH_MAX || !table.stuck.is_empty())
     }
 
     /// Publishes the oldest events, except the kinds that no queue takes. Returns whether there may be more.
@@ -137,7 +185,14 @@ impl Relay {
             Some((last, edge.rows == SCAN_ROWS_MAX))
         };
         let until = edge.map_or(i64::MAX, |(last, _)| last);
-        let batch = self.publish_batch(Selection::Span { after, until, except: stuck.keys() }).await?;
+        let batch = self
+            .publish_batch(Selection::Span {
+                after,
+                until,
+                except: stuck.keys(),
+                held: self.handover().held_ids(),
+            })
+            .await?;
         stuck.remember(&batch.returned);
         let (until, is_cut_short) = match batch.last {
             Some(last) if batch.taken == BATCH_MAX => (last, true),
@@ -165,7 +220,7 @@ impl Relay {
                 }
                 let returned = match self.publisher.publish(&messages).await {
                     Ok(()) => return Ok((messages, batch)),
-                    Err(BrokerError::Unroutable(returned)) => returned,
+                    Err(BrokerError::NotTaken(places)) => places,
                     Err(error) => return Err(error.into()),
                 };
                 let (kept, published) = split(places, messages, &returned);
@@ -175,7 +230,7 @@ impl Relay {
                 Ok::<_, RelayError>((published, batch))
             })
             .await?;
-        count(&published);
+        lanes::count(&published);
         Ok(batch)
     }
 }
@@ -204,15 +259,4 @@ fn split(
         }
     }
     (kept, published)
-}
-
-/// Counts published events by routing key.
-fn count(published: &[Outgoing]) {
-    let mut of_each: BTreeMap<&str, u64> = BTreeMap::new();
-    for message in published {
-        *of_each.entry(&message.routing_key).or_default() += 1;
-    }
-    for (event, messages) in of_each {
-        counter!("outbox_published_total", "event" => event.to_owned()).increment(messages);
-    }
 }

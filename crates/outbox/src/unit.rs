@@ -3,7 +3,7 @@
 use domain::{Clock, Entropy};
 use postgres::{Database, StoreError, Work};
 
-use crate::OutboxNotifier;
+use crate::Outbox;
 
 /// A service's database, clock, randomness and outbox: everything that a write needs. Clones share it.
 #[derive(Clone)]
@@ -11,12 +11,11 @@ pub struct Unit {
     pub database: Database,
     pub clock: Clock,
     pub entropy: Entropy,
-    pub outbox: OutboxNotifier,
+    pub outbox: Outbox,
 }
 
 impl Unit {
-    /// Runs the work in one transaction and wakes the relay after the commit. Writes that announce no event use
-    /// [`Database::transaction`].
+    /// As [`Database::transaction`].
     ///
     /// # Errors
     /// As [`Database::transaction`].
@@ -25,8 +24,6 @@ impl Unit {
         F: for<'r> Work<'r, Result<R, E>>,
         E: From<StoreError>,
     {
-        let outcome = self.database.transaction(work).await?;
-        self.outbox.notify();
-        Ok(outcome)
+        self.database.transaction(work).await
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use deadpool::managed::QueueMode;
 use diesel::sql_types::Integer;
 use diesel::{ConnectionError, ConnectionResult};
 use diesel_async::pooled_connection::deadpool::{Hook, HookError, Object, Pool, PoolError};
@@ -16,12 +17,13 @@ use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::after_commit::collecting;
 use crate::connect::{SessionLimits, Target, configure, connect, with_causes};
-use crate::lease::Lease;
+use crate::lease::{Lease, Undone};
 use crate::{StoreError, Work};
 
 /// A pooled connection. If it is dropped during a transaction, it is closed and not reused.
-pub type Connection = Object<AsyncPgConnection>;
+pub(crate) type Connection = Object<AsyncPgConnection>;
 
 /// The pool of a service's database. Clones share it.
 #[derive(Clone)]
@@ -60,6 +62,8 @@ impl Database {
         let manager = AsyncDieselConnectionManager::new_with_config("", manager);
         let pool = Pool::builder(manager)
             .max_size(settings.pool_size)
+            // The connection that was used last: the caches of its backend are warm.
+            .queue_mode(QueueMode::Lifo)
             .pre_recycle(Hook::async_fn(|connection, metrics| {
                 let idle = metrics.last_used();
                 async move { if idle < FRESH { Ok(()) } else { ping(connection).await } }.boxed()
@@ -169,8 +173,10 @@ impl Database {
     {
         Self::within(TRANSACTION, async {
             let mut lease = self.begin(sql).await?;
-            let outcome = work(lease.connection()?).await;
-            lease.finish(outcome).await.map_err(crate::lease::Undone::into_error)
+            let (outcome, after_commit) = collecting(work(lease.connection()?)).await;
+            let outcome = lease.finish(outcome).await.map_err(Undone::into_error)?;
+            after_commit.run();
+            Ok(outcome)
         })
         .await
     }

@@ -4,8 +4,9 @@ use diesel::connection::TransactionManagerStatus;
 use diesel_async::pooled_connection::deadpool::Object;
 use diesel_async::{AnsiTransactionManager, AsyncPgConnection, SimpleAsyncConnection, TransactionManager};
 
+use crate::StoreError;
+use crate::database::Connection;
 use crate::error::is_lost;
-use crate::{Connection, StoreError};
 
 /// Detects a failed statement that the work ignored: PostgreSQL would roll back at `COMMIT` without an error. The `SELECT`
 /// fails in such a transaction. It is sent with the `COMMIT` and costs no extra round trip.

@@ -45,9 +45,8 @@ pub fn start(settings: &Settings, mut chassis: Chassis) -> anyhow::Result<Runnin
     reconcile::publish_counters();
     let unit = chassis.unit.clone();
     let default_threshold = settings.wallet.low_balance_threshold_paise;
-    let (database, clock, entropy) = (unit.database.clone(), unit.clock.clone(), unit.entropy.clone());
     let state = Arc::new(State {
-        debits: debit::start_queue(database, clock, entropy, default_threshold),
+        debits: debit::start_queue(&unit, default_threshold),
         unit,
         provider: provider(&settings.payments)?,
         default_threshold,

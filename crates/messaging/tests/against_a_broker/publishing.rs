@@ -60,7 +60,7 @@ async fn unroutable_messages_are_returned_and_the_others_are_kept() {
         [Body::BusinessChanged {}, Body::FirstTestOrder {}, Body::WalletFunded {}, Body::BusinessChanged {}]
             .map(|body| outgoing(&events.event(body)));
     let error = publisher.publish(&batch).await.unwrap_err();
-    assert!(matches!(&error, BrokerError::Unroutable(returned) if *returned == [2]), "{error}");
+    assert!(matches!(&error, BrokerError::NotTaken(returned) if *returned == [2]), "{error}");
     assert_eq!(ready_messages(&url, facts.name()).await, 2);
     // The service that declares the queues restores the binding.
     publisher.publish(&batch[2..]).await.unwrap();
@@ -70,7 +70,7 @@ async fn unroutable_messages_are_returned_and_the_others_are_kept() {
     unbind(&url, facts.name(), binding::WALLET_FUNDED).await;
     for _ in 0..2 {
         let error = publisher.publish(&batch).await.unwrap_err();
-        assert!(matches!(&error, BrokerError::Unroutable(returned) if *returned == [2]), "{error}");
+        assert!(matches!(&error, BrokerError::NotTaken(returned) if *returned == [2]), "{error}");
     }
     assert_eq!(ready_messages(&url, facts.name()).await, 5);
     broker.close().await;
@@ -96,7 +96,7 @@ async fn concurrent_publishers_each_get_their_own_errors() {
             broker.publisher().publish(&batch[..2]).await.unwrap();
         } else {
             let error = broker.publisher().publish(&batch).await.unwrap_err();
-            assert!(matches!(&error, BrokerError::Unroutable(returned) if *returned == [2]), "{error}");
+            assert!(matches!(&error, BrokerError::NotTaken(returned) if *returned == [2]), "{error}");
         }
     });
     futures_util::future::join_all(publishes).await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use domain::Clock;
 use events::{binding, queues};
 use messaging::{Broker, Queue};
-use outbox::{OutboxNotifier, Relay};
+use outbox::{Outbox, Relay};
 use postgres::{Database, StoreError};
 use settings::Secret;
 use test_kit::{OwnBroker, until, vhost};
@@ -17,11 +17,11 @@ use crate::servers::{Events, Recorder, Running, bind, broker, database, unit, wa
 async fn two_relays_share_the_work_and_send_each_event_once() {
     let (database, url) = database().await;
     let (events, recorder) = (Events::new(), Recorder::default());
-    let (broker, notifier) = (broker(&vhost().await), OutboxNotifier::default());
+    let broker = broker(&vhost().await);
     let committed = events.commit(&database, 3_000).await.unwrap();
     let listening = recorder.listen(&broker);
     let relays: Vec<_> =
-        (0..2).map(|_| Running::relay(&database, &broker, &notifier, Clock::system())).collect();
+        (0..2).map(|_| Running::relay(&database, &broker, &Outbox::default(), Clock::system())).collect();
     until("all have arrived", async || recorder.has_all(&committed)).await;
     until("the outbox is empty", async || waiting(&url).await == 0).await;
     assert!(recorder.received().values().all(|(times, _)| *times == 1));
@@ -33,24 +33,24 @@ async fn two_relays_share_the_work_and_send_each_event_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_notification_publishes_at_once_and_polling_replaces_a_lost_one() {
-    let (database, _) = database().await;
+async fn a_commit_hands_its_events_over_and_polling_finds_those_of_other_processes() {
+    let (database, url) = database().await;
     let (events, recorder) = (Events::new(), Recorder::default());
-    let (broker, notifier) = (broker(&vhost().await), OutboxNotifier::default());
+    let broker = broker(&vhost().await);
     let listening = recorder.listen(&broker);
-    let polling = Running::relay(&database, &broker, &notifier, Clock::system());
+    let polling = Running::relay(&database, &broker, &Outbox::default(), Clock::system());
     let first = events.commit(&database, 1).await.unwrap();
-    until("the first has arrived without a notification", async || recorder.has_all(&first)).await;
+    until("the first has arrived from the table", async || recorder.has_all(&first)).await;
     polling.stop().await;
 
-    let never_polls = Relay::new(&unit(&database, &notifier, Clock::system()), broker.publisher())
+    let never_polls = Relay::new(&unit(&database, &events.outbox, Clock::system()), broker.publisher())
         .polling_every(Duration::from_secs(3600));
     let relay = Running::start(|stop| never_polls.run(stop));
     for _ in 0..10 {
-        let next = events.commit(&database, 1).await.unwrap();
-        notifier.notify();
-        until("the event has arrived", async || recorder.has_all(&next)).await;
+        let next = events.commit(&database, 3).await.unwrap();
+        until("the events have arrived", async || recorder.has_all(&next)).await;
     }
+    until("the outbox is empty", async || waiting(&url).await == 0).await;
     relay.stop().await;
     listening.stop().await;
     broker.close().await;
@@ -61,12 +61,11 @@ async fn an_event_arrives_in_the_trace_of_the_request_that_caused_it() {
     let _telemetry = telemetry::init(&settings::Telemetry::default(), "test").unwrap();
     let (database, _) = database().await;
     let (events, recorder) = (Events::new(), Recorder::default());
-    let (broker, notifier) = (broker(&vhost().await), OutboxNotifier::default());
+    let broker = broker(&vhost().await);
     let listening = recorder.listen(&broker);
-    let relay = Running::relay(&database, &broker, &notifier, Clock::system());
+    let relay = Running::relay(&database, &broker, &events.outbox, Clock::system());
     let request = tracing::info_span!("request");
     let committed = events.commit(&database, 1).instrument(request.clone()).await.unwrap();
-    notifier.notify();
     until("it has arrived", async || recorder.has_all(&committed)).await;
     let (_, trace) = recorder.received()[&committed[0]].clone();
     assert_eq!(trace, telemetry::trace_id(&request));
@@ -83,7 +82,7 @@ async fn relay_without_a_queue_for_funded(
     vhost: &str,
     (maker, events, recorder): (&Broker, &Events, &Recorder),
 ) -> (Broker, Running) {
-    let making = Running::relay(database, maker, &OutboxNotifier::default(), Clock::system());
+    let making = Running::relay(database, maker, &Outbox::default(), Clock::system());
     let first = events.commit(database, 1).await.unwrap();
     until("the queues exist", async || recorder.has_all(&first)).await;
     making.stop().await;
@@ -91,7 +90,7 @@ async fn relay_without_a_queue_for_funded(
 
     let platform = settings::Broker { declare: false, ..settings::Broker::new(Secret::new(vhost)) };
     let user = Broker::start(&platform, "test");
-    let relay = Running::relay(database, &user, &OutboxNotifier::default(), Clock::system());
+    let relay = Running::relay(database, &user, &Outbox::default(), Clock::system());
     (user, relay)
 }
 
@@ -154,7 +153,7 @@ async fn an_event_committed_late_is_published_while_unroutable_events_arrive() {
         let late = events.first_test_order();
         database
             .transaction(async |conn| {
-                outbox::enqueue(conn, std::slice::from_ref(&late), events.now()).await?;
+                events.outbox.enqueue(conn, std::slice::from_ref(&late), events.now()).await?;
                 tokio::time::sleep(held).await;
                 Ok::<_, StoreError>(())
             })
@@ -176,22 +175,22 @@ async fn nothing_is_lost_when_the_broker_is_killed_in_the_middle() {
     let own = OwnBroker::start().await;
     let (database, url) = database().await;
     let (events, recorder) = (Events::new(), Recorder::default());
-    let (broker, notifier) = (broker(&own.url), OutboxNotifier::default());
+    let broker = broker(&own.url);
     let listening = recorder.listen(&broker);
-    let relays: Vec<_> =
-        (0..2).map(|_| Running::relay(&database, &broker, &notifier, Clock::system())).collect();
+    let relays: Vec<_> = [&events.outbox, &Outbox::default()]
+        .map(|outbox| Running::relay(&database, &broker, outbox, Clock::system()))
+        .into();
     let mut committed = events.commit(&database, 1).await.unwrap();
     until("the first has arrived", async || recorder.has_all(&committed)).await;
     own.queues_are_on_disk(&["portal-api.facts"]).await;
 
     for _ in 0..2 {
         let writing = {
-            let (database, events, notifier) = (database.clone(), events.clone(), notifier.clone());
+            let (database, events) = (database.clone(), events.clone());
             tokio::spawn(async move {
                 let mut written = Vec::new();
                 for _ in 0..150 {
                     written.extend(events.commit(&database, 40).await.unwrap());
-                    notifier.notify();
                 }
                 written
             })

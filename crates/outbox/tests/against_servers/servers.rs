@@ -12,7 +12,7 @@ use lapin::types::FieldTable;
 use lapin::{Connection, ConnectionProperties};
 use local_stack::query;
 use messaging::{Broker, Handler, Queue, Rejection};
-use outbox::{OutboxNotifier, Relay, Unit};
+use outbox::{Outbox, Relay, Unit};
 use postgres::{Database, StoreError};
 use settings::Secret;
 use tokio::task::JoinHandle;
@@ -34,11 +34,15 @@ pub(crate) fn broker(url: &str) -> Broker {
 pub(crate) struct Events {
     entropy: Entropy,
     clock: Clock,
+    /// A relay with this outbox gets the events in memory. Any other one finds them in the table, as if another process
+    /// had written them.
+    pub(crate) outbox: Outbox,
 }
 
 impl Events {
     pub(crate) fn new() -> Self {
-        Self { entropy: Entropy::from_system().unwrap(), clock: Clock::system() }
+        let (entropy, clock) = (Entropy::from_system().unwrap(), Clock::system());
+        Self { entropy, clock, outbox: Outbox::default() }
     }
 
     pub(crate) fn now(&self) -> DateTime<Utc> {
@@ -69,7 +73,7 @@ impl Events {
         envelopes: Vec<Envelope>,
     ) -> Result<Vec<EventId>, StoreError> {
         database
-            .transaction(async |conn| outbox::enqueue(conn, &envelopes, self.now()).await)
+            .transaction(async |conn| self.outbox.enqueue(conn, &envelopes, self.now()).await)
             .await
             .map(|()| envelopes.iter().map(|envelope| envelope.id).collect())
     }
@@ -108,7 +112,7 @@ impl Handler for Recorder {
     }
 }
 
-pub(crate) fn unit(database: &Database, outbox: &OutboxNotifier, clock: Clock) -> Unit {
+pub(crate) fn unit(database: &Database, outbox: &Outbox, clock: Clock) -> Unit {
     Unit { database: database.clone(), clock, entropy: Entropy::seeded(1), outbox: outbox.clone() }
 }
 
@@ -126,13 +130,8 @@ impl Running {
         Self { task: tokio::spawn(task(stop.clone())), stop }
     }
 
-    pub(crate) fn relay(
-        database: &Database,
-        broker: &Broker,
-        notifier: &OutboxNotifier,
-        clock: Clock,
-    ) -> Self {
-        let relay = Relay::new(&unit(database, notifier, clock), broker.publisher());
+    pub(crate) fn relay(database: &Database, broker: &Broker, outbox: &Outbox, clock: Clock) -> Self {
+        let relay = Relay::new(&unit(database, outbox, clock), broker.publisher());
         Self::start(|stop| relay.run(stop))
     }
 

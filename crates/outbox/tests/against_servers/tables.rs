@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use domain::Clock;
-use outbox::OutboxNotifier;
+use outbox::Outbox;
 use postgres::StoreError;
 use telemetry::TraceContext;
 use test_kit::until;
@@ -17,7 +17,7 @@ async fn only_committed_events_are_in_the_outbox() {
     events.commit(&database, 0).await.unwrap();
     let rolled_back: Result<(), StoreError> = database
         .transaction(async |conn| {
-            outbox::enqueue(conn, &[events.funded()], events.now()).await?;
+            events.outbox.enqueue(conn, &[events.funded()], events.now()).await?;
             Err(StoreError::Corrupt("a test says so".into()))
         })
         .await;
@@ -38,7 +38,7 @@ async fn events_of_several_traces_keep_their_trace() {
     database
         .transaction(async |conn| {
             let messages = [(&traced, Some(&trace)), (&untraced, None)];
-            outbox::enqueue_traced(conn, messages, events.now()).await
+            events.outbox.enqueue_traced(conn, messages, events.now()).await
         })
         .await
         .unwrap();
@@ -107,12 +107,12 @@ async fn events_handled_a_week_ago_are_forgotten() {
     // Housekeeping needs no broker.
     let port = local_stack::free_port().unwrap();
     let broker = broker(&format!("amqp://u:p@127.0.0.1:{port}/v"));
-    let relay = Running::relay(&database, &broker, &OutboxNotifier::default(), Clock::system());
+    let relay = Running::relay(&database, &broker, &Outbox::default(), Clock::system());
     until("the old are gone", async || count(&url, "SELECT count(*) FROM inbox").await == 1).await;
     relay.stop().await;
     // Later the other one too.
     let clock = Clock::manual(Events::new().now() + TimeDelta::days(2));
-    let relay = Running::relay(&database, &broker, &OutboxNotifier::default(), clock);
+    let relay = Running::relay(&database, &broker, &Outbox::default(), clock);
     until("the last is gone", async || count(&url, "SELECT count(*) FROM inbox").await == 0).await;
     relay.stop().await;
     broker.close().await;

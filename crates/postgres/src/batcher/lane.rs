@@ -9,6 +9,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::one_by_one::SecondRound;
 use super::{Apply, BatcherOptions, Gather, Queued};
+use crate::after_commit::collecting;
 use crate::lease::Undone;
 use crate::{Database, StoreError};
 
@@ -134,9 +135,11 @@ where
         let transaction = async {
             let mut lease = self.database.begin(begin).await.map_err(Undone::Unknown)?;
             let connection = lease.connection().map_err(Undone::Unknown)?;
-            let outcomes = self.apply.apply(connection, jobs).await;
+            let (outcomes, after_commit) = collecting(self.apply.apply(connection, jobs)).await;
             let outcomes = outcomes.and_then(|outcomes| one_for_each(jobs.len(), outcomes));
-            lease.finish(outcomes).await
+            let outcomes = lease.finish(outcomes).await?;
+            after_commit.run();
+            Ok(outcomes)
         };
         let late = || Undone::Unknown(StoreError::Unavailable("the write batch timed out".into()));
         let ended = timeout(TRANSACTION, transaction).await.unwrap_or_else(|_| Err(late()));

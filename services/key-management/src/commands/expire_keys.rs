@@ -19,9 +19,7 @@ pub(crate) async fn expire_keys(state: &State) -> Result<(), StoreError> {
 
 async fn expire_batch(state: &State) -> Result<usize, StoreError> {
     let unit = &state.unit;
-    // Not `Unit::transaction`: it would wake the relay twice a second for nothing.
     let expired = unit
-        .database
         .transaction(async |conn| {
             let now = unit.clock.now();
             let expired = store::revoke_expired(conn, now, BATCH_MAX).await?;
@@ -29,9 +27,6 @@ async fn expire_batch(state: &State) -> Result<usize, StoreError> {
             Ok::<_, StoreError>(expired)
         })
         .await?;
-    if !expired.is_empty() {
-        unit.outbox.notify();
-    }
     for key in &expired {
         tracing::info!(business_id = %key.business_id, key_id = %key.id, "the grace period of a rotated key ended");
     }

@@ -65,5 +65,5 @@ async fn announce_revoked(
         body: Body::ApiKeyRevoked(ApiKeyRevoked { key_id: key.id, mode: key.mode }),
     };
     let envelopes: Vec<Envelope> = keys.iter().map(revoked).collect();
-    outbox::enqueue(conn, &envelopes, now).await
+    unit.outbox.enqueue(conn, &envelopes, now).await
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use chrono::{DateTime, NaiveDate, SecondsFormat, Utc};
 use domain::{BusinessId, Clock, Entropy, OrderId};
-use outbox::{OutboxNotifier, Unit};
+use outbox::{Outbox, Unit};
 use postgres::{Database, StoreError};
 
 use crate::commands::erase_personal_data::{EraseError, erase_next, erase_order, erase_unchanged};
@@ -63,7 +63,7 @@ async fn erase(settings: &OrderApiSettings, erasure: Erasure, out: &mut impl Wri
         clock: Clock::system(),
         entropy: Entropy::from_system().context("the system provides no randomness")?,
         // No relay runs in this process. The relay of a running service finds the events.
-        outbox: OutboxNotifier::default(),
+        outbox: Outbox::default(),
     };
     match erasure {
         Erasure { order: Some(id), .. } => of_order(&unit, id, out).await,

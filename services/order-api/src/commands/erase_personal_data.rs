@@ -105,7 +105,7 @@ async fn erase(
     // An order that was never placed was never announced, and a later request may take over its row.
     let placed = included.iter().filter(|order| order.placement == Placement::Placed);
     let envelopes: Vec<Envelope> = placed.map(|order| announcement(unit, order, now)).collect();
-    outbox::enqueue(conn, &envelopes, now).await?;
+    unit.outbox.enqueue(conn, &envelopes, now).await?;
     let count = |orders: &[Erasable]| i64::try_from(orders.len()).unwrap_or(i64::MAX);
     Ok(Erased { erased: count(&included), not_completed: count(&excluded) })
 }

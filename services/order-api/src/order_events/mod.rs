@@ -3,7 +3,7 @@
 
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{Clock, CodStatus, Entropy, EventId, EventKind, Mode};
+use domain::{CodStatus, EventId, EventKind, Mode};
 use events::{Body, Envelope, OrderSnapshot, ProgressData};
 use futures_util::try_join;
 use outbox::Unit;
@@ -33,14 +33,13 @@ pub struct OrderChange<'a> {
 /// Records the events of order changes.
 #[derive(Clone)]
 pub struct OrderEvents {
-    clock: Clock,
-    entropy: Entropy,
+    unit: Unit,
     tracking_urls: TrackingUrls,
 }
 
 impl OrderEvents {
     pub fn new(unit: &Unit, tracking_urls: TrackingUrls) -> Self {
-        Self { clock: unit.clock.clone(), entropy: unit.entropy.clone(), tracking_urls }
+        Self { unit: unit.clone(), tracking_urls }
     }
 
     /// Records one event for each change, in the caller's transaction.
@@ -60,13 +59,13 @@ impl OrderEvents {
         let appended = timeline::append(conn, &rows);
         let traced = envelopes.iter().map(|(envelope, trace)| (envelope, trace.as_ref()));
         // Both statements are sent at once, to save a round trip.
-        try_join!(appended, outbox::enqueue_traced(conn, traced, self.clock.now()))?;
+        try_join!(appended, self.unit.outbox.enqueue_traced(conn, traced, self.unit.clock.now()))?;
         Ok(())
     }
 
     fn event_of(&self, change: OrderChange<'_>) -> Result<(OrderEvent, Envelope), StoreError> {
         let OrderChange { order, progress, refund_due, .. } = change;
-        let id = EventId::generate(&self.clock, &self.entropy);
+        let id = EventId::generate(&self.unit.clock, &self.unit.entropy);
         let data = serde_json::to_value(&progress.data)
             .map_err(|error| StoreError::Corrupt(format!("event data: {error}")))?;
         let row = OrderEvent {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use diesel_async::AsyncPgConnection;
-use domain::{BusinessId, Clock, Entropy, EventId, EventKind, Mode, OrderId};
+use domain::{BusinessId, Clock, EventId, EventKind, Mode, OrderId};
 use events::{Body, Envelope, ProgressData};
 use outbox::Unit;
 use postgres::{Apply, StoreError};
@@ -34,8 +34,7 @@ pub enum InsertOutcome {
 
 /// Stores orders, and announces those that are placed.
 pub struct InsertBatch {
-    clock: Clock,
-    entropy: Entropy,
+    unit: Unit,
     events: OrderEvents,
     first_test_orders: FirstTestOrderCache,
 }
@@ -77,7 +76,7 @@ impl Apply for InsertBatch {
 
 impl InsertBatch {
     pub fn new(unit: &Unit, events: OrderEvents, first_test_orders: FirstTestOrderCache) -> Self {
-        Self { clock: unit.clock.clone(), entropy: unit.entropy.clone(), events, first_test_orders }
+        Self { unit: unit.clone(), events, first_test_orders }
     }
 
     /// Announces businesses with their first test order in this batch, in the trace of that order.
@@ -91,10 +90,11 @@ impl InsertBatch {
             traces.entry(order.business_id).or_insert(trace.as_ref());
         }
         let unknown = traces.keys().copied().filter(|business| !self.first_test_orders.contains(*business));
-        let now = self.clock.now();
+        let Unit { clock, entropy, outbox, .. } = &self.unit;
+        let now = clock.now();
         let new = first_test_orders::add(conn, unknown, now).await?;
         let envelopes = new.into_iter().map(|business_id| Envelope {
-            id: EventId::generate(&self.clock, &self.entropy),
+            id: EventId::generate(clock, entropy),
             business_id,
             occurred_at: now,
             body: Body::FirstTestOrder {},
@@ -102,7 +102,7 @@ impl InsertBatch {
         let envelopes: Vec<_> = envelopes.collect();
         let traced =
             envelopes.iter().map(|envelope| (envelope, traces.get(&envelope.business_id).copied().flatten()));
-        outbox::enqueue_traced(conn, traced, now).await
+        outbox.enqueue_traced(conn, traced, now).await
     }
 }
 

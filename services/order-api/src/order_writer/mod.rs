@@ -3,7 +3,7 @@
 mod batches;
 
 use domain::Mode;
-use outbox::{OutboxNotifier, Unit};
+use outbox::Unit;
 use postgres::{Batcher, BatcherOptions, StoreError};
 use telemetry::TraceContext;
 
@@ -20,7 +20,6 @@ pub struct OrderWriter {
     inserts: Batcher<Insert, InsertOutcome>,
     placements: Batcher<PlacePaid, ()>,
     first_test_orders: FirstTestOrderCache,
-    outbox: OutboxNotifier,
 }
 
 impl OrderWriter {
@@ -33,7 +32,6 @@ impl OrderWriter {
             inserts: Batcher::start("order_intents", database.clone(), options, insert),
             placements: Batcher::start("order_payments", database, options, place),
             first_test_orders,
-            outbox: unit.outbox.clone(),
         }
     }
 
@@ -44,20 +42,12 @@ impl OrderWriter {
         let outcome = self.inserts.submit(insert).await?;
         if outcome == InsertOutcome::Stored && mode == Mode::Test {
             self.first_test_orders.insert(business);
-            self.announced();
         }
         Ok(outcome)
     }
 
     /// Places an order whose debit is posted. Placing it again changes nothing.
     pub async fn place(&self, order: PaidOrder) -> Result<(), StoreError> {
-        self.placements.submit(PlacePaid { order, trace: TraceContext::current() }).await?;
-        self.announced();
-        Ok(())
-    }
-
-    /// The batcher commits instead of [`Unit::transaction`], which would notify the relay.
-    fn announced(&self) {
-        self.outbox.notify();
+        self.placements.submit(PlacePaid { order, trace: TraceContext::current() }).await
     }
 }

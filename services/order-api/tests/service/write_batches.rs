@@ -9,7 +9,7 @@ use order_api::cache::FirstTestOrderCache;
 use order_api::domain::{Fingerprint, NewOrder, Placement, TrackingUrls};
 use order_api::order_events::OrderEvents;
 use order_api::order_writer::{Insert, InsertBatch, InsertOutcome};
-use outbox::{OutboxNotifier, Unit};
+use outbox::{Outbox, Unit};
 use postgres::{Apply, Database, StoreError};
 use serde_json::json;
 use test_kit::{Gate, until};
@@ -55,7 +55,7 @@ async fn batches_with_the_same_orders_do_not_deadlock() {
         database: database.clone(),
         clock: service.clock.clone(),
         entropy: service.entropy.clone(),
-        outbox: OutboxNotifier::default(),
+        outbox: Outbox::default(),
     };
     let events = OrderEvents::new(&unit, TrackingUrls::new(&service.settings.public.url));
     let batch = Arc::new(InsertBatch::new(&unit, events, FirstTestOrderCache::default()));

@@ -16,5 +16,5 @@ pub(super) async fn announce_business_change(
     let now = state.unit.clock.now();
     let id = EventId::generate(&state.unit.clock, &state.unit.entropy);
     let changed = Envelope { id, business_id: business, occurred_at: now, body: Body::BusinessChanged {} };
-    outbox::enqueue(conn, &[changed], now).await
+    state.unit.outbox.enqueue(conn, &[changed], now).await
 }

@@ -14,7 +14,7 @@ pub(crate) async fn publish_portal_change(state: &State, business: BusinessId) {
     let changed = Envelope { id, business_id: business, occurred_at: now, body: Body::PortalChanged {} };
     let published: Result<(), StoreError> = state
         .unit
-        .transaction(async |conn| outbox::enqueue(conn, std::slice::from_ref(&changed), now).await)
+        .transaction(async |conn| state.unit.outbox.enqueue(conn, std::slice::from_ref(&changed), now).await)
         .await;
     if let Err(error) = published {
         tracing::warn!(%error, business_id = %business, "publishing a change failed: pages on other instances do not refresh");

@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 
 use diesel_async::AsyncPgConnection;
-use domain::{BusinessId, Clock, Entropy, OrderId, Paise, TransferId};
+use domain::{BusinessId, OrderId, Paise, TransferId};
 use metrics::counter;
-use postgres::{Apply, Batcher, BatcherOptions, Database, StoreError};
+use outbox::Unit;
+use postgres::{Apply, Batcher, BatcherOptions, StoreError};
 
 use super::low_balance_event;
 use crate::domain::{Debit, DebitJob, DebitRefusal, Decided, Known, Outcome, decide};
@@ -49,19 +50,13 @@ fn conflicts(error: &diesel::result::Error) -> bool {
 }
 
 /// Starts the queue of debits.
-pub(crate) fn start_queue(
-    database: Database,
-    clock: Clock,
-    entropy: Entropy,
-    default_threshold: Paise,
-) -> DebitQueue {
-    let apply = ApplyDebits { clock, entropy, default_threshold };
-    Batcher::start("wallet_debits", database, BatcherOptions::default(), apply)
+pub(crate) fn start_queue(unit: &Unit, default_threshold: Paise) -> DebitQueue {
+    let apply = ApplyDebits { unit: unit.clone(), default_threshold };
+    Batcher::start("wallet_debits", unit.database.clone(), BatcherOptions::default(), apply)
 }
 
 struct ApplyDebits {
-    clock: Clock,
-    entropy: Entropy,
+    unit: Unit,
     default_threshold: Paise,
 }
 
@@ -102,12 +97,13 @@ impl ApplyDebits {
     }
 
     async fn write(&self, conn: &mut AsyncPgConnection, decided: &Decided) -> Result<(), StoreError> {
-        let now = self.clock.now();
+        let Unit { clock, entropy, outbox, .. } = &self.unit;
+        let now = clock.now();
         let mut transfers = Vec::new();
         let mut debits = Vec::with_capacity(decided.new_debits.len());
         for (debit, entry) in &decided.new_debits {
             let transfer = entry.map(|entry| {
-                let id = TransferId::generate(&self.clock, &self.entropy);
+                let id = TransferId::generate(clock, entropy);
                 let cause = Cause::DeliveryFee { order: debit.id.order };
                 transfers.push(NewTransfer { id, business: debit.business, cause, entry });
                 id
@@ -119,13 +115,9 @@ impl ApplyDebits {
         let postings = Postings { wallets: &decided.wallets, transfers: &transfers, debits: &debits };
         store::postings::write(conn, postings, now).await?;
         if !decided.low_balances.is_empty() {
-            // Without a notification: the relay polls often enough for this event.
-            let events: Vec<_> = decided
-                .low_balances
-                .iter()
-                .map(|low| low_balance_event(&self.clock, &self.entropy, low))
-                .collect();
-            outbox::enqueue(conn, &events, now).await?;
+            let events: Vec<_> =
+                decided.low_balances.iter().map(|low| low_balance_event(clock, entropy, low)).collect();
+            outbox.enqueue(conn, &events, now).await?;
         }
         Ok(())
     }

@@ -48,7 +48,7 @@ pub(super) async fn post_deposit<E: From<PostingError> + From<StoreError>>(
             occurred_at: now,
             body: Body::WalletFunded {},
         };
-        outbox::enqueue(conn, &[funded], now).await?;
+        unit.outbox.enqueue(conn, &[funded], now).await?;
     }
     Ok(posted)
 }

@@ -30,7 +30,7 @@ pub(crate) async fn set_threshold(
         if after.funded_at.is_some() && !was_low && after.wallet.balance < effective {
             let low = LowBalance { business, balance: after.wallet.balance, threshold: effective };
             let event = low_balance_event(&unit.clock, &unit.entropy, &low);
-            outbox::enqueue(conn, &[event], now).await?;
+            unit.outbox.enqueue(conn, &[event], now).await?;
         }
         Ok::<_, StoreError>(after)
     })

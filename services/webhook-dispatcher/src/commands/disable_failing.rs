@@ -26,7 +26,7 @@ pub(crate) async fn disable_failing(state: &State) -> Result<(), StoreError> {
                 })
                 .collect();
             let (recorded, announcements) = store::record_notices(conn, &notices, now).await?;
-            store::announce(conn, (&unit.clock, &unit.entropy), announcements, now).await?;
+            store::announce(conn, unit, announcements, now).await?;
             Ok::<_, StoreError>(recorded)
         })
         .await?;

@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use diesel_async::AsyncPgConnection;
-use domain::{Clock, Entropy};
 use outbox::Unit;
-use postgres::{Apply, Batcher, BatcherOptions, Database, Gather, StoreError};
+use postgres::{Apply, Batcher, BatcherOptions, Gather, StoreError};
 use tokio::sync::Notify;
 
 use crate::domain::Attempt;
@@ -27,16 +26,12 @@ const NOT_STORED: &str = "it failed, and the attempt could not be stored";
 #[derive(Clone)]
 pub(super) struct Recorder {
     batcher: Batcher<Outcome, Recorded>,
-    database: Database,
-    clock: Clock,
+    unit: Unit,
     /// Notified when an outcome makes another delivery due.
     wake: Arc<Notify>,
 }
 
-struct Write {
-    clock: Clock,
-    entropy: Entropy,
-}
+struct Write(Unit);
 
 impl Apply for Write {
     type Job = Outcome;
@@ -47,21 +42,19 @@ impl Apply for Write {
         conn: &mut AsyncPgConnection,
         outcomes: &[Outcome],
     ) -> Result<Vec<Recorded>, StoreError> {
-        let now = self.clock.now();
-        let (recorded, disabled) = store::record(conn, outcomes, now, || self.entropy.jitter()).await?;
-        // A batcher owns its transaction, so the relay is not notified: it polls, and these mails are not urgent.
-        store::announce(conn, (&self.clock, &self.entropy), disabled, now).await?;
+        let Self(unit) = self;
+        let now = unit.clock.now();
+        let (recorded, disabled) = store::record(conn, outcomes, now, || unit.entropy.jitter()).await?;
+        store::announce(conn, unit, disabled, now).await?;
         Ok(recorded)
     }
 }
 
 impl Recorder {
     pub(super) fn start(unit: &Unit, wake: Arc<Notify>) -> Self {
-        let Unit { database, clock, entropy, .. } = unit.clone();
-        let write = Write { clock: clock.clone(), entropy };
         let options = BatcherOptions { gather: Some(GATHER), ..BatcherOptions::default() };
-        let batcher = Batcher::start("webhook-outcomes", database.clone(), options, write);
-        Self { batcher, database, clock, wake }
+        let batcher = Batcher::start("webhook-outcomes", unit.database.clone(), options, Write(unit.clone()));
+        Self { batcher, unit: unit.clone(), wake }
     }
 
     /// Writes an outcome. Retries while the database is unreachable, because a lost outcome means a repeated webhook.
@@ -108,8 +101,8 @@ impl Recorder {
         if detail != Detail::State {
             return self.batcher.submit(outcome.clone()).await;
         }
-        let now = self.clock.now();
-        self.database.transaction(async |conn| store::record_state(conn, outcome, now).await).await
+        let now = self.unit.clock.now();
+        self.unit.transaction(async |conn| store::record_state(conn, outcome, now).await).await
     }
 }
 

@@ -2,15 +2,16 @@
 
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{Clock, Entropy, EventId};
+use domain::EventId;
 use events::{Body, EndpointDisabled, EndpointFailing, Envelope};
+use outbox::Unit;
 use postgres::StoreError;
 
 use crate::domain::{AnnouncementSubject, EndpointAnnouncement};
 
 pub(crate) async fn announce(
     conn: &AsyncPgConnection,
-    (clock, entropy): (&Clock, &Entropy),
+    Unit { clock, entropy, outbox, .. }: &Unit,
     announcements: Vec<EndpointAnnouncement>,
     at: DateTime<Utc>,
 ) -> Result<(), StoreError> {
@@ -23,7 +24,7 @@ pub(crate) async fn announce(
             body: body(announcement),
         })
         .collect();
-    outbox::enqueue(conn, &envelopes, at).await
+    outbox.enqueue(conn, &envelopes, at).await
 }
 
 fn body(EndpointAnnouncement { endpoint_id, subject, .. }: EndpointAnnouncement) -> Body {
