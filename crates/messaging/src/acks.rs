@@ -11,8 +11,8 @@ use lapin::options::BasicAckOptions;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-/// How long a handled message waits for others.
-const GATHER: Duration = Duration::from_millis(20);
+/// How long a handled message waits for others. Nobody waits for its acknowledgement.
+const GATHER: Duration = Duration::from_millis(100);
 
 /// Clones share the subscription.
 #[derive(Clone)]

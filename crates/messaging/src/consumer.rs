@@ -42,7 +42,7 @@ const RENEWED: &str = "requeued";
 const ABANDONED: &str = "abandoned";
 const PANICKED: &str = "panicked";
 
-/// 1 while the consumer is subscribed to the queue.
+/// 0 while the consumer should be subscribed to the queue and is not.
 fn subscribed_gauge(queue: &'static str) -> Gauge {
     gauge!("consumer_subscribed", "queue" => queue)
 }
@@ -89,6 +89,7 @@ pub async fn consume(
         // An error means that the channel is closed already.
         let _closed = timeout(CANCEL, subscription.channel.close(200, "done".into())).await;
     }
+    subscribed_gauge(consumer.queue.name).set(1);
 }
 
 /// The state of a consumer.

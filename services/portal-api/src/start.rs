@@ -16,9 +16,9 @@ use settings::Environment;
 use tokio::sync::Notify;
 use web::FailureLimits;
 
-use crate::consumers::{GoLiveFactsConsumer, LiveUpdatesConsumer, WarningsConsumer};
+use crate::consumers::{GoLiveFactsConsumer, WarningsConsumer};
 use crate::domain::{Links, Origins, RegionFormat};
-use crate::live_updates::{OrderStreams, SessionMonitor, StatusStreams};
+use crate::live_updates::{OpenPages, OrderStreams, SessionMonitor, StatusStreams};
 use crate::mail::{Encryption, MailSender, Mailbox, Route, SmtpServer, TokenCipher, Transport};
 use crate::pages::Pages;
 use crate::passwords::Passwords;
@@ -27,10 +27,9 @@ use crate::settings::{MailEncryption, MailSettings, MailTransport, PortalSetting
 use crate::state::{BackgroundTasks, PublicConfig, State};
 use crate::{reconcile as reconciler, routes, workers};
 
-/// Messages processed at once; each of the first two kinds is one short transaction.
+/// Messages processed at once; each is one short transaction.
 const FACTS_PARALLEL: u16 = 8;
 const WARNINGS_PARALLEL: u16 = 4;
-const LIVE_UPDATES_PARALLEL: u16 = 256;
 /// Longer than the audit log lags behind the other services.
 const RECONCILE_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -43,8 +42,8 @@ pub fn start(settings: &PortalSettings, mut chassis: Chassis) -> anyhow::Result<
     chassis.relay();
     let facts = GoLiveFactsConsumer(state.clone());
     chassis.consume("facts", Queue::shared(queues::FACTS), FACTS_PARALLEL, facts);
-    let live_updates = LiveUpdatesConsumer(state.clone());
-    chassis.consume("news", LiveUpdatesConsumer::queue(), LIVE_UPDATES_PARALLEL, live_updates);
+    let (broker, updated) = (chassis.broker.clone(), state.clone());
+    chassis.worker("news", |stop| workers::consume_live_updates(updated, broker, stop));
     let warnings = WarningsConsumer(state.clone());
     chassis.consume("warnings", Queue::shared(queues::WARNINGS), WARNINGS_PARALLEL, warnings);
     start_workers(&mut chassis, settings, &state)?;
@@ -56,12 +55,14 @@ pub fn start(settings: &PortalSettings, mut chassis: Chassis) -> anyhow::Result<
 fn state(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<State> {
     let unit = chassis.unit.clone();
     let limits = &settings.limits;
+    let open_pages = OpenPages::default();
     Ok(State {
         peers: Peers::new(&settings.peers, &settings.internal.token)?,
         passwords: Passwords::new(unit.entropy.clone())?,
         mailbox: Arc::new(mailbox(settings, chassis)?),
-        order_streams: OrderStreams::new(limits.streams_per_business),
-        status_streams: StatusStreams::new(limits.streams_per_business),
+        order_streams: OrderStreams::new(limits.streams_per_business, &open_pages),
+        status_streams: StatusStreams::new(limits.streams_per_business, &open_pages),
+        open_pages,
         session_monitor: Arc::new(SessionMonitor::default()),
         tasks: chassis.tasks.clone(),
         background: BackgroundTasks::new(chassis.tasks.clone()),

@@ -9,7 +9,7 @@ use url::Url;
 use web::{FailureLimits, Tasks};
 
 use crate::domain::{Links, Locale, Origins};
-use crate::live_updates::{OrderStreams, SessionMonitor, StatusStreams};
+use crate::live_updates::{OpenPages, OrderStreams, SessionMonitor, StatusStreams};
 use crate::mail::Mailbox;
 use crate::passwords::Passwords;
 use crate::peers::Peers;
@@ -22,6 +22,7 @@ pub(crate) struct State {
     pub(crate) peers: Peers,
     pub(crate) passwords: Passwords,
     pub(crate) mailbox: Arc<Mailbox>,
+    pub(crate) open_pages: OpenPages,
     pub(crate) order_streams: OrderStreams,
     pub(crate) status_streams: StatusStreams,
     pub(crate) session_monitor: Arc<SessionMonitor>,

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metrics::{counter, histogram};
-use tokio::sync::{Mutex, mpsc, oneshot};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::sync::{Mutex, Notify, mpsc, oneshot};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::one_by_one::SecondRound;
 use super::{Apply, BatcherOptions, Gather, Queued};
@@ -28,17 +28,17 @@ pub(super) struct BatcherState<A: Apply> {
     database: Database,
     batch_max: usize,
     gather: Option<Gather>,
+    hurry: Arc<Notify>,
     apply: A,
     waiting: Mutex<mpsc::Receiver<Queued<A::Job, A::Outcome>>>,
     pub(super) second_round: SecondRound,
 }
 
 pub(super) fn start<A>(
-    name: &'static str,
-    database: Database,
+    (name, database): (&'static str, Database),
     options: BatcherOptions,
     apply: A,
-    waiting: mpsc::Receiver<Queued<A::Job, A::Outcome>>,
+    (waiting, hurry): (mpsc::Receiver<Queued<A::Job, A::Outcome>>, Arc<Notify>),
 ) where
     A: Apply,
 {
@@ -49,6 +49,7 @@ pub(super) fn start<A>(
         database,
         batch_max,
         gather,
+        hurry,
         apply,
         waiting: Mutex::new(waiting),
         second_round,
@@ -117,9 +118,10 @@ where
         let until = Instant::now() + gather.at_most;
         while (1..gather.enough).contains(&batch.len()) {
             let room = self.batch_max.saturating_sub(batch.len());
-            match timeout_at(until, waiting.recv_many(&mut batch, room)).await {
-                Ok(more) if more > 0 => {}
-                _ => break,
+            tokio::select! {
+                more = waiting.recv_many(&mut batch, room) => if more == 0 { break },
+                () = self.hurry.notified() => break,
+                () = sleep_until(until) => break,
             }
         }
         batch

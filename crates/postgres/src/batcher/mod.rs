@@ -5,11 +5,12 @@
 mod lane;
 mod one_by_one;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use diesel_async::AsyncPgConnection;
 use metrics::counter;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::{Instant, timeout};
 
 use crate::{Database, StoreError};
@@ -64,6 +65,7 @@ pub struct Gather {
 pub struct Batcher<J, R> {
     name: &'static str,
     queue: mpsc::Sender<Queued<J, R>>,
+    hurry: Arc<Notify>,
 }
 
 /// A job and its caller.
@@ -87,8 +89,14 @@ impl<J: Send + Sync + 'static, R: Send + 'static> Batcher<J, R> {
         counter!("write_batch_jobs_rejected_total", "batcher" => name).increment(0);
         counter!("write_batch_isolated_total", "batcher" => name).increment(0);
         let (queue, waiting) = mpsc::channel(options.queue_max.max(1));
-        lane::start(name, database, options, apply, waiting);
-        Self { name, queue }
+        let hurry = Arc::<Notify>::default();
+        lane::start((name, database), options, apply, (waiting, hurry.clone()));
+        Self { name, queue, hurry }
+    }
+
+    /// Ends the [`Gather`] delay of the current batch, or of the next one.
+    pub fn hurry(&self) {
+        self.hurry.notify_one();
     }
 
     /// Queues the job and returns its outcome. The job runs even if the caller goes away.
@@ -115,6 +123,6 @@ impl<J: Send + Sync + 'static, R: Send + 'static> Batcher<J, R> {
 
 impl<J, R> Clone for Batcher<J, R> {
     fn clone(&self) -> Self {
-        Self { name: self.name, queue: self.queue.clone() }
+        Self { name: self.name, queue: self.queue.clone(), hurry: self.hurry.clone() }
     }
 }

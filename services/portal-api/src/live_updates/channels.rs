@@ -6,11 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use domain::{BusinessId, UserId};
 
+use super::OpenPages;
+
 /// A business has a channel with a sender of type `S` while at least one of its pages is open.
 pub(super) struct Channels<S> {
     max_per_business: usize,
     /// The gauge that counts all subscriptions.
     gauge: &'static str,
+    open_pages: OpenPages,
     businesses: Mutex<HashMap<BusinessId, Channel<S>>>,
 }
 
@@ -28,9 +31,10 @@ pub(super) struct Subscription<S> {
 }
 
 impl<S> Channels<S> {
-    pub(super) fn new(max_per_business: usize, gauge: &'static str) -> Arc<Self> {
+    pub(super) fn new(max_per_business: usize, gauge: &'static str, open_pages: &OpenPages) -> Arc<Self> {
         metrics::gauge!(gauge).set(0);
-        Arc::new(Self { max_per_business, gauge, businesses: Mutex::default() })
+        let open_pages = open_pages.clone();
+        Arc::new(Self { max_per_business, gauge, open_pages, businesses: Mutex::default() })
     }
 
     /// Subscribes a page, and returns the result of `subscribe` on the business's sender. `None` if a limit is reached. A user
@@ -54,6 +58,7 @@ impl<S> Channels<S> {
         channel.subscriptions += 1;
         channel.by_user.insert(user, own + 1);
         metrics::gauge!(self.gauge).increment(1.0);
+        self.open_pages.add(1);
         Some((Subscription { channels: self.clone(), business, user }, subscribe(&channel.sender)))
     }
 
@@ -89,6 +94,7 @@ impl<S> Channels<S> {
             }
         }
         metrics::gauge!(self.gauge).decrement(1.0);
+        self.open_pages.add(-1);
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<BusinessId, Channel<S>>> {

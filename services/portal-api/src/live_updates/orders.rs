@@ -6,6 +6,7 @@ use bytes::Bytes;
 use domain::{BusinessId, EventId, Mode, UserId};
 use tokio::sync::broadcast::{self, error::RecvError};
 
+use super::OpenPages;
 use super::channels::{Channels, Subscription};
 
 /// A page that falls this many updates behind must reload.
@@ -38,8 +39,8 @@ pub(crate) struct OrderStream {
 }
 
 impl OrderStreams {
-    pub(crate) fn new(max_per_business: usize) -> Self {
-        Self(Channels::new(max_per_business, "portal_order_streams"))
+    pub(crate) fn new(max_per_business: usize, open_pages: &OpenPages) -> Self {
+        Self(Channels::new(max_per_business, "portal_order_streams", open_pages))
     }
 
     /// `None` if the business or the user has too many open streams.
@@ -103,7 +104,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_business_receives_only_its_own_orders() {
-        let streams = OrderStreams::new(10);
+        let streams = OrderStreams::new(10, &OpenPages::default());
         let (mine, theirs) = businesses();
         let mut stream = streams.open(mine, user()).unwrap();
         let _other = streams.open(theirs, user()).unwrap();
@@ -115,7 +116,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_page_that_falls_behind_reloads_and_others_do_not() {
-        let streams = OrderStreams::new(10);
+        let streams = OrderStreams::new(10, &OpenPages::default());
         let (busy, quiet) = businesses();
         let (mut slow, mut other) =
             (streams.open(busy, user()).unwrap(), streams.open(quiet, user()).unwrap());
@@ -132,7 +133,7 @@ mod tests {
 
     #[tokio::test]
     async fn streams_are_limited_and_closing_one_frees_its_slot() {
-        let streams = OrderStreams::new(5);
+        let streams = OrderStreams::new(5, &OpenPages::default());
         let (business, other) = businesses();
         let (entropy, clock) = (Entropy::seeded(4), Clock::system());
         let [greedy, colleague, third] = [(); 3].map(|()| UserId::generate(&clock, &entropy));

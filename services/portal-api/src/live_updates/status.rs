@@ -10,6 +10,7 @@ use std::sync::Arc;
 use domain::{BusinessId, UserId};
 use tokio::sync::watch;
 
+use super::OpenPages;
 use super::channels::{Channels, Subscription};
 
 /// Merges changes that a page has not seen yet into one.
@@ -24,8 +25,8 @@ pub(crate) struct StatusStream {
 }
 
 impl StatusStreams {
-    pub(crate) fn new(max_per_business: usize) -> Self {
-        Self(Channels::new(max_per_business, "portal_status_streams"))
+    pub(crate) fn new(max_per_business: usize, open_pages: &OpenPages) -> Self {
+        Self(Channels::new(max_per_business, "portal_status_streams", open_pages))
     }
 
     /// `None` if the business or the user has too many open streams.
@@ -63,7 +64,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_business_receives_only_its_own_changes_and_streams_are_limited() {
-        let streams = StatusStreams::new(1);
+        let streams = StatusStreams::new(1, &OpenPages::default());
         let (clock, entropy) = (Clock::system(), Entropy::seeded(9));
         let business = || BusinessId::generate(&clock, &entropy);
         let (mine, theirs, user) = (business(), business(), UserId::generate(&clock, &entropy));

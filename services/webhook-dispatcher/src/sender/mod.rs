@@ -129,6 +129,11 @@ impl Sender {
         }
     }
 
+    /// To be called when deliveries were stored behind others of their orders.
+    pub(crate) fn hurry_outcomes(&self) {
+        self.recorder.hurry();
+    }
+
     /// Reserves a slot for a connection test, until the slot is dropped.
     pub(crate) fn reserve_test_slot(&self, business: BusinessId) -> Result<TestSlot, NoTestSlot> {
         self.test_slots.reserve(business)

@@ -15,9 +15,9 @@ use crate::store::{self, HealthChange, Outcome, Recorded};
 const ABANDON_AFTER: Duration = Duration::from_secs(120);
 const PAUSE_MIN: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
-/// Only the next event of the same order waits for an outcome, so a short delay is fine: a transaction for a few
-/// outcomes costs little more than for one.
-const GATHER: Gather = Gather { enough: 16, at_most: Duration::from_millis(20) };
+/// Only the next event of the same order waits for an outcome, and it ends the delay. A transaction for many outcomes
+/// costs little more than for one.
+const GATHER: Gather = Gather { enough: 32, at_most: Duration::from_millis(100) };
 
 /// Replaces an error text that could not be stored.
 const NOT_STORED: &str = "it failed, and the attempt could not be stored";
@@ -55,6 +55,11 @@ impl Recorder {
         let options = BatcherOptions { gather: Some(GATHER), ..BatcherOptions::default() };
         let batcher = Batcher::start("webhook-outcomes", unit.database.clone(), options, Write(unit.clone()));
         Self { batcher, unit: unit.clone(), wake }
+    }
+
+    /// Writes the next outcomes without delay: a delivery waits for one of them.
+    pub(super) fn hurry(&self) {
+        self.batcher.hurry();
     }
 
     /// Writes an outcome. Retries while the database is unreachable, because a lost outcome means a repeated webhook.

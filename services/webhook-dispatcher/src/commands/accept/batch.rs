@@ -135,8 +135,10 @@ impl AcceptBatch {
         let due =
             due.map(|planned| (planned.subscriber.endpoint, planned.event.business_id, planned.event.mode));
         let due = due.collect();
+        let has_waiting = planned.iter().any(|planned| is(planned, InitialState::Waiting));
         let ready = planned.into_iter().filter(|planned| is(planned, InitialState::Leased));
-        Ok(Accepted { ready: ready.filter_map(Planned::into_ready).collect(), due, anomalies: Vec::new() })
+        let ready = ready.filter_map(Planned::into_ready).collect();
+        Ok(Accepted { ready, due, has_waiting, anomalies: Vec::new() })
     }
 
     /// Ids of the same millisecond are random. The log and recoveries sort by id, so ids must follow the events.

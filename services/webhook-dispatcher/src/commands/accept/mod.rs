@@ -43,6 +43,8 @@ struct Accepted {
     ready: Vec<ReadyToSend>,
     /// The keys of other deliveries that are due.
     due: BTreeSet<(EndpointId, BusinessId, Mode)>,
+    /// Whether deliveries wait behind others of their orders.
+    has_waiting: bool,
     anomalies: Vec<Anomaly>,
 }
 
@@ -96,8 +98,11 @@ impl EventIntake {
             metrics::counter!("webhook_held_back_overflow_total").increment(1);
             tracing::error!(event_id = %event, "event rejected: too many events of its order are held back");
         }
-        let Accepted { ready, due, anomalies } = accepted?;
+        let Accepted { ready, due, has_waiting, anomalies } = accepted?;
         anomalies.iter().for_each(Anomaly::report);
+        if has_waiting {
+            self.state.sender.hurry_outcomes();
+        }
         self.state.sender.send_now(ready).await;
         self.state.sender.wake_for(&due);
         Ok(())
