@@ -1,11 +1,12 @@
 //! The consumer loop: subscribe, handle, acknowledge, and resubscribe after a loss.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
 use domain::Entropy;
 use events::Envelope;
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use lapin::message::Delivery;
 use lapin::options::{
     BasicCancelOptions, BasicConsumeOptions, BasicNackOptions, BasicQosOptions, BasicRejectOptions,
@@ -232,23 +233,19 @@ impl<H: Handler> ConsumerState<H> {
         let started = Instant::now();
         let disposition = match serde_json::from_slice::<Envelope>(&delivery.data) {
             Ok(envelope) => {
-                let consumer = self.clone();
-                // A separate task, so that a panic fails one delivery but not the consumer.
-                let handling = async move {
-                    handle_until_done(&consumer.handler, envelope, &consumer.queue, &consumer.entropy, &ours)
-                        .await
-                };
-                tokio::spawn(handling.instrument(span.clone())).await
+                let handling = handle_until_done(&self.handler, envelope, &self.queue, &self.entropy, &ours);
+                // A panic fails one delivery but not the consumer.
+                AssertUnwindSafe(handling.instrument(span.clone())).catch_unwind().await.ok()
             }
             // The parser's error message may quote the body.
-            Err(error) => Ok(Disposition::Dead(format!(
+            Err(error) => Some(Disposition::Dead(format!(
                 "not an event: {:?} at column {}",
                 error.classify(),
                 error.column()
             ))),
         };
         histogram!("message_handling_duration_seconds", "queue" => queue).record(started.elapsed());
-        self.answer(&delivery, disposition.ok(), acks).instrument(span).await;
+        self.answer(&delivery, disposition, acks).instrument(span).await;
     }
 
     /// Without a disposition, the handler panicked: the message returns to the queue, and finally goes to the dead

@@ -52,6 +52,9 @@ pub async fn first_times(
     events: &[EventId],
     now: DateTime<Utc>,
 ) -> Result<HashSet<EventId>, StoreError> {
+    if events.is_empty() {
+        return Ok(HashSet::new());
+    }
     let seen: Vec<Seen> = statement(SEE)
         .bind::<Text, _>(consumer)
         .bind::<Timestamptz, _>(now)
@@ -59,26 +62,6 @@ pub async fn first_times(
         .load(&mut conn)
         .await?;
     seen.iter().map(|row| row.event_id.parse().map_err(corrupt)).collect()
-}
-
-const FORGET: &str = "DELETE FROM inbox WHERE consumer = $1 AND event_id = ANY ($2)";
-
-/// Removes these events from the inbox. For events that are rejected while their transaction commits: a redelivery,
-/// for instance from the dead letters, must be handled.
-///
-/// # Errors
-/// When the database fails.
-pub async fn forget(
-    mut conn: &AsyncPgConnection,
-    consumer: &str,
-    events: &[EventId],
-) -> Result<(), StoreError> {
-    statement(FORGET)
-        .bind::<Text, _>(consumer)
-        .bind::<Array<Text>, _>(sorted(events))
-        .execute(&mut conn)
-        .await?;
-    Ok(())
 }
 
 /// Sorted, without duplicates.

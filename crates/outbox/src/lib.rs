@@ -16,7 +16,7 @@ use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
 pub use handover::Outbox;
 pub use housekeeping::prune_inbox;
-pub use inbox::{first_time, first_times, forget};
+pub use inbox::{first_time, first_times};
 pub use relay::Relay;
 pub use unit::Unit;
 

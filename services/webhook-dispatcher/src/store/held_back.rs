@@ -1,6 +1,6 @@
 //! Events that are held back until their predecessors arrive (table `parked_events`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use diesel::QueryableByName;
@@ -8,7 +8,7 @@ use diesel::dsl::{count_star, min};
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Json, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, OrderId};
+use domain::{BusinessId, EventId, OrderId};
 use postgres::{StoreError, statement};
 use telemetry::TraceContext;
 
@@ -24,43 +24,46 @@ pub(crate) struct OrderPosition {
     pub sequence: i64,
 }
 
-const SEQUENCES: &str = "
-    SELECT known.order_id, parked.sequence
+const EVENTS: &str = "
+    SELECT known.order_id, parked.sequence, parked.event_id
     FROM unnest($1, $2) AS known (order_id, business_id)
     CROSS JOIN LATERAL (
-        SELECT sequence FROM parked_events
+        SELECT sequence, event_id FROM parked_events
         WHERE order_id = known.order_id AND business_id = known.business_id
         ORDER BY sequence
         LIMIT $3
     ) AS parked";
 
 #[derive(QueryableByName)]
-struct SequenceRow {
+struct EventRow {
     #[diesel(sql_type = Text)]
     order_id: String,
     #[diesel(sql_type = BigInt)]
     sequence: i64,
+    #[diesel(sql_type = Text)]
+    event_id: String,
 }
 
-/// The sequences of held-back events. The caller holds the streams' locks.
-pub(crate) async fn held_back_sequences(
+/// The held-back events of these orders, by their sequences. The caller holds the streams' locks.
+pub(crate) async fn held_back_events(
     mut conn: &AsyncPgConnection,
     orders: &[(OrderId, BusinessId)],
-) -> Result<BTreeMap<OrderId, BTreeSet<i64>>, StoreError> {
-    let mut sequences: BTreeMap<OrderId, BTreeSet<i64>> = BTreeMap::new();
+) -> Result<BTreeMap<OrderId, BTreeMap<i64, EventId>>, StoreError> {
+    let mut events: BTreeMap<OrderId, BTreeMap<i64, EventId>> = BTreeMap::new();
     if orders.is_empty() {
-        return Ok(sequences);
+        return Ok(events);
     }
-    let rows: Vec<SequenceRow> = statement(SEQUENCES)
+    let rows: Vec<EventRow> = statement(EVENTS)
         .bind::<Array<Text>, _>(Vec::from_iter(orders.iter().map(|(order, _)| order.to_string())))
         .bind::<Array<Text>, _>(Vec::from_iter(orders.iter().map(|(_, business)| business.to_string())))
         .bind::<BigInt, _>(i64::try_from(HELD_BACK_MAX).map_err(corrupt)?)
         .load(&mut conn)
         .await?;
     for row in rows {
-        sequences.entry(row.order_id.parse().map_err(corrupt)?).or_default().insert(row.sequence);
+        let of_order = events.entry(row.order_id.parse().map_err(corrupt)?).or_default();
+        of_order.insert(row.sequence, row.event_id.parse().map_err(corrupt)?);
     }
-    Ok(sequences)
+    Ok(events)
 }
 
 const INSERT: &str = "

@@ -40,9 +40,7 @@ pub(crate) use events::body_of;
 pub(crate) use failing::{Notice, failing_endpoints, record_notices};
 pub(crate) use fan_out::{InitialState, NewDelivery, fan_out};
 pub(crate) use health::{HealthChange, bring_forward_endpoint, enable, record_forgery_test, reset_test};
-pub(crate) use held_back::{
-    OrderPosition, held_back_overview, held_back_sequences, hold_back, take_held_back,
-};
+pub(crate) use held_back::{OrderPosition, held_back_events, held_back_overview, hold_back, take_held_back};
 pub(crate) use log::list_deliveries;
 pub(crate) use monitoring::{Breakers, breakers, oldest_due};
 pub(crate) use newly_subscribed::add_newly_subscribed;

