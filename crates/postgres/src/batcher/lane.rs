@@ -38,7 +38,8 @@ pub(super) fn start<A>(
     (name, database): (&'static str, Database),
     options: BatcherOptions,
     apply: A,
-    (waiting, hurry): (mpsc::Receiver<Queued<A::Job, A::Outcome>>, Arc<Notify>),
+    waiting: mpsc::Receiver<Queued<A::Job, A::Outcome>>,
+    hurry: Arc<Notify>,
 ) where
     A: Apply,
 {

@@ -90,7 +90,7 @@ impl<J: Send + Sync + 'static, R: Send + 'static> Batcher<J, R> {
         counter!("write_batch_isolated_total", "batcher" => name).increment(0);
         let (queue, waiting) = mpsc::channel(options.queue_max.max(1));
         let hurry = Arc::<Notify>::default();
-        lane::start((name, database), options, apply, (waiting, hurry.clone()));
+        lane::start((name, database), options, apply, waiting, hurry.clone());
         Self { name, queue, hurry }
     }
 

@@ -15,20 +15,21 @@ const BATCH: i64 = 100;
 /// A failed run is postponed this long, so that it does not delay the others.
 const POSTPONED: TimeDelta = TimeDelta::minutes(1);
 
-pub async fn advance_simulations(state: &State) -> Result<(), StoreError> {
+/// Returns whether a step was due.
+pub async fn advance_simulations(state: &State) -> Result<bool, StoreError> {
     let now = state.unit.clock.now();
     let due = state.unit.database.read(async |conn| simulations::due(conn, now, BATCH).await).await?;
-    for run in due {
-        match advance(state, &run).await {
+    for run in &due {
+        match advance(state, run).await {
             Ok(()) => {}
             Err(MoveError::Store(error)) if error.is_unavailable() => return Err(error),
             Err(error) => {
                 tracing::error!(order_id = %run.order_id, %error, "simulation step failed");
-                postpone(state, &run).await?;
+                postpone(state, run).await?;
             }
         }
     }
-    Ok(())
+    Ok(!due.is_empty())
 }
 
 /// Takes the due step, unless another replica took it or a new run replaced this one.

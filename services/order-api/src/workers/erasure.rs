@@ -10,7 +10,7 @@ use crate::commands::{apply_retention, erase_business, erase_personal_data};
 use crate::state::State;
 
 /// How long a request of a business waits at most.
-const REQUESTS_EVERY: Duration = Duration::from_secs(1);
+const REQUESTS_EVERY: Duration = Duration::from_secs(5);
 
 /// Without `retention`, nothing is erased automatically.
 pub fn start(chassis: &mut Chassis, state: &Arc<State>, retention: Option<TimeDelta>, interval: Duration) {

@@ -20,7 +20,7 @@ use crate::domain::{Failure, Slots};
 use crate::store::{self, ClaimRequest, ClaimedDelivery, Lease, NextState, Outcome};
 
 /// Wake-ups only shorten this interval: polling also finds deliveries that became due without one.
-const POLL: Duration = Duration::from_millis(500);
+const POLL: Duration = Duration::from_secs(1);
 /// While the database is unreachable.
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 /// When the service stops, attempts in flight get this long. The leases of the rest are released.
