@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chassis::Chassis;
+use postgres::StoreError;
 use tokio::sync::Mutex;
 
 use crate::commands::advance_simulations::advance_simulations;
@@ -28,7 +29,7 @@ pub fn start(chassis: &mut Chassis, state: &Arc<State>) {
             if advance_simulations(&state).await? {
                 *rounds = 0;
             }
-            Ok(())
+            Ok::<_, StoreError>(())
         }
     });
 }

@@ -141,8 +141,8 @@ impl Sender {
         let full = loads.iter().filter(|(_, load)| load.in_flight > 0 && load.allowed == 0);
         self.in_flight.wake_when_free(full.map(|(endpoint, load)| (*endpoint, load.in_flight)));
         let slots = Slots::of(self.concurrency);
-        let (held, free, seen) = self.in_flight.shares(slots);
-        let in_flight = self.in_flight.with_expired_leases();
+        let (held, free, seen) = self.in_flight.count_and_watch(slots);
+        let excluded = self.in_flight.excluded_from_claims();
         let request = ClaimRequest {
             now,
             lease_until: now + LEASE,
@@ -153,7 +153,7 @@ impl Sender {
             loads: &loads,
             held: &held,
             free,
-            in_flight: &in_flight,
+            excluded: &excluded,
         };
         let claimed = self.unit.database.read(async |conn| store::claim(conn, &request).await).await?;
         self.loads
@@ -183,7 +183,8 @@ impl Sender {
         let outcome = self.outcome_of(claimed).await;
         if let Some(attempt) = &outcome.attempt {
             self.loads.record_result(outcome.endpoint, attempt.succeeded(), attempt.duration_ms);
-            // A failure changes the endpoint's health, which other processes see only once it is written.
+            // After a failure the slot stays occupied until the outcome is written: only then do other processes see
+            // the endpoint's changed health.
             if attempt.succeeded() {
                 guard.received();
             }
@@ -268,7 +269,7 @@ impl Sender {
         match self.unit.database.read(async |conn| store::release_leases(conn, leases).await).await {
             Ok(released) => tracing::info!(released, "leases released"),
             Err(error) => {
-                tracing::warn!(%error, "releasing leases failed; their webhooks are sent when they expire")
+                tracing::warn!(%error, "releasing leases failed; another process sends these webhooks when the leases expire")
             }
         }
     }

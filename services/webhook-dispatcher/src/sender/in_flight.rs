@@ -10,12 +10,12 @@ use tokio::sync::Notify;
 use crate::domain::{Shares, Slots};
 use crate::store::Lease;
 
-/// How long a lease is valid. It is renewed four times as often while the attempt lasts: other processes take over from
-/// a dead one within seconds, and a slow endpoint is not called twice.
+/// How long a lease is valid. Short, so that other processes take over the deliveries of a dead one within seconds. While
+/// an attempt runs, its lease is renewed every quarter of this time, so that a slow endpoint is not called twice.
 pub(crate) const LEASE: Duration = Duration::from_secs(4);
 /// Deliveries that were received but whose outcome is not written yet: they are repeated if the process dies.
 const UNWRITTEN_MAX: usize = 64;
-/// When one part in this many of all slots has been freed, businesses at their share may get more.
+/// Businesses at their limit are considered again when one sixteenth of all slots has been freed.
 const FREED_PART: i64 = 16;
 
 /// All deliveries in flight, with their leases. Clones share the set.
@@ -37,8 +37,8 @@ struct All {
     full: HashSet<EndpointId>,
     full_businesses: HashSet<(BusinessId, Mode)>,
     test_is_full: bool,
-    /// Slots of any business to be freed until businesses at their share may get more. None if there is no such
-    /// business, or the loop was woken for it.
+    /// How many more slots must be freed, by any business, before the loop is woken to consider businesses at their limit
+    /// again. None if no business is at its limit, or the loop was woken.
     frees_awaited: Option<i64>,
     /// When all leases were last renewed.
     renewed_at: Option<Instant>,
@@ -51,8 +51,8 @@ struct Held {
     endpoint: EndpointId,
     mode: Mode,
     lease: Lease,
-    /// Its endpoint has not responded yet.
-    is_unanswered: bool,
+    /// It still counts against the limits of its endpoint and its business.
+    occupies_slot: bool,
 }
 
 /// Keeps a delivery in the set until dropped, unless the delivery was claimed again meanwhile.
@@ -96,7 +96,7 @@ impl InFlightSet {
         Some(InFlight { in_flight: self.clone(), lease })
     }
 
-    /// As [`Self::insert`], for claimed deliveries. If new deliveries took slots since [`Self::shares`] returned
+    /// As [`Self::insert`], for claimed deliveries. If new deliveries took slots since [`Self::count_and_watch`] returned
     /// `seen`, a claimed one gets a slot only if its business still may take one: together, both could use up the last
     /// slots of test mode.
     pub(crate) fn insert_claimed(
@@ -126,9 +126,9 @@ impl InFlightSet {
         self.lock().renewed_at = Some(at);
     }
 
-    /// All deliveries in flight if their leases may have expired because the database was unreachable. Otherwise none:
-    /// their leases already keep every process from claiming them again.
-    pub(crate) fn with_expired_leases(&self) -> Vec<WebhookDeliveryId> {
+    /// What this process must not claim, because it is still sending it: all deliveries in flight if their leases may have
+    /// expired because the database was unreachable. Otherwise none: valid leases keep every process from claiming them.
+    pub(crate) fn excluded_from_claims(&self) -> Vec<WebhookDeliveryId> {
         let all = self.lock();
         let is_renewed = all.renewed_at.is_some_and(|at| at.elapsed() < LEASE);
         if is_renewed { Vec::new() } else { all.held.keys().copied().collect() }
@@ -153,9 +153,9 @@ impl InFlightSet {
     }
 
     /// The slots that each business holds, the free slots, and how often a new delivery has taken one. From this call
-    /// on, the loop is woken when a business at its share frees a slot, and once when other businesses have freed
+    /// on, the loop is woken when a business at its limit frees a slot, and once when other businesses have freed
     /// enough.
-    pub(crate) fn shares(&self, slots: Slots) -> (Vec<(BusinessId, Slots)>, Slots, u64) {
+    pub(crate) fn count_and_watch(&self, slots: Slots) -> (Vec<(BusinessId, Slots)>, Slots, u64) {
         let mut all = self.lock();
         let free = all.shares.free(slots, all.held.len());
         let held: Vec<_> = all.shares.held().collect();
@@ -197,12 +197,12 @@ impl All {
         if let Some(Held { lease: before, .. }) = self.held.get(&lease.delivery).copied() {
             self.remove(before);
         }
-        self.held.insert(lease.delivery, Held { endpoint, mode, lease, is_unanswered: true });
+        self.held.insert(lease.delivery, Held { endpoint, mode, lease, occupies_slot: true });
         self.shares.add(lease.business, mode);
         *self.by_endpoint.entry(endpoint).or_default() += 1;
     }
 
-    /// As [`All::free_slot`].
+    /// Takes the delivery out of the set. True if the loop waits for its slot.
     fn remove(&mut self, lease: Lease) -> bool {
         if !self.is_held(lease) {
             return false;
@@ -223,10 +223,10 @@ impl All {
         self.held.get(&lease.delivery).is_some_and(|held| held.lease.token == lease.token)
     }
 
-    /// From now on the delivery is unwritten. True if the loop waits for its slot.
+    /// Frees the slot. The delivery then counts as unwritten. True if the loop waits for its slot.
     fn free_slot(&mut self, lease: Lease) -> bool {
         let Some(held) = self.held.get_mut(&lease.delivery) else { return false };
-        if !std::mem::take(&mut held.is_unanswered) {
+        if !std::mem::take(&mut held.occupies_slot) {
             return false;
         }
         self.unwritten += 1;
@@ -352,7 +352,7 @@ mod tests {
         let insert = |mode| in_flight.insert(Lease { business, ..lease(&clock, &entropy) }, endpoint, mode);
         let woken = || wake.notified().now_or_never().is_some();
         let guards = [insert(Mode::Test), insert(Mode::Live)];
-        let (held, free, _) = in_flight.shares(Slots { all: 8, test: 2 });
+        let (held, free, _) = in_flight.count_and_watch(Slots { all: 8, test: 2 });
         assert_eq!((held, free), (vec![(business, Slots { all: 2, test: 1 })], Slots { all: 6, test: 1 }));
         assert!(in_flight.is_full(endpoint, business, Mode::Test));
         assert!(!in_flight.is_full(endpoint, business, Mode::Live));
@@ -372,7 +372,7 @@ mod tests {
         let woken = || wake.notified().now_or_never().is_some();
         let _held = [(); 20].map(|()| insert(busy));
         let mut others: Vec<InFlight> = (0..4).map(|_| insert(other)).collect();
-        in_flight.shares(Slots { all: 32, test: 16 });
+        in_flight.count_and_watch(Slots { all: 32, test: 16 });
         assert!(
             in_flight.is_full(endpoint, busy, Mode::Live) && !in_flight.is_full(endpoint, other, Mode::Live)
         );
@@ -397,7 +397,7 @@ mod tests {
             in_flight.insert_claimed(wanted.into_iter(), (slots, seen))
         };
         let admitted = |guards: &[Option<InFlight>]| guards.iter().flatten().count();
-        let (_, _, seen) = in_flight.shares(slots);
+        let (_, _, seen) = in_flight.count_and_watch(slots);
         let undisturbed = claim(seen);
         assert_eq!(admitted(&undisturbed), 4, "its own arithmetic holds");
         drop(undisturbed);

@@ -30,8 +30,8 @@ pub(crate) struct ClaimRequest<'a> {
     /// The slots of each business, and the free ones.
     pub held: &'a [(BusinessId, Slots)],
     pub free: Slots,
-    /// Deliveries in flight whose leases may have expired while the database was unreachable.
-    pub in_flight: &'a [WebhookDeliveryId],
+    /// Deliveries that this process is still sending, although their leases may have expired.
+    pub excluded: &'a [WebhookDeliveryId],
 }
 
 /// The right of one process to send a delivery.
@@ -84,10 +84,12 @@ pub(crate) struct ClaimedDelivery {
 ///
 /// 1. `queues`: endpoints with due deliveries. `open`, `ready`: those that may receive webhooks, each with the room
 ///    that its concurrency and rate limit allow. An endpoint whose breaker is half open gets one probe.
-/// 2. `due`: the oldest deliveries of each. Twice an even share of the room suffices to fill it, unless few are due. If
-///    no test slot is free, 16 more rows are read, so that live events can pass the tests before them.
+/// 2. `due`: the oldest deliveries of each: twice an even share of the process's room, within the endpoint's room. If no
+///    test slot is free, 16 more rows are read, so that live deliveries behind those of test mode are found.
 /// 3. `of_mode`, `of_business`, `of_all`, `candidates`: businesses take turns, and so do the endpoints of a business. A
-///    business is served only while it holds fewer slots than are free ([`Slots`]).
+///    business is served only while it holds fewer slots than are free ([`Slots`]): its n-th delivery, at place p of
+///    all, needs held + n - 1 < free - (p - 1). As p is at least n, `of_mode` and `of_business` drop only rows that
+///    would fail anyway.
 /// 4. `locked`: repeats the conditions on the locked rows, in a form that no index matches: the planner must use the
 ///    keys.
 ///
@@ -250,7 +252,7 @@ pub(crate) async fn claim(
     claim: &ClaimRequest<'_>,
 ) -> Result<Vec<ClaimedDelivery>, StoreError> {
     let (loads, held) = (|| claim.loads.iter(), || claim.held.iter());
-    let in_flight: Vec<String> = claim.in_flight.iter().map(ToString::to_string).collect();
+    let excluded: Vec<String> = claim.excluded.iter().map(ToString::to_string).collect();
     let rows: Vec<ClaimedRow> = statement(CLAIM)
         .bind::<Timestamptz, _>(claim.now)
         .bind::<Timestamptz, _>(claim.lease_until)
@@ -258,7 +260,7 @@ pub(crate) async fn claim(
         .bind::<BigInt, _>(claim.initial_slots)
         .bind::<Array<Text>, _>(Vec::from_iter(loads().map(|(endpoint, _)| endpoint.to_string())))
         .bind::<Array<BigInt>, _>(Vec::from_iter(loads().map(|(_, load)| load.in_flight)))
-        .bind::<Array<Text>, _>(in_flight)
+        .bind::<Array<Text>, _>(excluded)
         .bind::<BigInt, _>(claim.token)
         .bind::<BigInt, _>(claim.per_second)
         .bind::<Array<BigInt>, _>(Vec::from_iter(loads().map(|(_, load)| load.allowed)))

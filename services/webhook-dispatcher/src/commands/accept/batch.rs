@@ -50,14 +50,15 @@ impl Apply for AcceptBatch {
         let fresh: Vec<Cow<'_, Incoming>> =
             fresh.into_iter().map(|job| without_erased_data(job, &streams)).collect();
         let mut changes = put_in_order(conn, &fresh, &streams).await?;
-        let due = due(conn, &changes.due).await?;
+        let released = take_released(conn, &changes.released).await?;
         // Held-back events of earlier batches have other subjects.
-        let of_due = due.iter().filter_map(|event| Subject::of(&event.envelope));
-        let missing = of_due.filter(|subject| !subjects.contains(subject)).collect();
+        let subjects_of_released = released.iter().filter_map(|event| Subject::of(&event.envelope));
+        let missing = subjects_of_released.filter(|subject| !subjects.contains(subject)).collect();
         subscribers.extend(store::subscribers(conn, &missing).await?);
-        let addressed = address(&due, &subscribers)?;
+        let addressed = address(&released, &subscribers)?;
         let (mut accepted, ()) = try_join!(self.fan_out(conn, &addressed, now), changes.write(conn, now))?;
         accepted.anomalies = std::mem::take(&mut changes.anomalies);
+        // The batch has one result. The first accepted event carries it; the others get an empty one.
         let outcome = |job: &Incoming| match changes.rejected.get(&job.envelope.id) {
             Some(rejected) => Err(*rejected),
             None => Ok(std::mem::take(&mut accepted)),
@@ -66,8 +67,9 @@ impl Apply for AcceptBatch {
     }
 }
 
-/// Orders that were erased before they were placed: a retry placed them again with complete data. An erasure of a
-/// placed order is always later than its first event, even if it arrives before it.
+/// Orders that were erased before they were placed, and that a retry placed again with complete data: their erasure is
+/// older than their first event. The erasure of a placed order is newer than its first event, even if its message arrives
+/// first.
 fn placed_again(fresh: &[&Incoming], streams: &mut BTreeMap<OrderId, Stream>) -> Vec<(OrderId, BusinessId)> {
     let mut again = Vec::new();
     for Incoming { envelope, .. } in fresh {
@@ -102,11 +104,11 @@ fn order_of(incoming: &Incoming) -> Option<OrderId> {
 type Addressed<'a> = (WebhookEvent, Option<&'a TraceContext>, &'a [Subscriber]);
 
 fn address<'a>(
-    due: &'a [Cow<'_, Incoming>],
+    released: &'a [Cow<'_, Incoming>],
     subscribers: &'a HashMap<Subject, Vec<Subscriber>>,
 ) -> Result<Vec<Addressed<'a>>, StoreError> {
     let mut addressed = Vec::new();
-    for incoming in due {
+    for incoming in released {
         let wanted = Subject::of(&incoming.envelope).and_then(|subject| subscribers.get(&subject));
         let Some(to) = wanted else { continue };
         if let Some(event) = WebhookEvent::of(&incoming.envelope).map_err(unreadable)? {
@@ -224,7 +226,7 @@ async fn put_in_order<'a>(
                     .or_default()
                     .push(Arrival { incoming, sequence: event.sequence });
             }
-            _ => changes.due.push(Due::Arrived(incoming)),
+            _ => changes.released.push(Released::Arrived(incoming)),
         }
     }
     let owners: Vec<_> = streams.iter().map(|(order, stream)| (*order, stream.business_id)).collect();
@@ -239,24 +241,24 @@ async fn put_in_order<'a>(
     Ok(changes)
 }
 
-/// Loads the due events. Held-back ones are removed from their table.
-async fn due<'a>(
+/// The events whose turn has come. Held-back ones are removed from their table.
+async fn take_released<'a>(
     conn: &mut AsyncPgConnection,
-    due: &[Due<'a>],
+    released: &[Released<'a>],
 ) -> Result<Vec<Cow<'a, Incoming>>, StoreError> {
-    let positions = due.iter().filter_map(|due| match due {
-        Due::HeldBack(position) => Some(*position),
-        Due::Arrived(_) => None,
+    let positions = released.iter().filter_map(|released| match released {
+        Released::HeldBack(position) => Some(*position),
+        Released::Arrived(_) => None,
     });
     let mut taken = store::take_held_back(conn, &Vec::from_iter(positions)).await?;
-    let event = |due: &Due<'a>| match due {
-        Due::Arrived(incoming) => Ok(Cow::Borrowed(*incoming)),
-        Due::HeldBack(OrderPosition { order, sequence, .. }) => {
+    let event = |released: &Released<'a>| match released {
+        Released::Arrived(incoming) => Ok(Cow::Borrowed(*incoming)),
+        Released::HeldBack(OrderPosition { order, sequence, .. }) => {
             let event = taken.remove(&(*order, *sequence));
             event.map(Cow::Owned).ok_or_else(|| unreadable("a held-back event is gone"))
         }
     };
-    due.iter().map(event).collect()
+    released.iter().map(event).collect()
 }
 
 /// A new event of an order.
@@ -265,7 +267,7 @@ struct Arrival<'a> {
     sequence: i64,
 }
 
-enum Due<'a> {
+enum Released<'a> {
     Arrived(&'a Incoming),
     HeldBack(OrderPosition),
 }
@@ -276,7 +278,7 @@ struct Changes<'a> {
     begun: Vec<(OrderId, Stream)>,
     advanced: Vec<(OrderId, Stream)>,
     held_back: Vec<(OrderPosition, &'a Incoming)>,
-    due: Vec<Due<'a>>,
+    released: Vec<Released<'a>>,
     rejected: HashMap<EventId, EventRejected>,
     anomalies: Vec<Anomaly>,
 }
@@ -307,9 +309,9 @@ impl<'a> Changes<'a> {
             Some(_) => {}
         }
         let position = |sequence| OrderPosition { order, business, sequence };
-        self.due.extend(plan.release.iter().map(|source| match source {
-            Source::Arrived(index) => Due::Arrived(ours[*index].incoming),
-            Source::HeldBack(sequence) => Due::HeldBack(position(*sequence)),
+        self.released.extend(plan.release.iter().map(|source| match source {
+            Source::Arrived(index) => Released::Arrived(ours[*index].incoming),
+            Source::HeldBack(sequence) => Released::HeldBack(position(*sequence)),
         }));
         let early = plan.hold_back.iter().map(|index| &ours[*index]);
         self.held_back.extend(early.map(|early| (position(early.sequence), early.incoming)));
