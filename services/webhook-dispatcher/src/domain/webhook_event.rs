@@ -59,6 +59,8 @@ pub(crate) struct WebhookEvent {
     /// None for an event that belongs to no order: it waits for no other event.
     pub position: Option<Position>,
     pub order_reference: Option<String>,
+    /// When we recorded the event of an order; when any other event occurred. Only for the lag of the first attempt: the
+    /// body has the time that the fleet reported.
     pub occurred_at: DateTime<Utc>,
     pub body: Vec<u8>,
 }

@@ -274,8 +274,8 @@ pub(crate) async fn claim(
     rows.into_iter().map(|row| row.into_claimed(claim.token)).collect()
 }
 
-/// Changes the deliveries of the leases `$1` to `$3` that are still valid. Skips rows that a recorder has locked: they
-/// need no lease any more.
+/// Changes the deliveries that still have the tokens of the leases `$1` to `$3`, even if the leases have expired. Skips
+/// locked rows: their outcome is being written, so they need no lease any more.
 macro_rules! of_held {
     ($change:literal) => {
         concat!(
