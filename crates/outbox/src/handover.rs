@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use events::{Body, Envelope};
 use messaging::Outgoing;
@@ -33,6 +33,8 @@ pub(crate) struct Handover {
     has_missed: AtomicBool,
     /// The rows of the events in memory. Only the lanes publish and delete them.
     held: Mutex<HashSet<i64>>,
+    /// The routing keys and rows of events that the broker did not take.
+    not_taken: Mutex<Vec<(String, i64)>>,
     lanes: Vec<Lane>,
     /// Wakes the relay.
     missed: Notify,
@@ -54,6 +56,7 @@ impl Default for Handover {
             is_direct: AtomicBool::new(false),
             has_missed: AtomicBool::new(false),
             held: Mutex::default(),
+            not_taken: Mutex::default(),
             lanes: std::iter::repeat_with(lane).take(LANES).collect(),
             missed: Notify::new(),
         }
@@ -93,6 +96,18 @@ impl Handover {
     pub(crate) fn leave_in_table(&self, ids: &[i64]) {
         self.release(ids);
         self.miss();
+    }
+
+    /// As [`Handover::leave_in_table`], for events that the broker did not take.
+    pub(crate) fn leave_not_taken(&self, events: Vec<(String, i64)>) {
+        let ids = Vec::from_iter(events.iter().map(|(_, id)| *id));
+        locked(&self.not_taken).extend(events);
+        self.leave_in_table(&ids);
+    }
+
+    /// The events that the broker did not take since the last call.
+    pub(crate) fn take_not_taken(&self) -> Vec<(String, i64)> {
+        std::mem::take(&mut locked(&self.not_taken))
     }
 
     /// These rows are deleted.
@@ -140,7 +155,11 @@ impl Handover {
         self.missed.notify_one();
     }
 
-    fn held(&self) -> std::sync::MutexGuard<'_, HashSet<i64>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn held(&self) -> MutexGuard<'_, HashSet<i64>> {
+        locked(&self.held)
     }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -85,7 +85,8 @@ impl PublishingLane<'_> {
         let places = 0..ids.len();
         count(places.clone().filter(is_taken).map(|place| &messages[place]));
         if !not_taken.is_empty() {
-            self.handover.leave_in_table(&Vec::from_iter(not_taken.iter().map(|place| ids[*place])));
+            let event = |place: &usize| (messages[*place].routing_key.clone(), ids[*place]);
+            self.handover.leave_not_taken(not_taken.iter().map(event).collect());
         }
         places.filter(is_taken).map(|place| ids[place]).collect()
     }

@@ -118,6 +118,7 @@ impl Relay {
     /// Publishes what is left behind, or everything after a failure. Returns when to look again.
     async fn look(&self, table: &mut Table) -> Result<Duration, RelayError> {
         let handover = self.handover();
+        table.stuck.remember(&handover.take_not_taken());
         if handover.is_direct() && !handover.has_missed() && !self.publish_left_behind(table).await? {
             return Ok(self.poll);
         }

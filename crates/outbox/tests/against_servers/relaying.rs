@@ -11,7 +11,9 @@ use settings::Secret;
 use test_kit::{OwnBroker, until, vhost};
 use tracing::Instrument;
 
-use crate::servers::{Events, Recorder, Running, bind, broker, database, unit, waiting};
+use crate::servers::{
+    Events, Recorder, Running, bind, broker, count, database, delete_queue, short_queue, unit, waiting,
+};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_relays_share_the_work_and_send_each_event_once() {
@@ -168,6 +170,41 @@ async fn an_event_committed_late_is_published_while_unroutable_events_arrive() {
     listening.stop().await;
     user.close().await;
     maker.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_queue_stops_only_the_events_that_it_refuses() {
+    let (database, url) = database().await;
+    let (events, recorder, vhost) = (Events::new(), Recorder::default(), vhost().await);
+    let broker = broker(&vhost);
+    let listening = recorder.listen(&broker);
+    let relay = Running::relay(&database, &broker, &events.outbox, Clock::system());
+    let first = events.commit_all(&database, vec![events.first_test_order()]).await.unwrap();
+    until("the queues exist", async || recorder.has_all(&first)).await;
+    short_queue(&vhost, "short", binding::WALLET_FUNDED, 100).await;
+
+    let (mut refused, mut others) = (Vec::new(), Vec::new());
+    for _ in 0..30 {
+        refused.extend(events.commit(&database, 10).await.unwrap());
+        let batch = (0..10).map(|_| events.first_test_order()).collect();
+        others.extend(events.commit_all(&database, batch).await.unwrap());
+    }
+    until("the others have arrived", async || recorder.has_all(&others)).await;
+    let of_others = "SELECT count(*) FROM outbox_messages WHERE routing_key <> 'wallet.funded'";
+    until("and have left the outbox", async || count(&url, of_others).await == 0).await;
+    let received = recorder.received();
+    assert!(others.iter().all(|id| received[id].0 == 1), "each once");
+    let kept = waiting(&url).await;
+    assert!((1..=200).contains(&kept), "the queue took the first ones: {kept}");
+
+    delete_queue(&vhost, "short").await;
+    until("the outbox is empty", async || waiting(&url).await == 0).await;
+    assert!(recorder.has_all(&refused));
+    let again = events.commit(&database, 3).await.unwrap();
+    until("the handover has resumed", async || recorder.has_all(&again)).await;
+    relay.stop().await;
+    listening.stop().await;
+    broker.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,8 +7,8 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, Clock, Entropy, EventId};
 use events::{Body, EXCHANGE, Envelope, queues};
-use lapin::options::QueueBindOptions;
-use lapin::types::FieldTable;
+use lapin::options::{QueueBindOptions, QueueDeclareOptions, QueueDeleteOptions};
+use lapin::types::{AMQPValue, FieldTable};
 use lapin::{Connection, ConnectionProperties};
 use local_stack::query;
 use messaging::{Broker, Handler, Queue, Rejection};
@@ -160,5 +160,25 @@ pub(crate) async fn bind(url: &str, queue: &str, binding: &str, is_bound: bool) 
     } else {
         channel.queue_unbind(queue, exchange, binding, arguments).await.unwrap();
     }
+    connection.close(200, "done".into()).await.unwrap();
+}
+
+/// Creates a queue that takes at most `length` events of this kind, and refuses further ones.
+pub(crate) async fn short_queue(url: &str, name: &str, binding: &str, length: i64) {
+    let connection = Connection::connect(url, ConnectionProperties::default()).await.unwrap();
+    let channel = connection.create_channel().await.unwrap();
+    let mut arguments = FieldTable::default();
+    arguments.insert("x-max-length".into(), AMQPValue::LongLongInt(length));
+    arguments.insert("x-overflow".into(), AMQPValue::LongString("reject-publish".into()));
+    let options = QueueDeclareOptions { durable: true, ..QueueDeclareOptions::default() };
+    channel.queue_declare(name.into(), options, arguments).await.unwrap();
+    connection.close(200, "done".into()).await.unwrap();
+    bind(url, name, binding, true).await;
+}
+
+pub(crate) async fn delete_queue(url: &str, name: &str) {
+    let connection = Connection::connect(url, ConnectionProperties::default()).await.unwrap();
+    let channel = connection.create_channel().await.unwrap();
+    channel.queue_delete(name.into(), QueueDeleteOptions::default()).await.unwrap();
     connection.close(200, "done".into()).await.unwrap();
 }
