@@ -77,7 +77,7 @@ fn below(spans: &[Span], parent: &str, service: &str, kind: SpanKind, name: &str
 
 async fn the_trace_of_a_live_order(collector: &Collector, business: &Business) -> anyhow::Result<()> {
     // Each with the index of its parent in this list.
-    let way: [(&str, SpanKind, &str, &str); 8] = [
+    let way: [(&str, SpanKind, &str, &str); 7] = [
         ("caller", SpanKind::Server, "order-api", "POST /v1/integration/orders"),
         ("0", SpanKind::Client, "order-api", "PUT"),
         ("1", SpanKind::Server, "wallet", "PUT /internal/debits/{order}/{attempt}"),
@@ -85,7 +85,6 @@ async fn the_trace_of_a_live_order(collector: &Collector, business: &Business) -
         ("3", SpanKind::Consumer, "webhook-dispatcher", "process webhook-dispatcher.events"),
         ("4", SpanKind::Internal, "webhook-dispatcher", "webhook"),
         ("5", SpanKind::Client, "webhook-dispatcher", "POST"),
-        ("3", SpanKind::Consumer, "portal-api", "process portal-api.news"),
     ];
     let found = eventually("every hop of the order's trace", PATIENCE, || async {
         let spans = collector.of_trace(TRACE);
