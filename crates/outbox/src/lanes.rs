@@ -19,7 +19,7 @@ const GATHER: Duration = Duration::from_millis(100);
 const DELETE_MAX: usize = 1_024;
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Runs until `stop` is cancelled and the batches in progress are confirmed.
+/// Runs until `stop` is cancelled and the lanes are empty.
 pub(crate) async fn run(
     handover: &Handover,
     database: &Database,
@@ -58,6 +58,7 @@ impl PublishingLane<'_> {
         loop {
             let mut batch = Vec::new();
             tokio::select! {
+                biased;
                 _ = queue.recv_many(&mut batch, BATCH_MAX) => {}
                 () = stop.cancelled() => return,
             }

@@ -22,6 +22,8 @@ const SCAN_ROWS_MAX: i64 = 20_000;
 /// The interval of looking for rows that are left behind. A row that is still there at the next look is left behind, so
 /// an event of a killed process is published after two intervals at most.
 const POLL: Duration = Duration::from_secs(2);
+/// The interval of the first two looks, so that a restarted service soon publishes what it left behind.
+const POLL_AT_START: Duration = Duration::from_millis(500);
 /// The poll interval without notifications while the relay reads all events from the table.
 const POLL_TABLE: Duration = Duration::from_millis(250);
 const PAUSE_MIN: Duration = Duration::from_millis(100);
@@ -46,6 +48,7 @@ enum RelayError {
 /// What the relay knows about the table.
 #[derive(Default)]
 struct Table {
+    looks: u64,
     /// The last row at the latest look.
     newest: Option<i64>,
     stuck: Stuck,
@@ -120,7 +123,8 @@ impl Relay {
         let handover = self.handover();
         table.stuck.remember(&handover.take_not_taken());
         if handover.is_direct() && !handover.has_missed() && !self.publish_left_behind(table).await? {
-            return Ok(self.poll);
+            table.looks += 1;
+            return Ok(if table.looks == 1 { POLL_AT_START } else { self.poll });
         }
         handover.suspend();
         let has_more = self.publish_batches(&mut table.stuck).await?;
