@@ -102,6 +102,10 @@ async fn a_gathering_batch_starts_with_enough_jobs_or_at_its_time_limit() {
     assert!(join_all(few).await.iter().all(Result::is_ok));
     assert_eq!(AtomicUsize::load(&runs, Ordering::Relaxed), 1, "all in one transaction");
 
+    let alone = batcher.submit(job(5));
+    batcher.hurry();
+    assert_eq!(alone.await.unwrap(), 6, "nobody waits for more jobs in a hurry");
+
     let soon = Gather { enough: 5, at_most: Duration::from_millis(20) };
     let (batcher, ..) = start(BatcherOptions { gather: Some(soon), ..Default::default() }).await;
     assert_eq!(batcher.submit(job(1)).await.unwrap(), 2, "the wait has a limit");

@@ -1,5 +1,6 @@
 //! The pool with a real server: time limits, atomic transactions, recovery.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::servers::{OwnServer, database, settings};
@@ -39,6 +40,46 @@ async fn an_unreachable_server_is_unavailable() {
     let error = database.check().await.unwrap_err();
     assert!(error.is_unavailable(), "{error}");
     assert!(error.to_string().contains("refused"), "{error}");
+}
+
+#[tokio::test]
+async fn actions_follow_the_commit_of_their_transaction() {
+    let (database, url) = database(NOTES, 2).await;
+    let runs = Arc::new(Mutex::new(Vec::new()));
+    let note = |what: &'static str| {
+        let runs = runs.clone();
+        postgres::after_commit(move || runs.lock().unwrap().push(what));
+    };
+    let seen = || std::mem::take(&mut *runs.lock().unwrap());
+    database
+        .transaction(async |conn| {
+            note("first");
+            insert(conn, 1).await?;
+            note("second");
+            assert!(seen().is_empty(), "not before the commit");
+            Ok::<_, StoreError>(())
+        })
+        .await
+        .unwrap();
+    assert_eq!(seen(), ["first", "second"]);
+
+    let failed = database.transaction(async |conn| {
+        note("rolled back");
+        insert(conn, 1).await
+    });
+    failed.await.unwrap_err();
+    // PostgreSQL rolls back at the commit, because the work ignored a failure.
+    let ignored = database.transaction(async |conn| {
+        note("ignored");
+        drop(insert(conn, 1).await);
+        Ok::<_, StoreError>(())
+    });
+    ignored.await.unwrap_err();
+    assert!(seen().is_empty(), "nothing was committed");
+    assert_eq!(query(&url, "SELECT count(*) FROM notes").await.unwrap(), "1");
+
+    note("outside");
+    assert_eq!(seen(), ["outside"], "a statement without a transaction commits itself");
 }
 
 #[tokio::test]
