@@ -17,7 +17,8 @@ use utoipa::openapi::{RefOr, Schema};
 pub use samples::samples;
 
 const ABOUT: &str = "Events between Waybill's services. Each event is published at least once, persistent and confirmed, to one topic \
-exchange. The event's id is the AMQP message id; the headers `traceparent` and `tracestate` carry the W3C trace context. Consumers \
+exchange. The event's id is the AMQP message id; the headers `traceparent` and `tracestate` carry the W3C trace context; \
+`published-again` is true if the event may have been published before. Consumers \
 deduplicate events by id, ignore unknown fields, and dead-letter messages that they cannot parse. A release may add a field, but does \
 not rename, retype or remove one. A new kind of event has its own queue or binding, so that it reaches no consumer of an older \
 release.";
@@ -208,7 +209,8 @@ fn messages() -> Value {
         });
         let headers = json!({
             "type": "object",
-            "properties": { "traceparent": { "type": "string" }, "tracestate": { "type": "string" } },
+            "properties": { "traceparent": { "type": "string" }, "tracestate": { "type": "string" },
+                "published-again": { "type": "boolean" } },
         });
         json!({ "name": kind.name, "summary": kind.summary, "headers": headers, "payload": envelope })
     };

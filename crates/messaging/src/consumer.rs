@@ -233,7 +233,9 @@ impl<H: Handler> ConsumerState<H> {
         let started = Instant::now();
         let disposition = match serde_json::from_slice::<Envelope>(&delivery.data) {
             Ok(envelope) => {
-                let handling = handle_until_done(&self.handler, envelope, &self.queue, &self.entropy, &ours);
+                let is_again = delivery.redelivered || message::is_published_again(&delivery.properties);
+                let message = (envelope, is_again);
+                let handling = handle_until_done(&self.handler, message, &self.queue, &self.entropy, &ours);
                 // A panic fails one delivery but not the consumer.
                 AssertUnwindSafe(handling.instrument(span.clone())).catch_unwind().await.ok()
             }

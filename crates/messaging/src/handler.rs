@@ -16,6 +16,12 @@ pub enum Rejection {
 pub trait Handler: Send + Sync + 'static {
     fn handle(&self, envelope: Envelope) -> impl Future<Output = Result<(), Rejection>> + Send;
 
+    /// The same for a message that may have been handled before: the broker delivers it again, it was published again,
+    /// or its handler asked for a retry.
+    fn handle_again(&self, envelope: Envelope) -> impl Future<Output = Result<(), Rejection>> + Send {
+        self.handle(envelope)
+    }
+
     /// Called after each subscription, the first and those after a loss. A queue [per
     /// instance](crate::Queue::per_instance) misses the messages in between.
     fn connected(&self) -> impl Future<Output = ()> + Send {

@@ -27,7 +27,7 @@ pub(crate) enum Disposition {
 /// Retries until the message is handled, is rejected permanently, or belongs to a lost connection.
 pub(crate) async fn handle_until_done(
     handler: &impl Handler,
-    envelope: Envelope,
+    (envelope, mut is_again): (Envelope, bool),
     queue: &Queue,
     entropy: &Entropy,
     ours: &CancellationToken,
@@ -36,7 +36,11 @@ pub(crate) async fn handle_until_done(
     let name = queue.name();
     let mut pause = PAUSE_MIN;
     loop {
-        match handler.handle(envelope.clone()).await {
+        let handled = match std::mem::replace(&mut is_again, true) {
+            false => handler.handle(envelope.clone()).await,
+            true => handler.handle_again(envelope.clone()).await,
+        };
+        match handled {
             Ok(()) => return Disposition::Handled,
             Err(Rejection::Never(reason)) => return Disposition::Dead(reason),
             Err(Rejection::Later(reason)) if pause == PAUSE_MIN => {

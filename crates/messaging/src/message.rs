@@ -6,6 +6,8 @@ use telemetry::TraceContext;
 
 const TRACEPARENT: &str = "traceparent";
 const TRACESTATE: &str = "tracestate";
+/// True if the event may have been published before.
+const PUBLISHED_AGAIN: &str = "published-again";
 const PERSISTENT: u8 = 2;
 
 /// A message to publish.
@@ -21,8 +23,11 @@ pub struct Outgoing {
 
 impl Outgoing {
     /// The trace context is that of the publishing span, so that the consumer continues its trace.
-    pub(crate) fn properties(&self, trace: Option<&TraceContext>) -> BasicProperties {
+    pub(crate) fn properties(&self, trace: Option<&TraceContext>, is_again: bool) -> BasicProperties {
         let mut headers = FieldTable::default();
+        if is_again {
+            headers.insert(PUBLISHED_AGAIN.into(), AMQPValue::Boolean(true));
+        }
         if let Some(trace) = trace {
             headers.insert(TRACEPARENT.into(), AMQPValue::LongString(trace.traceparent.as_str().into()));
             if let Some(state) = &trace.tracestate {
@@ -41,6 +46,12 @@ impl Outgoing {
 pub(crate) fn trace(properties: &BasicProperties) -> Option<TraceContext> {
     let headers = properties.headers().as_ref()?;
     Some(TraceContext::received(text(headers, TRACEPARENT)?, text(headers, TRACESTATE)))
+}
+
+/// Whether a received message may have been published before.
+pub(crate) fn is_published_again(properties: &BasicProperties) -> bool {
+    let headers = properties.headers().as_ref();
+    headers.is_some_and(|headers| headers.inner().get(PUBLISHED_AGAIN) == Some(&AMQPValue::Boolean(true)))
 }
 
 /// The id of a received message, for logs.
@@ -74,9 +85,11 @@ mod tests {
             body: b"{}".to_vec(),
             trace: Some(sent.clone()),
         };
-        let properties = outgoing.properties(outgoing.trace.as_ref());
+        let properties = outgoing.properties(outgoing.trace.as_ref(), false);
         assert_eq!(trace(&properties), Some(sent));
         assert_eq!(message_id(&properties), "evt_1");
-        assert_eq!(trace(&outgoing.properties(None)), None);
+        assert!(!is_published_again(&properties));
+        let again = outgoing.properties(None, true);
+        assert_eq!((trace(&again), is_published_again(&again)), (None, true));
     }
 }

@@ -108,21 +108,30 @@ impl Publisher {
     /// [`BrokerError::NotTaken`] when the broker refused messages, or returned some that a shared queue should take; the
     /// others are confirmed. Any other error means that the state of all messages is unknown: publish all of them again.
     pub async fn publish(&self, messages: &[Outgoing]) -> Result<(), BrokerError> {
-        self.send(messages, |message| topology::is_taken(&message.routing_key)).await
+        self.send(messages, is_taken, Publication::First).await
     }
 
-    /// Publishes a message that is useless unless a queue takes it.
+    /// As [`Publisher::publish`], for messages that may have been published before. Consumers are told.
+    ///
+    /// # Errors
+    /// As [`Publisher::publish`].
+    pub async fn publish_again(&self, messages: &[Outgoing]) -> Result<(), BrokerError> {
+        self.send(messages, is_taken, Publication::Again).await
+    }
+
+    /// Publishes a copy of a received message, which is useless unless a queue takes it.
     ///
     /// # Errors
     /// As [`Publisher::publish`], and when no queue is bound to its routing key.
     pub(crate) async fn publish_to_queue(&self, message: Outgoing) -> Result<(), BrokerError> {
-        self.send(&[message], |_| true).await
+        self.send(&[message], |_| true, Publication::Again).await
     }
 
     async fn send(
         &self,
         messages: &[Outgoing],
         is_mandatory: impl Fn(&Outgoing) -> bool,
+        publication: Publication,
     ) -> Result<(), BrokerError> {
         if messages.is_empty() {
             return Ok(());
@@ -136,7 +145,7 @@ impl Publisher {
         let (open, mut ready) = (sending.open.take(), None);
         let attempt = async {
             let open = ready.insert(self.ready(open).await?);
-            confirmed(&open.channel, messages, is_mandatory).await
+            confirmed(&open.channel, messages, is_mandatory, publication).await
         };
         let outcome = timeout(CONFIRM, attempt).await.unwrap_or_else(|_| {
             // Replaces the connection, so that stuck confirms do not pile up.
@@ -153,6 +162,7 @@ impl Publisher {
         }
         not_taken.into_result()
     }
+
     /// The channel, or a new one if it is unusable.
     async fn ready(&self, open: Option<Open>) -> Result<Open, BrokerError> {
         let live = self.link.current().ok_or_else(|| BrokerError::Unavailable("not connected".into()))?;
@@ -167,6 +177,18 @@ impl Publisher {
         channel.confirm_select(ConfirmSelectOptions::default()).await?;
         Ok(Open { live, channel })
     }
+}
+
+/// Whether messages may have been published before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Publication {
+    First,
+    Again,
+}
+
+/// Whether a shared queue should take the message.
+fn is_taken(message: &Outgoing) -> bool {
+    topology::is_taken(&message.routing_key)
 }
 
 /// The messages of a batch that the broker did not take, by their positions.
@@ -200,6 +222,7 @@ async fn confirmed(
     channel: &Channel,
     messages: &[Outgoing],
     is_mandatory: impl Fn(&Outgoing) -> bool,
+    publication: Publication,
 ) -> Result<NotTaken, BrokerError> {
     // Polling each future once in order preserves the order of the messages in the channel.
     let confirmations = messages.iter().map(async |message| {
@@ -211,7 +234,7 @@ async fn confirmed(
             short(&message.routing_key),
             BasicPublishOptions { mandatory: is_mandatory(message), ..BasicPublishOptions::default() },
             &message.body,
-            message.properties(trace.as_ref()),
+            message.properties(trace.as_ref(), publication == Publication::Again),
         );
         match (async { sent.await?.await }).await {
             Ok(confirmation) => Ok((span, confirmation)),

@@ -223,7 +223,7 @@ impl Relay {
                 if messages.is_empty() {
                     return Ok((messages, batch));
                 }
-                let returned = match self.publisher.publish(&messages).await {
+                let returned = match self.publisher.publish_again(&messages).await {
                     Ok(()) => return Ok((messages, batch)),
                     Err(BrokerError::NotTaken(places)) => places,
                     Err(error) => return Err(error.into()),

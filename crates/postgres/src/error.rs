@@ -22,6 +22,14 @@ impl StoreError {
         matches!(self, Self::Unavailable(_))
     }
 
+    /// Whether the server answered that the statement had no effect. After another unavailable error, it may have had.
+    pub(crate) fn is_rolled_back(&self) -> bool {
+        match self {
+            Self::Unavailable(reason) => ROLLED_BACK.iter().any(|beginning| reason.starts_with(beginning)),
+            Self::Query(_) | Self::Corrupt(_) => true,
+        }
+    }
+
     /// Two transactions waited for each other and this one was rolled back. It may be retried at once.
     pub fn is_deadlock(&self) -> bool {
         matches!(self, Self::Unavailable(reason) if reason.starts_with(DEADLOCK))
@@ -35,6 +43,8 @@ impl From<Error> for StoreError {
 }
 
 const DEADLOCK: &str = "deadlock detected";
+const CANCELLED: &str = "canceling statement due to";
+const ROLLED_BACK: &[&str] = &[DEADLOCK, CANCELLED];
 
 /// Whether the error is a violation of the named unique constraint.
 pub fn violates(error: &Error, constraint: &str) -> bool {
@@ -81,7 +91,7 @@ fn is_unavailable(error: &Error) -> bool {
 fn is_passing(message: &str) -> bool {
     const PASSING: &[&str] = &[
         // 57014 query_canceled, 55P03 lock_not_available, 40P01 deadlock_detected
-        "canceling statement due to",
+        CANCELLED,
         "could not obtain lock",
         DEADLOCK,
         // 57P01 admin_shutdown, 57P02 crash_shutdown, 57P05, 25P03, 25P04: the server ended the session
@@ -122,6 +132,8 @@ mod tests {
             let error = answer(kind, message);
             assert!(error.is_unavailable(), "{message}");
             assert_eq!(error.is_deadlock(), message == "deadlock detected", "{message}");
+            let is_known = message == "deadlock detected" || message.ends_with("lock timeout");
+            assert_eq!(error.is_rolled_back(), is_known, "{message}");
         }
     }
 

@@ -22,6 +22,17 @@ const TRANSACTION: Duration = Duration::from_secs(5);
 /// A batch waits only briefly for a lock. The job that needs it then waits alone and does not delay the others.
 const BEGIN: &str = "BEGIN; SET LOCAL lock_timeout = '250ms'";
 
+/// The same for a batch that is a single statement, as the first table of its `WITH`. In a transaction that has a shorter
+/// limit than the session's 3 s, that one stays.
+#[macro_export]
+macro_rules! brief_locks {
+    () => {
+        "WITH limits AS MATERIALIZED (
+            SELECT set_config('lock_timeout',
+                CASE current_setting('lock_timeout') WHEN '3s' THEN '250ms' ELSE current_setting('lock_timeout') END, true))"
+    };
+}
+
 /// The state that the lanes of a batcher share.
 pub(super) struct BatcherState<A: Apply> {
     pub(super) name: &'static str,
@@ -86,7 +97,8 @@ where
     }
     histogram!("write_batch_jobs", "batcher" => batcher.name)
         .record(u32::try_from(jobs.len()).unwrap_or(u32::MAX));
-    match batcher.run(BEGIN, &jobs).await {
+    let begin = (!batcher.apply.is_single_statement(&jobs)).then_some(BEGIN);
+    match batcher.run(begin, &jobs).await {
         Ok(outcomes) => {
             for (caller, outcome) in callers.into_iter().zip(outcomes) {
                 caller.answer(Ok(outcome));
@@ -128,14 +140,18 @@ where
         batch
     }
 
-    /// Runs the jobs in one transaction.
+    /// Runs the jobs in one transaction, or without one.
     pub(super) async fn run(
         &self,
-        begin: &str,
+        begin: Option<&str>,
         jobs: &[A::Job],
     ) -> Result<Vec<A::Outcome>, Undone<StoreError>> {
         let started = Instant::now();
         let transaction = async {
+            let Some(begin) = begin else {
+                let outcomes = self.database.read(async |conn| self.apply.apply(conn, jobs).await).await;
+                return outcomes.and_then(|outcomes| one_for_each(jobs.len(), outcomes)).map_err(undone);
+            };
             let mut lease = self.database.begin(begin).await.map_err(Undone::Unknown)?;
             let connection = lease.connection().map_err(Undone::Unknown)?;
             let (outcomes, after_commit) = collecting(self.apply.apply(connection, jobs)).await;
@@ -149,6 +165,11 @@ where
         histogram!("write_batch_duration_seconds", "batcher" => self.name).record(started.elapsed());
         ended
     }
+}
+
+/// A statement without a transaction that the server rejected has no effect.
+fn undone(error: StoreError) -> Undone<StoreError> {
+    if error.is_rolled_back() { Undone::RolledBack(error) } else { Undone::Unknown(error) }
 }
 
 /// Checked before the commit, because a caller must never get another caller's outcome.

@@ -32,6 +32,14 @@ pub trait Apply: Send + Sync + 'static {
         connection: &mut AsyncPgConnection,
         jobs: &[Self::Job],
     ) -> impl Future<Output = Result<Vec<Self::Outcome>, StoreError>> + Send;
+
+    /// Whether `apply` runs one statement for these jobs, or only reads. Then it gets no transaction, which saves two
+    /// round trips. A statement that may wait for locks begins with
+    /// [`brief_locks!`](crate::brief_locks).
+    fn is_single_statement(&self, jobs: &[Self::Job]) -> bool {
+        let _ = jobs;
+        false
+    }
 }
 
 #[derive(Clone, Copy, Debug)]

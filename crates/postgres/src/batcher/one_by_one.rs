@@ -54,7 +54,7 @@ where
     if caller.waited_too_long() {
         return caller.refuse();
     }
-    match batcher.run(BEGIN_FIRST_ROUND, std::slice::from_ref(&job)).await {
+    match batcher.run(Some(BEGIN_FIRST_ROUND), std::slice::from_ref(&job)).await {
         Err(Undone::RolledBack(error)) if error.is_unavailable() => {
             match batcher.second_round.slots.clone().try_acquire_owned() {
                 Ok(place) => drop(tokio::spawn(try_in_second_round(batcher.clone(), job, caller, place))),
@@ -77,7 +77,7 @@ async fn try_in_second_round<A>(
     if caller.waited_too_long() {
         return caller.refuse();
     }
-    let outcome = batcher.run(BEGIN_SECOND_ROUND, std::slice::from_ref(&job)).await;
+    let outcome = batcher.run(Some(BEGIN_SECOND_ROUND), std::slice::from_ref(&job)).await;
     caller.answer(single(outcome));
 }
 

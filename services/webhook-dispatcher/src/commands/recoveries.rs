@@ -46,7 +46,7 @@ pub(crate) async fn begin_recovery(
             Ok(begun)
         })
         .await?;
-    state.sender.wake();
+    state.sender.wake_for(endpoint, business, now);
     tracing::info!(
         business_id = %business, endpoint_id = %endpoint, recovery_id = %id, total = recovery.total,
         "recovery begun"

@@ -73,6 +73,6 @@ pub(crate) async fn redeliver(
         })
         .await?;
     tracing::info!(business_id = %business, delivery_id = %id, "redelivery requested");
-    state.sender.wake();
+    state.sender.wake_for(redelivered.delivery.endpoint_id, business, state.unit.clock.now());
     Ok(redelivered)
 }

@@ -142,14 +142,14 @@ async fn prepare(
     token: i64,
 ) -> Result<(String, EncryptedSecrets), TestError> {
     let now = state.unit.clock.now();
-    let new = NewDelivery { id: delivery, event, endpoint, lease: Some((token, now + LEASE)) };
+    let new = NewDelivery { id: delivery, event, endpoint, at: now, lease: Some((token, now + LEASE)) };
     state
         .unit
         .database
         .transaction(async |conn| {
             let target = store::find_target(conn, event.business_id, endpoint).await?;
             let target = target.ok_or(TestError::NotFound)?;
-            store::fan_out(conn, &[(event, None)], &[new], now).await?;
+            store::fan_out(conn, &[(event, None)], &[new]).await?;
             Ok(target)
         })
         .await

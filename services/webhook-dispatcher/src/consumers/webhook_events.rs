@@ -11,13 +11,21 @@ pub(crate) struct WebhookEvents(pub EventIntake);
 
 impl Handler for WebhookEvents {
     async fn handle(&self, envelope: Envelope) -> Result<(), Rejection> {
-        let trace = TraceContext::current();
-        match self.0.accept(Incoming { envelope, trace }).await {
-            Ok(()) => Ok(()),
-            Err(AcceptError::Store(error)) if error.is_unavailable() => {
-                Err(Rejection::Later(error.to_string()))
-            }
-            Err(error) => Err(Rejection::Never(error.to_string())),
-        }
+        answer(self.0.accept(incoming(envelope)).await)
     }
+
+    async fn handle_again(&self, envelope: Envelope) -> Result<(), Rejection> {
+        answer(self.0.accept_again(incoming(envelope)).await)
+    }
+}
+
+fn incoming(envelope: Envelope) -> Incoming {
+    Incoming { envelope, trace: TraceContext::current() }
+}
+
+fn answer(accepted: Result<(), AcceptError>) -> Result<(), Rejection> {
+    accepted.map_err(|error| match error {
+        AcceptError::Store(error) if error.is_unavailable() => Rejection::Later(error.to_string()),
+        error => Rejection::Never(error.to_string()),
+    })
 }

@@ -11,8 +11,6 @@ pub(crate) struct QueueStatus {
     pub held_back: i64,
     pub oldest_held_back: Option<DateTime<Utc>>,
     pub breakers: Breakers,
-    /// Since when the oldest sendable delivery has been due.
-    pub oldest_due: Option<DateTime<Utc>>,
 }
 
 pub(crate) async fn queue_status(state: &State, now: DateTime<Utc>) -> Result<QueueStatus, StoreError> {
@@ -21,8 +19,7 @@ pub(crate) async fn queue_status(state: &State, now: DateTime<Utc>) -> Result<Qu
         .read(async |conn| {
             let (held_back, oldest_held_back) = store::held_back_overview(conn).await?;
             let breakers = store::breakers(conn, now).await?;
-            let oldest_due = store::oldest_due(conn, now).await?;
-            Ok(QueueStatus { held_back, oldest_held_back, breakers, oldest_due })
+            Ok(QueueStatus { held_back, oldest_held_back, breakers })
         })
         .await
 }

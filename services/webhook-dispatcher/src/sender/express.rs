@@ -4,9 +4,11 @@
 
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, Clock, Entropy, Mode, WebhookDeliveryId};
+use tokio::sync::mpsc::error::SendError;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::Instant;
 
+use super::eager_send::EagerSend;
 use super::in_flight::{InFlight, InFlightSet, LEASE};
 use super::loads::Loads;
 use crate::domain::Slots;
@@ -14,6 +16,13 @@ use crate::store::{ClaimedDelivery, Lease, Subscriber};
 
 /// A leased delivery, counted as in flight.
 pub(crate) type ReadyToSend = (ClaimedDelivery, InFlight);
+
+/// What the dispatch loop takes over.
+pub(crate) enum Handed {
+    Committed(Box<ReadyToSend>),
+    /// Committed while it is being sent.
+    Sending(EagerSend),
+}
 
 /// Makes reservations, and passes committed deliveries to the dispatch loop. Clones share the queue, whose length is
 /// bounded by the reservations.
@@ -24,7 +33,7 @@ pub(crate) struct Express {
     clock: Clock,
     entropy: Entropy,
     slots: Slots,
-    to_sender: UnboundedSender<ReadyToSend>,
+    to_sender: UnboundedSender<Handed>,
 }
 
 /// A slot and a lease for a delivery that is about to be stored. Dropping it frees the slot.
@@ -39,7 +48,7 @@ impl Express {
         (in_flight, loads): (InFlightSet, Loads),
         (clock, entropy): (Clock, Entropy),
         slots: Slots,
-    ) -> (Self, UnboundedReceiver<ReadyToSend>) {
+    ) -> (Self, UnboundedReceiver<Handed>) {
         let (to_sender, ready) = unbounded_channel();
         (Self { in_flight, loads, clock, entropy, slots, to_sender }, ready)
     }
@@ -60,20 +69,41 @@ impl Express {
         let room = ((self.loads.slots(to.endpoint) / 2).max(1), self.slots);
         let guard =
             self.in_flight.try_insert(room, Lease { delivery, business, token }, to.endpoint, mode)?;
+        if !self.loads.take_token(to.endpoint, Instant::now()) {
+            return None;
+        }
         Some(Reservation { guard, token, until: self.clock.now() + LEASE })
+    }
+
+    /// The same for a delivery that is sent before it is stored: only to endpoints that respond quickly, because the
+    /// event's message waits for the response.
+    pub(crate) fn reserve_eagerly(
+        &self,
+        delivery: WebhookDeliveryId,
+        key: (BusinessId, Mode),
+        to: &Subscriber,
+    ) -> Option<Reservation> {
+        if self.loads.is_quick(to.endpoint) { self.reserve(delivery, key, to) } else { None }
     }
 
     /// Queues committed deliveries. Returns the leases of those that cannot be sent because the service stops: the
     /// caller releases them.
     #[must_use]
     pub(crate) fn send(&self, ready: Vec<ReadyToSend>) -> Vec<Lease> {
-        if ready.is_empty() {
-            return Vec::new();
+        let handed = ready.into_iter().map(|ready| {
+            let lease = ready.1.lease();
+            (lease, self.to_sender.send(Handed::Committed(Box::new(ready))))
+        });
+        handed.filter_map(|(lease, handed)| handed.is_err().then_some(lease)).collect()
+    }
+
+    /// Passes on a delivery that is being sent. Returns it if the service stops.
+    #[must_use]
+    pub(crate) fn finish(&self, send: EagerSend) -> Option<EagerSend> {
+        match self.to_sender.send(Handed::Sending(send)) {
+            Err(SendError(Handed::Sending(send))) => Some(send),
+            _ => None,
         }
-        let endpoint = |(claimed, _): &ReadyToSend| (claimed.endpoint_id, None::<i32>);
-        self.loads.count_sent(ready.iter().map(endpoint), Instant::now());
-        let refused = ready.into_iter().filter_map(|one| self.to_sender.send(one).err());
-        refused.map(|refused| refused.0.1.lease()).collect()
     }
 }
 

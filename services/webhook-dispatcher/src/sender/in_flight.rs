@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use domain::{BusinessId, EndpointId, Mode, WebhookDeliveryId};
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use crate::domain::{Shares, Slots};
 use crate::store::Lease;
@@ -44,6 +45,8 @@ struct All {
     renewed_at: Option<Instant>,
     /// How often a new delivery has taken a slot.
     new_deliveries: u64,
+    /// When one was last sent to each endpoint, since the loop last asked.
+    new_at: HashMap<EndpointId, Instant>,
 }
 
 #[derive(Clone, Copy)]
@@ -93,6 +96,7 @@ impl InFlightSet {
         }
         all.insert(lease, endpoint, mode);
         all.new_deliveries += 1;
+        all.new_at.insert(endpoint, Instant::now());
         Some(InFlight { in_flight: self.clone(), lease })
     }
 
@@ -115,6 +119,11 @@ impl InFlightSet {
             })
         };
         claimed.map(&mut insert).collect()
+    }
+
+    /// The endpoints that new deliveries were sent to since the last call, and when.
+    pub(crate) fn take_new(&self) -> HashMap<EndpointId, Instant> {
+        std::mem::take(&mut self.lock().new_at)
     }
 
     pub(crate) fn leases(&self) -> Vec<Lease> {

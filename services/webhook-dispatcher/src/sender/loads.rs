@@ -8,12 +8,14 @@ use std::time::Duration;
 use domain::EndpointId;
 use tokio::time::Instant;
 
-use crate::store::Load;
-
 /// For an endpoint without history. One that hangs occupies no more slots than these.
 const INITIAL_SLOTS: i64 = 8;
 /// Slower endpoints get no additional slots: each attempt would occupy its slot for that long.
 const SLOW_MS: i64 = 1_000;
+/// An endpoint that responds within this time is quick.
+const QUICK_MS: i64 = 100;
+/// While a rate limit is reached, claims of the endpoint are at least this long apart.
+const TOKENS_GATHER: Duration = Duration::from_millis(20);
 /// The history of an idle endpoint is dropped after this time.
 const IDLE_MAX: Duration = Duration::from_secs(600);
 
@@ -28,6 +30,8 @@ pub(crate) struct Loads {
 #[derive(Clone, Copy, Debug)]
 struct History {
     bucket: Bucket,
+    /// Whether the latest response came quickly.
+    is_quick: bool,
     /// Concurrent attempts: one more with each success, half as many with each failure. Slow successes reduce it to the
     /// initial number.
     slots: i64,
@@ -53,6 +57,27 @@ impl Bucket {
         let whole = self.tokens.floor() as i64;
         whole.max(0)
     }
+
+    /// Until the next token. Tokens are spent in groups: each claim costs a transaction.
+    fn next_token(&self) -> Duration {
+        Duration::from_secs_f64((1.0 - self.tokens).max(0.0) / self.rate).max(TOKENS_GATHER)
+    }
+}
+
+/// What an endpoint may get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// All its slots are in use.
+    Full,
+    /// Its rate limit allows the next webhook at this time.
+    Later(Instant),
+    For(i64),
+}
+
+impl Room {
+    fn of_slots(free: i64) -> Self {
+        if free > 0 { Self::For(free) } else { Self::Full }
+    }
 }
 
 impl Loads {
@@ -75,26 +100,43 @@ impl Loads {
         self.lock().get(&endpoint).map_or_else(|| self.initial_slots(), |known| known.slots)
     }
 
-    /// The load of each endpoint that has a history or attempts in flight.
-    pub(crate) fn snapshot(&self, in_flight: &[(EndpointId, i64)], now: Instant) -> Vec<(EndpointId, Load)> {
-        let mut endpoints = self.lock();
-        let idle = |known: &History| now.saturating_duration_since(known.bucket.filled_at);
-        endpoints.retain(|_, known| idle(known) < IDLE_MAX);
-        let mut loads: HashMap<EndpointId, Load> = endpoints
-            .iter()
-            .map(|(endpoint, known)| {
-                let mut bucket = known.bucket;
-                bucket.refill(now);
-                (*endpoint, Load { in_flight: 0, allowed: known.slots.min(bucket.whole_tokens()) })
-            })
-            .collect();
-        for (endpoint, count) in in_flight {
-            let slots = endpoints.get(endpoint).map_or_else(|| self.initial_slots(), |known| known.slots);
-            let load = loads.entry(*endpoint).or_insert(Load { in_flight: 0, allowed: slots });
-            load.in_flight = *count;
-            load.allowed = load.allowed.min((slots - count).max(0));
+    /// How many more webhooks the endpoint may get now, with this many in flight.
+    pub(crate) fn room(&self, endpoint: EndpointId, in_flight: i64, now: Instant) -> Room {
+        let endpoints = self.lock();
+        let Some(known) = endpoints.get(&endpoint) else {
+            return Room::of_slots(self.initial_slots() - in_flight);
+        };
+        let mut bucket = known.bucket;
+        bucket.refill(now);
+        match (Room::of_slots(known.slots - in_flight), bucket.whole_tokens()) {
+            (Room::Full, _) => Room::Full,
+            (_, 0) => Room::Later(now + bucket.next_token()),
+            (Room::For(slots), tokens) => Room::For(slots.min(tokens)),
+            (later, _) => later,
         }
-        loads.into_iter().collect()
+    }
+
+    /// Drops the history of idle endpoints.
+    pub(crate) fn forget_idle(&self, now: Instant) {
+        let idle = |known: &History| now.saturating_duration_since(known.bucket.filled_at);
+        self.lock().retain(|_, known| idle(known) < IDLE_MAX);
+    }
+
+    /// Whether the endpoint responds quickly. One without history gets the chance to show it.
+    pub(crate) fn is_quick(&self, endpoint: EndpointId) -> bool {
+        self.lock().get(&endpoint).is_none_or(|known| known.is_quick)
+    }
+
+    /// Counts a webhook that is about to be sent to an endpoint without a limit of its own. False if the operator's limit
+    /// is reached.
+    pub(crate) fn take_token(&self, endpoint: EndpointId, now: Instant) -> bool {
+        let mut endpoints = self.lock();
+        let bucket = &mut self.known(&mut endpoints, endpoint, f64::from(self.per_second), now).bucket;
+        let is_free = bucket.whole_tokens() > 0;
+        if is_free {
+            bucket.tokens -= 1.0;
+        }
+        is_free
     }
 
     /// Counts webhooks that are sent now, each with its endpoint's own limit.
@@ -102,16 +144,28 @@ impl Loads {
         let mut endpoints = self.lock();
         for (endpoint, limit) in sent {
             let rate = limit.map_or(f64::from(self.per_second), f64::from);
-            let known = endpoints.entry(endpoint).or_insert_with(|| History {
-                bucket: Bucket { rate, tokens: rate, filled_at: now },
-                slots: self.initial_slots(),
-            });
-            if known.bucket.rate.total_cmp(&rate).is_ne() {
-                known.bucket = Bucket { rate, tokens: known.bucket.tokens.min(rate), ..known.bucket };
-            }
-            known.bucket.refill(now);
-            known.bucket.tokens -= 1.0;
+            self.known(&mut endpoints, endpoint, rate, now).bucket.tokens -= 1.0;
         }
+    }
+
+    /// The history of an endpoint with this rate limit, and with the tokens that it has now.
+    fn known<'a>(
+        &self,
+        endpoints: &'a mut HashMap<EndpointId, History>,
+        endpoint: EndpointId,
+        rate: f64,
+        now: Instant,
+    ) -> &'a mut History {
+        let known = endpoints.entry(endpoint).or_insert_with(|| History {
+            bucket: Bucket { rate, tokens: rate, filled_at: now },
+            is_quick: true,
+            slots: self.initial_slots(),
+        });
+        if known.bucket.rate.total_cmp(&rate).is_ne() {
+            known.bucket = Bucket { rate, tokens: known.bucket.tokens.min(rate), ..known.bucket };
+        }
+        known.bucket.refill(now);
+        known
     }
 
     /// Adapts the endpoint's slots to the result of an attempt.
@@ -123,6 +177,7 @@ impl Loads {
                 false => known.slots / 2,
             };
             known.slots = slots.clamp(1, self.slots_max);
+            known.is_quick = took_ms < QUICK_MS;
         }
     }
 
@@ -145,19 +200,28 @@ mod tests {
     fn a_burst_of_one_second_is_allowed_and_then_the_rate() {
         let (endpoint, loads, start) = (endpoint(), Loads::new(1_000, 64), Instant::now());
         let at = |milliseconds| start + Duration::from_millis(milliseconds);
-        let allowed = |milliseconds| {
-            let known = loads.snapshot(&[], at(milliseconds));
-            known.into_iter().find(|(id, _)| *id == endpoint).map(|(_, load)| load.allowed)
-        };
+        let room = |milliseconds| loads.room(endpoint, 0, at(milliseconds));
         let spend = |count, milliseconds| {
             loads.count_sent(std::iter::repeat_n((endpoint, Some(5)), count), at(milliseconds));
         };
-        assert_eq!(allowed(0), None, "it has no history");
+        assert_eq!(room(0), Room::For(8), "it has no history");
         spend(5, 0);
-        assert_eq!((allowed(0), allowed(199), allowed(450)), (Some(0), Some(0), Some(2)));
+        assert_eq!((room(0), room(450)), (Room::Later(at(200)), Room::For(2)));
         spend(2, 450);
-        assert_eq!((allowed(450), allowed(650), allowed(5_000)), (Some(0), Some(1), Some(5)));
-        assert_eq!(allowed(700_000), None, "its history is dropped");
+        assert!(matches!(room(450), Room::Later(_)));
+        assert_eq!((room(650), room(5_000)), (Room::For(1), Room::For(5)));
+        loads.forget_idle(at(700_000));
+        assert_eq!(room(700_000), Room::For(8), "its history is dropped");
+    }
+
+    #[test]
+    fn new_webhooks_keep_to_the_operator_s_limit() {
+        let (endpoint, loads, start) = (endpoint(), Loads::new(3, 64), Instant::now());
+        let taken = |milliseconds| {
+            let at = start + Duration::from_millis(milliseconds);
+            std::iter::repeat_with(|| loads.take_token(endpoint, at)).take_while(|taken| *taken).count()
+        };
+        assert_eq!((taken(0), taken(300), taken(400), taken(60_000)), (3, 0, 1, 3));
     }
 
     #[test]
@@ -192,13 +256,9 @@ mod tests {
 
     #[test]
     fn attempts_in_flight_occupy_slots() {
-        let (clock, entropy) = (Clock::system(), Entropy::seeded(1));
-        let (one, other) = (EndpointId::generate(&clock, &entropy), EndpointId::generate(&clock, &entropy));
-        let (loads, now) = (Loads::new(100, 64), Instant::now());
-        loads.count_sent([(one, None), (one, Some(5))].into_iter(), now);
-        let mut known = loads.snapshot(&[(one, 2), (other, 9)], now);
-        known.sort_by_key(|(_, load)| load.in_flight);
-        let expected = [(one, Load { in_flight: 2, allowed: 4 }), (other, Load { in_flight: 9, allowed: 0 })];
-        assert_eq!(known, expected);
+        let (endpoint, loads, now) = (endpoint(), Loads::new(100, 64), Instant::now());
+        assert_eq!((loads.room(endpoint, 2, now), loads.room(endpoint, 8, now)), (Room::For(6), Room::Full));
+        loads.count_sent([(endpoint, None), (endpoint, Some(5))].into_iter(), now);
+        assert_eq!(loads.room(endpoint, 2, now), Room::For(4), "the rate allows fewer");
     }
 }

@@ -1,7 +1,11 @@
 //! Sends webhooks: claims due deliveries, calls the endpoints outside of any transaction, and records the outcomes.
 
+mod claim;
 mod client;
+mod deliver;
 mod dispatch;
+mod eager;
+mod eager_send;
 mod exchange;
 mod express;
 mod failures;
@@ -11,11 +15,15 @@ mod loads;
 mod pace;
 mod recorder;
 mod resolver;
+mod scan;
 mod test_slots;
+mod waiting;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use domain::{BusinessId, EndpointId, Mode, WebhookDeliveryId};
 use outbox::Unit;
 use settings::Brand;
@@ -26,17 +34,19 @@ use webhook_signature::Secret;
 
 use self::client::{Attempted, WebhookClient};
 use self::exchange::Exchange;
-use self::express::Express;
+use self::express::{Express, Handed};
 use self::in_flight::{InFlight, InFlightSet};
 use self::loads::Loads;
 use self::recorder::Recorder;
 use self::resolver::VettingResolver;
 use self::test_slots::{TestSlot, TestSlots};
+use self::waiting::Waiting;
 use crate::domain::{NameServers, Policy, RetrySchedule, Slots, TargetRefused};
 use crate::secrets::{DecryptError, SecretCipher};
 use crate::store::{Lease, Outcome, Subscriber};
 
 pub(crate) use self::client::{OUTCOMES, Webhook};
+pub(crate) use self::eager_send::EagerSend;
 pub(crate) use self::express::{ReadyToSend, Reservation};
 pub(crate) use self::in_flight::LEASE;
 pub(crate) use self::test_slots::NoTestSlot;
@@ -66,6 +76,9 @@ pub(crate) struct Sender {
     loads: Loads,
     schedule: RetrySchedule,
     concurrency: usize,
+    waiting: Waiting,
+    /// The dispatch loop looks at all endpoints.
+    rescan: AtomicBool,
     /// Wakes the dispatch loop.
     wake: Arc<Notify>,
     test_slots: TestSlots,
@@ -81,11 +94,11 @@ impl Sender {
         secrets: SecretCipher,
         brand: &Brand,
         options: SenderOptions,
-    ) -> anyhow::Result<(Arc<Self>, UnboundedReceiver<ReadyToSend>)> {
+    ) -> anyhow::Result<(Arc<Self>, UnboundedReceiver<Handed>)> {
         let resolver = VettingResolver::new(&options.name_servers, options.policy)?;
         let exchange = Exchange::new(resolver.clone(), brand, options.timeout, options.per_endpoint)?;
         let wake = Arc::new(Notify::new());
-        let in_flight = InFlightSet::new(wake.clone());
+        let (in_flight, waiting) = (InFlightSet::new(wake.clone()), Waiting::new(wake.clone()));
         let loads = Loads::new(options.per_second, i64::try_from(options.per_endpoint)?);
         let (express, ready) = Express::new(
             (in_flight.clone(), loads.clone()),
@@ -94,7 +107,7 @@ impl Sender {
         );
         let sender = Self {
             client: WebhookClient::new(exchange, brand, secrets, unit.clock.clone())?,
-            recorder: Recorder::start(unit, wake.clone()),
+            recorder: Recorder::start(unit, waiting.clone()),
             test_slots: TestSlots::of(options.concurrency),
             unit: unit.clone(),
             resolver,
@@ -103,6 +116,8 @@ impl Sender {
             loads,
             schedule: options.schedule,
             concurrency: options.concurrency,
+            waiting,
+            rescan: AtomicBool::new(false),
             wake,
         };
         Ok((Arc::new(sender), ready))
@@ -113,19 +128,28 @@ impl Sender {
         self.resolver.vet_target(url).await
     }
 
-    /// To be called after a commit that made deliveries due.
+    /// To be called after a commit that made deliveries of an endpoint due at that time.
+    pub(crate) fn wake_for(&self, endpoint: EndpointId, business: BusinessId, at: DateTime<Utc>) {
+        self.waiting.note([(endpoint, business)], at, self.unit.clock.now());
+    }
+
+    /// The same if the endpoints are unknown.
     pub(crate) fn wake(&self) {
+        self.rescan.store(true, Ordering::Relaxed);
         self.wake.notify_one();
     }
 
     /// The same for new deliveries. Those that wait for a slot need no wake-up: the in-flight set wakes the loop when a
     /// slot becomes free.
-    pub(crate) fn wake_for<'a>(&self, due: impl IntoIterator<Item = &'a (EndpointId, BusinessId, Mode)>) {
-        let has_slot = |(endpoint, business, mode): &(EndpointId, BusinessId, Mode)| {
-            !self.in_flight.is_full(*endpoint, *business, *mode)
-        };
-        if due.into_iter().any(has_slot) {
-            self.wake();
+    pub(crate) fn wake_for_new<'a>(&self, due: impl IntoIterator<Item = &'a (EndpointId, BusinessId, Mode)>) {
+        let now = self.unit.clock.now();
+        let mut has_slot = false;
+        for (endpoint, business, mode) in due {
+            self.waiting.note_quietly([(*endpoint, *business)], now);
+            has_slot |= !self.in_flight.is_full(*endpoint, *business, *mode);
+        }
+        if has_slot {
+            self.wake.notify_one();
         }
     }
 
@@ -152,6 +176,16 @@ impl Sender {
         to: &Subscriber,
     ) -> Option<Reservation> {
         self.express.reserve(delivery, key, to)
+    }
+
+    /// As [`Express::reserve_eagerly`].
+    pub(crate) fn reserve_eagerly(
+        &self,
+        delivery: WebhookDeliveryId,
+        key: (BusinessId, Mode),
+        to: &Subscriber,
+    ) -> Option<Reservation> {
+        self.express.reserve_eagerly(delivery, key, to)
     }
 
     /// Sends deliveries whose reservations are committed.

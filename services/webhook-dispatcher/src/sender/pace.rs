@@ -42,11 +42,10 @@ impl Pace {
         self.waiting = found.collect();
     }
 
-    /// A webhook goes out by express.
-    pub(super) fn sent_new(&mut self, to: EndpointId, now: Instant) {
-        if !self.waiting.contains(&to) {
-            self.new_at = Some(now);
-        }
+    /// New webhooks went to these endpoints.
+    pub(super) fn sent_new(&mut self, sent: impl IntoIterator<Item = (EndpointId, Instant)>) {
+        let others = sent.into_iter().filter(|(endpoint, _)| !self.waiting.contains(endpoint));
+        self.new_at = others.map(|(_, at)| at).max().max(self.new_at);
     }
 
     /// When the next claim is due. `many_ended`: a quarter of the attempts in flight have ended.
@@ -86,9 +85,9 @@ mod tests {
         pace.claimed((began, ended), [one].into_iter());
         let rest = |pace: &Pace, many_ended, now| pace.next_claim(many_ended, now) - ended;
         assert_eq!((rest(&pace, false, ended), rest(&pace, true, ended)), (GATHER, Duration::ZERO));
-        pace.sent_new(one, ended);
+        pace.sent_new([(one, ended)]);
         assert_eq!(rest(&pace, true, ended), Duration::ZERO, "its own endpoint");
-        pace.sent_new(other, ended);
+        pace.sent_new([(other, ended)]);
         let long = Duration::from_millis(40);
         assert_eq!((rest(&pace, false, ended), rest(&pace, true, ended)), (long, long));
         assert_eq!(
@@ -96,7 +95,7 @@ mod tests {
             (CLAIM_MAX_WHILE_NEW, usize::MAX)
         );
         assert_eq!(rest(&pace, true, ended + RECENT), Duration::ZERO, "no new webhook is recent");
-        pace.sent_new(other, ended);
+        pace.sent_new([(other, ended)]);
         pace.claimed((began, ended), std::iter::empty());
         assert_eq!(rest(&pace, true, ended), Duration::ZERO, "no delivery waits");
     }

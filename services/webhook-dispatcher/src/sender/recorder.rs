@@ -1,15 +1,14 @@
 //! Writes outcomes in batches, and retries until they are written.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use diesel_async::AsyncPgConnection;
 use outbox::Unit;
 use postgres::{Apply, Batcher, BatcherOptions, Gather, StoreError};
-use tokio::sync::Notify;
 
+use super::waiting::Waiting;
 use crate::domain::Attempt;
-use crate::store::{self, HealthChange, Outcome, Recorded};
+use crate::store::{self, Outcome, Recorded};
 
 /// After this time an outcome is abandoned: its lease expires, and the webhook is sent again.
 const ABANDON_AFTER: Duration = Duration::from_secs(120);
@@ -27,8 +26,8 @@ const NOT_STORED: &str = "it failed, and the attempt could not be stored";
 pub(super) struct Recorder {
     batcher: Batcher<Outcome, Recorded>,
     unit: Unit,
-    /// Notified when an outcome makes another delivery due.
-    wake: Arc<Notify>,
+    /// Notes what an outcome makes due.
+    waiting: Waiting,
 }
 
 struct Write(Unit);
@@ -51,10 +50,10 @@ impl Apply for Write {
 }
 
 impl Recorder {
-    pub(super) fn start(unit: &Unit, wake: Arc<Notify>) -> Self {
+    pub(super) fn start(unit: &Unit, waiting: Waiting) -> Self {
         let options = BatcherOptions { gather: Some(GATHER), ..BatcherOptions::default() };
         let batcher = Batcher::start("webhook-outcomes", unit.database.clone(), options, Write(unit.clone()));
-        Self { batcher, unit: unit.clone(), wake }
+        Self { batcher, unit: unit.clone(), waiting }
     }
 
     /// Writes the next outcomes without delay: a delivery waits for one of them.
@@ -70,13 +69,13 @@ impl Recorder {
         let mut detail = Detail::Full;
         loop {
             let recorded = self.write(&outcome, detail).await;
-            if recorded.as_ref().is_ok_and(|recorded| recorded.made_due) {
-                self.wake.notify_one();
+            if let Ok(Recorded { due_at: Some(at), .. }) = recorded {
+                self.waiting.note([(outcome.endpoint, outcome.business_id)], at, self.unit.clock.now());
             }
             match recorded {
-                Ok(Recorded { is_ours, health_changes, .. }) => {
-                    health_changes.iter().for_each(HealthChange::report);
-                    let is_ours = is_ours || may_have_been_written;
+                Ok(recorded) => {
+                    recorded.report();
+                    let is_ours = recorded.is_ours || may_have_been_written;
                     if !is_ours {
                         metrics::counter!("webhook_outcomes_fenced_total").increment(1);
                         tracing::warn!(delivery_id = %outcome.delivery, "outcome dropped: another process took over the delivery");

@@ -9,7 +9,6 @@ use postgres::{StoreError, statement};
 use telemetry::TraceContext;
 
 use super::corrupt;
-use super::queues::waiting_queues;
 use super::secrets::SecretColumns;
 use crate::domain::{EncryptedSecrets, Slots};
 
@@ -21,12 +20,10 @@ pub(crate) struct ClaimRequest<'a> {
     pub token: i64,
     /// How many deliveries at most.
     pub room: i64,
-    /// For an endpoint without history.
-    pub initial_slots: i64,
     /// For endpoints without a rate limit of their own.
     pub per_second: i64,
-    /// The endpoints that this process sends to.
-    pub loads: &'a [(EndpointId, Load)],
+    /// The endpoints that may have due deliveries.
+    pub asked: &'a [Asked],
     /// The slots of each business, and the free ones.
     pub held: &'a [(BusinessId, Slots)],
     pub free: Slots,
@@ -42,12 +39,15 @@ pub(crate) struct Lease {
     pub token: i64,
 }
 
-/// The load of an endpoint by this process.
+/// An endpoint that may have due deliveries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Load {
+pub(crate) struct Asked {
+    pub endpoint: EndpointId,
+    pub business: BusinessId,
+    /// How many webhooks this process may send to it now.
+    pub room: i64,
+    /// How many it is sending.
     pub in_flight: i64,
-    /// How many more webhooks it may get now.
-    pub allowed: i64,
 }
 
 /// A delivery with everything that its attempt needs.
@@ -82,8 +82,8 @@ pub(crate) struct ClaimedDelivery {
 
 /// Steps:
 ///
-/// 1. `queues`: endpoints with due deliveries. `open`, `ready`: those that may receive webhooks, each with the room
-///    that its concurrency and rate limit allow. An endpoint whose breaker is half open gets one probe.
+/// 1. `open`, `ready`: the asked endpoints that may receive webhooks, each with the room that its concurrency and rate
+///    limit allow. An endpoint whose breaker is half open gets one probe.
 /// 2. `due`: the oldest deliveries of each: twice an even share of the process's room, within the endpoint's room. If no
 ///    test slot is free, 16 more rows are read, so that live deliveries behind those of test mode are found.
 /// 3. `of_mode`, `of_business`, `of_all`, `candidates`: businesses take turns, and so do the endpoints of a business. A
@@ -94,19 +94,16 @@ pub(crate) struct ClaimedDelivery {
 ///    keys.
 ///
 /// All joins use whole keys: for a part of a key, the planner would expect many rows.
-const CLAIM: &str = concat!(
-    waiting_queues!(),
-    r#",
-open AS (
+const CLAIM: &str = r#"
+WITH open AS (
     SELECT endpoints.id, endpoints.business_id, least(
-        coalesce(load.allowed, $4),
+        asked.room,
         coalesce(endpoints.max_per_second, $9),
-        CASE WHEN endpoint_health.tripped_until IS NOT NULL THEN 1 - coalesce(load.under_way, 0) END) AS room,
+        CASE WHEN endpoint_health.tripped_until IS NOT NULL THEN 1 - asked.under_way END) AS room,
         coalesce(held.in_all, 0) AS held, coalesce(held.in_test, 0) AS held_test
-    FROM queues
-    JOIN endpoints ON endpoints.id = queues.endpoint_id AND endpoints.business_id = queues.business_id
+    FROM unnest($4, $5, $6, $10) AS asked (endpoint_id, business_id, under_way, room)
+    JOIN endpoints ON endpoints.id = asked.endpoint_id AND endpoints.business_id = asked.business_id
     JOIN endpoint_health ON endpoint_health.endpoint_id = endpoints.id AND endpoint_health.business_id = endpoints.business_id
-    LEFT JOIN unnest($5, $6, $10) AS load (endpoint_id, under_way, allowed) ON load.endpoint_id = endpoints.id
     LEFT JOIN unnest($11, $12, $13) AS held (business_id, in_all, in_test) ON held.business_id = endpoints.business_id
     WHERE NOT endpoints.paused AND endpoints.deleted_at IS NULL AND endpoint_health.disabled_at IS NULL
       AND (endpoint_health.tripped_until IS NULL OR endpoint_health.tripped_until <= $1)
@@ -173,8 +170,7 @@ RETURNING locked.taken_over, deliveries.id, deliveries.business_id, deliveries.e
     events.mode, events.body, events.occurred_at, events.traceparent, events.tracestate,
     endpoints.max_per_second, endpoints.url, endpoints.secret_ciphertext, endpoints.secret_key_id,
     endpoints.next_secret_ciphertext, endpoints.next_secret_key_id, endpoints.next_secret_from
-"#
-);
+"#;
 
 #[derive(QueryableByName)]
 struct ClaimedRow {
@@ -251,19 +247,19 @@ pub(crate) async fn claim(
     conn: &mut AsyncPgConnection,
     claim: &ClaimRequest<'_>,
 ) -> Result<Vec<ClaimedDelivery>, StoreError> {
-    let (loads, held) = (|| claim.loads.iter(), || claim.held.iter());
+    let (asked, held) = (|| claim.asked.iter(), || claim.held.iter());
     let excluded: Vec<String> = claim.excluded.iter().map(ToString::to_string).collect();
     let rows: Vec<ClaimedRow> = statement(CLAIM)
         .bind::<Timestamptz, _>(claim.now)
         .bind::<Timestamptz, _>(claim.lease_until)
         .bind::<BigInt, _>(claim.room)
-        .bind::<BigInt, _>(claim.initial_slots)
-        .bind::<Array<Text>, _>(Vec::from_iter(loads().map(|(endpoint, _)| endpoint.to_string())))
-        .bind::<Array<BigInt>, _>(Vec::from_iter(loads().map(|(_, load)| load.in_flight)))
+        .bind::<Array<Text>, _>(Vec::from_iter(asked().map(|asked| asked.endpoint.to_string())))
+        .bind::<Array<Text>, _>(Vec::from_iter(asked().map(|asked| asked.business.to_string())))
+        .bind::<Array<BigInt>, _>(Vec::from_iter(asked().map(|asked| asked.in_flight)))
         .bind::<Array<Text>, _>(excluded)
         .bind::<BigInt, _>(claim.token)
         .bind::<BigInt, _>(claim.per_second)
-        .bind::<Array<BigInt>, _>(Vec::from_iter(loads().map(|(_, load)| load.allowed)))
+        .bind::<Array<BigInt>, _>(Vec::from_iter(asked().map(|asked| asked.room)))
         .bind::<Array<Text>, _>(Vec::from_iter(held().map(|(business, _)| business.to_string())))
         .bind::<Array<BigInt>, _>(Vec::from_iter(held().map(|(_, held)| held.all)))
         .bind::<Array<BigInt>, _>(Vec::from_iter(held().map(|(_, held)| held.test)))

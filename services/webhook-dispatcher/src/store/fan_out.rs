@@ -18,6 +18,8 @@ pub(crate) struct NewDelivery<'a> {
     pub id: WebhookDeliveryId,
     pub event: &'a WebhookEvent,
     pub endpoint: EndpointId,
+    /// When it was created.
+    pub at: DateTime<Utc>,
     /// The token and the end of a lease, if the caller would send the delivery immediately.
     pub lease: Option<(i64, DateTime<Utc>)>,
 }
@@ -37,14 +39,14 @@ const FAN_OUT: &str = "
         id, event_id, endpoint_id, business_id, order_id, sequence, kind, due_at, lease_token, lease_until, in_turn,
         state, attempts, earlier_attempts, created_at)
     SELECT id, event_id, endpoint_id, business_id, order_id, sequence, kind,
-        CASE WHEN head THEN $17 END, CASE WHEN head THEN lease_token END, CASE WHEN head THEN lease_until END,
-        order_id IS NOT NULL, 'pending', 0, 0, $17
+        CASE WHEN head THEN at END, CASE WHEN head THEN lease_token END, CASE WHEN head THEN lease_until END,
+        order_id IS NOT NULL, 'pending', 0, 0, at
     FROM (
-        SELECT stored.*, new.id, new.endpoint_id, new.lease_token, new.lease_until,
+        SELECT stored.*, new.id, new.endpoint_id, new.lease_token, new.lease_until, new.at,
             stored.order_id IS NULL OR (
                 row_number() OVER (PARTITION BY new.endpoint_id, stored.order_id ORDER BY stored.sequence) = 1
                 AND earlier.id IS NULL) AS head
-        FROM unnest($12, $13, $14, $15, $16) AS new (id, event_id, endpoint_id, lease_token, lease_until)
+        FROM unnest($12, $13, $14, $15, $16, $17) AS new (id, event_id, endpoint_id, lease_token, lease_until, at)
         JOIN stored ON stored.event_id = new.event_id
         LEFT JOIN LATERAL (
             (SELECT id FROM deliveries
@@ -83,7 +85,6 @@ pub(crate) async fn fan_out(
     mut conn: &AsyncPgConnection,
     events: &[(&WebhookEvent, Option<&TraceContext>)],
     deliveries: &[NewDelivery<'_>],
-    now: DateTime<Utc>,
 ) -> Result<HashMap<WebhookDeliveryId, InitialState>, StoreError> {
     if events.is_empty() {
         return Ok(HashMap::new());
@@ -114,7 +115,7 @@ pub(crate) async fn fan_out(
         .bind::<Array<Text>, _>(Vec::from_iter(new().map(|delivery| delivery.endpoint.to_string())))
         .bind::<Array<Nullable<BigInt>>, _>(Vec::from_iter(new().map(token)))
         .bind::<Array<Nullable<Timestamptz>>, _>(Vec::from_iter(new().map(until)))
-        .bind::<Timestamptz, _>(now)
+        .bind::<Array<Timestamptz>, _>(Vec::from_iter(new().map(|delivery| delivery.at)))
         .load(&mut conn)
         .await?;
     let state_of = |row: &FannedOutRow| match (row.leased, row.due) {

@@ -21,6 +21,7 @@ mod queues;
 mod record;
 mod recoveries;
 mod retention;
+mod scan;
 mod schema;
 mod secrets;
 mod skipping;
@@ -29,7 +30,7 @@ mod subscribers;
 
 pub(crate) use announcements::announce;
 pub(crate) use attempts::attempts_of;
-pub(crate) use claims::{ClaimRequest, ClaimedDelivery, Lease, Load, claim, release_leases, renew_leases};
+pub(crate) use claims::{Asked, ClaimRequest, ClaimedDelivery, Lease, claim, release_leases, renew_leases};
 pub(crate) use deleted_endpoints::discard_for_deleted_endpoints;
 pub(crate) use deliveries::{bring_forward, find_delivery, find_for_redelivery, send_again};
 pub(crate) use endpoints::{
@@ -39,10 +40,10 @@ pub(crate) use endpoints::{
 pub(crate) use events::body_of;
 pub(crate) use failing::{Notice, failing_endpoints, record_notices};
 pub(crate) use fan_out::{InitialState, NewDelivery, fan_out};
-pub(crate) use health::{HealthChange, bring_forward_endpoint, enable, record_forgery_test, reset_test};
+pub(crate) use health::{bring_forward_endpoint, enable, record_forgery_test, reset_test};
 pub(crate) use held_back::{OrderPosition, held_back_events, held_back_overview, hold_back, take_held_back};
 pub(crate) use log::list_deliveries;
-pub(crate) use monitoring::{Breakers, breakers, oldest_due};
+pub(crate) use monitoring::{Breakers, breakers};
 pub(crate) use newly_subscribed::add_newly_subscribed;
 pub(crate) use order_timeline::{deliveries_of_order, delivery_of_order};
 pub(crate) use parked::{
@@ -50,7 +51,7 @@ pub(crate) use parked::{
     park_for_endpoint, replay_parked, set_parked_decision,
 };
 pub(crate) use personal_data::{erase_bodies, erase_held_back, erase_responses, mark_erased};
-pub(crate) use queues::advance;
+pub(crate) use queues::{advance, orders_with_queues};
 pub(crate) use record::{NextState, Outcome, Recorded, record, record_state};
 pub(crate) use recoveries::{
     begin_recovery, count_batch, end_recovery, find_recovery, list_recoveries, lock_due_recovery,
@@ -60,12 +61,15 @@ pub(crate) use retention::{
     add_partition, attempts_in_default_partition, delete_expired_in_default_partition, drop_partition,
     partitions, prune_deliveries, prune_events, prune_streams, try_lock_retention,
 };
+pub(crate) use scan::{DuePage, scan_due, still_due};
 pub(crate) use secrets::{
     EndpointSecrets, count_secrets_of_other_keys, find_target, lock_secrets, lock_secrets_of_other_keys,
     promote_staged_secrets, write_secrets,
 };
 pub(crate) use skipping::skip_blocking;
-pub(crate) use streams::{Stream, advance_streams, begin_streams, clear_erasures, lock_streams};
+pub(crate) use streams::{
+    Stream, advance_streams, begin_streams, clear_erasures, find_streams, lock_streams,
+};
 pub(crate) use subscribers::{Subscriber, subscribers};
 
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};

@@ -1,31 +1,16 @@
 //! Queues keep each order's events in sequence per endpoint: only the head of a queue is due. `fan_out` applies the
 //! same rule to new deliveries.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, Utc};
+use diesel::QueryableByName;
 use diesel::sql_types::{Array, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{EndpointId, OrderId};
+use domain::{BusinessId, EndpointId, OrderId};
 use postgres::{StoreError, statement};
 
-/// Endpoints with due or leased deliveries, as `queues (endpoint_id, business_id)`. Skips from one endpoint to the next
-/// in the index (a loose index scan), so a backlog costs nothing extra.
-macro_rules! waiting_queues {
-    () => {
-        "
-WITH RECURSIVE queues (endpoint_id, business_id) AS (
-    (SELECT endpoint_id, business_id FROM deliveries WHERE due_at IS NOT NULL ORDER BY endpoint_id LIMIT 1)
-    UNION ALL
-    SELECT next.endpoint_id, next.business_id
-    FROM queues
-    CROSS JOIN LATERAL (
-        SELECT deliveries.endpoint_id, deliveries.business_id FROM deliveries
-        WHERE deliveries.due_at IS NOT NULL AND deliveries.endpoint_id > queues.endpoint_id
-        ORDER BY deliveries.endpoint_id LIMIT 1
-    ) AS next
-)"
-    };
-}
-pub(super) use waiting_queues;
+use super::corrupt;
 
 /// The deliveries of one order to one endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,4 +55,40 @@ pub(crate) async fn advance(
         .bind::<Timestamptz, _>(now)
         .execute(&mut conn)
         .await?)
+}
+
+const WITH_QUEUES: &str = "
+SELECT DISTINCT known.order_id
+FROM unnest($1, $2) AS known (order_id, business_id)
+JOIN endpoints ON endpoints.business_id = known.business_id AND endpoints.deleted_at IS NULL
+CROSS JOIN LATERAL (
+    (SELECT 1 FROM deliveries
+     WHERE endpoint_id = endpoints.id AND order_id = known.order_id AND business_id = known.business_id
+       AND state = 'pending' AND in_turn LIMIT 1)
+    UNION ALL
+    (SELECT 1 FROM deliveries
+     WHERE endpoint_id = endpoints.id AND order_id = known.order_id AND business_id = known.business_id
+       AND state = 'parked' AND in_turn LIMIT 1)
+) AS queued";
+
+#[derive(QueryableByName)]
+struct OrderRow {
+    #[diesel(sql_type = Text)]
+    order_id: String,
+}
+
+/// Which of these orders have unfinished deliveries.
+pub(crate) async fn orders_with_queues(
+    mut conn: &AsyncPgConnection,
+    orders: &[(OrderId, BusinessId)],
+) -> Result<BTreeSet<OrderId>, StoreError> {
+    if orders.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let rows: Vec<OrderRow> = statement(WITH_QUEUES)
+        .bind::<Array<Text>, _>(Vec::from_iter(orders.iter().map(|(order, _)| order.to_string())))
+        .bind::<Array<Text>, _>(Vec::from_iter(orders.iter().map(|(_, business)| business.to_string())))
+        .load(&mut conn)
+        .await?;
+    rows.into_iter().map(|row| row.order_id.parse().map_err(corrupt)).collect()
 }

@@ -42,6 +42,13 @@ pub(crate) struct Outcome {
     pub requested_pause: Option<Duration>,
 }
 
+impl Outcome {
+    /// When the endpoint gets its next webhook. `has_advanced`: queues of the batch lost their heads.
+    fn makes_due(&self, has_advanced: bool, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        self.next.due_at().or((has_advanced && self.queue_order.is_some()).then_some(now))
+    }
+}
+
 /// The next state of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NextState {
@@ -81,10 +88,17 @@ impl NextState {
 pub(crate) struct Recorded {
     /// False if the lease had expired and another process took over, or if this outcome was already recorded.
     pub is_ours: bool,
-    /// Deliveries that waited behind one of this batch are due now.
-    pub made_due: bool,
+    /// When the endpoint gets its next webhook because of this outcome: the retry, or the next one of the queue.
+    pub due_at: Option<DateTime<Utc>>,
     /// To be reported after the commit. The first outcome of a batch has the changes of all.
     pub health_changes: Vec<HealthChange>,
+}
+
+impl Recorded {
+    /// To be called after the commit.
+    pub(crate) fn report(&self) {
+        self.health_changes.iter().for_each(HealthChange::report);
+    }
 }
 
 /// Also returns the announcements of endpoints that these outcomes disabled. `jitter` returns numbers between -1 and 1.
@@ -106,9 +120,11 @@ pub(crate) async fn record(
     )?;
     let (disabled, mut health_changes) = record_health(conn, &ours, now, jitter).await?;
     let is_ours = |outcome: &Outcome| written.contains(&outcome.delivery.to_string());
+    let has_changes = !health_changes.is_empty();
     let recorded = outcomes.iter().map(|outcome| Recorded {
         is_ours: is_ours(outcome),
-        made_due: advanced > 0,
+        // The end of an outage makes others due.
+        due_at: if has_changes { Some(now) } else { outcome.makes_due(advanced > 0, now) },
         health_changes: std::mem::take(&mut health_changes),
     });
     Ok((recorded.collect(), disabled))
@@ -125,7 +141,8 @@ pub(crate) async fn record_state(
     streams::lock_streams(conn, ended.iter().map(|queue| queue.order)).await?;
     let is_ours = !write_states(conn, std::slice::from_ref(outcome)).await?.is_empty();
     let advanced = if is_ours { advance(conn, &ended, now).await? } else { 0 };
-    Ok(Recorded { is_ours, made_due: advanced > 0, health_changes: Vec::new() })
+    let due_at = outcome.makes_due(advanced > 0, now);
+    Ok(Recorded { is_ours, due_at, health_changes: Vec::new() })
 }
 
 /// The queues that lose their heads.

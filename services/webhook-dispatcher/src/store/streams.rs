@@ -21,6 +21,11 @@ pub(crate) struct Stream {
     pub erased_at: Option<DateTime<Utc>>,
 }
 
+const FIND: &str = "
+    SELECT stream.order_id, stream.business_id, stream.next_sequence, stream.personal_data_erased_at
+    FROM unnest($1, $2) AS known (order_id, business_id)
+    JOIN order_streams AS stream ON stream.order_id = known.order_id AND stream.business_id = known.business_id";
+
 const LOCK: &str = "
     SELECT order_id, business_id, next_sequence, personal_data_erased_at FROM order_streams
     WHERE order_id = ANY ($1)
@@ -51,6 +56,23 @@ pub(crate) async fn lock_streams(
     }
     let rows: Vec<StreamRow> =
         statement(LOCK).bind::<Array<Text>, _>(Vec::from_iter(orders)).load(&mut conn).await?;
+    read(rows)
+}
+
+/// The existing streams of these orders, without locks.
+pub(crate) async fn find_streams(
+    mut conn: &AsyncPgConnection,
+    orders: &[(OrderId, BusinessId)],
+) -> Result<BTreeMap<OrderId, Stream>, StoreError> {
+    let rows: Vec<StreamRow> = statement(FIND)
+        .bind::<Array<Text>, _>(Vec::from_iter(orders.iter().map(|(order, _)| order.to_string())))
+        .bind::<Array<Text>, _>(Vec::from_iter(orders.iter().map(|(_, business)| business.to_string())))
+        .load(&mut conn)
+        .await?;
+    read(rows)
+}
+
+fn read(rows: Vec<StreamRow>) -> Result<BTreeMap<OrderId, Stream>, StoreError> {
     rows.into_iter()
         .map(|row| {
             let business_id = row.business_id.parse().map_err(corrupt)?;

@@ -136,19 +136,19 @@ impl Harness {
 
     /// As a relay publishes them: in this order, confirmed.
     pub(crate) async fn publish(&self, envelopes: &[Envelope]) {
-        let outgoing = |envelope: &Envelope| Outgoing {
-            routing_key: envelope.routing_key().as_str().to_owned(),
-            message_id: envelope.id.to_string(),
-            body: serde_json::to_vec(envelope).expect("JSON"),
-            trace: Some(TraceContext {
-                traceparent: format!("00-{TRACE_ID}-00f067aa0ba902b7-01"),
-                tracestate: None,
-            }),
-        };
-        let messages: Vec<_> = envelopes.iter().map(outgoing).collect();
+        let messages = Vec::from_iter(envelopes.iter().map(outgoing));
         // The broker may just be coming back.
         until("the broker to take the events", async || self.publisher.publish(&messages).await.is_ok())
             .await;
+    }
+
+    /// As a relay does that does not know whether it has published them before.
+    pub(crate) async fn publish_again(&self, envelopes: &[Envelope]) {
+        let messages = Vec::from_iter(envelopes.iter().map(outgoing));
+        until("the broker to take the events", async || {
+            self.publisher.publish_again(&messages).await.is_ok()
+        })
+        .await;
     }
 
     /// Publishes the order's first event.
@@ -340,5 +340,17 @@ impl DeliveriesQuery {
             url.query_pairs_mut().append_pair(name, &value);
         }
         url.query().unwrap_or_default().to_owned()
+    }
+}
+
+fn outgoing(envelope: &Envelope) -> Outgoing {
+    Outgoing {
+        routing_key: envelope.routing_key().as_str().to_owned(),
+        message_id: envelope.id.to_string(),
+        body: serde_json::to_vec(envelope).expect("JSON"),
+        trace: Some(TraceContext {
+            traceparent: format!("00-{TRACE_ID}-00f067aa0ba902b7-01"),
+            tracestate: None,
+        }),
     }
 }

@@ -7,6 +7,7 @@
 
 mod announcements;
 mod batches;
+mod eager;
 mod endpoints;
 mod filters;
 mod harness;

@@ -12,7 +12,7 @@ use url::Url;
 use crate::harness::{Harness, LIFE, TRACE_ID, client};
 use crate::receiver::{Receiver, reply};
 
-fn command(harness: &Harness, argument: &str) -> Command {
+pub(crate) fn command(harness: &Harness, argument: &str) -> Command {
     let (program, settings) = (env!("CARGO_BIN_EXE_webhook-dispatcher"), &harness.settings);
     let mut command = service_command(program, argument, &settings.database, &settings.broker);
     command
@@ -25,7 +25,7 @@ fn command(harness: &Harness, argument: &str) -> Command {
 }
 
 /// Starts the program; its internal and management addresses.
-fn start(command: &mut Command) -> (Program, Url, Url) {
+pub(crate) fn start(command: &mut Command) -> (Program, Url, Url) {
     let program = Program::start(command);
     let (internal, management) = (program.next_address(), program.next_address());
     (program, internal, management)

@@ -86,6 +86,7 @@ async fn only_the_holder_of_the_lease_writes_an_outcome() {
     let endpoint = harness.endpoint(&receiver).await;
     harness.publish_created(&harness.new_order(Mode::Live)).await;
     until("the first attempt is under way", async || receiver.count() == 1).await;
+    until("it is leased", async || lease_end(&harness).await.is_some()).await;
     // Another sender takes the delivery over, and its lease ends as well.
     let mut conn = harness.connection().await;
     let taken = diesel::sql_query("UPDATE deliveries SET lease_token = lease_token + 1, lease_until = now()");
@@ -123,6 +124,7 @@ async fn a_slow_attempt_is_not_repeated() {
     let endpoint = harness.endpoint(&receiver).await;
     harness.publish_created(&harness.new_order(Mode::Live)).await;
     until("it is under way", async || receiver.count() == 1).await;
+    until("it is leased", async || lease_end(&harness).await.is_some()).await;
     let first_end = lease_end(&harness).await.expect("a lease");
     for _ in 0..2 {
         let end = lease_end(&harness).await;

@@ -32,7 +32,7 @@ async fn unchanged_webhooks_match_and_changes_are_explained() {
     let endpoint = harness.endpoint(&receiver).await;
     let id = endpoint.view.id.to_string();
     harness.publish_created(&harness.new_order(Mode::Live)).await;
-    until("it arrives", async || receiver.count() == 1).await;
+    until("it arrives", async || harness.succeeded(&endpoint).await).await;
     let received = receiver.received().remove(0);
     let body = String::from_utf8(received.body.clone()).unwrap();
 

@@ -22,9 +22,10 @@ impl Witness {
         let endpoint =
             harness.hooks.create(business, &json!({ "url": receiver.url() })).await.expect("an endpoint");
         harness.publish_created(&TestOrder { business, ..harness.new_order(Mode::Live) }).await;
-        until("the witness is served", async || receiver.count() == 1).await;
         let id = endpoint.view.id.to_string();
-        let log = harness.hooks.deliveries(business, &id, "").await.expect("a log");
+        let log = async || harness.hooks.deliveries(business, &id, "").await.expect("a log");
+        until("the witness is served", async || !log().await.data.is_empty()).await;
+        let log = log().await;
         let witness = Self { business, delivery: log.data[0].id.to_string(), receiver };
         witness.is_idle(harness).await;
         witness

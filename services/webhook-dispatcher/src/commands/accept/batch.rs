@@ -8,44 +8,67 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{BusinessId, EventId, EventKind, OrderId, WebhookDeliveryId};
+use domain::{BusinessId, EndpointId, EventId, EventKind, OrderId, WebhookDeliveryId};
 use events::Body;
 use futures_util::try_join;
 use postgres::{Apply, StoreError};
 use telemetry::TraceContext;
 
+use super::planned::{Lead, Planned, Sent};
 use super::{Accepted, Anomaly, AnomalyKind, EventRejected};
 use crate::domain::{Incoming, Plan, Source, Subject, WebhookEvent, plan};
-use crate::sender::{ReadyToSend, Reservation};
 use crate::state::State;
-use crate::store::{self, ClaimedDelivery, InitialState, NewDelivery, OrderPosition, Stream, Subscriber};
+use crate::store::{self, InitialState, OrderPosition, Outcome, Recorded, Stream, Subscriber};
 
 const CONSUMER: &str = "webhooks";
 
 pub(super) struct AcceptBatch(pub Arc<State>);
 
+/// The deliveries that were sent before they are stored.
+type SentOf<'a> = HashMap<(EventId, EndpointId), &'a Sent>;
+
+/// An event to store.
+#[derive(Clone)]
+pub(super) struct AcceptJob {
+    pub incoming: Incoming,
+    /// The deliveries that were sent before.
+    pub sent: Vec<Sent>,
+}
+
+impl AcceptJob {
+    /// Whether the outcomes of all sent deliveries are known.
+    pub(super) fn is_finished(&self) -> bool {
+        self.sent.iter().all(|sent| sent.outcome.is_some())
+    }
+
+    fn sent(&self) -> impl Iterator<Item = ((EventId, EndpointId), &Sent)> {
+        self.sent.iter().map(|sent| ((self.incoming.envelope.id, sent.endpoint), sent))
+    }
+}
+
 impl Apply for AcceptBatch {
-    type Job = Incoming;
+    type Job = AcceptJob;
     type Outcome = Result<Accepted, EventRejected>;
 
     async fn apply(
         &self,
         conn: &mut AsyncPgConnection,
-        jobs: &[Incoming],
+        accepting: &[AcceptJob],
     ) -> Result<Vec<Result<Accepted, EventRejected>>, StoreError> {
         let now = self.0.unit.clock.now();
+        let jobs = Vec::from_iter(accepting.iter().map(|job| &job.incoming));
         let without_order: Vec<EventId> =
             jobs.iter().filter(|job| order_of(job).is_none()).map(|job| job.envelope.id).collect();
         let subjects: BTreeSet<Subject> = jobs.iter().filter_map(|job| Subject::of(&job.envelope)).collect();
         // Pipelined: one round trip.
         let (mut unseen, mut streams, mut subscribers) = try_join!(
             outbox::first_times(conn, CONSUMER, &without_order, now),
-            store::lock_streams(conn, jobs.iter().filter_map(order_of)),
+            store::lock_streams(conn, jobs.iter().copied().filter_map(order_of)),
             store::subscribers(conn, &subjects),
         )?;
         unseen.extend(jobs.iter().filter(|job| order_of(job).is_some()).map(|job| job.envelope.id));
         // Removing the id also drops duplicates within the batch.
-        let fresh: Vec<_> = jobs.iter().filter(|job| unseen.remove(&job.envelope.id)).collect();
+        let fresh: Vec<_> = jobs.iter().copied().filter(|job| unseen.remove(&job.envelope.id)).collect();
         store::clear_erasures(conn, &placed_again(&fresh, &mut streams)).await?;
         let fresh: Vec<Cow<'_, Incoming>> =
             fresh.into_iter().map(|job| without_erased_data(job, &streams)).collect();
@@ -56,10 +79,18 @@ impl Apply for AcceptBatch {
         let missing = subjects_of_released.filter(|subject| !subjects.contains(subject)).collect();
         subscribers.extend(store::subscribers(conn, &missing).await?);
         let addressed = address(&released, &subscribers)?;
-        let (mut accepted, ()) = try_join!(self.fan_out(conn, &addressed, now), changes.write(conn, now))?;
+        let sent = accepting.iter().flat_map(AcceptJob::sent).collect();
+        let (mut accepted, ()) =
+            try_join!(self.fan_out(conn, &addressed, &sent, now), changes.write(conn, now))?;
+        let outcomes = Vec::from_iter(sent.values().filter_map(|sent| sent.outcome.clone()));
+        accepted.recorded = self.record(conn, &outcomes, now).await?;
+        let due = |(outcome, recorded): (&Outcome, &Recorded)| {
+            Some(((outcome.endpoint, outcome.business_id), recorded.due_at?))
+        };
+        accepted.due_later = outcomes.iter().zip(&accepted.recorded).filter_map(due).collect();
         accepted.anomalies = std::mem::take(&mut changes.anomalies);
         // The batch has one result. The first accepted event carries it; the others get an empty one.
-        let outcome = |job: &Incoming| match changes.rejected.get(&job.envelope.id) {
+        let outcome = |job: &&Incoming| match changes.rejected.get(&job.envelope.id) {
             Some(rejected) => Err(*rejected),
             None => Ok(std::mem::take(&mut accepted)),
         };
@@ -93,7 +124,7 @@ fn without_erased_data<'a>(incoming: &'a Incoming, streams: &BTreeMap<OrderId, S
     }
 }
 
-fn order_of(incoming: &Incoming) -> Option<OrderId> {
+pub(super) fn order_of(incoming: &Incoming) -> Option<OrderId> {
     match &incoming.envelope.body {
         Body::Order(event) => Some(event.order.id),
         _ => None,
@@ -124,17 +155,26 @@ impl AcceptBatch {
         &self,
         conn: &AsyncPgConnection,
         addressed: &[Addressed<'_>],
+        sent: &SentOf<'_>,
         now: DateTime<Utc>,
     ) -> Result<Accepted, StoreError> {
         let events: Vec<_> = addressed.iter().map(|(event, trace, _)| (event, *trace)).collect();
         let pairs =
             addressed.iter().flat_map(|(event, trace, to)| to.iter().map(move |to| (event, *trace, to)));
         let ids = self.ascending_ids(addressed.iter().map(|(.., to)| to.len()).sum());
-        let planned =
-            ids.into_iter().zip(pairs).map(|(id, (event, trace, to))| self.plan(id, event, trace, to));
+        let planned = ids.into_iter().zip(pairs).map(|(id, (event, trace, subscriber))| {
+            let lead = match sent.get(&(event.id, subscriber.endpoint)) {
+                Some(sent) => Lead::Sent(sent),
+                None => {
+                    let key = (event.business_id, event.mode);
+                    self.0.sender.reserve(id, key, subscriber).map_or(Lead::None, Lead::Reserved)
+                }
+            };
+            Planned::new(id, (event, trace), subscriber, lead)
+        });
         let planned: Vec<Planned<'_>> = planned.collect();
-        let deliveries: Vec<_> = planned.iter().map(Planned::delivery).collect();
-        let initial = store::fan_out(conn, &events, &deliveries, now).await?;
+        let deliveries: Vec<_> = planned.iter().map(|planned| planned.delivery(now)).collect();
+        let initial = store::fan_out(conn, &events, &deliveries).await?;
         let is = |planned: &Planned<'_>, state| initial.get(&planned.id) == Some(&state);
         let due = planned.iter().filter(|planned| planned.subscriber.open && is(planned, InitialState::Due));
         let due =
@@ -143,7 +183,24 @@ impl AcceptBatch {
         let has_waiting = planned.iter().any(|planned| is(planned, InitialState::Waiting));
         let ready = planned.into_iter().filter(|planned| is(planned, InitialState::Leased));
         let ready = ready.filter_map(Planned::into_ready).collect();
-        Ok(Accepted { ready, due, has_waiting, anomalies: Vec::new() })
+        Ok(Accepted { ready, due, has_waiting, ..Accepted::default() })
+    }
+
+    /// Records the outcomes of deliveries that this transaction has stored. The others belong to events that another
+    /// process has accepted meanwhile.
+    async fn record(
+        &self,
+        conn: &mut AsyncPgConnection,
+        outcomes: &[Outcome],
+        now: DateTime<Utc>,
+    ) -> Result<Vec<Recorded>, StoreError> {
+        if outcomes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let unit = &self.0.unit;
+        let (recorded, disabled) = store::record(conn, outcomes, now, || unit.entropy.jitter()).await?;
+        store::announce(conn, unit, disabled, now).await?;
+        Ok(recorded)
     }
 
     /// Ids of the same millisecond are random. The log and recoveries sort by id, so ids must follow the events.
@@ -152,62 +209,6 @@ impl AcceptBatch {
         let mut ids: Vec<_> = std::iter::repeat_with(generate).take(count).collect();
         ids.sort_unstable();
         ids
-    }
-
-    fn plan<'a>(
-        &self,
-        id: WebhookDeliveryId,
-        event: &'a WebhookEvent,
-        trace: Option<&'a TraceContext>,
-        subscriber: &'a Subscriber,
-    ) -> Planned<'a> {
-        let reservation = self.0.sender.reserve(id, (event.business_id, event.mode), subscriber);
-        Planned { id, event, trace, subscriber, reservation }
-    }
-}
-
-/// A delivery that is about to be stored.
-struct Planned<'a> {
-    id: WebhookDeliveryId,
-    event: &'a WebhookEvent,
-    trace: Option<&'a TraceContext>,
-    subscriber: &'a Subscriber,
-    /// Set if it may be sent as soon as it is committed.
-    reservation: Option<Reservation>,
-}
-
-impl Planned<'_> {
-    fn delivery(&self) -> NewDelivery<'_> {
-        let lease = self.reservation.as_ref().map(|reservation| (reservation.token, reservation.until));
-        NewDelivery { id: self.id, event: self.event, endpoint: self.subscriber.endpoint, lease }
-    }
-
-    /// As a claim would return it.
-    fn into_ready(self) -> Option<ReadyToSend> {
-        let Reservation { guard, token, .. } = self.reservation?;
-        let (event, subscriber) = (self.event, self.subscriber);
-        let claimed = ClaimedDelivery {
-            id: self.id,
-            business_id: event.business_id,
-            endpoint_id: subscriber.endpoint,
-            event_id: event.id,
-            kind: event.kind,
-            mode: event.mode,
-            order_id: event.position.map(|position| position.order_id),
-            queue_order: event.position.map(|position| position.order_id),
-            token,
-            number: 1,
-            number_in_schedule: 1,
-            taken_over: false,
-            is_wanted: true,
-            max_per_second: None,
-            url: subscriber.url.clone(),
-            secrets: subscriber.secrets.clone(),
-            body: event.body.clone(),
-            occurred_at: event.occurred_at,
-            trace: self.trace.cloned(),
-        };
-        Some((claimed, guard))
     }
 }
 
@@ -347,6 +348,6 @@ fn anomalies<'a>(
     duplicates.chain(held_back).chain(of(&plan.conflicting, AnomalyKind::Conflict))
 }
 
-fn unreadable(error: impl std::fmt::Display) -> StoreError {
+pub(super) fn unreadable(error: impl std::fmt::Display) -> StoreError {
     StoreError::Corrupt(format!("an event cannot be fanned out: {error}"))
 }

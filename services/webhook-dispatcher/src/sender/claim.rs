@@ -1,0 +1,123 @@
+//! Claims due deliveries of the endpoints that may have some.
+
+use std::collections::{HashMap, HashSet};
+
+use postgres::StoreError;
+use tokio::time::Instant;
+
+use super::Sender;
+use super::express::ReadyToSend;
+use super::in_flight::LEASE;
+use super::loads::Room;
+use super::waiting::Key;
+use crate::domain::Slots;
+use crate::store::{self, Asked, ClaimRequest, ClaimedDelivery, Lease};
+
+/// A claim asks for no more endpoints than this; the others follow in the next one.
+const ASKED_MAX: usize = 512;
+
+/// The result of a claim.
+#[derive(Default)]
+pub(super) struct Claim {
+    pub ready: Vec<ReadyToSend>,
+    /// When an endpoint with due deliveries may get the next one. The loop is woken when a slot is free.
+    pub next_at: Option<Instant>,
+}
+
+/// The endpoints to ask for.
+#[derive(Default)]
+struct Candidates {
+    asked: Vec<Asked>,
+    /// Without a free slot, and how many they use.
+    full: Vec<(domain::EndpointId, i64)>,
+    /// When the rate limit of another one allows a webhook.
+    limited_until: Option<Instant>,
+}
+
+impl Sender {
+    pub(super) async fn claim(&self, room: usize) -> Result<Claim, StoreError> {
+        let now = self.unit.clock.now();
+        let slots = Slots::of(self.concurrency);
+        let (held, free, seen) = self.in_flight.count_and_watch(slots);
+        let snapshot = self.waiting.snapshot(now);
+        let Candidates { asked, full, limited_until } = self.candidates(&snapshot.due);
+        self.in_flight.wake_when_free(full.into_iter());
+        let next_at = || {
+            let noted = self.waiting.next_after(now).and_then(|at| (at - now).to_std().ok());
+            limited_until.into_iter().chain(noted.map(|wait| Instant::now() + wait)).min()
+        };
+        if asked.is_empty() {
+            return Ok(Claim { ready: Vec::new(), next_at: next_at() });
+        }
+        let excluded = self.in_flight.excluded_from_claims();
+        let request = ClaimRequest {
+            now,
+            lease_until: now + LEASE,
+            token: i64::from_le_bytes(self.unit.entropy.bytes()),
+            room: i64::try_from(room).unwrap_or(i64::MAX),
+            per_second: self.loads.per_second(),
+            asked: &asked,
+            held: &held,
+            free,
+            excluded: &excluded,
+        };
+        let keys: Vec<Key> = asked.iter().map(|asked| (asked.endpoint, asked.business)).collect();
+        let (claimed, served, skipped) = self
+            .unit
+            .database
+            .read(async |conn| {
+                let claimed = store::claim(conn, &request).await?;
+                let served: HashSet<Key> =
+                    claimed.iter().map(|claimed| (claimed.endpoint_id, claimed.business_id)).collect();
+                let rest = Vec::from_iter(keys.iter().copied().filter(|key| !served.contains(key)));
+                let skipped = store::still_due(conn, &rest, now).await?;
+                Ok::<_, StoreError>((claimed, served, skipped.into_iter().collect()))
+            })
+            .await?;
+        self.waiting.asked((&keys, snapshot.notes()), &served, &skipped, now);
+        let ready = self.admit(claimed, (slots, seen)).await;
+        Ok(Claim { ready, next_at: next_at() })
+    }
+
+    fn candidates(&self, due: &[Key]) -> Candidates {
+        let in_flight: HashMap<_, _> = self.in_flight.by_endpoint().into_iter().collect();
+        let (mut found, now) = (Candidates::default(), Instant::now());
+        for (endpoint, business) in due {
+            let in_flight = in_flight.get(endpoint).copied().unwrap_or_default();
+            match self.loads.room(*endpoint, in_flight, now) {
+                Room::Full => found.full.push((*endpoint, in_flight)),
+                Room::Later(at) => {
+                    found.limited_until = found.limited_until.into_iter().chain([at]).min();
+                }
+                Room::For(room) => {
+                    found.asked.push(Asked { endpoint: *endpoint, business: *business, room, in_flight });
+                    if found.asked.len() == ASKED_MAX {
+                        break;
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Counts claimed deliveries as in flight. Releases those whose slots were taken meanwhile.
+    async fn admit(&self, claimed: Vec<ClaimedDelivery>, watched: (Slots, u64)) -> Vec<ReadyToSend> {
+        self.loads
+            .count_sent(claimed.iter().map(|one| (one.endpoint_id, one.max_per_second)), Instant::now());
+        let taken_over = claimed.iter().filter(|one| one.taken_over).count();
+        metrics::counter!("webhook_taken_over_total").increment(taken_over as u64);
+        let lease_of =
+            |one: &ClaimedDelivery| Lease { delivery: one.id, business: one.business_id, token: one.token };
+        let wanted = claimed.iter().map(|one| (lease_of(one), one.endpoint_id, one.mode));
+        let guards = self.in_flight.insert_claimed(wanted, watched);
+        let (mut ready, mut excess) = (Vec::with_capacity(claimed.len()), Vec::new());
+        for (claimed, guard) in claimed.into_iter().zip(guards) {
+            match guard {
+                Some(guard) => ready.push((claimed, guard)),
+                None => excess.push(lease_of(&claimed)),
+            }
+        }
+        self.release(&excess).await;
+        ready
+    }
+}

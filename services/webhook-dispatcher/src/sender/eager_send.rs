@@ -1,0 +1,62 @@
+//! A webhook that is sent before it is stored.
+
+use chrono::{DateTime, Utc};
+use domain::{EndpointId, WebhookDeliveryId};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout_at};
+
+use super::in_flight::InFlight;
+use crate::store::Outcome;
+
+/// A webhook that is being sent, or was sent and is not stored yet.
+pub(crate) struct EagerSend {
+    pub delivery: WebhookDeliveryId,
+    pub endpoint: EndpointId,
+    pub token: i64,
+    pub began_at: DateTime<Utc>,
+    progress: Progress,
+}
+
+enum Progress {
+    Sending(JoinHandle<(Outcome, InFlight)>),
+    Sent(Box<Outcome>, InFlight),
+    /// The task has panicked. The stored delivery is repeated when its lease expires.
+    Lost,
+}
+
+impl EagerSend {
+    pub(super) fn new(
+        (delivery, endpoint, token): (WebhookDeliveryId, EndpointId, i64),
+        began_at: DateTime<Utc>,
+        task: JoinHandle<(Outcome, InFlight)>,
+    ) -> Self {
+        Self { delivery, endpoint, token, began_at, progress: Progress::Sending(task) }
+    }
+
+    /// Waits for the response until the deadline.
+    pub(crate) async fn wait_until(&mut self, deadline: Instant) {
+        if let Progress::Sending(task) = &mut self.progress
+            && let Ok(ended) = timeout_at(deadline, task).await
+        {
+            self.progress =
+                ended.map_or(Progress::Lost, |(outcome, guard)| Progress::Sent(Box::new(outcome), guard));
+        }
+    }
+
+    /// None while it is being sent.
+    pub(crate) fn outcome(&self) -> Option<&Outcome> {
+        match &self.progress {
+            Progress::Sent(outcome, _) => Some(outcome),
+            Progress::Sending(_) | Progress::Lost => None,
+        }
+    }
+
+    /// Waits for the response without a limit of its own: attempts have one.
+    pub(super) async fn into_outcome(self) -> Option<(Outcome, InFlight)> {
+        match self.progress {
+            Progress::Sending(task) => task.await.ok(),
+            Progress::Sent(outcome, guard) => Some((*outcome, guard)),
+            Progress::Lost => None,
+        }
+    }
+}
