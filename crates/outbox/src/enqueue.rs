@@ -10,7 +10,7 @@ use diesel::{IntoSql, QueryResult};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use events::Envelope;
 use messaging::Outgoing;
-use postgres::{StoreError, after_commit};
+use postgres::{Statement, StoreError, after_commit, statement};
 use telemetry::TraceContext;
 
 use crate::Outbox;
@@ -51,26 +51,96 @@ impl Outbox {
         if new.is_empty() {
             return Ok(());
         }
-        let mut ids: HashMap<String, i64> = Columns::of(new.iter().map(|(_, message)| message))
-            .insert(conn, now)
-            .await?
-            .into_iter()
-            .collect();
+        let ids = Columns::of(new.iter().map(|(_, message)| message)).insert(conn, now).await?;
         let expected = new.len();
+        match self.hand_over_after_commit(new, ids) {
+            enqueued if enqueued == expected => Ok(()),
+            enqueued => {
+                Err(StoreError::Corrupt(format!("{enqueued} of {expected} events entered the outbox")))
+            }
+        }
+    }
+
+    /// Returns the number of messages that have a row.
+    fn hand_over_after_commit(
+        &self,
+        messages: impl IntoIterator<Item = (usize, Outgoing)>,
+        ids: impl IntoIterator<Item = (String, i64)>,
+    ) -> usize {
+        let mut ids: HashMap<String, i64> = ids.into_iter().collect();
         let with_id = |(lane, message): (usize, Outgoing)| {
             let id = ids.remove(&message.message_id)?;
             Some((lane, Committed { id, message }))
         };
-        let committed: Vec<_> = new.into_iter().filter_map(with_id).collect();
-        if committed.len() != expected {
-            return Err(StoreError::Corrupt(format!(
-                "{} of {expected} events entered the outbox",
-                committed.len()
-            )));
+        let committed: Vec<_> = messages.into_iter().filter_map(with_id).collect();
+        let (count, handover) = (committed.len(), self.0.clone());
+        if count > 0 {
+            after_commit(move || handover.hand_over(committed));
         }
-        let handover = self.0.clone();
-        after_commit(move || handover.hand_over(committed));
-        Ok(())
+        count
+    }
+
+    /// Prepares messages for a statement of the caller that contains [`enqueue_stored!`](crate::enqueue_stored). Each
+    /// enters the outbox only if that statement stores the row with the given id.
+    ///
+    /// # Errors
+    /// When an event cannot be written as JSON.
+    pub fn prepare<'a>(
+        &self,
+        messages: impl IntoIterator<Item = (String, &'a Envelope, Option<&'a TraceContext>)>,
+        now: DateTime<Utc>,
+    ) -> Result<PreparedMessages, StoreError> {
+        let (mut subjects, mut outgoing, mut lanes) = (Vec::new(), Vec::new(), Vec::new());
+        for (subject, envelope, trace) in messages {
+            subjects.push(subject);
+            lanes.push(lane_of(envelope));
+            outgoing.push(message(envelope, trace)?);
+        }
+        Ok(PreparedMessages { outbox: self.clone(), subjects, messages: outgoing, lanes, now })
+    }
+}
+
+/// The part of a statement that enqueues the [prepared messages](Outbox::prepare) of stored rows. It follows a part named
+/// `stored` with a column `id`, uses the parameters `$1` to `$7`, and returns `event_id` and `id`.
+#[macro_export]
+macro_rules! enqueue_stored {
+    () => {
+        "INSERT INTO outbox_messages (event_id, routing_key, body, traceparent, tracestate, created_at)
+        SELECT new.event_id, new.routing_key, new.body, new.traceparent, new.tracestate, $7
+        FROM unnest($1, $2, $3, $4, $5, $6) AS new (subject, event_id, routing_key, body, traceparent, tracestate)
+        JOIN stored ON stored.id = new.subject
+        RETURNING event_id, id"
+    };
+}
+
+/// Messages that a statement of the caller enqueues.
+#[must_use = "they are enqueued by a statement"]
+pub struct PreparedMessages {
+    outbox: Outbox,
+    /// The ids of the rows that they depend on.
+    subjects: Vec<String>,
+    messages: Vec<Outgoing>,
+    lanes: Vec<usize>,
+    now: DateTime<Utc>,
+}
+
+impl PreparedMessages {
+    /// The statement with its first seven parameters.
+    pub fn bind_to(&self, sql: &'static str) -> Statement<'_> {
+        let columns = Columns::of(&self.messages);
+        statement(sql)
+            .bind::<Array<Text>, _>(&self.subjects)
+            .bind::<Array<Text>, _>(columns.event_ids)
+            .bind::<Array<Text>, _>(columns.routing_keys)
+            .bind::<Array<Text>, _>(columns.bodies)
+            .bind::<Array<Nullable<Text>>, _>(columns.traceparents)
+            .bind::<Array<Nullable<Text>>, _>(columns.tracestates)
+            .bind::<Timestamptz, _>(self.now)
+    }
+
+    /// To be called with the ids that the statement returned. Hands over the messages after the commit.
+    pub fn enqueued(self, ids: impl IntoIterator<Item = (String, i64)>) {
+        self.outbox.hand_over_after_commit(self.lanes.into_iter().zip(self.messages), ids);
     }
 }
 

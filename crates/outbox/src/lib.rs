@@ -14,6 +14,7 @@ mod unit;
 
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
+pub use enqueue::PreparedMessages;
 pub use handover::Outbox;
 pub use housekeeping::prune_inbox;
 pub use inbox::{first_time, first_times};

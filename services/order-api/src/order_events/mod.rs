@@ -6,7 +6,7 @@ use diesel_async::AsyncPgConnection;
 use domain::{CodStatus, EventId, EventKind, Mode};
 use events::{Body, Envelope, OrderSnapshot, ProgressData};
 use futures_util::try_join;
-use outbox::Unit;
+use outbox::{PreparedMessages, Unit};
 use postgres::StoreError;
 use telemetry::TraceContext;
 
@@ -61,6 +61,25 @@ impl OrderEvents {
         // Both statements are sent at once, to save a round trip.
         try_join!(appended, self.unit.outbox.enqueue_traced(conn, traced, self.unit.clock.now()))?;
         Ok(())
+    }
+
+    /// Prepares one event for each change, for the statement that stores the orders.
+    pub fn prepare(
+        &self,
+        changes: Vec<OrderChange<'_>>,
+    ) -> Result<(Vec<OrderEvent>, PreparedMessages), StoreError> {
+        let mut rows = Vec::with_capacity(changes.len());
+        let mut envelopes = Vec::with_capacity(changes.len());
+        for mut change in changes {
+            let (order, trace) = (change.order.id.to_string(), change.trace.take());
+            let (row, envelope) = self.event_of(change)?;
+            rows.push(row);
+            envelopes.push((order, envelope, trace));
+        }
+        let messages =
+            envelopes.iter().map(|(order, envelope, trace)| (order.clone(), envelope, trace.as_ref()));
+        let prepared = self.unit.outbox.prepare(messages, self.unit.clock.now())?;
+        Ok((rows, prepared))
     }
 
     fn event_of(&self, change: OrderChange<'_>) -> Result<(OrderEvent, Envelope), StoreError> {

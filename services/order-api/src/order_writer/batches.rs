@@ -13,7 +13,7 @@ use crate::cache::FirstTestOrderCache;
 use crate::domain::{NewOrder, Order, Placement, Scenario, Simulation};
 use crate::order_events::{OrderChange, OrderEvents, Progress};
 use crate::store::placement::PaidOrder;
-use crate::store::{first_test_orders, placement, simulations};
+use crate::store::{first_test_orders, new_orders, placement, simulations};
 
 /// A placed order, with the trace of the request that placed it: a batch has no span of its own.
 type Traced = (Order, Option<TraceContext>);
@@ -53,7 +53,9 @@ impl Apply for InsertBatch {
         new.sort_by_key(|(order, _)| {
             (order.business_id, order.mode.as_str(), &order.order_reference, &order.idempotency_key)
         });
-        let stored = placement::insert(conn, &new).await?;
+        let placed = placed(jobs);
+        let (events, messages) = self.events.prepare(created(&placed))?;
+        let stored = new_orders::insert(conn, &new, &events, messages).await?;
         let outcomes: Vec<_> = jobs
             .iter()
             .map(|job| match stored.contains(&job.order.id.to_string()) {
@@ -61,17 +63,25 @@ impl Apply for InsertBatch {
                 false => InsertOutcome::Conflict,
             })
             .collect();
-        let placed: Vec<Traced> = jobs
-            .iter()
-            .zip(&outcomes)
-            .filter(|(job, outcome)| **outcome == InsertOutcome::Stored && job.placement == Placement::Placed)
-            .map(|(job, _)| (job.order.clone().into_placed(), job.trace.clone()))
-            .collect();
-        announce_created(&self.events, conn, &placed).await?;
+        let placed: Vec<Traced> =
+            placed.into_iter().filter(|(order, _)| stored.contains(&order.id.to_string())).collect();
         self.announce_first_test_orders(conn, &placed).await?;
         simulations::schedule(conn, &requested_simulations(&placed)).await?;
         Ok(outcomes)
     }
+
+    /// Unless a test order is the first of its business, or requests a simulation.
+    fn is_single_statement(&self, jobs: &[Insert]) -> bool {
+        let placed = placed(jobs);
+        let is_known = |(order, _): &Traced| self.first_test_orders.contains(order.business_id);
+        requested_simulations(&placed).is_empty() && placed.iter().all(is_known)
+    }
+}
+
+/// The orders that are placed as soon as they are stored.
+fn placed(jobs: &[Insert]) -> Vec<Traced> {
+    let placed = jobs.iter().filter(|job| job.placement == Placement::Placed);
+    placed.map(|job| (job.order.clone().into_placed(), job.trace.clone())).collect()
 }
 
 impl InsertBatch {
@@ -162,19 +172,19 @@ async fn announce_created(
     conn: &mut AsyncPgConnection,
     placed: &[Traced],
 ) -> Result<(), StoreError> {
-    if placed.is_empty() {
-        return Ok(());
+    if placed.is_empty() { Ok(()) } else { events.record(conn, created(placed)).await }
+}
+
+/// The first event of each order.
+fn created(placed: &[Traced]) -> Vec<OrderChange<'_>> {
+    let mut changes = Vec::with_capacity(placed.len());
+    for (order, trace) in placed {
+        let progress = Progress {
+            event: EventKind::OrderCreated,
+            data: ProgressData::default(),
+            occurred_at: order.updated_at,
+        };
+        changes.push(OrderChange { order, progress, refund_due: false, trace: trace.clone() });
     }
-    let created = |order: &Order| Progress {
-        event: EventKind::OrderCreated,
-        data: ProgressData::default(),
-        occurred_at: order.updated_at,
-    };
-    let changes = placed.iter().map(|(order, trace)| OrderChange {
-        order,
-        progress: created(order),
-        refund_due: false,
-        trace: trace.clone(),
-    });
-    events.record(conn, changes.collect()).await
+    changes
 }

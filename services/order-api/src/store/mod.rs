@@ -14,7 +14,7 @@ pub mod simulations;
 pub mod support;
 pub mod timeline;
 
-mod new_orders;
+pub mod new_orders;
 mod predicates;
 mod rows;
 mod schema;

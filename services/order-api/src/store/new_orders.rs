@@ -1,26 +1,65 @@
 //! Inserts new orders column by column. Each column is one array parameter, so one prepared statement inserts any
 //! number.
 
+use std::collections::HashSet;
+
 use chrono::{DateTime, Utc};
-use diesel::sql_types::{Array, BigInt, Binary, Jsonb, Text, Timestamptz};
+use diesel::QueryableByName;
+use diesel::sql_types::{Array, BigInt, Binary, Jsonb, Nullable, Text, Timestamptz};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::DeliveryState;
-use postgres::{Statement, statement};
+use outbox::{PreparedMessages, enqueue_stored};
+use postgres::{Statement, StoreError, brief_locks};
 use serde_json::Value;
 
-use crate::domain::{NewOrder, Placement};
+use super::timeline;
+use crate::domain::{NewOrder, OrderEvent, Placement};
 
-const INSERT: &str = "
-    INSERT INTO orders (
-        id, business_id, mode, placement, order_reference, idempotency_key, fingerprint, tracking_code, order_source,
-        status, cod_status, payment_type, delivery_fee_paise, cod_amount_paise, details, receipt, created_at, request_id,
-        key_id, meaning, attempt, sequence, updated_at, pending_since)
-    SELECT new.*, 1, (placement = 'placed')::int, created_at, CASE placement WHEN 'placed' THEN NULL ELSE created_at END
-    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) AS new (
-        id, business_id, mode, placement, order_reference, idempotency_key, fingerprint, tracking_code, order_source,
-        status, cod_status, payment_type, delivery_fee_paise, cod_amount_paise, details, receipt, created_at, request_id,
-        key_id, meaning)
-    ON CONFLICT DO NOTHING
-    RETURNING id";
+/// Parameters: messages, orders, events. Messages and events depend on their orders.
+const INSERT: &str = concat!(
+    brief_locks!(),
+    ",
+    stored AS (
+        INSERT INTO orders (
+            id, business_id, mode, placement, order_reference, idempotency_key, fingerprint, tracking_code, order_source,
+            status, cod_status, payment_type, delivery_fee_paise, cod_amount_paise, details, receipt, created_at, request_id,
+            key_id, meaning, attempt, sequence, updated_at, pending_since)
+        SELECT new.*, 1, (placement = 'placed')::int, created_at, CASE placement WHEN 'placed' THEN NULL ELSE created_at END
+        FROM limits
+        CROSS JOIN unnest(
+            $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27) AS new (
+            id, business_id, mode, placement, order_reference, idempotency_key, fingerprint, tracking_code, order_source,
+            status, cod_status, payment_type, delivery_fee_paise, cod_amount_paise, details, receipt, created_at, request_id,
+            key_id, meaning)
+        ON CONFLICT DO NOTHING
+        RETURNING id
+    ),
+    timeline AS (
+        INSERT INTO order_events (
+            order_id, sequence, event_id, business_id, kind, status, cod_status, data, occurred_at, recorded_at)
+        SELECT new.*
+        FROM unnest($28, $29, $30, $31, $32, $33, $34, $35, $36, $37) AS new (
+            order_id, sequence, event_id, business_id, kind, status, cod_status, data, occurred_at, recorded_at)
+        JOIN stored ON stored.id = new.order_id
+    ),
+    sent AS (",
+    enqueue_stored!(),
+    ")
+    SELECT id AS order_id, NULL AS event_id, NULL::bigint AS message_id FROM stored
+    UNION ALL
+    SELECT NULL, event_id, id FROM sent"
+);
+
+/// A stored order, or an enqueued message.
+#[derive(QueryableByName)]
+struct StoredRow {
+    #[diesel(sql_type = Nullable<Text>)]
+    order_id: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    event_id: Option<String>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    message_id: Option<i64>,
+}
 
 #[derive(Default)]
 struct Columns<'a> {
@@ -46,13 +85,26 @@ struct Columns<'a> {
     meanings: Vec<Vec<u8>>,
 }
 
-/// Inserts the orders whose id, reference and key are free, and returns their ids.
-pub(super) fn insert<'a>(new: &[(&'a NewOrder, Placement)]) -> Statement<'a> {
+/// Inserts the orders whose id, reference and key are free, with their first events, and returns their ids.
+pub async fn insert(
+    conn: &mut AsyncPgConnection,
+    new: &[(&NewOrder, Placement)],
+    events: &[OrderEvent],
+    messages: PreparedMessages,
+) -> Result<HashSet<String>, StoreError> {
     let mut columns = Columns::default();
     for (order, placement) in new {
         columns.add(order, *placement);
     }
-    columns.into_statement()
+    let insert = timeline::bind(columns.bind_to(messages.bind_to(INSERT)), events);
+    let rows: Vec<StoredRow> = insert.get_results(conn).await?;
+    let (mut stored, mut enqueued) = (HashSet::new(), Vec::new());
+    for StoredRow { order_id, event_id, message_id } in rows {
+        stored.extend(order_id);
+        enqueued.extend(event_id.zip(message_id));
+    }
+    messages.enqueued(enqueued);
+    Ok(stored)
 }
 
 impl<'a> Columns<'a> {
@@ -80,8 +132,8 @@ impl<'a> Columns<'a> {
         self.meanings.push(order.bound_meaning().as_bytes().to_vec());
     }
 
-    fn into_statement(self) -> Statement<'a> {
-        statement(INSERT)
+    fn bind_to(self, statement: Statement<'a>) -> Statement<'a> {
+        statement
             .bind::<Array<Text>, _>(self.ids)
             .bind::<Array<Text>, _>(self.businesses)
             .bind::<Array<Text>, _>(self.modes)

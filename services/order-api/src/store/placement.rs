@@ -1,34 +1,18 @@
-//! Stores, places and releases orders. Inserting and placing take many orders at once, for write batches.
+//! Places and releases orders. Placing takes many orders at once, for write batches.
 
 use std::collections::HashSet;
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::Text;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, OrderId};
 
+use super::StoreError;
 use super::fleet::changed_at;
 use super::predicates::with_keys;
 use super::rows::{OrderRow, TakeOverRow};
 use super::schema::orders;
-use super::{StoreError, new_orders};
 use crate::domain::{ExistingOrder, NewOrder, Order, Placement};
-
-#[derive(QueryableByName)]
-struct InsertedId {
-    #[diesel(sql_type = Text)]
-    id: String,
-}
-
-/// Inserts the orders whose id, reference and key are free, and returns their ids.
-pub async fn insert(
-    conn: &mut AsyncPgConnection,
-    new: &[(&NewOrder, Placement)],
-) -> Result<HashSet<String>, StoreError> {
-    let inserted: Vec<InsertedId> = new_orders::insert(new).get_results(conn).await?;
-    Ok(inserted.into_iter().map(|inserted| inserted.id).collect())
-}
 
 /// An order whose debit is posted for this attempt.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Jsonb, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, EventId, OrderId};
-use postgres::statement;
+use postgres::{Statement, statement};
 
 use super::StoreError;
 use super::rows::OrderEventRow;
@@ -26,9 +26,14 @@ const APPEND: &str = "
 
 /// Adds events. The primary key ensures that each sequence number is used once.
 pub async fn append(mut conn: &AsyncPgConnection, events: &[OrderEvent]) -> Result<(), StoreError> {
+    bind(statement(APPEND), events).execute(&mut conn).await?;
+    Ok(())
+}
+
+/// Binds the columns of the events, in the order of [`APPEND`].
+pub(super) fn bind<'a>(to: Statement<'a>, events: &'a [OrderEvent]) -> Statement<'a> {
     let texts = |text: fn(&OrderEvent) -> String| events.iter().map(text).collect::<Vec<_>>();
-    statement(APPEND)
-        .bind::<Array<Text>, _>(texts(|event| event.order_id.to_string()))
+    to.bind::<Array<Text>, _>(texts(|event| event.order_id.to_string()))
         .bind::<Array<BigInt>, _>(events.iter().map(|event| event.sequence).collect::<Vec<_>>())
         .bind::<Array<Text>, _>(texts(|event| event.id.to_string()))
         .bind::<Array<Text>, _>(texts(|event| event.business_id.to_string()))
@@ -38,9 +43,6 @@ pub async fn append(mut conn: &AsyncPgConnection, events: &[OrderEvent]) -> Resu
         .bind::<Array<Jsonb>, _>(events.iter().map(|event| &event.data).collect::<Vec<_>>())
         .bind::<Array<Timestamptz>, _>(events.iter().map(|event| event.occurred_at).collect::<Vec<_>>())
         .bind::<Array<Timestamptz>, _>(events.iter().map(|event| event.recorded_at).collect::<Vec<_>>())
-        .execute(&mut conn)
-        .await?;
-    Ok(())
 }
 
 /// The events of an order after `after`, by sequence. Their recorded times increase with the sequence.
