@@ -90,7 +90,7 @@ test-upgrade: programs ## A roll-out and a roll-back of all services under load,
 mutants: packages toolchain $(MUTANTS) ## Mutates the code that decides about money and states, and reports mutants that no test catches; 30 min
 	$(MUTANTS) mutants --output $(or $(CARGO_TARGET_DIR),target)
 
-bench: packages toolchain ## Benchmarks next to a baseline of the same run, into proto-docs/BENCHMARKS.md; ONLY=footprint, orders, debits, live-orders, webhooks, webhooks-drain, webhooks-tenants or costs; ORDERS=5000000 adds a grown table, ONLY=webhooks-grown makes ten million deliveries
+bench: packages toolchain ## Benchmarks next to a baseline of the same run, into proto-docs/BENCHMARKS.md; ONLY=footprint, orders, debits, live-orders, webhooks, webhooks-drain, webhooks-tenants, webhooks-endpoints or costs; ORDERS=5000000 adds a grown table, ONLY=webhooks-grown makes ten million deliveries
 	cargo build --release --workspace --bins
 	cargo bench --package waybill-tests --bench compare -- $(if $(ONLY),--only $(ONLY)) $(if $(ORDERS),--orders $(ORDERS)) $(if $(DELIVERIES),--deliveries $(DELIVERIES))
 

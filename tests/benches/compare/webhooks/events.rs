@@ -85,12 +85,12 @@ impl Source {
                 .map(|(order, sequence)| self.message(order, *sequence))
                 .collect::<Result<_, _>>()?;
             let give_up = Instant::now() + AWAY_MAX;
-            while timeout_at(give_up, self.publisher.publish(&messages))
-                .await
-                .context("the broker is unreachable")?
-                .is_err()
-            {
+            let away = "the broker is unreachable";
+            let mut published = timeout_at(give_up, self.publisher.publish(&messages)).await.context(away)?;
+            while published.is_err() {
                 sleep(Duration::from_millis(50)).await;
+                let again = self.publisher.publish_again(&messages);
+                published = timeout_at(give_up, again).await.context(away)?;
             }
         }
         Ok(())

@@ -5,6 +5,7 @@
 mod backlog;
 mod calibrate;
 mod drain;
+mod endpoints;
 mod events;
 mod grown;
 mod hooks;
@@ -43,8 +44,8 @@ pub(crate) use grown::run as run_grown;
 pub(crate) use receiver::serve as serve_receiver;
 
 /// In the order of execution: those that leave much data come last.
-pub(crate) const GROUPS: [&str; 8] =
-    ["latency", "orders", "drain", "sequence", "isolation", "tenants", "kill", "backlog"];
+pub(crate) const GROUPS: [&str; 9] =
+    ["latency", "orders", "drain", "sequence", "isolation", "tenants", "kill", "endpoints", "backlog"];
 /// The time limit for webhooks to arrive and for their outcomes to be written.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -83,6 +84,7 @@ pub(crate) async fn run(only: Option<&str>) -> anyhow::Result<Section> {
             "isolation" => isolation::run(&bench).await,
             "tenants" => tenants::run(&bench).await,
             "kill" => kill::run(&bench).await,
+            "endpoints" => endpoints::run(&bench).await,
             _ => backlog::run(&bench).await,
         };
         let found = found.with_context(|| format!("webhooks: {group}"))?;

@@ -10,13 +10,53 @@ use super::events::{Order, by_sequence};
 use super::received::Received;
 use super::{Bench, Endpoint, PATIENCE, Row, isolation, steady};
 
-/// The most that a business may have.
-const ENDPOINTS: usize = 20;
-/// Of all accounts together; each event goes to every endpoint of its account.
-const ORDERS: usize = 120;
-/// Slow, but within the timeout: a success.
-const LATE: &str = "/after/9000/";
-const ACCOUNTS: [usize; 2] = [1, 4];
+/// The tenants that cause the trouble.
+struct Slow {
+    what: &'static str,
+    mode: Mode,
+    accounts: usize,
+    /// Of each account.
+    endpoints: usize,
+    /// Of each account; each event goes to every endpoint of its account.
+    orders: usize,
+    path: &'static str,
+}
+
+/// Answers after 9 s are successes, answers after 15 s are not.
+const SLOW: [Slow; 4] = [
+    Slow {
+        what: "20 endpoints of a free account that answer after 9 s",
+        mode: Mode::Test,
+        accounts: 1,
+        endpoints: 20,
+        orders: 120,
+        path: "/after/9000/",
+    },
+    Slow {
+        what: "80 endpoints of four free accounts that answer after 9 s",
+        mode: Mode::Test,
+        accounts: 4,
+        endpoints: 20,
+        orders: 30,
+        path: "/after/9000/",
+    },
+    Slow {
+        what: "64 hanging endpoints of 8 businesses",
+        mode: Mode::Live,
+        accounts: 8,
+        endpoints: 8,
+        orders: 60,
+        path: "/after/15000/",
+    },
+    Slow {
+        what: "500 hanging endpoints of 25 businesses",
+        mode: Mode::Live,
+        accounts: 25,
+        endpoints: 20,
+        orders: 60,
+        path: "/after/15000/",
+    },
+];
 const HEALTHY: usize = 10;
 const PER_SECOND: u32 = 100;
 /// Without and with them, in turns, so that other load on the machine affects both.
@@ -27,27 +67,22 @@ pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     // A second, so that connections are open.
     steady::run(bench, &healthy, (PER_SECOND, Duration::from_secs(1)), "/healthy/").await?;
     let mut rows = Vec::new();
-    for accounts in ACCOUNTS {
+    for slow in SLOW {
         let (mut alone, mut with_others) = (Vec::new(), Vec::new());
         let mut received = Received::default();
         for _ in 0..ROUNDS {
             bench.hooks.forget().await?;
             alone.extend(isolation::measure(bench, &healthy, PER_SECOND, &mut received).await?);
-            say(&format!(
-                "{ORDERS} test orders of {accounts} accounts with {ENDPOINTS} endpoints each, answered after 9 s"
-            ));
-            let late = late(bench, accounts).await?;
+            say(&format!("Orders of {}", slow.what));
+            let endpoints = slow.begin(bench).await?;
             with_others.extend(isolation::measure(bench, &healthy, PER_SECOND, &mut received).await?);
-            bench.delete(&late).await?;
+            bench.delete(&endpoints).await?;
             eventually("deliveries of deleted endpoints to be discarded", PATIENCE, || async {
-                Ok((bench.pending(&late).await? == 0).then_some(()))
+                Ok((bench.pending(&endpoints).await? == 0).then_some(()))
             })
             .await?;
         }
-        let what = format!(
-            "{PER_SECOND}/s to others next to {} endpoints of free accounts that answer after 9 s (accounts: {accounts})",
-            accounts * ENDPOINTS
-        );
+        let what = format!("{PER_SECOND}/s to others next to {}", slow.what);
         rows.push(isolation::compared(&what, alone, with_others, received));
     }
     bench.delete(&healthy).await?;
@@ -65,18 +100,20 @@ async fn healthy(bench: &Bench) -> anyhow::Result<Vec<Endpoint>> {
     Ok(endpoints)
 }
 
-/// The endpoints of new accounts, which have more to send than a measurement takes.
-async fn late(bench: &Bench, accounts: usize) -> anyhow::Result<Vec<Endpoint>> {
-    let mut endpoints = Vec::new();
-    let mut orders: Vec<Order> = Vec::new();
-    for account in 0..accounts {
-        let business = bench.new_business();
-        for number in 0..ENDPOINTS {
-            let path = format!("{LATE}{account}/{number}");
-            endpoints.push(bench.endpoint(business, Mode::Test, &path).await?);
+impl Slow {
+    /// New endpoints, which have more to send than a measurement takes.
+    async fn begin(&self, bench: &Bench) -> anyhow::Result<Vec<Endpoint>> {
+        let mut endpoints = Vec::new();
+        let mut orders: Vec<Order> = Vec::new();
+        for account in 0..self.accounts {
+            let business = bench.new_business();
+            for number in 0..self.endpoints {
+                let path = format!("{}{account}/{number}", self.path);
+                endpoints.push(bench.endpoint(business, self.mode, &path).await?);
+            }
+            orders.extend((0..self.orders).map(|_| bench.source.order(business, self.mode, self.path)));
         }
-        orders.extend((0..ORDERS / accounts).map(|_| bench.source.order(business, Mode::Test, LATE)));
+        bench.source.publish(&by_sequence(&orders, &vec![1; orders.len()])).await?;
+        Ok(endpoints)
     }
-    bench.source.publish(&by_sequence(&orders, &vec![1; orders.len()])).await?;
-    Ok(endpoints)
 }
