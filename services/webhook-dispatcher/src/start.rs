@@ -15,9 +15,10 @@ use crate::commands::{EventIntake, Rewrapped, rewrap_secrets};
 use crate::consumers::{Erasures, WebhookEvents};
 use crate::routes;
 use crate::secrets::SecretCipher;
-use crate::sender::{self, OUTCOMES, Sender, SenderOptions};
+use crate::sender::{OUTCOMES, Sender, SenderOptions};
 use crate::settings::{Settings, Webhooks};
 use crate::state::State;
+use crate::store::LEASE;
 use crate::workers::{self, QueueMonitor};
 
 /// Events processed at once. One transaction takes all that arrived during the previous one.
@@ -80,7 +81,7 @@ fn sender_options(webhooks: &Webhooks) -> SenderOptions {
 
 fn start_workers(chassis: &mut Chassis, state: &Arc<State>, sweep_interval: Duration) {
     let shared = state.clone();
-    chassis.every("renew-leases", sender::LEASE / 4, move |_| workers::renew_leases(shared.clone()));
+    chassis.every("renew-leases", LEASE / 4, move |_| workers::renew_leases(shared.clone()));
     let shared = state.clone();
     chassis.every("sweep", sweep_interval, move |stop| workers::sweep(shared.clone(), stop));
     let (shared, monitor) = (state.clone(), Arc::new(QueueMonitor::default()));

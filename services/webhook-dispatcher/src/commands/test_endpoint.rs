@@ -9,7 +9,7 @@ use webhook_signature::Secret;
 
 use crate::domain::{Attempt, EncryptedSecrets, ForgeryTest, WebhookEvent, is_refusal};
 use crate::secrets::DecryptError;
-use crate::sender::{LEASE, NoTestSlot, Webhook};
+use crate::sender::{NoTestSlot, Webhook};
 use crate::state::State;
 use crate::store::{self, Lease, NewDelivery, NextState, Outcome};
 
@@ -142,7 +142,7 @@ async fn prepare(
     token: i64,
 ) -> Result<(String, EncryptedSecrets), TestError> {
     let now = state.unit.clock.now();
-    let new = NewDelivery { id: delivery, event, endpoint, at: now, lease: Some((token, now + LEASE)) };
+    let new = NewDelivery { id: delivery, event, endpoint, at: now, lease_token: Some(token) };
     state
         .unit
         .database

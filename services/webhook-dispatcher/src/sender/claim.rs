@@ -7,11 +7,10 @@ use tokio::time::Instant;
 
 use super::Sender;
 use super::express::ReadyToSend;
-use super::in_flight::LEASE;
 use super::loads::Room;
 use super::waiting::Key;
 use crate::domain::Slots;
-use crate::store::{self, Asked, ClaimRequest, ClaimedDelivery, Lease};
+use crate::store::{self, Asked, ClaimRequest, ClaimedDelivery, LEASE, Lease};
 
 /// A claim asks for no more endpoints than this; the others follow in the next one.
 const ASKED_MAX: usize = 512;
@@ -20,6 +19,8 @@ const ASKED_MAX: usize = 512;
 #[derive(Default)]
 pub(super) struct Claim {
     pub ready: Vec<ReadyToSend>,
+    /// Another claim may find more.
+    pub more: bool,
     /// When an endpoint with due deliveries may get the next one. The loop is woken when a slot is free.
     pub next_at: Option<Instant>,
 }
@@ -36,7 +37,7 @@ struct Candidates {
 
 impl Sender {
     pub(super) async fn claim(&self, room: usize) -> Result<Claim, StoreError> {
-        let now = self.unit.clock.now();
+        let (now, began) = (self.unit.clock.now(), Instant::now());
         let slots = Slots::of(self.concurrency);
         let (held, free, seen) = self.in_flight.count_and_watch(slots);
         let snapshot = self.waiting.snapshot(now);
@@ -47,12 +48,11 @@ impl Sender {
             limited_until.into_iter().chain(noted.map(|wait| Instant::now() + wait)).min()
         };
         if asked.is_empty() {
-            return Ok(Claim { ready: Vec::new(), next_at: next_at() });
+            return Ok(Claim { next_at: next_at(), ..Claim::default() });
         }
         let excluded = self.in_flight.excluded_from_claims();
         let request = ClaimRequest {
             now,
-            lease_until: now + LEASE,
             token: i64::from_le_bytes(self.unit.entropy.bytes()),
             room: i64::try_from(room).unwrap_or(i64::MAX),
             per_second: self.loads.per_second(),
@@ -75,8 +75,14 @@ impl Sender {
             })
             .await?;
         self.waiting.asked((&keys, snapshot.notes()), &served, &skipped, now);
+        let more = !served.is_empty() || asked.len() == ASKED_MAX;
+        if began.elapsed() > LEASE / 2 {
+            // The leases may expire before they are renewed.
+            self.release(&Vec::from_iter(claimed.iter().map(lease_of))).await;
+            return Ok(Claim { more, next_at: next_at(), ..Claim::default() });
+        }
         let ready = self.admit(claimed, (slots, seen)).await;
-        Ok(Claim { ready, next_at: next_at() })
+        Ok(Claim { ready, more, next_at: next_at() })
     }
 
     fn candidates(&self, due: &[Key]) -> Candidates {
@@ -106,8 +112,6 @@ impl Sender {
             .count_sent(claimed.iter().map(|one| (one.endpoint_id, one.max_per_second)), Instant::now());
         let taken_over = claimed.iter().filter(|one| one.taken_over).count();
         metrics::counter!("webhook_taken_over_total").increment(taken_over as u64);
-        let lease_of =
-            |one: &ClaimedDelivery| Lease { delivery: one.id, business: one.business_id, token: one.token };
         let wanted = claimed.iter().map(|one| (lease_of(one), one.endpoint_id, one.mode));
         let guards = self.in_flight.insert_claimed(wanted, watched);
         let (mut ready, mut excess) = (Vec::with_capacity(claimed.len()), Vec::new());
@@ -120,4 +124,8 @@ impl Sender {
         self.release(&excess).await;
         ready
     }
+}
+
+fn lease_of(claimed: &ClaimedDelivery) -> Lease {
+    Lease { delivery: claimed.id, business: claimed.business_id, token: claimed.token }
 }

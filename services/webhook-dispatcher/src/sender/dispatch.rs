@@ -15,7 +15,7 @@ use super::Sender;
 use super::claim::Claim;
 use super::deliver::span_of;
 use super::express::{Handed, ReadyToSend};
-use super::in_flight::{InFlight, LEASE};
+use super::in_flight::InFlight;
 use super::pace::Pace;
 use super::scan::Scan;
 use crate::store::{self, Lease};
@@ -60,7 +60,7 @@ impl Sender {
             metrics::gauge!("webhook_in_flight").set(count(self.in_flight.len()));
             next = match self.look(&mut work).await {
                 Ok(claim) => {
-                    let more = !claim.ready.is_empty();
+                    let more = claim.more;
                     for ready in claim.ready {
                         self.start(&mut work.sending, ready);
                     }
@@ -114,7 +114,10 @@ impl Sender {
                 Some(handed) = express.recv() => self.take_over(handed, sending),
             }
         };
-        pace.claimed((began, Instant::now()), claim.ready.iter().map(|(claimed, _)| claimed.endpoint_id));
+        if room > 0 {
+            let found = claim.ready.iter().map(|(claimed, _)| claimed.endpoint_id);
+            pace.claimed((began, Instant::now()), found);
+        }
         Ok(claim)
     }
 
@@ -199,8 +202,7 @@ impl Sender {
     pub(crate) async fn renew_leases(&self) -> Result<(), StoreError> {
         let (began, leases) = (Instant::now(), self.in_flight.leases());
         if !leases.is_empty() {
-            let until = self.unit.clock.now() + LEASE;
-            self.unit.database.read(async |conn| store::renew_leases(conn, &leases, until).await).await?;
+            self.unit.database.read(async |conn| store::renew_leases(conn, &leases).await).await?;
         }
         self.in_flight.mark_renewed(began);
         Ok(())

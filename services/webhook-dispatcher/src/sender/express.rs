@@ -2,14 +2,13 @@
 //! stores such a delivery also leases it to this process. Deliveries go this way only while slots are free, so they do
 //! not delay waiting ones. If the process dies, they become due when their leases expire.
 
-use chrono::{DateTime, Utc};
-use domain::{BusinessId, Clock, Entropy, Mode, WebhookDeliveryId};
+use domain::{BusinessId, Entropy, Mode, WebhookDeliveryId};
 use tokio::sync::mpsc::error::SendError;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::Instant;
 
 use super::eager_send::EagerSend;
-use super::in_flight::{InFlight, InFlightSet, LEASE};
+use super::in_flight::{InFlight, InFlightSet};
 use super::loads::Loads;
 use crate::domain::Slots;
 use crate::store::{ClaimedDelivery, Lease, Subscriber};
@@ -30,7 +29,6 @@ pub(crate) enum Handed {
 pub(crate) struct Express {
     in_flight: InFlightSet,
     loads: Loads,
-    clock: Clock,
     entropy: Entropy,
     slots: Slots,
     to_sender: UnboundedSender<Handed>,
@@ -40,17 +38,16 @@ pub(crate) struct Express {
 pub(crate) struct Reservation {
     pub guard: InFlight,
     pub token: i64,
-    pub until: DateTime<Utc>,
 }
 
 impl Express {
     pub(crate) fn new(
         (in_flight, loads): (InFlightSet, Loads),
-        (clock, entropy): (Clock, Entropy),
+        entropy: Entropy,
         slots: Slots,
     ) -> (Self, UnboundedReceiver<Handed>) {
         let (to_sender, ready) = unbounded_channel();
-        (Self { in_flight, loads, clock, entropy, slots, to_sender }, ready)
+        (Self { in_flight, loads, entropy, slots, to_sender }, ready)
     }
 
     /// None if the delivery has to wait for a claim. Takes at most half of an endpoint's slots: waiting deliveries get
@@ -72,7 +69,7 @@ impl Express {
         if !self.loads.take_token(to.endpoint, Instant::now()) {
             return None;
         }
-        Some(Reservation { guard, token, until: self.clock.now() + LEASE })
+        Some(Reservation { guard, token })
     }
 
     /// The same for a delivery that is sent before it is stored: only to endpoints that respond quickly, because the
@@ -86,15 +83,16 @@ impl Express {
         if self.loads.is_quick(to.endpoint) { self.reserve(delivery, key, to) } else { None }
     }
 
-    /// Queues committed deliveries. Returns the leases of those that cannot be sent because the service stops: the
-    /// caller releases them.
+    /// Queues committed deliveries. Returns the leases of those that cannot be sent, because the service stops or the
+    /// commit took too long: the caller releases them.
     #[must_use]
     pub(crate) fn send(&self, ready: Vec<ReadyToSend>) -> Vec<Lease> {
-        let handed = ready.into_iter().map(|ready| {
-            let lease = ready.1.lease();
-            (lease, self.to_sender.send(Handed::Committed(Box::new(ready))))
+        let unsent = ready.into_iter().filter_map(|ready| {
+            let (lease, is_recent) = (ready.1.lease(), ready.1.is_recent());
+            let is_sent = is_recent && self.to_sender.send(Handed::Committed(Box::new(ready))).is_ok();
+            (!is_sent).then_some(lease)
         });
-        handed.filter_map(|(lease, handed)| handed.is_err().then_some(lease)).collect()
+        unsent.collect()
     }
 
     /// Passes on a delivery that is being sent. Returns it if the service stops.
@@ -109,7 +107,7 @@ impl Express {
 
 #[cfg(test)]
 mod tests {
-    use domain::{EndpointId, EventId, EventKind, Mode};
+    use domain::{Clock, EndpointId, EventId, EventKind, Mode};
 
     use super::*;
     use crate::domain::{EncryptedSecret, EncryptedSecrets};
@@ -154,8 +152,7 @@ mod tests {
         let (clock, entropy) = (Clock::system(), Entropy::seeded(1));
         let in_flight = InFlightSet::new(std::sync::Arc::default());
         let shared = (in_flight.clone(), Loads::new(100, 4));
-        let (express, mut ready) =
-            Express::new(shared, (clock.clone(), entropy.clone()), Slots { all: 4, test: 4 });
+        let (express, mut ready) = Express::new(shared, entropy.clone(), Slots { all: 4, test: 4 });
         let (to, business) = (subscriber(&entropy, &clock), BusinessId::generate(&clock, &entropy));
         let reserve =
             || express.reserve(WebhookDeliveryId::generate(&clock, &entropy), (business, Mode::Live), &to);
@@ -169,11 +166,32 @@ mod tests {
     }
 
     #[test]
+    fn a_late_commit_is_not_sent() {
+        let (clock, entropy) = (Clock::system(), Entropy::seeded(1));
+        let shared = (InFlightSet::new(std::sync::Arc::default()), Loads::new(100, 4));
+        let (express, mut ready) = Express::new(shared, entropy.clone(), Slots { all: 4, test: 4 });
+        let (to, business) = (subscriber(&entropy, &clock), BusinessId::generate(&clock, &entropy));
+        let reserve = || {
+            let delivery = WebhookDeliveryId::generate(&clock, &entropy);
+            let reserved = express.reserve(delivery, (business, Mode::Live), &to).expect("a slot");
+            (claimed(reserved.guard.lease(), &to, (&entropy, &clock)), reserved.guard)
+        };
+        let mut late = reserve();
+        late.1.age(crate::store::LEASE / 2);
+        let in_time = reserve();
+        let [late_id, id] = [&late, &in_time].map(|(claimed, _)| claimed.id);
+        let unsent = express.send(vec![late, in_time]);
+        assert_eq!(unsent.iter().map(|lease| lease.delivery).collect::<Vec<_>>(), [late_id]);
+        let Ok(Handed::Committed(sent)) = ready.try_recv() else { panic!("nothing was sent") };
+        assert_eq!(sent.0.id, id);
+    }
+
+    #[test]
     fn only_deliveries_with_a_free_slot_go_by_express() {
         let (clock, entropy) = (Clock::system(), Entropy::seeded(1));
         let shared = (InFlightSet::new(std::sync::Arc::default()), Loads::new(100, 4));
         let slots = Slots { all: 8, test: 4 };
-        let (express, _ready) = Express::new(shared, (clock.clone(), entropy.clone()), slots);
+        let (express, _ready) = Express::new(shared, entropy.clone(), slots);
         let [one, other, third_endpoint] = [(); 3].map(|()| subscriber(&entropy, &clock));
         let [business, second, third] = [(); 3].map(|()| BusinessId::generate(&clock, &entropy));
         let reserve = |business, mode, to: &Subscriber| {

@@ -2,18 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use domain::{BusinessId, EndpointId, Mode, WebhookDeliveryId};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::domain::{Shares, Slots};
-use crate::store::Lease;
+use crate::store::{LEASE, Lease};
 
-/// How long a lease is valid. Short, so that other processes take over the deliveries of a dead one within seconds. While
-/// an attempt runs, its lease is renewed every quarter of this time, so that a slow endpoint is not called twice.
-pub(crate) const LEASE: Duration = Duration::from_secs(4);
 /// Deliveries that were received but whose outcome is not written yet: they are repeated if the process dies.
 const UNWRITTEN_MAX: usize = 64;
 /// Businesses at their limit are considered again when one sixteenth of all slots has been freed.
@@ -62,11 +58,23 @@ struct Held {
 pub(crate) struct InFlight {
     in_flight: InFlightSet,
     lease: Lease,
+    since: Instant,
 }
 
 impl InFlight {
     pub(crate) fn lease(&self) -> Lease {
         self.lease
+    }
+
+    /// Whether the delivery may be sent: the database may have stopped between the lease and its commit for so long that
+    /// the lease is about to expire.
+    pub(crate) fn is_recent(&self) -> bool {
+        self.since.elapsed() < LEASE / 2
+    }
+
+    #[cfg(test)]
+    pub(crate) fn age(&mut self, by: std::time::Duration) {
+        self.since -= by;
     }
 }
 
@@ -77,7 +85,7 @@ impl InFlightSet {
 
     pub(crate) fn insert(&self, lease: Lease, endpoint: EndpointId, mode: Mode) -> InFlight {
         self.lock().insert(lease, endpoint, mode);
-        InFlight { in_flight: self.clone(), lease }
+        InFlight { in_flight: self.clone(), lease, since: Instant::now() }
     }
 
     /// As [`Self::insert`], for a new delivery. None if the endpoint has no slot left, or its business has used its
@@ -97,7 +105,7 @@ impl InFlightSet {
         all.insert(lease, endpoint, mode);
         all.new_deliveries += 1;
         all.new_at.insert(endpoint, Instant::now());
-        Some(InFlight { in_flight: self.clone(), lease })
+        Some(InFlight { in_flight: self.clone(), lease, since: Instant::now() })
     }
 
     /// As [`Self::insert`], for claimed deliveries. If new deliveries took slots since [`Self::count_and_watch`] returned
@@ -115,7 +123,7 @@ impl InFlightSet {
             let is_admitted = is_current || all.shares.may_take(lease.business, mode, free);
             is_admitted.then(|| {
                 all.insert(lease, endpoint, mode);
-                InFlight { in_flight: self.clone(), lease }
+                InFlight { in_flight: self.clone(), lease, since: Instant::now() }
             })
         };
         claimed.map(&mut insert).collect()

@@ -48,7 +48,6 @@ use crate::store::{Lease, Outcome, Subscriber};
 pub(crate) use self::client::{OUTCOMES, Webhook};
 pub(crate) use self::eager_send::EagerSend;
 pub(crate) use self::express::{ReadyToSend, Reservation};
-pub(crate) use self::in_flight::LEASE;
 pub(crate) use self::test_slots::NoTestSlot;
 
 /// The operator's limits and rules for sending.
@@ -102,7 +101,7 @@ impl Sender {
         let loads = Loads::new(options.per_second, i64::try_from(options.per_endpoint)?);
         let (express, ready) = Express::new(
             (in_flight.clone(), loads.clone()),
-            (unit.clock.clone(), unit.entropy.clone()),
+            unit.entropy.clone(),
             Slots::of(options.concurrency),
         );
         let sender = Self {
@@ -191,7 +190,10 @@ impl Sender {
     /// Sends deliveries whose reservations are committed.
     pub(crate) async fn send_now(&self, ready: Vec<ReadyToSend>) {
         let unsent = self.express.send(ready);
-        self.release(&unsent).await;
+        if !unsent.is_empty() {
+            self.release(&unsent).await;
+            self.wake();
+        }
     }
 
     /// As [`WebhookClient::attempt`].

@@ -1,4 +1,4 @@
-//! Claims due deliveries, and renews and releases their leases. Serves all businesses.
+//! Claims due deliveries. Serves all businesses.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
@@ -9,14 +9,13 @@ use postgres::{StoreError, statement};
 use telemetry::TraceContext;
 
 use super::corrupt;
+use super::leases::{is_free, lease_end};
 use super::secrets::SecretColumns;
 use crate::domain::{EncryptedSecrets, Slots};
 
 /// The capacity of the claiming process.
 pub(crate) struct ClaimRequest<'a> {
     pub now: DateTime<Utc>,
-    /// When the leases expire unless they are renewed.
-    pub lease_until: DateTime<Utc>,
     pub token: i64,
     /// How many deliveries at most.
     pub room: i64,
@@ -29,14 +28,6 @@ pub(crate) struct ClaimRequest<'a> {
     pub free: Slots,
     /// Deliveries that this process is still sending, although their leases may have expired.
     pub excluded: &'a [WebhookDeliveryId],
-}
-
-/// The right of one process to send a delivery.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Lease {
-    pub delivery: WebhookDeliveryId,
-    pub business: BusinessId,
-    pub token: i64,
 }
 
 /// An endpoint that may have due deliveries.
@@ -94,7 +85,8 @@ pub(crate) struct ClaimedDelivery {
 ///    keys.
 ///
 /// All joins use whole keys: for a part of a key, the planner would expect many rows.
-const CLAIM: &str = r#"
+const CLAIM: &str = concat!(
+    r#"
 WITH open AS (
     SELECT endpoints.id, endpoints.business_id, least(
         asked.room,
@@ -107,7 +99,7 @@ WITH open AS (
     LEFT JOIN unnest($11, $12, $13) AS held (business_id, in_all, in_test) ON held.business_id = endpoints.business_id
     WHERE NOT endpoints.paused AND endpoints.deleted_at IS NULL AND endpoint_health.disabled_at IS NULL
       AND (endpoint_health.tripped_until IS NULL OR endpoint_health.tripped_until <= $1)
-      AND (coalesce(held.in_test, 0) < $15 OR 'live' = ANY (endpoints.modes))
+      AND (coalesce(held.in_test, 0) < $2 OR 'live' = ANY (endpoints.modes))
 ),
 ready AS (SELECT * FROM open WHERE room > 0 AND held < $14),
 share AS (SELECT 1 + 2 * $3 / greatest(count(*), 1) AS each FROM ready),
@@ -121,13 +113,15 @@ due AS (
         FROM (
             SELECT deliveries.id, deliveries.due_at, deliveries.event_id, deliveries.business_id
             FROM deliveries
-            WHERE deliveries.endpoint_id = ready.id AND deliveries.due_at <= $1
-              AND (deliveries.lease_until IS NULL OR deliveries.lease_until <= $1) AND deliveries.id <> ALL ($7)
+            WHERE deliveries.endpoint_id = ready.id AND deliveries.due_at <= $1 AND deliveries.id <> ALL ($7)
+              AND "#,
+    is_free!(),
+    r#"
             ORDER BY deliveries.due_at, deliveries.id
-            LIMIT least(ready.room, share.each) + CASE WHEN ready.held_test >= $15 THEN 16 ELSE 0 END
+            LIMIT least(ready.room, share.each) + CASE WHEN ready.held_test >= $2 THEN 16 ELSE 0 END
         ) AS first
         JOIN events ON events.event_id = first.event_id AND events.business_id = first.business_id
-        WHERE events.mode <> 'test' OR ready.held_test < $15
+        WHERE events.mode <> 'test' OR ready.held_test < $2
         ORDER BY first.due_at, first.id
         LIMIT least(ready.room, share.each)
     ) AS found
@@ -137,7 +131,7 @@ of_mode AS (
 ),
 of_business AS (
     SELECT *, row_number() OVER (PARTITION BY business_id ORDER BY turn, due_at, id) AS turn_of_business FROM of_mode
-    WHERE NOT test OR held_test + 2 * turn_of_mode <= $15 + 1
+    WHERE NOT test OR held_test + 2 * turn_of_mode <= $2 + 1
 ),
 of_all AS (
     SELECT *, row_number() OVER (ORDER BY turn_of_business, test, due_at, id) AS place,
@@ -148,18 +142,22 @@ of_all AS (
 candidates AS (
     SELECT id, business_id FROM of_all
     WHERE held + turn_of_business + place <= $14 + 1
-      AND (NOT test OR held_test + turn_of_mode + place_of_mode <= $15 + 1)
+      AND (NOT test OR held_test + turn_of_mode + place_of_mode <= $2 + 1)
     ORDER BY place
     LIMIT $3
 ),
 locked AS (
     SELECT deliveries.id, deliveries.business_id, deliveries.lease_token IS NOT NULL AS taken_over FROM deliveries
     JOIN candidates ON candidates.id = deliveries.id AND candidates.business_id = deliveries.business_id
-    WHERE coalesce(deliveries.due_at <= $1, false) AND (deliveries.lease_until IS NULL OR deliveries.lease_until <= $1)
+    WHERE coalesce(deliveries.due_at <= $1, false) AND "#,
+    is_free!(),
+    r#"
     FOR UPDATE OF deliveries SKIP LOCKED
 )
 UPDATE deliveries
-SET lease_until = $2, lease_token = $8
+SET lease_token = $8, lease_until = "#,
+    lease_end!(),
+    r#"
 FROM locked, events, endpoints
 WHERE deliveries.id = locked.id AND deliveries.business_id = locked.business_id
     AND events.event_id = deliveries.event_id AND events.business_id = deliveries.business_id
@@ -170,7 +168,8 @@ RETURNING locked.taken_over, deliveries.id, deliveries.business_id, deliveries.e
     events.mode, events.body, events.occurred_at, events.traceparent, events.tracestate,
     endpoints.max_per_second, endpoints.url, endpoints.secret_ciphertext, endpoints.secret_key_id,
     endpoints.next_secret_ciphertext, endpoints.next_secret_key_id, endpoints.next_secret_from
-"#;
+"#
+);
 
 #[derive(QueryableByName)]
 struct ClaimedRow {
@@ -251,7 +250,7 @@ pub(crate) async fn claim(
     let excluded: Vec<String> = claim.excluded.iter().map(ToString::to_string).collect();
     let rows: Vec<ClaimedRow> = statement(CLAIM)
         .bind::<Timestamptz, _>(claim.now)
-        .bind::<Timestamptz, _>(claim.lease_until)
+        .bind::<BigInt, _>(claim.free.test)
         .bind::<BigInt, _>(claim.room)
         .bind::<Array<Text>, _>(Vec::from_iter(asked().map(|asked| asked.endpoint.to_string())))
         .bind::<Array<Text>, _>(Vec::from_iter(asked().map(|asked| asked.business.to_string())))
@@ -264,66 +263,7 @@ pub(crate) async fn claim(
         .bind::<Array<BigInt>, _>(Vec::from_iter(held().map(|(_, held)| held.all)))
         .bind::<Array<BigInt>, _>(Vec::from_iter(held().map(|(_, held)| held.test)))
         .bind::<BigInt, _>(claim.free.all)
-        .bind::<BigInt, _>(claim.free.test)
         .load(conn)
         .await?;
     rows.into_iter().map(|row| row.into_claimed(claim.token)).collect()
-}
-
-/// Changes the deliveries that still have the tokens of the leases `$1` to `$3`, even if the leases have expired. Skips
-/// locked rows: their outcome is being written, so they need no lease any more.
-macro_rules! of_held {
-    ($change:literal) => {
-        concat!(
-            $change,
-            "
-FROM (
-    SELECT deliveries.id, deliveries.business_id FROM deliveries
-    JOIN unnest($1, $2, $3) AS held (id, business_id, token)
-        ON held.id = deliveries.id AND held.business_id = deliveries.business_id
-    WHERE deliveries.lease_token = held.token
-    FOR UPDATE OF deliveries SKIP LOCKED
-) AS ours
-WHERE deliveries.id = ours.id AND deliveries.business_id = ours.business_id
-"
-        )
-    };
-}
-
-const EXTEND: &str = of_held!("UPDATE deliveries SET lease_until = $4");
-
-/// Extends leases that are still valid. Returns their number.
-pub(crate) async fn renew_leases(
-    conn: &mut AsyncPgConnection,
-    held: &[Lease],
-    until: DateTime<Utc>,
-) -> Result<usize, StoreError> {
-    let (ids, businesses, tokens) = columns(held);
-    Ok(statement(EXTEND)
-        .bind::<Array<Text>, _>(ids)
-        .bind::<Array<Text>, _>(businesses)
-        .bind::<Array<BigInt>, _>(tokens)
-        .bind::<Timestamptz, _>(until)
-        .execute(conn)
-        .await?)
-}
-
-const RELEASE: &str = of_held!("UPDATE deliveries SET lease_until = NULL, lease_token = NULL");
-
-/// Ends leases, so that other processes can claim the deliveries at once.
-pub(crate) async fn release_leases(
-    conn: &mut AsyncPgConnection,
-    held: &[Lease],
-) -> Result<usize, StoreError> {
-    let (ids, businesses, tokens) = columns(held);
-    Ok(statement(RELEASE)
-        .bind::<Array<Text>, _>(ids)
-        .bind::<Array<Text>, _>(businesses)
-        .bind::<Array<BigInt>, _>(tokens)
-        .execute(conn)
-        .await?)
-}
-
-fn columns(held: &[Lease]) -> (Vec<String>, Vec<String>, Vec<i64>) {
-    held.iter().map(|lease| (lease.delivery.to_string(), lease.business.to_string(), lease.token)).collect()
 }

@@ -11,6 +11,7 @@ use postgres::{StoreError, statement};
 use telemetry::TraceContext;
 
 use super::corrupt;
+use super::leases::lease_end;
 use crate::domain::WebhookEvent;
 
 #[derive(Clone, Copy, Debug)]
@@ -20,13 +21,14 @@ pub(crate) struct NewDelivery<'a> {
     pub endpoint: EndpointId,
     /// When it was created.
     pub at: DateTime<Utc>,
-    /// The token and the end of a lease, if the caller would send the delivery immediately.
-    pub lease: Option<(i64, DateTime<Utc>)>,
+    /// The token of a lease, if the caller would send the delivery immediately.
+    pub lease_token: Option<i64>,
 }
 
 /// Events that are already stored are skipped: they were fanned out then. A delivery of an order is due, and leased,
 /// only if no earlier delivery of its queue is pending or parked, in the table or among the new ones.
-const FAN_OUT: &str = "
+const FAN_OUT: &str = concat!(
+    "
     WITH stored AS (
         INSERT INTO events (
             event_id, business_id, order_id, sequence, kind, mode, order_reference, body, traceparent, tracestate,
@@ -39,14 +41,17 @@ const FAN_OUT: &str = "
         id, event_id, endpoint_id, business_id, order_id, sequence, kind, due_at, lease_token, lease_until, in_turn,
         state, attempts, earlier_attempts, created_at)
     SELECT id, event_id, endpoint_id, business_id, order_id, sequence, kind,
-        CASE WHEN head THEN at END, CASE WHEN head THEN lease_token END, CASE WHEN head THEN lease_until END,
+        CASE WHEN head THEN at END, CASE WHEN head THEN lease_token END,
+        CASE WHEN head AND lease_token IS NOT NULL THEN ",
+    lease_end!(),
+    " END,
         order_id IS NOT NULL, 'pending', 0, 0, at
     FROM (
-        SELECT stored.*, new.id, new.endpoint_id, new.lease_token, new.lease_until, new.at,
+        SELECT stored.*, new.id, new.endpoint_id, new.lease_token, new.at,
             stored.order_id IS NULL OR (
                 row_number() OVER (PARTITION BY new.endpoint_id, stored.order_id ORDER BY stored.sequence) = 1
                 AND earlier.id IS NULL) AS head
-        FROM unnest($12, $13, $14, $15, $16, $17) AS new (id, event_id, endpoint_id, lease_token, lease_until, at)
+        FROM unnest($12, $13, $14, $15, $16) AS new (id, event_id, endpoint_id, lease_token, at)
         JOIN stored ON stored.event_id = new.event_id
         LEFT JOIN LATERAL (
             (SELECT id FROM deliveries
@@ -57,7 +62,8 @@ const FAN_OUT: &str = "
             LIMIT 1
         ) AS earlier ON true
     ) AS new
-    RETURNING id, lease_token IS NOT NULL AS leased, due_at IS NOT NULL AS due";
+    RETURNING id, lease_token IS NOT NULL AS leased, due_at IS NOT NULL AS due"
+);
 
 #[derive(QueryableByName)]
 struct FannedOutRow {
@@ -96,8 +102,6 @@ pub(crate) async fn fan_out(
     let parent = |trace: Option<&TraceContext>| trace.map(|trace| trace.traceparent.clone());
     let state = |trace: Option<&TraceContext>| trace.and_then(|trace| trace.tracestate.clone());
     let new = || deliveries.iter();
-    let token = |delivery: &NewDelivery<'_>| delivery.lease.map(|(token, _)| token);
-    let until = |delivery: &NewDelivery<'_>| delivery.lease.map(|(_, until)| until);
     let rows: Vec<FannedOutRow> = statement(FAN_OUT)
         .bind::<Array<Text>, _>(Vec::from_iter(all().map(|event| event.id.to_string())))
         .bind::<Array<Text>, _>(Vec::from_iter(all().map(|event| event.business_id.to_string())))
@@ -113,8 +117,7 @@ pub(crate) async fn fan_out(
         .bind::<Array<Text>, _>(Vec::from_iter(new().map(|delivery| delivery.id.to_string())))
         .bind::<Array<Text>, _>(Vec::from_iter(new().map(|delivery| delivery.event.id.to_string())))
         .bind::<Array<Text>, _>(Vec::from_iter(new().map(|delivery| delivery.endpoint.to_string())))
-        .bind::<Array<Nullable<BigInt>>, _>(Vec::from_iter(new().map(token)))
-        .bind::<Array<Nullable<Timestamptz>>, _>(Vec::from_iter(new().map(until)))
+        .bind::<Array<Nullable<BigInt>>, _>(Vec::from_iter(new().map(|delivery| delivery.lease_token)))
         .bind::<Array<Timestamptz>, _>(Vec::from_iter(new().map(|delivery| delivery.at)))
         .load(&mut conn)
         .await?;

@@ -11,6 +11,7 @@ mod failing;
 mod fan_out;
 mod health;
 mod held_back;
+mod leases;
 mod log;
 mod monitoring;
 mod newly_subscribed;
@@ -30,7 +31,7 @@ mod subscribers;
 
 pub(crate) use announcements::announce;
 pub(crate) use attempts::attempts_of;
-pub(crate) use claims::{Asked, ClaimRequest, ClaimedDelivery, Lease, claim, release_leases, renew_leases};
+pub(crate) use claims::{Asked, ClaimRequest, ClaimedDelivery, claim};
 pub(crate) use deleted_endpoints::discard_for_deleted_endpoints;
 pub(crate) use deliveries::{bring_forward, find_delivery, find_for_redelivery, send_again};
 pub(crate) use endpoints::{
@@ -42,6 +43,7 @@ pub(crate) use failing::{Notice, failing_endpoints, record_notices};
 pub(crate) use fan_out::{InitialState, NewDelivery, fan_out};
 pub(crate) use health::{bring_forward_endpoint, enable, record_forgery_test, reset_test};
 pub(crate) use held_back::{OrderPosition, held_back_events, held_back_overview, hold_back, take_held_back};
+pub(crate) use leases::{LEASE, Lease, release_leases, renew_leases};
 pub(crate) use log::list_deliveries;
 pub(crate) use monitoring::{Breakers, breakers};
 pub(crate) use newly_subscribed::add_newly_subscribed;

@@ -8,23 +8,28 @@ use domain::{BusinessId, EndpointId};
 use postgres::{StoreError, statement};
 
 use super::corrupt;
+use super::leases::is_free;
 
 /// The first delivery that may be claimed, of an endpoint that is neither paused, disabled nor tripped.
 macro_rules! first_due {
     () => {
-        "
+        concat!(
+            "
     SELECT first.due_at, health.tripped_until IS NOT NULL AS half_open
     FROM endpoints
     JOIN endpoint_health AS health
         ON health.endpoint_id = endpoints.id AND health.business_id = endpoints.business_id
     CROSS JOIN LATERAL (
         SELECT due_at FROM deliveries
-        WHERE deliveries.endpoint_id = endpoints.id AND due_at <= $1 AND (lease_until IS NULL OR lease_until <= $1)
+        WHERE deliveries.endpoint_id = endpoints.id AND due_at <= $1 AND ",
+            is_free!(),
+            "
         ORDER BY due_at LIMIT 1
     ) AS first
     WHERE endpoints.id = page.endpoint_id AND endpoints.business_id = page.business_id
       AND NOT endpoints.paused AND endpoints.deleted_at IS NULL AND health.disabled_at IS NULL
       AND (health.tripped_until IS NULL OR health.tripped_until <= $1)"
+        )
     };
 }
 

@@ -5,7 +5,7 @@ use domain::{EndpointId, WebhookDeliveryId};
 use telemetry::TraceContext;
 
 use crate::domain::WebhookEvent;
-use crate::sender::{EagerSend, LEASE, ReadyToSend, Reservation};
+use crate::sender::{EagerSend, ReadyToSend, Reservation};
 use crate::store::{ClaimedDelivery, NewDelivery, Outcome, Subscriber};
 
 /// A delivery that was sent before it is stored.
@@ -56,12 +56,12 @@ impl<'a> Planned<'a> {
     }
 
     pub(super) fn delivery(&self, now: DateTime<Utc>) -> NewDelivery<'_> {
-        let (at, lease) = match &self.lead {
+        let (at, lease_token) = match &self.lead {
             Lead::None => (now, None),
-            Lead::Reserved(Reservation { token, until, .. }) => (now, Some((*token, *until))),
-            Lead::Sent(Sent { at, token, .. }) => (*at, Some((*token, now + LEASE))),
+            Lead::Reserved(Reservation { token, .. }) => (now, Some(*token)),
+            Lead::Sent(Sent { at, token, .. }) => (*at, Some(*token)),
         };
-        NewDelivery { id: self.id, event: self.event, endpoint: self.subscriber.endpoint, at, lease }
+        NewDelivery { id: self.id, event: self.event, endpoint: self.subscriber.endpoint, at, lease_token }
     }
 
     /// None if it is not to be sent now.
