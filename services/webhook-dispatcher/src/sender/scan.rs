@@ -13,8 +13,8 @@ use crate::store::{self, DuePage};
 /// Between two passes.
 const POLL: Duration = Duration::from_secs(1);
 /// Between two pages of a pass.
-const PAGE_PAUSE: Duration = Duration::from_millis(100);
-const PAGE: i64 = 256;
+const PAGE_PAUSE: Duration = Duration::from_millis(40);
+const PAGE: i64 = 64;
 
 /// A pass through all endpoints with unfinished deliveries.
 pub(super) struct Scan {
