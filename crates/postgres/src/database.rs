@@ -132,7 +132,7 @@ impl Database {
         E: From<StoreError>,
     {
         Self::within(READ, async {
-            let mut lease = Lease::new(self.connection().await?);
+            let mut lease = self.lease().await?;
             let outcome = work(lease.connection()?).await;
             lease.return_to_pool();
             outcome
@@ -181,12 +181,17 @@ impl Database {
         .await
     }
 
+    /// A connection without a transaction.
+    pub(crate) async fn lease(&self) -> Result<Lease, StoreError> {
+        Ok(Lease::new(self.connection().await?))
+    }
+
     /// A connection with an open transaction. If `BEGIN` fails because the connection is broken, nothing has happened
     /// yet, so another connection is used.
     pub(crate) async fn begin(&self, sql: &str) -> Result<Lease, StoreError> {
         let deadline = Instant::now() + CHECKOUT;
         loop {
-            let mut lease = Lease::new(self.connection().await?);
+            let mut lease = self.lease().await?;
             match timeout_at(deadline, lease.begin(sql)).await {
                 Ok(Ok(())) => return Ok(lease),
                 Ok(Err(error)) if !error.is_unavailable() || Instant::now() >= deadline => return Err(error),

@@ -86,13 +86,26 @@ impl Drop for Lease {
 
 async fn commit(connection: &mut AsyncPgConnection) -> Result<(), diesel::result::Error> {
     connection.batch_execute(COMMIT).await?;
-    *AnsiTransactionManager::transaction_manager_status_mut(connection) = TransactionManagerStatus::default();
+    set_idle(connection);
     Ok(())
 }
 
+/// Diesel does not notice statements that are sent as text.
+fn set_idle(connection: &mut AsyncPgConnection) {
+    *AnsiTransactionManager::transaction_manager_status_mut(connection) = TransactionManagerStatus::default();
+}
+
+/// Opens a transaction that Diesel does not know, so the work cannot nest another one in it.
+pub(crate) async fn begin_untracked(mut connection: &AsyncPgConnection, sql: &str) -> Result<(), StoreError> {
+    Ok(connection.batch_execute(sql).await?)
+}
+
 async fn roll_back<E>(connection: &mut AsyncPgConnection, error: E) -> Undone<E> {
-    match AnsiTransactionManager::rollback_transaction(connection).await {
-        Ok(()) => Undone::RolledBack(error),
+    match connection.batch_execute("ROLLBACK").await {
+        Ok(()) => {
+            set_idle(connection);
+            Undone::RolledBack(error)
+        }
         Err(_) => Undone::Unknown(error),
     }
 }

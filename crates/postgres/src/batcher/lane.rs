@@ -3,14 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::{FutureExt, try_join};
 use metrics::{counter, histogram};
 use tokio::sync::{Mutex, Notify, mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::one_by_one::SecondRound;
 use super::{Apply, BatcherOptions, Gather, Queued};
-use crate::after_commit::collecting;
-use crate::lease::Undone;
+use crate::after_commit::{AfterCommit, collecting};
+use crate::lease::{Lease, Undone, begin_untracked};
 use crate::{Database, StoreError};
 
 /// How long a job may wait in the queue. Older jobs are rejected without running: after a database outage, their callers
@@ -18,6 +19,9 @@ use crate::{Database, StoreError};
 const QUEUE_WAIT: Duration = Duration::from_secs(5);
 /// The time limit of a transaction, including the wait for its connection.
 const TRANSACTION: Duration = Duration::from_secs(5);
+
+/// How long a broken connection is replaced by another.
+const BEGIN_RETRIED: Duration = Duration::from_secs(2);
 
 /// A batch waits only briefly for a lock. The job that needs it then waits alone and does not delay the others.
 const BEGIN: &str = "BEGIN; SET LOCAL lock_timeout = '250ms'";
@@ -152,9 +156,7 @@ where
                 let outcomes = self.database.read(async |conn| self.apply.apply(conn, jobs).await).await;
                 return outcomes.and_then(|outcomes| one_for_each(jobs.len(), outcomes)).map_err(undone);
             };
-            let mut lease = self.database.begin(begin).await.map_err(Undone::Unknown)?;
-            let connection = lease.connection().map_err(Undone::Unknown)?;
-            let (outcomes, after_commit) = collecting(self.apply.apply(connection, jobs)).await;
+            let (lease, outcomes, after_commit) = self.begun(begin, jobs).await.map_err(Undone::Unknown)?;
             let outcomes = outcomes.and_then(|outcomes| one_for_each(jobs.len(), outcomes));
             let outcomes = lease.finish(outcomes).await?;
             after_commit.run();
@@ -165,7 +167,31 @@ where
         histogram!("write_batch_duration_seconds", "batcher" => self.name).record(started.elapsed());
         ended
     }
+
+    /// Opens a transaction and applies the jobs. Broken connections are replaced.
+    async fn begun(&self, begin: &str, jobs: &[A::Job]) -> Result<Begun<A>, StoreError> {
+        if !self.apply.begins_with_reads() {
+            let mut lease = self.database.begin(begin).await?;
+            let (outcomes, after_commit) = collecting(self.apply.apply(lease.connection()?, jobs)).await;
+            return Ok((lease, outcomes, after_commit));
+        }
+        let deadline = Instant::now() + BEGIN_RETRIED;
+        loop {
+            let mut lease = self.database.lease().await?;
+            let connection = &*lease.connection()?;
+            let applied = collecting(self.apply.apply(connection, jobs)).map(Ok);
+            // Polled in this order: nothing follows the first statements before `BEGIN` has succeeded.
+            match try_join!(begin_untracked(connection, begin), applied) {
+                Ok(((), (outcomes, after_commit))) => return Ok((lease, outcomes, after_commit)),
+                Err(error) if !error.is_unavailable() || Instant::now() >= deadline => return Err(error),
+                Err(error) => tracing::debug!(%error, "pooled connection broken; taking another"),
+            }
+        }
+    }
 }
+
+/// A transaction in which the jobs were applied.
+type Begun<A> = (Lease, Result<Vec<<A as Apply>::Outcome>, StoreError>, AfterCommit);
 
 /// A statement without a transaction that the server rejected has no effect.
 fn undone(error: StoreError) -> Undone<StoreError> {

@@ -29,7 +29,7 @@ pub trait Apply: Send + Sync + 'static {
     /// job fails alone. A job may therefore run again, but never after a possible commit.
     fn apply(
         &self,
-        connection: &mut AsyncPgConnection,
+        connection: &AsyncPgConnection,
         jobs: &[Self::Job],
     ) -> impl Future<Output = Result<Vec<Self::Outcome>, StoreError>> + Send;
 
@@ -38,6 +38,13 @@ pub trait Apply: Send + Sync + 'static {
     /// [`brief_locks!`](crate::brief_locks).
     fn is_single_statement(&self, jobs: &[Self::Job]) -> bool {
         let _ = jobs;
+        false
+    }
+
+    /// Whether the first statements of `apply`, up to its first wait for an answer, only read and lock. Then `BEGIN` is
+    /// sent together with them, which saves a round trip. They must not write: if `BEGIN` fails, they run outside of the
+    /// transaction. No later statement is sent then.
+    fn begins_with_reads(&self) -> bool {
         false
     }
 }

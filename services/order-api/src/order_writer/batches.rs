@@ -45,7 +45,7 @@ impl Apply for InsertBatch {
 
     async fn apply(
         &self,
-        conn: &mut AsyncPgConnection,
+        conn: &AsyncPgConnection,
         jobs: &[Insert],
     ) -> Result<Vec<InsertOutcome>, StoreError> {
         let mut new: Vec<_> = jobs.iter().map(|job| (&job.order, job.placement)).collect();
@@ -92,7 +92,7 @@ impl InsertBatch {
     /// Announces businesses with their first test order in this batch, in the trace of that order.
     async fn announce_first_test_orders(
         &self,
-        conn: &mut AsyncPgConnection,
+        conn: &AsyncPgConnection,
         placed: &[Traced],
     ) -> Result<(), StoreError> {
         let mut traces: BTreeMap<BusinessId, Option<&TraceContext>> = BTreeMap::new();
@@ -149,30 +149,27 @@ impl Apply for PlaceBatch {
     type Job = PlacePaid;
     type Outcome = ();
 
-    async fn apply(&self, conn: &mut AsyncPgConnection, jobs: &[PlacePaid]) -> Result<Vec<()>, StoreError> {
+    async fn apply(&self, conn: &AsyncPgConnection, jobs: &[PlacePaid]) -> Result<Vec<()>, StoreError> {
         let paid: Vec<_> = jobs.iter().map(|job| job.order).collect();
         let traces: HashMap<OrderId, &Option<TraceContext>> =
             jobs.iter().map(|job| (job.order.order_id, &job.trace)).collect();
-        let placed: Vec<Traced> = placement::place(conn, &paid, self.clock.now())
-            .await?
-            .into_iter()
-            .map(|order| {
-                let trace = traces.get(&order.id).and_then(|trace| (*trace).clone());
-                (order, trace)
-            })
-            .collect();
-        announce_created(&self.events, conn, &placed).await?;
+        let traced = |order: Order| {
+            let trace = traces.get(&order.id).and_then(|trace| (*trace).clone());
+            (order, trace)
+        };
+        let pending = placement::about_to_be_placed(conn, &paid, self.clock.now()).await?;
+        if !pending.is_empty() {
+            let placed: Vec<Traced> = pending.into_iter().map(traced).collect();
+            let (events, messages) = self.events.prepare(created(&placed))?;
+            placement::place(conn, &paid, &events, messages).await?;
+        }
         Ok(vec![(); jobs.len()])
     }
-}
 
-/// Records `order.created`, the first event of each order.
-async fn announce_created(
-    events: &OrderEvents,
-    conn: &mut AsyncPgConnection,
-    placed: &[Traced],
-) -> Result<(), StoreError> {
-    if placed.is_empty() { Ok(()) } else { events.record(conn, created(placed)).await }
+    /// It reads the orders, and one statement places those that have not changed meanwhile.
+    fn is_single_statement(&self, _: &[PlacePaid]) -> bool {
+        true
+    }
 }
 
 /// The first event of each order.

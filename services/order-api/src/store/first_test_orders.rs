@@ -20,7 +20,7 @@ struct Added {
 
 /// Adds businesses, and returns those that were new.
 pub async fn add(
-    conn: &mut AsyncPgConnection,
+    mut conn: &AsyncPgConnection,
     businesses: impl IntoIterator<Item = BusinessId>,
     now: DateTime<Utc>,
 ) -> Result<Vec<BusinessId>, StoreError> {
@@ -29,7 +29,7 @@ pub async fn add(
         return Ok(Vec::new());
     }
     let added: Vec<Added> =
-        statement(ADD).bind::<Array<Text>, _>(ids).bind::<Timestamptz, _>(now).get_results(conn).await?;
+        statement(ADD).bind::<Array<Text>, _>(ids).bind::<Timestamptz, _>(now).get_results(&mut conn).await?;
     let read =
         |added: Added| added.business_id.parse().map_err(|error| corrupt("testers.business_id", error));
     added.into_iter().map(read).collect()

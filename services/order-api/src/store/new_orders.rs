@@ -34,14 +34,9 @@ const INSERT: &str = concat!(
         ON CONFLICT DO NOTHING
         RETURNING id
     ),
-    timeline AS (
-        INSERT INTO order_events (
-            order_id, sequence, event_id, business_id, kind, status, cod_status, data, occurred_at, recorded_at)
-        SELECT new.*
-        FROM unnest($28, $29, $30, $31, $32, $33, $34, $35, $36, $37) AS new (
-            order_id, sequence, event_id, business_id, kind, status, cod_status, data, occurred_at, recorded_at)
-        JOIN stored ON stored.id = new.order_id
-    ),
+    ",
+    timeline::of_stored!("$28, $29, $30, $31, $32, $33, $34, $35, $36, $37"),
+    ",
     sent AS (",
     enqueue_stored!(),
     ")
@@ -87,7 +82,7 @@ struct Columns<'a> {
 
 /// Inserts the orders whose id, reference and key are free, with their first events, and returns their ids.
 pub async fn insert(
-    conn: &mut AsyncPgConnection,
+    mut conn: &AsyncPgConnection,
     new: &[(&NewOrder, Placement)],
     events: &[OrderEvent],
     messages: PreparedMessages,
@@ -97,7 +92,7 @@ pub async fn insert(
         columns.add(order, *placement);
     }
     let insert = timeline::bind(columns.bind_to(messages.bind_to(INSERT)), events);
-    let rows: Vec<StoredRow> = insert.get_results(conn).await?;
+    let rows: Vec<StoredRow> = insert.get_results(&mut conn).await?;
     let (mut stored, mut enqueued) = (HashSet::new(), Vec::new());
     for StoredRow { order_id, event_id, message_id } in rows {
         stored.extend(order_id);

@@ -22,7 +22,7 @@ struct Row {
 }
 
 /// Schedules runs. A new run replaces the previous one of the same order.
-pub async fn schedule(conn: &mut AsyncPgConnection, runs: &[Simulation]) -> Result<(), StoreError> {
+pub async fn schedule(mut conn: &AsyncPgConnection, runs: &[Simulation]) -> Result<(), StoreError> {
     if runs.is_empty() {
         return Ok(());
     }
@@ -45,7 +45,7 @@ pub async fn schedule(conn: &mut AsyncPgConnection, runs: &[Simulation]) -> Resu
             simulations::steps_done.eq(excluded(simulations::steps_done)),
             simulations::next_at.eq(excluded(simulations::next_at)),
         ))
-        .execute(conn)
+        .execute(&mut conn)
         .await?;
     Ok(())
 }

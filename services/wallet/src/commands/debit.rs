@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, OrderId, Paise, TransferId};
+use futures_util::try_join;
 use metrics::counter;
 use outbox::Unit;
 use postgres::{Apply, Batcher, BatcherOptions, StoreError};
@@ -66,7 +67,7 @@ impl Apply for ApplyDebits {
 
     async fn apply(
         &self,
-        conn: &mut AsyncPgConnection,
+        conn: &AsyncPgConnection,
         jobs: &[DebitJob],
     ) -> Result<Vec<Result<Debit, DebitRefusal>>, StoreError> {
         let decided = decide(self.known(conn, jobs).await?, jobs);
@@ -75,28 +76,31 @@ impl Apply for ApplyDebits {
         }
         Ok(decided.answers)
     }
+
+    fn begins_with_reads(&self) -> bool {
+        true
+    }
 }
 
 impl ApplyDebits {
-    /// Reads debits after locking the wallets, so that it sees the decisions of earlier transactions.
-    async fn known(&self, conn: &mut AsyncPgConnection, jobs: &[DebitJob]) -> Result<Known, StoreError> {
+    /// Reads debits after locking the wallets, so that it sees the decisions of earlier transactions. Both statements are
+    /// sent at once; PostgreSQL runs one after the other.
+    async fn known(&self, conn: &AsyncPgConnection, jobs: &[DebitJob]) -> Result<Known, StoreError> {
         let businesses: BTreeSet<BusinessId> = jobs.iter().map(|job| job.business).collect();
         let orders: BTreeSet<OrderId> = jobs.iter().map(|job| job.id.order).collect();
         let businesses: Vec<_> = businesses.into_iter().collect();
         let orders: Vec<_> = orders.into_iter().collect();
         let mut known = Known::default();
-        for WalletRecord { business, wallet, low_balance_threshold, .. } in
-            store::wallets::lock(conn, &businesses).await?
-        {
+        let (wallets, debits) =
+            try_join!(store::wallets::lock(conn, &businesses), store::debits::of_orders(conn, &orders))?;
+        for WalletRecord { business, wallet, low_balance_threshold, .. } in wallets {
             known.add_wallet(business, wallet, low_balance_threshold.unwrap_or(self.default_threshold));
         }
-        for debit in store::debits::of_orders(conn, &orders).await? {
-            known.add_debit(debit);
-        }
+        debits.into_iter().for_each(|debit| known.add_debit(debit));
         Ok(known)
     }
 
-    async fn write(&self, conn: &mut AsyncPgConnection, decided: &Decided) -> Result<(), StoreError> {
+    async fn write(&self, conn: &AsyncPgConnection, decided: &Decided) -> Result<(), StoreError> {
         let Unit { clock, entropy, outbox, .. } = &self.unit;
         let now = clock.now();
         let mut transfers = Vec::new();

@@ -38,12 +38,15 @@ impl DebitRow {
 
 /// All debits of these orders, for any attempt and business: an order pays once, whichever business a request names.
 pub(crate) async fn of_orders(
-    conn: &mut AsyncPgConnection,
+    mut conn: &AsyncPgConnection,
     orders: &[OrderId],
 ) -> Result<Vec<Debit>, StoreError> {
     let ids: Vec<String> = orders.iter().map(OrderId::to_string).collect();
-    let rows =
-        debits::table.filter(debits::order_id.eq_any(ids)).select(DebitRow::as_select()).load(conn).await?;
+    let rows = debits::table
+        .filter(debits::order_id.eq_any(ids))
+        .select(DebitRow::as_select())
+        .load(&mut conn)
+        .await?;
     rows.into_iter().map(DebitRow::into_debit).collect()
 }
 

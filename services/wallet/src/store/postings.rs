@@ -53,7 +53,7 @@ struct Written {
 }
 
 pub(crate) async fn write(
-    conn: &mut AsyncPgConnection,
+    mut conn: &AsyncPgConnection,
     postings: Postings<'_>,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
@@ -67,7 +67,7 @@ pub(crate) async fn write(
     let write = statement(WRITE).bind::<Timestamptz, _>(now);
     let write = entries.bind(bind_wallets(postings.wallets, write));
     let write = bind_debits(postings.debits, transfers.bind(write));
-    let written: Written = write.get_result(conn).await?;
+    let written: Written = write.get_result(&mut conn).await?;
     expect_rows(
         "updating wallets",
         postings.wallets.len(),

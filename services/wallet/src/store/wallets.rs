@@ -74,7 +74,7 @@ pub(crate) async fn businesses(
 /// Locks the existing wallets of these businesses, in the order of their ids, so that transactions with common wallets wait
 /// for each other instead of deadlocking.
 pub(crate) async fn lock(
-    conn: &mut AsyncPgConnection,
+    mut conn: &AsyncPgConnection,
     businesses: &[BusinessId],
 ) -> Result<Vec<WalletRecord>, StoreError> {
     let ids: Vec<String> = businesses.iter().map(BusinessId::to_string).collect();
@@ -83,7 +83,7 @@ pub(crate) async fn lock(
         .order(wallets::business_id)
         .select(WalletRow::as_select())
         .for_no_key_update()
-        .load(conn)
+        .load(&mut conn)
         .await?;
     rows.into_iter().map(WalletRow::into_record).collect()
 }

@@ -38,7 +38,7 @@ impl Apply for Write {
 
     async fn apply(
         &self,
-        conn: &mut AsyncPgConnection,
+        conn: &AsyncPgConnection,
         outcomes: &[Outcome],
     ) -> Result<Vec<Recorded>, StoreError> {
         let Self(unit) = self;

@@ -126,7 +126,7 @@ struct HeldBackRow {
 
 /// Removes and returns the events at these positions. The caller holds the streams' locks.
 pub(crate) async fn take_held_back(
-    conn: &mut AsyncPgConnection,
+    mut conn: &AsyncPgConnection,
     positions: &[OrderPosition],
 ) -> Result<BTreeMap<(OrderId, i64), Incoming>, StoreError> {
     if positions.is_empty() {
@@ -137,7 +137,7 @@ pub(crate) async fn take_held_back(
         .bind::<Array<Text>, _>(Vec::from_iter(all().map(|position| position.order.to_string())))
         .bind::<Array<Text>, _>(Vec::from_iter(all().map(|position| position.business.to_string())))
         .bind::<Array<BigInt>, _>(Vec::from_iter(all().map(|position| position.sequence)))
-        .load(conn)
+        .load(&mut conn)
         .await?;
     rows.into_iter().map(HeldBackRow::into_event).collect()
 }

@@ -103,7 +103,7 @@ impl Recorded {
 
 /// Also returns the announcements of endpoints that these outcomes disabled. `jitter` returns numbers between -1 and 1.
 pub(crate) async fn record(
-    conn: &mut AsyncPgConnection,
+    conn: &AsyncPgConnection,
     outcomes: &[Outcome],
     now: DateTime<Utc>,
     jitter: impl Fn() -> f64 + Send,

@@ -52,7 +52,7 @@ impl Apply for AcceptBatch {
 
     async fn apply(
         &self,
-        conn: &mut AsyncPgConnection,
+        conn: &AsyncPgConnection,
         accepting: &[AcceptJob],
     ) -> Result<Vec<Result<Accepted, EventRejected>>, StoreError> {
         let now = self.0.unit.clock.now();
@@ -190,7 +190,7 @@ impl AcceptBatch {
     /// process has accepted meanwhile.
     async fn record(
         &self,
-        conn: &mut AsyncPgConnection,
+        conn: &AsyncPgConnection,
         outcomes: &[Outcome],
         now: DateTime<Utc>,
     ) -> Result<Vec<Recorded>, StoreError> {
@@ -244,7 +244,7 @@ async fn put_in_order<'a>(
 
 /// The events whose turn has come. Held-back ones are removed from their table.
 async fn take_released<'a>(
-    conn: &mut AsyncPgConnection,
+    conn: &AsyncPgConnection,
     released: &[Released<'a>],
 ) -> Result<Vec<Cow<'a, Incoming>>, StoreError> {
     let positions = released.iter().filter_map(|released| match released {

@@ -113,7 +113,7 @@ impl Apply for LookUp {
 
     async fn apply(
         &self,
-        conn: &mut AsyncPgConnection,
+        conn: &AsyncPgConnection,
         lookups: &[Lookup],
     ) -> Result<Vec<Option<Vec<Subscriber>>>, StoreError> {
         let subjects: BTreeSet<Subject> = lookups.iter().map(|lookup| lookup.subject).collect();

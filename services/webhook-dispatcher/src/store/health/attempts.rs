@@ -61,7 +61,7 @@ fn by_endpoint(outcomes: &[&Outcome]) -> BTreeMap<String, EndpointSamples> {
 /// Returns the announcements of disabled endpoints, and changes to report after the commit. An endpoint that keeps
 /// succeeding is updated once a second, not once per batch.
 pub(in crate::store) async fn record_health(
-    conn: &mut AsyncPgConnection,
+    conn: &AsyncPgConnection,
     outcomes: &[&Outcome],
     now: DateTime<Utc>,
     jitter: impl Fn() -> f64,
@@ -180,7 +180,7 @@ struct BreakerRow {
 }
 
 async fn lock(
-    conn: &mut AsyncPgConnection,
+    mut conn: &AsyncPgConnection,
     samples: &BTreeMap<String, EndpointSamples>,
 ) -> Result<Vec<(String, Breaker)>, StoreError> {
     let changes = |samples: &EndpointSamples| {
@@ -191,7 +191,7 @@ async fn lock(
         .bind::<Array<Text>, _>(Vec::from_iter(samples.keys().cloned()))
         .bind::<Array<Nullable<Timestamptz>>, _>(Vec::from_iter(samples.values().map(latest)))
         .bind::<Array<Bool>, _>(Vec::from_iter(samples.values().map(changes)))
-        .load(conn)
+        .load(&mut conn)
         .await?;
     let breaker = |row: BreakerRow| {
         let BreakerRow { endpoint_id, failures_in_a_row, trips, tripped_until } = row;
@@ -245,7 +245,7 @@ impl WrittenRow {
 }
 
 async fn write(
-    conn: &mut AsyncPgConnection,
+    mut conn: &AsyncPgConnection,
     changes: &[Change],
 ) -> Result<Vec<EndpointAnnouncement>, StoreError> {
     let all = || changes.iter();
@@ -268,7 +268,7 @@ async fn write(
         ))
         .bind::<Array<Nullable<Bool>>, _>(Vec::from_iter(all().map(|change| change.samples.test)))
         .bind::<Array<Nullable<Text>>, _>(Vec::from_iter(all().map(|change| change.samples.disable_reason)))
-        .load(conn)
+        .load(&mut conn)
         .await?;
     rows.into_iter().filter_map(WrittenRow::announcement).collect()
 }
@@ -288,7 +288,7 @@ WHERE deliveries.id = waiting.id AND deliveries.business_id = waiting.business_i
 
 /// Makes deliveries due that wait for their next attempt to this endpoint. Returns their number.
 pub(crate) async fn bring_forward_endpoint(
-    conn: &mut AsyncPgConnection,
+    mut conn: &AsyncPgConnection,
     endpoint: &str,
     now: DateTime<Utc>,
 ) -> Result<usize, StoreError> {
@@ -296,6 +296,6 @@ pub(crate) async fn bring_forward_endpoint(
         .bind::<Text, _>(endpoint)
         .bind::<Timestamptz, _>(now)
         .bind::<BigInt, _>(BROUGHT_FORWARD_MAX)
-        .execute(conn)
+        .execute(&mut conn)
         .await?)
 }
