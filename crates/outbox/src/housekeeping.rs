@@ -12,7 +12,7 @@ use postgres::{Database, StoreError, statement};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
-const REPORT: Duration = Duration::from_secs(5);
+const REPORT: Duration = Duration::from_secs(10);
 const PRUNE: Duration = Duration::from_secs(10 * 60);
 /// The broker does not redeliver an event after this time.
 const INBOX_KEPT: TimeDelta = TimeDelta::days(7);

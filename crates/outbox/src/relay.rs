@@ -21,7 +21,7 @@ use crate::{Unit, housekeeping, lanes, rows};
 const SCAN_ROWS_MAX: i64 = 20_000;
 /// The interval of looking for rows that are left behind. A row that is still there at the next look is left behind, so
 /// an event of a killed process is published after two intervals at most.
-const POLL: Duration = Duration::from_secs(2);
+const POLL: Duration = Duration::from_secs(4);
 /// The interval of the first two looks, so that a restarted service soon publishes what it left behind.
 const POLL_AT_START: Duration = Duration::from_millis(500);
 /// The poll interval without notifications while the relay reads all events from the table.

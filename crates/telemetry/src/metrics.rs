@@ -31,7 +31,7 @@ impl Metrics {
     }
 
     /// The interval for calling [`Metrics::upkeep`].
-    pub const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
+    pub const UPKEEP_INTERVAL: Duration = Duration::from_secs(10);
 
     /// Merges recorded samples, which limits the memory between scrapes.
     pub fn upkeep(&self) {

@@ -72,7 +72,8 @@ fn start_workers(settings: &Settings, chassis: &mut Chassis, state: &Arc<State>)
         sweep_rows: settings.reconciliation.sweep_rows.into(),
         instance: format!("{:032x}", state.unit.entropy.u128()),
     });
-    chassis.every("reconciliation", workers::RECONCILIATION_INTERVAL, move |stop| {
+    let between_runs = Duration::from_secs(settings.reconciliation.interval_seconds.into());
+    chassis.every("reconciliation", workers::check_interval(between_runs), move |stop| {
         workers::reconcile(reconciler.clone(), schedule.clone(), stop)
     });
     Ok(())

@@ -10,7 +10,7 @@ use crate::commands::recover_orders::{publish_zeros, recover_orders};
 use crate::domain::Postponed;
 use crate::state::State;
 
-const INTERVAL: Duration = Duration::from_secs(1);
+const INTERVAL: Duration = Duration::from_secs(2);
 
 pub fn start(chassis: &mut Chassis, state: &Arc<State>) {
     publish_zeros();

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use crate::mail::MailSender;
 
 /// Between two looks at the queue without a wake-up. Retries and mails of other instances have none.
-const POLL_INTERVAL: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Sends batch after batch while there are due mails.
 pub(crate) async fn send_mails(sender: MailSender, stop: CancellationToken) {

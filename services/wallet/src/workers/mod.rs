@@ -3,5 +3,5 @@
 mod reconciliation;
 mod top_ups;
 
-pub(crate) use reconciliation::{RECONCILIATION_INTERVAL, reconcile};
+pub(crate) use reconciliation::{check_interval, reconcile};
 pub(crate) use top_ups::{TOP_UPS_INTERVAL, check_pending_top_ups};

@@ -7,8 +7,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::reconcile::{Reconciler, RunError, Schedule};
 
-/// How often an instance checks whether a run is due, and publishes the results of the last one.
-pub(crate) const RECONCILIATION_INTERVAL: Duration = Duration::from_secs(2);
+/// How often an instance checks whether a run is due, and publishes the results of the last one: ten times per run.
+pub(crate) fn check_interval(between_runs: Duration) -> Duration {
+    (between_runs / 10).clamp(Duration::from_secs(2), Duration::from_secs(10))
+}
 
 pub(crate) async fn reconcile(
     reconciler: Arc<Reconciler>,
