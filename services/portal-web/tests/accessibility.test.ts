@@ -58,9 +58,13 @@ beforeAll(async () => {
   receiver.secret = String(endpoint.secret);
   const order = await placeOrder(testKey, LONG_REFERENCE);
   await placeOrder(liveKey, "everybody-live");
-  await until("both webhooks arrive", async () => receiver.received.length === 2);
-  const { data } = await ask(owner, "GET", `/webhook-endpoints/${endpoint.id}/deliveries`, undefined, 200);
-  const [delivery] = data as { id: string }[];
+  // They may arrive before they are listed.
+  const delivery = await until("both webhooks are listed", async () => {
+    const { data } = await ask(owner, "GET", `/webhook-endpoints/${endpoint.id}/deliveries`, undefined, 200);
+    const deliveries = data as { id: string; orderReference: string }[];
+    const of = (reference: string) => deliveries.find((one) => one.orderReference === reference);
+    return of("everybody-live") && of(LONG_REFERENCE);
+  });
   const issued = await operator(
     "POST",
     `/businesses/${business.id}/password-resets`,
@@ -93,7 +97,7 @@ beforeAll(async () => {
       heading: String(endpoint.url),
       dialogs: tab === "settings" ? ["Rotate secret", "Delete endpoint"] : [],
     })),
-    { name: "webhook-delivery", path: `/webhooks/deliveries/${delivery?.id}`, heading: "order.created" },
+    { name: "webhook-delivery", path: `/webhooks/deliveries/${delivery.id}`, heading: "order.created" },
     { name: "wallet", path: "/wallet", heading: "Wallet", dialogs: ["Top up", "Change warning"] },
     { name: "cash", path: "/cash-on-delivery", heading: "Cash on delivery" },
     { name: "subscription", path: "/subscription", heading: "Subscription" },
