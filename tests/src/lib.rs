@@ -166,6 +166,16 @@ impl Business {
         Ok(found)
     }
 
+    /// Waits for an order's latest webhook in the delivery log. A webhook may arrive before it is stored.
+    pub async fn logged_delivery(&self, reference: &str) -> anyhow::Result<Value> {
+        let path = format!("/webhook-endpoints/{}/deliveries?orderReference={reference}", self.endpoint_id);
+        eventually("an order's webhook in the log", PATIENCE, || async {
+            let page = self.portal.get(&path).await?;
+            Ok(page["data"].get(0).cloned())
+        })
+        .await
+    }
+
     /// Kind and amount of each entry of an order in the wallet's statement.
     pub async fn entries_of(&self, order: &str) -> anyhow::Result<Vec<(String, i64)>> {
         let page = self.portal.get("/wallet/entries?limit=100").await?;

@@ -101,8 +101,7 @@ async fn belongings(stack: &Stack, business: &Business) -> anyhow::Result<Belong
     let portal = &business.portal;
     let test = business.integration(&business.test_key)?;
     let order = test.create("of-one-business", &smallest_order("of-one-business")).await?.expect(201)?;
-    business.webhooks_of("of-one-business", 1).await?;
-    let endpoint = &business.endpoint_id;
+    let delivery = business.logged_delivery("of-one-business").await?;
     let first = async |path: &str| {
         let page = portal.get(path).await?;
         text(&page["data"][0], "id")
@@ -114,8 +113,8 @@ async fn belongings(stack: &Stack, business: &Business) -> anyhow::Result<Belong
         ("top-ups", text(&business.top_up(100).await?, "id")?),
         ("recoveries", running_recovery(stack, business).await?),
         ("api-keys", first("/api-keys").await?),
-        ("webhook-deliveries", first(&format!("/webhook-endpoints/{endpoint}/deliveries")).await?),
-        ("webhook-endpoints", endpoint.clone()),
+        ("webhook-deliveries", text(&delivery, "id")?),
+        ("webhook-endpoints", business.endpoint_id.clone()),
         ("invitations", text(&invite(business, "guest").await?, "id")?),
         ("users", users),
         ("sessions", sessions),

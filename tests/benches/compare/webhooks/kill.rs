@@ -53,7 +53,7 @@ async fn kill(bench: &Bench, part: Part, endpoint: &Endpoint) -> anyhow::Result<
     let (before, restarted, ready) = killed?;
     bench.hooks.reaches(events.len(), super::PATIENCE).await?;
     // A duplicate may arrive after the last missing one.
-    bench.settled(std::slice::from_ref(endpoint)).await?;
+    bench.stored(endpoint, events.len()).await?;
     let arrivals = bench.hooks.arrivals().await?;
     let after: Vec<i64> = arrivals.iter().map(|arrival| arrival.at).filter(|at| *at > restarted).collect();
     let first = after.iter().min().map_or(0.0, |at| seconds(at - restarted));

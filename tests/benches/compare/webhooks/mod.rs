@@ -172,6 +172,19 @@ impl Bench {
         .await
     }
 
+    /// Waits until this many deliveries are stored with their outcomes. A webhook may arrive before it is stored.
+    async fn stored(&self, endpoint: &Endpoint, count: usize) -> anyhow::Result<()> {
+        let sql = format!(
+            "SELECT count(*) FROM deliveries WHERE state = 'succeeded' AND endpoint_id = '{}'",
+            endpoint.id
+        );
+        eventually("the deliveries to be stored", PATIENCE, || async {
+            let stored: usize = self.stack.query(Service::WebhookDispatcher, &sql).await?.parse()?;
+            Ok((stored >= count).then_some(()))
+        })
+        .await
+    }
+
     /// Compares the received with the expected webhooks, once all are there or after `PATIENCE`, and resets the
     /// receiver.
     async fn received(&self, expected: &HashSet<Place>) -> anyhow::Result<(Received, Span)> {

@@ -159,7 +159,7 @@ async fn prepare(bench: &Bench, endpoints: &[Endpoint]) -> anyhow::Result<()> {
     let order = [bench.source.order(first.business, first.mode, &first.path)];
     bench.source.publish(&by_sequence(&order, &[1])).await?;
     bench.hooks.reaches(ENDPOINTS_EACH, super::super::PATIENCE).await?;
-    bench.settled(endpoints).await?;
+    bench.stored(first, 1).await?;
     bench.hooks.forget().await?;
     let sample = format!(
         "INSERT INTO bench.filled (deliveries, began_at, event_id, delivery_id)
