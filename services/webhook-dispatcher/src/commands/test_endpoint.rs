@@ -142,7 +142,7 @@ async fn prepare(
     token: i64,
 ) -> Result<(String, EncryptedSecrets), TestError> {
     let now = state.unit.clock.now();
-    let new = NewDelivery { id: delivery, event, endpoint, at: now, lease_token: Some(token) };
+    let new = NewDelivery { id: delivery, event, endpoint, at: now, lease_token: Some(token), success: None };
     state
         .unit
         .database

@@ -8,7 +8,7 @@ use postgres::{Apply, Batcher, BatcherOptions, Gather, StoreError};
 
 use super::waiting::Waiting;
 use crate::domain::Attempt;
-use crate::store::{self, Outcome, Recorded};
+use crate::store::{self, Inserted, Outcome, Recorded};
 
 /// After this time an outcome is abandoned: its lease expires, and the webhook is sent again.
 const ABANDON_AFTER: Duration = Duration::from_secs(120);
@@ -43,7 +43,8 @@ impl Apply for Write {
     ) -> Result<Vec<Recorded>, StoreError> {
         let Self(unit) = self;
         let now = unit.clock.now();
-        let (recorded, disabled) = store::record(conn, outcomes, now, || unit.entropy.jitter()).await?;
+        let (recorded, disabled) =
+            store::record(conn, (outcomes, &Inserted::default()), now, || unit.entropy.jitter()).await?;
         store::announce(conn, unit, disabled, now).await?;
         Ok(recorded)
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use diesel::QueryableByName;
-use diesel::sql_types::{Array, BigInt, Binary, Bool, Nullable, Text, Timestamptz};
+use diesel::sql_types::{Array, BigInt, Binary, Bool, Integer, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{EndpointId, WebhookDeliveryId};
 use postgres::{StoreError, statement};
@@ -23,10 +23,19 @@ pub(crate) struct NewDelivery<'a> {
     pub at: DateTime<Utc>,
     /// The token of a lease, if the caller would send the delivery immediately.
     pub lease_token: Option<i64>,
+    /// Set if it was sent before, and succeeded.
+    pub success: Option<Success>,
+}
+
+/// The outcome of a delivery that needs no further attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Success {
+    pub at: DateTime<Utc>,
+    pub last_status: i32,
 }
 
 /// Events that are already stored are skipped: they were fanned out then. A delivery of an order is due, and leased,
-/// only if no earlier delivery of its queue is pending or parked, in the table or among the new ones.
+/// or succeeded, only if no earlier delivery of its queue is pending or parked, in the table or among the new ones.
 const FAN_OUT: &str = concat!(
     "
     WITH stored AS (
@@ -39,19 +48,22 @@ const FAN_OUT: &str = concat!(
     )
     INSERT INTO deliveries (
         id, event_id, endpoint_id, business_id, order_id, sequence, kind, due_at, lease_token, lease_until, in_turn,
-        state, attempts, earlier_attempts, created_at)
+        state, attempts, earlier_attempts, created_at, completed_at, last_status)
     SELECT id, event_id, endpoint_id, business_id, order_id, sequence, kind,
-        CASE WHEN head THEN at END, CASE WHEN head THEN lease_token END,
-        CASE WHEN head AND lease_token IS NOT NULL THEN ",
+        CASE WHEN head AND NOT done THEN at END, CASE WHEN head AND NOT done THEN lease_token END,
+        CASE WHEN head AND NOT done AND lease_token IS NOT NULL THEN ",
     lease_end!(),
     " END,
-        order_id IS NOT NULL, 'pending', 0, 0, at
+        order_id IS NOT NULL, CASE WHEN head AND done THEN 'succeeded' ELSE 'pending' END, (head AND done)::int, 0, at,
+        CASE WHEN head THEN succeeded_at END, CASE WHEN head THEN last_status END
     FROM (
-        SELECT stored.*, new.id, new.endpoint_id, new.lease_token, new.at,
+        SELECT stored.*, new.id, new.endpoint_id, new.lease_token, new.at, new.succeeded_at, new.last_status,
+            new.succeeded_at IS NOT NULL AS done,
             stored.order_id IS NULL OR (
                 row_number() OVER (PARTITION BY new.endpoint_id, stored.order_id ORDER BY stored.sequence) = 1
                 AND earlier.id IS NULL) AS head
-        FROM unnest($12, $13, $14, $15, $16) AS new (id, event_id, endpoint_id, lease_token, at)
+        FROM unnest($12, $13, $14, $15, $16, $17, $18) AS new (
+            id, event_id, endpoint_id, lease_token, at, succeeded_at, last_status)
         JOIN stored ON stored.event_id = new.event_id
         LEFT JOIN LATERAL (
             (SELECT id FROM deliveries
@@ -62,7 +74,7 @@ const FAN_OUT: &str = concat!(
             LIMIT 1
         ) AS earlier ON true
     ) AS new
-    RETURNING id, lease_token IS NOT NULL AS leased, due_at IS NOT NULL AS due"
+    RETURNING id, lease_token IS NOT NULL AS leased, due_at IS NOT NULL AS due, completed_at IS NOT NULL AS done"
 );
 
 #[derive(QueryableByName)]
@@ -73,6 +85,8 @@ struct FannedOutRow {
     leased: bool,
     #[diesel(sql_type = Bool)]
     due: bool,
+    #[diesel(sql_type = Bool)]
+    done: bool,
 }
 
 /// The state of a new delivery.
@@ -84,6 +98,8 @@ pub(crate) enum InitialState {
     Due,
     /// Behind others of its order.
     Waiting,
+    /// It was sent before.
+    Succeeded,
 }
 
 /// Returns the created deliveries. The caller holds the locks of the orders' streams.
@@ -119,12 +135,19 @@ pub(crate) async fn fan_out(
         .bind::<Array<Text>, _>(Vec::from_iter(new().map(|delivery| delivery.endpoint.to_string())))
         .bind::<Array<Nullable<BigInt>>, _>(Vec::from_iter(new().map(|delivery| delivery.lease_token)))
         .bind::<Array<Timestamptz>, _>(Vec::from_iter(new().map(|delivery| delivery.at)))
+        .bind::<Array<Nullable<Timestamptz>>, _>(Vec::from_iter(
+            new().map(|delivery| delivery.success.map(|success| success.at)),
+        ))
+        .bind::<Array<Nullable<Integer>>, _>(Vec::from_iter(
+            new().map(|delivery| delivery.success.map(|success| success.last_status)),
+        ))
         .load(&mut conn)
         .await?;
-    let state_of = |row: &FannedOutRow| match (row.leased, row.due) {
-        (true, _) => InitialState::Leased,
-        (false, true) => InitialState::Due,
-        (false, false) => InitialState::Waiting,
+    let state_of = |row: &FannedOutRow| match (row.done, row.leased, row.due) {
+        (true, ..) => InitialState::Succeeded,
+        (false, true, _) => InitialState::Leased,
+        (false, false, true) => InitialState::Due,
+        (false, false, false) => InitialState::Waiting,
     };
     rows.iter().map(|row| Ok((row.id.parse().map_err(corrupt)?, state_of(row)))).collect()
 }

@@ -40,7 +40,7 @@ pub(crate) use endpoints::{
 };
 pub(crate) use events::body_of;
 pub(crate) use failing::{Notice, failing_endpoints, record_notices};
-pub(crate) use fan_out::{InitialState, NewDelivery, fan_out};
+pub(crate) use fan_out::{InitialState, NewDelivery, Success, fan_out};
 pub(crate) use health::{bring_forward_endpoint, enable, record_forgery_test, reset_test};
 pub(crate) use held_back::{OrderPosition, held_back_events, held_back_overview, hold_back, take_held_back};
 pub(crate) use leases::{LEASE, Lease, release_leases, renew_leases};
@@ -54,7 +54,7 @@ pub(crate) use parked::{
 };
 pub(crate) use personal_data::{erase_bodies, erase_held_back, erase_responses, mark_erased};
 pub(crate) use queues::{advance, orders_with_queues};
-pub(crate) use record::{NextState, Outcome, Recorded, record, record_state};
+pub(crate) use record::{Inserted, NextState, Outcome, Recorded, record, record_state};
 pub(crate) use recoveries::{
     begin_recovery, count_batch, end_recovery, find_recovery, list_recoveries, lock_due_recovery,
     postpone_recovery, recover_batch,

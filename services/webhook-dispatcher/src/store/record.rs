@@ -13,6 +13,7 @@ use futures_util::try_join;
 use postgres::{StoreError, statement};
 
 use super::attempts::insert_attempts;
+use super::fan_out::Success;
 use super::health::{HealthChange, record_health};
 use super::queues::{Queue, advance};
 use super::streams;
@@ -43,6 +44,11 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
+    pub(crate) fn success(&self) -> Option<Success> {
+        let attempt = self.attempt.as_ref().filter(|_| self.next == NextState::Succeeded)?;
+        Some(Success { at: self.at, last_status: last_status(attempt.response_status) })
+    }
+
     /// When the endpoint gets its next webhook. `has_advanced`: queues of the batch lost their heads.
     fn makes_due(&self, has_advanced: bool, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         self.next.due_at().or((has_advanced && self.queue_order.is_some()).then_some(now))
@@ -101,25 +107,38 @@ impl Recorded {
     }
 }
 
+/// Deliveries that the transaction has inserted before it records outcomes.
+#[derive(Default)]
+pub(crate) struct Inserted {
+    /// Inserted in their final states.
+    pub succeeded: HashSet<WebhookDeliveryId>,
+    /// Others wait behind some of them.
+    pub has_waiting: bool,
+}
+
 /// Also returns the announcements of endpoints that these outcomes disabled. `jitter` returns numbers between -1 and 1.
 pub(crate) async fn record(
     conn: &AsyncPgConnection,
-    outcomes: &[Outcome],
+    (outcomes, inserted): (&[Outcome], &Inserted),
     now: DateTime<Utc>,
     jitter: impl Fn() -> f64 + Send,
 ) -> Result<(Vec<Recorded>, Vec<EndpointAnnouncement>), StoreError> {
+    let Inserted { succeeded, has_waiting } = inserted;
+    let to_write = Vec::from_iter(outcomes.iter().filter(|outcome| !succeeded.contains(&outcome.delivery)));
     // Pipelined: one round trip.
-    let (erased, written) = try_join!(lock_streams(conn, outcomes), write_states(conn, outcomes))?;
-    let ours: Vec<&Outcome> =
-        outcomes.iter().filter(|outcome| written.contains(&outcome.delivery.to_string())).collect();
-    let ended = queues_of_ended(ours.iter().copied());
+    let (erased, mut written) = try_join!(lock_streams(conn, &to_write), write_states(conn, &to_write))?;
+    written.extend(succeeded);
+    let ours = Vec::from_iter(outcomes.iter().filter(|outcome| written.contains(&outcome.delivery)));
+    // What succeeded when it was inserted has only inserted deliveries behind it.
+    let may_advance = |outcome: &&Outcome| *has_waiting || !succeeded.contains(&outcome.delivery);
+    let ended = queues_of_ended(ours.iter().copied().filter(may_advance));
     let ((), advanced, ()) = try_join!(
         insert_attempts(conn, &ours, &erased),
         advance(conn, &ended, now),
         record_head_failures(conn, &ours)
     )?;
     let (disabled, mut health_changes) = record_health(conn, &ours, now, jitter).await?;
-    let is_ours = |outcome: &Outcome| written.contains(&outcome.delivery.to_string());
+    let is_ours = |outcome: &Outcome| written.contains(&outcome.delivery);
     let has_changes = !health_changes.is_empty();
     let recorded = outcomes.iter().map(|outcome| Recorded {
         is_ours: is_ours(outcome),
@@ -139,7 +158,7 @@ pub(crate) async fn record_state(
 ) -> Result<Recorded, StoreError> {
     let ended = queues_of_ended([outcome]);
     streams::lock_streams(conn, ended.iter().map(|queue| queue.order)).await?;
-    let is_ours = !write_states(conn, std::slice::from_ref(outcome)).await?.is_empty();
+    let is_ours = !write_states(conn, &[outcome]).await?.is_empty();
     let advanced = if is_ours { advance(conn, &ended, now).await? } else { 0 };
     let due_at = outcome.makes_due(advanced > 0, now);
     Ok(Recorded { is_ours, due_at, health_changes: Vec::new() })
@@ -156,7 +175,7 @@ fn queues_of_ended<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Vec<Q
 /// either waits for it or is returned here: responses to events of the returned orders are not stored.
 async fn lock_streams(
     conn: &AsyncPgConnection,
-    outcomes: &[Outcome],
+    outcomes: &[&Outcome],
 ) -> Result<BTreeSet<OrderId>, StoreError> {
     let ending = outcomes.iter().filter(|outcome| outcome.next.is_end());
     let ending: BTreeSet<OrderId> = ending.filter_map(|outcome| outcome.queue_order).collect();
@@ -194,9 +213,12 @@ struct IdRow {
 
 async fn write_states(
     mut conn: &AsyncPgConnection,
-    outcomes: &[Outcome],
-) -> Result<HashSet<String>, StoreError> {
-    let all = || outcomes.iter();
+    outcomes: &[&Outcome],
+) -> Result<HashSet<WebhookDeliveryId>, StoreError> {
+    if outcomes.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let all = || outcomes.iter().copied();
     let error = |outcome: &Outcome| match (&outcome.attempt, outcome.next) {
         (Some(attempt), _) => attempt.error.clone(),
         (None, NextState::Discarded) => {
@@ -222,7 +244,7 @@ async fn write_states(
         .bind::<Array<Nullable<Integer>>, _>(all().map(status).collect::<Vec<_>>())
         .load(&mut conn)
         .await?;
-    Ok(rows.into_iter().map(|row| row.id).collect())
+    rows.into_iter().map(|row| row.id.parse().map_err(super::corrupt)).collect()
 }
 
 /// For failed heads of queues. `endpoint_was_up` separates an event that the endpoint refuses from an endpoint that is

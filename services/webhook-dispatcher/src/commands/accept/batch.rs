@@ -18,7 +18,7 @@ use super::planned::{Lead, Planned, Sent};
 use super::{Accepted, Anomaly, AnomalyKind, EventRejected};
 use crate::domain::{Incoming, Plan, Source, Subject, WebhookEvent, plan};
 use crate::state::State;
-use crate::store::{self, InitialState, OrderPosition, Outcome, Recorded, Stream, Subscriber};
+use crate::store::{self, InitialState, Inserted, OrderPosition, Outcome, Recorded, Stream, Subscriber};
 
 const CONSUMER: &str = "webhooks";
 
@@ -80,10 +80,10 @@ impl Apply for AcceptBatch {
         subscribers.extend(store::subscribers(conn, &missing).await?);
         let addressed = address(&released, &subscribers)?;
         let sent = accepting.iter().flat_map(AcceptJob::sent).collect();
-        let (mut accepted, ()) =
-            try_join!(self.fan_out(conn, &addressed, &sent, now), changes.write(conn, now))?;
+        let ((mut accepted, inserted), ()) =
+            try_join!(self.fan_out(conn, &addressed, (&sent, &streams), now), changes.write(conn, now))?;
         let outcomes = Vec::from_iter(sent.values().filter_map(|sent| sent.outcome.clone()));
-        accepted.recorded = self.record(conn, &outcomes, now).await?;
+        accepted.recorded = self.record(conn, (&outcomes, &inserted), now).await?;
         let due = |(outcome, recorded): (&Outcome, &Recorded)| {
             Some(((outcome.endpoint, outcome.business_id), recorded.due_at?))
         };
@@ -124,6 +124,12 @@ fn without_erased_data<'a>(incoming: &'a Incoming, streams: &BTreeMap<OrderId, S
     }
 }
 
+/// Responses to events of erased orders are not stored, which [`store::record`] ensures for deliveries that it writes.
+fn is_erased(event: &WebhookEvent, streams: &BTreeMap<OrderId, Stream>) -> bool {
+    let stream = event.position.and_then(|position| streams.get(&position.order_id));
+    stream.is_some_and(|stream| stream.erased_at.is_some())
+}
+
 pub(super) fn order_of(incoming: &Incoming) -> Option<OrderId> {
     match &incoming.envelope.body {
         Body::Order(event) => Some(event.order.id),
@@ -155,16 +161,16 @@ impl AcceptBatch {
         &self,
         conn: &AsyncPgConnection,
         addressed: &[Addressed<'_>],
-        sent: &SentOf<'_>,
+        (sent, streams): (&SentOf<'_>, &BTreeMap<OrderId, Stream>),
         now: DateTime<Utc>,
-    ) -> Result<Accepted, StoreError> {
+    ) -> Result<(Accepted, Inserted), StoreError> {
         let events: Vec<_> = addressed.iter().map(|(event, trace, _)| (event, *trace)).collect();
         let pairs =
             addressed.iter().flat_map(|(event, trace, to)| to.iter().map(move |to| (event, *trace, to)));
         let ids = self.ascending_ids(addressed.iter().map(|(.., to)| to.len()).sum());
         let planned = ids.into_iter().zip(pairs).map(|(id, (event, trace, subscriber))| {
             let lead = match sent.get(&(event.id, subscriber.endpoint)) {
-                Some(sent) => Lead::Sent(sent),
+                Some(sent) => Lead::Sent(sent, sent.success().filter(|_| !is_erased(event, streams))),
                 None => {
                     let key = (event.business_id, event.mode);
                     self.0.sender.reserve(id, key, subscriber).map_or(Lead::None, Lead::Reserved)
@@ -180,10 +186,12 @@ impl AcceptBatch {
         let due =
             due.map(|planned| (planned.subscriber.endpoint, planned.event.business_id, planned.event.mode));
         let due = due.collect();
+        let succeeded = planned.iter().filter(|planned| is(planned, InitialState::Succeeded));
+        let succeeded = succeeded.map(|planned| planned.id).collect();
         let has_waiting = planned.iter().any(|planned| is(planned, InitialState::Waiting));
         let ready = planned.into_iter().filter(|planned| is(planned, InitialState::Leased));
         let ready = ready.filter_map(Planned::into_ready).collect();
-        Ok(Accepted { ready, due, has_waiting, ..Accepted::default() })
+        Ok((Accepted { ready, due, has_waiting, ..Accepted::default() }, Inserted { succeeded, has_waiting }))
     }
 
     /// Records the outcomes of deliveries that this transaction has stored. The others belong to events that another
@@ -191,14 +199,15 @@ impl AcceptBatch {
     async fn record(
         &self,
         conn: &AsyncPgConnection,
-        outcomes: &[Outcome],
+        (outcomes, inserted): (&[Outcome], &Inserted),
         now: DateTime<Utc>,
     ) -> Result<Vec<Recorded>, StoreError> {
         if outcomes.is_empty() {
             return Ok(Vec::new());
         }
         let unit = &self.0.unit;
-        let (recorded, disabled) = store::record(conn, outcomes, now, || unit.entropy.jitter()).await?;
+        let (recorded, disabled) =
+            store::record(conn, (outcomes, inserted), now, || unit.entropy.jitter()).await?;
         store::announce(conn, unit, disabled, now).await?;
         Ok(recorded)
     }

@@ -6,7 +6,7 @@ use telemetry::TraceContext;
 
 use crate::domain::WebhookEvent;
 use crate::sender::{EagerSend, ReadyToSend, Reservation};
-use crate::store::{ClaimedDelivery, NewDelivery, Outcome, Subscriber};
+use crate::store::{ClaimedDelivery, NewDelivery, Outcome, Subscriber, Success};
 
 /// A delivery that was sent before it is stored.
 #[derive(Clone)]
@@ -25,6 +25,11 @@ impl Sent {
         let EagerSend { delivery, endpoint, token, began_at: at, .. } = *send;
         Self { delivery, endpoint, token, at, outcome }
     }
+
+    /// None if it needs another attempt, or is still being sent.
+    pub(super) fn success(&self) -> Option<Success> {
+        self.outcome.as_ref().and_then(Outcome::success)
+    }
 }
 
 /// How far a delivery is before it is stored.
@@ -33,7 +38,8 @@ pub(super) enum Lead<'a> {
     None,
     /// It may be sent as soon as it is committed.
     Reserved(Reservation),
-    Sent(&'a Sent),
+    /// Before it is stored, and perhaps it succeeded.
+    Sent(&'a Sent, Option<Success>),
 }
 
 pub(super) struct Planned<'a> {
@@ -51,7 +57,7 @@ impl<'a> Planned<'a> {
         subscriber: &'a Subscriber,
         lead: Lead<'a>,
     ) -> Self {
-        let id = if let Lead::Sent(sent) = &lead { sent.delivery } else { id };
+        let id = if let Lead::Sent(sent, _) = &lead { sent.delivery } else { id };
         Self { id, event, trace, subscriber, lead }
     }
 
@@ -59,9 +65,17 @@ impl<'a> Planned<'a> {
         let (at, lease_token) = match &self.lead {
             Lead::None => (now, None),
             Lead::Reserved(Reservation { token, .. }) => (now, Some(*token)),
-            Lead::Sent(Sent { at, token, .. }) => (*at, Some(*token)),
+            Lead::Sent(Sent { at, token, .. }, _) => (*at, Some(*token)),
         };
-        NewDelivery { id: self.id, event: self.event, endpoint: self.subscriber.endpoint, at, lease_token }
+        let success = if let Lead::Sent(_, success) = self.lead { success } else { None };
+        NewDelivery {
+            id: self.id,
+            event: self.event,
+            endpoint: self.subscriber.endpoint,
+            at,
+            lease_token,
+            success,
+        }
     }
 
     /// None if it is not to be sent now.
@@ -70,7 +84,7 @@ impl<'a> Planned<'a> {
             Lead::Reserved(reservation) => {
                 Some(to_send(self.id, (self.event, self.trace), self.subscriber, reservation))
             }
-            Lead::None | Lead::Sent(_) => None,
+            Lead::None | Lead::Sent(..) => None,
         }
     }
 }
