@@ -49,7 +49,7 @@ pub(crate) async fn redeliver(
         .unit
         .database
         .transaction(async |conn| {
-            let queue = store::lock_queue_of_parked_delivery(conn, business, id).await?;
+            let (locked, queue) = store::lock_queue_of_parked_delivery(conn, business, id).await?;
             let stored =
                 store::find_for_redelivery(conn, business, id).await?.ok_or(RedeliverError::NotFound)?;
             if store::find_endpoint(conn, business, stored.endpoint).await?.is_none() {
@@ -64,7 +64,7 @@ pub(crate) async fn redeliver(
                 _ => {
                     store::send_again(conn, business, id, now).await?;
                     // It left its queue: the next delivery there may be due.
-                    store::advance(conn, queue.as_slice(), now).await?;
+                    locked.advance(conn, queue.as_slice(), now).await?;
                     RedeliveryEffect::Queued
                 }
             };

@@ -53,7 +53,7 @@ pub(crate) use parked::{
     park_for_endpoint, replay_parked, set_parked_decision,
 };
 pub(crate) use personal_data::{erase_bodies, erase_held_back, erase_responses, mark_erased};
-pub(crate) use queues::{advance, orders_with_queues};
+pub(crate) use queues::{LockedQueues, orders_with_queues};
 pub(crate) use record::{Inserted, NextState, Outcome, Recorded, record, record_state};
 pub(crate) use recoveries::{
     begin_recovery, count_batch, end_recovery, find_recovery, list_recoveries, lock_due_recovery,
@@ -69,9 +69,7 @@ pub(crate) use secrets::{
     promote_staged_secrets, write_secrets,
 };
 pub(crate) use skipping::skip_blocking;
-pub(crate) use streams::{
-    Stream, advance_streams, begin_streams, clear_erasures, find_streams, lock_streams,
-};
+pub(crate) use streams::{Stream, advance_streams, begin_streams, clear_erasures, find_streams};
 pub(crate) use subscribers::{Subscriber, subscribers};
 
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};

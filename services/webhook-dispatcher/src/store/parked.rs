@@ -7,12 +7,11 @@ use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, EndpointId, OrderId, WebhookDeliveryId};
+use domain::{BusinessId, EndpointId, WebhookDeliveryId};
 use postgres::{StoreError, statement};
 
 use super::corrupt;
-use super::queues::{Queue, advance};
-use super::streams::lock_streams;
+use super::queues::{LockedQueues, Queue};
 use crate::domain::ParkedDecision;
 
 /// Counting stops here.
@@ -165,14 +164,13 @@ async fn unpark(
     }
     let queues: BTreeSet<Queue> =
         rows.iter().filter_map(|row| row.queue().transpose()).collect::<Result<_, _>>()?;
-    let orders: BTreeSet<OrderId> = queues.iter().map(|queue| queue.order).collect();
-    lock_streams(conn, orders).await?;
+    let locked = LockedQueues::lock(conn, queues.iter().map(|queue| queue.order)).await?;
     let changed = statement(sql)
         .bind::<Array<Text>, _>(Vec::from_iter(rows.into_iter().map(|row| row.id)))
         .bind::<Timestamptz, _>(now)
         .execute(conn)
         .await?;
-    advance(conn, &Vec::from_iter(queues), now).await?;
+    locked.advance(conn, &Vec::from_iter(queues), now).await?;
     Ok(changed)
 }
 
@@ -186,7 +184,7 @@ pub(crate) async fn lock_queue_of_parked_delivery(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     id: WebhookDeliveryId,
-) -> Result<Option<Queue>, StoreError> {
+) -> Result<(LockedQueues, Option<Queue>), StoreError> {
     let row: Option<ParkedRow> = statement(QUEUE_OF)
         .bind::<Text, _>(business.to_string())
         .bind::<Text, _>(id.to_string())
@@ -194,8 +192,7 @@ pub(crate) async fn lock_queue_of_parked_delivery(
         .await
         .optional()?;
     let queue = row.as_ref().map(ParkedRow::queue).transpose()?.flatten();
-    lock_streams(conn, queue.map(|queue| queue.order)).await?;
-    Ok(queue)
+    Ok((LockedQueues::lock(conn, queue.map(|queue| queue.order)).await?, queue))
 }
 
 const CLEAR: &str = "

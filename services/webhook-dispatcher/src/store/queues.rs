@@ -1,7 +1,7 @@
 //! Queues keep each order's events in sequence per endpoint: only the head of a queue is due. `fan_out` applies the
 //! same rule to new deliveries.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use diesel::QueryableByName;
@@ -11,12 +11,59 @@ use domain::{BusinessId, EndpointId, OrderId};
 use postgres::{StoreError, statement};
 
 use super::corrupt;
+use super::streams::{Stream, lock_streams};
 
 /// The deliveries of one order to one endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Queue {
     pub order: OrderId,
     pub endpoint: EndpointId,
+}
+
+/// The orders whose streams this transaction has locked. Only with them can a queue get another head, so nothing else
+/// ends, skips, parks or repeats its deliveries at the same time.
+#[derive(Debug, Default)]
+pub(crate) struct LockedQueues(BTreeMap<OrderId, Stream>);
+
+impl LockedQueues {
+    /// Locks the existing streams of these orders, sorted.
+    pub(crate) async fn lock(
+        conn: &AsyncPgConnection,
+        orders: impl IntoIterator<Item = OrderId>,
+    ) -> Result<Self, StoreError> {
+        Ok(Self(lock_streams(conn, orders).await?))
+    }
+
+    pub(crate) fn streams(&self) -> &BTreeMap<OrderId, Stream> {
+        &self.0
+    }
+
+    pub(super) fn erased(&self) -> BTreeSet<OrderId> {
+        self.0.iter().filter(|(_, stream)| stream.erased_at.is_some()).map(|(order, _)| *order).collect()
+    }
+
+    pub(crate) fn streams_mut(&mut self) -> &mut BTreeMap<OrderId, Stream> {
+        &mut self.0
+    }
+
+    /// Adds streams that this transaction inserts.
+    pub(super) fn insert(&mut self, begun: impl IntoIterator<Item = (OrderId, Stream)>) {
+        self.0.extend(begun);
+    }
+
+    /// Makes the head of each queue due, unless it already has a time or is behind a parked delivery. Returns the number
+    /// of heads. To be called whenever a queue loses its head. Serves all businesses.
+    pub(crate) async fn advance(
+        &self,
+        conn: &AsyncPgConnection,
+        queues: &[Queue],
+        now: DateTime<Utc>,
+    ) -> Result<usize, StoreError> {
+        if queues.iter().all(|queue| self.0.contains_key(&queue.order)) {
+            return advance(conn, queues, now).await;
+        }
+        Err(corrupt("an order has no stream"))
+    }
 }
 
 const ADVANCE: &str = "
@@ -36,10 +83,7 @@ WHERE head.id = first.id AND head.business_id = first.business_id AND head.due_a
       WHERE parked.endpoint_id = queue.endpoint_id AND parked.order_id = queue.order_id
         AND parked.state = 'parked' AND parked.in_turn AND parked.sequence < first.sequence OFFSET 0)";
 
-/// Makes the head of each queue due, unless it already has a time or is behind a parked delivery. Returns the number of
-/// heads. To be called whenever a queue loses its head. The caller holds the locks of the orders' streams. Serves all
-/// businesses.
-pub(crate) async fn advance(
+async fn advance(
     mut conn: &AsyncPgConnection,
     queues: &[Queue],
     now: DateTime<Utc>,

@@ -1,7 +1,7 @@
 //! Records the outcomes of a batch of deliveries in one transaction: states, attempts, queues, and the health of
 //! endpoints. Serves all businesses.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -15,8 +15,8 @@ use postgres::{StoreError, statement};
 use super::attempts::insert_attempts;
 use super::fan_out::Success;
 use super::health::{HealthChange, record_health};
-use super::queues::{Queue, advance};
-use super::streams;
+use super::queues::{LockedQueues, Queue};
+use super::streams::Stream;
 use crate::domain::{Attempt, EndpointAnnouncement, last_status};
 
 /// The result of a claimed delivery.
@@ -114,6 +114,8 @@ pub(crate) struct Inserted {
     pub succeeded: HashSet<WebhookDeliveryId>,
     /// Others wait behind some of them.
     pub has_waiting: bool,
+    /// Of their orders, locked or inserted before.
+    pub streams: BTreeMap<OrderId, Stream>,
 }
 
 /// Also returns the announcements of endpoints that these outcomes disabled. `jitter` returns numbers between -1 and 1.
@@ -123,18 +125,20 @@ pub(crate) async fn record(
     now: DateTime<Utc>,
     jitter: impl Fn() -> f64 + Send,
 ) -> Result<(Vec<Recorded>, Vec<EndpointAnnouncement>), StoreError> {
-    let Inserted { succeeded, has_waiting } = inserted;
+    let Inserted { succeeded, has_waiting, streams } = inserted;
     let to_write = Vec::from_iter(outcomes.iter().filter(|outcome| !succeeded.contains(&outcome.delivery)));
     // Pipelined: one round trip.
-    let (erased, mut written) = try_join!(lock_streams(conn, &to_write), write_states(conn, &to_write))?;
+    let (mut locked, mut written) = try_join!(lock_queues(conn, &to_write), write_states(conn, &to_write))?;
     written.extend(succeeded);
+    locked.insert(streams.iter().map(|(order, stream)| (*order, *stream)));
     let ours = Vec::from_iter(outcomes.iter().filter(|outcome| written.contains(&outcome.delivery)));
     // What succeeded when it was inserted has only inserted deliveries behind it.
     let may_advance = |outcome: &&Outcome| *has_waiting || !succeeded.contains(&outcome.delivery);
     let ended = queues_of_ended(ours.iter().copied().filter(may_advance));
+    let erased = locked.erased();
     let ((), advanced, ()) = try_join!(
         insert_attempts(conn, &ours, &erased),
-        advance(conn, &ended, now),
+        locked.advance(conn, &ended, now),
         record_head_failures(conn, &ours)
     )?;
     let (disabled, mut health_changes) = record_health(conn, &ours, now, jitter).await?;
@@ -157,9 +161,9 @@ pub(crate) async fn record_state(
     now: DateTime<Utc>,
 ) -> Result<Recorded, StoreError> {
     let ended = queues_of_ended([outcome]);
-    streams::lock_streams(conn, ended.iter().map(|queue| queue.order)).await?;
+    let locked = LockedQueues::lock(conn, ended.iter().map(|queue| queue.order)).await?;
     let is_ours = !write_states(conn, &[outcome]).await?.is_empty();
-    let advanced = if is_ours { advance(conn, &ended, now).await? } else { 0 };
+    let advanced = if is_ours { locked.advance(conn, &ended, now).await? } else { 0 };
     let due_at = outcome.makes_due(advanced > 0, now);
     Ok(Recorded { is_ours, due_at, health_changes: Vec::new() })
 }
@@ -171,23 +175,14 @@ fn queues_of_ended<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Vec<Q
     Vec::from_iter(ending.filter_map(queue).collect::<BTreeSet<_>>())
 }
 
-/// A delivery that joins a queue whose head ends here either waits for this lock or is seen by `advance`. An erasure
-/// either waits for it or is returned here: responses to events of the returned orders are not stored.
-async fn lock_streams(
-    conn: &AsyncPgConnection,
-    outcomes: &[&Outcome],
-) -> Result<BTreeSet<OrderId>, StoreError> {
+/// A delivery that joins a queue whose head ends here either waits for this lock or is seen when the queue advances. An
+/// erasure either waits for it or is seen here: responses to events of erased orders are not stored.
+async fn lock_queues(conn: &AsyncPgConnection, outcomes: &[&Outcome]) -> Result<LockedQueues, StoreError> {
     let ending = outcomes.iter().filter(|outcome| outcome.next.is_end());
-    let ending: BTreeSet<OrderId> = ending.filter_map(|outcome| outcome.queue_order).collect();
+    let ending = ending.filter_map(|outcome| outcome.queue_order);
     let responded =
         outcomes.iter().filter(|outcome| outcome.attempt.as_ref().is_some_and(Attempt::has_response));
-    let responded = responded.filter_map(|outcome| outcome.order);
-    let locked = streams::lock_streams(conn, ending.iter().copied().chain(responded)).await?;
-    if !ending.iter().all(|order| locked.contains_key(order)) {
-        return Err(super::corrupt("an order has no stream"));
-    }
-    let erased = locked.into_iter().filter(|(_, stream)| stream.erased_at.is_some());
-    Ok(erased.map(|(order, _)| order).collect())
+    LockedQueues::lock(conn, ending.chain(responded.filter_map(|outcome| outcome.order))).await
 }
 
 const WRITE_STATES: &str = r#"

@@ -12,9 +12,8 @@ use domain::{BusinessId, EndpointId, OrderId, RecoveryId, WebhookDeliveryId};
 use postgres::{StoreError, statement};
 
 use super::corrupt;
-use super::queues::{Queue, advance};
+use super::queues::{LockedQueues, Queue};
 use super::schema::recoveries;
-use super::streams::lock_streams;
 use crate::domain::{Recovery, RecoveryState};
 
 #[derive(Queryable, Selectable)]
@@ -346,7 +345,7 @@ pub(crate) async fn recover_batch(
         .filter_map(|row| row.order_id.as_deref())
         .map(|order| order.parse().map_err(corrupt))
         .collect::<Result<_, _>>()?;
-    lock_streams(conn, orders.iter().copied()).await?;
+    let locked = LockedQueues::lock(conn, orders.iter().copied()).await?;
     let sent = statement(SEND_AGAIN)
         .bind::<Text, _>(business.as_str())
         .bind::<Array<Text>, _>(Vec::from_iter(rows.into_iter().map(|row| row.id)))
@@ -354,7 +353,7 @@ pub(crate) async fn recover_batch(
         .execute(conn)
         .await?;
     let queue = |order| Queue { order, endpoint: job.endpoint_id };
-    advance(conn, &Vec::from_iter(orders.into_iter().map(queue)), now).await?;
+    locked.advance(conn, &Vec::from_iter(orders.into_iter().map(queue)), now).await?;
     statement(ADVANCE)
         .bind::<Text, _>(business)
         .bind::<Text, _>(job.id.to_string())

@@ -8,8 +8,7 @@ use domain::{OrderId, WebhookDeliveryId};
 use postgres::{StoreError, statement};
 
 use super::corrupt;
-use super::queues::{Queue, advance};
-use super::streams::lock_streams;
+use super::queues::{LockedQueues, Queue};
 
 /// A delivery that no longer blocks its queue. It keeps its own retries.
 #[derive(Clone, Copy, Debug)]
@@ -71,13 +70,13 @@ pub(crate) async fn skip_blocking(
     }
     let orders: Vec<OrderId> =
         found.iter().map(|row| row.order_id.parse().map_err(corrupt)).collect::<Result<_, _>>()?;
-    lock_streams(conn, orders).await?;
+    let locked = LockedQueues::lock(conn, orders).await?;
     let rows: Vec<Row> = statement(SKIP)
         .bind::<Array<Text>, _>(Vec::from_iter(found.into_iter().map(|row| row.id)))
         .bind::<Timestamptz, _>(now)
         .load(conn)
         .await?;
     let skipped: Vec<Skipped> = rows.into_iter().map(Row::read).collect::<Result<_, _>>()?;
-    advance(conn, &Vec::from_iter(skipped.iter().map(|one| one.queue)), now).await?;
+    locked.advance(conn, &Vec::from_iter(skipped.iter().map(|one| one.queue)), now).await?;
     Ok(skipped)
 }

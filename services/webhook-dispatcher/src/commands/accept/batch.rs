@@ -18,7 +18,9 @@ use super::planned::{Lead, Planned, Sent};
 use super::{Accepted, Anomaly, AnomalyKind, EventRejected};
 use crate::domain::{Incoming, Plan, Source, Subject, WebhookEvent, plan};
 use crate::state::State;
-use crate::store::{self, InitialState, Inserted, OrderPosition, Outcome, Recorded, Stream, Subscriber};
+use crate::store::{
+    self, InitialState, Inserted, LockedQueues, OrderPosition, Outcome, Recorded, Stream, Subscriber,
+};
 
 const CONSUMER: &str = "webhooks";
 
@@ -61,18 +63,19 @@ impl Apply for AcceptBatch {
             jobs.iter().filter(|job| order_of(job).is_none()).map(|job| job.envelope.id).collect();
         let subjects: BTreeSet<Subject> = jobs.iter().filter_map(|job| Subject::of(&job.envelope)).collect();
         // Pipelined: one round trip.
-        let (mut unseen, mut streams, mut subscribers) = try_join!(
+        let (mut unseen, mut locked, mut subscribers) = try_join!(
             outbox::first_times(conn, CONSUMER, &without_order, now),
-            store::lock_streams(conn, jobs.iter().copied().filter_map(order_of)),
+            LockedQueues::lock(conn, jobs.iter().copied().filter_map(order_of)),
             store::subscribers(conn, &subjects),
         )?;
         unseen.extend(jobs.iter().filter(|job| order_of(job).is_some()).map(|job| job.envelope.id));
         // Removing the id also drops duplicates within the batch.
         let fresh: Vec<_> = jobs.iter().copied().filter(|job| unseen.remove(&job.envelope.id)).collect();
-        store::clear_erasures(conn, &placed_again(&fresh, &mut streams)).await?;
+        store::clear_erasures(conn, &placed_again(&fresh, locked.streams_mut())).await?;
+        let streams = locked.streams();
         let fresh: Vec<Cow<'_, Incoming>> =
-            fresh.into_iter().map(|job| without_erased_data(job, &streams)).collect();
-        let mut changes = put_in_order(conn, &fresh, &streams).await?;
+            fresh.into_iter().map(|job| without_erased_data(job, streams)).collect();
+        let mut changes = put_in_order(conn, &fresh, streams).await?;
         let released = take_released(conn, &changes.released).await?;
         // Held-back events of earlier batches have other subjects.
         let subjects_of_released = released.iter().filter_map(|event| Subject::of(&event.envelope));
@@ -80,8 +83,10 @@ impl Apply for AcceptBatch {
         subscribers.extend(store::subscribers(conn, &missing).await?);
         let addressed = address(&released, &subscribers)?;
         let sent = accepting.iter().flat_map(AcceptJob::sent).collect();
-        let ((mut accepted, inserted), ()) =
-            try_join!(self.fan_out(conn, &addressed, (&sent, &streams), now), changes.write(conn, now))?;
+        let ((mut accepted, mut inserted), ()) =
+            try_join!(self.fan_out(conn, &addressed, (&sent, streams), now), changes.write(conn, now))?;
+        inserted.streams = streams.clone();
+        inserted.streams.extend(changes.begun.iter().copied());
         let outcomes = Vec::from_iter(sent.values().filter_map(|sent| sent.outcome.clone()));
         accepted.recorded = self.record(conn, (&outcomes, &inserted), now).await?;
         let due = |(outcome, recorded): (&Outcome, &Recorded)| {
@@ -191,7 +196,10 @@ impl AcceptBatch {
         let has_waiting = planned.iter().any(|planned| is(planned, InitialState::Waiting));
         let ready = planned.into_iter().filter(|planned| is(planned, InitialState::Leased));
         let ready = ready.filter_map(Planned::into_ready).collect();
-        Ok((Accepted { ready, due, has_waiting, ..Accepted::default() }, Inserted { succeeded, has_waiting }))
+        Ok((
+            Accepted { ready, due, has_waiting, ..Accepted::default() },
+            Inserted { succeeded, has_waiting, ..Inserted::default() },
+        ))
     }
 
     /// Records the outcomes of deliveries that this transaction has stored. The others belong to events that another
