@@ -74,6 +74,7 @@ impl Sender {
                 Ok::<_, StoreError>((claimed, served, skipped.into_iter().collect()))
             })
             .await?;
+        metrics::histogram!("webhook_claim_duration_seconds").record(began.elapsed());
         self.waiting.asked((&keys, snapshot.notes()), &served, &skipped, now);
         let more = !served.is_empty() || asked.len() == ASKED_MAX;
         if began.elapsed() > LEASE / 2 {
