@@ -2,6 +2,7 @@
 
 pub mod asyncapi;
 pub mod faults;
+pub mod figure;
 pub mod restoring;
 pub mod settings_table;
 

@@ -1,4 +1,4 @@
-//! One comparison: pgbench and Waybill in turns, so that other load on the machine affects both.
+//! One comparison: pgbench, then Waybill, so that other load on the machine affects both. Each round repeats it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,11 +10,9 @@ use tokio::time::Instant;
 use crate::cpu::Cpu;
 use crate::load::{self, Measured, Target};
 use crate::pgbench::Baseline;
-use crate::report::Row;
+use crate::report::{Cost, Row};
 
-/// Rounds of each side.
-const ROUNDS: u32 = 2;
-/// The duration of each side's measurement in a round.
+/// The duration of each side's measurement.
 const MEASURED: Duration = Duration::from_secs(5);
 const WARM_UP: Duration = Duration::from_secs(3);
 const WARM_UP_CLIENTS: usize = 16;
@@ -32,27 +30,22 @@ pub(crate) struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// `check` gets the number of answered calls after each round, and fails when the databases disagree.
+    /// `check` gets the number of answered calls, and fails when the databases disagree.
     pub(crate) async fn run(&self, check: impl AsyncFn(usize) -> anyhow::Result<()>) -> anyhow::Result<Row> {
         let Self { stack, baseline, target, name, clients } = self;
-        say(&format!("{name}, {clients} clients: pgbench and Waybill in turns"));
-        let mut row = Row::new(name.clone(), *clients);
-        for round in 0..ROUNDS {
-            let before = Cpu::of(stack);
-            let pgbench = baseline.run(*clients, MEASURED).await?;
-            let done = pgbench.per_second * MEASURED.as_secs_f64();
-            row.theirs.push(pgbench);
-            row.theirs_cost.add(Cpu::of(stack).since(&before), done);
+        say(&format!("{name}, {clients} clients: pgbench, then Waybill"));
+        let before = Cpu::of(stack);
+        let theirs = baseline.run(*clients, MEASURED).await?;
+        let done = theirs.per_second * MEASURED.as_secs_f64();
+        let theirs_cost = Cost { cpu: Cpu::of(stack).since(&before), done };
 
-            let before = Cpu::of(stack);
-            let calls = format!("{}-{clients}-{round}", name.replace([' ', ','], "-"));
-            let measured = load::run(target, &calls, *clients, MEASURED).await?;
-            row.drains.push(drained(stack).await?);
-            row.ours_cost.add(Cpu::of(stack).since(&before), measured.calls() as f64);
-            check(measured.calls()).await?;
-            row.ours.add(measured);
-        }
-        Ok(row)
+        let before = Cpu::of(stack);
+        let calls = format!("{}-{clients}", name.replace([' ', ','], "-"));
+        let ours = load::run(target, &calls, *clients, MEASURED).await?;
+        let drain = drained(stack).await?;
+        let ours_cost = Cost { cpu: Cpu::of(stack).since(&before), done: ours.calls() as f64 };
+        check(ours.calls()).await?;
+        Ok(Row { name: name.clone(), clients: *clients, theirs, theirs_cost, ours, drain, ours_cost })
     }
 }
 

@@ -60,17 +60,6 @@ impl Cpu {
         }
     }
 
-    pub(crate) fn add(&mut self, other: &Self) {
-        if self.parts.is_empty() {
-            self.parts.extend(other.parts.iter().map(|(part, _)| (*part, 0.0)));
-        }
-        for ((_, sum), (_, more)) in self.parts.iter_mut().zip(&other.parts) {
-            *sum += more;
-        }
-        self.busy += other.busy;
-        self.passed += other.passed;
-    }
-
     pub(crate) fn parts(&self) -> &[(&'static str, f64)] {
         &self.parts
     }
@@ -92,12 +81,6 @@ impl Cpu {
     pub(crate) fn others_text(&self) -> String {
         let known: f64 = self.parts.iter().map(|(_, seconds)| seconds).sum();
         format!("others used {:.0} % of the machine", ((self.busy - known) / self.passed).max(0.0) * 100.0)
-    }
-}
-
-impl Default for Cpu {
-    fn default() -> Self {
-        Self { parts: Vec::new(), busy: 0.0, passed: 0.0 }
     }
 }
 

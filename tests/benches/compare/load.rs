@@ -36,7 +36,6 @@ pub(crate) struct Request {
 }
 
 /// The measured result.
-#[derive(Default)]
 pub(crate) struct Measured {
     /// Of each answered call, sorted.
     latencies: Vec<Duration>,
@@ -55,12 +54,6 @@ impl Measured {
     /// The percentile of the latencies.
     pub(crate) fn percentile(&self, part: f64) -> Duration {
         self.latencies.get((self.calls() as f64 * part) as usize).copied().unwrap_or_default()
-    }
-
-    pub(crate) fn add(&mut self, other: Self) {
-        self.latencies.extend(other.latencies);
-        self.latencies.sort_unstable();
-        self.elapsed += other.elapsed;
     }
 }
 

@@ -1,14 +1,15 @@
-//! `make bench`: Waybill compared with pgbench making the same commits on the same server in the same run. Machines
-//! differ and are noisy; compare the ratio over time, and the processor time per piece of work.
+//! `make bench`: Waybill compared with pgbench making the same commits on the same server in the same run. Each bench
+//! runs several rounds. Machines differ and are noisy; compare the ratio over time, and the processor time per piece of
+//! work.
 
 mod compare;
 mod costs;
 mod cpu;
 mod debits;
-mod figure;
 mod footprint;
 mod live_orders;
 mod load;
+mod metrics;
 mod order;
 mod orders;
 mod pgbench;
@@ -17,14 +18,21 @@ mod table;
 mod tally;
 mod webhooks;
 
+use std::str::FromStr;
+
 use anyhow::{Context, ensure};
 use local_stack::{Service, Stack, StackOptions, say};
+use tokio::time::Instant;
+use waybill_tests::figure::Section;
 
-/// The benches, each on its own stack.
+/// The benches. Each round of each has its own stack.
 const BENCHES: [&str; 6] = ["footprint", "costs", "orders", "debits", "live-orders", "webhooks"];
 
 /// A group of webhooks that takes an hour, and so runs only by its name.
 const GROWN: &str = "grown";
+
+/// Rounds, if not chosen. The median of three is not affected by one disturbed round.
+const ROUNDS: u32 = 3;
 
 fn main() -> anyhow::Result<()> {
     // This program is also the receiver of webhooks, as a separate process, so that its cost is counted separately.
@@ -35,7 +43,9 @@ fn main() -> anyhow::Result<()> {
 }
 
 async fn run() -> anyhow::Result<()> {
-    let only = argument("--only");
+    let only: Option<String> = argument("--only")?;
+    let rounds = argument("--rounds")?.unwrap_or(ROUNDS);
+    ensure!(rounds > 0, "--rounds is at least 1");
     // `webhooks-drain` is one group of `webhooks`.
     let group = only.as_deref().and_then(|only| only.strip_prefix("webhooks-"));
     let known = only.as_ref().is_none_or(|only| BENCHES.contains(&only.as_str()));
@@ -47,32 +57,50 @@ async fn run() -> anyhow::Result<()> {
         webhooks::GROUPS.join(", ")
     );
     if group == Some(GROWN) {
-        return webhooks::run_grown(argument("--deliveries").map(|text| text.parse()).transpose()?).await;
+        return webhooks::run_grown(argument("--deliveries")?, rounds).await;
     }
-    let grown = argument("--orders").map(|text| text.parse()).transpose()?;
+    let orders = argument("--orders")?;
     for bench in BENCHES {
         let of_group = bench == "webhooks" && group.is_some();
         if !of_group && only.as_ref().is_some_and(|only| only != bench) {
             continue;
         }
-        let section = match bench {
-            "footprint" => footprint::run().await,
-            "orders" => orders::run(grown).await,
-            "debits" => debits::run().await,
-            "live-orders" => live_orders::run().await,
-            "webhooks" => webhooks::run(group).await,
-            _ => costs::run().await,
-        };
-        let section = section.with_context(|| bench.to_owned())?;
+        let mut section: Option<Section> = None;
+        for round in 1..=rounds {
+            say(&format!("\n{bench}: round {round} of {rounds}"));
+            let begun = Instant::now();
+            let found = measure(bench, group, orders).await.with_context(|| bench.to_owned())?;
+            say(&format!("{bench}: round {round} took {:.0} s", begun.elapsed().as_secs_f64()));
+            match &mut section {
+                Some(section) => section.join(found),
+                None => section = Some(found),
+            }
+        }
+        let section = section.context("no round")?;
         // A single group is not a section.
-        if of_group { table::show(&section) } else { table::write(&section)? }
+        if of_group { table::show(&section) } else { table::write(&section, rounds)? }
     }
     Ok(())
 }
 
+/// One round. With `orders`, test orders are also measured in a table of that size.
+async fn measure(bench: &str, group: Option<&str>, orders: Option<u64>) -> anyhow::Result<Section> {
+    match bench {
+        "footprint" => footprint::run().await,
+        "orders" => orders::run(orders).await,
+        "debits" => debits::run().await,
+        "live-orders" => live_orders::run().await,
+        "webhooks" => webhooks::run(group).await,
+        _ => costs::run().await,
+    }
+}
+
 /// The word after `name`.
-fn argument(name: &str) -> Option<String> {
-    std::env::args().skip_while(|argument| argument != name).nth(1)
+fn argument<T: FromStr<Err: std::error::Error + Send + Sync + 'static>>(
+    name: &str,
+) -> anyhow::Result<Option<T>> {
+    let word = std::env::args().skip_while(|argument| argument != name).nth(1);
+    word.map(|word| word.parse().with_context(|| format!("{name} {word}"))).transpose()
 }
 
 /// A stack of release builds. fsync is on: a benchmark without durable commits would show nothing.

@@ -8,18 +8,17 @@ use std::process::Command;
 use anyhow::Context;
 use domain::Clock;
 use local_stack::{Service, say};
-
-use crate::figure::{HEAD, Section};
+use waybill_tests::figure::{HEAD, Section};
 
 /// Prints a section, and replaces the page's earlier section of the bench.
-pub(crate) fn write(section: &Section) -> anyhow::Result<()> {
+pub(crate) fn write(section: &Section, rounds: u32) -> anyhow::Result<()> {
     let path = repository().join("proto-docs/BENCHMARKS.md");
     // Without a page there is nothing to keep.
     let page = fs::read_to_string(&path).unwrap_or_default();
     let mut kept: Vec<&str> = page.split("\n## ").skip(1).map(str::trim_end).collect();
-    let found = text(section)?;
+    let found = text(section, rounds)?;
     say(&format!("## {found}"));
-    match kept.iter().position(|kept| kept.lines().next() == Some(section.title)) {
+    match kept.iter().position(|kept| kept.lines().next() == Some(section.title.as_str())) {
         Some(place) => kept[place] = &found,
         None => kept.push(&found),
     }
@@ -28,24 +27,24 @@ pub(crate) fn write(section: &Section) -> anyhow::Result<()> {
 }
 
 pub(crate) fn show(section: &Section) {
-    section.figures.iter().for_each(|figure| say(&figure.line()));
+    section.lines().for_each(|line| say(&line));
 }
 
 /// Without the heading's `#`.
-fn text(section: &Section) -> anyhow::Result<String> {
-    let rows: Vec<_> = section.figures.iter().map(|figure| figure.line()).collect();
-    Ok(format!("{}\n\n{}\n\n{HEAD}\n{}", section.title, run()?, rows.join("\n")))
+fn text(section: &Section, rounds: u32) -> anyhow::Result<String> {
+    let rows: Vec<_> = section.lines().collect();
+    Ok(format!("{}\n\n{}\n\n{HEAD}\n{}", section.title, run(rounds)?, rows.join("\n")))
 }
 
-/// The date, the version and the machine.
-fn run() -> anyhow::Result<String> {
+/// The date, the version, the machine and the rounds.
+fn run(rounds: u32) -> anyhow::Result<String> {
     let cpu = fs::read_to_string("/proc/cpuinfo")?;
     let model = cpu.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or(": unknown");
     let memory = fs::read_to_string("/proc/meminfo")?;
     let kilobytes = memory.lines().find_map(|line| line.strip_prefix("MemTotal:")).context("no MemTotal")?;
     let kilobytes: f64 = kilobytes.trim().trim_end_matches("kB").trim().parse()?;
     Ok(format!(
-        "{}, at `{}`, on {} cores of {}, {:.0} GiB of memory, Linux {}, {}, {} services in release builds.",
+        "{}, at `{}`, on {} cores of {}, {:.0} GiB of memory, Linux {}, {}, {} services in release builds, {rounds} {}.",
         Clock::system().now().format("%Y-%m-%d"),
         said("git", &["rev-parse", "--short", "HEAD"])?,
         std::thread::available_parallelism()?,
@@ -54,6 +53,7 @@ fn run() -> anyhow::Result<String> {
         fs::read_to_string("/proc/sys/kernel/osrelease")?.trim(),
         said(&local_stack::postgres_program("postgres")?.to_string_lossy(), &["--version"])?,
         Service::ALL.len(),
+        if rounds == 1 { "round" } else { "rounds" },
     ))
 }
 

@@ -3,11 +3,10 @@
 use std::fs;
 
 use anyhow::{Context, ensure};
-use demo::clients::Api;
 use local_stack::{Service, Stack};
-use reqwest::Method;
 
 use crate::cpu::Cpu;
+use crate::metrics;
 
 /// One reading. The difference of two readings is a cost.
 pub(crate) struct Ledger {
@@ -38,10 +37,9 @@ impl Ledger {
         let urls = Service::ALL.map(|service| stack.database_url(service));
         let mut ledger = Self::of_databases(stack, &urls).await?;
         for service in Service::ALL {
-            let metrics = Api::new(stack.management_url(service))?;
-            let text = metrics.send(metrics.request(Method::GET, "/metrics")).await?.text;
-            ledger.counts.published += sum(&text, "broker_published_total", "result=\"confirmed\"");
-            ledger.counts.consumed += sum(&text, "messages_consumed_total", "outcome=\"handled\"");
+            let text = metrics::of(stack, service).await?;
+            ledger.counts.published += metrics::sum(&text, "broker_published_total", "result=\"confirmed\"");
+            ledger.counts.consumed += metrics::sum(&text, "messages_consumed_total", "outcome=\"handled\"");
         }
         Ok(ledger)
     }
@@ -81,12 +79,6 @@ impl Counts {
             network_bytes: join(self.network_bytes, other.network_bytes),
         }
     }
-}
-
-/// The series of a counter with this label.
-fn sum(metrics: &str, name: &str, label: &str) -> f64 {
-    let series = metrics.lines().filter(|line| line.starts_with(name) && line.contains(label));
-    series.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum()
 }
 
 fn loopback() -> anyhow::Result<f64> {

@@ -12,8 +12,8 @@ use domain::Clock;
 use local_stack::{Service, Stack, say};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
+use waybill_tests::figure::{Figure, Section, Unit};
 
-use crate::figure::{Figure, Section, Unit};
 use crate::load::{self, Expected, Request, Target};
 use crate::webhooks::Bench;
 use crate::{compare, footprint, live_orders, order, orders};
@@ -21,7 +21,7 @@ use ledger::{Counts, Ledger};
 
 const CLIENTS: usize = 16;
 const TIME: Duration = Duration::from_secs(5);
-const IDLE: Duration = Duration::from_secs(20);
+const IDLE: Duration = Duration::from_secs(10);
 /// PostgreSQL's processes report their commits and rows within ten seconds of being idle.
 const COUNTERS_DELAY: Duration = Duration::from_secs(12);
 
@@ -47,7 +47,7 @@ pub(crate) async fn run() -> anyhow::Result<Section> {
     book.figures.push(footprint::memory("after this work", stack)?);
     let figures = book.figures;
     bench.stack.shut_down().await?;
-    Ok(Section { title: "Cost of one piece of work", figures })
+    Ok(Section::new("Cost of one piece of work", figures))
 }
 
 async fn calls(target: &Arc<Target>, name: &str) -> anyhow::Result<usize> {
@@ -119,7 +119,8 @@ impl Book<'_> {
         Ok(Cost { cpu: used.cpu.of_stack() / done, counts })
     }
 
-    /// `work` returns the number of pieces done.
+    /// `work` returns the number of pieces done. The counters are up to date when it begins: they were so after the work
+    /// before, and other programs report theirs when they end.
     async fn work(
         &mut self,
         unit: &str,
@@ -127,7 +128,6 @@ impl Book<'_> {
         work: impl AsyncFn() -> anyhow::Result<usize>,
     ) -> anyhow::Result<()> {
         say(&format!("Measuring the cost of a {unit}"));
-        sleep(COUNTERS_DELAY).await;
         let (before, begun) = (Ledger::of(self.stack).await?, Instant::now());
         let done = work().await? as f64;
         compare::drained(self.stack).await?;

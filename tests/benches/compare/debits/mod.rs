@@ -8,9 +8,9 @@ use domain::{BusinessId, Clock, Entropy, OrderId, Paise};
 use local_stack::{Service, Stack, say};
 use reqwest::Method;
 use serde_json::json;
+use waybill_tests::figure::{Section, Target as Aim};
 
 use crate::compare::{Comparison, warm_up};
-use crate::figure::{Section, Target as Aim};
 use crate::load::{Expected, Request, Target};
 use crate::pgbench::{self, Baseline, Script};
 use crate::report::Row;
@@ -36,7 +36,7 @@ pub(crate) async fn run() -> anyhow::Result<Section> {
         }
     }
     stack.shut_down().await?;
-    Ok(Section { title: "Debits", figures })
+    Ok(Section::new("Debits", figures))
 }
 
 async fn compare(

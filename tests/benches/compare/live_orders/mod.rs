@@ -6,9 +6,9 @@ use domain::Paise;
 use local_stack::{Service, Stack};
 use reqwest::Method;
 use waybill_tests::Business;
+use waybill_tests::figure::{Section, Target as Aim};
 
 use crate::compare::{Comparison, warm_up};
-use crate::figure::{Section, Target as Aim};
 use crate::order;
 use crate::pgbench::{self, Baseline, Script};
 use crate::tally::{self, POSTED, Tally};
@@ -42,7 +42,7 @@ pub(crate) async fn run() -> anyhow::Result<Section> {
         figures.extend(comparison.run(check).await?.figures("live order", aim));
     }
     stack.shut_down().await?;
-    Ok(Section { title: "Live orders", figures })
+    Ok(Section::new("Live orders", figures))
 }
 
 /// A live business with enough money and without webhooks. Returns its Live key.

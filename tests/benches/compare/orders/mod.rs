@@ -7,10 +7,10 @@ use std::sync::Arc;
 use demo::clients::Portal;
 use local_stack::{Service, Stack, say};
 use serde_json::json;
+use waybill_tests::figure::{Section, Target as Aim};
 use waybill_tests::text;
 
 use crate::compare::{Comparison, warm_up};
-use crate::figure::{Section, Target as Aim};
 use crate::load::Target;
 use crate::order::target;
 use crate::pgbench::{self, Baseline, Script};
@@ -43,8 +43,7 @@ pub(crate) async fn run(grown: Option<u64>) -> anyhow::Result<Section> {
         rows.push((compare(&stack, &baseline, &target, "the same, grown table", most).await?, None));
     }
     stack.shut_down().await?;
-    let figures = rows.iter().flat_map(|(row, aim)| row.figures("test order", *aim)).collect();
-    Ok(Section { title: "Test orders", figures })
+    Ok(Section::new("Test orders", rows.iter().flat_map(|(row, aim)| row.figures("test order", *aim))))
 }
 
 async fn compare(

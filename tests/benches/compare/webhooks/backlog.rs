@@ -5,12 +5,12 @@ use std::time::Duration;
 use anyhow::Context;
 use domain::Mode;
 use local_stack::{Service, say};
+use waybill_tests::figure::{Figure, Unit};
 
 use super::events::by_sequence;
 use super::received::Received;
 use super::{Bench, Row, isolation, now_micros, seconds, steady};
 use crate::cpu;
-use crate::figure::{Figure, Unit};
 
 const BACKLOG: usize = 100_000;
 const PER_SECOND: u32 = 100;

@@ -6,23 +6,22 @@ use local_stack::{Stack, say};
 use reqwest::Client;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
+use waybill_tests::figure::{Figure, Target, Unit, percentile};
 
-use super::hooks::Hooks;
-use super::latency;
 use super::steady::Pace;
-use crate::figure::{Figure, Target, Unit, percentile};
+use super::{Bench, Row, latency};
+use crate::pgbench::Baseline;
 use crate::{compare, cpu, order, orders};
 
-const TIME: Duration = Duration::from_secs(5);
+const TIME: Duration = Duration::from_secs(3);
 const PGBENCH_CLIENTS: usize = 32;
-/// The dispatcher's default number of concurrent requests.
 const CONNECTIONS: usize = 32;
 /// As long as a webhook's body.
 const BODY: &str = r#"{"id":"evt_01KAKPXA3M0000000000000000","event":"order.created","sequence":1,"mode":"test","occurredAt":"2026-01-01T00:00:00.000Z","order":{"id":"ord_01KAKPXA3M0000000000000000","serviceOrderId":"ord_01KAKPXA3M0000000000000000","orderReference":"shop-ord_01KAKPXA3M0000000000000000","trackingCode":"TEST-0000-0000-0000-0","trackingUrl":"https://tracking.example/track/0000-0000-0000","status":"created","codStatus":"pending"},"data":{}}"#;
 
 #[derive(Clone, Copy)]
 pub(crate) struct Calibration {
-    /// Orders per second. Absent if the stack is kept from run to run.
+    /// Orders per second.
     pub(crate) pgbench: Option<f64>,
     /// Per second.
     pub(crate) posts: f64,
@@ -42,7 +41,7 @@ impl Calibration {
         pgbench.into_iter().fold(figure, Figure::note)
     }
 
-    pub(crate) fn figures(&self) -> Vec<Figure> {
+    pub(crate) fn row(&self) -> Row {
         let pgbench = self.pgbench.map(|rate| {
             Figure::new(
                 format!("calibration: pgbench, {PGBENCH_CLIENTS} clients, an order's commits"),
@@ -55,27 +54,30 @@ impl Calibration {
             self.posts,
             Unit::PerSecond,
         );
-        pgbench.into_iter().chain([posts]).collect()
+        Row::of(pgbench.into_iter().chain([posts]))
     }
 }
 
-pub(crate) async fn calibrate(stack: &Stack, hooks: &Hooks) -> anyhow::Result<Calibration> {
+/// The commits of an order, after a warm-up with orders.
+pub(crate) async fn orders(stack: &Stack) -> anyhow::Result<Baseline> {
     // pgbench copies one of our orders, so there must be one.
     let target = order::target(&stack.order_api_origin(), &orders::test_key(stack, "calibration").await?)?;
     compare::warm_up(stack, &target).await?;
-    say("Calibrating");
-    let pgbench =
-        orders::baseline(stack, "bench_calibration").await?.run(PGBENCH_CLIENTS, TIME).await?.per_second;
-    Ok(Calibration { pgbench: Some(pgbench), ..of_posts(hooks).await? })
+    orders::baseline(stack, "bench_calibration").await
 }
 
-/// Without pgbench.
-pub(crate) async fn of_posts(hooks: &Hooks) -> anyhow::Result<Calibration> {
-    let url = format!("{}/bare", hooks.origin());
+/// Each group that uses it calibrates directly before its own measurement.
+pub(crate) async fn calibrate(bench: &Bench) -> anyhow::Result<Calibration> {
+    say("Calibrating");
+    let pgbench = match &bench.orders {
+        Some(orders) => Some(orders.run(PGBENCH_CLIENTS, TIME).await?.per_second),
+        None => None,
+    };
+    let url = format!("{}/bare", bench.hooks.origin());
     let (posts, post_cost) = bare_posts(&url).await?;
     let answered = paced_posts(&url).await?;
-    hooks.forget().await?;
-    Ok(Calibration { pgbench: None, posts, post_cost, answered })
+    bench.hooks.forget().await?;
+    Ok(Calibration { pgbench, posts, post_cost, answered })
 }
 
 /// The dispatcher's HTTP client alone: its rate, and the cost of 1,000 calls.

@@ -5,6 +5,7 @@ use anyhow::ensure;
 use domain::Mode;
 use local_stack::{Service, say};
 
+use super::calibrate::{Calibration, calibrate};
 use super::events::{Order, by_sequence, mixed, places};
 use super::report::Spent;
 use super::{Bench, Endpoint, Row, now_micros, seconds};
@@ -24,12 +25,13 @@ pub(super) const AIM_ONE: Aim = Aim { per_second: 3_500.0, cost: 0.45 };
 const AIM_MANY: Aim = Aim { per_second: 4_000.0, cost: 0.40 };
 
 pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
-    let mut rows = Vec::new();
+    let calibration = calibrate(bench).await?;
+    let mut rows = vec![calibration.row()];
     for (count, target) in [(1, AIM_ONE), (ENDPOINTS_MANY, AIM_MANY)] {
         let endpoints = endpoints(bench, count).await?;
         warm_up(bench, &endpoints).await?;
-        rows.push(from_the_broker(bench, &endpoints, target).await?.row);
-        rows.push(from_paused_endpoints(bench, &endpoints, target).await?.row);
+        rows.push(from_the_broker(bench, &endpoints, (&calibration, target)).await?.row);
+        rows.push(from_paused_endpoints(bench, &endpoints, (&calibration, target)).await?.row);
         bench.delete(&endpoints).await?;
     }
     Ok(rows)
@@ -98,7 +100,7 @@ pub(super) struct Drained {
 pub(super) async fn from_the_broker(
     bench: &Bench,
     endpoints: &[Endpoint],
-    target: Aim,
+    (calibration, target): (&Calibration, Aim),
 ) -> anyhow::Result<Drained> {
     say(&format!("{EVENTS} events wait in the broker for {} endpoints", endpoints.len()));
     let (orders, lengths) = orders(bench, endpoints, EVENTS);
@@ -113,16 +115,16 @@ pub(super) async fn from_the_broker(
     let cpu = bench.cpu().since_restart(&before, Service::WebhookDispatcher);
     let what = format!("drain from the broker, {}", counted(endpoints));
     let note = format!("the first {:.1} s after the start", seconds(span.first - begun));
-    let rate = bench.calibration.rate(what.clone(), span.per_second(), target.per_second).note(note);
+    let rate = calibration.rate(what.clone(), span.per_second(), target.per_second).note(note);
     let spent = Spent { cpu, count: events.len() };
-    let row = Row::of([rate]).cost(&bench.calibration, &what, &spent, Some(target.cost)).received(received);
+    let row = Row::of([rate]).cost(calibration, &what, &spent, Some(target.cost)).received(received);
     Ok(Drained { row, per_second: span.per_second(), cost: spent.counted(), accepted_per_second: None })
 }
 
 pub(super) async fn from_paused_endpoints(
     bench: &Bench,
     endpoints: &[Endpoint],
-    target: Aim,
+    (calibration, target): (&Calibration, Aim),
 ) -> anyhow::Result<Drained> {
     say(&format!("{EVENTS} accepted events wait for {} paused endpoints", endpoints.len()));
     let (orders, lengths) = orders(bench, endpoints, EVENTS);
@@ -143,9 +145,9 @@ pub(super) async fn from_paused_endpoints(
     let cpu = bench.cpu().since(&before);
     let what = format!("drain of accepted events, {}", counted(endpoints));
     let note = format!("accepted before at {accepted:.0}/s");
-    let rate = bench.calibration.rate(what.clone(), span.per_second(), target.per_second).note(note);
+    let rate = calibration.rate(what.clone(), span.per_second(), target.per_second).note(note);
     let spent = Spent { cpu, count: events.len() };
-    let row = Row::of([rate]).cost(&bench.calibration, &what, &spent, Some(target.cost)).received(received);
+    let row = Row::of([rate]).cost(calibration, &what, &spent, Some(target.cost)).received(received);
     Ok(Drained {
         row,
         per_second: span.per_second(),

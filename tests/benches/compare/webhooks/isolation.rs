@@ -4,36 +4,31 @@ use std::time::Duration;
 
 use domain::Mode;
 use local_stack::say;
+use waybill_tests::figure::{Figure, Target, Unit, percentile};
 
 use super::events::places;
 use super::received::Received;
 use super::{Bench, Endpoint, Row, steady};
-use crate::figure::{Figure, Target, Unit, percentile};
 
 /// Of each kind.
 const ENDPOINTS: usize = 10;
 const PER_SECOND: u32 = 100;
 const TIME: Duration = Duration::from_secs(10);
-/// Without and with them, in turns, so that other load on the machine affects both.
-const ROUNDS: usize = 2;
 const HEALTHY: &str = "/healthy/";
 
 pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let healthy = endpoints(bench, HEALTHY).await?;
     // A second, so that connections are open.
     steady::run(bench, &healthy, (PER_SECOND, Duration::from_secs(1)), HEALTHY).await?;
-    let (mut alone, mut with_others) = (Vec::new(), Vec::new());
     let mut received = Received::default();
-    for round in 0..ROUNDS {
-        bench.hooks.forget().await?;
-        alone.extend(measure(bench, &healthy, PER_SECOND, &mut received).await?);
-        let hung = endpoints(bench, &format!("/after/15000/{round}/")).await?;
-        say(&format!("{PER_SECOND} a second to {ENDPOINTS} endpoints that answer after 15 s"));
-        let both: Vec<_> =
-            healthy.iter().zip(&hung).flat_map(|(one, other)| [one.clone(), other.clone()]).collect();
-        with_others.extend(measure(bench, &both, 2 * PER_SECOND, &mut received).await?);
-        bench.delete(&hung).await?;
-    }
+    bench.hooks.forget().await?;
+    let alone = measure(bench, &healthy, PER_SECOND, &mut received).await?;
+    let hung = endpoints(bench, "/after/15000/").await?;
+    say(&format!("{PER_SECOND} a second to {ENDPOINTS} endpoints that answer after 15 s"));
+    let both: Vec<_> =
+        healthy.iter().zip(&hung).flat_map(|(one, other)| [one.clone(), other.clone()]).collect();
+    let with_others = measure(bench, &both, 2 * PER_SECOND, &mut received).await?;
+    bench.delete(&hung).await?;
     bench.delete(&healthy).await?;
     Ok(vec![compared(
         &format!("{PER_SECOND}/s to healthy endpoints next to {PER_SECOND}/s to hung ones"),

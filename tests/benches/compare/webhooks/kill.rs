@@ -7,10 +7,10 @@ use anyhow::ensure;
 use demo::eventually;
 use domain::Mode;
 use local_stack::{Part, Service, say};
+use waybill_tests::figure::{Figure, Target, Unit};
 
 use super::events::{by_sequence, mixed, places};
 use super::{Bench, Endpoint, Row, now_micros, seconds};
-use crate::figure::{Figure, Target, Unit};
 
 const EVENTS: usize = 5_000;
 /// The number of arrivals before the kill.

@@ -30,11 +30,11 @@ use domain::{BusinessId, EndpointId, Mode};
 use local_stack::{Service, Stack, say};
 use reqwest::Method;
 use serde_json::json;
+use waybill_tests::figure::Section;
 use waybill_tests::text;
 
 use crate::cpu::Cpu;
-use crate::figure::Section;
-use calibrate::Calibration;
+use crate::pgbench::Baseline;
 use events::Source;
 use hooks::Hooks;
 use received::{Place, Received};
@@ -45,7 +45,7 @@ pub(crate) use receiver::serve as serve_receiver;
 
 /// In the order of execution: those that leave much data come last.
 pub(crate) const GROUPS: [&str; 9] =
-    ["latency", "orders", "drain", "sequence", "isolation", "tenants", "kill", "endpoints", "backlog"];
+    ["latency", "orders", "drain", "sequence", "isolation", "tenants", "kill", "backlog", "endpoints"];
 /// The time limit for webhooks to arrive and for their outcomes to be written.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -56,7 +56,8 @@ pub(crate) struct Bench {
     source: Source,
     /// The dispatcher's own endpoints.
     dispatcher: Api,
-    calibration: Calibration,
+    /// The commits of an order. Absent if the stack is kept from run to run.
+    orders: Option<Baseline>,
 }
 
 /// An endpoint at the receiver.
@@ -68,10 +69,11 @@ struct Endpoint {
     path: String,
 }
 
-/// All groups, or one.
+/// A round of all groups, or of one.
 pub(crate) async fn run(only: Option<&str>) -> anyhow::Result<Section> {
-    let bench = Bench::start().await?;
-    let mut figures = bench.calibration.figures();
+    let mut bench = Bench::start().await?;
+    bench.orders = Some(calibrate::orders(&bench.stack).await?);
+    let mut figures = Vec::new();
     let mut wrong = 0;
     for group in GROUPS.into_iter().filter(|group| only.is_none_or(|only| only == *group)) {
         say(&format!("\nWebhooks: {group}"));
@@ -93,7 +95,7 @@ pub(crate) async fn run(only: Option<&str>) -> anyhow::Result<Section> {
     }
     bench.stack.shut_down().await?;
     ensure!(wrong == 0, "{wrong} runs have webhooks that were lost, unexpected or out of order");
-    Ok(Section { title: "Webhooks", figures })
+    Ok(Section::new("Webhooks", figures))
 }
 
 impl Bench {
@@ -102,8 +104,7 @@ impl Bench {
         let hooks = Hooks::start().await?;
         let source = Source::new(stack.broker_url())?;
         let dispatcher = Api::new(stack.internal_url(Service::WebhookDispatcher))?;
-        let calibration = calibrate::calibrate(&stack, &hooks).await?;
-        Ok(Self { stack, hooks, source, dispatcher, calibration })
+        Ok(Self { stack, hooks, source, dispatcher, orders: None })
     }
 
     /// As many webhooks as a drain has, to one endpoint.
@@ -121,8 +122,19 @@ impl Bench {
     }
 
     async fn endpoint(&self, business: BusinessId, mode: Mode, path: &str) -> anyhow::Result<Endpoint> {
+        self.limited_endpoint(business, mode, path, 0).await
+    }
+
+    /// With a rate limit of its own; 0 is none.
+    async fn limited_endpoint(
+        &self,
+        business: BusinessId,
+        mode: Mode,
+        path: &str,
+        max_per_second: u32,
+    ) -> anyhow::Result<Endpoint> {
         let url = format!("{}{path}", self.hooks.origin());
-        let body = json!({ "url": url, "modes": [mode] });
+        let body = json!({ "url": url, "modes": [mode], "maxPerSecond": max_per_second });
         let call = format!("/internal/businesses/{business}/webhook-endpoints");
         let request = self.dispatcher.request(Method::POST, &call).bearer_auth(self.stack.internal_token());
         let created = self.dispatcher.send(request.json(&body)).await?.expect(201)?;

@@ -10,6 +10,7 @@ use local_stack::Service;
 use serde_json::json;
 use waybill_tests::text;
 
+use super::calibrate::calibrate;
 use super::report::Spent;
 use super::{Bench, Row, events, now_micros, seconds};
 use crate::{load, order};
@@ -19,6 +20,7 @@ const TIME: Duration = Duration::from_secs(6);
 const WARM_UP: Duration = Duration::from_secs(2);
 
 pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
+    let calibration = calibrate(bench).await?;
     let (portal, key) = sign_up(bench, "orders").await?;
     let endpoint = bench.endpoint(portal.business_id.parse()?, Mode::Test, "/orders").await?;
     let target = order::target(&bench.stack.order_api_origin(), &key)?;
@@ -46,9 +48,10 @@ pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     );
     bench.delete(&[endpoint]).await?;
     let what = format!("order calls to webhooks, {CALLERS} callers, one endpoint");
-    let figure = bench.calibration.rate(what.clone(), rate, 1_668.0).note(calls);
+    let figure = calibration.rate(what.clone(), rate, 1_668.0).note(calls);
     let spent = Spent { cpu, count: measured.calls() };
-    Ok(vec![Row::of([figure]).cost(&bench.calibration, &what, &spent, None).received(received)])
+    let row = Row::of([figure]).cost(&calibration, &what, &spent, None).received(received);
+    Ok(vec![calibration.row(), row])
 }
 
 /// A business with a Test key.

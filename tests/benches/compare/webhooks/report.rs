@@ -1,9 +1,10 @@
 //! Converts a run of webhooks to figures.
 
+use waybill_tests::figure::{Figure, Target, Unit};
+
 use super::calibrate::Calibration;
 use super::received::Received;
 use crate::cpu::Cpu;
-use crate::figure::{Figure, Target, Unit};
 
 /// The parts whose processor time counts as a webhook's cost. The cost of callers, the receiver and other services is
 /// shown separately.

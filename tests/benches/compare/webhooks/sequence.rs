@@ -2,17 +2,19 @@
 //! as by several relays.
 
 use domain::Mode;
+use waybill_tests::figure::{Figure, Target, Unit};
 
+use super::calibrate::calibrate;
 use super::events::{EVENTS_MAX, Event, places};
 use super::report::Spent;
 use super::{Bench, Row};
-use crate::figure::{Figure, Target, Unit};
 
 const ORDERS: usize = 2_000;
 /// Orders whose events are mixed.
 const MIXED: usize = 25;
 
 pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
+    let calibration = calibrate(bench).await?;
     let endpoint = bench.endpoint(bench.new_business(), Mode::Test, "/sequence").await?;
     let orders: Vec<_> =
         (0..ORDERS).map(|_| bench.source.order(endpoint.business, endpoint.mode, &endpoint.path)).collect();
@@ -34,7 +36,8 @@ pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
         .target(Target::AtMost(0.0))
         .note(format!("{:.0} webhooks a second", span.per_second()));
     let spent = Spent { cpu, count: events.len() };
-    Ok(vec![Row::of([figure]).cost(&bench.calibration, &what, &spent, None).received(received)])
+    let row = Row::of([figure]).cost(&calibration, &what, &spent, None).received(received);
+    Ok(vec![calibration.row(), row])
 }
 
 fn shuffle(bench: &Bench, events: &mut [Event<'_>]) {

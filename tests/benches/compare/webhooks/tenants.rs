@@ -59,8 +59,6 @@ const SLOW: [Slow; 4] = [
 ];
 const HEALTHY: usize = 10;
 const PER_SECOND: u32 = 100;
-/// Without and with them, in turns, so that other load on the machine affects both.
-const ROUNDS: usize = 2;
 
 pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let healthy = healthy(bench).await?;
@@ -68,22 +66,19 @@ pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     steady::run(bench, &healthy, (PER_SECOND, Duration::from_secs(1)), "/healthy/").await?;
     let mut rows = Vec::new();
     for slow in SLOW {
-        let (mut alone, mut with_others) = (Vec::new(), Vec::new());
         let mut received = Received::default();
-        for _ in 0..ROUNDS {
-            bench.hooks.forget().await?;
-            alone.extend(isolation::measure(bench, &healthy, PER_SECOND, &mut received).await?);
-            say(&format!("Orders of {}", slow.what));
-            let endpoints = slow.begin(bench).await?;
-            // The burst itself is work; its effect afterwards is measured.
-            bench.accepted(&endpoints, slow.accounts * slow.orders * slow.endpoints * 9 / 10).await?;
-            with_others.extend(isolation::measure(bench, &healthy, PER_SECOND, &mut received).await?);
-            bench.delete(&endpoints).await?;
-            eventually("deliveries of deleted endpoints to be discarded", PATIENCE, || async {
-                Ok((bench.pending(&endpoints).await? == 0).then_some(()))
-            })
-            .await?;
-        }
+        bench.hooks.forget().await?;
+        let alone = isolation::measure(bench, &healthy, PER_SECOND, &mut received).await?;
+        say(&format!("Orders of {}", slow.what));
+        let endpoints = slow.begin(bench).await?;
+        // The burst itself is work; its effect afterwards is measured.
+        bench.accepted(&endpoints, slow.accounts * slow.orders * slow.endpoints * 9 / 10).await?;
+        let with_others = isolation::measure(bench, &healthy, PER_SECOND, &mut received).await?;
+        bench.delete(&endpoints).await?;
+        eventually("deliveries of deleted endpoints to be discarded", PATIENCE, || async {
+            Ok((bench.pending(&endpoints).await? == 0).then_some(()))
+        })
+        .await?;
         let what = format!("{PER_SECOND}/s to others next to {}", slow.what);
         rows.push(isolation::compared(&what, alone, with_others, received));
     }

@@ -1,35 +1,69 @@
-//! The owners' requests, on endpoints with a long log.
+//! Claims, and the owners' requests, on endpoints with a long log.
 
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use local_stack::{Service, say};
+use local_stack::Service;
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
+use waybill_tests::figure::{Figure, Section, Target, Unit, percentile};
 
-use super::super::{Bench, Endpoint};
-use crate::figure::percentile;
+use super::super::{Bench, Endpoint, endpoints};
 
 /// Of each kind.
 const CALLS: usize = 200;
 const REDELIVERIES: usize = 100;
 const ARRIVAL_MAX: Duration = Duration::from_secs(10);
 
-/// By name, in order of measurement.
+/// In order of measurement.
 #[derive(Clone, Default, Serialize, Deserialize)]
-pub(super) struct Figures(Vec<(String, f64)>);
+pub(super) struct Figures(Vec<Entry>);
+
+#[derive(Clone, Serialize, Deserialize)]
+struct Entry {
+    name: String,
+    value: f64,
+    unit: Unit,
+    /// The ratio of the grown table to the small one.
+    ratio_max: Option<f64>,
+}
 
 impl Figures {
-    pub(super) fn add(&mut self, name: impl Into<String>, value: f64) {
-        self.0.push((name.into(), value));
+    pub(super) fn add(&mut self, name: impl Into<String>, value: f64, unit: Unit) {
+        self.0.push(Entry { name: name.into(), value, unit, ratio_max: None });
+    }
+
+    /// In milliseconds.
+    fn add_with_target(&mut self, name: &str, value: f64) {
+        let ratio_max = Some(endpoints::RATIO_MAX);
+        self.0.push(Entry { name: name.to_owned(), value, unit: Unit::Millis, ratio_max });
     }
 
     fn add_times(&mut self, name: &str, mut millis: Vec<f64>) {
         millis.sort_unstable_by(f64::total_cmp);
-        self.add(format!("{name}, p50 ms"), percentile(&millis, 0.5));
-        self.add(format!("{name}, p99 ms"), percentile(&millis, 0.99));
+        self.add(format!("{name}, median"), percentile(&millis, 0.5), Unit::Millis);
+        self.add(format!("{name}, 99th percentile"), percentile(&millis, 0.99), Unit::Millis);
     }
+
+    /// Compared with the same round on the small table.
+    fn compared_with(&self, what: &str, small: &Self) -> impl Iterator<Item = Figure> {
+        self.0.iter().zip(&small.0).map(move |(entry, small)| {
+            let figure = Figure::new(&entry.name, entry.value, entry.unit).compared_with(what, small.value);
+            entry.ratio_max.map(Target::RatioAtMost).into_iter().fold(figure, Figure::target)
+        })
+    }
+}
+
+/// The time of a claim, and the latency of webhooks that need one.
+pub(super) async fn claims(bench: &Bench, figures: &mut Figures) -> anyhow::Result<()> {
+    let few = endpoints::endpoints(bench, "grown", endpoints::FEW).await?;
+    let measured = endpoints::measure(bench, &few).await?;
+    ensure!(measured.received.is_right(), "{}", measured.received.text());
+    figures.add_with_target("a claim", measured.claim_ms);
+    figures.add_with_target("webhooks that need a claim, median", measured.median_ms);
+    figures.add_with_target("webhooks that need a claim, 99th percentile", measured.p99_ms);
+    bench.delete(&few).await
 }
 
 /// The log of endpoints, single deliveries, timelines, and redelivery.
@@ -138,12 +172,10 @@ async fn some_deliveries(bench: &Bench, count: usize) -> anyhow::Result<Vec<Pick
         .collect()
 }
 
-/// Both sides.
-pub(super) fn show(small: (u64, &Figures), grown: (u64, &Figures), sizes: &str) {
-    say(&format!("\nThe grown table takes: {sizes}\n"));
-    say(&format!("| what | {} deliveries | {} deliveries | ratio |", small.0, grown.0));
-    say("| --- | --- | --- | --- |");
-    for ((name, before), (_, after)) in small.1.0.iter().zip(&grown.1.0) {
-        say(&format!("| {name} | {before:.2} | {after:.2} | {:.2} |", after / before));
-    }
+/// The rounds on the table of this size, compared with those on the small one.
+pub(super) fn compared(wanted: u64, grown: &[Figures], small: &[Figures]) -> Section {
+    let what = format!("with {} deliveries", Unit::Count.text(super::DELIVERIES_SMALL as f64));
+    let pairs = grown.iter().zip(small);
+    let figures = pairs.flat_map(|(grown, small)| grown.compared_with(&what, small));
+    Section::new(format!("Webhooks with {} deliveries", Unit::Count.text(wanted as f64)), figures)
 }

@@ -1,5 +1,6 @@
-//! Ten million deliveries: frequent operations on a small table and on a large one, on the same stack. It takes almost
-//! an hour and up to 20 GB below `target/`, which are freed at the end. An interrupted run can be continued.
+//! Ten million deliveries: frequent operations on a small table and on a large one, on the same stack. It takes more
+//! than an hour and up to 20 GB below `target/`, which are freed at the end. An interrupted run can be continued. The
+//! rounds on the small table come before the table grows.
 
 mod fill;
 mod measure;
@@ -10,9 +11,11 @@ use domain::Mode;
 use local_stack::{Service, Stack, StackOptions, say};
 use reqwest::Method;
 use serde_json::json;
+use waybill_tests::figure::Unit;
 
 use super::drain::Drained;
 use super::{Bench, Endpoint, calibrate, drain, events::Source, hooks::Hooks};
+use crate::table;
 use demo::clients::Api;
 use measure::Figures;
 use progress::Progress;
@@ -24,8 +27,8 @@ const BUSINESSES: usize = 50;
 /// All of them subscribe to everything, so each event causes this many deliveries.
 const ENDPOINTS_EACH: usize = 4;
 
-/// `wanted` allows a trial with less.
-pub(crate) async fn run(wanted: Option<u64>) -> anyhow::Result<()> {
+/// `wanted` allows a trial with less, which is printed and not written to the page.
+pub(crate) async fn run(wanted: Option<u64>, rounds: u32) -> anyhow::Result<()> {
     let wanted = wanted.unwrap_or(DELIVERIES);
     ensure!(
         wanted > DELIVERIES_SMALL,
@@ -37,22 +40,26 @@ pub(crate) async fn run(wanted: Option<u64>) -> anyhow::Result<()> {
     let hooks = Hooks::start().await?;
     let source = Source::new(stack.broker_url())?;
     let dispatcher = Api::new(stack.internal_url(Service::WebhookDispatcher))?;
-    let calibration = calibrate::of_posts(&hooks).await?;
-    calibration.figures().iter().for_each(|figure| say(&figure.line()));
-    let bench = Bench { stack, hooks, source, dispatcher, calibration };
+    let bench = Bench { stack, hooks, source, dispatcher, orders: None };
 
     let mut progress = Progress::load(&directory)?;
     let endpoints = endpoints(&bench, &mut progress).await?;
     fill::fill(&bench, &endpoints, DELIVERIES_SMALL).await?;
-    if progress.small.is_none() {
-        progress.small = Some(figures(&bench, &endpoints).await?);
+    while progress.small.len() < rounds as usize {
+        progress.small.push(figures(&bench, &endpoints).await?);
         progress.save()?;
     }
     fill::fill(&bench, &endpoints, wanted).await?;
-    let grown = figures(&bench, &endpoints).await?;
-    let sizes = fill::sizes(&bench).await?;
-    if let Some(small) = &progress.small {
-        measure::show((DELIVERIES_SMALL, small), (wanted, &grown), &sizes);
+    let mut grown = Vec::new();
+    for _ in 0..rounds {
+        grown.push(figures(&bench, &endpoints).await?);
+    }
+    say(&format!("\nThe tables take: {}\n", fill::sizes(&bench).await?));
+    let section = measure::compared(wanted, &grown, &progress.small);
+    if wanted == DELIVERIES {
+        table::write(&section, rounds)?
+    } else {
+        table::show(&section)
     }
     bench.stack.shut_down().await?;
     local_stack::forget(&directory)?;
@@ -87,19 +94,21 @@ async fn endpoints(bench: &Bench, progress: &mut Progress) -> anyhow::Result<Vec
 
 async fn figures(bench: &Bench, endpoints: &[Endpoint]) -> anyhow::Result<Figures> {
     let mut figures = Figures::default();
+    measure::claims(bench, &mut figures).await?;
+    let calibration = calibrate::calibrate(bench).await?;
     let own = drain::endpoints(bench, 1).await?;
     drain::warm_up(bench, &own).await?;
     for (name, waits) in [("from the broker", true), ("of accepted events", false)] {
         let Drained { row, per_second, cost, accepted_per_second } = if waits {
-            drain::from_the_broker(bench, &own, drain::AIM_ONE).await?
+            drain::from_the_broker(bench, &own, (&calibration, drain::AIM_ONE)).await?
         } else {
-            drain::from_paused_endpoints(bench, &own, drain::AIM_ONE).await?
+            drain::from_paused_endpoints(bench, &own, (&calibration, drain::AIM_ONE)).await?
         };
         ensure!(!row.is_wrong(), "webhooks were lost, made up or out of order: {}", row.figures[0].line());
-        figures.add(format!("drain {name}, per second"), per_second);
-        figures.add(format!("drain {name}, CPU s per 1,000"), cost);
+        figures.add(format!("drain {name}"), per_second, Unit::PerSecond);
+        figures.add(format!("drain {name}: processor time"), cost, Unit::CpuSecondsPer1000);
         if let Some(accepted) = accepted_per_second {
-            figures.add("acceptance, per second", accepted);
+            figures.add("acceptance", accepted, Unit::PerSecond);
         }
     }
     bench.delete(&own).await?;

@@ -13,15 +13,15 @@ use crate::webhooks::Endpoint;
 pub(super) struct Progress {
     path: PathBuf,
     pub(super) endpoints: Vec<Endpoint>,
-    /// The measurements on the small table.
-    pub(super) small: Option<Figures>,
+    /// The measurements on the small table, one of each round.
+    pub(super) small: Vec<Figures>,
 }
 
 #[derive(Default, Serialize, Deserialize)]
 struct Kept {
     /// Id, business and path of each.
     endpoints: Vec<(String, String, String)>,
-    small: Option<Figures>,
+    small: Vec<Figures>,
 }
 
 impl Progress {
