@@ -23,7 +23,10 @@ pub(crate) struct Queue {
 /// The orders whose streams this transaction has locked. Only with them can a queue get another head, so nothing else
 /// ends, skips, parks or repeats its deliveries at the same time.
 #[derive(Debug, Default)]
-pub(crate) struct LockedQueues(BTreeMap<OrderId, Stream>);
+pub(crate) struct LockedQueues {
+    orders: BTreeSet<OrderId>,
+    streams: BTreeMap<OrderId, Stream>,
+}
 
 impl LockedQueues {
     /// Locks the existing streams of these orders, sorted.
@@ -31,24 +34,33 @@ impl LockedQueues {
         conn: &AsyncPgConnection,
         orders: impl IntoIterator<Item = OrderId>,
     ) -> Result<Self, StoreError> {
-        Ok(Self(lock_streams(conn, orders).await?))
+        let orders = BTreeSet::from_iter(orders);
+        let streams = lock_streams(conn, orders.iter().copied()).await?;
+        Ok(Self { orders, streams })
     }
 
     pub(crate) fn streams(&self) -> &BTreeMap<OrderId, Stream> {
-        &self.0
+        &self.streams
     }
 
     pub(super) fn erased(&self) -> BTreeSet<OrderId> {
-        self.0.iter().filter(|(_, stream)| stream.erased_at.is_some()).map(|(order, _)| *order).collect()
+        self.streams
+            .iter()
+            .filter(|(_, stream)| stream.erased_at.is_some())
+            .map(|(order, _)| *order)
+            .collect()
     }
 
     pub(crate) fn streams_mut(&mut self) -> &mut BTreeMap<OrderId, Stream> {
-        &mut self.0
+        &mut self.streams
     }
 
     /// Adds streams that this transaction inserts.
     pub(super) fn insert(&mut self, begun: impl IntoIterator<Item = (OrderId, Stream)>) {
-        self.0.extend(begun);
+        for (order, stream) in begun {
+            self.orders.insert(order);
+            self.streams.insert(order, stream);
+        }
     }
 
     /// Makes the head of each queue due, unless it already has a time or is behind a parked delivery. Returns the number
@@ -59,10 +71,10 @@ impl LockedQueues {
         queues: &[Queue],
         now: DateTime<Utc>,
     ) -> Result<usize, StoreError> {
-        if queues.iter().all(|queue| self.0.contains_key(&queue.order)) {
+        if queues.iter().all(|queue| self.orders.contains(&queue.order)) {
             return advance(conn, queues, now).await;
         }
-        Err(corrupt("an order has no stream"))
+        Err(corrupt("a queue is not locked"))
     }
 }
 

@@ -179,10 +179,15 @@ fn queues_of_ended<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Vec<Q
 /// erasure either waits for it or is seen here: responses to events of erased orders are not stored.
 async fn lock_queues(conn: &AsyncPgConnection, outcomes: &[&Outcome]) -> Result<LockedQueues, StoreError> {
     let ending = outcomes.iter().filter(|outcome| outcome.next.is_end());
-    let ending = ending.filter_map(|outcome| outcome.queue_order);
+    let ending: BTreeSet<OrderId> = ending.filter_map(|outcome| outcome.queue_order).collect();
     let responded =
         outcomes.iter().filter(|outcome| outcome.attempt.as_ref().is_some_and(Attempt::has_response));
-    LockedQueues::lock(conn, ending.chain(responded.filter_map(|outcome| outcome.order))).await
+    let responded = responded.filter_map(|outcome| outcome.order);
+    let locked = LockedQueues::lock(conn, ending.iter().copied().chain(responded)).await?;
+    if !ending.iter().all(|order| locked.streams().contains_key(order)) {
+        return Err(super::corrupt("an order has no stream"));
+    }
+    Ok(locked)
 }
 
 const WRITE_STATES: &str = r#"
