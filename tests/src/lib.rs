@@ -206,7 +206,7 @@ pub fn assert_in_order(webhooks: &[ReceivedWebhook]) {
 
 /// Waits until the outboxes and the pending orders are empty.
 pub async fn wait_until_quiet(stack: &Stack) -> anyhow::Result<()> {
-    for service in [Service::OrderApi, Service::Wallet, Service::KeyManagement, Service::PortalApi] {
+    for service in Service::ALL {
         eventually("the outbox to be empty", PATIENCE, || async {
             let waiting = stack.query(service, "SELECT count(*) FROM outbox_messages").await?;
             Ok((waiting.trim() == "0").then_some(()))

@@ -67,7 +67,8 @@ async fn main() -> anyhow::Result<ExitCode> {
         say(&format!("Round {number}: {}", progress.report));
     }
     campaign.end().await?;
-    say(&format!("Steps met: {:?}; failed rounds: {:?}", progress.report.steps, progress.failed));
+    let RoundReport { steps, missed_steps, .. } = &progress.report;
+    say(&format!("Steps met: {steps:?}; not met: {missed_steps:?}; failed rounds: {:?}", progress.failed));
     Ok(if progress.failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

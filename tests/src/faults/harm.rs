@@ -7,11 +7,9 @@ use domain::Entropy;
 use local_stack::{Link, Part, Service, Stack};
 use tokio::time::sleep;
 
-use super::steps::Step;
+use super::steps::{Step, deleted_in_memory, published_not_deleted, sent_not_stored};
 use super::wire::{Go, Wires};
 
-/// The time limit for a step. A workload that does not reach it has ended.
-const STEP_MAX: Duration = Duration::from_secs(5);
 const RESTART_MAX: Duration = Duration::from_secs(30);
 
 #[derive(Clone, Copy, Debug)]
@@ -69,12 +67,15 @@ const LINKS: [Link; 10] = [
 ];
 
 impl Harm {
-    /// A fault that fits a step: of either end of its link, or of the link. Mostly kills.
+    /// A fault that fits a step: of either end of its link, of another server, or of the link. Mostly kills.
     pub(crate) fn at(step: &Step, chance: &Entropy) -> Self {
         let Link { from, to } = step.link;
         match chance.below(20) {
             0..=9 => Self::Kill(from.into()),
-            10..=12 => Self::kill_server(to, chance),
+            10 | 11 => Self::kill_server(to, chance),
+            12 => {
+                Self::kill_server(if to == Part::Postgres { Part::RabbitMq } else { Part::Postgres }, chance)
+            }
             13 => Self::Pause(from.into(), some_seconds(chance)),
             14 => Self::Pause(to, some_seconds(chance)),
             15..=17 => Self::Cut(step.link),
@@ -102,6 +103,17 @@ impl Harm {
     }
 }
 
+/// The loss of each part while an event or a webhook has left, and that is not stored or not on the disk.
+pub(crate) fn crashes_before_storing() -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for step in [published_not_deleted(), sent_not_stored()] {
+        let parts = [step.link.from.into(), Part::Postgres, Part::RabbitMq];
+        faults.extend(parts.map(|part| Fault::At(step, Harm::Kill(part))));
+    }
+    faults.push(Fault::At(deleted_in_memory(), Harm::Kill(Part::Postgres)));
+    faults
+}
+
 fn pick<T: Copy>(among: &[T], chance: &Entropy) -> T {
     let count = u32::try_from(among.len()).unwrap_or(u32::MAX);
     among[chance.below(count) as usize]
@@ -111,11 +123,11 @@ fn some_seconds(chance: &Entropy) -> Duration {
     Duration::from_millis(u64::from(500 + chance.below(2_500)))
 }
 
-/// Injects a fault at its moment, or not at all if its step is not reached.
+/// Injects a fault at its moment, or not at all if its step is not reached within `patience`.
 pub(crate) async fn inflict(
     stack: &Stack,
     wires: &Wires,
-    fault: Fault,
+    (fault, patience): (Fault, Duration),
     chance: &Entropy,
 ) -> anyhow::Result<Done> {
     match fault {
@@ -125,7 +137,7 @@ pub(crate) async fn inflict(
         }
         Fault::At(step, harm) => {
             let arm = wires.on(step.link)?.arm(step.moment, step.instant);
-            let Some(go) = arm.met(STEP_MAX).await else { return Ok(Done::default()) };
+            let Some(go) = arm.met(patience).await else { return Ok(Done::default()) };
             let kills = apply(stack, wires, harm).await?;
             // A held message may still arrive after its sender has ended, or be lost.
             let word = if chance.below(2) == 0 { Go::On } else { Go::Cut };

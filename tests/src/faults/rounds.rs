@@ -6,16 +6,17 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use domain::Entropy;
-use local_stack::{Stack, StackOptions};
+use local_stack::{Instance, Service, Stack, StackOptions};
 use messaging::Broker;
 use serde::{Deserialize, Serialize};
 use settings::Secret;
+use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-use super::harm::{Done, Fault, Harm, inflict};
+use super::harm::{Done, Fault, Harm, crashes_before_storing, inflict};
 use super::steps::{self, Step};
 use super::verify::verify;
 use super::wire::Wires;
@@ -23,6 +24,15 @@ use super::workload::{self, Kind, OrderStory, Scene, Tenant};
 
 /// The number of steps with a fault per round.
 const STEPS_PER_ROUND: u64 = 6;
+/// The time limit for a random step. A workload that does not reach it has ended.
+const STEP_MAX: Duration = Duration::from_secs(5);
+/// The time limit for a step that must be reached, including the recovery from the fault before.
+const STEP_MAX_CERTAIN: Duration = Duration::from_secs(60);
+/// One round of each ten has the crashes of [`crashes_before_storing`], and the others have random faults.
+const CYCLE: u64 = 10;
+const CRASHES_AT: u64 = 1;
+/// One round of each three has a single dispatcher, and the others have two.
+const SINGLE_DISPATCHER: u64 = 3;
 /// The time from the start of the work to the first fault.
 const HEAD_START: Duration = Duration::from_millis(200);
 
@@ -34,6 +44,8 @@ pub struct Campaign {
     wires: Wires,
     tenants: Vec<Arc<Tenant>>,
     steps: Vec<Step>,
+    /// Connects without proxies, so a step is always one of the stack's own dispatcher.
+    second_dispatcher: Mutex<Option<Instance>>,
 }
 
 /// The faults that were injected.
@@ -51,6 +63,9 @@ pub struct RoundReport {
     pub refunded: u64,
     /// How often each step was reached.
     pub steps: BTreeMap<String, u64>,
+    /// How often each step was not reached.
+    #[serde(default)]
+    pub missed_steps: BTreeMap<String, u64>,
 }
 
 impl Campaign {
@@ -63,17 +78,16 @@ impl Campaign {
         let directory = Stack::test_directory()?;
         let options = StackOptions::with_own_test_servers(&directory).detour(wires.detour());
         let stack = Arc::new(Stack::start_for_test(options).await?);
+        // Deletions from an outbox stay in memory for longer, until the next other commit.
+        local_stack::query(&stack.admin_url()?, "ALTER SYSTEM SET wal_writer_delay = '10s'").await?;
+        local_stack::query(&stack.admin_url()?, "SELECT pg_reload_conf()").await?;
         let broker = Broker::start(&settings::Broker::new(Secret::new(stack.broker_url())), "faults");
         let mut tenants = Vec::new();
         for kind in [Kind::Rich, Kind::Poor, Kind::Shaky] {
             tenants.push(Arc::new(Tenant::open(&stack, kind).await?));
         }
-        Ok(Self { seed, stack, broker, wires, tenants, steps: steps::all() })
-    }
-
-    /// The number of rounds after which each step was reached at least once.
-    pub fn rounds_for_all_steps(&self) -> u64 {
-        (self.steps.len() as u64).div_ceil(STEPS_PER_ROUND)
+        let second_dispatcher = Mutex::default();
+        Ok(Self { seed, stack, broker, wires, tenants, steps: steps::all(), second_dispatcher })
     }
 
     /// One round: work under faults, recovery, verification.
@@ -82,13 +96,18 @@ impl Campaign {
     /// When anything is inconsistent. The error contains what is needed to repeat the round.
     pub async fn round(&self, number: u64) -> anyhow::Result<RoundReport> {
         let chance = Entropy::seeded(self.seed.wrapping_mul(1_000_003).wrapping_add(number));
-        let faults = self.draw(number, &chance);
+        self.run_dispatchers(number).await?;
+        let faults = match number % CYCLE {
+            CRASHES_AT => crashes_before_storing(),
+            _ => self.draw(number, &chance),
+        };
+        let patience = if number % CYCLE == CRASHES_AT { STEP_MAX_CERTAIN } else { STEP_MAX };
         let describe = |what: &str| format!("{what}; seed {}, round {number}, {faults:#?}", self.seed);
         let scene =
             Scene { stack: Arc::clone(&self.stack), round: format!("r{number}"), chance: chance.clone() };
         let stop = CancellationToken::new();
         let harming = async {
-            let done = self.harm(&faults, &chance).await;
+            let done = self.harm(&faults, patience, &chance).await;
             self.wires.heal();
             stop.cancel();
             done
@@ -96,6 +115,7 @@ impl Campaign {
         let (stories, done) = tokio::join!(workload::run(&scene, &self.tenants, &stop), harming);
         let done = done.with_context(|| describe("injecting a fault failed"))?;
         let mut stories = stories.with_context(|| describe("the workload failed"))?;
+        ensure!(patience == STEP_MAX || done.iter().all(|done| done.met), describe("a step was not reached"));
         self.stack.wait_ready().await.with_context(|| describe("the stack did not recover"))?;
         let healed = Instant::now();
         verify(&self.stack, &self.broker, &self.tenants, &mut stories)
@@ -110,8 +130,33 @@ impl Campaign {
     /// When something does not stop.
     pub async fn end(self) -> anyhow::Result<()> {
         drop(self.tenants);
+        if let Some(second) = self.second_dispatcher.into_inner() {
+            second.stop().await?;
+        }
         self.broker.close().await;
         Arc::into_inner(self.stack).context("the stack is still in use")?.shut_down().await
+    }
+
+    /// Starts or stops the second dispatcher.
+    async fn run_dispatchers(&self, number: u64) -> anyhow::Result<()> {
+        let mut running = self.second_dispatcher.lock().await;
+        let service = Service::WebhookDispatcher;
+        match (number.is_multiple_of(SINGLE_DISPATCHER), running.take()) {
+            (true, Some(second)) => second.stop().await?,
+            (true, None) => {}
+            (false, Some(second)) => *running = Some(second),
+            (false, None) => {
+                let mut second = self
+                    .stack
+                    .instance(service, "second-dispatcher")?
+                    .variable("WAYBILL_DATABASE__URL", self.stack.database_url(service))
+                    .variable("WAYBILL_BROKER__URL", self.stack.broker_url());
+                second.start()?;
+                second.ready().await?;
+                *running = Some(second);
+            }
+        }
+        Ok(())
     }
 
     /// The steps take turns; their faults are random.
@@ -130,11 +175,16 @@ impl Campaign {
         faults
     }
 
-    async fn harm(&self, faults: &[Fault], chance: &Entropy) -> anyhow::Result<Vec<Done>> {
+    async fn harm(
+        &self,
+        faults: &[Fault],
+        patience: Duration,
+        chance: &Entropy,
+    ) -> anyhow::Result<Vec<Done>> {
         sleep(HEAD_START).await;
         let mut done = Vec::with_capacity(faults.len());
         for fault in faults {
-            done.push(inflict(&self.stack, &self.wires, *fault, chance).await?);
+            done.push(inflict(&self.stack, &self.wires, (*fault, patience), chance).await?);
         }
         Ok(done)
     }
@@ -147,8 +197,9 @@ impl RoundReport {
             report.kills += done.kills;
             report.harms += u64::from(done.met);
             report.missed += u64::from(!done.met);
-            if let (Fault::At(step, _), true) = (fault, done.met) {
-                *report.steps.entry(step.name.to_owned()).or_default() += 1;
+            if let Fault::At(step, _) = fault {
+                let steps = if done.met { &mut report.steps } else { &mut report.missed_steps };
+                *steps.entry(step.label()).or_default() += 1;
             }
         }
         for story in stories.iter().flatten() {
@@ -169,8 +220,12 @@ impl RoundReport {
         self.placed += other.placed;
         self.refused += other.refused;
         self.refunded += other.refunded;
-        for (step, times) in &other.steps {
-            *self.steps.entry(step.clone()).or_default() += times;
+        for (steps, others) in
+            [(&mut self.steps, &other.steps), (&mut self.missed_steps, &other.missed_steps)]
+        {
+            for (step, times) in others {
+                *steps.entry(step.clone()).or_default() += times;
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use local_stack::{Link, Part, Service};
 
-use super::wire::{Instant, Mark, Moment};
+use super::wire::{Instant, Mark, Marks, Moment};
 
 /// A step. A fault is injected just before or just after it takes effect.
 #[derive(Clone, Copy, Debug)]
@@ -11,6 +11,12 @@ pub(crate) struct Step {
     pub(crate) link: Link,
     pub(crate) moment: Moment,
     pub(crate) instant: Instant,
+}
+
+impl Step {
+    pub(crate) fn label(&self) -> String {
+        format!("{} by {}", self.name, self.link.from.name())
+    }
 }
 
 /// All steps, in the order of an order's life.
@@ -30,19 +36,43 @@ pub(crate) fn all() -> Vec<Step> {
     }
     for consumer in [dispatcher, Service::Wallet] {
         steps.extend(both("event consumed", consumer, Part::RabbitMq, Moment::Deliver));
-        steps.extend(commit("event handled", consumer, Mark::EventSeen));
         steps.extend(both("event acknowledged", consumer, Part::RabbitMq, Moment::Ack));
     }
+    steps.extend(commit("event handled", Service::Wallet, Mark::EventSeen));
     steps.extend(commit("webhook stored", dispatcher, Mark::WebhookStored));
+    steps.extend(commit("sent webhook stored", dispatcher, sent_webhook_stored()));
     steps.extend(commit("attempt stored", dispatcher, Mark::AttemptStored));
     steps.extend(commit("top-up credited", Service::Wallet, Mark::TopUpCredited));
     steps
 }
 
+/// An eager webhook is stored together with its attempt.
+fn sent_webhook_stored() -> Marks {
+    Marks::from(Mark::WebhookStored).and(Mark::AttemptStored.into())
+}
+
+/// The broker has an event, and its row is not deleted.
+pub(crate) fn published_not_deleted() -> Step {
+    let [_, step] = both("event confirmed", Service::OrderApi, Part::RabbitMq, Moment::Confirm);
+    step
+}
+
+/// The deletion is committed, and perhaps not on the disk.
+pub(crate) fn deleted_in_memory() -> Step {
+    let [.., step] = commit("event deleted", Service::OrderApi, Mark::EventsDeleted);
+    step
+}
+
+/// A receiver has an eager webhook, and nothing of it is stored.
+pub(crate) fn sent_not_stored() -> Step {
+    let [step, ..] = commit("sent webhook stored", Service::WebhookDispatcher, sent_webhook_stored());
+    step
+}
+
 /// A commit: not sent; done with the response lost; done.
-fn commit(name: &'static str, service: Service, mark: Mark) -> [Step; 3] {
-    let link = Link { from: service, to: Part::Postgres };
-    let (commit, committed) = (Moment::Commit(mark.into()), Moment::Committed(mark.into()));
+fn commit(name: &'static str, service: Service, marks: impl Into<Marks>) -> [Step; 3] {
+    let (link, marks) = (Link { from: service, to: Part::Postgres }, marks.into());
+    let (commit, committed) = (Moment::Commit(marks), Moment::Committed(marks));
     [(commit, Instant::Held), (committed, Instant::Held), (committed, Instant::Passed)]
         .map(|(moment, instant)| Step { name, link, moment, instant })
 }

@@ -1,4 +1,4 @@
-//! A short fault test: two rounds, different for each commit. `make test-faults` is the long form.
+//! A short fault test: two rounds, different for each commit, and a round of crashes before something is stored. `make test-faults` is the long form.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::Context;
 use waybill_tests::faults::{Campaign, RoundReport};
 
-const ROUNDS: u64 = 2;
+const ROUNDS: u64 = 3;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_paisa_is_accounted_for_after_any_fault_at_any_step() -> anyhow::Result<()> {

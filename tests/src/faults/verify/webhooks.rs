@@ -1,4 +1,5 @@
-//! Verifies that every committed event reached the webhook receiver in order, and nothing else did.
+//! Verifies that every committed event reached the webhook receiver in order, and nothing else did, and that each
+//! delivery is recorded once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +9,7 @@ use local_stack::{Service, Stack};
 use reference_shop::ReceivedWebhook;
 use serde::Deserialize;
 
-use super::{PENDING_MAX, rows};
+use super::{PENDING_MAX, number, rows};
 use crate::faults::workload::{OrderStory, Tenant};
 
 /// The largest page of the shop.
@@ -19,6 +20,14 @@ struct EventRow {
     event_id: String,
 }
 
+#[derive(Debug, Deserialize)]
+struct DeliveryRow {
+    event_id: String,
+    state: String,
+    attempts: i64,
+    recorded: i64,
+}
+
 pub(super) async fn all_arrived(
     stack: &Stack,
     tenant: &Tenant,
@@ -27,8 +36,8 @@ pub(super) async fn all_arrived(
     let placed: BTreeMap<&str, String> =
         stories.iter().filter_map(|story| Some((story.reference.as_str(), story.id()?))).collect();
     let ids: Vec<String> = placed.values().map(|id| format!("'{id}'")).collect();
-    let sql =
-        format!("SELECT event_id FROM order_events WHERE order_id = ANY (ARRAY[{}]::text[])", ids.join(", "));
+    let ids = ids.join(", ");
+    let sql = format!("SELECT event_id FROM order_events WHERE order_id = ANY (ARRAY[{ids}]::text[])");
     let committed: Vec<EventRow> = rows(stack, Service::OrderApi, &sql).await?;
     let committed: BTreeSet<String> = committed.into_iter().map(|row| row.event_id).collect();
     let received = eventually("the webhook of every event", PENDING_MAX, || async {
@@ -40,6 +49,7 @@ pub(super) async fn all_arrived(
     let invented = received.iter().find(|hook| !committed.contains(&hook.event_id));
     ensure!(invented.is_none(), "a webhook of an unknown event: {invented:?}");
     in_order(&received)?;
+    all_recorded(stack, &ids, &committed).await?;
     if let Some(last) = received.iter().map(|hook| hook.arrival).max() {
         tenant.note_webhooks_read(last);
     }
@@ -73,5 +83,29 @@ fn in_order(received: &[ReceivedWebhook]) -> anyhow::Result<()> {
         ensure!(sequence == *expected, "{reference}: sequence {sequence} arrived instead of {expected}");
         *expected += 1;
     }
+    Ok(())
+}
+
+/// The dispatcher has a delivery of each event, with its attempts, and waits for nothing.
+async fn all_recorded(stack: &Stack, orders: &str, committed: &BTreeSet<String>) -> anyhow::Result<()> {
+    let sql = format!(
+        "SELECT event_id, state, attempts,
+             (SELECT count(*) FROM attempts WHERE delivery_id = deliveries.id) AS recorded
+         FROM deliveries WHERE order_id = ANY (ARRAY[{orders}]::text[])"
+    );
+    let deliveries = eventually("every delivery to be recorded", PENDING_MAX, || async {
+        let deliveries: Vec<DeliveryRow> = rows(stack, Service::WebhookDispatcher, &sql).await?;
+        let is_done = |delivery: &DeliveryRow| delivery.state == "succeeded";
+        Ok((deliveries.len() >= committed.len() && deliveries.iter().all(is_done)).then_some(deliveries))
+    })
+    .await?;
+    let odd = deliveries.iter().find(|one| one.attempts == 0 || one.attempts != one.recorded);
+    ensure!(odd.is_none(), "a delivery without its attempts: {odd:?}");
+    let events: BTreeSet<_> = deliveries.iter().map(|delivery| &delivery.event_id).collect();
+    ensure!(events.len() == deliveries.len(), "an event has two deliveries");
+    let held_back =
+        format!("SELECT count(*) FROM parked_events WHERE order_id = ANY (ARRAY[{orders}]::text[])");
+    let held_back = number(stack, Service::WebhookDispatcher, &held_back).await?;
+    ensure!(held_back == 0, "{held_back} events are still held back");
     Ok(())
 }

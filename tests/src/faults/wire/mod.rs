@@ -15,7 +15,7 @@ use std::time::Duration;
 use anyhow::Context;
 use local_stack::{Detour, Link};
 
-pub(crate) use moment::{Instant, Mark, Moment};
+pub(crate) use moment::{Instant, Mark, Marks, Moment};
 pub(crate) use proxy::{Go, Proxy};
 
 /// The proxies of a stack, by link.

@@ -3,7 +3,7 @@
 /// A message that passes a proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moment {
-    /// `COMMIT` of a transaction with these effects.
+    /// `COMMIT` of a transaction with these effects, or the end of a statement outside of a transaction.
     Commit(Marks),
     /// The server's confirmation of that commit.
     Committed(Marks),

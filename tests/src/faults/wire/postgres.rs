@@ -1,7 +1,7 @@
 //! PostgreSQL's protocol, version 3: maps prepared statements to SQL, and collects a transaction's effects until its
-//! commit.
+//! commit. Statements outside of a transaction commit by themselves.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use super::moment::{Marks, Moment};
 
@@ -13,10 +13,13 @@ pub(super) struct Postgres {
     is_asked_for_tls: bool,
     is_begun: bool,
     statements: HashMap<Vec<u8>, Marks>,
+    is_in_transaction: bool,
     /// The effects of the current transaction.
     done: Marks,
-    /// The effects of the transaction whose commit is in progress.
-    committing: Option<Marks>,
+    /// What each unanswered request commits, if anything.
+    unanswered: VecDeque<Option<Marks>>,
+    /// Whether the request that is being answered failed or rolled back.
+    is_undone: bool,
 }
 
 impl Postgres {
@@ -37,8 +40,7 @@ impl Postgres {
             return None;
         }
         if !from_client {
-            let committed = message.first() == Some(&b'C') && message.get(5..) == Some(b"COMMIT\0");
-            return if committed { self.committing.take().map(Moment::Committed) } else { None };
+            return self.answer(message);
         }
         if !self.is_begun {
             self.is_asked_for_tls = message == TLS_REQUEST;
@@ -58,21 +60,53 @@ impl Postgres {
                 self.done = self.done.and(self.statements.get(name).copied().unwrap_or_default());
                 None
             }
-            b'Q' => self.simple(&String::from_utf8_lossy(texts.next()?)),
+            b'Q' => {
+                let moment = self.simple(&String::from_utf8_lossy(texts.next()?));
+                self.await_answer(moment)
+            }
+            // The end of a prepared statement.
+            b'S' => {
+                let moment = if self.is_in_transaction { None } else { Some(self.commit()) };
+                self.await_answer(moment)
+            }
             _ => None,
         }
     }
 
     fn simple(&mut self, sql: &str) -> Option<Moment> {
-        if sql.contains("COMMIT") {
-            let done = std::mem::take(&mut self.done);
-            self.committing = Some(done);
-            return Some(Moment::Commit(done));
-        }
         if sql.starts_with("BEGIN") || sql.starts_with("ROLLBACK") {
+            self.is_in_transaction = sql.starts_with("BEGIN");
             self.done = Marks::default();
-        } else {
-            self.done = self.done.and(Marks::of(sql));
+            return None;
+        }
+        self.done = self.done.and(Marks::of(sql));
+        (sql.contains("COMMIT") || !self.is_in_transaction).then(|| self.commit())
+    }
+
+    fn commit(&mut self) -> Moment {
+        self.is_in_transaction = false;
+        Moment::Commit(std::mem::take(&mut self.done))
+    }
+
+    fn await_answer(&mut self, moment: Option<Moment>) -> Option<Moment> {
+        self.unanswered.push_back(match moment {
+            Some(Moment::Commit(marks)) => Some(marks),
+            _ => None,
+        });
+        moment
+    }
+
+    /// The server ends each answer with `ReadyForQuery`.
+    fn answer(&mut self, message: &[u8]) -> Option<Moment> {
+        match message.first()? {
+            b'E' => self.is_undone = true,
+            b'C' if message.get(5..) == Some(b"ROLLBACK\0") => self.is_undone = true,
+            b'Z' => {
+                let is_undone = std::mem::take(&mut self.is_undone);
+                let committed = self.unanswered.pop_front().flatten();
+                return committed.filter(|_| !is_undone).map(Moment::Committed);
+            }
+            _ => {}
         }
         None
     }
@@ -109,12 +143,30 @@ mod tests {
             assert_eq!(tap.see(true, &message), None);
         }
         let stored = Marks::from(Mark::DebitStored);
+        assert_eq!(tap.see(true, &message(b'S', b"")), None);
         assert_eq!(tap.see(true, &message(b'Q', b"SELECT 1; COMMIT\0")), Some(Moment::Commit(stored)));
-        assert_eq!(tap.see(false, &message(b'C', b"SELECT 1\0")), None);
-        assert_eq!(tap.see(false, &message(b'C', b"COMMIT\0")), Some(Moment::Committed(stored)));
-        assert_eq!(tap.see(false, &message(b'C', b"COMMIT\0")), None);
+        let (ready, complete) = (message(b'Z', b"I"), message(b'C', b"COMMIT\0"));
+        // The answers to `BEGIN` and to the statement.
+        assert_eq!((tap.see(false, &ready), tap.see(false, &ready)), (None, None));
+        assert_eq!(tap.see(false, &complete), None);
+        assert_eq!(tap.see(false, &ready), Some(Moment::Committed(stored)));
         // The next transaction has no such effects.
         assert_eq!(tap.see(true, &message(b'Q', b"BEGIN\0")), None);
         assert_eq!(tap.see(true, &message(b'Q', b"COMMIT\0")), Some(Moment::Commit(Marks::default())));
+    }
+
+    #[test]
+    fn a_statement_outside_of_a_transaction_commits_itself_unless_it_fails() {
+        let mut tap = Postgres { is_begun: true, ..Postgres::default() };
+        let stored = Marks::from(Mark::DebitStored);
+        let prepared = message(b'P', b"s1\0INSERT INTO debits (order_id) VALUES ($1)\0\0\0");
+        assert_eq!(tap.see(true, &prepared), None);
+        for answer in [message(b'C', b"INSERT 0 1\0"), message(b'E', b"SERROR\0\0")] {
+            assert_eq!(tap.see(true, &message(b'B', b"\0s1\0\0\0\0\0\0\0")), None);
+            assert_eq!(tap.see(true, &message(b'S', b"")), Some(Moment::Commit(stored)));
+            assert_eq!(tap.see(false, &answer), None);
+            let committed = (answer[0] == b'C').then_some(Moment::Committed(stored));
+            assert_eq!(tap.see(false, &message(b'Z', b"I")), committed);
+        }
     }
 }
