@@ -10,6 +10,8 @@ use events::{Body, Envelope};
 use messaging::Outgoing;
 use tokio::sync::{Mutex as AsyncMutex, Notify, mpsc};
 
+use crate::floor::Floor;
+
 /// Each lane publishes one batch at a time. The events of an order use the same lane, which keeps their order.
 pub(crate) const LANES: usize = 4;
 /// Queued events per lane. Further ones are found in the table.
@@ -38,6 +40,8 @@ pub(crate) struct Handover {
     lanes: Vec<Lane>,
     /// Wakes the relay.
     missed: Notify,
+    /// Where looks at the table begin.
+    pub(crate) floor: Floor,
 }
 
 struct Lane {
@@ -59,6 +63,7 @@ impl Default for Handover {
             not_taken: Mutex::default(),
             lanes: std::iter::repeat_with(lane).take(LANES).collect(),
             missed: Notify::new(),
+            floor: Floor::default(),
         }
     }
 }

@@ -12,6 +12,8 @@ use postgres::{Database, StoreError, statement};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
+use crate::Unit;
+
 const REPORT: Duration = Duration::from_secs(10);
 const PRUNE: Duration = Duration::from_secs(10 * 60);
 /// The broker does not redeliver an event after this time.
@@ -19,14 +21,14 @@ const INBOX_KEPT: TimeDelta = TimeDelta::days(7);
 /// The number of rows per statement, so that no statement holds locks for long.
 const PRUNE_MAX: usize = 1_000;
 
-pub(crate) async fn run(database: &Database, clock: &Clock, stop: &CancellationToken) {
+pub(crate) async fn run(Unit { database, clock, outbox, .. }: &Unit, stop: &CancellationToken) {
     let mut reports = interval(REPORT);
     let mut prunings = interval(PRUNE);
     reports.set_missed_tick_behavior(MissedTickBehavior::Delay);
     prunings.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let outcome = tokio::select! {
-            _ = reports.tick() => report(database, clock).await,
+            _ = reports.tick() => report(database, clock, outbox.0.floor.get()).await,
             _ = prunings.tick() => prune_inbox(database, clock).await,
             () = stop.cancelled() => return,
         };
@@ -37,10 +39,11 @@ pub(crate) async fn run(database: &Database, clock: &Clock, stop: &CancellationT
     }
 }
 
-/// Limits the count, because it runs every few seconds and an outbox may contain millions of rows.
+/// Limits the count, because it runs every few seconds and an outbox may contain millions of rows. The order keeps the
+/// planner from collecting all rows first.
 const WAITING: &str = "
-    SELECT (SELECT count(*) FROM (SELECT FROM outbox_messages LIMIT 10000) AS counted) AS messages,
-        (SELECT created_at FROM outbox_messages ORDER BY id LIMIT 1) AS oldest";
+    SELECT (SELECT count(*) FROM (SELECT FROM outbox_messages WHERE id > $1 ORDER BY id LIMIT 10000) AS counted) AS messages,
+        (SELECT created_at FROM outbox_messages WHERE id > $1 ORDER BY id LIMIT 1) AS oldest";
 
 #[derive(QueryableByName)]
 struct Waiting {
@@ -50,9 +53,12 @@ struct Waiting {
     oldest: Option<DateTime<Utc>>,
 }
 
-async fn report(database: &Database, clock: &Clock) -> Result<(), StoreError> {
-    let waiting: Waiting =
-        database.read(async |conn| Ok::<_, StoreError>(statement(WAITING).get_result(conn).await?)).await?;
+async fn report(database: &Database, clock: &Clock, floor: i64) -> Result<(), StoreError> {
+    let waiting: Waiting = database
+        .read(async |conn| {
+            Ok::<_, StoreError>(statement(WAITING).bind::<BigInt, _>(floor).get_result(conn).await?)
+        })
+        .await?;
     let age = waiting.oldest.map_or(TimeDelta::zero(), |oldest| clock.now() - oldest);
     gauge!("outbox_messages").set(waiting.messages as f64);
     gauge!("outbox_oldest_age_seconds").set(age.as_seconds_f64().max(0.0));

@@ -2,6 +2,7 @@
 //! handles a redelivered event only once.
 
 mod enqueue;
+mod floor;
 mod handover;
 mod housekeeping;
 mod inbox;

@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use messaging::{BrokerError, Outgoing, Publisher};
 use postgres::StoreError;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
+use crate::floor::FloorWatch;
 use crate::handover::Handover;
 use crate::rows::{BATCH_MAX, Ends, Position, Selection};
 use crate::stuck::{ScanPage, Stuck};
@@ -46,12 +47,18 @@ enum RelayError {
 }
 
 /// What the relay knows about the table.
-#[derive(Default)]
 struct Table {
     looks: u64,
     /// The last row at the latest look.
     newest: Option<i64>,
+    floor: FloorWatch,
     stuck: Stuck,
+}
+
+impl Table {
+    fn new(now: Instant) -> Self {
+        Self { looks: 0, newest: None, floor: FloorWatch::new(now), stuck: Stuck::default() }
+    }
 }
 
 impl Relay {
@@ -72,7 +79,7 @@ impl Relay {
         tokio::join!(
             lanes::run(self.handover(), &self.unit.database, &self.publisher, &stop),
             self.watch_table(&stop),
-            housekeeping::run(&self.unit.database, &self.unit.clock, &stop)
+            housekeeping::run(&self.unit, &stop)
         );
     }
 
@@ -83,7 +90,7 @@ impl Relay {
     async fn watch_table(&self, stop: &CancellationToken) {
         let mut pause = PAUSE_MIN;
         let mut is_failing = false;
-        let mut table = Table::default();
+        let mut table = Table::new(Instant::now());
         while !stop.is_cancelled() {
             // Waits outside of any transaction.
             tokio::select! {
@@ -122,7 +129,10 @@ impl Relay {
     async fn look(&self, table: &mut Table) -> Result<Duration, RelayError> {
         let handover = self.handover();
         table.stuck.remember(&handover.take_not_taken());
-        if handover.is_direct() && !handover.has_missed() && !self.publish_left_behind(table).await? {
+        let begin = table.floor.next_look(&handover.floor, Instant::now());
+        let ends = self.unit.database.read(async |conn| rows::ends(conn, begin).await).await?;
+        table.floor.found(&handover.floor, &ends, Instant::now());
+        if handover.is_direct() && !handover.has_missed() && !self.publish_left_behind(table, &ends).await? {
             table.looks += 1;
             return Ok(if table.looks == 1 { POLL_AT_START } else { self.poll });
         }
@@ -140,16 +150,16 @@ impl Relay {
     }
 
     /// Publishes the rows that were there at the latest look. Returns whether there may be more.
-    async fn publish_left_behind(&self, table: &mut Table) -> Result<bool, RelayError> {
-        let Ends { oldest, newest } = self.unit.database.read(async |conn| rows::ends(conn).await).await?;
-        let (Some(oldest), Some(until)) = (oldest, std::mem::replace(&mut table.newest, newest)) else {
+    async fn publish_left_behind(&self, table: &mut Table, ends: &Ends) -> Result<bool, RelayError> {
+        let (Some(oldest), Some(until)) = (ends.oldest, std::mem::replace(&mut table.newest, ends.newest))
+        else {
             return Ok(false);
         };
         if oldest > until {
             return Ok(false);
         }
-        let held = self.handover().held_ids();
-        let batch = self.publish_batch(Selection::Span { after: 0, until, except: Vec::new(), held }).await?;
+        let (after, held) = (self.handover().floor.get(), self.handover().held_ids());
+        let batch = self.publish_batch(Selection::Span { after, until, except: Vec::new(), held }).await?;
         table.stuck.remember(&batch.returned);
         Ok(batch.taken == BATCH_MAX || !table.stuck.is_empty())
     }
@@ -179,6 +189,7 @@ impl Relay {
 
     /// Publishes eligible rows after an id. While some kinds are stuck, the number of scanned rows is limited.
     async fn scan(&self, stuck: &mut Stuck, after: i64) -> Result<ScanPage, RelayError> {
+        let after = after.max(self.handover().floor.get());
         let edge = if stuck.is_empty() {
             None
         } else {

@@ -166,9 +166,12 @@ pub(crate) async fn delete(conn: &mut AsyncPgConnection, ids: &[i64]) -> Result<
     Ok(())
 }
 
-const ENDS: &str = "SELECT min(id) AS oldest, max(id) AS newest FROM outbox_messages";
+/// Not `min` and `max`: with the statistics of an empty table, the planner would read all rows for them.
+const ENDS: &str = "
+    SELECT (SELECT id FROM outbox_messages WHERE id > $1 ORDER BY id LIMIT 1) AS oldest,
+        (SELECT id FROM outbox_messages WHERE id > $1 ORDER BY id DESC LIMIT 1) AS newest";
 
-/// The first and the last row.
+/// The first and the last row after an id.
 #[derive(QueryableByName)]
 pub(crate) struct Ends {
     #[diesel(sql_type = Nullable<BigInt>)]
@@ -177,6 +180,6 @@ pub(crate) struct Ends {
     pub(crate) newest: Option<i64>,
 }
 
-pub(crate) async fn ends(conn: &mut AsyncPgConnection) -> Result<Ends, StoreError> {
-    Ok(statement(ENDS).get_result(conn).await?)
+pub(crate) async fn ends(conn: &mut AsyncPgConnection, after: i64) -> Result<Ends, StoreError> {
+    Ok(statement(ENDS).bind::<BigInt, _>(after).get_result(conn).await?)
 }

@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use domain::Clock;
 use events::{binding, queues};
-use messaging::{Broker, Queue};
+use messaging::Queue;
 use outbox::{Outbox, Relay};
-use postgres::{Database, StoreError};
-use settings::Secret;
+use postgres::StoreError;
 use test_kit::{OwnBroker, until, vhost};
 use tracing::Instrument;
 
 use crate::servers::{
     Events, Recorder, Running, bind, broker, count, database, delete_queue, short_queue, unit, waiting,
+    without_a_queue_for_funded,
 };
 
 #[tokio::test(flavor = "multi_thread")]
@@ -77,25 +77,6 @@ async fn an_event_arrives_in_the_trace_of_the_request_that_caused_it() {
     broker.close().await;
 }
 
-/// Lets a relay create the queues, and removes the binding for funded wallets. Returns the relay of a service that
-/// creates no queues, and so does not restore this one.
-async fn relay_without_a_queue_for_funded(
-    database: &Database,
-    vhost: &str,
-    (maker, events, recorder): (&Broker, &Events, &Recorder),
-) -> (Broker, Running) {
-    let making = Running::relay(database, maker, &Outbox::default(), Clock::system());
-    let first = events.commit(database, 1).await.unwrap();
-    until("the queues exist", async || recorder.has_all(&first)).await;
-    making.stop().await;
-    bind(vhost, Queue::shared(queues::FACTS).name(), binding::WALLET_FUNDED, false).await;
-
-    let platform = settings::Broker { declare: false, ..settings::Broker::new(Secret::new(vhost)) };
-    let user = Broker::start(&platform, "test");
-    let relay = Running::relay(database, &user, &Outbox::default(), Clock::system());
-    (user, relay)
-}
-
 /// More than a batch of them, so that they would fill every batch.
 #[tokio::test(flavor = "multi_thread")]
 async fn unroutable_events_stay_and_the_others_overtake_them() {
@@ -103,8 +84,8 @@ async fn unroutable_events_stay_and_the_others_overtake_them() {
     let (events, recorder, vhost) = (Events::new(), Recorder::default(), vhost().await);
     let maker = broker(&vhost);
     let listening = recorder.listen(&maker);
-    let (user, relay) =
-        relay_without_a_queue_for_funded(&database, &vhost, (&maker, &events, &recorder)).await;
+    let user = without_a_queue_for_funded(&database, &vhost, (&maker, &events, &recorder)).await;
+    let relay = Running::relay(&database, &user, &Outbox::default(), Clock::system());
     let nowhere = events.commit(&database, 600).await.unwrap();
     let rows = "SELECT md5(string_agg(concat_ws('/', id, event_id, created_at), ' ' ORDER BY id)) FROM outbox_messages
         WHERE routing_key = 'wallet.funded'";
@@ -140,8 +121,8 @@ async fn an_event_committed_late_is_published_while_unroutable_events_arrive() {
     let (events, recorder, vhost) = (Events::new(), Recorder::default(), vhost().await);
     let maker = broker(&vhost);
     let listening = recorder.listen(&maker);
-    let (user, relay) =
-        relay_without_a_queue_for_funded(&database, &vhost, (&maker, &events, &recorder)).await;
+    let user = without_a_queue_for_funded(&database, &vhost, (&maker, &events, &recorder)).await;
+    let relay = Running::relay(&database, &user, &Outbox::default(), Clock::system());
     let coming = Running::start(|stop| {
         let (database, events) = (database.clone(), events.clone());
         async move {

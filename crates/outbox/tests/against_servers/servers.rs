@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, Clock, Entropy, EventId};
-use events::{Body, EXCHANGE, Envelope, queues};
+use events::{Body, EXCHANGE, Envelope, binding, queues};
 use lapin::options::{QueueBindOptions, QueueDeclareOptions, QueueDeleteOptions};
 use lapin::types::{AMQPValue, FieldTable};
 use lapin::{Connection, ConnectionProperties};
@@ -15,6 +15,7 @@ use messaging::{Broker, Handler, Queue, Rejection};
 use outbox::{Outbox, Relay, Unit};
 use postgres::{Database, StoreError};
 use settings::Secret;
+use test_kit::until;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -181,4 +182,20 @@ pub(crate) async fn delete_queue(url: &str, name: &str) {
     let channel = connection.create_channel().await.unwrap();
     channel.queue_delete(name.into(), QueueDeleteOptions::default()).await.unwrap();
     connection.close(200, "done".into()).await.unwrap();
+}
+
+/// Lets a relay create the queues, and removes the binding for funded wallets. Returns the broker of a service that
+/// creates no queues, and so does not restore this one.
+pub(crate) async fn without_a_queue_for_funded(
+    database: &Database,
+    vhost: &str,
+    (maker, events, recorder): (&Broker, &Events, &Recorder),
+) -> Broker {
+    let making = Running::relay(database, maker, &Outbox::default(), Clock::system());
+    let first = events.commit(database, 1).await.unwrap();
+    until("the queues exist", async || recorder.has_all(&first)).await;
+    making.stop().await;
+    bind(vhost, Queue::shared(queues::FACTS).name(), binding::WALLET_FUNDED, false).await;
+    let platform = settings::Broker { declare: false, ..settings::Broker::new(Secret::new(vhost)) };
+    Broker::start(&platform, "test")
 }
