@@ -52,7 +52,7 @@ test-unit: tests $(NEXTEST) ## The tests that need no servers; 30 s
 test-long: ## The tests that `make test` leaves out: restores, a rolling upgrade, Schemathesis, mutants, a thousand kills; hours
 	$(MAKE) --keep-going test-restore test-upgrade test-api mutants test-faults
 
-test-restore: tests $(NEXTEST) ## Restores from dumps, and the tests of the test servers themselves; 30 s
+test-restore: tests $(NEXTEST) ## Restores from dumps, an outbox of 2,000,000 rows, and the tests of the test servers themselves; 2 min
 	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace --profile long
 
 test-pages: programs $(PAGES) ## The portal's pages in a real browser, on their own stack; 3 min

@@ -2,9 +2,11 @@
 //! on the new tables, the new programs on the old tables, and both together, each service with the previous and the new
 //! program of every other one. `make test-upgrade` builds the previous programs and runs this.
 
+mod backlog;
 mod balancer;
 mod calls;
 mod failures;
+mod locks;
 mod release;
 mod rollout;
 mod traffic;
@@ -20,6 +22,7 @@ use futures_util::future::try_join_all;
 use local_stack::{Part, Servers, Service, Stack, StackOptions};
 use waybill_tests::{Business, Gate, smallest_order, text};
 
+use backlog::{Backlog, Phase};
 use balancer::{Balancer, Origins};
 use failures::Failures;
 use release::Release;
@@ -58,16 +61,22 @@ async fn roll_out_and_back(
     }
     let portal_api = balancers[&Service::PortalApi].public_origin();
     let order_api = format!("{}/v1", balancers[&Service::OrderApi].public_origin());
+    let backlog = Backlog::create(stack, &portal_api, &order_api).await.context("the backlog")?;
     let mut business = Business::sign_up_at(stack, order_api, &portal_api).await?;
     business.go_live(FUNDS).await?;
 
     let traffic = Traffic::start(&business, &portal_api, failures).await?;
-    let rollouts = begin(stack, balancers, release).await?;
-    out(stack, &business, &rollouts).await?;
-    back(&rollouts).await?;
+    let rollouts = begin(stack, balancers, release, &backlog).await?;
+    out(stack, &business, &rollouts, &backlog).await?;
+    backlog.resume(Phase::New).await?;
+    backlog.arrives(Phase::New).await?;
+    back(&rollouts, &backlog).await?;
+    backlog.resume(Phase::Former).await?;
+    backlog.arrives(Phase::Former).await?;
     let record = traffic.end().await;
     failures.are_none()?;
     verify::all(stack, &business, &rollouts, &record).await?;
+    backlog.verify(stack).await.context("the backlog")?;
     failures.are_none()
 }
 
@@ -93,6 +102,7 @@ async fn begin<'a>(
     stack: &'a Stack,
     balancers: &'a Balancers,
     release: &Release,
+    backlog: &Backlog,
 ) -> anyhow::Result<Vec<Rollout<'a>>> {
     let alone = try_join_all(balancers.values().map(|balancer| balancer.has_served(FORMER))).await;
     alone.context("the former programs alone")?;
@@ -101,25 +111,49 @@ async fn begin<'a>(
         balancers.iter().map(|(service, balancer)| Rollout::begin(stack, balancer, *service, release));
     let rollouts = try_join_all(rollouts).await.context("old tables")?;
     eprintln!("the new programs wait for their tables");
-    for rollout in &rollouts {
-        rollout.migrate().await.with_context(|| format!("migrating {}", rollout.service.name()))?;
+    backlog.resume(Phase::Migration).await?;
+    tokio::select! {
+        migrated = migrate(&rollouts) => migrated?,
+        locked = locks::are_short(stack) => locked?,
     }
     try_join_all(rollouts.iter().map(Rollout::former_continues)).await.context("new tables")?;
     eprintln!("the previous programs serve on the new tables");
+    backlog.arrives(Phase::Migration).await?;
     Ok(rollouts)
 }
 
-async fn out(stack: &Stack, business: &Business, rollouts: &[Rollout<'_>]) -> anyhow::Result<()> {
+async fn migrate(rollouts: &[Rollout<'_>]) -> anyhow::Result<()> {
+    for rollout in rollouts {
+        let (began, name) = (Instant::now(), rollout.service.name());
+        rollout.migrate().await.with_context(|| format!("migrating {name}"))?;
+        eprintln!("{name} was migrated in {:.1} s", began.elapsed().as_secs_f64());
+    }
+    Ok(())
+}
+
+async fn out(
+    stack: &Stack,
+    business: &Business,
+    rollouts: &[Rollout<'_>],
+    backlog: &Backlog,
+) -> anyhow::Result<()> {
     for rollout in rollouts {
         let began = Instant::now();
         let name = rollout.service.name();
         rollout.new_joins().await.with_context(|| format!("both {name}"))?;
+        let sends = rollout.service == Service::WebhookDispatcher;
+        if sends {
+            backlog.resume(Phase::Rollout).await?;
+        }
         let left = if rollout.service == Service::OrderApi {
             former_order_api_leaves(stack, business, rollout).await
         } else {
             rollout.former_leaves().await
         };
         left.with_context(|| format!("the former {name} leaves"))?;
+        if sends {
+            backlog.arrives(Phase::Rollout).await?;
+        }
         eprintln!("{name} was rolled out in {:.1} s", began.elapsed().as_secs_f64());
     }
     Ok(())
@@ -127,12 +161,19 @@ async fn out(stack: &Stack, business: &Business, rollouts: &[Rollout<'_>]) -> an
 
 /// In the same order, so that each pair of services also runs in the opposite combination: the previous program of the
 /// first with the new program of the second.
-async fn back(rollouts: &[Rollout<'_>]) -> anyhow::Result<()> {
+async fn back(rollouts: &[Rollout<'_>], backlog: &Backlog) -> anyhow::Result<()> {
     for rollout in rollouts {
         let began = Instant::now();
         let name = rollout.service.name();
         rollout.former_comes_back().await.with_context(|| format!("the former {name} comes back"))?;
+        let sends = rollout.service == Service::WebhookDispatcher;
+        if sends {
+            backlog.resume(Phase::Rollback).await?;
+        }
         rollout.new_leaves().await.with_context(|| format!("the new {name} leaves"))?;
+        if sends {
+            backlog.arrives(Phase::Rollback).await?;
+        }
         eprintln!("{name} was rolled back in {:.1} s", began.elapsed().as_secs_f64());
     }
     Ok(())
