@@ -92,13 +92,8 @@ async fn find_abandoned(
 ) -> Result<Vec<ExistingOrder>, StoreError> {
     let before = now - ABANDONED_AFTER;
     let find = async |conn: &mut AsyncPgConnection| -> Result<_, StoreError> {
-        let (pending, oldest) = existing_orders::count_pending(conn).await?;
-        let has_abandoned = oldest.is_some_and(|oldest| oldest < before);
-        let abandoned = match has_abandoned {
-            true => existing_orders::pending_since(conn, before, postponed.active(now), BATCH).await?,
-            false => Vec::new(),
-        };
-        Ok((abandoned, (pending, oldest)))
+        let abandoned = existing_orders::pending_since(conn, before, postponed.active(now), BATCH).await?;
+        Ok((abandoned, existing_orders::count_pending(conn).await?))
     };
     let (abandoned, (pending, oldest)) = state.unit.database.read(find).await?;
     let age = oldest.map_or(TimeDelta::zero(), |oldest| now - oldest);

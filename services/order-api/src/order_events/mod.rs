@@ -45,7 +45,7 @@ impl OrderEvents {
     /// Records one event for each change, in the caller's transaction.
     pub async fn record(
         &self,
-        conn: &mut AsyncPgConnection,
+        conn: &AsyncPgConnection,
         changes: Vec<OrderChange<'_>>,
     ) -> Result<(), StoreError> {
         let mut rows = Vec::with_capacity(changes.len());

@@ -153,22 +153,18 @@ impl Apply for PlaceBatch {
         let paid: Vec<_> = jobs.iter().map(|job| job.order).collect();
         let traces: HashMap<OrderId, &Option<TraceContext>> =
             jobs.iter().map(|job| (job.order.order_id, &job.trace)).collect();
-        let traced = |order: Order| {
-            let trace = traces.get(&order.id).and_then(|trace| (*trace).clone());
-            (order, trace)
-        };
-        let pending = placement::about_to_be_placed(conn, &paid, self.clock.now()).await?;
-        if !pending.is_empty() {
-            let placed: Vec<Traced> = pending.into_iter().map(traced).collect();
-            let (events, messages) = self.events.prepare(created(&placed))?;
-            placement::place(conn, &paid, &events, messages).await?;
+        let placed: Vec<Traced> = placement::place(conn, &paid, self.clock.now())
+            .await?
+            .into_iter()
+            .map(|order| {
+                let trace = traces.get(&order.id).and_then(|trace| (*trace).clone());
+                (order, trace)
+            })
+            .collect();
+        if !placed.is_empty() {
+            self.events.record(conn, created(&placed)).await?;
         }
         Ok(vec![(); jobs.len()])
-    }
-
-    /// It reads the orders, and one statement places those that have not changed meanwhile.
-    fn is_single_statement(&self, _: &[PlacePaid]) -> bool {
-        true
     }
 }
 

@@ -34,9 +34,14 @@ const INSERT: &str = concat!(
         ON CONFLICT DO NOTHING
         RETURNING id
     ),
-    ",
-    timeline::of_stored!("$28, $29, $30, $31, $32, $33, $34, $35, $36, $37"),
-    ",
+    timeline AS (
+        INSERT INTO order_events (
+            order_id, sequence, event_id, business_id, kind, status, cod_status, data, occurred_at, recorded_at)
+        SELECT new.*
+        FROM unnest($28, $29, $30, $31, $32, $33, $34, $35, $36, $37) AS new (
+            order_id, sequence, event_id, business_id, kind, status, cod_status, data, occurred_at, recorded_at)
+        JOIN stored ON stored.id = new.order_id
+    ),
     sent AS (",
     enqueue_stored!(),
     ")

@@ -4,17 +4,15 @@ use std::collections::HashSet;
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::{Array, BigInt, Integer, Text};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, OrderId};
-use outbox::{PreparedMessages, enqueue_stored};
-use postgres::brief_locks;
 
+use super::StoreError;
+use super::fleet::changed_at;
 use super::predicates::with_keys;
 use super::rows::{OrderRow, TakeOverRow};
 use super::schema::orders;
-use super::{StoreError, timeline};
-use crate::domain::{ExistingOrder, NewOrder, Order, OrderEvent, Placement};
+use crate::domain::{ExistingOrder, NewOrder, Order, Placement};
 
 /// An order whose debit is posted for this attempt.
 #[derive(Clone, Copy, Debug)]
@@ -24,84 +22,43 @@ pub struct PaidOrder {
     pub attempt: i32,
 }
 
-/// The orders among these that wait for the payment of that attempt, as they will be when they are placed. The others
-/// were placed before.
-pub async fn about_to_be_placed(
+/// Places pending orders, each only if the paid attempt is its current one. Returns the orders that it placed; the
+/// others were placed before.
+pub async fn place(
     mut conn: &AsyncPgConnection,
     paid: &[PaidOrder],
     now: DateTime<Utc>,
 ) -> Result<Vec<Order>, StoreError> {
-    let attempts: HashSet<(String, i32)> =
-        paid.iter().map(|paid| (paid.order_id.to_string(), paid.attempt)).collect();
-    let pending: Vec<(i32, OrderRow)> = orders::table
+    // Locks rows in the order of their ids, so that two batches cannot deadlock.
+    let pending: Vec<(String, i32)> = orders::table
         .filter(with_keys(paid.iter().map(|paid| (paid.order_id, paid.business_id))))
         .filter(orders::placement.eq(Placement::PendingPayment.as_str()))
-        .select((orders::attempt, OrderRow::as_select()))
+        .select((orders::id, orders::attempt))
+        .order(orders::id)
+        .for_update()
         .load(&mut conn)
         .await?;
-    let mut placed = Vec::with_capacity(pending.len());
-    for (attempt, row) in pending {
-        let order = Order { sequence: 1, updated_at: now, ..Order::try_from(row)? };
-        if attempts.contains(&(order.id.to_string(), attempt)) {
-            placed.push(order);
-        }
+    let pending: HashSet<(String, i32)> = pending.into_iter().collect();
+    let placing: Vec<_> = paid
+        .iter()
+        .filter(|paid| pending.contains(&(paid.order_id.to_string(), paid.attempt)))
+        .map(|paid| (paid.order_id, paid.business_id))
+        .collect();
+    if placing.is_empty() {
+        return Ok(Vec::new());
     }
-    Ok(placed)
-}
-
-/// Parameters: messages, paid attempts, events. Messages and events depend on their orders. Locks rows in the order of
-/// their ids, so that two batches cannot deadlock.
-const PLACE: &str = concat!(
-    brief_locks!(),
-    ",
-    pending AS MATERIALIZED (
-        SELECT orders.id, orders.business_id
-        FROM limits
-        CROSS JOIN unnest($8, $9, $10) AS paid (id, business_id, attempt)
-        JOIN orders ON orders.id = paid.id AND orders.business_id = paid.business_id
-        WHERE orders.placement = 'pending_payment' AND orders.attempt = paid.attempt
-        ORDER BY orders.id
-        FOR UPDATE OF orders
-    ),
-    stored AS (
-        UPDATE orders
-        SET placement = 'placed', pending_since = NULL, sequence = 1, updated_at = greatest($7, transaction_timestamp())
-        FROM pending
-        WHERE orders.id = pending.id AND orders.business_id = pending.business_id
-        RETURNING orders.id
-    ),
-    ",
-    timeline::of_stored!("$11, $12, $13, $14, $15, $16, $17, $18, $19, $20"),
-    ",
-    sent AS (",
-    enqueue_stored!(),
-    ")
-    SELECT event_id, id FROM sent"
-);
-
-#[derive(QueryableByName)]
-struct SentRow {
-    #[diesel(sql_type = Text)]
-    event_id: String,
-    #[diesel(sql_type = BigInt)]
-    id: i64,
-}
-
-/// Places pending orders, each only if the paid attempt is its current one, with their first events.
-pub async fn place(
-    mut conn: &AsyncPgConnection,
-    paid: &[PaidOrder],
-    events: &[OrderEvent],
-    messages: PreparedMessages,
-) -> Result<(), StoreError> {
-    let place = messages
-        .bind_to(PLACE)
-        .bind::<Array<Text>, _>(Vec::from_iter(paid.iter().map(|paid| paid.order_id.to_string())))
-        .bind::<Array<Text>, _>(Vec::from_iter(paid.iter().map(|paid| paid.business_id.to_string())))
-        .bind::<Array<Integer>, _>(Vec::from_iter(paid.iter().map(|paid| paid.attempt)));
-    let sent: Vec<SentRow> = timeline::bind(place, events).get_results(&mut conn).await?;
-    messages.enqueued(sent.into_iter().map(|row| (row.event_id, row.id)));
-    Ok(())
+    let rows: Vec<OrderRow> = diesel::update(orders::table)
+        .filter(with_keys(placing.into_iter()))
+        .set((
+            orders::placement.eq(Placement::Placed.as_str()),
+            orders::pending_since.eq(None::<DateTime<Utc>>),
+            orders::sequence.eq(1),
+            orders::updated_at.eq(changed_at(now)),
+        ))
+        .returning(OrderRow::as_returning())
+        .get_results(&mut conn)
+        .await?;
+    rows.into_iter().map(Order::try_from).collect()
 }
 
 /// Frees the reference and key of an order whose debit was rejected or voided. False when the order has changed

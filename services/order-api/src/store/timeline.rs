@@ -24,26 +24,6 @@ const APPEND: &str = "
         order_id, sequence, event_id, business_id, kind, status, cod_status, data, occurred_at, recorded_at)
     SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
 
-/// The part of a statement that adds the first events of stored orders. It follows a part named `stored` with a column
-/// `id`, and uses the given parameters.
-macro_rules! of_stored {
-    ($parameters:literal) => {
-        concat!(
-            "timeline AS (
-        INSERT INTO order_events (
-            order_id, sequence, event_id, business_id, kind, status, cod_status, data, occurred_at, recorded_at)
-        SELECT new.*
-        FROM unnest(",
-            $parameters,
-            ") AS new (
-            order_id, sequence, event_id, business_id, kind, status, cod_status, data, occurred_at, recorded_at)
-        JOIN stored ON stored.id = new.order_id
-    )"
-        )
-    };
-}
-pub(super) use of_stored;
-
 /// Adds events. The primary key ensures that each sequence number is used once.
 pub async fn append(mut conn: &AsyncPgConnection, events: &[OrderEvent]) -> Result<(), StoreError> {
     bind(statement(APPEND), events).execute(&mut conn).await?;
