@@ -1,7 +1,7 @@
 //! Shares the slots for concurrent attempts fairly. A business may take a slot only while it holds fewer than are free:
 //! the first takes at most half of them, the next one half of the rest, and one without a slot always finds one while
 //! any is free. As attempts end, the shares even out. Test accounts are free of charge, so test mode as a whole has a
-//! share of its own, and live events have the rest.
+//! share of its own, and live events have the rest. Endpoints that may hang together leave a quarter to the others.
 
 use std::collections::HashMap;
 
@@ -30,6 +30,11 @@ impl Slots {
         self.all < free.all && of_test
     }
 
+    /// At least one.
+    fn three_quarters(self) -> Self {
+        Self { all: self.all - self.all / 4, test: self.test - self.test / 4 }
+    }
+
     fn change(&mut self, mode: Mode, by: i64) {
         self.all += by;
         if mode == Mode::Test {
@@ -38,32 +43,56 @@ impl Slots {
     }
 }
 
+/// How long an attempt probably occupies its slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Speed {
+    Prompt,
+    /// The endpoint's latest response was slow, or none is known.
+    Uncertain,
+}
+
 /// The slots that each business holds.
 #[derive(Default)]
 pub(crate) struct Shares {
     by_business: HashMap<BusinessId, Slots>,
     test: i64,
+    /// Held for endpoints of uncertain speed.
+    uncertain: Slots,
 }
 
 impl Shares {
-    pub(crate) fn add(&mut self, business: BusinessId, mode: Mode) {
+    pub(crate) fn add(&mut self, business: BusinessId, mode: Mode, speed: Speed) {
         self.by_business.entry(business).or_default().change(mode, 1);
+        if speed == Speed::Uncertain {
+            self.uncertain.change(mode, 1);
+        }
         self.test += i64::from(mode == Mode::Test);
     }
 
-    pub(crate) fn remove(&mut self, business: BusinessId, mode: Mode) {
+    pub(crate) fn remove(&mut self, business: BusinessId, mode: Mode, speed: Speed) {
         let Some(held) = self.by_business.get_mut(&business) else { return };
         held.change(mode, -1);
         if held.all == 0 {
             self.by_business.remove(&business);
         }
         self.test -= i64::from(mode == Mode::Test);
+        if speed == Speed::Uncertain {
+            self.uncertain.change(mode, -1);
+        }
     }
 
     /// The free slots when this many deliveries are in flight.
-    pub(crate) fn free(&self, slots: Slots, in_flight: usize) -> Slots {
+    pub(crate) fn free(&self, speed: Speed, slots: Slots, in_flight: usize) -> Slots {
         let all = slots.all.saturating_sub(i64::try_from(in_flight).unwrap_or(i64::MAX));
-        Slots { all, test: (slots.test - self.test).min(all) }
+        let free = Slots { all, test: (slots.test - self.test).min(all) };
+        match speed {
+            Speed::Prompt => free,
+            Speed::Uncertain => {
+                let most = slots.three_quarters();
+                let all = free.all.min(most.all - self.uncertain.all);
+                Slots { all, test: free.test.min(most.test - self.uncertain.test).min(all) }
+            }
+        }
     }
 
     pub(crate) fn may_take(&self, business: BusinessId, mode: Mode, free: Slots) -> bool {
@@ -76,12 +105,12 @@ impl Shares {
         &self,
         business: BusinessId,
         mode: Mode,
+        speed: Speed,
         (slots, in_flight): (Slots, usize),
     ) -> bool {
         let held = self.by_business.get(&business).map_or(0, |held| held.all);
-        let Slots { all, test } = slots;
-        let slots = if held < FEW { slots } else { Slots { all: all * 3 / 4, test: test * 3 / 4 } };
-        self.may_take(business, mode, self.free(slots, in_flight))
+        let slots = if held < FEW { slots } else { slots.three_quarters() };
+        self.may_take(business, mode, self.free(speed, slots, in_flight))
     }
 
     /// The businesses that hold slots.
@@ -104,14 +133,14 @@ mod tests {
         loop {
             let before = in_flight;
             for id in &ids {
-                if shares.may_take(*id, mode, shares.free(slots, in_flight)) {
-                    shares.add(*id, mode);
+                if shares.may_take(*id, mode, shares.free(Speed::Prompt, slots, in_flight)) {
+                    shares.add(*id, mode, Speed::Prompt);
                     in_flight += 1;
                 }
             }
             if in_flight == before {
                 let held = |id| shares.by_business.get(id).map_or(0, |held| held.all);
-                return (ids.iter().map(held).collect(), shares.free(slots, in_flight));
+                return (ids.iter().map(held).collect(), shares.free(Speed::Prompt, slots, in_flight));
             }
         }
     }
@@ -134,13 +163,16 @@ mod tests {
         let (mut shares, mut in_flight, slots) = (Shares::default(), 0, Slots::of(64));
         let held = [(); 4].map(|()| {
             let (business, before) = (BusinessId::generate(&clock, &entropy), in_flight);
-            while shares.may_take(business, Mode::Test, shares.free(slots, in_flight)) {
-                shares.add(business, Mode::Test);
+            while shares.may_take(business, Mode::Test, shares.free(Speed::Prompt, slots, in_flight)) {
+                shares.add(business, Mode::Test, Speed::Prompt);
                 in_flight += 1;
             }
             in_flight - before
         });
-        assert_eq!((held, shares.free(slots, in_flight)), ([16, 8, 4, 2], Slots { all: 34, test: 2 }));
+        assert_eq!(
+            (held, shares.free(Speed::Prompt, slots, in_flight)),
+            ([16, 8, 4, 2], Slots { all: 34, test: 2 })
+        );
     }
 
     #[test]
@@ -148,17 +180,20 @@ mod tests {
         let (clock, entropy) = (Clock::system(), Entropy::seeded(1));
         let (mut shares, slots) = (Shares::default(), Slots::of(512));
         let [one, other, new] = [(); 3].map(|()| BusinessId::generate(&clock, &entropy));
-        (0..120).for_each(|_| shares.add(one, Mode::Test));
-        (0..112).for_each(|_| shares.add(other, Mode::Test));
+        (0..120).for_each(|_| shares.add(one, Mode::Test, Speed::Prompt));
+        (0..112).for_each(|_| shares.add(other, Mode::Test, Speed::Prompt));
         let mut taken = 0;
-        while shares.may_take_new(new, Mode::Test, (slots, 232 + taken)) {
-            shares.add(new, Mode::Test);
+        while shares.may_take_new(new, Mode::Test, Speed::Prompt, (slots, 232 + taken)) {
+            shares.add(new, Mode::Test, Speed::Prompt);
             taken += 1;
         }
         assert_eq!(taken, 8, "a quarter is left to waiting deliveries");
-        assert!(!shares.may_take_new(other, Mode::Live, (slots, 240 + 32)), "it has used its share");
         assert!(
-            shares.may_take(new, Mode::Test, shares.free(slots, 240)),
+            !shares.may_take_new(other, Mode::Live, Speed::Prompt, (slots, 240 + 32)),
+            "it has used its share"
+        );
+        assert!(
+            shares.may_take(new, Mode::Test, shares.free(Speed::Prompt, slots, 240)),
             "a waiting delivery may have more"
         );
     }
@@ -173,11 +208,32 @@ mod tests {
     fn slots_are_freed() {
         let business = BusinessId::generate(&Clock::system(), &Entropy::seeded(1));
         let mut shares = Shares::default();
-        shares.add(business, Mode::Test);
-        shares.add(business, Mode::Live);
-        assert_eq!(shares.free(Slots::of(8), 2), Slots { all: 6, test: 3 });
-        shares.remove(business, Mode::Test);
-        shares.remove(business, Mode::Live);
-        assert_eq!((shares.free(Slots::of(8), 0), shares.held().count()), (Slots::of(8), 0));
+        shares.add(business, Mode::Test, Speed::Uncertain);
+        shares.add(business, Mode::Live, Speed::Prompt);
+        assert_eq!(shares.free(Speed::Prompt, Slots::of(8), 2), Slots { all: 6, test: 3 });
+        shares.remove(business, Mode::Test, Speed::Uncertain);
+        shares.remove(business, Mode::Live, Speed::Prompt);
+        assert_eq!((shares.free(Speed::Prompt, Slots::of(8), 0), shares.held().count()), (Slots::of(8), 0));
+    }
+
+    #[test]
+    fn endpoints_that_may_hang_leave_a_quarter_to_the_others() {
+        let (clock, entropy) = (Clock::system(), Entropy::seeded(1));
+        let (mut shares, mut in_flight, slots) = (Shares::default(), 0, Slots::of(512));
+        for mode in [Mode::Test, Mode::Live] {
+            // Each comes alone and takes all it can, until nothing is left.
+            for _ in 0..1_000 {
+                let business = BusinessId::generate(&clock, &entropy);
+                while shares.may_take(business, mode, shares.free(Speed::Uncertain, slots, in_flight)) {
+                    shares.add(business, mode, Speed::Uncertain);
+                    in_flight += 1;
+                }
+            }
+        }
+        assert_eq!(shares.free(Speed::Uncertain, slots, in_flight), Slots::default());
+        assert_eq!(shares.free(Speed::Prompt, slots, in_flight), Slots { all: 128, test: 64 });
+        let other = BusinessId::generate(&clock, &entropy);
+        assert!(shares.may_take_new(other, Mode::Test, Speed::Prompt, (slots, in_flight)));
+        assert!(!shares.may_take_new(other, Mode::Live, Speed::Uncertain, (slots, in_flight)));
     }
 }

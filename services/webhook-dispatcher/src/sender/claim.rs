@@ -9,7 +9,7 @@ use super::Sender;
 use super::express::ReadyToSend;
 use super::loads::Room;
 use super::waiting::Key;
-use crate::domain::Slots;
+use crate::domain::{Slots, Speed};
 use crate::store::{self, Asked, ClaimRequest, ClaimedDelivery, LEASE, Lease};
 
 /// A claim asks for no more endpoints than this; the others follow in the next one.
@@ -36,18 +36,33 @@ struct Candidates {
 }
 
 impl Sender {
+    /// Claims for prompt endpoints first, then for the others: these have fewer slots.
     pub(super) async fn claim(&self, room: usize) -> Result<Claim, StoreError> {
+        let prompt = self.claim_of(Speed::Prompt, room).await?;
+        let left = room.saturating_sub(prompt.ready.len());
+        let others = match self.claim_of(Speed::Uncertain, left).await {
+            // What is claimed is sent. The next claim reports the error if it lasts.
+            Err(_) if !prompt.ready.is_empty() => return Ok(Claim { more: true, ..prompt }),
+            others => others?,
+        };
+        let mut ready = prompt.ready;
+        ready.extend(others.ready);
+        let next_at = prompt.next_at.into_iter().chain(others.next_at).min();
+        Ok(Claim { ready, more: prompt.more || others.more, next_at })
+    }
+
+    async fn claim_of(&self, speed: Speed, room: usize) -> Result<Claim, StoreError> {
         let (now, began) = (self.unit.clock.now(), Instant::now());
         let slots = Slots::of(self.concurrency);
-        let (held, free, seen) = self.in_flight.count_and_watch(slots);
+        let (held, free, seen) = self.in_flight.count_and_watch(speed, slots);
         let snapshot = self.waiting.snapshot(now);
-        let Candidates { asked, full, limited_until } = self.candidates(&snapshot.due);
+        let Candidates { asked, full, limited_until } = self.candidates(&snapshot.due, speed);
         self.in_flight.wake_when_free(full.into_iter());
         let next_at = || {
             let noted = self.waiting.next_after(now).and_then(|at| (at - now).to_std().ok());
             limited_until.into_iter().chain(noted.map(|wait| Instant::now() + wait)).min()
         };
-        if asked.is_empty() {
+        if asked.is_empty() || room == 0 || free.all <= 0 {
             return Ok(Claim { next_at: next_at(), ..Claim::default() });
         }
         let excluded = self.in_flight.excluded_from_claims();
@@ -82,11 +97,12 @@ impl Sender {
             self.release(&Vec::from_iter(claimed.iter().map(lease_of))).await;
             return Ok(Claim { more, next_at: next_at(), ..Claim::default() });
         }
-        let ready = self.admit(claimed, (slots, seen)).await;
+        let ready = self.admit(claimed, speed, (slots, seen)).await;
         Ok(Claim { ready, more, next_at: next_at() })
     }
 
-    fn candidates(&self, due: &[Key]) -> Candidates {
+    /// Asks for the endpoints of this speed.
+    fn candidates(&self, due: &[Key], speed: Speed) -> Candidates {
         let in_flight: HashMap<_, _> = self.in_flight.by_endpoint().into_iter().collect();
         let (mut found, now) = (Candidates::default(), Instant::now());
         for (endpoint, business) in due {
@@ -96,6 +112,7 @@ impl Sender {
                 Room::Later(at) => {
                     found.limited_until = found.limited_until.into_iter().chain([at]).min();
                 }
+                Room::For(_) if self.loads.speed(*endpoint) != speed => {}
                 Room::For(room) => {
                     found.asked.push(Asked { endpoint: *endpoint, business: *business, room, in_flight });
                     if found.asked.len() == ASKED_MAX {
@@ -108,13 +125,18 @@ impl Sender {
     }
 
     /// Counts claimed deliveries as in flight. Releases those whose slots were taken meanwhile.
-    async fn admit(&self, claimed: Vec<ClaimedDelivery>, watched: (Slots, u64)) -> Vec<ReadyToSend> {
+    async fn admit(
+        &self,
+        claimed: Vec<ClaimedDelivery>,
+        speed: Speed,
+        watched: (Slots, u64),
+    ) -> Vec<ReadyToSend> {
         self.loads
             .count_sent(claimed.iter().map(|one| (one.endpoint_id, one.max_per_second)), Instant::now());
         let taken_over = claimed.iter().filter(|one| one.taken_over).count();
         metrics::counter!("webhook_taken_over_total").increment(taken_over as u64);
         let wanted = claimed.iter().map(|one| (lease_of(one), one.endpoint_id, one.mode));
-        let guards = self.in_flight.insert_claimed(wanted, watched);
+        let guards = self.in_flight.insert_claimed(wanted, speed, watched);
         let (mut ready, mut excess) = (Vec::with_capacity(claimed.len()), Vec::new());
         for (claimed, guard) in claimed.into_iter().zip(guards) {
             match guard {

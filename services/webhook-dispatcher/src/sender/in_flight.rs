@@ -7,7 +7,7 @@ use domain::{BusinessId, EndpointId, Mode, WebhookDeliveryId};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::domain::{Shares, Slots};
+use crate::domain::{Shares, Slots, Speed};
 use crate::store::{LEASE, Lease};
 
 /// Deliveries that were received but whose outcome is not written yet: they are repeated if the process dies.
@@ -32,8 +32,9 @@ struct All {
     unwritten: usize,
     /// Without a free slot at the latest claim.
     full: HashSet<EndpointId>,
-    full_businesses: HashSet<(BusinessId, Mode)>,
+    full_businesses: HashMap<BusinessId, Vec<(Mode, Speed)>>,
     test_is_full: bool,
+    uncertain_is_full: bool,
     /// How many more slots must be freed, by any business, before the loop is woken to consider businesses at their limit
     /// again. None if no business is at its limit, or the loop was woken.
     frees_awaited: Option<i64>,
@@ -49,6 +50,7 @@ struct All {
 struct Held {
     endpoint: EndpointId,
     mode: Mode,
+    speed: Speed,
     lease: Lease,
     /// It still counts against the limits of its endpoint and its business.
     occupies_slot: bool,
@@ -83,8 +85,8 @@ impl InFlightSet {
         Self { all: Arc::default(), wake }
     }
 
-    pub(crate) fn insert(&self, lease: Lease, endpoint: EndpointId, mode: Mode) -> InFlight {
-        self.lock().insert(lease, endpoint, mode);
+    pub(crate) fn insert(&self, lease: Lease, endpoint: EndpointId, mode: Mode, speed: Speed) -> InFlight {
+        self.lock().insert(lease, endpoint, mode, speed);
         InFlight { in_flight: self.clone(), lease, since: Instant::now() }
     }
 
@@ -95,14 +97,15 @@ impl InFlightSet {
         (of_endpoint, slots): (i64, Slots),
         lease: Lease,
         endpoint: EndpointId,
-        mode: Mode,
+        (mode, speed): (Mode, Speed),
     ) -> Option<InFlight> {
         let mut all = self.lock();
         let busy = all.by_endpoint.get(&endpoint).copied().unwrap_or_default();
-        if busy >= of_endpoint || !all.shares.may_take_new(lease.business, mode, (slots, all.held.len())) {
+        let in_flight = all.held.len();
+        if busy >= of_endpoint || !all.shares.may_take_new(lease.business, mode, speed, (slots, in_flight)) {
             return None;
         }
-        all.insert(lease, endpoint, mode);
+        all.insert(lease, endpoint, mode, speed);
         all.new_deliveries += 1;
         all.new_at.insert(endpoint, Instant::now());
         Some(InFlight { in_flight: self.clone(), lease, since: Instant::now() })
@@ -114,15 +117,16 @@ impl InFlightSet {
     pub(crate) fn insert_claimed(
         &self,
         claimed: impl Iterator<Item = (Lease, EndpointId, Mode)>,
+        speed: Speed,
         (slots, seen): (Slots, u64),
     ) -> Vec<Option<InFlight>> {
         let mut all = self.lock();
         let is_current = all.new_deliveries == seen;
         let mut insert = |(lease, endpoint, mode): (Lease, EndpointId, Mode)| {
-            let free = all.shares.free(slots, all.held.len());
+            let free = all.shares.free(speed, slots, all.held.len());
             let is_admitted = is_current || all.shares.may_take(lease.business, mode, free);
             is_admitted.then(|| {
-                all.insert(lease, endpoint, mode);
+                all.insert(lease, endpoint, mode, speed);
                 InFlight { in_flight: self.clone(), lease, since: Instant::now() }
             })
         };
@@ -169,34 +173,41 @@ impl InFlightSet {
         }
     }
 
-    /// The slots that each business holds, the free slots, and how often a new delivery has taken one. From this call
-    /// on, the loop is woken when a business at its limit frees a slot, and once when other businesses have freed
-    /// enough.
-    pub(crate) fn count_and_watch(&self, slots: Slots) -> (Vec<(BusinessId, Slots)>, Slots, u64) {
+    /// The slots that each business holds, those that are free for endpoints of this speed, and how often a new delivery
+    /// has taken one. From this call on, the loop is woken when a business at its limit frees a slot, and once when other
+    /// businesses have freed enough.
+    pub(crate) fn count_and_watch(
+        &self,
+        speed: Speed,
+        slots: Slots,
+    ) -> (Vec<(BusinessId, Slots)>, Slots, u64) {
         let mut all = self.lock();
-        let free = all.shares.free(slots, all.held.len());
-        let held: Vec<_> = all.shares.held().collect();
-        let full = |(business, _): &(BusinessId, Slots)| {
-            let full = |mode: &Mode| !all.shares.may_take(*business, *mode, free);
-            [Mode::Live, Mode::Test]
-                .into_iter()
-                .filter(full)
-                .map(|mode| (*business, mode))
-                .collect::<Vec<_>>()
-        };
-        let full_businesses = held.iter().flat_map(full).collect();
+        let free = |speed| all.shares.free(speed, slots, all.held.len());
+        let (held, found) = (all.shares.held().collect::<Vec<_>>(), free(speed));
+        let [prompt, uncertain] = [Speed::Prompt, Speed::Uncertain].map(|speed| (speed, free(speed)));
+        let kinds = [Mode::Live, Mode::Test].map(|mode| [prompt, uncertain].map(|free| (mode, free)));
+        let mut full_businesses = HashMap::new();
+        for (business, _) in &held {
+            let is_full = |(mode, (_, free)): &(_, _)| !all.shares.may_take(*business, *mode, *free);
+            let full = kinds.into_iter().flatten().filter(is_full);
+            let full: Vec<_> = full.map(|(mode, (speed, _))| (mode, speed)).collect();
+            if !full.is_empty() {
+                full_businesses.insert(*business, full);
+            }
+        }
         all.full_businesses = full_businesses;
         all.frees_awaited = (!all.full_businesses.is_empty()).then(|| (slots.all / FREED_PART).max(1));
-        all.test_is_full = free.test <= 0;
-        (held, free, all.new_deliveries)
+        all.test_is_full = prompt.1.test <= 0;
+        all.uncertain_is_full = uncertain.1.test <= 0;
+        (held, found, all.new_deliveries)
     }
 
     /// Whether the endpoint, the business, or test mode as a whole has no free slot.
-    pub(crate) fn is_full(&self, endpoint: EndpointId, business: BusinessId, mode: Mode) -> bool {
+    pub(crate) fn is_full(&self, endpoint: EndpointId, business: BusinessId, kind: (Mode, Speed)) -> bool {
         let all = self.lock();
         all.full.contains(&endpoint)
-            || all.full_businesses.contains(&(business, mode))
-            || (mode == Mode::Test && all.test_is_full)
+            || all.full_businesses.get(&business).is_some_and(|full| full.contains(&kind))
+            || (kind.0 == Mode::Test && all.test_is_full)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -209,13 +220,13 @@ impl InFlightSet {
 }
 
 impl All {
-    fn insert(&mut self, lease: Lease, endpoint: EndpointId, mode: Mode) {
+    fn insert(&mut self, lease: Lease, endpoint: EndpointId, mode: Mode, speed: Speed) {
         // Claimed again with another token while in flight: it counts once.
         if let Some(Held { lease: before, .. }) = self.held.get(&lease.delivery).copied() {
             self.remove(before);
         }
-        self.held.insert(lease.delivery, Held { endpoint, mode, lease, occupies_slot: true });
-        self.shares.add(lease.business, mode);
+        self.held.insert(lease.delivery, Held { endpoint, mode, speed, lease, occupies_slot: true });
+        self.shares.add(lease.business, mode, speed);
         *self.by_endpoint.entry(endpoint).or_default() += 1;
     }
 
@@ -253,11 +264,12 @@ impl All {
                 self.by_endpoint.remove(&held.endpoint);
             }
         }
-        let (business, mode) = (held.lease.business, held.mode);
-        self.shares.remove(business, mode);
-        let of_business = [Mode::Live, Mode::Test].map(|mode| self.full_businesses.remove(&(business, mode)));
+        let (business, mode, speed) = (held.lease.business, held.mode, held.speed);
+        self.shares.remove(business, mode, speed);
+        let of_business = self.full_businesses.remove(&business).is_some();
         let of_test = mode == Mode::Test && std::mem::take(&mut self.test_is_full);
-        let awaited = self.full.remove(&held.endpoint) || of_business.contains(&true) || of_test;
+        let of_speed = speed == Speed::Uncertain && std::mem::take(&mut self.uncertain_is_full);
+        let awaited = self.full.remove(&held.endpoint) || of_business || of_test || of_speed;
         self.count_freed() || awaited
     }
 
@@ -304,7 +316,7 @@ mod tests {
         let (clock, entropy, wake) = (Clock::system(), Entropy::seeded(1), Arc::new(Notify::new()));
         let in_flight = InFlightSet::new(wake.clone());
         let endpoint = EndpointId::generate(&clock, &entropy);
-        let insert = || in_flight.insert(lease(&clock, &entropy), endpoint, Mode::Live);
+        let insert = || in_flight.insert(lease(&clock, &entropy), endpoint, Mode::Live, Speed::Prompt);
         let woken = || wake.notified().now_or_never().is_some();
         let (one, other, third) = (insert(), insert(), insert());
         assert_eq!(in_flight.by_endpoint(), [(endpoint, 3)]);
@@ -334,8 +346,8 @@ mod tests {
         let endpoint = EndpointId::generate(&clock, &entropy);
         let first_lease = lease(&clock, &entropy);
         let second_lease = Lease { token: 2, ..first_lease };
-        let first = in_flight.insert(first_lease, endpoint, Mode::Live);
-        let second = in_flight.insert(second_lease, endpoint, Mode::Live);
+        let first = in_flight.insert(first_lease, endpoint, Mode::Live, Speed::Prompt);
+        let second = in_flight.insert(second_lease, endpoint, Mode::Live, Speed::Prompt);
         first.received();
         drop(first);
         let tokens = || in_flight.leases().iter().map(|lease| lease.token).collect::<Vec<_>>();
@@ -350,7 +362,7 @@ mod tests {
         let (clock, entropy, in_flight) =
             (Clock::system(), Entropy::seeded(1), InFlightSet::new(Arc::default()));
         let endpoint = EndpointId::generate(&clock, &entropy);
-        let insert = |_| in_flight.insert(lease(&clock, &entropy), endpoint, Mode::Live);
+        let insert = |_| in_flight.insert(lease(&clock, &entropy), endpoint, Mode::Live, Speed::Prompt);
         let mut guards: Vec<InFlight> = (0..UNWRITTEN_MAX + 2).map(insert).collect();
         guards.iter().for_each(InFlight::received);
         assert_eq!(in_flight.by_endpoint(), [(endpoint, 2)], "the last two keep their slots");
@@ -366,16 +378,18 @@ mod tests {
         let endpoint = EndpointId::generate(&clock, &entropy);
         let first = lease(&clock, &entropy);
         let business = first.business;
-        let insert = |mode| in_flight.insert(Lease { business, ..lease(&clock, &entropy) }, endpoint, mode);
+        let insert = |mode| {
+            in_flight.insert(Lease { business, ..lease(&clock, &entropy) }, endpoint, mode, Speed::Prompt)
+        };
         let woken = || wake.notified().now_or_never().is_some();
         let guards = [insert(Mode::Test), insert(Mode::Live)];
-        let (held, free, _) = in_flight.count_and_watch(Slots { all: 8, test: 2 });
+        let (held, free, _) = in_flight.count_and_watch(Speed::Prompt, Slots { all: 8, test: 2 });
         assert_eq!((held, free), (vec![(business, Slots { all: 2, test: 1 })], Slots { all: 6, test: 1 }));
-        assert!(in_flight.is_full(endpoint, business, Mode::Test));
-        assert!(!in_flight.is_full(endpoint, business, Mode::Live));
+        assert!(in_flight.is_full(endpoint, business, (Mode::Test, Speed::Prompt)));
+        assert!(!in_flight.is_full(endpoint, business, (Mode::Live, Speed::Prompt)));
         drop(guards);
         assert!(woken());
-        assert!(!in_flight.is_full(endpoint, business, Mode::Test));
+        assert!(!in_flight.is_full(endpoint, business, (Mode::Test, Speed::Prompt)));
     }
 
     #[test]
@@ -383,15 +397,22 @@ mod tests {
         let (clock, entropy, wake) = (Clock::system(), Entropy::seeded(1), Arc::new(Notify::new()));
         let in_flight = InFlightSet::new(wake.clone());
         let endpoint = EndpointId::generate(&clock, &entropy);
-        let insert =
-            |business| in_flight.insert(Lease { business, ..lease(&clock, &entropy) }, endpoint, Mode::Live);
+        let insert = |business| {
+            in_flight.insert(
+                Lease { business, ..lease(&clock, &entropy) },
+                endpoint,
+                Mode::Live,
+                Speed::Prompt,
+            )
+        };
         let [busy, other] = [(); 2].map(|()| BusinessId::generate(&clock, &entropy));
         let woken = || wake.notified().now_or_never().is_some();
         let _held = [(); 20].map(|()| insert(busy));
         let mut others: Vec<InFlight> = (0..4).map(|_| insert(other)).collect();
-        in_flight.count_and_watch(Slots { all: 32, test: 16 });
+        in_flight.count_and_watch(Speed::Prompt, Slots { all: 32, test: 16 });
         assert!(
-            in_flight.is_full(endpoint, busy, Mode::Live) && !in_flight.is_full(endpoint, other, Mode::Live)
+            in_flight.is_full(endpoint, busy, (Mode::Live, Speed::Prompt))
+                && !in_flight.is_full(endpoint, other, (Mode::Live, Speed::Prompt))
         );
         let wakes: Vec<bool> = (0..4)
             .map(|_| {
@@ -411,16 +432,17 @@ mod tests {
         let lease_of = |business| Lease { business, ..lease(&clock, &entropy) };
         let claim = |seen| {
             let wanted: Vec<_> = (0..4).map(|_| (lease_of(one), endpoint, Mode::Test)).collect();
-            in_flight.insert_claimed(wanted.into_iter(), (slots, seen))
+            in_flight.insert_claimed(wanted.into_iter(), Speed::Prompt, (slots, seen))
         };
         let admitted = |guards: &[Option<InFlight>]| guards.iter().flatten().count();
-        let (_, _, seen) = in_flight.count_and_watch(slots);
+        let (_, _, seen) = in_flight.count_and_watch(Speed::Prompt, slots);
         let undisturbed = claim(seen);
         assert_eq!(admitted(&undisturbed), 4, "its own arithmetic holds");
         drop(undisturbed);
 
-        let new: Vec<_> =
-            (0..4).map(|_| in_flight.try_insert((8, slots), lease_of(other), endpoint, Mode::Test)).collect();
+        let new: Vec<_> = (0..4)
+            .map(|_| in_flight.try_insert((8, slots), lease_of(other), endpoint, (Mode::Test, Speed::Prompt)))
+            .collect();
         assert!(new.iter().all(Option::is_some));
         assert_eq!(admitted(&claim(seen)), 2, "half of what is left");
     }

@@ -8,6 +8,8 @@ use std::time::Duration;
 use domain::EndpointId;
 use tokio::time::Instant;
 
+use crate::domain::Speed;
+
 /// For an endpoint without history. One that hangs occupies no more slots than these.
 const INITIAL_SLOTS: i64 = 8;
 /// Slower endpoints get no additional slots: each attempt would occupy its slot for that long.
@@ -32,6 +34,7 @@ struct History {
     bucket: Bucket,
     /// Whether the latest response came quickly.
     is_quick: bool,
+    speed: Speed,
     /// Concurrent attempts: one more with each success, half as many with each failure. Slow successes reduce it to the
     /// initial number.
     slots: i64,
@@ -127,6 +130,10 @@ impl Loads {
         self.lock().get(&endpoint).is_none_or(|known| known.is_quick)
     }
 
+    pub(crate) fn speed(&self, endpoint: EndpointId) -> Speed {
+        self.lock().get(&endpoint).map_or(Speed::Uncertain, |known| known.speed)
+    }
+
     /// Counts a webhook that is about to be sent to an endpoint without a limit of its own. False if the operator's limit
     /// is reached.
     pub(crate) fn take_token(&self, endpoint: EndpointId, now: Instant) -> bool {
@@ -159,6 +166,7 @@ impl Loads {
         let known = endpoints.entry(endpoint).or_insert_with(|| History {
             bucket: Bucket { rate, tokens: rate, filled_at: now },
             is_quick: true,
+            speed: Speed::Uncertain,
             slots: self.initial_slots(),
         });
         if known.bucket.rate.total_cmp(&rate).is_ne() {
@@ -178,6 +186,7 @@ impl Loads {
             };
             known.slots = slots.clamp(1, self.slots_max);
             known.is_quick = took_ms < QUICK_MS;
+            known.speed = if took_ms < SLOW_MS { Speed::Prompt } else { Speed::Uncertain };
         }
     }
 

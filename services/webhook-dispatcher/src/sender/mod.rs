@@ -145,7 +145,8 @@ impl Sender {
         let mut has_slot = false;
         for (endpoint, business, mode) in due {
             self.waiting.note_quietly([(*endpoint, *business)], now);
-            has_slot |= !self.in_flight.is_full(*endpoint, *business, *mode);
+            let kind = (*mode, self.loads.speed(*endpoint));
+            has_slot |= !self.in_flight.is_full(*endpoint, *business, kind);
         }
         if has_slot {
             self.wake.notify_one();
@@ -164,7 +165,7 @@ impl Sender {
 
     /// Counts a delivery as in flight, and renews its lease, until the result is dropped.
     pub(crate) fn track(&self, lease: Lease, endpoint: EndpointId, mode: Mode) -> InFlight {
-        self.in_flight.insert(lease, endpoint, mode)
+        self.in_flight.insert(lease, endpoint, mode, self.loads.speed(endpoint))
     }
 
     /// As [`Express::reserve`].

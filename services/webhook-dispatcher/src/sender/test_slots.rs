@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use domain::{BusinessId, Mode};
 
-use crate::domain::{Shares, Slots};
+use crate::domain::{Shares, Slots, Speed};
 
 const SLOTS_MAX: usize = 64;
 
@@ -44,14 +44,14 @@ impl TestSlots {
 
     pub(crate) fn reserve(&self, business: BusinessId) -> Result<TestSlot, NoTestSlot> {
         let mut in_use = self.lock();
-        let free = in_use.shares.free(Slots { all: self.all, test: self.all }, in_use.count);
+        let free = in_use.shares.free(Speed::Prompt, Slots { all: self.all, test: self.all }, in_use.count);
         if free.all <= 0 {
             return Err(NoTestSlot::Full);
         }
         if !in_use.shares.may_take(business, Mode::Test, free) {
             return Err(NoTestSlot::OwnTests);
         }
-        in_use.shares.add(business, Mode::Test);
+        in_use.shares.add(business, Mode::Test, Speed::Prompt);
         in_use.count += 1;
         Ok(TestSlot { slots: self.clone(), business })
     }
@@ -64,7 +64,7 @@ impl TestSlots {
 impl Drop for TestSlot {
     fn drop(&mut self) {
         let mut in_use = self.slots.lock();
-        in_use.shares.remove(self.business, Mode::Test);
+        in_use.shares.remove(self.business, Mode::Test, Speed::Prompt);
         in_use.count -= 1;
     }
 }
