@@ -32,6 +32,7 @@ async fn the_services_work_on_tables_that_are_partitioned_by_business() -> anyho
     business.go_live(1_000_000).await?;
     orders_are_placed_read_and_cancelled(&stack, &business).await?;
     the_fleet_delivers(&business).await?;
+    webhooks_wait_for_a_paused_endpoint(&business).await?;
     money_and_webhooks_are_looked_up(&business).await?;
     missed_webhooks_are_sent_again(&business).await?;
     an_order_is_erased(&stack, &business).await?;
@@ -177,6 +178,22 @@ async fn orders_are_placed_read_and_cancelled(stack: &Stack, business: &Business
         assert_in_order(&business.webhooks_of(reference, webhooks).await?);
         key.call(Method::GET, &format!("/{id}/events"), None).await?.expect(200)?;
     }
+    Ok(())
+}
+
+/// They are stored in queues, and each that ends makes the next one due.
+async fn webhooks_wait_for_a_paused_endpoint(business: &Business) -> anyhow::Result<()> {
+    let endpoint = format!("/webhook-endpoints/{}", business.endpoint_id);
+    let order = NewOrder::sample_prepaid("spread-paused");
+    let reference = order.order_reference.clone();
+    let change = async |status: &str| {
+        let change = json!({ "status": status });
+        business.portal.call(Method::PATCH, &endpoint, Some(&change)).await?.expect(200)
+    };
+    change("paused").await?;
+    business.place(order).await?;
+    change("active").await?;
+    assert_in_order(&business.webhooks_of(&reference, 1).await?);
     Ok(())
 }
 
