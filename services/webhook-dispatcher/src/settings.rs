@@ -60,7 +60,7 @@ impl Default for Secrets {
 #[serde(default)]
 pub struct Webhooks {
     /// Concurrent webhooks per process. Test orders get at most half of them, and no business gets more than are left
-    /// free.
+    /// free. A quarter of both is for endpoints that respond within a second.
     #[schemars(range(min = 1, max = 1_000))]
     pub concurrency: usize,
     /// Concurrent webhooks to one endpoint, up to the concurrency. An endpoint starts with 8 and gets more as it

@@ -47,6 +47,6 @@ pub(crate) use retry::retry_after;
 pub(crate) use secrets::{EncryptedSecret, EncryptedSecrets, SigningSecrets, StagedSecret};
 pub(crate) use sequence::{HELD_BACK_MAX, Plan, Source, plan};
 pub(crate) use signature_check::{Evidence, Findings, Problem, Scheme, check as check_signature};
-pub(crate) use slots::{Shares, Slots, Speed};
+pub(crate) use slots::{Kind, Shares, Slots, Speed};
 pub(crate) use url_rule::{UrlError, parse_url};
 pub(crate) use webhook_event::{Incoming, Subject, WebhookEvent};

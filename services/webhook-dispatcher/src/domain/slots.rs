@@ -51,6 +51,9 @@ pub(crate) enum Speed {
     Uncertain,
 }
 
+/// Deliveries of a kind share slots.
+pub(crate) type Kind = (Mode, Speed);
+
 /// The slots that each business holds.
 #[derive(Default)]
 pub(crate) struct Shares {
@@ -61,7 +64,7 @@ pub(crate) struct Shares {
 }
 
 impl Shares {
-    pub(crate) fn add(&mut self, business: BusinessId, mode: Mode, speed: Speed) {
+    pub(crate) fn add(&mut self, business: BusinessId, (mode, speed): Kind) {
         self.by_business.entry(business).or_default().change(mode, 1);
         if speed == Speed::Uncertain {
             self.uncertain.change(mode, 1);
@@ -69,7 +72,7 @@ impl Shares {
         self.test += i64::from(mode == Mode::Test);
     }
 
-    pub(crate) fn remove(&mut self, business: BusinessId, mode: Mode, speed: Speed) {
+    pub(crate) fn remove(&mut self, business: BusinessId, (mode, speed): Kind) {
         let Some(held) = self.by_business.get_mut(&business) else { return };
         held.change(mode, -1);
         if held.all == 0 {
@@ -104,8 +107,7 @@ impl Shares {
     pub(crate) fn may_take_new(
         &self,
         business: BusinessId,
-        mode: Mode,
-        speed: Speed,
+        (mode, speed): Kind,
         (slots, in_flight): (Slots, usize),
     ) -> bool {
         let held = self.by_business.get(&business).map_or(0, |held| held.all);
@@ -134,7 +136,7 @@ mod tests {
             let before = in_flight;
             for id in &ids {
                 if shares.may_take(*id, mode, shares.free(Speed::Prompt, slots, in_flight)) {
-                    shares.add(*id, mode, Speed::Prompt);
+                    shares.add(*id, (mode, Speed::Prompt));
                     in_flight += 1;
                 }
             }
@@ -164,7 +166,7 @@ mod tests {
         let held = [(); 4].map(|()| {
             let (business, before) = (BusinessId::generate(&clock, &entropy), in_flight);
             while shares.may_take(business, Mode::Test, shares.free(Speed::Prompt, slots, in_flight)) {
-                shares.add(business, Mode::Test, Speed::Prompt);
+                shares.add(business, (Mode::Test, Speed::Prompt));
                 in_flight += 1;
             }
             in_flight - before
@@ -180,16 +182,16 @@ mod tests {
         let (clock, entropy) = (Clock::system(), Entropy::seeded(1));
         let (mut shares, slots) = (Shares::default(), Slots::of(512));
         let [one, other, new] = [(); 3].map(|()| BusinessId::generate(&clock, &entropy));
-        (0..120).for_each(|_| shares.add(one, Mode::Test, Speed::Prompt));
-        (0..112).for_each(|_| shares.add(other, Mode::Test, Speed::Prompt));
+        (0..120).for_each(|_| shares.add(one, (Mode::Test, Speed::Prompt)));
+        (0..112).for_each(|_| shares.add(other, (Mode::Test, Speed::Prompt)));
         let mut taken = 0;
-        while shares.may_take_new(new, Mode::Test, Speed::Prompt, (slots, 232 + taken)) {
-            shares.add(new, Mode::Test, Speed::Prompt);
+        while shares.may_take_new(new, (Mode::Test, Speed::Prompt), (slots, 232 + taken)) {
+            shares.add(new, (Mode::Test, Speed::Prompt));
             taken += 1;
         }
         assert_eq!(taken, 8, "a quarter is left to waiting deliveries");
         assert!(
-            !shares.may_take_new(other, Mode::Live, Speed::Prompt, (slots, 240 + 32)),
+            !shares.may_take_new(other, (Mode::Live, Speed::Prompt), (slots, 240 + 32)),
             "it has used its share"
         );
         assert!(
@@ -208,11 +210,11 @@ mod tests {
     fn slots_are_freed() {
         let business = BusinessId::generate(&Clock::system(), &Entropy::seeded(1));
         let mut shares = Shares::default();
-        shares.add(business, Mode::Test, Speed::Uncertain);
-        shares.add(business, Mode::Live, Speed::Prompt);
+        shares.add(business, (Mode::Test, Speed::Uncertain));
+        shares.add(business, (Mode::Live, Speed::Prompt));
         assert_eq!(shares.free(Speed::Prompt, Slots::of(8), 2), Slots { all: 6, test: 3 });
-        shares.remove(business, Mode::Test, Speed::Uncertain);
-        shares.remove(business, Mode::Live, Speed::Prompt);
+        shares.remove(business, (Mode::Test, Speed::Uncertain));
+        shares.remove(business, (Mode::Live, Speed::Prompt));
         assert_eq!((shares.free(Speed::Prompt, Slots::of(8), 0), shares.held().count()), (Slots::of(8), 0));
     }
 
@@ -225,7 +227,7 @@ mod tests {
             for _ in 0..1_000 {
                 let business = BusinessId::generate(&clock, &entropy);
                 while shares.may_take(business, mode, shares.free(Speed::Uncertain, slots, in_flight)) {
-                    shares.add(business, mode, Speed::Uncertain);
+                    shares.add(business, (mode, Speed::Uncertain));
                     in_flight += 1;
                 }
             }
@@ -233,7 +235,7 @@ mod tests {
         assert_eq!(shares.free(Speed::Uncertain, slots, in_flight), Slots::default());
         assert_eq!(shares.free(Speed::Prompt, slots, in_flight), Slots { all: 128, test: 64 });
         let other = BusinessId::generate(&clock, &entropy);
-        assert!(shares.may_take_new(other, Mode::Test, Speed::Prompt, (slots, in_flight)));
-        assert!(!shares.may_take_new(other, Mode::Live, Speed::Uncertain, (slots, in_flight)));
+        assert!(shares.may_take_new(other, (Mode::Test, Speed::Prompt), (slots, in_flight)));
+        assert!(!shares.may_take_new(other, (Mode::Live, Speed::Uncertain), (slots, in_flight)));
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use chrono::{DateTime, Utc};
+use domain::EndpointId;
 use postgres::StoreError;
 use tokio::time::Instant;
 
@@ -15,10 +17,10 @@ use crate::store::{self, Asked, ClaimRequest, ClaimedDelivery, LEASE, Lease};
 /// A claim asks for no more endpoints than this; the others follow in the next one.
 const ASKED_MAX: usize = 512;
 
-/// The result of a claim.
+/// The result of a claim. What it found is being sent.
 #[derive(Default)]
 pub(super) struct Claim {
-    pub ready: Vec<ReadyToSend>,
+    pub found: Vec<EndpointId>,
     /// Another claim may find more.
     pub more: bool,
     /// When an endpoint with due deliveries may get the next one. The loop is woken when a slot is free.
@@ -28,9 +30,10 @@ pub(super) struct Claim {
 /// The endpoints to ask for.
 #[derive(Default)]
 struct Candidates {
-    asked: Vec<Asked>,
+    prompt: Vec<Asked>,
+    uncertain: Vec<Asked>,
     /// Without a free slot, and how many they use.
-    full: Vec<(domain::EndpointId, i64)>,
+    full: Vec<(EndpointId, i64)>,
     /// When the rate limit of another one allows a webhook.
     limited_until: Option<Instant>,
 }
@@ -38,32 +41,34 @@ struct Candidates {
 impl Sender {
     /// Claims for prompt endpoints first, then for the others: these have fewer slots.
     pub(super) async fn claim(&self, room: usize) -> Result<Claim, StoreError> {
-        let prompt = self.claim_of(Speed::Prompt, room).await?;
-        let left = room.saturating_sub(prompt.ready.len());
-        let others = match self.claim_of(Speed::Uncertain, left).await {
-            // What is claimed is sent. The next claim reports the error if it lasts.
-            Err(_) if !prompt.ready.is_empty() => return Ok(Claim { more: true, ..prompt }),
-            others => others?,
-        };
-        let mut ready = prompt.ready;
-        ready.extend(others.ready);
-        let next_at = prompt.next_at.into_iter().chain(others.next_at).min();
-        Ok(Claim { ready, more: prompt.more || others.more, next_at })
+        let now = self.unit.clock.now();
+        let snapshot = self.waiting.snapshot(now);
+        let Candidates { prompt, uncertain, full, limited_until } = self.candidates(&snapshot.due);
+        self.in_flight.wake_when_free(full.into_iter());
+        let mut claim = Claim::default();
+        for (speed, asked) in [(Speed::Prompt, prompt), (Speed::Uncertain, uncertain)] {
+            let left = room.saturating_sub(claim.found.len());
+            let part = self.claim_for(speed, &asked, left, (now, snapshot.notes())).await?;
+            claim.found.extend(part.found);
+            claim.more |= part.more;
+        }
+        let noted = self.waiting.next_after(now).and_then(|at| (at - now).to_std().ok());
+        claim.next_at = limited_until.into_iter().chain(noted.map(|wait| Instant::now() + wait)).min();
+        Ok(claim)
     }
 
-    async fn claim_of(&self, speed: Speed, room: usize) -> Result<Claim, StoreError> {
-        let (now, began) = (self.unit.clock.now(), Instant::now());
-        let slots = Slots::of(self.concurrency);
+    /// Sends at once what it finds, without the result of the other claim.
+    async fn claim_for(
+        &self,
+        speed: Speed,
+        asked: &[Asked],
+        room: usize,
+        (now, notes): (DateTime<Utc>, u64),
+    ) -> Result<Claim, StoreError> {
+        let (began, slots) = (Instant::now(), Slots::of(self.concurrency));
         let (held, free, seen) = self.in_flight.count_and_watch(speed, slots);
-        let snapshot = self.waiting.snapshot(now);
-        let Candidates { asked, full, limited_until } = self.candidates(&snapshot.due, speed);
-        self.in_flight.wake_when_free(full.into_iter());
-        let next_at = || {
-            let noted = self.waiting.next_after(now).and_then(|at| (at - now).to_std().ok());
-            limited_until.into_iter().chain(noted.map(|wait| Instant::now() + wait)).min()
-        };
         if asked.is_empty() || room == 0 || free.all <= 0 {
-            return Ok(Claim { next_at: next_at(), ..Claim::default() });
+            return Ok(Claim::default());
         }
         let excluded = self.in_flight.excluded_from_claims();
         let request = ClaimRequest {
@@ -71,7 +76,7 @@ impl Sender {
             token: i64::from_le_bytes(self.unit.entropy.bytes()),
             room: i64::try_from(room).unwrap_or(i64::MAX),
             per_second: self.loads.per_second(),
-            asked: &asked,
+            asked,
             held: &held,
             free,
             excluded: &excluded,
@@ -90,19 +95,20 @@ impl Sender {
             })
             .await?;
         metrics::histogram!("webhook_claim_duration_seconds").record(began.elapsed());
-        self.waiting.asked((&keys, snapshot.notes()), &served, &skipped, now);
+        self.waiting.asked((&keys, notes), &served, &skipped, now);
         let more = !served.is_empty() || asked.len() == ASKED_MAX;
         if began.elapsed() > LEASE / 2 {
             // The leases may expire before they are renewed.
             self.release(&Vec::from_iter(claimed.iter().map(lease_of))).await;
-            return Ok(Claim { more, next_at: next_at(), ..Claim::default() });
+            return Ok(Claim { more, ..Claim::default() });
         }
         let ready = self.admit(claimed, speed, (slots, seen)).await;
-        Ok(Claim { ready, more, next_at: next_at() })
+        let found = ready.iter().map(|(claimed, _)| claimed.endpoint_id).collect();
+        self.send_now(ready).await;
+        Ok(Claim { found, more, next_at: None })
     }
 
-    /// Asks for the endpoints of this speed.
-    fn candidates(&self, due: &[Key], speed: Speed) -> Candidates {
+    fn candidates(&self, due: &[Key]) -> Candidates {
         let in_flight: HashMap<_, _> = self.in_flight.by_endpoint().into_iter().collect();
         let (mut found, now) = (Candidates::default(), Instant::now());
         for (endpoint, business) in due {
@@ -112,11 +118,14 @@ impl Sender {
                 Room::Later(at) => {
                     found.limited_until = found.limited_until.into_iter().chain([at]).min();
                 }
-                Room::For(_) if self.loads.speed(*endpoint) != speed => {}
                 Room::For(room) => {
-                    found.asked.push(Asked { endpoint: *endpoint, business: *business, room, in_flight });
-                    if found.asked.len() == ASKED_MAX {
-                        break;
+                    let asked = match self.loads.speed(*endpoint) {
+                        Speed::Prompt => &mut found.prompt,
+                        Speed::Uncertain => &mut found.uncertain,
+                    };
+                    // Endpoints of one speed must not keep those of the other from being asked for.
+                    if asked.len() < ASKED_MAX {
+                        asked.push(Asked { endpoint: *endpoint, business: *business, room, in_flight });
                     }
                 }
             }

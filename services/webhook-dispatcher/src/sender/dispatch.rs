@@ -59,13 +59,7 @@ impl Sender {
             while work.sending.try_join_next().is_some() {}
             metrics::gauge!("webhook_in_flight").set(count(self.in_flight.len()));
             next = match self.look(&mut work).await {
-                Ok(claim) => {
-                    let more = claim.more;
-                    for ready in claim.ready {
-                        self.start(&mut work.sending, ready);
-                    }
-                    NextClaim { pause: None, more, at: claim.next_at }
-                }
+                Ok(claim) => NextClaim { pause: None, more: claim.more, at: claim.next_at },
                 Err(error) => {
                     if next.pause.is_none() {
                         tracing::warn!(%error, "claiming due webhooks failed; it is retried until it succeeds");
@@ -115,8 +109,7 @@ impl Sender {
             }
         };
         if room > 0 {
-            let found = claim.ready.iter().map(|(claimed, _)| claimed.endpoint_id);
-            pace.claimed((began, Instant::now()), found);
+            pace.claimed((began, Instant::now()), claim.found.iter().copied());
         }
         Ok(claim)
     }

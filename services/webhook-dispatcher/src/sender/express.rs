@@ -18,6 +18,7 @@ pub(crate) type ReadyToSend = (ClaimedDelivery, InFlight);
 
 /// What the dispatch loop takes over.
 pub(crate) enum Handed {
+    /// New, or found by a claim.
     Committed(Box<ReadyToSend>),
     /// Committed while it is being sent.
     Sending(EagerSend),

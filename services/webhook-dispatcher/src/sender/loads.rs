@@ -32,9 +32,8 @@ pub(crate) struct Loads {
 #[derive(Clone, Copy, Debug)]
 struct History {
     bucket: Bucket,
-    /// Whether the latest response came quickly.
-    is_quick: bool,
-    speed: Speed,
+    /// How long the latest attempt took. None before the first one has ended.
+    latest_ms: Option<i64>,
     /// Concurrent attempts: one more with each success, half as many with each failure. Slow successes reduce it to the
     /// initial number.
     slots: i64,
@@ -127,11 +126,18 @@ impl Loads {
 
     /// Whether the endpoint responds quickly. One without history gets the chance to show it.
     pub(crate) fn is_quick(&self, endpoint: EndpointId) -> bool {
-        self.lock().get(&endpoint).is_none_or(|known| known.is_quick)
+        self.latest_ms(endpoint).is_none_or(|took| took < QUICK_MS)
     }
 
     pub(crate) fn speed(&self, endpoint: EndpointId) -> Speed {
-        self.lock().get(&endpoint).map_or(Speed::Uncertain, |known| known.speed)
+        match self.latest_ms(endpoint) {
+            Some(took) if took < SLOW_MS => Speed::Prompt,
+            _ => Speed::Uncertain,
+        }
+    }
+
+    fn latest_ms(&self, endpoint: EndpointId) -> Option<i64> {
+        self.lock().get(&endpoint)?.latest_ms
     }
 
     /// Counts a webhook that is about to be sent to an endpoint without a limit of its own. False if the operator's limit
@@ -165,8 +171,7 @@ impl Loads {
     ) -> &'a mut History {
         let known = endpoints.entry(endpoint).or_insert_with(|| History {
             bucket: Bucket { rate, tokens: rate, filled_at: now },
-            is_quick: true,
-            speed: Speed::Uncertain,
+            latest_ms: None,
             slots: self.initial_slots(),
         });
         if known.bucket.rate.total_cmp(&rate).is_ne() {
@@ -185,8 +190,7 @@ impl Loads {
                 false => known.slots / 2,
             };
             known.slots = slots.clamp(1, self.slots_max);
-            known.is_quick = took_ms < QUICK_MS;
-            known.speed = if took_ms < SLOW_MS { Speed::Prompt } else { Speed::Uncertain };
+            known.latest_ms = Some(took_ms);
         }
     }
 

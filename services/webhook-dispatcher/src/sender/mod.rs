@@ -165,7 +165,7 @@ impl Sender {
 
     /// Counts a delivery as in flight, and renews its lease, until the result is dropped.
     pub(crate) fn track(&self, lease: Lease, endpoint: EndpointId, mode: Mode) -> InFlight {
-        self.in_flight.insert(lease, endpoint, mode, self.loads.speed(endpoint))
+        self.in_flight.insert(lease, endpoint, (mode, self.loads.speed(endpoint)))
     }
 
     /// As [`Express::reserve`].

@@ -5,9 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use domain::{BusinessId, Mode};
 
-use crate::domain::{Shares, Slots, Speed};
+use crate::domain::{Kind, Shares, Slots, Speed};
 
 const SLOTS_MAX: usize = 64;
+/// All tests count alike.
+const KIND: Kind = (Mode::Test, Speed::Prompt);
 
 /// Clones share the slots.
 #[derive(Clone)]
@@ -44,14 +46,14 @@ impl TestSlots {
 
     pub(crate) fn reserve(&self, business: BusinessId) -> Result<TestSlot, NoTestSlot> {
         let mut in_use = self.lock();
-        let free = in_use.shares.free(Speed::Prompt, Slots { all: self.all, test: self.all }, in_use.count);
+        let free = in_use.shares.free(KIND.1, Slots { all: self.all, test: self.all }, in_use.count);
         if free.all <= 0 {
             return Err(NoTestSlot::Full);
         }
-        if !in_use.shares.may_take(business, Mode::Test, free) {
+        if !in_use.shares.may_take(business, KIND.0, free) {
             return Err(NoTestSlot::OwnTests);
         }
-        in_use.shares.add(business, Mode::Test, Speed::Prompt);
+        in_use.shares.add(business, KIND);
         in_use.count += 1;
         Ok(TestSlot { slots: self.clone(), business })
     }
@@ -64,7 +66,7 @@ impl TestSlots {
 impl Drop for TestSlot {
     fn drop(&mut self) {
         let mut in_use = self.slots.lock();
-        in_use.shares.remove(self.business, Mode::Test, Speed::Prompt);
+        in_use.shares.remove(self.business, KIND);
         in_use.count -= 1;
     }
 }

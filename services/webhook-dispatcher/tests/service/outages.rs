@@ -300,3 +300,40 @@ async fn a_business_with_many_endpoints_takes_no_more_turns_than_another() {
     let before = many.received().iter().filter(|received| received.at < at).count();
     assert!(before < 60, "{before} of 120 came before");
 }
+
+#[tokio::test]
+async fn hanging_endpoints_leave_slots_to_prompt_ones() {
+    let harness = harness(|webhooks| {
+        // Endpoints without history may have 6 of them.
+        webhooks.concurrency = 8;
+        webhooks.per_endpoint = 4;
+        webhooks.timeout_seconds = 600.0;
+    })
+    .await;
+    let latch = Latch::closed();
+    let held = latch.clone();
+    let (prompt, hanging) = (
+        Receiver::kind(),
+        Receiver::start(move |_, _| {
+            let mut reply = reply(200);
+            reply.held = Some(held.clone());
+            reply
+        }),
+    );
+    harness.endpoint(&prompt).await;
+    harness.publish_created(&harness.new_order(Mode::Live)).await;
+    until("its speed is known", async || prompt.count() == 1).await;
+    for _ in 0..10 {
+        let order = TestOrder { business: harness.new_business(), ..harness.new_order(Mode::Live) };
+        harness.hooks.create(order.business, &json!({"url": hanging.url()})).await.expect("an endpoint");
+        harness.publish_created(&order).await;
+    }
+    until("all that they may have is taken", async || hanging.count() == 6).await;
+    let orders: Vec<_> =
+        (0..20).map(|_| harness.envelope(&harness.new_order(Mode::Live), 1, LIFE[0])).collect();
+    harness.publish(&orders).await;
+    until("the others arrive", async || prompt.count() == 21).await;
+    assert_eq!(hanging.count(), 6);
+    latch.open();
+    until("all arrive", async || hanging.count() == 10).await;
+}

@@ -1,5 +1,8 @@
 //! The deliveries that this process is sending.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -7,13 +10,20 @@ use domain::{BusinessId, EndpointId, Mode, WebhookDeliveryId};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::domain::{Shares, Slots, Speed};
+use crate::domain::{Kind, Shares, Slots, Speed};
 use crate::store::{LEASE, Lease};
 
 /// Deliveries that were received but whose outcome is not written yet: they are repeated if the process dies.
 const UNWRITTEN_MAX: usize = 64;
 /// Businesses at their limit are considered again when one sixteenth of all slots has been freed.
 const FREED_PART: i64 = 16;
+
+const KINDS: [Kind; 4] = [
+    (Mode::Live, Speed::Prompt),
+    (Mode::Live, Speed::Uncertain),
+    (Mode::Test, Speed::Prompt),
+    (Mode::Test, Speed::Uncertain),
+];
 
 /// All deliveries in flight, with their leases. Clones share the set.
 #[derive(Clone)]
@@ -32,7 +42,7 @@ struct All {
     unwritten: usize,
     /// Without a free slot at the latest claim.
     full: HashSet<EndpointId>,
-    full_businesses: HashMap<BusinessId, Vec<(Mode, Speed)>>,
+    full_businesses: HashMap<BusinessId, Vec<Kind>>,
     test_is_full: bool,
     uncertain_is_full: bool,
     /// How many more slots must be freed, by any business, before the loop is woken to consider businesses at their limit
@@ -49,8 +59,7 @@ struct All {
 #[derive(Clone, Copy)]
 struct Held {
     endpoint: EndpointId,
-    mode: Mode,
-    speed: Speed,
+    kind: Kind,
     lease: Lease,
     /// It still counts against the limits of its endpoint and its business.
     occupies_slot: bool,
@@ -85,8 +94,8 @@ impl InFlightSet {
         Self { all: Arc::default(), wake }
     }
 
-    pub(crate) fn insert(&self, lease: Lease, endpoint: EndpointId, mode: Mode, speed: Speed) -> InFlight {
-        self.lock().insert(lease, endpoint, mode, speed);
+    pub(crate) fn insert(&self, lease: Lease, endpoint: EndpointId, kind: Kind) -> InFlight {
+        self.lock().insert(lease, endpoint, kind);
         InFlight { in_flight: self.clone(), lease, since: Instant::now() }
     }
 
@@ -97,15 +106,15 @@ impl InFlightSet {
         (of_endpoint, slots): (i64, Slots),
         lease: Lease,
         endpoint: EndpointId,
-        (mode, speed): (Mode, Speed),
+        kind: Kind,
     ) -> Option<InFlight> {
         let mut all = self.lock();
         let busy = all.by_endpoint.get(&endpoint).copied().unwrap_or_default();
         let in_flight = all.held.len();
-        if busy >= of_endpoint || !all.shares.may_take_new(lease.business, mode, speed, (slots, in_flight)) {
+        if busy >= of_endpoint || !all.shares.may_take_new(lease.business, kind, (slots, in_flight)) {
             return None;
         }
-        all.insert(lease, endpoint, mode, speed);
+        all.insert(lease, endpoint, kind);
         all.new_deliveries += 1;
         all.new_at.insert(endpoint, Instant::now());
         Some(InFlight { in_flight: self.clone(), lease, since: Instant::now() })
@@ -126,7 +135,7 @@ impl InFlightSet {
             let free = all.shares.free(speed, slots, all.held.len());
             let is_admitted = is_current || all.shares.may_take(lease.business, mode, free);
             is_admitted.then(|| {
-                all.insert(lease, endpoint, mode, speed);
+                all.insert(lease, endpoint, (mode, speed));
                 InFlight { in_flight: self.clone(), lease, since: Instant::now() }
             })
         };
@@ -182,28 +191,23 @@ impl InFlightSet {
         slots: Slots,
     ) -> (Vec<(BusinessId, Slots)>, Slots, u64) {
         let mut all = self.lock();
-        let free = |speed| all.shares.free(speed, slots, all.held.len());
-        let (held, found) = (all.shares.held().collect::<Vec<_>>(), free(speed));
-        let [prompt, uncertain] = [Speed::Prompt, Speed::Uncertain].map(|speed| (speed, free(speed)));
-        let kinds = [Mode::Live, Mode::Test].map(|mode| [prompt, uncertain].map(|free| (mode, free)));
-        let mut full_businesses = HashMap::new();
-        for (business, _) in &held {
-            let is_full = |(mode, (_, free)): &(_, _)| !all.shares.may_take(*business, *mode, *free);
-            let full = kinds.into_iter().flatten().filter(is_full);
-            let full: Vec<_> = full.map(|(mode, (speed, _))| (mode, speed)).collect();
-            if !full.is_empty() {
-                full_businesses.insert(*business, full);
-            }
-        }
-        all.full_businesses = full_businesses;
+        let [prompt, uncertain] =
+            [Speed::Prompt, Speed::Uncertain].map(|speed| all.shares.free(speed, slots, all.held.len()));
+        let free = |speed| if speed == Speed::Prompt { prompt } else { uncertain };
+        let held: Vec<_> = all.shares.held().collect();
+        let full_of = |(business, _): &(BusinessId, Slots)| {
+            let is_full = |(mode, speed): &Kind| !all.shares.may_take(*business, *mode, free(*speed));
+            (*business, KINDS.into_iter().filter(is_full).collect::<Vec<_>>())
+        };
+        all.full_businesses = held.iter().map(full_of).filter(|(_, full)| !full.is_empty()).collect();
         all.frees_awaited = (!all.full_businesses.is_empty()).then(|| (slots.all / FREED_PART).max(1));
-        all.test_is_full = prompt.1.test <= 0;
-        all.uncertain_is_full = uncertain.1.test <= 0;
-        (held, found, all.new_deliveries)
+        all.test_is_full = prompt.test <= 0;
+        all.uncertain_is_full = uncertain.test <= 0;
+        (held, free(speed), all.new_deliveries)
     }
 
     /// Whether the endpoint, the business, or test mode as a whole has no free slot.
-    pub(crate) fn is_full(&self, endpoint: EndpointId, business: BusinessId, kind: (Mode, Speed)) -> bool {
+    pub(crate) fn is_full(&self, endpoint: EndpointId, business: BusinessId, kind: Kind) -> bool {
         let all = self.lock();
         all.full.contains(&endpoint)
             || all.full_businesses.get(&business).is_some_and(|full| full.contains(&kind))
@@ -220,13 +224,13 @@ impl InFlightSet {
 }
 
 impl All {
-    fn insert(&mut self, lease: Lease, endpoint: EndpointId, mode: Mode, speed: Speed) {
+    fn insert(&mut self, lease: Lease, endpoint: EndpointId, kind: Kind) {
         // Claimed again with another token while in flight: it counts once.
         if let Some(Held { lease: before, .. }) = self.held.get(&lease.delivery).copied() {
             self.remove(before);
         }
-        self.held.insert(lease.delivery, Held { endpoint, mode, speed, lease, occupies_slot: true });
-        self.shares.add(lease.business, mode, speed);
+        self.held.insert(lease.delivery, Held { endpoint, kind, lease, occupies_slot: true });
+        self.shares.add(lease.business, kind);
         *self.by_endpoint.entry(endpoint).or_default() += 1;
     }
 
@@ -264,8 +268,8 @@ impl All {
                 self.by_endpoint.remove(&held.endpoint);
             }
         }
-        let (business, mode, speed) = (held.lease.business, held.mode, held.speed);
-        self.shares.remove(business, mode, speed);
+        let (business, (mode, speed)) = (held.lease.business, held.kind);
+        self.shares.remove(business, held.kind);
         let of_business = self.full_businesses.remove(&business).is_some();
         let of_test = mode == Mode::Test && std::mem::take(&mut self.test_is_full);
         let of_speed = speed == Speed::Uncertain && std::mem::take(&mut self.uncertain_is_full);
@@ -295,155 +299,5 @@ impl Drop for InFlight {
         if self.in_flight.lock().remove(self.lease) {
             self.in_flight.wake.notify_one();
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use domain::{BusinessId, Clock, Entropy};
-    use futures_util::FutureExt;
-
-    use super::*;
-
-    fn lease(clock: &Clock, entropy: &Entropy) -> Lease {
-        let (delivery, business) =
-            (WebhookDeliveryId::generate(clock, entropy), BusinessId::generate(clock, entropy));
-        Lease { delivery, business, token: 1 }
-    }
-
-    #[test]
-    fn a_freed_slot_wakes_the_loop_if_it_waits_for_it() {
-        let (clock, entropy, wake) = (Clock::system(), Entropy::seeded(1), Arc::new(Notify::new()));
-        let in_flight = InFlightSet::new(wake.clone());
-        let endpoint = EndpointId::generate(&clock, &entropy);
-        let insert = || in_flight.insert(lease(&clock, &entropy), endpoint, Mode::Live, Speed::Prompt);
-        let woken = || wake.notified().now_or_never().is_some();
-        let (one, other, third) = (insert(), insert(), insert());
-        assert_eq!(in_flight.by_endpoint(), [(endpoint, 3)]);
-
-        one.received();
-        assert_eq!((in_flight.by_endpoint(), in_flight.len(), woken()), (vec![(endpoint, 2)], 3, false));
-        in_flight.wake_when_free([(endpoint, 3)].into_iter());
-        assert!(woken(), "it was free before the loop waited");
-
-        in_flight.wake_when_free([(endpoint, 2)].into_iter());
-        assert!(!woken());
-        other.received();
-        assert!(woken());
-        drop((one, other));
-        assert_eq!((in_flight.by_endpoint(), in_flight.len(), woken()), (vec![(endpoint, 1)], 1, false));
-
-        in_flight.wake_when_free([(endpoint, 1)].into_iter());
-        drop(third);
-        assert!(woken(), "a failure frees its slot, too");
-        assert_eq!((in_flight.by_endpoint(), in_flight.len()), (Vec::new(), 0));
-    }
-
-    #[test]
-    fn an_earlier_guard_does_not_end_a_later_claim() {
-        let (clock, entropy, in_flight) =
-            (Clock::system(), Entropy::seeded(1), InFlightSet::new(Arc::default()));
-        let endpoint = EndpointId::generate(&clock, &entropy);
-        let first_lease = lease(&clock, &entropy);
-        let second_lease = Lease { token: 2, ..first_lease };
-        let first = in_flight.insert(first_lease, endpoint, Mode::Live, Speed::Prompt);
-        let second = in_flight.insert(second_lease, endpoint, Mode::Live, Speed::Prompt);
-        first.received();
-        drop(first);
-        let tokens = || in_flight.leases().iter().map(|lease| lease.token).collect::<Vec<_>>();
-        assert_eq!((tokens(), in_flight.by_endpoint(), in_flight.len()), (vec![2], vec![(endpoint, 1)], 1));
-        drop(second);
-        assert_eq!((tokens(), in_flight.by_endpoint(), in_flight.len()), (Vec::new(), Vec::new(), 0));
-        assert_eq!(in_flight.lock().unwritten, 0);
-    }
-
-    #[test]
-    fn unwritten_deliveries_are_bounded() {
-        let (clock, entropy, in_flight) =
-            (Clock::system(), Entropy::seeded(1), InFlightSet::new(Arc::default()));
-        let endpoint = EndpointId::generate(&clock, &entropy);
-        let insert = |_| in_flight.insert(lease(&clock, &entropy), endpoint, Mode::Live, Speed::Prompt);
-        let mut guards: Vec<InFlight> = (0..UNWRITTEN_MAX + 2).map(insert).collect();
-        guards.iter().for_each(InFlight::received);
-        assert_eq!(in_flight.by_endpoint(), [(endpoint, 2)], "the last two keep their slots");
-        guards.remove(0);
-        guards.iter().for_each(InFlight::received);
-        assert_eq!((in_flight.by_endpoint(), in_flight.len()), (vec![(endpoint, 1)], UNWRITTEN_MAX + 1));
-    }
-
-    #[test]
-    fn a_business_at_its_share_wakes_the_loop_when_it_frees_a_slot() {
-        let (clock, entropy, wake) = (Clock::system(), Entropy::seeded(1), Arc::new(Notify::new()));
-        let in_flight = InFlightSet::new(wake.clone());
-        let endpoint = EndpointId::generate(&clock, &entropy);
-        let first = lease(&clock, &entropy);
-        let business = first.business;
-        let insert = |mode| {
-            in_flight.insert(Lease { business, ..lease(&clock, &entropy) }, endpoint, mode, Speed::Prompt)
-        };
-        let woken = || wake.notified().now_or_never().is_some();
-        let guards = [insert(Mode::Test), insert(Mode::Live)];
-        let (held, free, _) = in_flight.count_and_watch(Speed::Prompt, Slots { all: 8, test: 2 });
-        assert_eq!((held, free), (vec![(business, Slots { all: 2, test: 1 })], Slots { all: 6, test: 1 }));
-        assert!(in_flight.is_full(endpoint, business, (Mode::Test, Speed::Prompt)));
-        assert!(!in_flight.is_full(endpoint, business, (Mode::Live, Speed::Prompt)));
-        drop(guards);
-        assert!(woken());
-        assert!(!in_flight.is_full(endpoint, business, (Mode::Test, Speed::Prompt)));
-    }
-
-    #[test]
-    fn a_business_at_its_share_wakes_the_loop_once_when_others_free_slots() {
-        let (clock, entropy, wake) = (Clock::system(), Entropy::seeded(1), Arc::new(Notify::new()));
-        let in_flight = InFlightSet::new(wake.clone());
-        let endpoint = EndpointId::generate(&clock, &entropy);
-        let insert = |business| {
-            in_flight.insert(
-                Lease { business, ..lease(&clock, &entropy) },
-                endpoint,
-                Mode::Live,
-                Speed::Prompt,
-            )
-        };
-        let [busy, other] = [(); 2].map(|()| BusinessId::generate(&clock, &entropy));
-        let woken = || wake.notified().now_or_never().is_some();
-        let _held = [(); 20].map(|()| insert(busy));
-        let mut others: Vec<InFlight> = (0..4).map(|_| insert(other)).collect();
-        in_flight.count_and_watch(Speed::Prompt, Slots { all: 32, test: 16 });
-        assert!(
-            in_flight.is_full(endpoint, busy, (Mode::Live, Speed::Prompt))
-                && !in_flight.is_full(endpoint, other, (Mode::Live, Speed::Prompt))
-        );
-        let wakes: Vec<bool> = (0..4)
-            .map(|_| {
-                others.pop();
-                woken()
-            })
-            .collect();
-        assert_eq!(wakes, [false, true, false, false]);
-    }
-
-    #[test]
-    fn a_claim_gives_way_to_new_deliveries_that_came_meanwhile() {
-        let (clock, entropy) = (Clock::system(), Entropy::seeded(1));
-        let endpoint = EndpointId::generate(&clock, &entropy);
-        let (in_flight, slots) = (InFlightSet::new(Arc::default()), Slots { all: 16, test: 8 });
-        let [one, other] = [(); 2].map(|()| BusinessId::generate(&clock, &entropy));
-        let lease_of = |business| Lease { business, ..lease(&clock, &entropy) };
-        let claim = |seen| {
-            let wanted: Vec<_> = (0..4).map(|_| (lease_of(one), endpoint, Mode::Test)).collect();
-            in_flight.insert_claimed(wanted.into_iter(), Speed::Prompt, (slots, seen))
-        };
-        let admitted = |guards: &[Option<InFlight>]| guards.iter().flatten().count();
-        let (_, _, seen) = in_flight.count_and_watch(Speed::Prompt, slots);
-        let undisturbed = claim(seen);
-        assert_eq!(admitted(&undisturbed), 4, "its own arithmetic holds");
-        drop(undisturbed);
-
-        let new: Vec<_> = (0..4)
-            .map(|_| in_flight.try_insert((8, slots), lease_of(other), endpoint, (Mode::Test, Speed::Prompt)))
-            .collect();
-        assert!(new.iter().all(Option::is_some));
-        assert_eq!(admitted(&claim(seen)), 2, "half of what is left");
     }
 }
