@@ -181,7 +181,7 @@ async fn orders_are_placed_read_and_cancelled(stack: &Stack, business: &Business
     Ok(())
 }
 
-/// They are stored in queues, and each that ends makes the next one due.
+/// A webhook that is stored while its endpoint is paused waits in a queue, which is advanced when the webhook ends.
 async fn webhooks_wait_for_a_paused_endpoint(business: &Business) -> anyhow::Result<()> {
     let endpoint = format!("/webhook-endpoints/{}", business.endpoint_id);
     let order = NewOrder::sample_prepaid("spread-paused");
@@ -192,6 +192,7 @@ async fn webhooks_wait_for_a_paused_endpoint(business: &Business) -> anyhow::Res
     };
     change("paused").await?;
     business.place(order).await?;
+    business.logged_delivery(&reference).await?;
     change("active").await?;
     assert_in_order(&business.webhooks_of(&reference, 1).await?);
     Ok(())
