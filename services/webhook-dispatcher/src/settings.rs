@@ -66,8 +66,9 @@ pub struct Webhooks {
     /// Concurrent webhooks to one endpoint, up to the concurrency. An endpoint starts with 8 and gets more as it
     /// responds.
     pub per_endpoint: usize,
-    /// Webhooks per second to one endpoint, unless its owner set `maxPerSecond`. Both limits apply per instance and on
-    /// average: a single second may see twice as many.
+    /// Webhooks per second to one endpoint, unless its owner set `maxPerSecond`. Both limits apply to all instances
+    /// together and on average: a single second may see twice as many. Each instance takes an equal part. For a second
+    /// after an instance starts, its part comes in addition.
     #[schemars(range(min = 1, max = 100_000))]
     pub per_second: u32,
     /// How long an event that its endpoint refuses, while it accepts others, blocks the later events of its order.

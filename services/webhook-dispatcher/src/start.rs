@@ -45,8 +45,7 @@ pub fn start(settings: &Settings, mut chassis: Chassis) -> anyhow::Result<Runnin
     publish_counters();
     let webhooks = &settings.webhooks;
     let secrets = SecretCipher::new(settings.secrets.keys()?);
-    let (sender, express) =
-        Sender::new(&chassis.unit, secrets.clone(), &settings.brand, sender_options(webhooks))?;
+    let sender = Sender::new(&chassis.unit, secrets.clone(), &settings.brand, sender_options(webhooks))?;
     let state = Arc::new(State {
         unit: chassis.unit.clone(),
         secrets,
@@ -61,7 +60,7 @@ pub fn start(settings: &Settings, mut chassis: Chassis) -> anyhow::Result<Runnin
     chassis.consume("events", Queue::shared(queues::WEBHOOK_EVENTS), EVENTS_PARALLEL, events);
     let erasures = Erasures(state.clone());
     chassis.consume("erasures", Queue::shared(queues::ERASURES), ERASURES_PARALLEL, erasures);
-    chassis.worker("dispatch", |stop| sender.dispatch(express, stop));
+    chassis.worker("dispatch", |stop| sender.dispatch(stop));
     start_workers(&mut chassis, &state, webhooks.sweep_interval());
     let tasks = chassis.tasks.clone();
     chassis.start(routes::internal(&state, settings.internal.clone(), tasks))

@@ -1,6 +1,7 @@
 //! Claims due deliveries of the endpoints that may have some.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use domain::EndpointId;
@@ -8,14 +9,10 @@ use postgres::StoreError;
 use tokio::time::Instant;
 
 use super::Sender;
+use super::capacity::{ASKED_MAX, Found, Key, Plan};
 use super::express::ReadyToSend;
-use super::loads::Room;
-use super::waiting::Key;
-use crate::domain::{Slots, Speed};
+use crate::domain::Speed;
 use crate::store::{self, Asked, ClaimRequest, ClaimedDelivery, LEASE, Lease};
-
-/// A claim asks for no more endpoints than this; the others follow in the next one.
-const ASKED_MAX: usize = 512;
 
 /// The result of a claim. What it found is being sent.
 #[derive(Default)]
@@ -27,61 +24,46 @@ pub(super) struct Claim {
     pub next_at: Option<Instant>,
 }
 
-/// The endpoints to ask for.
-#[derive(Default)]
-struct Candidates {
-    prompt: Vec<Asked>,
-    uncertain: Vec<Asked>,
-    /// Without a free slot, and how many they use.
-    full: Vec<(EndpointId, i64)>,
-    /// When the rate limit of another one allows a webhook.
-    limited_until: Option<Instant>,
-}
-
 impl Sender {
     /// Claims for prompt endpoints first, then for the others: these have fewer slots.
-    pub(super) async fn claim(&self, room: usize) -> Result<Claim, StoreError> {
+    pub(super) async fn claim(self: &Arc<Self>, room: usize) -> Result<Claim, StoreError> {
         let now = self.unit.clock.now();
-        let snapshot = self.waiting.snapshot(now);
-        let Candidates { prompt, uncertain, full, limited_until } = self.candidates(&snapshot.due);
-        self.in_flight.wake_when_free(full.into_iter());
+        let due = self.capacity.due(now);
         let mut claim = Claim::default();
-        for (speed, asked) in [(Speed::Prompt, prompt), (Speed::Uncertain, uncertain)] {
+        for (speed, asked) in &due.asked {
             let left = room.saturating_sub(claim.found.len());
-            let part = self.claim_for(speed, &asked, left, (now, snapshot.notes())).await?;
+            let part = self.claim_for(*speed, (asked, due.notes), left, now).await?;
             claim.found.extend(part.found);
             claim.more |= part.more;
         }
-        let noted = self.waiting.next_after(now).and_then(|at| (at - now).to_std().ok());
-        claim.next_at = limited_until.into_iter().chain(noted.map(|wait| Instant::now() + wait)).min();
+        let noted = self.capacity.next_noted(now).and_then(|at| (at - now).to_std().ok());
+        claim.next_at = due.limited_until.into_iter().chain(noted.map(|wait| Instant::now() + wait)).min();
         Ok(claim)
     }
 
     /// Sends at once what it finds, without the result of the other claim.
     async fn claim_for(
-        &self,
+        self: &Arc<Self>,
         speed: Speed,
-        asked: &[Asked],
+        (asked, notes): (&[Asked], u64),
         room: usize,
-        (now, notes): (DateTime<Utc>, u64),
+        now: DateTime<Utc>,
     ) -> Result<Claim, StoreError> {
-        let (began, slots) = (Instant::now(), Slots::of(self.concurrency));
-        let (held, free, seen) = self.in_flight.count_and_watch(speed, slots);
-        if asked.is_empty() || room == 0 || free.all <= 0 {
+        let (began, plan) = (Instant::now(), self.capacity.plan(speed));
+        if asked.is_empty() || room == 0 || plan.free.all <= 0 {
             return Ok(Claim::default());
         }
-        let excluded = self.in_flight.excluded_from_claims();
         let request = ClaimRequest {
             now,
             token: i64::from_le_bytes(self.unit.entropy.bytes()),
             room: i64::try_from(room).unwrap_or(i64::MAX),
-            per_second: self.loads.per_second(),
+            per_second: plan.per_second,
+            instances: plan.instances,
             asked,
-            held: &held,
-            free,
-            excluded: &excluded,
+            held: &plan.held,
+            free: plan.free,
+            excluded: &plan.excluded,
         };
-        let keys: Vec<Key> = asked.iter().map(|asked| (asked.endpoint, asked.business)).collect();
         let (claimed, served, skipped) = self
             .unit
             .database
@@ -89,63 +71,30 @@ impl Sender {
                 let claimed = store::claim(conn, &request).await?;
                 let served: HashSet<Key> =
                     claimed.iter().map(|claimed| (claimed.endpoint_id, claimed.business_id)).collect();
-                let rest = Vec::from_iter(keys.iter().copied().filter(|key| !served.contains(key)));
-                let skipped = store::still_due(conn, &rest, now).await?;
+                let rest = asked.iter().map(Asked::key).filter(|key| !served.contains(key));
+                let skipped = store::still_due(conn, &Vec::from_iter(rest), now).await?;
                 Ok::<_, StoreError>((claimed, served, skipped.into_iter().collect()))
             })
             .await?;
         metrics::histogram!("webhook_claim_duration_seconds").record(began.elapsed());
-        self.waiting.asked((&keys, notes), &served, &skipped, now);
+        self.capacity.asked((asked, notes), (&served, &skipped), now);
         let more = !served.is_empty() || asked.len() == ASKED_MAX;
         if began.elapsed() > LEASE / 2 {
             // The leases may expire before they are renewed.
             self.release(&Vec::from_iter(claimed.iter().map(lease_of))).await;
             return Ok(Claim { more, ..Claim::default() });
         }
-        let ready = self.admit(claimed, speed, (slots, seen)).await;
+        let ready = self.admit(claimed, &plan).await;
         let found = ready.iter().map(|(claimed, _)| claimed.endpoint_id).collect();
         self.send_now(ready).await;
         Ok(Claim { found, more, next_at: None })
     }
 
-    fn candidates(&self, due: &[Key]) -> Candidates {
-        let in_flight: HashMap<_, _> = self.in_flight.by_endpoint().into_iter().collect();
-        let (mut found, now) = (Candidates::default(), Instant::now());
-        for (endpoint, business) in due {
-            let in_flight = in_flight.get(endpoint).copied().unwrap_or_default();
-            match self.loads.room(*endpoint, in_flight, now) {
-                Room::Full => found.full.push((*endpoint, in_flight)),
-                Room::Later(at) => {
-                    found.limited_until = found.limited_until.into_iter().chain([at]).min();
-                }
-                Room::For(room) => {
-                    let asked = match self.loads.speed(*endpoint) {
-                        Speed::Prompt => &mut found.prompt,
-                        Speed::Uncertain => &mut found.uncertain,
-                    };
-                    // Endpoints of one speed must not keep those of the other from being asked for.
-                    if asked.len() < ASKED_MAX {
-                        asked.push(Asked { endpoint: *endpoint, business: *business, room, in_flight });
-                    }
-                }
-            }
-        }
-        found
-    }
-
     /// Counts claimed deliveries as in flight. Releases those whose slots were taken meanwhile.
-    async fn admit(
-        &self,
-        claimed: Vec<ClaimedDelivery>,
-        speed: Speed,
-        watched: (Slots, u64),
-    ) -> Vec<ReadyToSend> {
-        self.loads
-            .count_sent(claimed.iter().map(|one| (one.endpoint_id, one.max_per_second)), Instant::now());
+    async fn admit(&self, claimed: Vec<ClaimedDelivery>, plan: &Plan) -> Vec<ReadyToSend> {
         let taken_over = claimed.iter().filter(|one| one.taken_over).count();
         metrics::counter!("webhook_taken_over_total").increment(taken_over as u64);
-        let wanted = claimed.iter().map(|one| (lease_of(one), one.endpoint_id, one.mode));
-        let guards = self.in_flight.insert_claimed(wanted, speed, watched);
+        let guards = self.capacity.admit(plan, claimed.iter().map(found));
         let (mut ready, mut excess) = (Vec::with_capacity(claimed.len()), Vec::new());
         for (claimed, guard) in claimed.into_iter().zip(guards) {
             match guard {
@@ -156,6 +105,11 @@ impl Sender {
         self.release(&excess).await;
         ready
     }
+}
+
+fn found(claimed: &ClaimedDelivery) -> Found {
+    let ClaimedDelivery { endpoint_id: endpoint, mode, max_per_second, .. } = *claimed;
+    Found { lease: lease_of(claimed), endpoint, mode, max_per_second }
 }
 
 fn lease_of(claimed: &ClaimedDelivery) -> Lease {

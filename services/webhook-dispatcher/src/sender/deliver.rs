@@ -1,12 +1,10 @@
 //! Sends one delivery and decides its next state.
 
-use std::sync::Arc;
-
 use chrono::TimeDelta;
 
 use super::Sender;
+use super::capacity::InFlight;
 use super::client::Webhook;
-use super::in_flight::InFlight;
 use crate::domain::Failure;
 use crate::store::{ClaimedDelivery, NextState, Outcome};
 
@@ -15,7 +13,7 @@ const UNREADABLE_SECRET_PAUSE: TimeDelta = TimeDelta::seconds(60);
 
 impl Sender {
     /// Sends a delivery and stores the outcome.
-    pub(super) async fn deliver(self: Arc<Self>, claimed: ClaimedDelivery, guard: InFlight) {
+    pub(super) async fn deliver(&self, claimed: ClaimedDelivery, guard: InFlight) {
         let outcome = self.send(claimed, &guard).await;
         self.recorder.record(outcome).await;
     }
@@ -28,12 +26,7 @@ impl Sender {
         }
         let outcome = self.outcome_of(claimed).await;
         if let Some(attempt) = &outcome.attempt {
-            self.loads.record_result(outcome.endpoint, attempt.succeeded(), attempt.duration_ms);
-            // After a failure the slot stays occupied until the outcome is written: only then do other processes see
-            // the endpoint's changed health.
-            if attempt.succeeded() {
-                guard.received();
-            }
+            guard.attempted(outcome.endpoint, attempt.succeeded(), attempt.duration_ms);
         }
         outcome
     }

@@ -22,14 +22,16 @@ impl Sender {
         EagerSend::new(ids, began_at, tokio::spawn(sending.instrument(span)))
     }
 
-    /// Records the outcome of a delivery that was stored before it was known. The dispatch loop waits for it.
-    pub(crate) async fn record_later(&self, send: EagerSend) {
-        if let Some(send) = self.express.finish(send) {
+    /// Records the outcome of a delivery that was stored before it was known, in a task of its own.
+    pub(crate) async fn record_later(self: &Arc<Self>, send: EagerSend) {
+        let sender = self.clone();
+        let unstarted = self.tasks.start(send, |send| async move { sender.record_eager(send).await });
+        if let Some(send) = unstarted {
             self.record_eager(send).await;
         }
     }
 
-    pub(super) async fn record_eager(&self, send: EagerSend) {
+    async fn record_eager(&self, send: EagerSend) {
         if let Some((outcome, _guard)) = send.into_outcome().await {
             self.recorder.record(outcome).await;
         }

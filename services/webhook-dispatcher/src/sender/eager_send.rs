@@ -5,7 +5,7 @@ use domain::{EndpointId, WebhookDeliveryId};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 
-use super::in_flight::InFlight;
+use super::capacity::InFlight;
 use crate::store::Outcome;
 
 /// A webhook that is being sent, or was sent and is not stored yet.

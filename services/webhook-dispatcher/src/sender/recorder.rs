@@ -6,7 +6,7 @@ use diesel_async::AsyncPgConnection;
 use outbox::Unit;
 use postgres::{Apply, Batcher, BatcherOptions, Gather, StoreError};
 
-use super::waiting::Waiting;
+use super::capacity::Capacity;
 use crate::domain::Attempt;
 use crate::store::{self, Inserted, Outcome, Recorded};
 
@@ -27,7 +27,7 @@ pub(super) struct Recorder {
     batcher: Batcher<Outcome, Recorded>,
     unit: Unit,
     /// Notes what an outcome makes due.
-    waiting: Waiting,
+    capacity: Capacity,
 }
 
 struct Write(Unit);
@@ -51,10 +51,10 @@ impl Apply for Write {
 }
 
 impl Recorder {
-    pub(super) fn start(unit: &Unit, waiting: Waiting) -> Self {
+    pub(super) fn start(unit: &Unit, capacity: Capacity) -> Self {
         let options = BatcherOptions { gather: Some(GATHER), ..BatcherOptions::default() };
         let batcher = Batcher::start("webhook-outcomes", unit.database.clone(), options, Write(unit.clone()));
-        Self { batcher, unit: unit.clone(), waiting }
+        Self { batcher, unit: unit.clone(), capacity }
     }
 
     /// Writes the next outcomes without delay: a delivery waits for one of them.
@@ -71,7 +71,7 @@ impl Recorder {
         loop {
             let recorded = self.write(&outcome, detail).await;
             if let Ok(Recorded { due_at: Some(at), .. }) = recorded {
-                self.waiting.note([(outcome.endpoint, outcome.business_id)], at, self.unit.clock.now());
+                self.capacity.note([(outcome.endpoint, outcome.business_id)], at, self.unit.clock.now());
             }
             match recorded {
                 Ok(recorded) => {

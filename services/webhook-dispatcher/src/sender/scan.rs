@@ -66,12 +66,11 @@ impl Scan {
 impl Sender {
     /// Looks at the next page.
     pub(super) async fn scan(&self, scan: &mut Scan) -> Result<(), StoreError> {
-        self.loads.forget_idle(Instant::now());
         let now = self.unit.clock.now();
         let after = scan.after.as_str();
         let page =
             self.unit.database.read(async |conn| store::scan_due(conn, after, PAGE, now).await).await?;
-        self.waiting.note_quietly(page.due.iter().copied(), now);
+        self.capacity.note_scanned(&page.due, now);
         if let Some(oldest) = scan.found(&page, Instant::now()) {
             let age = oldest.and_then(|since| (now - since).to_std().ok()).unwrap_or_default();
             metrics::gauge!("webhook_oldest_due_age_seconds").set(age);

@@ -21,6 +21,8 @@ pub(crate) struct ClaimRequest<'a> {
     pub room: i64,
     /// For endpoints without a rate limit of their own.
     pub per_second: i64,
+    /// How many processes share the rate limits.
+    pub instances: i64,
     /// The endpoints that may have due deliveries.
     pub asked: &'a [Asked],
     /// The slots of each business, and the free ones.
@@ -39,6 +41,12 @@ pub(crate) struct Asked {
     pub room: i64,
     /// How many it is sending.
     pub in_flight: i64,
+}
+
+impl Asked {
+    pub(crate) fn key(&self) -> (EndpointId, BusinessId) {
+        (self.endpoint, self.business)
+    }
 }
 
 /// A delivery with everything that its attempt needs.
@@ -90,7 +98,7 @@ const CLAIM: &str = concat!(
 WITH open AS (
     SELECT endpoints.id, endpoints.business_id, least(
         asked.room,
-        coalesce(endpoints.max_per_second, $9),
+        greatest(coalesce(endpoints.max_per_second, $9) / $15, 1),
         CASE WHEN endpoint_health.tripped_until IS NOT NULL THEN 1 - asked.under_way END) AS room,
         coalesce(held.in_all, 0) AS held, coalesce(held.in_test, 0) AS held_test
     FROM unnest($4, $5, $6, $10) AS asked (endpoint_id, business_id, under_way, room)
@@ -263,6 +271,7 @@ pub(crate) async fn claim(
         .bind::<Array<BigInt>, _>(Vec::from_iter(held().map(|(_, held)| held.all)))
         .bind::<Array<BigInt>, _>(Vec::from_iter(held().map(|(_, held)| held.test)))
         .bind::<BigInt, _>(claim.free.all)
+        .bind::<BigInt, _>(claim.instances)
         .load(conn)
         .await?;
     rows.into_iter().map(|row| row.into_claimed(claim.token)).collect()

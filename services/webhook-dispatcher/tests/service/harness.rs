@@ -193,6 +193,13 @@ impl Harness {
         diesel::select(count).first(&mut self.connection().await).await.expect("a number")
     }
 
+    /// The text that a query returns.
+    pub(crate) async fn text(&self, query: &str) -> String {
+        use diesel_async::RunQueryDsl;
+        let text = diesel::dsl::sql::<diesel::sql_types::Text>(&format!("({query})"));
+        diesel::select(text).first(&mut self.connection().await).await.expect("a text")
+    }
+
     /// The events of such rows.
     pub(crate) async fn events_of(&self, from: &str) -> Vec<String> {
         use diesel_async::RunQueryDsl;

@@ -24,6 +24,7 @@ mod parked;
 mod personal_data;
 mod plans;
 mod process;
+mod rates;
 mod receiver;
 mod recoveries;
 mod refused_targets;

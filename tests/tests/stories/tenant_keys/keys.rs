@@ -97,6 +97,8 @@ const OF_NO_BUSINESS: &[(Service, &str)] = &[
     (Service::Wallet, "reconciliation_cursors"),
     (Service::Wallet, "reconciliation_findings"),
     (Service::Wallet, "reconciliation_runs"),
+    // The running instances.
+    (Service::WebhookDispatcher, "dispatchers"),
 ];
 
 /// In every database: the outbox, the inbox, and the migrations.

@@ -3,11 +3,9 @@
 //! those of a killed process and of endpoints that were paused.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{BusinessId, EndpointId};
-use tokio::sync::Notify;
 
 pub(crate) type Key = (EndpointId, BusinessId);
 
@@ -17,16 +15,8 @@ const SOON: TimeDelta = TimeDelta::seconds(5);
 /// process was claiming them, is asked for again after this time, or when a slot becomes free.
 const SKIPPED: TimeDelta = TimeDelta::milliseconds(100);
 
-/// Clones share the set.
-#[derive(Clone, Default)]
-pub(super) struct Waiting {
-    state: Arc<Mutex<State>>,
-    /// Wakes the dispatch loop.
-    wake: Arc<Notify>,
-}
-
 #[derive(Default)]
-struct State {
+pub(super) struct Waiting {
     endpoints: HashMap<Key, Entry>,
     /// Counts the notes.
     notes: u64,
@@ -41,88 +31,79 @@ struct Entry {
 
 /// A claim's view of the set.
 pub(super) struct Snapshot {
-    /// Those that have waited longest come first.
-    pub due: Vec<Key>,
+    due: Vec<(DateTime<Utc>, u64, Key)>,
     notes: u64,
 }
 
 impl Waiting {
-    pub(super) fn new(wake: Arc<Notify>) -> Self {
-        Self { state: Arc::default(), wake }
-    }
-
-    /// These endpoints have deliveries that are due at that time.
-    pub(super) fn note(&self, keys: impl IntoIterator<Item = Key>, at: DateTime<Utc>, now: DateTime<Utc>) {
-        if at - now <= SOON {
-            self.note_quietly(keys, at);
-            self.wake.notify_one();
+    /// These endpoints have deliveries that are due at that time. False if the scan will find them.
+    pub(super) fn note(
+        &mut self,
+        keys: impl IntoIterator<Item = Key>,
+        at: DateTime<Utc>,
+        now: DateTime<Utc>,
+    ) -> bool {
+        if at - now > SOON {
+            return false;
         }
-    }
-
-    /// The same for endpoints that cannot get webhooks now, or for the loop itself.
-    pub(super) fn note_quietly(&self, keys: impl IntoIterator<Item = Key>, at: DateTime<Utc>) {
-        let mut state = self.lock();
-        state.notes += 1;
-        let note = state.notes;
+        self.notes += 1;
+        let note = self.notes;
         for key in keys {
-            let entry = state.endpoints.entry(key).or_insert(Entry { look_at: at, note });
+            let entry = self.endpoints.entry(key).or_insert(Entry { look_at: at, note });
             *entry = Entry { look_at: entry.look_at.min(at), note };
         }
+        true
     }
 
     pub(super) fn snapshot(&self, now: DateTime<Utc>) -> Snapshot {
-        let state = self.lock();
-        let mut due: Vec<_> = state.endpoints.iter().filter(|(_, entry)| entry.look_at <= now).collect();
-        due.sort_unstable_by_key(|(_, entry)| (entry.look_at, entry.note));
-        Snapshot { due: due.into_iter().map(|(key, _)| *key).collect(), notes: state.notes }
+        let due = self.endpoints.iter().filter(|(_, entry)| entry.look_at <= now);
+        let due = due.map(|(key, entry)| (entry.look_at, entry.note, *key)).collect();
+        Snapshot { due, notes: self.notes }
     }
 
     /// When the next endpoint that is not due becomes so.
     pub(super) fn next_after(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
-        self.lock().endpoints.values().map(|entry| entry.look_at).filter(|at| *at > now).min()
+        self.endpoints.values().map(|entry| entry.look_at).filter(|at| *at > now).min()
     }
 
     /// A claim has asked for these endpoints. `served` got slots, `skipped` still have due deliveries. The others are
     /// removed, unless they were noted since the snapshot.
     pub(super) fn asked(
-        &self,
-        (asked, notes): (&[Key], u64),
+        &mut self,
+        (asked, notes): (impl Iterator<Item = Key>, u64),
         served: &HashSet<Key>,
         skipped: &HashSet<Key>,
         now: DateTime<Utc>,
     ) {
-        let mut state = self.lock();
         for key in asked {
-            let Some(entry) = state.endpoints.get_mut(key).filter(|entry| entry.note <= notes) else {
+            let Some(entry) = self.endpoints.get_mut(&key).filter(|entry| entry.note <= notes) else {
                 continue;
             };
-            if served.contains(key) {
+            if served.contains(&key) {
                 entry.look_at = now;
-            } else if skipped.contains(key) {
+            } else if skipped.contains(&key) {
                 entry.look_at = now + SKIPPED;
             } else {
-                state.endpoints.remove(key);
+                self.endpoints.remove(&key);
             }
         }
     }
 
     /// A slot is free: skipped endpoints may get it.
-    pub(super) fn retry_skipped(&self, now: DateTime<Utc>) {
-        for entry in self.lock().endpoints.values_mut() {
+    pub(super) fn retry_skipped(&mut self, now: DateTime<Utc>) {
+        for entry in self.endpoints.values_mut() {
             if entry.look_at <= now + SKIPPED {
                 entry.look_at = entry.look_at.min(now);
             }
         }
     }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Snapshot {
-    pub(super) fn notes(&self) -> u64 {
-        self.notes
+    /// The endpoints, longest waiting first, and the number of notes.
+    pub(super) fn into_order(mut self) -> (Vec<Key>, u64) {
+        self.due.sort_unstable();
+        (self.due.into_iter().map(|(.., key)| key).collect(), self.notes)
     }
 }
 
@@ -146,18 +127,18 @@ mod tests {
         }
 
         fn due(&self, milliseconds: i64) -> Vec<Key> {
-            self.waiting.snapshot(self.now + TimeDelta::milliseconds(milliseconds)).due
+            self.waiting.snapshot(self.now + TimeDelta::milliseconds(milliseconds)).into_order().0
         }
     }
 
     #[test]
     fn endpoints_are_due_at_their_times_and_the_longest_wait_comes_first() {
-        let test = Fixture::new();
+        let mut test = Fixture::new();
         let [one, other, third] = test.keys;
         let at = |milliseconds| test.now + TimeDelta::milliseconds(milliseconds);
         test.waiting.note([one], at(10), test.now);
         test.waiting.note([other], at(0), test.now);
-        test.waiting.note([third], at(6_000), test.now);
+        assert!(!test.waiting.note([third], at(6_000), test.now));
         assert_eq!((test.due(0), test.due(10)), (vec![other], vec![other, one]));
         assert_eq!(test.due(6_000).len(), 2, "the scan finds the third");
         assert_eq!(test.waiting.next_after(test.now), Some(at(10)));
@@ -167,18 +148,22 @@ mod tests {
 
     #[test]
     fn a_claim_removes_endpoints_that_have_nothing_due() {
-        let test = Fixture::new();
+        let mut test = Fixture::new();
         let [served, skipped, empty] = test.keys;
         test.waiting.note(test.keys, test.now, test.now);
-        let snapshot = test.waiting.snapshot(test.now);
-        let (asked, notes) = (&snapshot.due, snapshot.notes());
-        test.waiting.asked((asked, notes), &HashSet::from([served]), &HashSet::from([skipped]), test.now);
+        let (asked, notes) = test.waiting.snapshot(test.now).into_order();
+        test.waiting.asked(
+            (asked.into_iter(), notes),
+            &HashSet::from([served]),
+            &HashSet::from([skipped]),
+            test.now,
+        );
         assert_eq!((test.due(0), test.due(99)), (vec![served], vec![served]));
         assert_eq!(test.due(100), [served, skipped]);
         test.waiting.retry_skipped(test.now);
         assert_eq!(test.due(0).len(), 2);
         test.waiting.note([empty], test.now, test.now);
-        test.waiting.asked((&[empty], notes), &HashSet::new(), &HashSet::new(), test.now);
+        test.waiting.asked(([empty].into_iter(), notes), &HashSet::new(), &HashSet::new(), test.now);
         assert_eq!(test.due(0).len(), 3, "it was noted after the snapshot");
     }
 }

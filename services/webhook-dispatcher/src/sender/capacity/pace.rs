@@ -1,7 +1,7 @@
 //! When to claim again, and how much. A claim costs about the same for one delivery as for many, and waiting deliveries
 //! must not slow down new ones of other endpoints.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use domain::EndpointId;
@@ -25,11 +25,13 @@ pub(super) struct Pace {
     waiting: HashSet<EndpointId>,
     /// When a new webhook last went to an endpoint without waiting ones.
     new_at: Option<Instant>,
+    /// The latest new webhook of each endpoint. Whether the endpoint has waiting ones is known after the claim that runs.
+    sent: HashMap<EndpointId, Instant>,
 }
 
 impl Pace {
     pub(super) fn new(now: Instant) -> Self {
-        Self { began: now, ended: now, waiting: HashSet::new(), new_at: None }
+        Self { began: now, ended: now, waiting: HashSet::new(), new_at: None, sent: HashMap::new() }
     }
 
     /// A claim took this long and found deliveries for these endpoints.
@@ -42,14 +44,18 @@ impl Pace {
         self.waiting = found.collect();
     }
 
-    /// New webhooks went to these endpoints.
-    pub(super) fn sent_new(&mut self, sent: impl IntoIterator<Item = (EndpointId, Instant)>) {
-        let others = sent.into_iter().filter(|(endpoint, _)| !self.waiting.contains(endpoint));
+    /// A new webhook goes to this endpoint.
+    pub(super) fn sent_new(&mut self, endpoint: EndpointId, at: Instant) {
+        self.sent.insert(endpoint, at);
+    }
+
+    fn sort_out_new(&mut self) {
+        let others = self.sent.drain().filter(|(endpoint, _)| !self.waiting.contains(endpoint));
         self.new_at = others.map(|(_, at)| at).max().max(self.new_at);
     }
 
     /// When the next claim is due. `many_ended`: a quarter of the attempts in flight have ended.
-    pub(super) fn next_claim(&self, many_ended: bool, now: Instant) -> Instant {
+    pub(super) fn next_claim(&mut self, many_ended: bool, now: Instant) -> Instant {
         match (self.yields(now), many_ended) {
             (true, _) => self.ended + (self.ended - self.began).max(GATHER) * (CLAIM_SHARE - 1),
             (false, true) => self.ended,
@@ -58,12 +64,13 @@ impl Pace {
     }
 
     /// How many deliveries the next claim may take.
-    pub(super) fn max_claim(&self, now: Instant) -> usize {
+    pub(super) fn max_claim(&mut self, now: Instant) -> usize {
         if self.yields(now) { CLAIM_MAX_WHILE_NEW } else { usize::MAX }
     }
 
     /// Whether waiting deliveries yield to new ones.
-    fn yields(&self, now: Instant) -> bool {
+    fn yields(&mut self, now: Instant) -> bool {
+        self.sort_out_new();
         let new = self.new_at.is_some_and(|at| now.saturating_duration_since(at) < RECENT);
         new && !self.waiting.is_empty()
     }
@@ -83,20 +90,20 @@ mod tests {
         let ended = began + Duration::from_millis(10);
         let mut pace = Pace::new(began);
         pace.claimed((began, ended), [one].into_iter());
-        let rest = |pace: &Pace, many_ended, now| pace.next_claim(many_ended, now) - ended;
-        assert_eq!((rest(&pace, false, ended), rest(&pace, true, ended)), (GATHER, Duration::ZERO));
-        pace.sent_new([(one, ended)]);
-        assert_eq!(rest(&pace, true, ended), Duration::ZERO, "its own endpoint");
-        pace.sent_new([(other, ended)]);
+        let rest = |pace: &mut Pace, many_ended, now| pace.next_claim(many_ended, now) - ended;
+        assert_eq!((rest(&mut pace, false, ended), rest(&mut pace, true, ended)), (GATHER, Duration::ZERO));
+        pace.sent_new(one, ended);
+        assert_eq!(rest(&mut pace, true, ended), Duration::ZERO, "its own endpoint");
+        pace.sent_new(other, ended);
         let long = Duration::from_millis(40);
-        assert_eq!((rest(&pace, false, ended), rest(&pace, true, ended)), (long, long));
+        assert_eq!((rest(&mut pace, false, ended), rest(&mut pace, true, ended)), (long, long));
         assert_eq!(
             (pace.max_claim(ended), pace.max_claim(ended + RECENT)),
             (CLAIM_MAX_WHILE_NEW, usize::MAX)
         );
-        assert_eq!(rest(&pace, true, ended + RECENT), Duration::ZERO, "no new webhook is recent");
-        pace.sent_new([(other, ended)]);
+        assert_eq!(rest(&mut pace, true, ended + RECENT), Duration::ZERO, "no new webhook is recent");
+        pace.sent_new(other, ended);
         pace.claimed((began, ended), std::iter::empty());
-        assert_eq!(rest(&pace, true, ended), Duration::ZERO, "no delivery waits");
+        assert_eq!(rest(&mut pace, true, ended), Duration::ZERO, "no delivery waits");
     }
 }

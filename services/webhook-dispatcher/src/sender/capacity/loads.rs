@@ -2,7 +2,6 @@
 //! second.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use domain::EndpointId;
@@ -21,12 +20,13 @@ const TOKENS_GATHER: Duration = Duration::from_millis(20);
 /// The history of an idle endpoint is dropped after this time.
 const IDLE_MAX: Duration = Duration::from_secs(600);
 
-/// The history of all endpoints that receive webhooks. Clones share it.
-#[derive(Clone)]
-pub(crate) struct Loads {
+/// The history of all endpoints that receive webhooks.
+pub(super) struct Loads {
     per_second: u32,
+    /// How many instances share the rate limits.
+    instances: u32,
     slots_max: i64,
-    endpoints: Arc<Mutex<HashMap<EndpointId, History>>>,
+    endpoints: HashMap<EndpointId, History>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -39,18 +39,24 @@ struct History {
     slots: i64,
 }
 
-/// A token bucket with the capacity of one second.
+/// A token bucket with the capacity of one second, but at least one token.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
-    rate: f64,
+    /// Per second, for all instances together.
+    limit: f64,
     tokens: f64,
     filled_at: Instant,
 }
 
 impl Bucket {
-    fn refill(&mut self, now: Instant) {
+    fn full(limit: f64, instances: u32, now: Instant) -> Self {
+        Self { limit, tokens: (limit / f64::from(instances)).max(1.0), filled_at: now }
+    }
+
+    fn refill(&mut self, instances: u32, now: Instant) {
         let passed = now.saturating_duration_since(self.filled_at);
-        self.tokens = (self.tokens + passed.as_secs_f64() * self.rate).min(self.rate);
+        let rate = self.limit / f64::from(instances);
+        self.tokens = (self.tokens + passed.as_secs_f64() * rate).min(rate.max(1.0));
         self.filled_at = now;
     }
 
@@ -61,14 +67,15 @@ impl Bucket {
     }
 
     /// Until the next token. Tokens are spent in groups: each claim costs a transaction.
-    fn next_token(&self) -> Duration {
-        Duration::from_secs_f64((1.0 - self.tokens).max(0.0) / self.rate).max(TOKENS_GATHER)
+    fn next_token(&self, instances: u32) -> Duration {
+        let seconds = (1.0 - self.tokens).max(0.0) * f64::from(instances) / self.limit;
+        Duration::from_secs_f64(seconds).max(TOKENS_GATHER)
     }
 }
 
 /// What an endpoint may get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Room {
+pub(super) enum Room {
     /// All its slots are in use.
     Full,
     /// Its rate limit allows the next webhook at this time.
@@ -83,53 +90,62 @@ impl Room {
 }
 
 impl Loads {
-    /// `per_second` applies to endpoints without a limit of their own; `slots_max` to all.
-    pub(crate) fn new(per_second: u32, slots_max: i64) -> Self {
-        Self { per_second, slots_max, endpoints: Arc::default() }
+    /// `per_second` applies to endpoints without a limit of their own, and to all instances together; `slots_max` to all
+    /// endpoints.
+    pub(super) fn new(per_second: u32, slots_max: i64) -> Self {
+        Self { per_second, instances: 1, slots_max, endpoints: HashMap::new() }
     }
 
-    pub(crate) fn per_second(&self) -> i64 {
+    pub(super) fn per_second(&self) -> i64 {
         self.per_second.into()
     }
 
+    pub(super) fn instances(&self) -> i64 {
+        self.instances.into()
+    }
+
+    /// That many instances share the rate limits from now on.
+    pub(super) fn share(&mut self, instances: u32) {
+        self.instances = instances.max(1);
+    }
+
     /// For endpoints without history.
-    pub(crate) fn initial_slots(&self) -> i64 {
+    pub(super) fn initial_slots(&self) -> i64 {
         INITIAL_SLOTS.min(self.slots_max)
     }
 
     /// Concurrent attempts that the endpoint may have.
-    pub(crate) fn slots(&self, endpoint: EndpointId) -> i64 {
-        self.lock().get(&endpoint).map_or_else(|| self.initial_slots(), |known| known.slots)
+    pub(super) fn slots(&self, endpoint: EndpointId) -> i64 {
+        self.endpoints.get(&endpoint).map_or_else(|| self.initial_slots(), |known| known.slots)
     }
 
     /// How many more webhooks the endpoint may get now, with this many in flight.
-    pub(crate) fn room(&self, endpoint: EndpointId, in_flight: i64, now: Instant) -> Room {
-        let endpoints = self.lock();
-        let Some(known) = endpoints.get(&endpoint) else {
+    pub(super) fn room(&self, endpoint: EndpointId, in_flight: i64, now: Instant) -> Room {
+        let Some(known) = self.endpoints.get(&endpoint) else {
             return Room::of_slots(self.initial_slots() - in_flight);
         };
         let mut bucket = known.bucket;
-        bucket.refill(now);
+        bucket.refill(self.instances, now);
         match (Room::of_slots(known.slots - in_flight), bucket.whole_tokens()) {
             (Room::Full, _) => Room::Full,
-            (_, 0) => Room::Later(now + bucket.next_token()),
+            (_, 0) => Room::Later(now + bucket.next_token(self.instances)),
             (Room::For(slots), tokens) => Room::For(slots.min(tokens)),
             (later, _) => later,
         }
     }
 
     /// Drops the history of idle endpoints.
-    pub(crate) fn forget_idle(&self, now: Instant) {
+    pub(super) fn forget_idle(&mut self, now: Instant) {
         let idle = |known: &History| now.saturating_duration_since(known.bucket.filled_at);
-        self.lock().retain(|_, known| idle(known) < IDLE_MAX);
+        self.endpoints.retain(|_, known| idle(known) < IDLE_MAX);
     }
 
     /// Whether the endpoint responds quickly. One without history gets the chance to show it.
-    pub(crate) fn is_quick(&self, endpoint: EndpointId) -> bool {
+    pub(super) fn is_quick(&self, endpoint: EndpointId) -> bool {
         self.latest_ms(endpoint).is_none_or(|took| took < QUICK_MS)
     }
 
-    pub(crate) fn speed(&self, endpoint: EndpointId) -> Speed {
+    pub(super) fn speed(&self, endpoint: EndpointId) -> Speed {
         match self.latest_ms(endpoint) {
             Some(took) if took < SLOW_MS => Speed::Prompt,
             _ => Speed::Uncertain,
@@ -137,14 +153,13 @@ impl Loads {
     }
 
     fn latest_ms(&self, endpoint: EndpointId) -> Option<i64> {
-        self.lock().get(&endpoint)?.latest_ms
+        self.endpoints.get(&endpoint)?.latest_ms
     }
 
     /// Counts a webhook that is about to be sent to an endpoint without a limit of its own. False if the operator's limit
     /// is reached.
-    pub(crate) fn take_token(&self, endpoint: EndpointId, now: Instant) -> bool {
-        let mut endpoints = self.lock();
-        let bucket = &mut self.known(&mut endpoints, endpoint, f64::from(self.per_second), now).bucket;
+    pub(super) fn take_token(&mut self, endpoint: EndpointId, now: Instant) -> bool {
+        let bucket = &mut self.known(endpoint, f64::from(self.per_second), now).bucket;
         let is_free = bucket.whole_tokens() > 0;
         if is_free {
             bucket.tokens -= 1.0;
@@ -152,50 +167,37 @@ impl Loads {
         is_free
     }
 
-    /// Counts webhooks that are sent now, each with its endpoint's own limit.
-    pub(crate) fn count_sent(&self, sent: impl Iterator<Item = (EndpointId, Option<i32>)>, now: Instant) {
-        let mut endpoints = self.lock();
-        for (endpoint, limit) in sent {
-            let rate = limit.map_or(f64::from(self.per_second), f64::from);
-            self.known(&mut endpoints, endpoint, rate, now).bucket.tokens -= 1.0;
-        }
+    /// Counts a webhook that is sent now to an endpoint with this limit of its own.
+    pub(super) fn count_sent(&mut self, endpoint: EndpointId, limit: Option<i32>, now: Instant) {
+        let limit = limit.map_or(f64::from(self.per_second), f64::from);
+        self.known(endpoint, limit, now).bucket.tokens -= 1.0;
     }
 
     /// The history of an endpoint with this rate limit, and with the tokens that it has now.
-    fn known<'a>(
-        &self,
-        endpoints: &'a mut HashMap<EndpointId, History>,
-        endpoint: EndpointId,
-        rate: f64,
-        now: Instant,
-    ) -> &'a mut History {
-        let known = endpoints.entry(endpoint).or_insert_with(|| History {
-            bucket: Bucket { rate, tokens: rate, filled_at: now },
+    fn known(&mut self, endpoint: EndpointId, limit: f64, now: Instant) -> &mut History {
+        let (slots, instances) = (self.initial_slots(), self.instances);
+        let known = self.endpoints.entry(endpoint).or_insert_with(|| History {
+            bucket: Bucket::full(limit, instances, now),
             latest_ms: None,
-            slots: self.initial_slots(),
+            slots,
         });
-        if known.bucket.rate.total_cmp(&rate).is_ne() {
-            known.bucket = Bucket { rate, tokens: known.bucket.tokens.min(rate), ..known.bucket };
-        }
-        known.bucket.refill(now);
+        known.bucket.limit = limit;
+        known.bucket.refill(instances, now);
         known
     }
 
     /// Adapts the endpoint's slots to the result of an attempt.
-    pub(crate) fn record_result(&self, endpoint: EndpointId, succeeded: bool, took_ms: i64) {
-        if let Some(known) = self.lock().get_mut(&endpoint) {
+    pub(super) fn record_result(&mut self, endpoint: EndpointId, succeeded: bool, took_ms: i64) {
+        let (initial, max) = (self.initial_slots(), self.slots_max);
+        if let Some(known) = self.endpoints.get_mut(&endpoint) {
             let slots = match succeeded {
                 true if took_ms < SLOW_MS => known.slots + 1,
-                true => (known.slots / 2).max(known.slots.min(self.initial_slots())),
+                true => (known.slots / 2).max(known.slots.min(initial)),
                 false => known.slots / 2,
             };
-            known.slots = slots.clamp(1, self.slots_max);
+            known.slots = slots.clamp(1, max);
             known.latest_ms = Some(took_ms);
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<EndpointId, History>> {
-        self.endpoints.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -211,26 +213,23 @@ mod tests {
 
     #[test]
     fn a_burst_of_one_second_is_allowed_and_then_the_rate() {
-        let (endpoint, loads, start) = (endpoint(), Loads::new(1_000, 64), Instant::now());
+        let (endpoint, mut loads, start) = (endpoint(), Loads::new(1_000, 64), Instant::now());
         let at = |milliseconds| start + Duration::from_millis(milliseconds);
-        let room = |milliseconds| loads.room(endpoint, 0, at(milliseconds));
-        let spend = |count, milliseconds| {
-            loads.count_sent(std::iter::repeat_n((endpoint, Some(5)), count), at(milliseconds));
-        };
-        assert_eq!(room(0), Room::For(8), "it has no history");
-        spend(5, 0);
-        assert_eq!((room(0), room(450)), (Room::Later(at(200)), Room::For(2)));
-        spend(2, 450);
-        assert!(matches!(room(450), Room::Later(_)));
-        assert_eq!((room(650), room(5_000)), (Room::For(1), Room::For(5)));
+        let room = |loads: &Loads, milliseconds| loads.room(endpoint, 0, at(milliseconds));
+        assert_eq!(room(&loads, 0), Room::For(8), "it has no history");
+        (0..5).for_each(|_| loads.count_sent(endpoint, Some(5), start));
+        assert_eq!((room(&loads, 0), room(&loads, 450)), (Room::Later(at(200)), Room::For(2)));
+        (0..2).for_each(|_| loads.count_sent(endpoint, Some(5), at(450)));
+        assert!(matches!(room(&loads, 450), Room::Later(_)));
+        assert_eq!((room(&loads, 650), room(&loads, 5_000)), (Room::For(1), Room::For(5)));
         loads.forget_idle(at(700_000));
-        assert_eq!(room(700_000), Room::For(8), "its history is dropped");
+        assert_eq!(room(&loads, 700_000), Room::For(8), "its history is dropped");
     }
 
     #[test]
     fn new_webhooks_keep_to_the_operator_s_limit() {
-        let (endpoint, loads, start) = (endpoint(), Loads::new(3, 64), Instant::now());
-        let taken = |milliseconds| {
+        let (endpoint, mut loads, start) = (endpoint(), Loads::new(3, 64), Instant::now());
+        let mut taken = |milliseconds| {
             let at = start + Duration::from_millis(milliseconds);
             std::iter::repeat_with(|| loads.take_token(endpoint, at)).take_while(|taken| *taken).count()
         };
@@ -238,11 +237,30 @@ mod tests {
     }
 
     #[test]
+    fn instances_share_the_rate() {
+        let (endpoint, mut loads, start) = (endpoint(), Loads::new(6, 64), Instant::now());
+        loads.share(3);
+        let taken = |loads: &mut Loads, milliseconds| {
+            let at = start + Duration::from_millis(milliseconds);
+            std::iter::repeat_with(|| loads.take_token(endpoint, at)).take_while(|taken| *taken).count()
+        };
+        assert_eq!((taken(&mut loads, 0), taken(&mut loads, 1_000), taken(&mut loads, 60_000)), (2, 2, 2));
+        loads.share(12);
+        assert_eq!(
+            (taken(&mut loads, 61_000), taken(&mut loads, 62_000)),
+            (0, 1),
+            "one token in two seconds"
+        );
+        loads.share(1);
+        assert_eq!((taken(&mut loads, 62_500), taken(&mut loads, 70_000)), (3, 6));
+    }
+
+    #[test]
     fn slots_grow_with_success_and_shrink_with_failure() {
-        let (endpoint, loads, now) = (endpoint(), Loads::new(1_000, 12), Instant::now());
+        let (endpoint, mut loads, now) = (endpoint(), Loads::new(1_000, 12), Instant::now());
         loads.record_result(endpoint, true, 1);
         assert_eq!(loads.slots(endpoint), 8, "no webhook was sent yet");
-        loads.count_sent([(endpoint, None)].into_iter(), now);
+        loads.count_sent(endpoint, None, now);
         let slots: Vec<_> = [true, true, true, true, true, false, false, false, false, true]
             .into_iter()
             .map(|succeeded| {
@@ -255,23 +273,24 @@ mod tests {
 
     #[test]
     fn slow_responses_reduce_the_slots_to_the_initial_number() {
-        let (endpoint, loads, now) = (endpoint(), Loads::new(1_000, 64), Instant::now());
-        loads.count_sent([(endpoint, None)].into_iter(), now);
-        let after = |succeeded, took_ms| {
+        let (endpoint, mut loads, now) = (endpoint(), Loads::new(1_000, 64), Instant::now());
+        loads.count_sent(endpoint, None, now);
+        let mut after = |succeeded, took_ms| {
             loads.record_result(endpoint, succeeded, took_ms);
             loads.slots(endpoint)
         };
         assert_eq!((after(true, 9_000), after(true, SLOW_MS)), (8, 8));
-        (0..20).for_each(|_| loads.record_result(endpoint, true, 10));
+        (0..20).for_each(|_| _ = after(true, 10));
         assert_eq!((after(true, 9_000), after(true, 9_000), after(true, 9_000)), (14, 8, 8));
         assert_eq!((after(false, 10_000), after(true, 9_000), after(true, 10)), (4, 4, 5));
     }
 
     #[test]
     fn attempts_in_flight_occupy_slots() {
-        let (endpoint, loads, now) = (endpoint(), Loads::new(100, 64), Instant::now());
+        let (endpoint, mut loads, now) = (endpoint(), Loads::new(100, 64), Instant::now());
         assert_eq!((loads.room(endpoint, 2, now), loads.room(endpoint, 8, now)), (Room::For(6), Room::Full));
-        loads.count_sent([(endpoint, None), (endpoint, Some(5))].into_iter(), now);
+        loads.count_sent(endpoint, None, now);
+        loads.count_sent(endpoint, Some(5), now);
         assert_eq!(loads.room(endpoint, 2, now), Room::For(4), "the rate allows fewer");
     }
 }

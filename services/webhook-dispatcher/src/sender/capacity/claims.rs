@@ -1,0 +1,154 @@
+//! What a claim may take, and what is counted when it has ended.
+
+use std::collections::HashSet;
+
+use chrono::{DateTime, Utc};
+use domain::{BusinessId, EndpointId, Mode, WebhookDeliveryId};
+use tokio::time::Instant;
+
+use super::in_flight::Usage;
+use super::loads::Room;
+use super::{Capacity, InFlight, Key, State};
+use crate::domain::{Slots, Speed};
+use crate::store::{Asked, Lease};
+
+/// A claim asks for no more endpoints than this; the others follow in the next one.
+pub(in crate::sender) const ASKED_MAX: usize = 512;
+
+/// The endpoints that a claim asks for.
+pub(in crate::sender) struct Due {
+    /// Prompt endpoints first: the others have fewer slots.
+    pub asked: [(Speed, Vec<Asked>); 2],
+    /// When the rate limit of an endpoint without room allows a webhook.
+    pub limited_until: Option<Instant>,
+    /// The number of notes, by which the outcome is compared with what happened meanwhile.
+    pub notes: u64,
+}
+
+/// What a claim for endpoints of one speed may take.
+pub(in crate::sender) struct Plan {
+    speed: Speed,
+    /// The rate limit of endpoints without one of their own, and how many instances share the limits.
+    pub per_second: i64,
+    pub instances: i64,
+    pub held: Vec<(BusinessId, Slots)>,
+    pub free: Slots,
+    pub excluded: Vec<WebhookDeliveryId>,
+    /// How many new deliveries had taken slots.
+    new_deliveries: u64,
+}
+
+/// A delivery that a claim has found.
+pub(in crate::sender) struct Found {
+    pub lease: Lease,
+    pub endpoint: EndpointId,
+    pub mode: Mode,
+    pub max_per_second: Option<i32>,
+}
+
+impl Capacity {
+    /// The endpoints to ask for. From now on the loop is woken when one without a free slot gets one.
+    pub(in crate::sender) fn due(&self, now: DateTime<Utc>) -> Due {
+        let snapshot = self.lock().waiting.snapshot(now);
+        let (due, notes) = snapshot.into_order();
+        let (began, mut full, mut limited_until) = (Instant::now(), HashSet::new(), None);
+        let [mut prompt, mut uncertain] = [const { Vec::new() }; 2];
+        let mut state = self.lock();
+        for (endpoint, business) in due {
+            let in_flight = state.in_flight.to_endpoint(endpoint);
+            match state.loads.room(endpoint, in_flight, began) {
+                Room::Full => _ = full.insert(endpoint),
+                Room::Later(at) => limited_until = limited_until.into_iter().chain([at]).min(),
+                Room::For(room) => {
+                    let asked = match state.loads.speed(endpoint) {
+                        Speed::Prompt => &mut prompt,
+                        Speed::Uncertain => &mut uncertain,
+                    };
+                    // Endpoints of one speed must not keep those of the other from being asked for.
+                    if asked.len() < ASKED_MAX {
+                        asked.push(Asked { endpoint, business, room, in_flight });
+                    }
+                }
+            }
+        }
+        state.in_flight.watch_endpoints(full);
+        Due { asked: [(Speed::Prompt, prompt), (Speed::Uncertain, uncertain)], limited_until, notes }
+    }
+
+    /// What a claim for endpoints of this speed may take. From now on the loop is woken when a business, test mode or
+    /// endpoints of uncertain speed may get a slot that they cannot have now.
+    pub(in crate::sender) fn plan(&self, speed: Speed) -> Plan {
+        let mut state = self.lock();
+        let excluded = state.in_flight.excluded_from_claims();
+        let Usage { held, free, new_deliveries } = state.in_flight.watch_shares(speed, self.0.slots);
+        let (per_second, instances) = (state.loads.per_second(), state.loads.instances());
+        Plan { speed, per_second, instances, held, free, excluded, new_deliveries }
+    }
+
+    /// A claim has asked for these endpoints. `served` ones got slots, `skipped` ones still have due deliveries.
+    pub(in crate::sender) fn asked(
+        &self,
+        (asked, notes): (&[Asked], u64),
+        (served, skipped): (&HashSet<Key>, &HashSet<Key>),
+        now: DateTime<Utc>,
+    ) {
+        let keys = asked.iter().map(Asked::key);
+        self.change(|state| state.waiting.asked((keys, notes), served, skipped, now));
+    }
+
+    /// Counts claimed deliveries as in flight, and their tokens as spent. None for those whose slots were taken meanwhile.
+    pub(in crate::sender) fn admit(
+        &self,
+        plan: &Plan,
+        found: impl IntoIterator<Item = Found>,
+    ) -> Vec<Option<InFlight>> {
+        let now = Instant::now();
+        let admit = |State { in_flight, loads, .. }: &mut State, found: &Found| {
+            let Found { lease, endpoint, mode, max_per_second } = *found;
+            let kind = (mode, plan.speed);
+            let is_admitted =
+                in_flight.admits_claimed(lease.business, kind, self.0.slots, plan.new_deliveries);
+            if is_admitted {
+                in_flight.insert(lease, endpoint, kind);
+                loads.count_sent(endpoint, max_per_second, now);
+            }
+            is_admitted.then(|| self.guard(lease))
+        };
+        self.change(|state| found.into_iter().map(|found| admit(state, &found)).collect())
+    }
+
+    /// How many deliveries a claim may take now.
+    pub(in crate::sender) fn room(&self, now: Instant) -> usize {
+        let all = self.all();
+        self.change(|State { in_flight, pace, .. }| {
+            all.saturating_sub(in_flight.len()).min(pace.max_claim(now))
+        })
+    }
+
+    /// A claim took this long and found deliveries for these endpoints.
+    pub(in crate::sender) fn claimed(
+        &self,
+        times: (Instant, Instant),
+        endpoints: impl IntoIterator<Item = EndpointId>,
+    ) {
+        self.change(|state| state.pace.claimed(times, endpoints.into_iter()));
+    }
+
+    /// When another claim may begin; at once if no more than `few` are in flight. None if there is no free slot. Wakes the
+    /// loop when so many have ended that it should ask again.
+    pub(in crate::sender) fn next_claim(&self, few: usize, now: Instant) -> Option<Instant> {
+        let all = self.all();
+        self.change(|state| {
+            let in_flight = state.in_flight.len();
+            let is_full = in_flight >= all;
+            state.in_flight_awaited =
+                (in_flight > few || is_full).then(|| if is_full { all - 1 } else { few });
+            (!is_full).then(|| state.pace.next_claim(in_flight <= few, now))
+        })
+    }
+
+    /// When the next noted endpoint that is not due becomes so.
+    pub(in crate::sender) fn next_noted(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        self.lock().waiting.next_after(now)
+    }
+}

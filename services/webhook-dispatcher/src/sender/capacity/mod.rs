@@ -1,0 +1,224 @@
+//! What this process may send. [`Capacity`] owns all counters of the sender, behind one mutex that no method holds while
+//! it waits:
+//!
+//! | part | owns | limit |
+//! | --- | --- | --- |
+//! | [`in_flight`] | deliveries in flight and their leases | slots of all, of test mode, of endpoints that may hang, and of each business |
+//! | [`loads`] | each endpoint's history | concurrent webhooks and webhooks per second of an endpoint |
+//! | [`waiting`] | endpoints that may have due deliveries | – |
+//! | [`pace`] | new deliveries and the latest claim | the claims' part of the time |
+//! | [`test_slots`] | connection tests in flight | their number, in all and of each business |
+//!
+//! Callers: whoever accepts events reserves slots and notes due deliveries; the dispatch loop plans claims, admits what
+//! they found, and waits for [`Capacity::woken`]; attempts report their result. A slot belongs to an [`InFlight`] and is
+//! freed when that is dropped.
+//!
+//! Invariants: a new delivery takes a slot only if its endpoint, its business, its mode and the process have one left,
+//! and its endpoint's rate a token. A claim is planned within the same limits, and repeats those of businesses if new
+//! deliveries came meanwhile. Each of n instances takes one n-th of an endpoint's rate. All slots are free again when all guards are dropped.
+
+mod claims;
+mod guards;
+mod in_flight;
+mod loads;
+mod pace;
+mod test_slots;
+mod waiting;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use chrono::{DateTime, Utc};
+use domain::{BusinessId, EndpointId, Mode};
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use self::in_flight::InFlightSet;
+use self::loads::Loads;
+use self::pace::Pace;
+use self::test_slots::TestSlots;
+use self::waiting::Waiting;
+use crate::domain::Slots;
+use crate::store::Lease;
+
+pub(super) use self::claims::{ASKED_MAX, Found, Plan};
+pub(crate) use self::guards::{InFlight, TestSlot};
+pub(crate) use self::test_slots::NoTestSlot;
+pub(super) use self::waiting::Key;
+
+/// Clones share the counters.
+#[derive(Clone)]
+pub(super) struct Capacity(Arc<Shared>);
+
+struct Shared {
+    slots: Slots,
+    state: Mutex<State>,
+    /// Rings when `State::wake` has a reason.
+    bell: Notify,
+}
+
+struct State {
+    in_flight: InFlightSet,
+    loads: Loads,
+    waiting: Waiting,
+    pace: Pace,
+    tests: TestSlots,
+    wake: Wake,
+    /// The loop waits until no more than this many deliveries are in flight.
+    in_flight_awaited: Option<usize>,
+}
+
+/// Why the dispatch loop is woken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Wake {
+    /// A delivery became due, or a slot is free for one that waits.
+    pub claim: bool,
+    /// Deliveries of unknown endpoints became due.
+    pub scan: bool,
+    /// Enough deliveries have ended: [`Capacity::next_claim`] has another result.
+    pub ended: bool,
+}
+
+impl Capacity {
+    /// `per_endpoint`: concurrent webhooks. `per_second`: for endpoints without a rate limit of their own.
+    pub(super) fn new(concurrency: usize, per_endpoint: i64, per_second: u32) -> Self {
+        let state = State {
+            in_flight: InFlightSet::default(),
+            loads: Loads::new(per_second, per_endpoint),
+            waiting: Waiting::default(),
+            pace: Pace::new(Instant::now()),
+            tests: TestSlots::of(concurrency),
+            wake: Wake::default(),
+            in_flight_awaited: None,
+        };
+        let slots = Slots::of(concurrency);
+        Self(Arc::new(Shared { slots, state: Mutex::new(state), bell: Notify::new() }))
+    }
+
+    /// That many instances share the rate limits from now on.
+    pub(super) fn share(&self, instances: u32) {
+        self.change(|state| state.loads.share(instances));
+    }
+
+    /// Counts a delivery as in flight whatever the limits are.
+    pub(super) fn insert(&self, lease: Lease, endpoint: EndpointId, mode: Mode) -> InFlight {
+        self.change(|State { in_flight, loads, .. }| {
+            in_flight.insert(lease, endpoint, (mode, loads.speed(endpoint)));
+        });
+        self.guard(lease)
+    }
+
+    /// The same for a new delivery to an endpoint without a rate limit of its own. None if a limit is reached. Takes at
+    /// most half of an endpoint's slots: waiting deliveries get the rest.
+    pub(super) fn reserve(&self, lease: Lease, endpoint: EndpointId, mode: Mode) -> Option<InFlight> {
+        let (now, slots) = (Instant::now(), self.0.slots);
+        let is_reserved = self.change(|State { in_flight, loads, pace, .. }| {
+            let kind = (mode, loads.speed(endpoint));
+            let is_free = in_flight.to_endpoint(endpoint) < (loads.slots(endpoint) / 2).max(1)
+                && in_flight.admits_new(lease.business, kind, slots)
+                && loads.take_token(endpoint, now);
+            if is_free {
+                in_flight.insert_new(lease, endpoint, kind);
+                pace.sent_new(endpoint, now);
+            }
+            is_free
+        });
+        is_reserved.then(|| self.guard(lease))
+    }
+
+    /// Whether the endpoint responds quickly. One without history gets the chance to show it.
+    pub(super) fn is_quick(&self, endpoint: EndpointId) -> bool {
+        self.lock().loads.is_quick(endpoint)
+    }
+
+    /// Reserves a slot for a connection test.
+    pub(super) fn reserve_test(&self, business: BusinessId) -> Result<TestSlot, NoTestSlot> {
+        self.change(|state| state.tests.reserve(business))?;
+        Ok(TestSlot { capacity: self.clone(), business })
+    }
+
+    /// These endpoints have deliveries that are due at that time.
+    pub(super) fn note(&self, keys: impl IntoIterator<Item = Key>, at: DateTime<Utc>, now: DateTime<Utc>) {
+        self.change(|state| state.wake.claim |= state.waiting.note(keys, at, now));
+    }
+
+    /// The same for new deliveries. Wakes the loop only if one of them has a slot: it is woken for the others when
+    /// theirs is free.
+    pub(super) fn note_new<'a>(
+        &self,
+        due: impl IntoIterator<Item = &'a (EndpointId, BusinessId, Mode)>,
+        now: DateTime<Utc>,
+    ) {
+        self.change(|State { waiting, in_flight, loads, wake, .. }| {
+            for (endpoint, business, mode) in due {
+                waiting.note([(*endpoint, *business)], now, now);
+                let kind = (*mode, loads.speed(*endpoint));
+                wake.claim |= !in_flight.is_full(*endpoint, *business, kind);
+            }
+        });
+    }
+
+    /// The loop itself has found due deliveries.
+    pub(super) fn note_scanned(&self, due: &[Key], now: DateTime<Utc>) {
+        self.change(|state| {
+            state.loads.forget_idle(Instant::now());
+            state.waiting.note(due.iter().copied(), now, now)
+        });
+    }
+
+    /// Deliveries of unknown endpoints are due.
+    pub(super) fn request_scan(&self) {
+        self.change(|State { wake, .. }| (wake.claim, wake.scan) = (true, true));
+    }
+
+    /// Waits for a reason to wake. Skipped endpoints are then asked for again.
+    pub(super) async fn woken(&self, now: impl Fn() -> DateTime<Utc>) -> Wake {
+        self.0.bell.notified().await;
+        let State { wake, waiting, .. } = &mut *self.lock();
+        if wake.claim {
+            waiting.retry_skipped(now());
+        }
+        std::mem::take(wake)
+    }
+
+    pub(super) fn leases(&self) -> Vec<Lease> {
+        self.lock().in_flight.leases()
+    }
+
+    /// All leases held at that time have been renewed.
+    pub(super) fn mark_renewed(&self, at: Instant) {
+        self.change(|state| state.in_flight.mark_renewed(at));
+    }
+
+    /// The deliveries in flight.
+    pub(super) fn in_flight(&self) -> usize {
+        self.lock().in_flight.len()
+    }
+
+    fn all(&self) -> usize {
+        usize::try_from(self.0.slots.all).unwrap_or_default()
+    }
+
+    fn guard(&self, lease: Lease) -> InFlight {
+        InFlight { capacity: self.clone(), lease, since: Instant::now() }
+    }
+
+    /// Changes the counters, and wakes the loop if it waits for that.
+    fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let (result, wake) = {
+            let mut state = self.lock();
+            let result = change(&mut state);
+            (result, state.wake)
+        };
+        if wake != Wake::default() {
+            self.0.bell.notify_one();
+        }
+        result
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,37 @@
+//! The running instances of this service.
+
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use postgres::{StoreError, statement};
+
+use super::leases::lease_end;
+
+/// A killed instance counts until its row expires, as its leases do.
+const RENEW: &str = concat!(
+    "
+WITH renewed AS (
+    INSERT INTO dispatchers (id, alive_until) VALUES ($1, ",
+    lease_end!(),
+    ") ON CONFLICT (id) DO UPDATE SET alive_until = excluded.alive_until
+),
+removed AS (DELETE FROM dispatchers WHERE id <> $1 AND alive_until < clock_timestamp() - interval '1 minute')
+SELECT 1 + count(*) AS instances FROM dispatchers WHERE id <> $1 AND alive_until > clock_timestamp()"
+);
+
+#[derive(QueryableByName)]
+struct InstancesRow {
+    #[diesel(sql_type = BigInt)]
+    instances: i64,
+}
+
+/// Extends the life of an instance. Returns how many live, with this one.
+pub(crate) async fn renew_instance(conn: &mut AsyncPgConnection, id: i64) -> Result<i64, StoreError> {
+    let row: InstancesRow = statement(RENEW).bind::<BigInt, _>(id).get_result(conn).await?;
+    Ok(row.instances)
+}
+
+/// The instance stops: the others share its part at once.
+pub(crate) async fn remove_instance(conn: &mut AsyncPgConnection, id: i64) -> Result<usize, StoreError> {
+    Ok(statement("DELETE FROM dispatchers WHERE id = $1").bind::<BigInt, _>(id).execute(conn).await?)
+}

@@ -1,0 +1,75 @@
+//! Rate limits: those of owners and the operator's, with two instances on one database.
+
+use std::time::Instant;
+
+use domain::{Clock, EventKind, Mode};
+use internal_api::webhooks::DeliveryState;
+use serde_json::{Value, json};
+use test_kit::until;
+use webhook_dispatcher::Webhooks;
+
+use crate::harness::{Harness, retries, run};
+use crate::receiver::{Receiver, reply};
+
+const PER_SECOND: u32 = 10;
+const ORDERS: usize = 40;
+const REPLAYS: usize = 10;
+
+#[tokio::test]
+async fn two_instances_share_an_owner_s_rate() {
+    let input = |receiver: &Receiver| json!({ "url": receiver.url(), "maxPerSecond": PER_SECOND });
+    first_attempts_retries_and_replays_keep_to_the_rate(|_| {}, input).await;
+}
+
+#[tokio::test]
+async fn two_instances_share_the_operator_s_rate() {
+    let adjust = |webhooks: &mut Webhooks| webhooks.per_second = PER_SECOND;
+    first_attempts_retries_and_replays_keep_to_the_rate(adjust, |receiver| json!({ "url": receiver.url() }))
+        .await;
+}
+
+async fn first_attempts_retries_and_replays_keep_to_the_rate(
+    adjust: impl FnOnce(&mut Webhooks),
+    input: impl FnOnce(&Receiver) -> Value,
+) {
+    let adjust = |settings: &mut webhook_dispatcher::Settings| {
+        settings.webhooks.retry_seconds = retries(&["0.2"; 40].join(","));
+        adjust(&mut settings.webhooks);
+    };
+    let harness = Harness::start_with(adjust, Clock::system()).await;
+    let (_, other) = run(&harness.settings, &harness.clock, &harness.entropy);
+    until("both instances run", async || harness.count("dispatchers").await == 2).await;
+    // An instance counts the others each time that it extends its own life.
+    let both = harness.text("SELECT max(alive_until)::text FROM dispatchers").await;
+    let renewed = format!("dispatchers WHERE alive_until > '{both}'::timestamptz + interval '1 second'");
+    until("both know of each other", async || harness.count(&renewed).await == 2).await;
+
+    let receiver = Receiver::start(|_, before| reply(if before % 4 == 3 { 500 } else { 200 }));
+    let endpoint = harness.create(input(&receiver)).await;
+    let created = |_| harness.envelope(&harness.new_order(Mode::Live), 1, EventKind::OrderCreated);
+    let begun = Instant::now();
+    harness.publish(&Vec::from_iter((0..ORDERS).map(created))).await;
+    until("half has arrived", async || receiver.count() >= ORDERS / 2).await;
+    let succeeded = harness.deliveries(&endpoint).await;
+    let succeeded = succeeded.iter().filter(|one| one.status == DeliveryState::Succeeded).take(REPLAYS);
+    let succeeded = Vec::from_iter(succeeded.map(|one| one.id.to_string()));
+    assert_eq!(succeeded.len(), REPLAYS);
+    for id in &succeeded {
+        harness.hooks.redeliver(harness.business, id).await.expect("it is sent again");
+    }
+    // A quarter of all attempts fails and is repeated.
+    let all = (ORDERS + REPLAYS) * 4 / 3;
+    until("all have arrived", async || receiver.count() >= all).await;
+    let took = begun.elapsed();
+    other.abort();
+
+    let times: Vec<f64> = receiver.received().iter().map(|one| (one.at - begun).as_secs_f64()).collect();
+    for (first, since) in times.iter().enumerate() {
+        for (count, at) in (1_u32..).zip(&times[first..]) {
+            // A second's worth at once, and one webhook of each instance at the edge of the interval.
+            let most = f64::from(PER_SECOND) * (1.0 + at - since) + 2.0;
+            assert!(f64::from(count) <= most, "{count} within {:.2} s: {times:.2?}", at - since);
+        }
+    }
+    assert!(took.as_secs() < 15, "the instances use the rate: {took:?}");
+}
