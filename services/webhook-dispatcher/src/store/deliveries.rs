@@ -2,83 +2,88 @@
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
+use diesel::sql_types::{Nullable, Text};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, EndpointId, WebhookDeliveryId};
-use postgres::StoreError;
+use postgres::{StoreError, statement};
 
 use super::corrupt;
-use super::schema::{deliveries, events};
+use super::schema::deliveries;
 use crate::domain::{Delivery, DeliveryState, shown_status};
 
-type DeliveryRow = (
-    (String, String, String, String, String, i32),
-    (Option<DateTime<Utc>>, Option<i64>, Option<i32>, Option<String>, DateTime<Utc>, Option<DateTime<Utc>>),
-    (Option<DateTime<Utc>>, String, Option<String>),
-);
-
-/// The columns of a [`DeliveryRow`].
+/// The columns of a [`DeliveryRow`], from `deliveries AS delivery` and `events`.
 macro_rules! delivery_columns {
     () => {
-        (
-            (
-                deliveries::id,
-                deliveries::endpoint_id,
-                deliveries::event_id,
-                deliveries::kind,
-                deliveries::state,
-                deliveries::attempts,
-            ),
-            (
-                deliveries::due_at,
-                deliveries::lease_token,
-                deliveries::last_status,
-                deliveries::last_error,
-                deliveries::created_at,
-                deliveries::completed_at,
-            ),
-            (deliveries::stepped_aside_at, events::mode, events::order_reference),
-        )
+        "delivery.id, delivery.endpoint_id, delivery.event_id, delivery.kind, delivery.state, delivery.attempts,
+         delivery.due_at, delivery.lease_token, delivery.last_status, delivery.last_error, delivery.created_at,
+         delivery.completed_at, delivery.stepped_aside_at, events.mode, events.order_reference"
     };
 }
+pub(super) use delivery_columns;
 
-fn delivery(row: DeliveryRow) -> Result<Delivery, StoreError> {
-    let ((id, endpoint_id, event_id, kind, state, attempts), times, (skipped_at, mode, order_reference)) =
-        row;
-    let (due_at, lease_token, status, last_error, created_at, completed_at) = times;
-    Ok(Delivery {
-        id: id.parse().map_err(corrupt)?,
-        endpoint_id: endpoint_id.parse().map_err(corrupt)?,
-        event_id: event_id.parse().map_err(corrupt)?,
-        kind: kind.parse().map_err(corrupt)?,
-        mode: mode.parse().map_err(corrupt)?,
-        order_reference,
-        state: state.parse().map_err(corrupt)?,
-        attempts,
-        next_attempt_at: due_at.filter(|_| lease_token.is_none()),
-        last_response_status: shown_status(status),
-        last_error,
-        created_at,
-        completed_at,
-        skipped_at,
-    })
+#[derive(QueryableByName)]
+#[diesel(table_name = deliveries)]
+pub(super) struct DeliveryRow {
+    id: String,
+    endpoint_id: String,
+    event_id: String,
+    kind: String,
+    state: String,
+    attempts: i32,
+    due_at: Option<DateTime<Utc>>,
+    lease_token: Option<i64>,
+    last_status: Option<i32>,
+    last_error: Option<String>,
+    created_at: DateTime<Utc>,
+    completed_at: Option<DateTime<Utc>>,
+    stepped_aside_at: Option<DateTime<Utc>>,
+    #[diesel(sql_type = Text)]
+    mode: String,
+    #[diesel(sql_type = Nullable<Text>)]
+    order_reference: Option<String>,
 }
+
+impl DeliveryRow {
+    pub(super) fn into_delivery(self) -> Result<Delivery, StoreError> {
+        Ok(Delivery {
+            id: self.id.parse().map_err(corrupt)?,
+            endpoint_id: self.endpoint_id.parse().map_err(corrupt)?,
+            event_id: self.event_id.parse().map_err(corrupt)?,
+            kind: self.kind.parse().map_err(corrupt)?,
+            mode: self.mode.parse().map_err(corrupt)?,
+            order_reference: self.order_reference,
+            state: self.state.parse().map_err(corrupt)?,
+            attempts: self.attempts,
+            next_attempt_at: self.due_at.filter(|_| self.lease_token.is_none()),
+            last_response_status: shown_status(self.last_status),
+            last_error: self.last_error,
+            created_at: self.created_at,
+            completed_at: self.completed_at,
+            skipped_at: self.stepped_aside_at,
+        })
+    }
+}
+
+const FIND: &str = concat!(
+    "SELECT ",
+    delivery_columns!(),
+    " FROM deliveries AS delivery
+     JOIN events ON events.event_id = delivery.event_id AND events.business_id = delivery.business_id
+     WHERE delivery.business_id = $1 AND delivery.id = $2"
+);
 
 pub(crate) async fn find_delivery(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     id: WebhookDeliveryId,
 ) -> Result<Option<Delivery>, StoreError> {
-    let row: Option<DeliveryRow> = deliveries::table
-        .inner_join(events::table.on(
-            events::event_id.eq(deliveries::event_id).and(events::business_id.eq(deliveries::business_id)),
-        ))
-        .filter(deliveries::business_id.eq(business.to_string()))
-        .filter(deliveries::id.eq(id.to_string()))
-        .select(delivery_columns!())
-        .first(conn)
+    let row: Option<DeliveryRow> = statement(FIND)
+        .bind::<Text, _>(business.to_string())
+        .bind::<Text, _>(id.to_string())
+        .get_result(conn)
         .await
         .optional()?;
-    row.map(delivery).transpose()
+    row.map(DeliveryRow::into_delivery).transpose()
 }
 
 /// A delivery that is locked until the transaction ends.

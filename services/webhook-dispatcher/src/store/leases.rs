@@ -60,13 +60,7 @@ const EXTEND: &str = of_held!("UPDATE deliveries SET lease_until = ", lease_end!
 
 /// Extends leases. Returns the number of those that were still ours.
 pub(crate) async fn renew_leases(conn: &mut AsyncPgConnection, held: &[Lease]) -> Result<usize, StoreError> {
-    let (ids, businesses, tokens) = columns(held);
-    Ok(statement(EXTEND)
-        .bind::<Array<Text>, _>(ids)
-        .bind::<Array<Text>, _>(businesses)
-        .bind::<Array<BigInt>, _>(tokens)
-        .execute(conn)
-        .await?)
+    change(conn, EXTEND, held).await
 }
 
 const RELEASE: &str = of_held!("UPDATE deliveries SET lease_until = NULL, lease_token = NULL");
@@ -76,17 +70,20 @@ pub(crate) async fn release_leases(
     conn: &mut AsyncPgConnection,
     held: &[Lease],
 ) -> Result<usize, StoreError> {
-    let (ids, businesses, tokens) = columns(held);
-    Ok(statement(RELEASE)
-        .bind::<Array<Text>, _>(ids)
-        .bind::<Array<Text>, _>(businesses)
-        .bind::<Array<BigInt>, _>(tokens)
-        .execute(conn)
-        .await?)
+    change(conn, RELEASE, held).await
 }
 
-fn columns(held: &[Lease]) -> (Vec<String>, Vec<String>, Vec<i64>) {
-    held.iter().map(|lease| (lease.delivery.to_string(), lease.business.to_string(), lease.token)).collect()
+async fn change(
+    conn: &mut AsyncPgConnection,
+    sql: &'static str,
+    held: &[Lease],
+) -> Result<usize, StoreError> {
+    Ok(statement(sql)
+        .bind::<Array<Text>, _>(Vec::from_iter(held.iter().map(|lease| lease.delivery.to_string())))
+        .bind::<Array<Text>, _>(Vec::from_iter(held.iter().map(|lease| lease.business.to_string())))
+        .bind::<Array<BigInt>, _>(Vec::from_iter(held.iter().map(|lease| lease.token)))
+        .execute(conn)
+        .await?)
 }
 
 #[cfg(test)]

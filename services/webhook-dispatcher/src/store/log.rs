@@ -3,13 +3,14 @@
 
 use chrono::{DateTime, Utc};
 use diesel::QueryableByName;
-use diesel::sql_types::{BigInt, Integer, Nullable, Text, Timestamptz};
+use diesel::sql_types::{BigInt, Integer, Nullable, Text};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, WebhookDeliveryId};
 use postgres::{StoreError, statement};
 
 use super::corrupt;
-use crate::domain::{Delivery, DeliveryFilter, DeliveryState, LogPage, shown_status};
+use super::deliveries::{DeliveryRow, delivery_columns};
+use crate::domain::{Delivery, DeliveryFilter, DeliveryState, LogPage};
 
 /// The deliveries read for one page. The next page continues from there.
 const WINDOW: i64 = 20_000;
@@ -37,10 +38,9 @@ macro_rules! window {
 macro_rules! page {
     ($source:expr, $order:expr, $limit:literal) => {
         concat!(
-            "SELECT delivery.id, delivery.endpoint_id, delivery.event_id, delivery.kind, delivery.state,
-                delivery.attempts, delivery.due_at, delivery.lease_token, delivery.last_status, delivery.last_error,
-                delivery.created_at, delivery.completed_at, delivery.stepped_aside_at, events.mode, events.order_reference
-             FROM ",
+            "SELECT ",
+            delivery_columns!(),
+            " FROM ",
             $source,
             " WHERE ($6 IS NULL OR delivery.state = $6) AND ($7 IS NULL OR delivery.kind = $7)
                 AND ($8 IS NULL OR events.mode = $8) AND ($9 IS NULL OR delivery.last_status BETWEEN $9 AND $10)
@@ -109,61 +109,6 @@ fn source(state: Option<DeliveryState>) -> Source {
 }
 
 #[derive(QueryableByName)]
-struct Row {
-    #[diesel(sql_type = Text)]
-    id: String,
-    #[diesel(sql_type = Text)]
-    endpoint_id: String,
-    #[diesel(sql_type = Text)]
-    event_id: String,
-    #[diesel(sql_type = Text)]
-    kind: String,
-    #[diesel(sql_type = Text)]
-    state: String,
-    #[diesel(sql_type = Integer)]
-    attempts: i32,
-    #[diesel(sql_type = Nullable<Timestamptz>)]
-    due_at: Option<DateTime<Utc>>,
-    #[diesel(sql_type = Nullable<BigInt>)]
-    lease_token: Option<i64>,
-    #[diesel(sql_type = Nullable<Integer>)]
-    last_status: Option<i32>,
-    #[diesel(sql_type = Nullable<Text>)]
-    last_error: Option<String>,
-    #[diesel(sql_type = Timestamptz)]
-    created_at: DateTime<Utc>,
-    #[diesel(sql_type = Nullable<Timestamptz>)]
-    completed_at: Option<DateTime<Utc>>,
-    #[diesel(sql_type = Nullable<Timestamptz>)]
-    stepped_aside_at: Option<DateTime<Utc>>,
-    #[diesel(sql_type = Text)]
-    mode: String,
-    #[diesel(sql_type = Nullable<Text>)]
-    order_reference: Option<String>,
-}
-
-impl Row {
-    fn into_delivery(self) -> Result<Delivery, StoreError> {
-        Ok(Delivery {
-            id: self.id.parse().map_err(corrupt)?,
-            endpoint_id: self.endpoint_id.parse().map_err(corrupt)?,
-            event_id: self.event_id.parse().map_err(corrupt)?,
-            kind: self.kind.parse().map_err(corrupt)?,
-            mode: self.mode.parse().map_err(corrupt)?,
-            order_reference: self.order_reference,
-            state: self.state.parse().map_err(corrupt)?,
-            attempts: self.attempts,
-            next_attempt_at: self.due_at.filter(|_| self.lease_token.is_none()),
-            last_response_status: shown_status(self.last_status),
-            last_error: self.last_error,
-            created_at: self.created_at,
-            completed_at: self.completed_at,
-            skipped_at: self.stepped_aside_at,
-        })
-    }
-}
-
-#[derive(QueryableByName)]
 struct EndRow {
     #[diesel(sql_type = Nullable<Text>)]
     id: Option<String>,
@@ -197,11 +142,12 @@ pub(crate) async fn list_deliveries(
         .bind::<Nullable<Text>, _>(filter.mode.map(|mode| mode.as_str()))
         .bind::<Nullable<Integer>, _>(filter.response_status.map(|wanted| wanted.first))
         .bind::<Nullable<Integer>, _>(filter.response_status.map(|wanted| wanted.last));
-    let rows: Vec<Row> = match &filter.order_reference {
+    let rows: Vec<DeliveryRow> = match &filter.order_reference {
         Some(reference) => query.bind::<Text, _>(reference.as_str()).load(conn).await?,
         None => query.bind::<BigInt, _>(one_more).load(conn).await?,
     };
-    let mut deliveries: Vec<Delivery> = rows.into_iter().map(Row::into_delivery).collect::<Result<_, _>>()?;
+    let mut deliveries: Vec<Delivery> =
+        rows.into_iter().map(DeliveryRow::into_delivery).collect::<Result<_, _>>()?;
     if deliveries.len() > filter.limit {
         deliveries.truncate(filter.limit);
         let continue_after = deliveries.last().map(|last| last.id);

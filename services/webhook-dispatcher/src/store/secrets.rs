@@ -11,54 +11,27 @@ use super::corrupt;
 use super::schema::endpoints;
 use crate::domain::{EncryptedSecret, EncryptedSecrets, StagedSecret};
 
-type CurrentColumns = (Vec<u8>, String);
-type NextColumns = (Option<Vec<u8>>, Option<String>, Option<DateTime<Utc>>);
-
-/// The columns of a [`CurrentColumns`] and a [`NextColumns`].
-macro_rules! secret_columns {
-    () => {
-        (
-            (endpoints::secret_ciphertext, endpoints::secret_key_id),
-            (endpoints::next_secret_ciphertext, endpoints::next_secret_key_id, endpoints::next_secret_from),
-        )
-    };
-}
-
-fn encrypted_secrets(
-    (ciphertext, key_id): CurrentColumns,
-    (next_ciphertext, next_key_id, from): NextColumns,
-) -> EncryptedSecrets {
-    let next = next_ciphertext.zip(next_key_id).zip(from);
-    EncryptedSecrets {
-        current: EncryptedSecret { key_id, ciphertext },
-        next: next.map(|((ciphertext, key_id), from)| StagedSecret {
-            secret: EncryptedSecret { key_id, ciphertext },
-            from,
-        }),
-    }
-}
-
-/// The same columns, for raw SQL.
-#[derive(QueryableByName)]
+#[derive(Queryable, QueryableByName, Selectable)]
+#[diesel(table_name = endpoints)]
 pub(super) struct SecretColumns {
-    #[diesel(sql_type = Binary)]
     secret_ciphertext: Vec<u8>,
-    #[diesel(sql_type = Text)]
     secret_key_id: String,
-    #[diesel(sql_type = Nullable<Binary>)]
     next_secret_ciphertext: Option<Vec<u8>>,
-    #[diesel(sql_type = Nullable<Text>)]
     next_secret_key_id: Option<String>,
-    #[diesel(sql_type = Nullable<Timestamptz>)]
     next_secret_from: Option<DateTime<Utc>>,
 }
 
 impl From<SecretColumns> for EncryptedSecrets {
     fn from(columns: SecretColumns) -> Self {
-        encrypted_secrets(
-            (columns.secret_ciphertext, columns.secret_key_id),
-            (columns.next_secret_ciphertext, columns.next_secret_key_id, columns.next_secret_from),
-        )
+        let next =
+            columns.next_secret_ciphertext.zip(columns.next_secret_key_id).zip(columns.next_secret_from);
+        Self {
+            current: EncryptedSecret { key_id: columns.secret_key_id, ciphertext: columns.secret_ciphertext },
+            next: next.map(|((ciphertext, key_id), from)| StagedSecret {
+                secret: EncryptedSecret { key_id, ciphertext },
+                from,
+            }),
+        }
     }
 }
 
@@ -68,15 +41,15 @@ pub(crate) async fn find_target(
     business: BusinessId,
     id: EndpointId,
 ) -> Result<Option<(String, EncryptedSecrets)>, StoreError> {
-    let row: Option<(String, (CurrentColumns, NextColumns))> = endpoints::table
+    let row: Option<(String, SecretColumns)> = endpoints::table
         .filter(endpoints::business_id.eq(business.to_string()))
         .filter(endpoints::id.eq(id.to_string()))
         .filter(endpoints::deleted_at.is_null())
-        .select((endpoints::url, secret_columns!()))
+        .select((endpoints::url, SecretColumns::as_select()))
         .first(conn)
         .await
         .optional()?;
-    Ok(row.map(|(url, (current, next))| (url, encrypted_secrets(current, next))))
+    Ok(row.map(|(url, secrets)| (url, secrets.into())))
 }
 
 /// The endpoint's secrets, locked until the transaction ends.
@@ -85,16 +58,16 @@ pub(crate) async fn lock_secrets(
     business: BusinessId,
     id: EndpointId,
 ) -> Result<Option<EncryptedSecrets>, StoreError> {
-    let row: Option<(CurrentColumns, NextColumns)> = endpoints::table
+    let row: Option<SecretColumns> = endpoints::table
         .filter(endpoints::business_id.eq(business.to_string()))
         .filter(endpoints::id.eq(id.to_string()))
         .filter(endpoints::deleted_at.is_null())
-        .select(secret_columns!())
+        .select(SecretColumns::as_select())
         .for_update()
         .first(conn)
         .await
         .optional()?;
-    Ok(row.map(|(current, next)| encrypted_secrets(current, next)))
+    Ok(row.map(EncryptedSecrets::from))
 }
 
 const WRITE: &str = "
@@ -181,21 +154,21 @@ pub(crate) async fn lock_secrets_of_other_keys(
     after: Option<EndpointId>,
     limit: i64,
 ) -> Result<Vec<EndpointSecrets>, StoreError> {
-    let rows: Vec<(String, String, (CurrentColumns, NextColumns))> = endpoints::table
+    let rows: Vec<(String, String, SecretColumns)> = endpoints::table
         .filter(endpoints::id.gt(after.map(|id| id.to_string()).unwrap_or_default()))
         .filter(endpoints::secret_key_id.ne(key_id).or(endpoints::next_secret_key_id.ne(key_id)))
-        .select((endpoints::business_id, endpoints::id, secret_columns!()))
+        .select((endpoints::business_id, endpoints::id, SecretColumns::as_select()))
         .order(endpoints::id)
         .limit(limit)
         .for_update()
         .load(conn)
         .await?;
     rows.into_iter()
-        .map(|(business, endpoint, (current, next))| {
+        .map(|(business, endpoint, secrets)| {
             Ok(EndpointSecrets {
                 business: business.parse().map_err(corrupt)?,
                 endpoint: endpoint.parse().map_err(corrupt)?,
-                secrets: encrypted_secrets(current, next),
+                secrets: secrets.into(),
             })
         })
         .collect()
