@@ -3,8 +3,9 @@
 # so on. Compiled third-party crates are shared with the target folder if cargo supports `build-dir` (1.91); an older cargo
 # compiles them again. Fails with an error when the release cannot be built.
 set -eu
-# Clippy need not check a previous release.
-unset RUSTC_WORKSPACE_WRAPPER
+# A wrapper that does nothing: Clippy need not check a previous release, and without a wrapper cargo would take crates of
+# the present release for those of the former one.
+export RUSTC_WORKSPACE_WRAPPER=env
 
 here=$(dirname "$0")
 programs="key-management wallet portal-api order-api webhook-dispatcher"
