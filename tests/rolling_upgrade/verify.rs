@@ -157,7 +157,7 @@ async fn endpoints_are_as_they_were_set(
     business: &Business,
     record: &TrafficRecord,
 ) -> anyhow::Result<()> {
-    // The offices logged in more than a hundred times, which ended the user's first session.
+    // The log-ins of the offices may have ended the user's first session.
     let portal = Portal::log_in(&stack.portal_api(), &business.email, PASSWORD).await?;
     let listed = portal.get("/webhook-endpoints?limit=100").await?;
     let listed = listed["data"].as_array().context("no endpoints")?;

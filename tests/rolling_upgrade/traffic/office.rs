@@ -14,6 +14,8 @@ use super::orders::{End, Placed};
 
 /// The amount of each top-up and each credit.
 const AMOUNT: i64 = 1_000;
+/// Rounds of work in one session: an account has a limited number of log-ins.
+const SESSION: i64 = 10;
 /// How long a revoked key may still be accepted.
 const REVOKED_AFTER: Duration = Duration::from_secs(5);
 /// The balance never falls this low, so an endpoint for this event gets no webhooks.
@@ -63,22 +65,27 @@ impl Office {
     }
 
     pub(super) async fn work_steadily(mut self, enough: &AtomicBool) -> anyhow::Result<OfficeRecord> {
+        let (portal_api, email) = (self.portal_api.clone(), self.email.clone());
+        let log_in = async || Portal::log_in(&portal_api, &email, PASSWORD).await;
+        let mut portal = log_in().await?;
         for number in 0.. {
             if enough.load(Ordering::Relaxed) {
                 break;
             }
             let name = format!("{}-{number}", self.name);
-            self.works(&name, number).await.with_context(|| name.clone())?;
+            if number % SESSION == SESSION - 1 {
+                portal = log_in().await.with_context(|| name.clone())?;
+            }
+            self.works(&portal, &name, number).await.with_context(|| name.clone())?;
         }
         Ok(self.record)
     }
 
-    async fn works(&mut self, name: &str, number: i64) -> anyhow::Result<()> {
-        let portal = Portal::log_in(&self.portal_api, &self.email, PASSWORD).await?;
-        looks(&portal).await.context("status and orders")?;
-        self.pays_in(&portal, name).await.context("money")?;
-        self.changes_keys(&portal, name).await.context("keys")?;
-        self.changes_endpoints(&portal, number).await.context("endpoints")?;
+    async fn works(&mut self, portal: &Portal, name: &str, number: i64) -> anyhow::Result<()> {
+        looks(portal).await.context("status and orders")?;
+        self.pays_in(portal, name).await.context("money")?;
+        self.changes_keys(portal, name).await.context("keys")?;
+        self.changes_endpoints(portal, number).await.context("endpoints")?;
         let mut profile = pickup_profile();
         profile["contactName"] = json!(name);
         portal.put("/pickup-profile", &profile).await.context("pickup profile")?;
