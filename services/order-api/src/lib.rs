@@ -5,6 +5,7 @@ pub mod cli;
 pub mod commands;
 pub mod consumers;
 pub mod domain;
+pub mod feed_waiters;
 pub mod order_events;
 pub mod order_writer;
 pub mod queries;

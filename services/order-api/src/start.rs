@@ -17,6 +17,7 @@ use web::FailureLimits;
 use crate::cache::{KeyCache, LiveAccessCache};
 use crate::consumers::CacheInvalidation;
 use crate::domain::TrackingUrls;
+use crate::feed_waiters::FeedWaiters;
 use crate::order_events::OrderEvents;
 use crate::order_writer::OrderWriter;
 use crate::rate_limits::{RateLimits, TrackingLimit};
@@ -41,6 +42,7 @@ pub fn start(settings: &OrderApiSettings, mut chassis: Chassis) -> anyhow::Resul
     workers::simulations::start(&mut chassis, &state);
     workers::retry_evidence::start(&mut chassis, &state, observations);
     workers::erasure::start(&mut chassis, &state, retention, interval);
+    workers::feed::start(&mut chassis, &state);
     workers::idle_keys::start(&mut chassis, &state);
     let consumer = CacheInvalidation(Arc::clone(&state));
     chassis.consume("cache-invalidation", CacheInvalidation::queue(), INVALIDATIONS_AT_ONCE, consumer);
@@ -77,6 +79,7 @@ fn state(
     let order_events = OrderEvents::new(&unit, tracking_urls.clone());
     Ok(State {
         brand: settings.brand.name.clone(),
+        webhook_header_prefix: settings.brand.header_prefix.clone(),
         fleet_token: settings.fleet.token.clone(),
         keys: KeyCache::new(keys, segment, clock.clone()),
         live_access: LiveAccessCache::new(ordering, clock.clone()),
@@ -84,6 +87,7 @@ fn state(
         webhooks: WebhooksClient(peer("webhook-dispatcher", &peers.webhook_dispatcher)?),
         order_writer: OrderWriter::start(&unit, &order_events),
         order_events,
+        feed_waiters: FeedWaiters::default(),
         tracking_urls,
         retry_evidence,
         rate_limits: RateLimits::new(limits.key_rate(), clock.clone()),

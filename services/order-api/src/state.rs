@@ -8,6 +8,7 @@ use web::{FailureLimits, Tasks};
 
 use crate::cache::{KeyCache, LiveAccessCache};
 use crate::domain::TrackingUrls;
+use crate::feed_waiters::FeedWaiters;
 use crate::order_events::OrderEvents;
 use crate::order_writer::OrderWriter;
 use crate::rate_limits::{RateLimits, TrackingLimit};
@@ -18,12 +19,15 @@ pub struct State {
     pub tracking_urls: TrackingUrls,
     /// The product name on pages and in messages.
     pub brand: String,
+    /// Begins the names of webhook headers.
+    pub webhook_header_prefix: String,
     pub fleet_token: Secret,
     pub keys: KeyCache,
     pub live_access: LiveAccessCache,
     pub wallet: WalletClient,
     pub webhooks: WebhooksClient,
     pub order_events: OrderEvents,
+    pub feed_waiters: FeedWaiters,
     pub order_writer: OrderWriter,
     pub retry_evidence: RetryEvidence,
     pub rate_limits: RateLimits,

@@ -11,9 +11,33 @@ use crate::commands::erase_personal_data::EraseError;
 use crate::commands::record_progress::ReportError;
 use crate::commands::simulate_progress::SimulateError;
 use crate::domain::{ExistingOrder, Placement};
+use crate::feed_waiters::WAITING_PER_KEY_MAX;
+use crate::queries::feed::FeedError;
 
 pub(super) fn order_not_found() -> ApiError {
     ApiError::not_found("order_not_found", "order")
+}
+
+pub(super) fn event_not_found() -> ApiError {
+    ApiError::not_found("event_not_found", "event")
+}
+
+/// When a place among the waiting calls is probably free.
+const WAITING_RETRY_S: u32 = 5;
+
+pub(super) fn from_feed(error: FeedError) -> ApiError {
+    match error {
+        FeedError::TooManyWaiting(_) => ApiError::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "too_many_waiting",
+            format!(
+                "At most {WAITING_PER_KEY_MAX} calls of an API key may wait for events at once. Read the feed with one call at \
+                 a time, or leave waitSeconds out."
+            ),
+        )
+        .retry_after(WAITING_RETRY_S),
+        FeedError::Store(error) => error.into(),
+    }
 }
 
 /// `brand` names the contact for locked businesses.

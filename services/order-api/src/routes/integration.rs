@@ -137,9 +137,13 @@ pub(super) fn order_query(fields: &mut QueryFields, mode: Option<Mode>) -> Order
 
 /// `updatedAfter`
 pub(super) fn updated_after(fields: &mut QueryFields) -> Option<DateTime<Utc>> {
+    time(fields, "updatedAfter")
+}
+
+pub(super) fn time(fields: &mut QueryFields, name: &'static str) -> Option<DateTime<Utc>> {
     let wanted = "a time as RFC 3339 writes it, such as 2026-01-31T09:30:00Z (write + as %2B in a query)";
     let parse = |text: &str| DateTime::parse_from_rfc3339(text).ok().map(|time| time.with_timezone(&Utc));
-    fields.parsed_by("updatedAfter", wanted, parse)
+    fields.parsed_by(name, wanted, parse)
 }
 
 /// A page of a business's orders: newest first, or with `updatedAfter` by the last change, so that a business can poll

@@ -5,6 +5,8 @@ mod backend_only;
 mod create_order;
 mod docs;
 mod errors;
+mod feed;
+mod feed_page;
 mod fleet;
 mod fleet_page;
 mod integration;
@@ -36,6 +38,8 @@ pub fn public(config: &mut ServiceConfig) {
                         .route(post().to(create_order::create))
                         .route(get().to(integration::list)),
                 )
+                .service(resource("/events").route(get().to(feed::list)))
+                .service(resource("/events/{id}").route(get().to(feed::get)))
                 .service(resource("/orders/{id}").route(get().to(integration::get)))
                 .service(resource("/orders/{id}/events").route(get().to(timeline::of_key)))
                 .service(resource("/orders/{id}/cancel").route(post().to(integration::cancel)))

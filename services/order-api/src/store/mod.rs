@@ -3,6 +3,7 @@
 
 pub mod business_erasures;
 pub mod existing_orders;
+pub mod feed;
 pub mod financials;
 pub mod first_test_orders;
 pub mod fleet;

@@ -161,7 +161,7 @@ const ERASE: &str = "
 
 const ERASE_EVENTS: &str = "
     UPDATE order_events
-    SET data = data - $3
+    SET data = data - $3, personal_data_erased_at = $4
     FROM unnest($1, $2) AS erased (order_id, business_id)
     WHERE order_events.order_id = erased.order_id AND order_events.business_id = erased.business_id
         AND order_events.data ?| $3";
@@ -213,6 +213,7 @@ pub async fn erase(
         .bind::<Array<Text>, _>(&ids)
         .bind::<Array<Text>, _>(&businesses)
         .bind::<Array<Text>, _>(events::ProgressData::PERSONAL.as_slice())
+        .bind::<Timestamptz, _>(now)
         .execute(conn)
         .await?;
     statement(ERASE_REPORTS)

@@ -168,7 +168,7 @@ impl<'a> TakeOverRow<'a> {
     }
 }
 
-#[derive(Queryable, Selectable)]
+#[derive(Queryable, QueryableByName, Selectable)]
 #[diesel(table_name = order_events, check_for_backend(diesel::pg::Pg))]
 pub(super) struct OrderEventRow {
     order_id: String,
@@ -181,6 +181,13 @@ pub(super) struct OrderEventRow {
     data: Value,
     occurred_at: DateTime<Utc>,
     recorded_at: DateTime<Utc>,
+}
+
+impl OrderEventRow {
+    /// The order and the sequence.
+    pub(super) fn key(&self) -> (&str, i64) {
+        (&self.order_id, self.sequence)
+    }
 }
 
 impl TryFrom<OrderEventRow> for OrderEvent {

@@ -48,6 +48,8 @@ diesel::table! {
         data -> Jsonb,
         occurred_at -> Timestamptz,
         recorded_at -> Timestamptz,
+        feed_at -> Nullable<Timestamptz>,
+        personal_data_erased_at -> Nullable<Timestamptz>,
     }
 }
 

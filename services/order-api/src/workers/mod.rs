@@ -1,6 +1,7 @@
 //! Background tasks, one per file.
 
 pub mod erasure;
+pub mod feed;
 pub mod idle_keys;
 pub mod recovery;
 pub mod retry_evidence;

@@ -12,6 +12,7 @@ use messaging::Broker;
 use order_api::settings::OrderApiSettings;
 use serde_json::Value;
 use test_kit::{metrics, until};
+use web::Tasks;
 
 use crate::peers::Peers;
 
@@ -28,6 +29,7 @@ pub(crate) struct OrderApi {
     pub(crate) settings: OrderApiSettings,
     /// The connection of another service to the same broker.
     pub(crate) broker: Broker,
+    pub(crate) tasks: Tasks,
 }
 
 impl OrderApi {
@@ -49,6 +51,7 @@ impl OrderApi {
         let order_api = Self {
             public: service.public.unwrap(),
             internal: service.internal,
+            tasks: service.tasks(),
             peers,
             clock,
             entropy,

@@ -13,6 +13,7 @@ mod docs;
 mod ended_orders;
 mod erasures;
 mod events;
+mod feed;
 mod fleet_list;
 mod fleet_reports;
 mod harness;

@@ -6,7 +6,6 @@ mod breaker;
 mod delivery;
 mod encryption_keys;
 mod endpoint;
-mod erased;
 mod failing;
 mod failure;
 mod forgery;
@@ -34,7 +33,6 @@ pub(crate) use endpoint::{
     ConnectionTest, ENDPOINTS_MAX, Endpoint, EndpointFacts, EndpointHealth, EndpointStatus, EndpointsSummary,
     SentNotice, status, summary,
 };
-pub(crate) use erased::erased_body;
 pub(crate) use failing::{DISABLED_PERCENT, ParkedDecision, notices_due};
 pub(crate) use failure::Failure;
 pub(crate) use forgery::{ForgeryTest, is_refusal, problem as forgery_problem};

@@ -1,13 +1,13 @@
 //! Events as endpoints receive them (SPECIFICATION §2.7; §12, webhook body). The body is serialised once: the same
 //! bytes are stored, signed and sent at every attempt.
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Utc};
 use domain::{
     BusinessId, Clock, CodStatus, DeliveryStatus, Entropy, EventId, EventKind, Mode, OrderId, TrackingCode,
 };
 use events::{Envelope, OrderEvent, OrderSnapshot, ProgressData, WalletLowBalance};
-use serde::Serialize;
 use telemetry::TraceContext;
+use webhook_body::WebhookBody;
 
 /// An event from the broker, with its trace.
 #[derive(Clone, Debug)]
@@ -72,44 +72,6 @@ pub(crate) struct Position {
     pub sequence: i64,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Body<'a, D> {
-    id: EventId,
-    event: EventKind,
-    sequence: Option<i64>,
-    mode: Mode,
-    occurred_at: String,
-    order: Option<BodyOrder<'a>>,
-    data: &'a D,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct BodyOrder<'a> {
-    id: OrderId,
-    service_order_id: OrderId,
-    order_reference: &'a str,
-    tracking_code: &'a TrackingCode,
-    tracking_url: &'a str,
-    status: DeliveryStatus,
-    cod_status: CodStatus,
-}
-
-impl<'a> From<&'a OrderSnapshot> for BodyOrder<'a> {
-    fn from(order: &'a OrderSnapshot) -> Self {
-        Self {
-            id: order.id,
-            service_order_id: order.id,
-            order_reference: &order.order_reference,
-            tracking_code: &order.tracking_code,
-            tracking_url: &order.tracking_url,
-            status: order.status,
-            cod_status: order.cod_status,
-        }
-    }
-}
-
 impl WebhookEvent {
     /// None for events without a [`Subject`].
     ///
@@ -125,13 +87,13 @@ impl WebhookEvent {
     }
 
     fn of_order(envelope: &Envelope, event: &OrderEvent) -> Result<Self, serde_json::Error> {
-        let body = Body {
+        let body = WebhookBody {
             id: envelope.id,
             event: event.event,
             sequence: Some(event.sequence),
             mode: event.mode,
-            occurred_at: written(envelope.occurred_at),
-            order: Some((&event.order).into()),
+            occurred_at: envelope.occurred_at,
+            order: Some(&event.order),
             data: &event.data,
         };
         Ok(Self {
@@ -143,7 +105,7 @@ impl WebhookEvent {
             order_reference: Some(event.order.order_reference.clone()),
             // The metric of the first attempt's lag needs our clock, not the fleet's.
             occurred_at: envelope.recorded_at(),
-            body: serde_json::to_vec(&body)?,
+            body: body.render()?,
         })
     }
 
@@ -152,12 +114,12 @@ impl WebhookEvent {
         Subject { business_id, kind, mode }: Subject,
         data: &WalletLowBalance,
     ) -> Result<Self, serde_json::Error> {
-        let body = Body {
+        let body = WebhookBody {
             id: envelope.id,
             event: kind,
             sequence: None,
             mode,
-            occurred_at: written(envelope.occurred_at),
+            occurred_at: envelope.occurred_at,
             order: None,
             data,
         };
@@ -169,7 +131,7 @@ impl WebhookEvent {
             position: None,
             order_reference: None,
             occurred_at: envelope.occurred_at,
-            body: serde_json::to_vec(&body)?,
+            body: body.render()?,
         })
     }
 
@@ -221,24 +183,12 @@ impl WebhookEvent {
             status: DeliveryStatus::Created,
             cod_status: CodStatus::NotApplicable,
         };
-        let body = Body {
-            id,
-            event: kind,
-            sequence: Some(1),
-            mode,
-            occurred_at: written(occurred_at),
-            order: Some((&order).into()),
-            data,
-        };
-        let body = serde_json::to_vec(&body)?;
+        let body =
+            WebhookBody { id, event: kind, sequence: Some(1), mode, occurred_at, order: Some(&order), data };
+        let body = body.render()?;
         let order_reference = Some(order.order_reference);
         Ok(Self { id, business_id, kind, mode, position: None, order_reference, occurred_at, body })
     }
-}
-
-/// RFC 3339 with milliseconds.
-fn written(time: DateTime<Utc>) -> String {
-    time.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
 #[cfg(test)]

@@ -7,9 +7,9 @@ use diesel::sql_types::{Array, Binary, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, OrderId};
 use postgres::{StoreError, statement};
+use webhook_body::erased_body;
 
 use super::corrupt;
-use crate::domain::erased_body;
 
 const BEGIN: &str = "
     INSERT INTO order_streams (order_id, business_id, next_sequence)

@@ -129,7 +129,7 @@ pub(super) fn html() -> Content {
 pub(super) fn headers(policy: &str) -> BTreeMap<String, RefOr<Header>> {
     let seconds = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1));
     let location = "/v1/integration/orders/ord_01KG9J8W0ZQ6T1M4V7X2B5N8CD";
-    let all: [(&str, &str, RefOr<Schema>, Value); 9] = [
+    let all: [(&str, &str, RefOr<Schema>, Value); 10] = [
         (
             "Request-Id",
             "Names the request in our logs. Every answer has one.",
@@ -159,6 +159,12 @@ pub(super) fn headers(policy: &str) -> BTreeMap<String, RefOr<Header>> {
         ("Retry-After", "Seconds to wait before you retry.", seconds.into(), 2.into()),
         ("WWW-Authenticate", "How to authenticate.", string().into(), "Bearer".into()),
         ("Allow", "The methods that the address takes.", string().into(), "GET, POST".into()),
+        (
+            "Webhook-Header-Prefix",
+            "Begins the names of the headers of your webhooks, such as `Service-Signature`.",
+            string().into(),
+            "Service".into(),
+        ),
         ("Cache-Control", "Caches must not keep the answer.", string().into(), "no-store".into()),
     ];
     let headers = all.into_iter().map(|(name, description, schema, example)| {

@@ -61,7 +61,7 @@ pub(super) fn operations(samples: &Samples) -> anyhow::Result<Vec<Operation>> {
 }
 
 /// Errors that every operation can answer before it reads the call itself.
-fn before_all() -> Vec<ApiError> {
+pub(super) fn before_all() -> Vec<ApiError> {
     let mut errors = shared::api_key();
     errors.push(quota::too_many(RATE_LIMIT_WAIT_S));
     errors.extend(shared::always());

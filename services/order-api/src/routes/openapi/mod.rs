@@ -3,6 +3,7 @@
 
 mod answers;
 mod components;
+mod feed;
 mod fleet;
 mod integration;
 mod new_order;
@@ -53,6 +54,8 @@ const INTRODUCTION: &str = include_str!("introduction.md");
         integration::list_order_events,
         integration::cancel_order,
         integration::simulate_progress,
+        feed::list_events,
+        feed::get_event,
         fleet::list_fleet_orders,
         fleet::report_progress,
         tracking::get_tracking,
@@ -64,6 +67,9 @@ const INTRODUCTION: &str = include_str!("introduction.md");
         Receipt,
         events::ProgressData,
         events::WalletLowBalance,
+        parameters::EventCursor,
+        parameters::EventIdParameter,
+        parameters::FeedKind,
         parameters::FleetCursor,
         parameters::IdempotencyKey,
         parameters::OrderCursor,
@@ -71,6 +77,7 @@ const INTRODUCTION: &str = include_str!("introduction.md");
         parameters::PageLimit,
         parameters::TimelineCursor,
         parameters::TrackingCodeParameter,
+        parameters::WaitSeconds,
         refusals::Error,
         refusals::Problem,
         webhooks::WebhookEvent,
@@ -90,6 +97,7 @@ pub(super) fn document(brand: &Brand, public_url: &Url) -> anyhow::Result<Json> 
     document.webhooks = Some(webhooks::webhooks(brand, &samples));
     document.extensions = Some(Extensions::from_iter([("x-refusals-of-other-calls", other_refusals()?)]));
     let mut operations = integration::operations(&samples)?;
+    operations.extend(feed::operations(&samples));
     operations.extend(fleet::operations(&samples));
     operations.extend(tracking::operations(&samples));
     operation::complete(&mut document, operations)?;

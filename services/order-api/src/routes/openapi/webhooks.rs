@@ -187,9 +187,6 @@ fn parameters(prefix: &str) -> Vec<ParameterBuilder> {
 }
 
 fn examples(samples: &Samples) -> Vec<answers::Sample> {
-    use EventKind::{DriverAssigned, OrderFailed, OrderOutForDelivery, OrderPickedUp};
-    let failed = [DriverAssigned, OrderPickedUp, OrderOutForDelivery, OrderFailed];
-    let driver = samples.order(Mode::Live, &[DriverAssigned]).driver;
     let low_balance = WebhookEvent {
         id: samples::event_id(6),
         event: EventKind::WalletLowBalance,
@@ -198,12 +195,21 @@ fn examples(samples: &Samples) -> Vec<answers::Sample> {
         data: json!({ "balancePaise": 45_100, "thresholdPaise": 50_000 }),
         ..body(samples, &[], Value::Null)
     };
+    let mut all = of_orders(samples);
+    all.push(("low_balance", low_balance.event.as_str(), answers::json(&low_balance)));
+    all
+}
+
+/// The examples of events that belong to an order.
+pub(super) fn of_orders(samples: &Samples) -> Vec<answers::Sample> {
+    use EventKind::{DriverAssigned, OrderFailed, OrderOutForDelivery, OrderPickedUp};
+    let failed = [DriverAssigned, OrderPickedUp, OrderOutForDelivery, OrderFailed];
+    let driver = samples.order(Mode::Live, &[DriverAssigned]).driver;
     let bodies = [
         ("picked_up", body(samples, &failed[..2], json!({}))),
         ("created", body(samples, &[], json!({}))),
         ("assigned", body(samples, &failed[..1], json!({ "driver": driver }))),
         ("failed", body(samples, &failed, json!({ "reason": "Nobody at home" }))),
-        ("low_balance", low_balance),
     ];
     bodies.into_iter().map(|(name, body)| (name, body.event.as_str(), answers::json(&body))).collect()
 }

@@ -1,21 +1,32 @@
 //! The erased form of an event body: without personal data, and with the time of the erasure. Everything else is
 //! unchanged.
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Utc};
 use events::ProgressData;
 use serde_json::Value;
+
+use crate::written;
 
 /// The erased form of the body; none if it contains no personal data, so that its bytes stay the same.
 ///
 /// # Errors
 /// When the body is not JSON; stored bodies always are.
-pub(crate) fn erased_body(body: &[u8], at: DateTime<Utc>) -> Result<Option<Vec<u8>>, serde_json::Error> {
+pub fn erased_body(body: &[u8], at: DateTime<Utc>) -> Result<Option<Vec<u8>>, serde_json::Error> {
     let mut event: Value = serde_json::from_slice(body)?;
-    if !strip(&mut event["data"]) {
-        return Ok(None);
-    }
-    event["personalDataErasedAt"] = Value::from(at.to_rfc3339_opts(SecondsFormat::Millis, true));
-    serde_json::to_vec(&event).map(Some)
+    if strip(&mut event["data"]) { marked(event, at).map(Some) } else { Ok(None) }
+}
+
+/// The erased form of a body that was rendered from data without its erased fields.
+///
+/// # Errors
+/// When the body is not JSON.
+pub fn marked_as_erased(body: &[u8], at: DateTime<Utc>) -> Result<Vec<u8>, serde_json::Error> {
+    marked(serde_json::from_slice(body)?, at)
+}
+
+fn marked(mut event: Value, at: DateTime<Utc>) -> Result<Vec<u8>, serde_json::Error> {
+    event["personalDataErasedAt"] = Value::from(written(at));
+    serde_json::to_vec(&event)
 }
 
 /// Removes personal data. Returns whether there was any.
