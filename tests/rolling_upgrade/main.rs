@@ -6,6 +6,7 @@ mod backlog;
 mod balancer;
 mod calls;
 mod failures;
+mod feed;
 mod locks;
 mod release;
 mod rollout;
@@ -25,6 +26,7 @@ use waybill_tests::{Business, Gate, smallest_order, text};
 use backlog::{Backlog, Phase};
 use balancer::{Balancer, Origins};
 use failures::Failures;
+use feed::FeedReader;
 use release::Release;
 use rollout::{FORMER, Rollout, says};
 use traffic::Traffic;
@@ -67,10 +69,13 @@ async fn roll_out_and_back(
 
     let traffic = Traffic::start(&business, &portal_api, failures).await?;
     let rollouts = begin(stack, balancers, release, &backlog).await?;
+    let order_api = rollouts.iter().find(|rollout| rollout.service == Service::OrderApi);
+    let order_api = order_api.context("order-api is rolled out")?.new_public_url();
+    let reader = FeedReader::start(&business, &order_api)?;
     out(stack, &business, &rollouts, &backlog).await?;
     backlog.resume(Phase::New).await?;
     backlog.arrives(Phase::New).await?;
-    back(&rollouts, &backlog).await?;
+    back(stack, &business, &rollouts, &backlog, reader).await?;
     backlog.resume(Phase::Former).await?;
     backlog.arrives(Phase::Former).await?;
     let record = traffic.end().await;
@@ -161,7 +166,14 @@ async fn out(
 
 /// In the same order, so that each pair of services also runs in the opposite combination: the previous program of the
 /// first with the new program of the second.
-async fn back(rollouts: &[Rollout<'_>], backlog: &Backlog) -> anyhow::Result<()> {
+async fn back(
+    stack: &Stack,
+    business: &Business,
+    rollouts: &[Rollout<'_>],
+    backlog: &Backlog,
+    reader: FeedReader,
+) -> anyhow::Result<()> {
+    let mut reader = Some(reader);
     for rollout in rollouts {
         let began = Instant::now();
         let name = rollout.service.name();
@@ -169,6 +181,11 @@ async fn back(rollouts: &[Rollout<'_>], backlog: &Backlog) -> anyhow::Result<()>
         let sends = rollout.service == Service::WebhookDispatcher;
         if sends {
             backlog.resume(Phase::Rollback).await?;
+        }
+        if rollout.service == Service::OrderApi
+            && let Some(reader) = reader.take()
+        {
+            reader.end(stack, business).await?;
         }
         rollout.new_leaves().await.with_context(|| format!("the new {name} leaves"))?;
         if sends {

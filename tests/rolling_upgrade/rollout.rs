@@ -111,6 +111,11 @@ impl<'a> Rollout<'a> {
         self.balancer.has_served(FORMER).await
     }
 
+    /// The public origin of the new program, without the balancer.
+    pub(crate) fn new_public_url(&self) -> String {
+        self.new.public_url()
+    }
+
     /// Runs the new program with these arguments until it ends.
     pub(crate) async fn run_new(&self, arguments: &[&str]) -> anyhow::Result<std::process::Output> {
         self.new.run(arguments).await

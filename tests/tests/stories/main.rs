@@ -1,6 +1,7 @@
 //! End-to-end tests with whole stacks on real servers. One program, so that it is linked once.
 
 mod error_bodies;
+mod events_feed;
 mod faults;
 mod graceful_restart;
 mod hung_peers;

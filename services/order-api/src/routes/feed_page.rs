@@ -74,6 +74,8 @@ impl FeedCursor {
         let plain = String::from_utf8(URL_SAFE_NO_PAD.decode(packed).ok()?).ok()?;
         let mut parts = plain.split(' ');
         let at = DateTime::<Utc>::from_timestamp_micros(parts.next()?.parse().ok()?)?;
+        // PostgreSQL has no time before 4714 BC, and refuses it with an error.
+        let at = (at >= FeedPosition::BEGINNING.at).then_some(at)?;
         let after = match (parts.next(), parts.next(), parts.next()) {
             (None, ..) => None,
             (Some(sequence), Some(order), None) => Some((order.parse().ok()?, sequence.parse().ok()?)),
@@ -115,9 +117,17 @@ mod tests {
         {
             assert_eq!(FeedCursor::parse(&cursor.text()), Some(cursor));
         }
-        for bad in
-            ["", "at_", "at_!", "at_MSAx", "at_MSAxIG9yZF8", "NOW", "ord_01ARZ3NDEKTSV4RRFFQ69G5FAV", "evt_"]
-        {
+        for bad in [
+            "",
+            "at_",
+            "at_!",
+            "at_MSAx",
+            "at_MSAxIG9yZF8",
+            "at_LTE",
+            "NOW",
+            "ord_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+            "evt_",
+        ] {
             assert_eq!(FeedCursor::parse(bad), None, "{bad}");
         }
     }

@@ -98,7 +98,8 @@ fn occurred_at(fields: &Fields<'_>, now: DateTime<Utc>) -> Option<DateTime<Utc>>
         fields.reject("occurredAt", "out_of_range", "occurredAt must not lie in the future.");
         return None;
     }
-    Some(time)
+    // As the database stores it: the webhook and the events feed must have the same bytes. Leap seconds become the next one.
+    DateTime::from_timestamp_micros(time.timestamp_micros())
 }
 
 fn read_driver(fields: &Fields<'_>) -> Option<Driver> {

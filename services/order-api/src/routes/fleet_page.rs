@@ -87,6 +87,8 @@ impl FleetCursor {
         let plain = String::from_utf8(URL_SAFE_NO_PAD.decode(packed).ok()?).ok()?;
         let (micros, id) = plain.split_once(' ')?;
         let updated_at = DateTime::<Utc>::from_timestamp_micros(micros.parse().ok()?)?;
+        // PostgreSQL has no time before 4714 BC, and refuses it with an error.
+        let updated_at = (updated_at >= DateTime::UNIX_EPOCH).then_some(updated_at)?;
         Some(Self::At(ChangePosition { updated_at, id: id.parse().ok()? }))
     }
 

@@ -8,10 +8,11 @@ use super::page::{STYLE, initial};
 use super::prose::{Prose, prose};
 
 /// The last path segment, the title and the text of each guide.
-const GUIDES: [(&str, &str, &str); 6] = [
+const GUIDES: [(&str, &str, &str); 7] = [
     ("quick-start", "Quick start", include_str!("../../../../../proto-docs/integrators/quick-start.md")),
     ("go-live", "Go-live guide", include_str!("../../../../../proto-docs/integrators/go-live.md")),
     ("webhooks", "Webhooks", include_str!("../../../../../proto-docs/integrators/webhooks.md")),
+    ("catching-up", "Catching up", include_str!("../../../../../proto-docs/integrators/catching-up.md")),
     (
         "test-orders",
         "Test orders and timeline",

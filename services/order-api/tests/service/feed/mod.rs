@@ -194,6 +194,20 @@ async fn events_of_the_other_mode_are_passed_over_in_parts() {
     assert_eq!(all[0]["order"]["orderReference"], "live");
     let first = reader.page("?limit=1").await;
     assert_eq!((&first["data"], &first["hasMore"]), (&json!([]), &json!(true)), "the first thousand");
+    let explain = format!(
+        "SET enable_seqscan = off; SET enable_bitmapscan = off;
+         EXPLAIN (COSTS OFF) SELECT event_id FROM order_events
+         WHERE business_id = '{}' AND coalesce(feed_at, recorded_at) < now()
+             AND (coalesce(feed_at, recorded_at), order_id, sequence) > (now() - interval '1 hour', '', 0)
+         ORDER BY coalesce(feed_at, recorded_at), order_id, sequence LIMIT 1000",
+        business.id
+    );
+    let plan = local_stack::query(service.settings.database.url.expose(), &explain).await.unwrap();
+    assert!(
+        plan.contains("order_events_feed") && plan.contains("Index Cond") && plan.contains("ROW("),
+        "{plan}"
+    );
+    assert!(!plan.contains("Sort") && !plan.contains("Filter"), "{plan}");
     // It does not wait while there may be more.
     let waited = reader.page("?limit=1&waitSeconds=25").await;
     assert_eq!(waited, first);
