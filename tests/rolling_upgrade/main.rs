@@ -75,7 +75,8 @@ async fn roll_out_and_back(
     out(stack, &business, &rollouts, &backlog).await?;
     backlog.resume(Phase::New).await?;
     backlog.arrives(Phase::New).await?;
-    back(stack, &business, &rollouts, &backlog, reader).await?;
+    reader.end(stack, &business).await?;
+    back(&rollouts, &backlog).await?;
     backlog.resume(Phase::Former).await?;
     backlog.arrives(Phase::Former).await?;
     let record = traffic.end().await;
@@ -166,14 +167,7 @@ async fn out(
 
 /// In the same order, so that each pair of services also runs in the opposite combination: the previous program of the
 /// first with the new program of the second.
-async fn back(
-    stack: &Stack,
-    business: &Business,
-    rollouts: &[Rollout<'_>],
-    backlog: &Backlog,
-    reader: FeedReader,
-) -> anyhow::Result<()> {
-    let mut reader = Some(reader);
+async fn back(rollouts: &[Rollout<'_>], backlog: &Backlog) -> anyhow::Result<()> {
     for rollout in rollouts {
         let began = Instant::now();
         let name = rollout.service.name();
@@ -181,11 +175,6 @@ async fn back(
         let sends = rollout.service == Service::WebhookDispatcher;
         if sends {
             backlog.resume(Phase::Rollback).await?;
-        }
-        if rollout.service == Service::OrderApi
-            && let Some(reader) = reader.take()
-        {
-            reader.end(stack, business).await?;
         }
         rollout.new_leaves().await.with_context(|| format!("the new {name} leaves"))?;
         if sends {
