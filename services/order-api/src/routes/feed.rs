@@ -37,7 +37,7 @@ pub(super) async fn list(state: Data<State>, request: HttpRequest) -> Result<Htt
     let cursor =
         query.starting_after.as_deref().map(|text| FeedCursor::parse(text).ok_or_else(unknown_cursor));
     let start = start(&state, &caller, cursor.transpose()?).await?;
-    let request = FeedRequest {
+    let page = FeedRequest {
         business: caller.business_id,
         key: caller.key_id,
         filter: FeedFilter { mode: caller.mode, kinds: query.kinds },
@@ -45,8 +45,12 @@ pub(super) async fn list(state: Data<State>, request: HttpRequest) -> Result<Htt
         limit: query.limit,
         wait: query.wait,
     };
-    let slice = feed::page(&state, &request).await.map_err(errors::from_feed)?;
-    let next = slice.end.unwrap_or(request.start);
+    let slice = feed::page(&state, &page).await.map_err(errors::from_feed)?;
+    if !page.wait.is_zero() {
+        // The key may have been revoked while the call waited.
+        authenticate::identify(&state, &request).await?;
+    }
+    let next = slice.end.unwrap_or(page.start);
     let bodies = slice.events.iter().map(|event| feed_page::body(&state.tracking_urls, event));
     let bodies = bodies.collect::<Result<Vec<_>, _>>().map_err(ApiError::internal)?;
     answer(&state, feed_page::page(&bodies, slice.has_more, next))

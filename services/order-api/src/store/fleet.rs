@@ -74,7 +74,8 @@ type Bound = diesel::dsl::AsExprOf<DateTime<Utc>, Timestamptz>;
 ///
 /// A change that is not visible yet is not older than the oldest running transaction ([`changed_at`]) of this
 /// database's own role, the only one that writes. A dump only reads, so it must not delay the fleet. PostgreSQL lists a
-/// transaction a moment after its start; the margin covers that moment.
+/// transaction a moment after its start; the margin covers that moment. The time is that of the statement's arrival, before
+/// the transactions are listed: a later one could be later than a change of a transaction that began meanwhile.
 pub(super) async fn complete_until(conn: &mut AsyncPgConnection) -> Result<DateTime<Utc>, StoreError> {
     #[derive(QueryableByName)]
     struct Complete {
@@ -82,7 +83,7 @@ pub(super) async fn complete_until(conn: &mut AsyncPgConnection) -> Result<DateT
         until: DateTime<Utc>,
     }
     let complete: Complete = sql_query(
-        "SELECT least(min(xact_start), clock_timestamp() - interval '200 milliseconds') AS until \
+        "SELECT least(min(xact_start), statement_timestamp() - interval '200 milliseconds') AS until \
          FROM pg_stat_activity WHERE datname = current_database() AND usename = current_user \
          AND backend_type = 'client backend' AND application_name <> 'pg_dump' AND pid <> pg_backend_pid()",
     )

@@ -29,7 +29,8 @@ const APPEND: &str = "
     FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS new (
         order_id, sequence, event_id, business_id, kind, status, cod_status, data, occurred_at, recorded_at)";
 
-/// Adds events, each in the feed not before its predecessor, even when the database's clock was set back. The primary key ensures that each sequence number is used once.
+/// Adds events. In the feed, each follows its predecessor, even when the database's clock was set back. The primary key
+/// ensures that each sequence number is used once.
 pub async fn append(mut conn: &AsyncPgConnection, events: &[OrderEvent]) -> Result<(), StoreError> {
     bind(statement(APPEND), events).execute(&mut conn).await?;
     Ok(())
