@@ -48,12 +48,13 @@ fn ids<'a>(placed: impl Iterator<Item = &'a Placed>) -> Vec<String> {
 
 /// Every accepted order exactly once, and each live one paid once.
 async fn orders_are_there_once(stack: &Stack, business: &Business, placed: &[Placed]) -> anyhow::Result<()> {
-    let rows = "SELECT id FROM orders WHERE placement = 'placed' ORDER BY id";
-    let rows = lines(stack, Service::OrderApi, rows).await?;
+    let id = &business.portal.business_id;
+    let rows =
+        format!("SELECT id FROM orders WHERE business_id = '{id}' AND placement = 'placed' ORDER BY id");
+    let rows = lines(stack, Service::OrderApi, &rows).await?;
     // In addition to the traffic: the first test order, and the held one.
     let others = format!(
-        "SELECT id FROM orders WHERE order_reference IN ('first-test-order', '{HELD}') AND business_id = '{}'",
-        business.portal.business_id
+        "SELECT id FROM orders WHERE order_reference IN ('first-test-order', '{HELD}') AND business_id = '{id}'"
     );
     let mut known = lines(stack, Service::OrderApi, &others).await?;
     ensure!(known.len() == 2, "{known:?}");

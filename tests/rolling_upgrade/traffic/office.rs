@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
-use demo::clients::{Integration, Operator, Portal};
+use demo::clients::{Api, Integration, Operator, Portal};
 use demo::eventually;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -14,8 +14,8 @@ use super::orders::{End, Placed};
 
 /// The amount of each top-up and each credit.
 const AMOUNT: i64 = 1_000;
-/// Rounds of work in one session: an account has a limited number of log-ins.
-const SESSION: i64 = 10;
+/// People who log in by turns: each may do so a hundred times in a quarter of an hour.
+const PEOPLE: usize = 4;
 /// How long a revoked key may still be accepted.
 const REVOKED_AFTER: Duration = Duration::from_secs(5);
 /// The balance never falls this low, so an endpoint for this event gets no webhooks.
@@ -25,7 +25,8 @@ pub(super) struct Office {
     name: String,
     portal_api: String,
     order_api: String,
-    email: String,
+    /// The e-mails of its people.
+    people: Vec<String>,
     operator: Operator,
     shop_endpoint: String,
     hook_url: String,
@@ -52,40 +53,37 @@ impl Office {
         let endpoint = json!({ "url": business.hook_url, "events": [RARE_EVENT] });
         let endpoint = business.portal.post("/webhook-endpoints", &endpoint).await?.expect(201)?;
         Ok(Self {
-            name,
             portal_api: portal_api.to_owned(),
             order_api: business.order_api().to_owned(),
-            email: business.email.clone(),
+            people: people(&name, business, portal_api).await?,
             operator: business.operator.clone(),
             shop_endpoint: business.endpoint_id.clone(),
             hook_url: business.hook_url.clone(),
             endpoint: text(&endpoint, "id")?,
+            name,
             record: OfficeRecord::default(),
         })
     }
 
     pub(super) async fn work_steadily(mut self, enough: &AtomicBool) -> anyhow::Result<OfficeRecord> {
-        let (portal_api, email) = (self.portal_api.clone(), self.email.clone());
-        let log_in = async || Portal::log_in(&portal_api, &email, PASSWORD).await;
-        let mut portal = log_in().await?;
+        let mut people = self.people.clone().into_iter().cycle();
         for number in 0.. {
             if enough.load(Ordering::Relaxed) {
                 break;
             }
             let name = format!("{}-{number}", self.name);
-            if number % SESSION == SESSION - 1 {
-                portal = log_in().await.with_context(|| name.clone())?;
-            }
-            self.works(&portal, &name, number).await.with_context(|| name.clone())?;
+            let email = people.next().context("no people")?;
+            self.works(&email, &name, number).await.with_context(|| name.clone())?;
         }
         Ok(self.record)
     }
 
-    async fn works(&mut self, portal: &Portal, name: &str, number: i64) -> anyhow::Result<()> {
-        looks(portal).await.context("status and orders")?;
-        self.pays_in(portal, name).await.context("money")?;
-        self.changes_keys(portal, name).await.context("keys")?;
-        self.changes_endpoints(portal, number).await.context("endpoints")?;
+    async fn works(&mut self, email: &str, name: &str, number: i64) -> anyhow::Result<()> {
+        let portal = Portal::log_in(&self.portal_api, email, PASSWORD).await?;
+        looks(&portal).await.context("status and orders")?;
+        self.pays_in(&portal, name).await.context("money")?;
+        self.changes_keys(&portal, name).await.context("keys")?;
+        self.changes_endpoints(&portal, number).await.context("endpoints")?;
         let mut profile = pickup_profile();
         profile["contactName"] = json!(name);
         portal.put("/pickup-profile", &profile).await.context("pickup profile")?;
@@ -183,6 +181,24 @@ impl Office {
         ensure!(line["maxPerSecond"] == limit, "{line}");
         Ok(())
     }
+}
+
+/// Invites them. They may do everything that an office does.
+async fn people(office: &str, business: &Business, portal_api: &str) -> anyhow::Result<Vec<String>> {
+    let api = Api::new(portal_api.to_owned())?;
+    let mut people = Vec::new();
+    for number in 0..PEOPLE {
+        let email = format!("{number}.{office}.{}", business.email);
+        let invitation = json!({ "email": email, "role": "owner" });
+        let invited = business.portal.post("/invitations", &invitation).await?.expect(201)?;
+        let link = text(&invited, "url")?;
+        let token = link.split_once("#token=").context("a link without a token")?.1;
+        let accept = api.request(Method::POST, "/v1/portal/invitations/accept");
+        let account = json!({ "token": token, "password": PASSWORD });
+        api.send(accept.json(&account)).await?.expect(201)?;
+        people.push(email);
+    }
+    Ok(people)
 }
 
 async fn looks(portal: &Portal) -> anyhow::Result<()> {
