@@ -19,6 +19,8 @@ RENDERED := $(or $(CARGO_TARGET_DIR),target)/manifests
 WEB := services/portal-web
 NODE_MODULES := $(WEB)/node_modules/.package-lock.json
 PAGES := $(WEB)/dist/index.html
+CLIENT_TS := proto-docs/clients/typescript
+CLIENT_TS_MODULES := $(CLIENT_TS)/node_modules/.package-lock.json
 NEXTEST := $(or $(shell command -v cargo-nextest),$(TOOLS)/nextest/bin/cargo-nextest)
 DENY_OPTIONS := --all-features --config .deny.toml
 
@@ -61,12 +63,13 @@ test-pages: programs $(PAGES) ## The portal's pages in a real browser, on their 
 test-api: programs $(SCHEMATHESIS) ## Schemathesis against the OpenAPI document, on its own stack; 2 min
 	SCHEMATHESIS=$(abspath $(SCHEMATHESIS)) $(PROGRAMS)/with-business -- sh tests/api/run.sh
 
-openapi: programs $(NODE_MODULES) ## Generate proto-docs/openapi/ from the code, and the pages' types from it
+openapi: programs $(NODE_MODULES) $(CLIENT_TS_MODULES) ## Generate proto-docs/openapi/ from the code, and the types of the pages and clients from it
 	$(PROGRAMS)/order-api openapi > target/order-api.json
 	mv target/order-api.json proto-docs/openapi/order-api.json
 	$(PROGRAMS)/portal-api openapi > target/portal-api.json
 	mv target/portal-api.json proto-docs/openapi/portal-api.json
 	npm --prefix $(WEB) run api
+	npm --prefix $(CLIENT_TS) run api
 
 asyncapi: programs ## Generate proto-docs/asyncapi/ from the code
 	mkdir -p proto-docs/asyncapi
@@ -94,13 +97,14 @@ bench: packages toolchain ## Benchmarks next to a baseline of the same run, into
 	cargo build --release --workspace --bins
 	cargo bench --package waybill-tests --bench compare -- $(if $(ONLY),--only $(ONLY)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ORDERS),--orders $(ORDERS)) $(if $(DELIVERIES),--deliveries $(DELIVERIES))
 
-lint: packages toolchain $(NODE_MODULES) lint-yaml lint-shell lint-api lint-deploy ## Formatting, clippy, biome, the pages' types, and all linters below; warnings are failures; 60 s
+lint: packages toolchain $(NODE_MODULES) $(CLIENT_TS_MODULES) lint-yaml lint-shell lint-api lint-deploy ## Formatting, clippy, biome, the pages' types, and all linters below; warnings are failures; 60 s
 	cargo fmt --all --check
 	clippy-driver --version
 	mkdir -p $(dir $(WARNINGS))
 	bash -o pipefail -c 'cargo build --workspace --all-targets 2>&1 | tee $(WARNINGS)'
 	! grep '^warning' $(WARNINGS)
 	npm --prefix $(WEB) run check
+	npm --prefix $(CLIENT_TS) run check
 
 lint-yaml: $(LINTERS_PYTHON) ## yamllint, for every YAML file; 2 s
 	git ls-files -z '*.yaml' '*.yml' | xargs -0 $(LINTERS)/python/bin/yamllint --strict --config-file .config/linters/yamllint.yaml
@@ -200,6 +204,11 @@ $(TOOLS)/nextest/bin/cargo-nextest: tests/requirements.txt
 $(NODE_MODULES): $(WEB)/package.json $(WEB)/package-lock.json
 	@sh crates/local-stack/install-system-packages.sh node
 	npm --prefix $(WEB) ci --no-audit --no-fund
+	@touch $@
+
+$(CLIENT_TS_MODULES): $(CLIENT_TS)/package.json $(CLIENT_TS)/package-lock.json
+	@sh crates/local-stack/install-system-packages.sh node
+	npm --prefix $(CLIENT_TS) ci --no-audit --no-fund
 	@touch $@
 
 $(PAGES): $(NODE_MODULES) $(shell find $(WEB) \( -name node_modules -o -name dist -o -name tests \) -prune -o -type f -print)
