@@ -1,0 +1,128 @@
+/** What a call can fail with. `code` is for programs and stays the same; `message` is for people. */
+import { safeText } from "./redact.js";
+import type { ErrorBody, ExistingOrder, FieldError, Warning } from "./types.js";
+
+/** The base of every error of this package, except wrong arguments (`TypeError`). */
+export class WaybillError extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+  ) {
+    super(safeText(message));
+    this.name = new.target.name;
+  }
+}
+
+/** No usable answer: the outcome is unknown. Repeat the call with the same key and body. */
+export class NoAnswerError extends WaybillError {
+  constructor(
+    override readonly code: "timeout" | "unreachable" | "unusable_answer",
+    message: string,
+  ) {
+    super(code, message);
+  }
+}
+
+/** An answer that is no success. */
+export class ApiError extends WaybillError {
+  /** Names the request in the service's logs; include it when you ask for help. */
+  readonly requestId: string | undefined;
+  /** Every error of the request at once (400). */
+  readonly errors: readonly FieldError[];
+  readonly warnings: readonly Warning[];
+  /** The open items of the go-live list (403 `live_api_locked`). */
+  readonly missing: readonly string[];
+  /** 402: the missing amount, the balance and the fee. */
+  readonly shortfallPaise: number | undefined;
+  readonly balancePaise: number | undefined;
+  readonly requiredPaise: number | undefined;
+
+  constructor(
+    readonly status: number,
+    body: Partial<ErrorBody>,
+    requestId: string | undefined,
+    readonly retryAfterMs: number | undefined,
+  ) {
+    super(body.code ?? `http_${status}`, body.message || `The service answered ${status}.`);
+    this.requestId = body.requestId ?? requestId;
+    this.errors = body.errors ?? [];
+    this.warnings = body.warnings ?? [];
+    this.missing = body.missing ?? [];
+    this.shortfallPaise = body.shortfallPaise;
+    this.balancePaise = body.balancePaise;
+    this.requiredPaise = body.requiredPaise;
+  }
+}
+
+/** 400, 413, 415, 422 and the like: correct the request. */
+export class InvalidRequestError extends ApiError {}
+/** 401: check the key. */
+export class AuthenticationError extends ApiError {}
+/** 402: top up `shortfallPaise`, then repeat. */
+export class InsufficientBalanceError extends ApiError {}
+/** 403: complete the items in `missing`, or use a key of the other mode. */
+export class PermissionError extends ApiError {}
+export class NotFoundError extends ApiError {}
+export class ConflictError extends ApiError {}
+export class RateLimitError extends ApiError {}
+/** 408 and 5xx: the outcome is unknown. Repeat the call with the same key and body. */
+export class ServerError extends ApiError {}
+
+/** 409 `order_reference_exists`: the delivery exists; save the details in `order`. */
+export class OrderExistsError extends ConflictError {
+  constructor(
+    status: number,
+    body: Partial<ErrorBody>,
+    requestId: string | undefined,
+    readonly order: ExistingOrder,
+  ) {
+    super(status, body, requestId, undefined);
+  }
+}
+
+const BY_STATUS: Record<number, typeof ApiError> = {
+  401: AuthenticationError,
+  402: InsufficientBalanceError,
+  403: PermissionError,
+  404: NotFoundError,
+  408: ServerError,
+  409: ConflictError,
+  429: RateLimitError,
+};
+
+export function errorOf(
+  status: number,
+  body: Partial<ErrorBody>,
+  requestId?: string,
+  retryAfterMs?: number,
+): ApiError {
+  if (status === 409 && body.code === "order_reference_exists" && body.order) {
+    return new OrderExistsError(status, body, requestId, body.order);
+  }
+  const fallback = status >= 500 ? ServerError : status >= 400 ? InvalidRequestError : ApiError;
+  return new (BY_STATUS[status] ?? fallback)(status, body, requestId, retryAfterMs);
+}
+
+/** Why a webhook was refused. Answer 401 in every case; the reason is for your own log. */
+export type RefusalReason =
+  | "missing_headers"
+  | "malformed_timestamp"
+  | "too_old"
+  | "too_new"
+  | "mismatch"
+  | "not_an_event";
+
+const REASONS: Record<RefusalReason, string> = {
+  missing_headers: "a signature header is missing; check the header prefix, and proxies that remove headers",
+  malformed_timestamp: "the timestamp is not a number of Unix seconds",
+  too_old: "the webhook was signed too long ago; check the clock of this machine",
+  too_new: "the webhook was signed in the future; check the clock of this machine",
+  mismatch: "the signature does not match; check the secret, and pass the raw bytes of the body",
+  not_an_event: "the signed body is not an event",
+};
+
+export class WebhookError extends WaybillError {
+  constructor(readonly reason: RefusalReason) {
+    super(reason, REASONS[reason]);
+  }
+}

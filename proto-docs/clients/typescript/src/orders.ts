@@ -1,0 +1,108 @@
+/** The calls about orders. */
+import type { Transport } from "./transport.js";
+import type {
+  NewOrder,
+  Order,
+  OrderCreated,
+  OrderFilters,
+  SimulatedEvent,
+  SimulatedOrder,
+  TimelineEntry,
+  TimelineFilters,
+} from "./types.js";
+
+export interface CallOptions {
+  signal?: AbortSignal;
+}
+
+export interface CreateOptions extends CallOptions {
+  /** Stable for the local order, such as `<website>-<order id>`. Use the same key for every attempt. */
+  idempotencyKey: string;
+}
+
+/** `replayed`: the order already existed, and this is the answer to its first request. */
+export type Created = OrderCreated & { replayed: boolean };
+
+interface Page<Entry> {
+  data: Entry[];
+  hasMore: boolean;
+  next?: string;
+}
+
+export class Orders {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Creates one delivery. Pass a text to send the stored bytes of an earlier attempt. */
+  async create(order: NewOrder | string, options: CreateOptions): Promise<Created> {
+    const { idempotencyKey, signal } = options;
+    if (typeof idempotencyKey !== "string" || !/^[!-~]([ -~]{0,253}[!-~])?$/.test(idempotencyKey)) {
+      throw new TypeError("idempotencyKey must be 1 to 255 printable ASCII characters, stable for the order");
+    }
+    const body = typeof order === "string" ? order : JSON.stringify(order);
+    const path = "/integration/orders";
+    const call = { method: "POST", path, body, idempotencyKey, repeatable: true, signal } as const;
+    const answer = await this.#transport.send<OrderCreated>(call);
+    return { ...answer.body, replayed: answer.headers.get("idempotent-replayed") === "true" };
+  }
+
+  async get(id: string, options: CallOptions = {}): Promise<Order> {
+    const call = { method: "GET", path: pathOf(id), repeatable: true, ...options } as const;
+    return (await this.#transport.send<Order>(call)).body;
+  }
+
+  /** All orders that match: newest first, or with `updatedAfter` by their last change, oldest first. */
+  list(filters: OrderFilters = {}, options: CallOptions = {}): AsyncGenerator<Order, void, void> {
+    return this.#pages<Order>("/integration/orders", filters, options);
+  }
+
+  /** Everything that happened to an order, oldest first. */
+  timeline(
+    id: string,
+    filters: TimelineFilters = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<TimelineEntry, void, void> {
+    return this.#pages<TimelineEntry>(`${pathOf(id)}/events`, filters, options);
+  }
+
+  /** Cancels an order before its pickup. A repeated call returns the same order. */
+  async cancel(id: string, options: CallOptions & { reason?: string } = {}): Promise<Order> {
+    const { reason, signal } = options;
+    const body = JSON.stringify(reason === undefined ? {} : { reason });
+    const path = `${pathOf(id)}/cancel`;
+    const call = { method: "POST", path, body, repeatable: true, signal } as const;
+    return (await this.#transport.send<Order>(call)).body;
+  }
+
+  /** Moves a test order. A lost answer is an error, because a second move would not be the same. */
+  async simulate(id: string, event: SimulatedEvent, options: CallOptions = {}): Promise<SimulatedOrder> {
+    const body = JSON.stringify({ event });
+    const path = `${pathOf(id)}/simulate`;
+    const call = { method: "POST", path, body, repeatable: false, ...options } as const;
+    return (await this.#transport.send<SimulatedOrder>(call)).body;
+  }
+
+  async *#pages<Entry extends { id: string }>(
+    path: string,
+    filters: OrderFilters | TimelineFilters,
+    { signal }: CallOptions,
+  ): AsyncGenerator<Entry, void, void> {
+    let startingAfter = filters.startingAfter;
+    for (;;) {
+      const query = { limit: 100, ...filters, startingAfter };
+      const call = { method: "GET", path, query, repeatable: true, signal } as const;
+      const { body } = await this.#transport.send<Page<Entry>>(call);
+      yield* body.data;
+      startingAfter = body.next ?? body.data.at(-1)?.id;
+      if (!body.hasMore || startingAfter === undefined) return;
+    }
+  }
+}
+
+function pathOf(id: string): string {
+  if (!/^ord_\w{1,64}$/.test(id)) throw new TypeError("the order's id must begin with ord_");
+  return `/integration/orders/${id}`;
+}

@@ -1,0 +1,16 @@
+/** Keeps keys and secrets out of messages and dumps. */
+
+const SECRET = /\b(sk_(?:test|live)_|whsec_)[A-Za-z0-9_+/=-]+/g;
+const MESSAGE_MAX_CHARS = 500;
+
+/** Replaces API keys and signing secrets, as `sk_test_…`. */
+export function redact(text: string): string {
+  return text.replace(SECRET, "$1…");
+}
+
+/** Makes a text from outside safe to store and show: short, on one line, without secrets. */
+export function safeText(text: string): string {
+  return redact(text)
+    .replace(/\p{Cc}+/gu, " ")
+    .slice(0, MESSAGE_MAX_CHARS);
+}

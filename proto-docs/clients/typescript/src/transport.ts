@@ -1,0 +1,246 @@
+/** Sends a call, repeats it where that is safe, and turns answers into values or errors. */
+import { errorOf, NoAnswerError, WaybillError } from "./errors.js";
+import { redact } from "./redact.js";
+import { ATTEMPTS_MAX, hadNoEffect, isTransient, pauseMs, readRetryAfter } from "./retry.js";
+import type { Mode } from "./types.js";
+import { VERSION } from "./version.js";
+
+/** A page of 100 orders of the largest size stays below it. */
+const ANSWER_MAX_BYTES = 64 * 1024 * 1024;
+
+/** What a hook sees. Keys are redacted; bodies are left out, because they contain personal data. */
+export interface Exchange {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Counts from 1. */
+  readonly attempt: number;
+}
+
+export interface ExchangeResult extends Exchange {
+  readonly durationMs: number;
+  readonly status: number | undefined;
+  readonly requestId: string | undefined;
+  readonly error: WaybillError | undefined;
+}
+
+export interface ClientOptions {
+  /** `sk_test_…` or `sk_live_…`; it decides the mode. */
+  apiKey: string;
+  /** Ends with `/v1`. */
+  baseUrl: string;
+  /** The longest time for one attempt. The default is 15 s; the service may take 5 s to answer a repeated key. */
+  attemptTimeoutMs?: number;
+  /** The longest time for a call with all its repetitions. The default is 60 s. */
+  deadlineMs?: number;
+  /** Added to the user agent, such as `my-shop/2.1`. */
+  appInfo?: string;
+  /** An error that a hook throws ends the call. */
+  onRequest?: (exchange: Exchange) => void;
+  onResponse?: (result: ExchangeResult) => void;
+  /** For tests. */
+  environment?: Partial<Environment>;
+}
+
+/** The clock, the waiting and the randomness of the client. */
+export interface Environment {
+  nowMs(): number;
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** From 0 to 1. */
+  jitter(): number;
+}
+
+export const REAL: Environment = {
+  nowMs: () => Date.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      const stop = () => {
+        clearTimeout(timer);
+        reject(signal?.reason);
+      };
+      const timer = setTimeout(() => {
+        signal?.removeEventListener("abort", stop);
+        resolve();
+      }, ms);
+      signal?.addEventListener("abort", stop, { once: true });
+    }),
+  jitter: () => Math.random(),
+};
+
+export interface Call {
+  method: "GET" | "POST";
+  path: string;
+  query?: Readonly<Record<string, string | number | undefined>> | undefined;
+  body?: string | undefined;
+  idempotencyKey?: string | undefined;
+  /** Whether repeating the call has the same effect as sending it once. */
+  repeatable: boolean;
+  /** The answer may take so much longer than others, because the call waits for events. */
+  waitMs?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export interface Answer<Body> {
+  body: Body;
+  headers: Headers;
+}
+
+export class Transport {
+  readonly mode: Mode;
+  readonly deadlineMs: number;
+  readonly environment: Environment;
+  // Private fields are invisible to `util.inspect` and `JSON.stringify`.
+  readonly #authorization: string;
+  readonly #baseUrl: string;
+  readonly #attemptTimeoutMs: number;
+  readonly #userAgent: string;
+  readonly #onRequest: ClientOptions["onRequest"];
+  readonly #onResponse: ClientOptions["onResponse"];
+
+  constructor(options: ClientOptions) {
+    const mode = /^sk_(test|live)_[\w-]{8,200}$/.exec(options.apiKey ?? "")?.[1];
+    // The text is not quoted: it may be a key with a typing error.
+    if (!mode) throw new TypeError("apiKey must be an API key, sk_test_… or sk_live_…, without white space");
+    this.mode = mode as Mode;
+    this.#authorization = `Bearer ${options.apiKey}`;
+    this.#baseUrl = readBaseUrl(options.baseUrl);
+    this.#attemptTimeoutMs = positive("attemptTimeoutMs", options.attemptTimeoutMs ?? 15_000);
+    this.deadlineMs = positive("deadlineMs", options.deadlineMs ?? 60_000);
+    this.environment = { ...REAL, ...options.environment };
+    const app = options.appInfo ? ` ${options.appInfo}` : "";
+    this.#userAgent = `waybill-typescript/${VERSION} node/${process.versions.node}${app}`;
+    this.#onRequest = options.onRequest;
+    this.#onResponse = options.onResponse;
+  }
+
+  /** Every attempt sends the same bytes and the same key. */
+  async send<Body>(call: Call): Promise<Answer<Body>> {
+    const { nowMs, sleep, jitter } = this.environment;
+    const endsAt = nowMs() + this.deadlineMs + (call.waitMs ?? 0);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#attempt<Body>(call, attempt, endsAt - nowMs());
+      } catch (error) {
+        const again = call.repeatable ? isTransient(error) : hadNoEffect(error);
+        if (!again || attempt >= ATTEMPTS_MAX) throw error;
+        const pause = pauseMs(attempt, error, jitter());
+        if (nowMs() + pause >= endsAt) throw error;
+        await sleep(pause, call.signal);
+      }
+    }
+  }
+
+  async #attempt<Body>(call: Call, attempt: number, leftMs: number): Promise<Answer<Body>> {
+    const url = this.#baseUrl + call.path + queryOf(call.query);
+    const headers = this.#headers(call);
+    const shown = {
+      method: call.method,
+      url: redact(url),
+      headers: { ...headers, authorization: redact(this.#authorization) },
+      attempt,
+    };
+    this.#onRequest?.(shown);
+    const startedAt = this.environment.nowMs();
+    let response: Response | undefined;
+    let error: WaybillError | undefined;
+    try {
+      const timeoutMs = Math.max(1, Math.min(leftMs, this.#attemptTimeoutMs + (call.waitMs ?? 0)));
+      const timeout = AbortSignal.timeout(timeoutMs);
+      const signal = call.signal ? AbortSignal.any([call.signal, timeout]) : timeout;
+      const { method, body } = call;
+      // A redirect would send the order and the key to another server.
+      response = await fetch(url, { method, headers, body: body ?? null, signal, redirect: "manual" });
+      return await this.#read<Body>(response);
+    } catch (cause) {
+      call.signal?.throwIfAborted();
+      error = cause instanceof WaybillError ? cause : noAnswer(cause);
+      throw error;
+    } finally {
+      const durationMs = this.environment.nowMs() - startedAt;
+      const requestId = response?.headers.get("request-id") ?? undefined;
+      this.#onResponse?.({ ...shown, durationMs, status: response?.status, requestId, error });
+    }
+  }
+
+  #headers(call: Call): Record<string, string> {
+    const headers: Record<string, string> = {
+      authorization: this.#authorization,
+      accept: "application/json",
+      "user-agent": this.#userAgent,
+    };
+    if (call.body !== undefined) headers["content-type"] = "application/json";
+    if (call.idempotencyKey !== undefined) headers["idempotency-key"] = call.idempotencyKey;
+    return headers;
+  }
+
+  async #read<Body>(response: Response): Promise<Answer<Body>> {
+    const text = await readText(response);
+    const { status, headers } = response;
+    if (response.ok) return { body: parseObject(text) as Body, headers };
+    const retryAfter = readRetryAfter(headers.get("retry-after"), this.environment.nowMs());
+    let body = {};
+    try {
+      body = parseObject(text);
+    } catch {
+      // A proxy in front of the service answered: the status says enough.
+    }
+    throw errorOf(status, body, headers.get("request-id") ?? undefined, retryAfter);
+  }
+}
+
+async function readText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of response.body ?? []) {
+    length += chunk.byteLength;
+    if (length > ANSWER_MAX_BYTES) throw unusable();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function parseObject(text: string): object {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw unusable();
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw unusable();
+  return value;
+}
+
+function unusable(): NoAnswerError {
+  return new NoAnswerError("unusable_answer", "The service's answer cannot be read.");
+}
+
+/** Leaves out the error's own text, because it contains addresses. */
+function noAnswer(cause: unknown): NoAnswerError {
+  const timedOut = cause instanceof Error && cause.name === "TimeoutError";
+  return timedOut
+    ? new NoAnswerError("timeout", "The service did not answer in time.")
+    : new NoAnswerError("unreachable", "The service is unreachable, or closed the connection.");
+}
+
+function queryOf(query: Call["query"]): string {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value !== undefined) given.set(name, String(value));
+  }
+  return given.size === 0 ? "" : `?${given}`;
+}
+
+function readBaseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const plain = url && !url.username && !url.password && !url.search && !url.hash;
+  if (!plain || !/^https?:$/.test(url.protocol) || !/\/v1\/?$/.test(url.pathname)) {
+    throw new TypeError("baseUrl must be an http or https URL that ends with /v1");
+  }
+  return url.href.replace(/\/$/, "");
+}
+
+function positive(name: string, value: number): number {
+  if (!Number.isFinite(value) || value <= 0) throw new TypeError(`${name} must be a positive number`);
+  return value;
+}

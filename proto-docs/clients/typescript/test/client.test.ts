@@ -1,0 +1,231 @@
+/** The client against a real stack, directly and through a proxy that fails. */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, before, beforeEach, describe, test } from "node:test";
+import { inspect } from "node:util";
+import {
+  ApiError,
+  AuthenticationError,
+  ConflictError,
+  type ExchangeResult,
+  InvalidRequestError,
+  NoAnswerError,
+  OrderExistsError,
+  PermissionError,
+  ServerError,
+  Waybill,
+} from "@waybill/client";
+import {
+  BASE_URL,
+  client,
+  type Fault,
+  FaultyProxy,
+  LIVE_KEY,
+  newOrder,
+  newReference,
+  ordersAndDebits,
+  TEST_KEY,
+} from "./support.js";
+
+const test_ = client(TEST_KEY);
+const live = client(LIVE_KEY);
+
+async function failure<E extends Error>(
+  type: new (...args: never[]) => E,
+  call: Promise<unknown>,
+): Promise<E> {
+  const error = await call.then(
+    () => undefined,
+    (thrown) => thrown,
+  );
+  assert.ok(error instanceof type, `${inspect(error)} is no ${type.name}`);
+  return error;
+}
+
+describe("through a network that fails", () => {
+  let proxy: FaultyProxy;
+  before(async () => {
+    proxy = await FaultyProxy.start();
+  });
+  after(() => proxy.close());
+  beforeEach(() => {
+    proxy.faults = [];
+    proxy.seen = [];
+    proxy.retryAfter = "0";
+  });
+
+  const faults: Fault[][] = [["cut-before"], ["cut-after"], ["hang"], [429], [503], [500], [408]];
+  for (const sequence of [...faults, ["cut-after", 503, "cut-after", 429] as Fault[]]) {
+    test(`${sequence.join(", ")}: one order, one debit, the same bytes`, async () => {
+      const environment = { jitter: () => 0, sleep: async () => {} };
+      const waybill = client(LIVE_KEY, { baseUrl: proxy.baseUrl, attemptTimeoutMs: 1_000, environment });
+      const reference = newReference();
+      proxy.faults = [...sequence];
+      const created = await waybill.orders.create(newOrder(reference), {
+        idempotencyKey: `shop-${reference}`,
+      });
+      assert.equal(proxy.seen.length, sequence.length + 1);
+      assert.equal(new Set(proxy.seen.map(({ body, key }) => `${key} ${body}`)).size, 1);
+      const { orders, debits } = await ordersAndDebits(live, reference);
+      assert.deepEqual([orders.map((order) => order.id), debits], [[created.id], 1]);
+    });
+  }
+
+  test("a call ends at its deadline", async () => {
+    proxy.faults = ["hang", "hang", "hang", "hang"];
+    const waybill = client(TEST_KEY, { baseUrl: proxy.baseUrl, attemptTimeoutMs: 200, deadlineMs: 900 });
+    const startedAt = Date.now();
+    const options = { idempotencyKey: newReference() };
+    const error = await failure(NoAnswerError, waybill.orders.create(newOrder(newReference()), options));
+    assert.equal(error.code, "timeout");
+    assert.ok(Date.now() - startedAt < 1_500);
+    assert.ok(proxy.seen.length >= 2);
+  });
+
+  test("Retry-After is honoured, or the call ends if it is too long", async () => {
+    const pauses: number[] = [];
+    const sleep = async (ms: number) => void pauses.push(ms);
+    const waybill = client(TEST_KEY, { baseUrl: proxy.baseUrl, environment: { sleep, jitter: () => 0.5 } });
+    proxy.faults = [503, 503];
+    await waybill.orders.create(newOrder(newReference()), { idempotencyKey: newReference() });
+    assert.deepEqual(pauses, [500, 1_000]);
+    proxy.retryAfter = "7";
+    proxy.faults = [429];
+    await waybill.orders.create(newOrder(newReference()), { idempotencyKey: newReference() });
+    assert.equal(pauses.at(-1), 7_000);
+    proxy.retryAfter = "61";
+    proxy.faults = [503];
+    await failure(ServerError, waybill.orders.get("ord_1"));
+    assert.equal(pauses.length, 3);
+  });
+
+  test("a simulated move is never sent twice", async () => {
+    const waybill = client(TEST_KEY, { baseUrl: proxy.baseUrl });
+    const order = await waybill.orders.create(newOrder(newReference()), { idempotencyKey: newReference() });
+    proxy.seen = [];
+    proxy.faults = ["cut-after"];
+    await failure(NoAnswerError, waybill.orders.simulate(order.id, "driver.assigned"));
+    assert.equal(proxy.seen.length, 1);
+    assert.equal((await waybill.orders.get(order.id)).status, "driver_assigned");
+  });
+
+  test("an abort ends the call", async () => {
+    proxy.faults = ["hang"];
+    const waybill = client(TEST_KEY, { baseUrl: proxy.baseUrl });
+    await assert.rejects(waybill.orders.get("ord_1", { signal: AbortSignal.timeout(100) }), {
+      name: "TimeoutError",
+    });
+    assert.equal(proxy.seen.length, 1);
+  });
+});
+
+describe("answers", () => {
+  test("a repeated key replays the first answer, and another body is refused", async () => {
+    const reference = newReference();
+    const options = { idempotencyKey: reference };
+    const first = await test_.orders.create(newOrder(reference), options);
+    const second = await test_.orders.create(newOrder(reference), options);
+    assert.deepEqual([first.replayed, second.replayed, second.id], [false, true, first.id]);
+    const changed = newOrder(reference, { payment: { paymentType: "prepaid", deliveryFeePaise: 5000 } });
+    const error = await failure(InvalidRequestError, test_.orders.create(changed, options));
+    assert.deepEqual([error.status, error.code], [422, "idempotency_key_reused"]);
+  });
+
+  test("an existing reference carries its order", async () => {
+    const reference = newReference();
+    const first = await test_.orders.create(newOrder(reference), { idempotencyKey: `a-${reference}` });
+    const again = test_.orders.create(newOrder(reference), { idempotencyKey: `b-${reference}` });
+    const error = await failure(OrderExistsError, again);
+    assert.deepEqual([error.order.id, error.order.trackingUrl], [first.id, first.trackingUrl]);
+  });
+
+  test("a 400 names every field, with the id of the request", async () => {
+    const wrong = newOrder("", { payment: { paymentType: "prepaid", deliveryFeePaise: 0 } });
+    const error = await failure(InvalidRequestError, test_.orders.create(wrong, { idempotencyKey: "wrong" }));
+    assert.deepEqual(error.errors.map(({ field }) => field).sort(), [
+      "orderReference",
+      "payment.deliveryFeePaise",
+    ]);
+    assert.match(error.requestId ?? "", /^req_/);
+  });
+
+  test("a fee above the balance is a shortfall", async () => {
+    const reference = newReference();
+    const payment = { paymentType: "prepaid", deliveryFeePaise: 100_000_000_000 } as const;
+    const error = await failure(
+      ApiError,
+      live.orders.create(newOrder(reference, { payment }), { idempotencyKey: reference }),
+    );
+    assert.equal(error.name, "InsufficientBalanceError");
+    assert.equal(error.shortfallPaise, (error.requiredPaise ?? 0) - (error.balancePaise ?? 0));
+  });
+
+  test("a live key simulates nothing, and an order is cancelled once", async () => {
+    const reference = newReference();
+    const order = await live.orders.create(newOrder(reference), { idempotencyKey: reference });
+    await failure(PermissionError, live.orders.simulate(order.id, "auto"));
+    const cancelled = await live.orders.cancel(order.id, { reason: "changed their mind" });
+    assert.deepEqual([cancelled.status, cancelled.reason], ["cancelled", "changed their mind"]);
+    assert.equal((await live.orders.cancel(order.id)).status, "cancelled");
+    const moved = await test_.orders.create(newOrder(reference), { idempotencyKey: reference });
+    for (const event of ["driver.assigned", "order.picked_up"] as const)
+      await test_.orders.simulate(moved.id, event);
+    assert.equal((await failure(ConflictError, test_.orders.cancel(moved.id))).code, "order_not_cancellable");
+  });
+
+  test("lists continue over pages", async () => {
+    const ids = new Set<string>();
+    for (let n = 0; n < 3; n += 1) {
+      const reference = newReference();
+      ids.add((await test_.orders.create(newOrder(reference), { idempotencyKey: reference })).id);
+    }
+    const since = new Date(Date.now() - 60_000).toISOString();
+    for (const filters of [{ limit: 1 }, { limit: 1, updatedAfter: since }]) {
+      const missing = new Set(ids);
+      for await (const order of test_.orders.list(filters)) {
+        missing.delete(order.id);
+        if (missing.size === 0) break;
+      }
+      assert.equal(missing.size, 0);
+    }
+  });
+});
+
+describe("keys", () => {
+  test("are redacted in errors, dumps and hooks", async () => {
+    const results: ExchangeResult[] = [];
+    const apiKey = `${TEST_KEY.slice(0, -1)}${TEST_KEY.endsWith("0") ? "1" : "0"}`;
+    const waybill = client(apiKey, { onResponse: (result) => results.push(result), appInfo: "shop/1" });
+    const error = await failure(AuthenticationError, waybill.orders.get("ord_1"));
+    const shown = [
+      inspect(error, { depth: 9 }),
+      inspect(waybill, { depth: 9, showHidden: true }),
+      JSON.stringify(waybill),
+    ];
+    shown.push(inspect(results, { depth: 9 }), String(error.stack));
+    assert.ok(shown.every((text) => !text.includes(apiKey.slice(12))));
+    assert.equal(results[0]?.headers.authorization, "Bearer sk_test_…");
+    assert.match(
+      results[0]?.headers["user-agent"] ?? "",
+      /^waybill-typescript\/\d+\.\d+\.\d+ node\/.* shop\/1$/,
+    );
+    assert.deepEqual([results[0]?.status, results[0]?.requestId], [401, error.requestId]);
+    assert.throws(
+      () => client(`${apiKey}\n`),
+      (thrown: Error) => !thrown.message.includes(apiKey),
+    );
+  });
+
+  test("wrong arguments are refused before any call", async () => {
+    assert.throws(() => new Waybill({ apiKey: TEST_KEY, baseUrl: "https://api.example" }), TypeError);
+    assert.throws(() => new Waybill({ apiKey: "", baseUrl: BASE_URL }), TypeError);
+    await assert.rejects(test_.orders.create(newOrder("x"), { idempotencyKey: "" }), TypeError);
+    await assert.rejects(test_.orders.get("../orders"), TypeError);
+  });
+
+  test("the version is the package's", async () => {
+    const { VERSION } = await import(new URL("../version.js", import.meta.url).href);
+    const manifest = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8"));
+    assert.equal(VERSION, manifest.version);
+  });
+});
