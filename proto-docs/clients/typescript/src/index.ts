@@ -1,7 +1,11 @@
 export { Waybill } from "./client.js";
+export { type Dialect, type Query, TABLES, type Transaction } from "./database.js";
 export * from "./errors.js";
 export type { CursorStore, EventFilters, EventPage, FollowOptions } from "./events.js";
 export type { CallOptions, Created, CreateOptions } from "./orders.js";
+export { type Apply, type Receipt, Receiver, type ReceiverOptions } from "./receiver.js";
+export { Sync, type SyncOptions, type SyncOutcome } from "./sync.js";
+export * from "./sync-store.js";
 export type { ClientOptions, Environment, Exchange, ExchangeResult } from "./transport.js";
 export * from "./types.js";
 export type { VerifyOptions, WebhookHeaders } from "./webhooks.js";

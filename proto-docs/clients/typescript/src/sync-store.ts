@@ -1,0 +1,122 @@
+/** The sync record of each local order, in one table. No row means `not_started`. */
+import { type Dialect, type Query, rowsOf, textOf } from "./database.js";
+import type { Mode } from "./types.js";
+
+/** What the local order keeps of its delivery. */
+export interface Delivery {
+  id: string;
+  trackingCode: string;
+  trackingUrl: string;
+  status: string;
+}
+
+export interface SyncError {
+  code: string;
+  message: string;
+}
+
+export interface SyncRecord {
+  status: "creating" | "created" | "failed";
+  /** What an earlier attempt may have sent; the next one has to repeat it. */
+  body: string | undefined;
+  leaseUntilMs: number;
+  delivery: Delivery | undefined;
+  error: SyncError | undefined;
+}
+
+export interface Claim {
+  attempt: number;
+  /** The body to send. */
+  body: string;
+}
+
+export interface SyncStore {
+  /** A compare-and-set: of several callers one gets the claim, until its lease ends. */
+  claim(localOrderId: string, body: string, nowMs: number, leaseUntilMs: number): Promise<Claim | undefined>;
+  /** Any attempt's success counts, even after its lease has ended. */
+  created(localOrderId: string, delivery: Delivery): Promise<void>;
+  /** Only of the latest attempt; false if another one has taken over. `keepBody`: the order may exist. */
+  failed(localOrderId: string, attempt: number, error: SyncError, keepBody: boolean): Promise<boolean>;
+  get(localOrderId: string): Promise<SyncRecord | undefined>;
+}
+
+export interface SqlSyncStoreOptions {
+  query: Query;
+  /** Of the API key, because a local order may be sent with both: `client.mode`. */
+  mode: Mode;
+  dialect?: Dialect;
+}
+
+export class SqlSyncStore implements SyncStore {
+  readonly #mode: Mode;
+  readonly #rows: (text: string, params: unknown[]) => ReturnType<typeof rowsOf>;
+
+  constructor({ query, mode, dialect = "postgres" }: SqlSyncStoreOptions) {
+    this.#mode = mode;
+    this.#rows = (text, params) => rowsOf(query, dialect, text, params);
+  }
+
+  async claim(localOrderId: string, body: string, nowMs: number, leaseUntilMs: number) {
+    const [row] = await this.#rows(
+      `INSERT INTO waybill_sync
+         (mode, local_order_id, status, body, attempt, attempted_at_ms, lease_until_ms)
+       VALUES ($1, $2, 'creating', $3, 1, $4, $5)
+       ON CONFLICT (mode, local_order_id) DO UPDATE SET
+         status = 'creating', body = COALESCE(waybill_sync.body, excluded.body),
+         attempt = waybill_sync.attempt + 1, attempted_at_ms = excluded.attempted_at_ms,
+         lease_until_ms = excluded.lease_until_ms, error_code = NULL, error_message = NULL
+       WHERE waybill_sync.status = 'failed'
+          OR (waybill_sync.status = 'creating' AND waybill_sync.lease_until_ms <= excluded.attempted_at_ms)
+       RETURNING attempt, body`,
+      [this.#mode, localOrderId, body, nowMs, leaseUntilMs],
+    );
+    return row && { attempt: Number(row.attempt), body: String(row.body) };
+  }
+
+  async created(localOrderId: string, delivery: Delivery): Promise<void> {
+    const { id, trackingCode, trackingUrl, status } = delivery;
+    await this.#rows(
+      `UPDATE waybill_sync SET status = 'created', error_code = NULL, error_message = NULL,
+         order_id = $1, tracking_code = $2, tracking_url = $3, delivery_status = $4
+       WHERE mode = $5 AND local_order_id = $6 AND status <> 'created' RETURNING attempt`,
+      [id, trackingCode, trackingUrl, status, this.#mode, localOrderId],
+    );
+  }
+
+  async failed(localOrderId: string, attempt: number, error: SyncError, keepBody: boolean): Promise<boolean> {
+    const rows = await this.#rows(
+      `UPDATE waybill_sync SET status = 'failed', error_code = $1, error_message = $2,
+         body = CASE WHEN $3 = 1 THEN body END
+       WHERE mode = $4 AND local_order_id = $5 AND attempt = $6 AND status = 'creating' RETURNING attempt`,
+      [error.code, error.message, keepBody ? 1 : 0, this.#mode, localOrderId, attempt],
+    );
+    return rows.length === 1;
+  }
+
+  async get(localOrderId: string): Promise<SyncRecord | undefined> {
+    const [row] = await this.#rows(
+      `SELECT status, body, lease_until_ms, error_code, error_message,
+         order_id, tracking_code, tracking_url, delivery_status
+       FROM waybill_sync WHERE mode = $1 AND local_order_id = $2`,
+      [this.#mode, localOrderId],
+    );
+    return row && recordOf(row);
+  }
+}
+
+function recordOf(row: Record<string, unknown>): SyncRecord {
+  const delivery = {
+    id: String(row.order_id),
+    trackingCode: String(row.tracking_code),
+    trackingUrl: String(row.tracking_url),
+    status: String(row.delivery_status),
+  };
+  const code = textOf(row.error_code);
+  return {
+    status: row.status as SyncRecord["status"],
+    body: textOf(row.body),
+    leaseUntilMs: Number(row.lease_until_ms),
+    delivery: row.status === "created" ? delivery : undefined,
+    error: code === undefined ? undefined : { code, message: String(row.error_message) },
+  };
+}

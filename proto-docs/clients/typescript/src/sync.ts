@@ -1,0 +1,100 @@
+/**
+ * Creates the one delivery of a local order, however often and from however many processes it is asked for.
+ *
+ * A process that dies during its call leaves `creating` behind. When its lease has ended, the next call repeats the
+ * request with the same key and body, so the service returns the delivery that it created, if any.
+ */
+import type { Waybill } from "./client.js";
+import { ApiError, OrderExistsError, WaybillError } from "./errors.js";
+import type { Delivery, SyncError, SyncStore } from "./sync-store.js";
+import type { NewOrder } from "./types.js";
+
+/** How much longer than the client's deadline a lease is: time to store the outcome. */
+const LEASE_MARGIN_MS = 30_000;
+
+/** The service cannot have accepted this body, so the next attempt may send a corrected one. Otherwise it repeats it. */
+const BODY_REFUSED = new Set([400, 413, 415]);
+
+export type SyncOutcome =
+  | { status: "created" | "recovered" | "already_created"; delivery: Delivery }
+  | { status: "in_progress" }
+  /** Keep the customer's order, show the error to your staff, and call again for this one order. */
+  | { status: "failed"; error: SyncError; cause?: WaybillError };
+
+export interface SyncOptions {
+  client: Waybill;
+  store: SyncStore;
+  /** Of your website; the Idempotency-Key is `<website>-<local order id>`. Never change it. */
+  website: string;
+  /** Longer than the client's deadline by at least a second. */
+  leaseMs?: number;
+}
+
+export class Sync {
+  readonly #client: Waybill;
+  readonly #store: SyncStore;
+  readonly #website: string;
+  readonly #leaseMs: number;
+
+  constructor({ client, store, website, leaseMs = client.deadlineMs + LEASE_MARGIN_MS }: SyncOptions) {
+    if (leaseMs < client.deadlineMs + 1_000) {
+      throw new TypeError("leaseMs must be longer than the client's deadline by at least a second");
+    }
+    this.#client = client;
+    this.#store = store;
+    this.#website = website;
+    this.#leaseMs = leaseMs;
+  }
+
+  /**
+   * Call it when the order is confirmed, and again when somebody retries a failed order. Never call it for old orders
+   * or at the start. `toWaybill` is called only if no earlier attempt may have sent a body.
+   */
+  async ensure(localOrderId: string, toWaybill: () => NewOrder | Promise<NewOrder>): Promise<SyncOutcome> {
+    const { nowMs } = this.#client.environment;
+    const record = await this.#store.get(localOrderId);
+    if (record?.delivery) return { status: "already_created", delivery: record.delivery };
+    if (record?.status === "creating" && record.leaseUntilMs > nowMs()) return { status: "in_progress" };
+
+    const body = record?.body ?? JSON.stringify(await toWaybill());
+    const startedAt = nowMs();
+    const claim = await this.#store.claim(localOrderId, body, startedAt, startedAt + this.#leaseMs);
+    if (!claim) return this.#outcomeOfOther(localOrderId);
+
+    let delivery: Delivery;
+    let recovered: boolean;
+    try {
+      const idempotencyKey = `${this.#website}-${localOrderId}`;
+      const order = await this.#client.orders.create(claim.body, { idempotencyKey });
+      [delivery, recovered] = [deliveryOf(order), order.replayed];
+    } catch (error) {
+      if (!(error instanceof OrderExistsError)) return this.#fail(localOrderId, claim.attempt, error);
+      [delivery, recovered] = [deliveryOf(error.order), true];
+    }
+    await this.#store.created(localOrderId, delivery);
+    return { status: recovered ? "recovered" : "created", delivery };
+  }
+
+  async #fail(localOrderId: string, attempt: number, cause: unknown): Promise<SyncOutcome> {
+    const known = cause instanceof WaybillError;
+    const error = known
+      ? { code: cause.code, message: cause.message }
+      : { code: "internal", message: "The call failed in this process." };
+    const keepBody = !(cause instanceof ApiError && BODY_REFUSED.has(cause.status));
+    const latest = await this.#store.failed(localOrderId, attempt, error, keepBody);
+    if (!known) throw cause;
+    return latest ? { status: "failed", error, cause } : this.#outcomeOfOther(localOrderId);
+  }
+
+  /** Another caller got the claim. */
+  async #outcomeOfOther(localOrderId: string): Promise<SyncOutcome> {
+    const record = await this.#store.get(localOrderId);
+    if (record?.delivery) return { status: "already_created", delivery: record.delivery };
+    if (record?.status === "failed" && record.error) return { status: "failed", error: record.error };
+    return { status: "in_progress" };
+  }
+}
+
+function deliveryOf({ id, trackingCode, trackingUrl, status }: Delivery): Delivery {
+  return { id, trackingCode, trackingUrl, status };
+}
