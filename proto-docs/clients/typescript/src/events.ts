@@ -21,6 +21,8 @@ export interface EventFilters {
 
 export interface EventPage {
   data: WebhookEvent[];
+  /** Whether more events may follow now, even if `data` is empty. */
+  hasMore: boolean;
   /** The cursor after this page, also of an empty one. */
   next: string;
 }
@@ -37,8 +39,8 @@ export interface FollowOptions extends CallOptions {
   start?: "now" | { since: string } | undefined;
   /** How long the service holds a call without events; 25 s by default. */
   waitSeconds?: number;
-  /** Called after each answered poll; `page` may be empty. */
-  onPage?: (page: EventPage, answer: { headers: Headers }) => void;
+  /** Called after each answered poll; `page` may be empty. `headerPrefix` begins the operator's webhook headers. */
+  onPage?: (page: EventPage, headerPrefix: string) => void;
   /** Called when a poll failed and is repeated. */
   onRetry?: (error: WaybillError) => void;
 }
@@ -54,7 +56,7 @@ export class Events {
   async page(
     filters: EventFilters = {},
     options: CallOptions & { waitSeconds?: number } = {},
-  ): Promise<{ page: EventPage; headers: Headers }> {
+  ): Promise<{ page: EventPage; headerPrefix: string }> {
     const waitSeconds = Math.min(options.waitSeconds ?? 0, WAIT_MAX_SECONDS);
     const query = {
       limit: filters.limit ?? 100,
@@ -71,7 +73,13 @@ export class Events {
       waitMs: waitSeconds * 1_000,
       signal: options.signal,
     });
-    return { page: body, headers };
+    return { page: body, headerPrefix: headers.get("webhook-header-prefix") ?? "Service" };
+  }
+
+  async get(id: string, options: CallOptions = {}): Promise<WebhookEvent> {
+    if (!/^evt_\w{1,64}$/.test(id)) throw new TypeError("the event's id must begin with evt_");
+    const call = { method: "GET", path: `/integration/events/${id}`, repeatable: true, ...options } as const;
+    return (await this.#transport.send<WebhookEvent>(call)).body;
   }
 
   /** All events up to now. */
@@ -82,8 +90,8 @@ export class Events {
     let { startingAfter, since } = filters;
     for (;;) {
       const { page } = await this.page({ ...filters, startingAfter, since }, options);
-      if (page.data.length === 0) return;
       yield* page.data;
+      if (!page.hasMore) return;
       startingAfter = page.next;
       since = undefined;
     }
@@ -117,8 +125,8 @@ export class Events {
     for (let attempt = 1; ; attempt += 1) {
       try {
         const filters = { startingAfter, since, types };
-        const { page, headers } = await this.page(filters, { waitSeconds, ...(signal && { signal }) });
-        options.onPage?.(page, { headers });
+        const { page, headerPrefix } = await this.page(filters, { waitSeconds, ...(signal && { signal }) });
+        options.onPage?.(page, headerPrefix);
         return page;
       } catch (error) {
         if (!(error instanceof WaybillError) || !isTransient(error)) throw error;

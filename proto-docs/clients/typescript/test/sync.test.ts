@@ -1,0 +1,128 @@
+/** One delivery per local order, on PostgreSQL and on SQLite. */
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { after, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { type Dialect, type NewOrder, SqlSyncStore, Sync, type Waybill } from "@waybill/client";
+import { create, open, type Shop } from "./databases.js";
+import {
+  client,
+  FaultyProxy,
+  LIVE_KEY,
+  newOrder,
+  newReference,
+  ordersAndDebits,
+  TEST_KEY,
+} from "./support.js";
+
+const live = client(LIVE_KEY);
+/** At each moment. */
+const PROCESSES = 10;
+const MOMENTS = [
+  "before the claim",
+  "after the claim",
+  "before the request",
+  "after the answer",
+  "after the outcome",
+];
+
+for (const dialect of ["postgres", "sqlite"] satisfies Dialect[]) {
+  describe(dialect, () => {
+    let address: string;
+    let shop: Shop;
+    let proxy: FaultyProxy;
+    before(async () => {
+      address = await create(dialect);
+      shop = await open(dialect, address);
+      proxy = await FaultyProxy.start();
+    });
+    after(async () => {
+      proxy.close();
+      await shop.close();
+    });
+
+    function syncWith(waybill: Waybill, leaseMs?: number): Sync {
+      const store = new SqlSyncStore({ query: shop.query, dialect, mode: waybill.mode });
+      return new Sync({ client: waybill, store, website: "shop", ...(leaseMs && { leaseMs }) });
+    }
+
+    test("concurrent calls send one request", async () => {
+      const id = newReference();
+      const sync = syncWith(client(LIVE_KEY, { baseUrl: proxy.baseUrl }));
+      const outcomes = await Promise.all(
+        Array.from({ length: 8 }, () => sync.ensure(id, () => newOrder(id))),
+      );
+      const statuses = outcomes.map(({ status }) => status);
+      assert.equal(statuses.filter((status) => status === "created").length, 1);
+      assert.ok(
+        statuses.every((status) => status !== "failed" && status !== "recovered"),
+        statuses.join(),
+      );
+      assert.equal(proxy.seen.filter(({ key }) => key === `shop-${id}`).length, 1);
+      assert.equal((await sync.ensure(id, () => assert.fail())).status, "already_created");
+    });
+
+    test("a lost answer is recovered by the same bytes, whatever the order has become", async () => {
+      const id = newReference();
+      proxy.faults = ["hang"];
+      const sync = syncWith(client(LIVE_KEY, { baseUrl: proxy.baseUrl, deadlineMs: 400 }));
+      const failed = await sync.ensure(id, () => newOrder(id));
+      assert.ok(failed.status === "failed" && failed.error.code === "timeout");
+      const recovered = await sync.ensure(id, () => assert.fail("the stored body must be sent"));
+      assert.equal(recovered.status, "recovered");
+      assert.equal((await ordersAndDebits(live, id)).debits, 1);
+    });
+
+    test("a refused body is corrected by the next call, under the same key", async () => {
+      const id = newReference();
+      const sync = syncWith(live);
+      const wrong: NewOrder = newOrder(id, { payment: { paymentType: "prepaid", deliveryFeePaise: -1 } });
+      const failed = await sync.ensure(id, () => wrong);
+      assert.ok(failed.status === "failed" && failed.error.code === "invalid_request");
+      assert.equal((await sync.ensure(id, async () => newOrder(id))).status, "created");
+    });
+
+    test("an order that another key created is recovered; test and live orders do not meet", async () => {
+      const id = newReference();
+      const first = await live.orders.create(newOrder(id), { idempotencyKey: `by-hand-${id}` });
+      const outcome = await syncWith(live).ensure(id, () => newOrder(id));
+      assert.ok(outcome.status === "recovered" && outcome.delivery.id === first.id);
+      assert.equal((await syncWith(client(TEST_KEY)).ensure(id, () => newOrder(id))).status, "created");
+    });
+
+    test(`${MOMENTS.length * PROCESSES} processes, killed at each step: one order, one debit`, async () => {
+      const id = newReference();
+      for (const [minutes, moment] of MOMENTS.entries()) {
+        const processes = Array.from({ length: PROCESSES }, () => run(dialect, address, id, moment, minutes));
+        const ends = await Promise.all(processes);
+        assert.ok(ends.includes("SIGKILL"), `nobody died ${moment}: ${ends.join()}`);
+        assert.ok(!ends.includes("failed") && !ends.includes("created"), ends.join());
+      }
+      assert.equal(await run(dialect, address, id, "never", MOMENTS.length), "already_created");
+      const { orders, debits } = await ordersAndDebits(live, id);
+      assert.deepEqual([orders.length, debits], [1, 1]);
+    });
+  });
+}
+
+/** Returns the outcome that the process printed, or the signal that ended it. */
+async function run(
+  dialect: Dialect,
+  address: string,
+  id: string,
+  moment: string,
+  minutes: number,
+): Promise<string> {
+  const script = fileURLToPath(new URL("sync-child.js", import.meta.url));
+  const child = spawn(process.execPath, [script, dialect, address, id, moment, String(minutes)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let output = "";
+  child.stdout.on("data", (chunk) => {
+    output += chunk;
+  });
+  const [code, signal] = await once(child, "close");
+  assert.ok(signal || code === 0, `the process ended with ${code}`);
+  return signal ?? output.trim();
+}
