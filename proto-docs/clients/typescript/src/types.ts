@@ -15,10 +15,7 @@ export type Warning = Schemas["Warning"];
 export type ErrorBody = Schemas["Error"];
 export type Mode = Schemas["Mode"];
 
-type Filters<Operation extends keyof operations> = Omit<
-  NonNullable<operations[Operation]["parameters"]["query"]>,
-  never
->;
+type Filters<Operation extends keyof operations> = NonNullable<operations[Operation]["parameters"]["query"]>;
 export type OrderFilters = Filters<"listOrders">;
 export type TimelineFilters = Filters<"listOrderEvents">;
 

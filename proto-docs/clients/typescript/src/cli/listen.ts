@@ -1,0 +1,101 @@
+/** `listen`: forwards the events of test orders to a receiver on this machine. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Waybill } from "../client.js";
+import type { FollowOptions } from "../events.js";
+import { type Attempt, Forwarder } from "./forwarder.js";
+import { KeyError, print, printError, printJson, UsageError } from "./output.js";
+import { apiKey, baseUrl, waybill } from "./settings.js";
+import { listenSecret, Progress, stateDirectory } from "./state.js";
+
+/** Unfinished events at a time. */
+const UNFINISHED_MAX = 50;
+
+export interface ListenArguments {
+  forwardTo: string | undefined;
+  events: string[] | undefined;
+  since: string | undefined;
+  printSecret: boolean;
+  json: boolean;
+}
+
+export async function listen(given: ListenArguments, signal: AbortSignal): Promise<void> {
+  const directory = stateDirectory();
+  const secret = listenSecret(directory);
+  if (given.printSecret) return print(secret);
+  const url = readUrl(given.forwardTo);
+  const client = waybill();
+  if (client.mode === "live") {
+    throw new KeyError("listen needs a Test key: a Live key would bring customers' data to this machine.");
+  }
+  const progress = new Progress(directory, baseUrl(), apiKey(), url, (given.events ?? []).join());
+  if (given.since) progress.forget();
+  const onAttempt = given.json ? printAttemptAsJson : printAttempt;
+  const pause = (ms: number) => sleep(ms, undefined, { signal });
+  const forwarder = new Forwarder({ url, secret, onAttempt, sleep: pause, jitter: Math.random });
+  await forwardAll(client, forwarder, progress, given, signal);
+}
+
+async function forwardAll(
+  client: Waybill,
+  forwarder: Forwarder,
+  progress: Progress,
+  given: ListenArguments,
+  signal: AbortSignal,
+): Promise<void> {
+  let isReady = false;
+  const options: FollowOptions = {
+    types: given.events,
+    start: given.since ? { since: given.since } : "now",
+    signal,
+    onPage: (_page, headerPrefix) => {
+      forwarder.headerPrefix = headerPrefix;
+      if (!isReady) printReady(given);
+      isReady = true;
+    },
+    onRetry: (error) => printError(`The feed is unavailable: ${error.message} Trying again.`),
+  };
+  // Fails with the first delivery that fails for a reason of ours, such as a full disk.
+  let fail: (error: unknown) => void = () => {};
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  const reading = async () => {
+    for await (const event of client.events.follow(progress, options)) {
+      await progress.begin(event.id, UNFINISHED_MAX);
+      const outcome = progress.isDone(event.id) ? Promise.resolve() : forwarder.forward(event);
+      outcome.then(() => progress.settle(event.id), fail);
+    }
+  };
+  try {
+    await Promise.race([reading(), failed]);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+function printReady({ json, forwardTo }: ListenArguments): void {
+  if (json) printJson({ ready: true, forwardTo });
+  else print(`Ready: test events are forwarded to ${forwardTo}. Their secret: listen --print-secret`);
+}
+
+function printAttempt({ event, attempt, status, durationMs, failure, retryInMs }: Attempt): void {
+  const time = new Date().toTimeString().slice(0, 8);
+  const name = `${event.event} ${event.order?.orderReference ?? ""} #${event.sequence ?? "-"}`;
+  const again = retryInMs === undefined ? "given up" : `again in ${Math.round(retryInMs / 1_000)} s`;
+  const end = failure === undefined ? "" : `: ${failure}; ${again}`;
+  print(`${time} ${name} attempt ${attempt}: ${status ?? "no answer"} in ${durationMs} ms${end}`);
+}
+
+function printAttemptAsJson({ event, ...attempt }: Attempt): void {
+  const { id, event: kind, sequence, order } = event;
+  const orderReference = order?.orderReference;
+  printJson({ at: new Date().toISOString(), eventId: id, event: kind, sequence, orderReference, ...attempt });
+}
+
+function readUrl(text: string | undefined): string {
+  const url = text && URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw new UsageError("--forward-to must be the http or https URL of your receiver.");
+  }
+  return url.href;
+}

@@ -1,0 +1,100 @@
+#!/usr/bin/env node
+/** The command line `waybill`. */
+import { parseArgs } from "node:util";
+import { VERSION } from "../version.js";
+import { createOrder, followEvents, getOrder, listEvents, simulateOrder, verify } from "./commands.js";
+import { listen } from "./listen.js";
+import { EXIT, explain, print, UsageError } from "./output.js";
+
+const HELP = `waybill ${VERSION}: test orders, events and webhooks on your machine
+
+  listen --forward-to URL   forward the events of test orders to your receiver, signed as webhooks
+      --events KINDS        only these kinds, separated by commas
+      --since TIME          replay from this time (RFC 3339)
+      --json                print one JSON object per attempt
+  listen --print-secret     print the secret that listen signs with
+  events list|follow        print events as JSON lines [--events KINDS] [--since TIME]
+  orders create             create an order from a JSON file --idempotency-key KEY [--file FILE]
+  orders get ID             print an order
+  orders simulate ID EVENT  move a test order; auto moves it to its end
+  verify                    check a recorded webhook --header 'Name: value' … [--body FILE] [--prefix NAME]
+      --tolerance SECONDS   how old the signature may be; 300 by default
+
+Environment: WAYBILL_BASE_URL (ends with /v1), WAYBILL_API_KEY, and for verify WAYBILL_WEBHOOK_SECRET (otherwise the
+secret of listen). State is kept in WAYBILL_STATE_DIRECTORY.
+Exit codes: 0 done, 1 failed, 2 wrong arguments, 3 the key was refused.`;
+
+const OPTIONS = {
+  "forward-to": { type: "string" },
+  events: { type: "string" },
+  since: { type: "string" },
+  "print-secret": { type: "boolean", default: false },
+  json: { type: "boolean", default: false },
+  "idempotency-key": { type: "string" },
+  file: { type: "string" },
+  header: { type: "string", multiple: true, default: [] as string[] },
+  body: { type: "string" },
+  prefix: { type: "string" },
+  tolerance: { type: "string" },
+  help: { type: "boolean", short: "h", default: false },
+  version: { type: "boolean", default: false },
+} as const;
+
+async function run(signal: AbortSignal): Promise<number> {
+  const { values, positionals } = parse();
+  if (values.version) print(VERSION);
+  if (values.help || values.version) {
+    if (values.help) print(HELP);
+    return EXIT.ok;
+  }
+  const [command, action, id, event] = positionals;
+  const types = values.events?.split(",").filter((kind) => kind !== "");
+  const filters = { types, since: values.since };
+  switch ([command, command === "orders" || command === "events" ? action : undefined].join(" ").trim()) {
+    case "listen": {
+      const { since, json, "forward-to": forwardTo, "print-secret": printSecret } = values;
+      await listen({ forwardTo, events: types, since, printSecret, json }, signal);
+      return EXIT.ok;
+    }
+    case "events list":
+      await listEvents(filters, signal);
+      return EXIT.ok;
+    case "events follow":
+      await followEvents(filters, signal);
+      return EXIT.ok;
+    case "orders create":
+      await createOrder(values.file, values["idempotency-key"]);
+      return EXIT.ok;
+    case "orders get":
+      await getOrder(id);
+      return EXIT.ok;
+    case "orders simulate":
+      await simulateOrder(id, event);
+      return EXIT.ok;
+    case "verify":
+      return verify({ headers: values.header, ...pick(values) });
+    default:
+      throw new UsageError(HELP);
+  }
+}
+
+function pick({ body, prefix, tolerance }: ReturnType<typeof parse>["values"]) {
+  return { body, prefix, tolerance };
+}
+
+function parse() {
+  try {
+    return parseArgs({ options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+const stop = new AbortController();
+for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort());
+process.exitCode = await run(stop.signal).catch((error) => {
+  if (stop.signal.aborted) return EXIT.ok;
+  return explain(error);
+});
+// Attempts that are under way end here; the next run repeats them.
+if (stop.signal.aborted) process.exit();
