@@ -115,13 +115,17 @@ export async function ordersAndDebits(waybill: Waybill, orderReference: string) 
   return { orders, debits };
 }
 
-/** Waits for a condition, for ten seconds at most. */
-export async function eventually<T>(read: () => T | undefined | Promise<T | undefined>, what: string) {
-  const endsAt = Date.now() + 10_000;
+/** Waits for a condition, for ten seconds unless told otherwise. */
+export async function eventually<T>(
+  read: () => T | undefined | Promise<T | undefined>,
+  what: string,
+  maxMs = 10_000,
+) {
+  const endsAt = Date.now() + maxMs;
   while (Date.now() < endsAt) {
     const value = await read();
     if (value) return value;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  throw new Error(`${what} did not happen within 10 s`);
+  throw new Error(`${what} did not happen within ${maxMs} ms`);
 }

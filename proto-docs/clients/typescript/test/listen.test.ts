@@ -1,0 +1,309 @@
+/** `waybill listen`: the real program between a real stack and a receiver that fails, hangs, stops and starts again. */
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once as next } from "node:events";
+import { mkdtemp, stat } from "node:fs/promises";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { type WebhookEvent, webhooks } from "@waybill/client";
+import {
+  BASE_URL,
+  bytesOf,
+  client,
+  eventually,
+  LIVE_KEY,
+  newOrder,
+  newReference,
+  TEST_KEY,
+} from "./support.js";
+
+const PROGRAM = fileURLToPath(new URL("../cli/main.js", import.meta.url));
+const MOVES = ["driver.assigned", "order.picked_up", "order.out_for_delivery", "order.delivered"] as const;
+const KINDS = ["order.created", ...MOVES];
+const waybill = client(TEST_KEY);
+/** Ends what a failed test leaves, which would keep this process alive. */
+const leftovers: (() => void)[] = [];
+after(() => {
+  for (const end of leftovers) end();
+});
+
+class Program {
+  readonly child: ChildProcess;
+  output = "";
+
+  constructor(stateDirectory: string, parameters: string[], changes: Record<string, string> = {}) {
+    const variables = {
+      WAYBILL_BASE_URL: BASE_URL,
+      WAYBILL_API_KEY: TEST_KEY,
+      WAYBILL_STATE_DIRECTORY: stateDirectory,
+    };
+    const env = { ...process.env, ...variables, ...changes };
+    this.child = spawn(process.execPath, [PROGRAM, ...parameters], { env, stdio: ["pipe", "pipe", "pipe"] });
+    leftovers.push(() => this.child.kill("SIGKILL"));
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream?.on("data", (chunk) => {
+        this.output += chunk;
+      });
+    }
+  }
+
+  async exitCode(input = ""): Promise<number | null> {
+    this.child.stdin?.end(input);
+    const [code] = await next(this.child, "close");
+    return code;
+  }
+
+  ready(): Promise<true> {
+    return eventually(() => this.output.includes("Ready: ") || undefined, `Ready, after: ${this.output}`);
+  }
+
+  async kill(signal: NodeJS.Signals): Promise<void> {
+    const closed = next(this.child, "close");
+    this.child.kill(signal);
+    await closed;
+  }
+}
+
+type Answer = (event: WebhookEvent, response: ServerResponse) => boolean;
+
+/** Verifies each webhook, and takes those that `answer` does not handle. */
+class ReceiverServer {
+  readonly taken: WebhookEvent[] = [];
+  readonly #secret: string;
+  #server: Server | undefined;
+  port = 0;
+  answer: Answer = () => false;
+
+  constructor(secret: string) {
+    this.#secret = secret;
+  }
+
+  async start(): Promise<void> {
+    const server = createServer(async (request, response) => {
+      const body = await bytesOf(request);
+      const event = webhooks.constructEvent(body, request.headers, this.#secret);
+      if (this.answer(event, response)) return;
+      this.taken.push(event);
+      response.end();
+    });
+    await new Promise<void>((resolve) => server.listen(this.port, "127.0.0.1", resolve));
+    this.port = (server.address() as AddressInfo).port;
+    this.#server = server;
+    leftovers.push(() => this.stop());
+  }
+
+  stop(): void {
+    this.#server?.close();
+    this.#server?.closeAllConnections();
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}/webhook`;
+  }
+
+  kindsOf(orderId: string): string[] {
+    return this.taken.filter(({ order }) => order?.id === orderId).map(({ event }) => event);
+  }
+
+  delivered(orderId: string): Promise<true> {
+    const isDelivered = () => this.kindsOf(orderId).includes("order.delivered") || undefined;
+    return eventually(isDelivered, `the delivery of ${orderId}`, 40_000);
+  }
+}
+
+async function createdOrder(): Promise<string> {
+  const reference = newReference();
+  return (await waybill.orders.create(newOrder(reference), { idempotencyKey: reference })).id;
+}
+
+async function move(orderId: string, ...moves: (typeof MOVES)[number][]): Promise<void> {
+  for (const event of moves) await waybill.orders.simulate(orderId, event);
+}
+
+/** Handles the first such event of the order in its own way. */
+function once(kind: string, orderId: string, handle: (response: ServerResponse) => void): Answer {
+  let isFirst = true;
+  return ({ event, order }, response) => {
+    if (!isFirst || event !== kind || order?.id !== orderId) return false;
+    isFirst = false;
+    handle(response);
+    return true;
+  };
+}
+
+async function listening(): Promise<{ receiver: ReceiverServer; program: Program }> {
+  const directory = await stateDirectory();
+  const receiver = new ReceiverServer(await secretOf(directory));
+  await receiver.start();
+  const program = new Program(directory, ["listen", "--forward-to", receiver.url]);
+  await program.ready();
+  return { receiver, program };
+}
+
+function stateDirectory(): Promise<string> {
+  return mkdtemp(join(tmpdir(), "waybill-"));
+}
+
+async function secretOf(directory: string): Promise<string> {
+  const program = new Program(directory, ["listen", "--print-secret"]);
+  assert.equal(await program.exitCode(), 0);
+  return program.output.trim();
+}
+
+function unique(kinds: string[]): string[] {
+  return [...new Set(kinds)];
+}
+
+// Each has its own program and receiver, and mostly waits.
+describe("waybill", { concurrency: true }, () => {
+  test("a receiver that answers 500, or is down, gets every event in order, and other orders do not wait", async () => {
+    const { receiver, program } = await listening();
+    const [failing, plain] = await Promise.all([createdOrder(), createdOrder()]);
+    receiver.answer = once("order.picked_up", failing, (response) =>
+      response.writeHead(500).end("out of \u0007 memory"),
+    );
+    await Promise.all([failing, plain].map((id) => move(id, ...MOVES)));
+    await receiver.delivered(plain);
+    assert.ok(!receiver.kindsOf(failing).includes("order.picked_up"), "the failing order delays only itself");
+
+    receiver.stop();
+    const late = await createdOrder();
+    await move(late, ...MOVES);
+    await eventually(
+      () => program.output.includes("nothing listens (ECONNREFUSED)") || undefined,
+      "an attempt",
+    );
+    await receiver.start();
+    for (const id of [late, failing]) await receiver.delivered(id);
+    await program.kill("SIGTERM");
+    for (const id of [plain, late, failing]) assert.deepEqual(receiver.kindsOf(id), KINDS);
+    assert.match(
+      program.output,
+      /order\.picked_up \S+ #3 attempt 1: 500 in \d+ ms: out of {3}memory; again in [456] s/,
+    );
+    assert.ok(!program.output.includes(TEST_KEY.slice(12)));
+    receiver.stop();
+  });
+
+  test("a receiver that hangs gets the event again", async () => {
+    const { receiver, program } = await listening();
+    const id = await createdOrder();
+    receiver.answer = once("driver.assigned", id, () => {});
+    await move(id, ...MOVES);
+    await receiver.delivered(id);
+    await program.kill("SIGTERM");
+    assert.deepEqual(receiver.kindsOf(id), KINDS);
+    assert.match(
+      program.output,
+      /attempt 1: no answer in \d+ ms: no complete answer in 10 s; again in [456] s/,
+    );
+    receiver.stop();
+  });
+
+  test("a program that is stopped, killed and started again loses nothing, and keeps its secret", async () => {
+    const directory = await stateDirectory();
+    const receiver = new ReceiverServer(await secretOf(directory));
+    await receiver.start();
+    const parameters = ["listen", "--forward-to", receiver.url];
+    const first = new Program(directory, parameters);
+    await first.ready();
+    const [before, meanwhile] = [await createdOrder(), await createdOrder()];
+    first.child.kill("SIGSTOP");
+    await move(before, "driver.assigned", "order.picked_up");
+    first.child.kill("SIGCONT");
+    await eventually(() => receiver.kindsOf(before).length >= 3 || undefined, "the events of the stop");
+    await first.kill("SIGKILL");
+    await move(before, "order.out_for_delivery", "order.delivered");
+    await move(meanwhile, ...MOVES);
+    const second = new Program(directory, parameters);
+    await Promise.all([receiver.delivered(before), receiver.delivered(meanwhile)]);
+    await second.kill("SIGINT");
+    for (const id of [before, meanwhile]) assert.deepEqual(unique(receiver.kindsOf(id)), KINDS);
+    const taken = receiver.kindsOf(before).length + receiver.kindsOf(meanwhile).length;
+    assert.ok(taken <= 2 * KINDS.length + 1, "only the event under way at the kill is repeated");
+
+    const since = new Date(Date.now() - 3_600_000).toISOString();
+    receiver.taken.length = 0;
+    const replay = new Program(directory, [
+      ...parameters,
+      "--since",
+      since,
+      "--events",
+      "order.delivered",
+      "--json",
+    ]);
+    await Promise.all([receiver.delivered(before), receiver.delivered(meanwhile)]);
+    await replay.kill("SIGTERM");
+    assert.deepEqual(unique(receiver.taken.map(({ event }) => event)), ["order.delivered"]);
+    const lines = replay.output
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    assert.ok(
+      lines[0]?.ready && lines.slice(1).every(({ status, attempt }) => status === 200 && attempt === 1),
+    );
+    receiver.stop();
+  });
+
+  test("the secret is private and stays; a refused key and wrong arguments have their own exit codes", async () => {
+    const directory = await stateDirectory();
+    const secrets = await Promise.all([secretOf(directory), secretOf(directory)]);
+    assert.deepEqual(secrets, [secrets[0], secrets[0]]);
+    assert.match(secrets[0] ?? "", /^whsec_/);
+    assert.equal((await stat(join(directory, "secret"))).mode & 0o777, 0o600);
+    const listen = ["listen", "--forward-to", "http://127.0.0.1:9/"];
+    const wrongKey = `${TEST_KEY.slice(0, -1)}${TEST_KEY.endsWith("0") ? "1" : "0"}`;
+    const cases: [string[], Record<string, string>, number][] = [
+      [listen, { WAYBILL_API_KEY: wrongKey }, 3],
+      [listen, { WAYBILL_API_KEY: LIVE_KEY }, 3],
+      [listen, { WAYBILL_API_KEY: "" }, 2],
+      [["listen"], {}, 2],
+      [["listen", "--forward-to", "3000"], {}, 2],
+      [["dance"], {}, 2],
+      [["--help"], {}, 0],
+    ];
+    for (const [parameters, changes, expected] of cases) {
+      const program = new Program(directory, parameters, changes);
+      assert.equal(await program.exitCode(), expected, `${parameters.join(" ")}: ${program.output}`);
+      assert.ok(!program.output.includes("Ready"));
+      assert.ok(![wrongKey, LIVE_KEY].some((key) => program.output.includes(key.slice(12))));
+    }
+  });
+
+  test("orders, events and verify", async () => {
+    const directory = await stateDirectory();
+    const reference = newReference();
+    const run = async (parameters: string[], input = "") => {
+      const program = new Program(directory, parameters);
+      return { code: await program.exitCode(input), output: program.output };
+    };
+    const order = JSON.stringify(newOrder(reference));
+    const created = await run(["orders", "create", "--idempotency-key", reference], order);
+    const { id } = JSON.parse(created.output);
+    assert.equal((await run(["orders", "create"], order)).code, 2);
+    const refused = await run(["orders", "create", "--idempotency-key", "x"], "{}");
+    assert.ok(refused.code === 1 && refused.output.includes("customer"), refused.output);
+    assert.equal(
+      JSON.parse((await run(["orders", "simulate", id, "driver.assigned"])).output).status,
+      "driver_assigned",
+    );
+    assert.equal(JSON.parse((await run(["orders", "get", id])).output).orderReference, reference);
+    const since = new Date(Date.now() - 60_000).toISOString();
+    const event = await eventually(async () => {
+      const { output } = await run(["events", "list", "--since", since, "--events", "driver.assigned"]);
+      const events = output.split("\n").filter((line) => line !== "");
+      return events.find((line) => JSON.parse(line).order.id === id);
+    }, "the event in the feed");
+
+    const headers = webhooks.signTestEvent(event, await secretOf(directory));
+    const parameters = Object.entries(headers).flatMap(([name, value]) => ["--header", `${name}: ${value}`]);
+    const valid = await run(["verify", ...parameters], event);
+    assert.deepEqual([valid.code, valid.output.startsWith("valid: driver.assigned evt_")], [0, true]);
+    const invalid = await run(["verify", ...parameters], `${event}\n`);
+    assert.deepEqual([invalid.code, invalid.output.startsWith("invalid (mismatch)")], [1, true]);
+  });
+});
