@@ -74,6 +74,20 @@ for (const dialect of ["postgres", "sqlite"] satisfies Dialect[]) {
       assert.equal((await ordersAndDebits(live, id)).debits, 1);
     });
 
+    test("a claim keeps the body of an attempt that may have been accepted, and ends with its lease", async () => {
+      const store = new SqlSyncStore({ query: shop.query, dialect, mode: "live" });
+      const id = newReference();
+      const error = { code: "timeout", message: "no answer" };
+      assert.deepEqual(await store.claim(id, "first", 0, 10), { attempt: 1, body: "first" });
+      assert.equal(await store.claim(id, "second", 9, 19), undefined);
+      assert.deepEqual(await store.claim(id, "second", 10, 20), { attempt: 2, body: "first" });
+      assert.equal(await store.failed(id, 1, error, true), false);
+      assert.equal(await store.failed(id, 2, error, true), true);
+      assert.deepEqual(await store.claim(id, "second", 11, 21), { attempt: 3, body: "first" });
+      assert.equal(await store.failed(id, 3, error, false), true);
+      assert.deepEqual(await store.claim(id, "second", 12, 22), { attempt: 4, body: "second" });
+    });
+
     test("a refused body is corrected by the next call, under the same key", async () => {
       const id = newReference();
       const sync = syncWith(live);
