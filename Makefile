@@ -21,6 +21,9 @@ NODE_MODULES := $(WEB)/node_modules/.package-lock.json
 PAGES := $(WEB)/dist/index.html
 CLIENT_TS := proto-docs/clients/typescript
 CLIENT_TS_MODULES := $(CLIENT_TS)/node_modules/.package-lock.json
+CLIENT_PY := proto-docs/clients/python
+CLIENT_PY_TOOLS := $(TOOLS)/client-python
+CLIENT_PY_INSTALLED := $(CLIENT_PY_TOOLS)/installed
 NEXTEST := $(or $(shell command -v cargo-nextest),$(TOOLS)/nextest/bin/cargo-nextest)
 DENY_OPTIONS := --all-features --config .deny.toml
 
@@ -66,13 +69,14 @@ test-sdk: programs $(CLIENT_TS_MODULES) ## The client libraries, on their own st
 test-api: programs $(SCHEMATHESIS) ## Schemathesis against the OpenAPI document, on its own stack; 2 min
 	SCHEMATHESIS=$(abspath $(SCHEMATHESIS)) $(PROGRAMS)/with-business -- sh tests/api/run.sh
 
-openapi: programs $(NODE_MODULES) $(CLIENT_TS_MODULES) ## Generate proto-docs/openapi/ from the code, and the types of the pages and clients from it
+openapi: programs $(NODE_MODULES) $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) ## Generate proto-docs/openapi/ from the code, and the types of the pages and clients from it
 	$(PROGRAMS)/order-api openapi > target/order-api.json
 	mv target/order-api.json proto-docs/openapi/order-api.json
 	$(PROGRAMS)/portal-api openapi > target/portal-api.json
 	mv target/portal-api.json proto-docs/openapi/portal-api.json
 	npm --prefix $(WEB) run api
 	npm --prefix $(CLIENT_TS) run api
+	cd $(CLIENT_PY) && $(abspath $(CLIENT_PY_TOOLS))/bin/datamodel-codegen
 
 asyncapi: programs ## Generate proto-docs/asyncapi/ from the code
 	mkdir -p proto-docs/asyncapi
@@ -100,7 +104,7 @@ bench: packages toolchain ## Benchmarks next to a baseline of the same run, into
 	cargo build --release --workspace --bins
 	cargo bench --package waybill-tests --bench compare -- $(if $(ONLY),--only $(ONLY)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ORDERS),--orders $(ORDERS)) $(if $(DELIVERIES),--deliveries $(DELIVERIES))
 
-lint: packages toolchain $(NODE_MODULES) $(CLIENT_TS_MODULES) lint-yaml lint-shell lint-api lint-deploy ## Formatting, clippy, biome, the pages' types, and all linters below; warnings are failures; 60 s
+lint: packages toolchain $(NODE_MODULES) $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) lint-yaml lint-shell lint-api lint-deploy ## Formatting, clippy, biome, the pages' types, and all linters below; warnings are failures; 60 s
 	cargo fmt --all --check
 	clippy-driver --version
 	mkdir -p $(dir $(WARNINGS))
@@ -108,6 +112,7 @@ lint: packages toolchain $(NODE_MODULES) $(CLIENT_TS_MODULES) lint-yaml lint-she
 	! grep '^warning' $(WARNINGS)
 	npm --prefix $(WEB) run check
 	npm --prefix $(CLIENT_TS) run check
+	PATH="$(abspath $(CLIENT_PY_TOOLS))/bin:$$PATH" sh $(CLIENT_PY)/check.sh
 
 lint-yaml: $(LINTERS_PYTHON) ## yamllint, for every YAML file; 2 s
 	git ls-files -z '*.yaml' '*.yml' | xargs -0 $(LINTERS)/python/bin/yamllint --strict --config-file .config/linters/yamllint.yaml
@@ -171,6 +176,12 @@ $(DEPLOY_TOOLS): deploy/tools/requirements.txt
 	@sh crates/local-stack/install-system-packages.sh python
 	python3 -m venv $(TOOLS)/deploy
 	$(TOOLS)/deploy/bin/pip install --quiet --disable-pip-version-check --requirement deploy/tools/requirements.txt
+	@touch $@
+
+$(CLIENT_PY_INSTALLED): $(CLIENT_PY)/requirements.txt
+	@sh crates/local-stack/install-system-packages.sh python
+	python3 -m venv $(CLIENT_PY_TOOLS)
+	$(CLIENT_PY_TOOLS)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	@touch $@
 
 $(LINTERS_PYTHON): .config/linters/requirements.txt
