@@ -1,0 +1,50 @@
+"""The client of the delivery API."""
+
+from ._call import Environment, Exchange, ExchangeResult, Mode
+from ._version import __version__
+from .client import Waybill
+from .errors import (
+    ApiError,
+    AuthenticationError,
+    ConflictError,
+    InsufficientBalanceError,
+    InvalidRequestError,
+    NoAnswerError,
+    NotFoundError,
+    OrderExistsError,
+    PermissionDeniedError,
+    RateLimitError,
+    ServerError,
+    WaybillError,
+    WebhookError,
+)
+from .events import CursorStore, EventPage
+from .orders import Created
+from .webhooks import construct_event, sign_test_event
+
+__all__ = [
+    "ApiError",
+    "AuthenticationError",
+    "ConflictError",
+    "Created",
+    "CursorStore",
+    "Environment",
+    "EventPage",
+    "Exchange",
+    "ExchangeResult",
+    "InsufficientBalanceError",
+    "InvalidRequestError",
+    "Mode",
+    "NoAnswerError",
+    "NotFoundError",
+    "OrderExistsError",
+    "PermissionDeniedError",
+    "RateLimitError",
+    "ServerError",
+    "Waybill",
+    "WaybillError",
+    "WebhookError",
+    "__version__",
+    "construct_event",
+    "sign_test_event",
+]

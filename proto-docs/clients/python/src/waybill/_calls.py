@@ -1,0 +1,100 @@
+"""What each method sends, shared by the synchronous and the asynchronous client."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Optional, Union, cast
+
+from ._call import Answer, Call, Query
+from .errors import NoAnswerError
+
+if TYPE_CHECKING:
+    from .schema import NewOrder
+
+#: The longest wait for events that the service allows.
+WAIT_MAX_S = 25
+ORDERS = "/integration/orders"
+DELIVERY = ("id", "trackingCode", "trackingUrl", "status")
+
+
+def create(order: Union[NewOrder, str], idempotency_key: str) -> Call:
+    check_idempotency_key(idempotency_key)
+    body = order if isinstance(order, str) else body_of(order)
+    return Call("POST", ORDERS, True, DELIVERY, body=body, idempotency_key=idempotency_key)
+
+
+def check_idempotency_key(key: str) -> None:
+    if not isinstance(key, str) or not re.fullmatch(r"[!-~](?:[ -~]{0,253}[!-~])?", key):
+        raise ValueError("idempotency_key must be 1 to 255 printable ASCII characters, stable for the order")
+
+
+def body_of(order: NewOrder) -> str:
+    return json.dumps(order, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def get(order_id: str) -> Call:
+    return Call("GET", _path(order_id), True, DELIVERY)
+
+
+def cancel(order_id: str, reason: Optional[str]) -> Call:
+    body = json.dumps({} if reason is None else {"reason": reason}, ensure_ascii=False)
+    return Call("POST", f"{_path(order_id)}/cancel", True, DELIVERY, body=body)
+
+
+def simulate(order_id: str, event: str) -> Call:
+    # A second move would not be the same, so a lost answer is an error.
+    body = json.dumps({"event": event})
+    return Call("POST", f"{_path(order_id)}/simulate", False, DELIVERY, body=body)
+
+
+def order_page(query: Query) -> Call:
+    return Call("GET", ORDERS, True, ("data", "hasMore"), query)
+
+
+def timeline_page(order_id: str, query: Query) -> Call:
+    return Call("GET", f"{_path(order_id)}/events", True, ("data", "hasMore"), {"limit": 100, **query})
+
+
+def page_after(answer: Answer) -> Optional[str]:
+    """The cursor of the page after this one, if there is one."""
+    data = answer.body["data"]
+    if not answer.body["hasMore"]:
+        return None
+    if answer.body.get("next"):
+        return cast(str, answer.body["next"])
+    if not data:
+        raise NoAnswerError("unusable_answer")
+    return cast(str, data[-1]["id"])
+
+
+def events(
+    starting_after: Optional[str],
+    since: Optional[str],
+    types: Sequence[str],
+    limit: int,
+    wait_seconds: int,
+) -> Call:
+    if not 0 <= wait_seconds <= WAIT_MAX_S:
+        raise ValueError(f"wait_seconds must be 0 to {WAIT_MAX_S}")
+    query = {
+        "limit": limit,
+        "startingAfter": starting_after,
+        "since": since,
+        "types": ",".join(types) or None,
+        "waitSeconds": wait_seconds or None,
+    }
+    return Call("GET", "/integration/events", True, ("data", "next"), query, wait_s=wait_seconds)
+
+
+def event(event_id: str) -> Call:
+    if not re.fullmatch(r"evt_\w{1,64}", event_id, re.ASCII):
+        raise ValueError("the event's id must begin with evt_")
+    return Call("GET", f"/integration/events/{event_id}", True, ("id", "event"))
+
+
+def _path(order_id: str) -> str:
+    if not re.fullmatch(r"ord_\w{1,64}", order_id, re.ASCII):
+        raise ValueError("the order's id must begin with ord_")
+    return f"{ORDERS}/{order_id}"

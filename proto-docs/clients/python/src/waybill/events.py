@@ -1,0 +1,126 @@
+"""The feed of events: everything that webhooks report about orders, in order."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Callable, Optional, Protocol
+
+from . import _calls
+from ._call import Answer
+from ._retry import is_transient, pause
+from ._transport import Transport
+from .errors import WaybillError
+
+if TYPE_CHECKING:
+    from .schema import WebhookEvent
+
+_PAGE_MAX = 100
+
+
+@dataclass(frozen=True)
+class EventPage:
+    data: Sequence[WebhookEvent]
+    #: The cursor after this page, also of an empty one.
+    next: str
+    #: Whether the next page may contain events; an empty page can have one, because a filter reads in parts.
+    has_more: bool
+    headers: Mapping[str, str]
+
+    @staticmethod
+    def of(answer: Answer) -> EventPage:
+        data = answer.body["data"]
+        return EventPage(data, answer.body["next"], answer.body.get("hasMore", bool(data)), answer.headers)
+
+
+class CursorStore(Protocol):
+    """Where a reader of the feed keeps its place."""
+
+    def load(self) -> Optional[str]: ...
+
+    def save(self, cursor: str) -> None: ...
+
+
+class Events:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def get(self, event_id: str) -> WebhookEvent:
+        event: WebhookEvent = self._transport.send(_calls.event(event_id)).body
+        return event
+
+    def page(
+        self,
+        *,
+        starting_after: Optional[str] = None,
+        since: Optional[str] = None,
+        types: Sequence[str] = (),
+        limit: int = _PAGE_MAX,
+        wait_seconds: int = 0,
+    ) -> EventPage:
+        """One page, oldest event first. With `wait_seconds` the service waits for the first event.
+
+        `starting_after` is a page's `next`, an event's id, or `now` for later events only.
+        """
+        return EventPage.of(self._transport.send(_calls.events(starting_after, since, types, limit, wait_seconds)))
+
+    def list(
+        self,
+        *,
+        starting_after: Optional[str] = None,
+        since: Optional[str] = None,
+        types: Sequence[str] = (),
+    ) -> Iterator[WebhookEvent]:
+        """All events up to now."""
+        while True:
+            page = self.page(starting_after=starting_after, since=since, types=types)
+            yield from page.data
+            if not page.has_more:
+                return
+            starting_after, since = page.next, None
+
+    def follow(
+        self,
+        cursors: CursorStore,
+        *,
+        types: Sequence[str] = (),
+        start: Optional[str] = None,
+        wait_seconds: int = _calls.WAIT_MAX_S,
+        on_page: Optional[Callable[[EventPage], None]] = None,
+        on_retry: Optional[Callable[[WaybillError], None]] = None,
+        stop: Optional[threading.Event] = None,
+    ) -> Iterator[WebhookEvent]:
+        """All events, for ever, or until `stop` is set, which is noticed when the present poll ends.
+
+        An event's place is saved when you ask for the next one, so an event whose handling failed comes again. Without
+        a stored cursor it begins with the oldest event, or at `start`: `now` or a time (RFC 3339). Outages are waited
+        out; an error that waiting cannot end, such as an invalid key, is raised.
+        """
+        cursor = cursors.load()
+        since = start if cursor is None and start != "now" else None
+        cursor = "now" if cursor is None and start == "now" else cursor
+        # The first poll does not wait, so that its answer shows at once whether the key works.
+        wait = 0
+        failures = 0
+        while not (stop and stop.is_set()):
+            try:
+                page = self.page(starting_after=cursor, since=since, types=types, wait_seconds=wait)
+            except WaybillError as error:
+                if not is_transient(error):
+                    raise
+                if on_retry:
+                    on_retry(error)
+                failures += 1
+                environment = self._transport.settings.environment
+                environment.sleep(pause(failures, error, environment.jitter()))
+                continue
+            wait, failures = wait_seconds, 0
+            if on_page:
+                on_page(page)
+            for event in page.data:
+                yield event
+                cursors.save(event["id"])
+            if page.next != cursor:
+                cursors.save(page.next)
+            cursor, since = page.next, None

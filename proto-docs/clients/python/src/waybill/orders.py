@@ -1,0 +1,80 @@
+"""The calls about orders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Callable, Optional, Union
+
+from . import _calls
+from ._call import Call
+from ._transport import Transport
+
+if TYPE_CHECKING:
+    from .schema import NewOrder, Order, OrderCreated, SimulatedEvent, SimulatedOrder, TimelineEntry
+
+
+@dataclass(frozen=True)
+class Created:
+    order: OrderCreated
+    #: The order already existed, and this is the answer to its first request.
+    replayed: bool
+
+
+class Orders:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def create(self, order: Union[NewOrder, str], *, idempotency_key: str) -> Created:
+        """Creates one delivery. Pass a text to send the stored body of an earlier attempt.
+
+        The key is stable for the local order, such as `<website>-<order id>`. Use the same one for every attempt.
+        """
+        answer = self._transport.send(_calls.create(order, idempotency_key))
+        return Created(answer.body, answer.headers.get("idempotent-replayed") == "true")
+
+    def get(self, order_id: str) -> Order:
+        order: Order = self._transport.send(_calls.get(order_id)).body
+        return order
+
+    def list(
+        self,
+        *,
+        order_reference: Optional[str] = None,
+        tracking_code: Optional[str] = None,
+        status: Optional[str] = None,
+        updated_after: Optional[str] = None,
+        starting_after: Optional[str] = None,
+        page_size: int = 100,
+    ) -> Iterator[Order]:
+        """All orders that match: newest first, or with `updated_after` by their last change, oldest first."""
+        filters = {
+            "orderReference": order_reference,
+            "trackingCode": tracking_code,
+            "status": status,
+            "updatedAfter": updated_after,
+            "limit": page_size,
+        }
+        return self._pages(lambda cursor: _calls.order_page({**filters, "startingAfter": cursor}), starting_after)
+
+    def timeline(self, order_id: str, *, starting_after: Optional[str] = None) -> Iterator[TimelineEntry]:
+        """Everything that happened to an order, oldest first."""
+        return self._pages(lambda cursor: _calls.timeline_page(order_id, {"startingAfter": cursor}), starting_after)
+
+    def cancel(self, order_id: str, *, reason: Optional[str] = None) -> Order:
+        """Cancels an order before its pickup. A repeated call returns the same order."""
+        order: Order = self._transport.send(_calls.cancel(order_id, reason)).body
+        return order
+
+    def simulate(self, order_id: str, event: SimulatedEvent) -> SimulatedOrder:
+        """Moves a test order. After a lost answer, look at the order before you move it again."""
+        order: SimulatedOrder = self._transport.send(_calls.simulate(order_id, event)).body
+        return order
+
+    def _pages(self, page: Callable[[Optional[str]], Call], cursor: Optional[str]) -> Iterator[Any]:
+        while True:
+            answer = self._transport.send(page(cursor))
+            yield from answer.body["data"]
+            cursor = _calls.page_after(answer)
+            if cursor is None:
+                return

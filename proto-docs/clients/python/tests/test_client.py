@@ -1,0 +1,182 @@
+"""The client against a real stack, directly and through a proxy that fails."""
+
+from __future__ import annotations
+
+import pickle
+import time
+import traceback
+import unittest
+from datetime import datetime, timedelta, timezone
+
+from waybill import (
+    AuthenticationError,
+    ConflictError,
+    Environment,
+    ExchangeResult,
+    InsufficientBalanceError,
+    InvalidRequestError,
+    NoAnswerError,
+    OrderExistsError,
+    PermissionDeniedError,
+    ServerError,
+)
+
+from .support import (
+    BASE_URL,
+    LIVE_KEY,
+    TEST_KEY,
+    Fault,
+    TestCase,
+    client,
+    faulty_proxy,
+    new_order,
+    new_reference,
+    orders_and_debits,
+)
+
+NO_PAUSES = Environment(sleep=lambda _: None, jitter=lambda: 0.0)
+
+
+class ThroughAFailingNetwork(TestCase):
+    def setUp(self) -> None:
+        self.proxy = self.enter(faulty_proxy())
+
+    def test_one_order_and_one_debit(self) -> None:
+        singles: list[list[Fault]] = [["cut-before"], ["cut-after"], ["cut-body"], ["hang"], [429], [503], [500], [408]]
+        waybill = client(LIVE_KEY, self.proxy.base_url, attempt_timeout_s=1.0, environment=NO_PAUSES)
+        live = client(LIVE_KEY)
+        several: list[Fault] = ["cut-after", 503, "cut-body", 429]
+        for faults in [*singles, several]:
+            with self.subTest(faults=faults):
+                reference = new_reference()
+                self.proxy.faults, self.proxy.seen = list(faults), []
+                created = waybill.orders.create(new_order(reference), idempotency_key=f"shop-{reference}")
+                self.assertEqual((len(self.proxy.seen), len(set(self.proxy.seen))), (len(faults) + 1, 1))
+                orders, debits = orders_and_debits(live, reference)
+                self.assertEqual(([order["id"] for order in orders], debits), ([created.order["id"]], 1))
+
+    def test_a_call_ends_at_its_deadline(self) -> None:
+        self.proxy.faults = ["hang"] * 9
+        waybill = client(TEST_KEY, self.proxy.base_url, attempt_timeout_s=0.3, deadline_s=1.5)
+        started_at = time.monotonic()
+        with self.assertRaises(NoAnswerError) as caught:
+            waybill.orders.create(new_order(new_reference()), idempotency_key=new_reference())
+        self.assertEqual(caught.exception.code, "timeout")
+        self.assertLess(time.monotonic() - started_at, 2.0)
+        self.assertGreaterEqual(len(self.proxy.seen), 2)
+
+    def test_retry_after_is_honoured_unless_it_is_too_long(self) -> None:
+        pauses: list[float] = []
+        environment = Environment(sleep=pauses.append, jitter=lambda: 0.5)
+        waybill = client(TEST_KEY, self.proxy.base_url, environment=environment)
+        self.proxy.faults = [503, 503]
+        waybill.orders.create(new_order(new_reference()), idempotency_key=new_reference())
+        self.assertEqual(pauses, [0.5, 1.0])
+        self.proxy.faults, self.proxy.retry_after = [429], "7"
+        waybill.orders.create(new_order(new_reference()), idempotency_key=new_reference())
+        self.assertEqual(pauses[2:], [7.0])
+        self.proxy.faults, self.proxy.retry_after = [503], "61"
+        with self.assertRaises(ServerError) as caught:
+            waybill.orders.get("ord_1")
+        self.assertEqual((len(pauses), caught.exception.retry_after), (3, 61.0))
+
+    def test_a_simulated_move_is_never_sent_twice(self) -> None:
+        waybill = client(TEST_KEY, self.proxy.base_url)
+        order = waybill.orders.create(new_order(new_reference()), idempotency_key=new_reference()).order
+        self.proxy.faults, self.proxy.seen = ["cut-after"], []
+        with self.assertRaises(NoAnswerError):
+            waybill.orders.simulate(order["id"], "driver.assigned")
+        self.assertEqual(len(self.proxy.seen), 1)
+        self.assertEqual(waybill.orders.get(order["id"])["status"], "driver_assigned")
+
+
+class Answers(unittest.TestCase):
+    def setUp(self) -> None:
+        self.test, self.live = client(TEST_KEY), client(LIVE_KEY)
+
+    def test_a_repeated_key_replays_and_another_body_is_refused(self) -> None:
+        reference = new_reference()
+        first = self.test.orders.create(new_order(reference), idempotency_key=reference)
+        second = self.test.orders.create(new_order(reference), idempotency_key=reference)
+        self.assertEqual((first.replayed, second.replayed, second.order), (False, True, first.order))
+        with self.assertRaises(InvalidRequestError) as caught:
+            self.test.orders.create(new_order(reference, 5000), idempotency_key=reference)
+        self.assertEqual((caught.exception.status, caught.exception.code), (422, "idempotency_key_reused"))
+
+    def test_an_existing_reference_carries_its_order(self) -> None:
+        reference = new_reference()
+        first = self.test.orders.create(new_order(reference), idempotency_key=f"a-{reference}").order
+        with self.assertRaises(OrderExistsError) as caught:
+            self.test.orders.create(new_order(reference), idempotency_key=f"b-{reference}")
+        found = caught.exception.order
+        self.assertEqual((found["id"], found["trackingUrl"]), (first["id"], first["trackingUrl"]))
+
+    def test_a_400_names_every_field_and_the_request(self) -> None:
+        with self.assertRaises(InvalidRequestError) as caught:
+            self.test.orders.create(new_order("", 0), idempotency_key="wrong")
+        fields = sorted(error["field"] for error in caught.exception.errors)
+        self.assertEqual(fields, ["orderReference", "payment.deliveryFeePaise"])
+        self.assertRegex(caught.exception.request_id or "", "^req_")
+        self.assertIn("payment.deliveryFeePaise: ", str(caught.exception))
+
+    def test_a_fee_above_the_balance_is_a_shortfall(self) -> None:
+        reference = new_reference()
+        with self.assertRaises(InsufficientBalanceError) as caught:
+            self.live.orders.create(new_order(reference, 100_000_000_000), idempotency_key=reference)
+        error = caught.exception
+        self.assertEqual(error.shortfall_paise, (error.required_paise or 0) - (error.balance_paise or 0))
+
+    def test_a_live_key_simulates_nothing_and_an_order_is_cancelled_once(self) -> None:
+        reference = new_reference()
+        order = self.live.orders.create(new_order(reference), idempotency_key=reference).order
+        with self.assertRaises(PermissionDeniedError):
+            self.live.orders.simulate(order["id"], "auto")
+        cancelled = self.live.orders.cancel(order["id"], reason="changed their mind")
+        self.assertEqual((cancelled["status"], cancelled["reason"]), ("cancelled", "changed their mind"))
+        self.assertEqual(self.live.orders.cancel(order["id"])["status"], "cancelled")
+        moved = self.test.orders.create(new_order(reference), idempotency_key=reference).order
+        self.test.orders.simulate(moved["id"], "driver.assigned")
+        self.test.orders.simulate(moved["id"], "order.picked_up")
+        with self.assertRaises(ConflictError) as caught:
+            self.test.orders.cancel(moved["id"])
+        self.assertEqual(caught.exception.code, "order_not_cancellable")
+
+    def test_lists_continue_over_pages(self) -> None:
+        references = [new_reference() for _ in range(3)]
+        for reference in references:
+            self.test.orders.create(new_order(reference), idempotency_key=reference)
+        minute_ago = (datetime.now(timezone.utc) - timedelta(minutes=1)).isoformat().replace("+00:00", "Z")
+        for updated_after in (None, minute_ago):
+            listed = self.test.orders.list(page_size=2, updated_after=updated_after)
+            found = {order["orderReference"] for order in listed}
+            self.assertLessEqual(set(references), found)
+
+
+class Keys(unittest.TestCase):
+    def test_are_redacted_in_errors_dumps_hooks_and_tracebacks(self) -> None:
+        results: list[ExchangeResult] = []
+        key = TEST_KEY[:-1] + ("1" if TEST_KEY.endswith("0") else "0")
+        waybill = client(key, on_response=results.append, app_info="shop/1")
+        with self.assertRaises(AuthenticationError) as caught:
+            waybill.orders.get("ord_1")
+        # Error trackers show the local variables of each frame like this.
+        trace = traceback.TracebackException.from_exception(caught.exception, capture_locals=True)
+        shown = [repr(waybill), repr(vars(waybill.orders)["_transport"].settings), repr(results), *trace.format()]
+        # This test's own variable is none of the client's.
+        self.assertFalse([text for text in shown if key[12:] in text and "key = " not in text])
+        self.assertEqual(results[0].exchange.headers["authorization"], "Bearer sk_test_…")
+        self.assertRegex(results[0].exchange.headers["user-agent"], r"^waybill-python/\S+ python/\S+ shop/1$")
+        self.assertEqual((results[0].status, results[0].request_id), (401, caught.exception.request_id))
+        with self.assertRaises(TypeError):
+            pickle.dumps(waybill)
+
+    def test_wrong_arguments_are_refused_before_any_call(self) -> None:
+        for key, base_url in (("", BASE_URL), (f"{TEST_KEY}\n", BASE_URL), (TEST_KEY, "https://api.example")):
+            with self.assertRaises(ValueError) as caught:
+                client(key, base_url)
+            self.assertNotIn(TEST_KEY, str(caught.exception))
+        waybill = client(TEST_KEY)
+        with self.assertRaises(ValueError):
+            waybill.orders.create(new_order("x"), idempotency_key="")
+        with self.assertRaises(ValueError):
+            waybill.orders.get("../orders")
