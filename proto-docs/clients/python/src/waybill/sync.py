@@ -1,0 +1,101 @@
+"""Creates the one delivery of a local order, however often and from however many processes it is asked for.
+
+A process that dies during its call leaves `creating` behind. When its lease has ended, the next call repeats the
+request with the same key and body, so the service returns the delivery that it created, if any.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Callable, Literal, Optional
+
+from . import _calls
+from .client import Waybill
+from .errors import ApiError, OrderExistsError, WaybillError
+from .sync_store import Claim, Delivery, SyncError, SyncStore
+
+if TYPE_CHECKING:
+    from .schema import NewOrder
+
+#: How much longer than the client's deadline a lease is: time to store the outcome.
+_LEASE_MARGIN_S = 30.0
+#: The service cannot have accepted this body, so the next attempt may send a corrected one. Otherwise it repeats it.
+_BODY_REFUSED = frozenset({400, 413, 415})
+
+
+@dataclass(frozen=True)
+class SyncOutcome:
+    #: After `failed`, keep the customer's order, show the error to your staff, and call again for this one order.
+    status: Literal["created", "recovered", "already_created", "in_progress", "failed"]
+    delivery: Optional[Delivery] = None
+    error: Optional[SyncError] = None
+    #: What the call of this process failed with.
+    cause: Optional[WaybillError] = field(default=None, repr=False)
+
+
+class Sync:
+    def __init__(self, client: Waybill, store: SyncStore, website: str, *, lease_s: Optional[float] = None) -> None:
+        """The Idempotency-Key is `<website>-<local order id>`: never change `website`."""
+        self._client, self._store, self._website = client, store, website
+        self._lease_s = client.deadline_s + _LEASE_MARGIN_S if lease_s is None else lease_s
+        if self._lease_s < client.deadline_s + 1:
+            raise ValueError("lease_s must be longer than the client's deadline by at least a second")
+        _calls.check_idempotency_key(self._key("1"))
+
+    def ensure(self, local_order_id: str, to_waybill: Callable[[], NewOrder]) -> SyncOutcome:
+        """Call it when the order is confirmed, and again when somebody retries a failed order.
+
+        Never call it for old orders or when your program starts. `to_waybill` is called only if no earlier attempt may
+        have sent a body. A process that is interrupted leaves `in_progress` until its lease ends.
+        """
+        _calls.check_idempotency_key(self._key(local_order_id))
+        record = self._store.get(local_order_id)
+        if record and record.delivery:
+            return SyncOutcome("already_created", record.delivery)
+        if record and record.status == "creating" and record.lease_until_ms > self._now_ms():
+            return SyncOutcome("in_progress")
+        body = record.body if record and record.body is not None else _calls.body_of(to_waybill())
+        now_ms = self._now_ms()
+        claim = self._store.claim(local_order_id, body, now_ms, now_ms + int(self._lease_s * 1000))
+        return self._create(local_order_id, claim) if claim else self._outcome_of_other(local_order_id)
+
+    def _create(self, local_order_id: str, claim: Claim) -> SyncOutcome:
+        try:
+            created = self._client.orders.create(claim.body, idempotency_key=self._key(local_order_id))
+            order, recovered = created.order, created.replayed
+            delivery = Delivery(order["id"], order["trackingCode"], order["trackingUrl"], order["status"])
+        except OrderExistsError as error:
+            found, recovered = error.order, True
+            delivery = Delivery(found["id"], found["trackingCode"], found["trackingUrl"], found["status"])
+        except WaybillError as error:
+            return self._fail(local_order_id, claim.attempt, error)
+        except Exception:
+            # A hook failed, for instance: the service may have accepted the order.
+            self._store.failed(
+                local_order_id, claim.attempt, SyncError("internal", "The call failed in this process."), True
+            )
+            raise
+        self._store.created(local_order_id, delivery)
+        return SyncOutcome("recovered" if recovered else "created", delivery)
+
+    def _fail(self, local_order_id: str, attempt: int, cause: WaybillError) -> SyncOutcome:
+        error = SyncError(cause.code, str(cause))
+        keep_body = not (isinstance(cause, ApiError) and cause.status in _BODY_REFUSED)
+        if self._store.failed(local_order_id, attempt, error, keep_body):
+            return SyncOutcome("failed", error=error, cause=cause)
+        return self._outcome_of_other(local_order_id)
+
+    def _outcome_of_other(self, local_order_id: str) -> SyncOutcome:
+        """Another caller got the claim."""
+        record = self._store.get(local_order_id)
+        if record and record.delivery:
+            return SyncOutcome("already_created", record.delivery)
+        if record and record.status == "failed":
+            return SyncOutcome("failed", error=record.error)
+        return SyncOutcome("in_progress")
+
+    def _key(self, local_order_id: str) -> str:
+        return f"{self._website}-{local_order_id}"
+
+    def _now_ms(self) -> int:
+        return int(self._client.environment.now() * 1000)

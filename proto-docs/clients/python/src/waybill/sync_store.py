@@ -1,0 +1,118 @@
+"""The sync record of each local order, in one table. No row means `not_started`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, Optional, Protocol
+
+from ._call import Mode
+from .database import Connection, Database, first
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """What the local order keeps of its delivery."""
+
+    id: str
+    tracking_code: str
+    tracking_url: str
+    status: str
+
+
+@dataclass(frozen=True)
+class SyncError:
+    code: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    attempt: int
+    #: The body to send.
+    body: str
+
+
+@dataclass(frozen=True)
+class SyncRecord:
+    status: Literal["creating", "created", "failed"]
+    #: What an earlier attempt may have sent; the next one has to repeat it.
+    body: Optional[str]
+    lease_until_ms: int
+    delivery: Optional[Delivery]
+    error: Optional[SyncError]
+
+
+class SyncStore(Protocol):
+    def claim(self, local_order_id: str, body: str, now_ms: int, lease_until_ms: int) -> Optional[Claim]:
+        """A compare-and-set: of several callers one gets the claim, until its lease ends."""
+
+    def created(self, local_order_id: str, delivery: Delivery) -> None:
+        """Any attempt's success counts, even after its lease has ended."""
+
+    def failed(self, local_order_id: str, attempt: int, error: SyncError, keep_body: bool) -> bool:
+        """Only of the latest attempt; false if another one has taken over. `keep_body`: the order may exist."""
+
+    def get(self, local_order_id: str) -> Optional[SyncRecord]: ...
+
+
+_CLAIM = """
+INSERT INTO waybill_sync (mode, local_order_id, status, body, attempt, attempted_at_ms, lease_until_ms)
+VALUES (%s, %s, 'creating', %s, 1, %s, %s)
+ON CONFLICT (mode, local_order_id) DO UPDATE SET
+  status = 'creating', body = COALESCE(waybill_sync.body, excluded.body), attempt = waybill_sync.attempt + 1,
+  attempted_at_ms = excluded.attempted_at_ms, lease_until_ms = excluded.lease_until_ms,
+  error_code = NULL, error_message = NULL
+WHERE waybill_sync.status = 'failed'
+   OR (waybill_sync.status = 'creating' AND waybill_sync.lease_until_ms <= excluded.attempted_at_ms)
+RETURNING attempt, body
+"""
+
+_CREATED = """
+UPDATE waybill_sync SET status = 'created', body = NULL, error_code = NULL, error_message = NULL,
+  order_id = %s, tracking_code = %s, tracking_url = %s, delivery_status = %s
+WHERE mode = %s AND local_order_id = %s AND status <> 'created' RETURNING attempt
+"""
+
+_FAILED = """
+UPDATE waybill_sync SET status = 'failed', error_code = %s, error_message = %s,
+  body = CASE WHEN %s = 1 THEN body END
+WHERE mode = %s AND local_order_id = %s AND status = 'creating' AND attempt = %s RETURNING attempt
+"""
+
+_GET = """
+SELECT status, body, lease_until_ms, order_id, tracking_code, tracking_url, delivery_status, error_code, error_message
+FROM waybill_sync WHERE mode = %s AND local_order_id = %s
+"""
+
+
+class SqlSyncStore(Generic[Connection]):
+    """Each call is a transaction of its own: a claim that another transaction rolls back would be lost."""
+
+    def __init__(self, database: Database[Connection], mode: Mode) -> None:
+        """`mode` is that of the API key, because a local order may be sent with both: `client.mode`."""
+        self._database, self._mode = database, mode
+
+    def claim(self, local_order_id: str, body: str, now_ms: int, lease_until_ms: int) -> Optional[Claim]:
+        row = self._first(_CLAIM, self._mode, local_order_id, body, now_ms, lease_until_ms)
+        return Claim(row[0], row[1]) if row else None
+
+    def created(self, local_order_id: str, delivery: Delivery) -> None:
+        details = (delivery.id, delivery.tracking_code, delivery.tracking_url, delivery.status)
+        self._first(_CREATED, *details, self._mode, local_order_id)
+
+    def failed(self, local_order_id: str, attempt: int, error: SyncError, keep_body: bool) -> bool:
+        changes = (error.code, error.message, int(keep_body))
+        return bool(self._first(_FAILED, *changes, self._mode, local_order_id, attempt))
+
+    def get(self, local_order_id: str) -> Optional[SyncRecord]:
+        row = self._first(_GET, self._mode, local_order_id)
+        if not row:
+            return None
+        status, body, lease_until_ms = row[:3]
+        delivery = Delivery(*row[3:7]) if status == "created" else None
+        error = SyncError(*row[7:9]) if row[7] is not None else None
+        return SyncRecord(status, body, lease_until_ms, delivery, error)
+
+    def _first(self, statement: str, *parameters: Any) -> Any:
+        with self._database.transaction(durable=True) as connection:
+            return first(self._database.rows(connection, statement, parameters))

@@ -1,0 +1,143 @@
+"""The sync record on PostgreSQL and SQLite: one delivery, whatever happens to the processes of a shop."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import Counter
+
+from sqlalchemy import Engine
+
+from waybill import Environment
+from waybill.sqlalchemy import SqlAlchemy
+from waybill.sync import Sync, SyncOutcome
+from waybill.sync_store import SqlSyncStore, SyncError
+
+from .databases import KINDS, engine_with_tables
+from .ensure import OUTCOMES, ensure
+from .support import (
+    LIVE_KEY,
+    TEST_KEY,
+    FaultyProxy,
+    TestCase,
+    client,
+    eventually,
+    faulty_proxy,
+    new_order,
+    new_reference,
+    orders_and_debits,
+)
+
+PROCESSES = 50
+#: The step at which the one process of a round dies that gets the claim.
+ROUNDS = ("after claim", "before created", "", "", "")
+
+
+class Processes(TestCase):
+    def test_one_delivery_although_processes_die(self) -> None:
+        for kind in KINDS:
+            with self.subTest(kind), engine_with_tables(kind) as engine, faulty_proxy() as proxy:
+                reference = new_reference()
+                proxy.faults = ["cut-before", "cut-after"]
+                outcomes = Counter(
+                    outcome for step in ROUNDS for outcome in self._round(engine, proxy, reference, step)
+                )
+                orders, debits = orders_and_debits(client(LIVE_KEY), reference)
+                self.assertEqual((len(orders), debits), (1, 1), outcomes)
+                self.assertEqual((outcomes["killed"], outcomes["recovered"]), (2, 1), outcomes)
+                self.assertGreaterEqual(outcomes["already_created"], 2 * PROCESSES // len(ROUNDS), outcomes)
+                self.assertEqual(len(set(proxy.seen)), 1)
+
+    def _round(self, engine: Engine, proxy: FaultyProxy, reference: str, step: str) -> list[str]:
+        url = engine.url.render_as_string(hide_password=False)
+        # Each process is forked from a clean one that has imported this, so that fifty are quick.
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(["tests.ensure"])
+        arguments = (url, proxy.base_url, reference, step)
+        processes = [context.Process(target=ensure, args=arguments) for _ in range(PROCESSES // len(ROUNDS))]
+        for process in processes:
+            process.start()
+        for process in processes:
+            process.join(30)
+        store = SqlSyncStore(SqlAlchemy(engine), "live")
+
+        def is_free() -> bool:
+            record = store.get(reference)
+            return record is not None and (
+                record.status != "creating" or record.lease_until_ms <= Environment().now() * 1000
+            )
+
+        eventually(is_free, "the end of the lease")
+        return [
+            "killed" if process.exitcode == -9 else OUTCOMES[process.exitcode if process.exitcode is not None else 99]
+            for process in processes
+        ]
+
+
+class OneProcess(TestCase):
+    def setUp(self) -> None:
+        self.reference = new_reference()
+        self.now = 1_000.0
+        self.environment = Environment(now=lambda: self.now, sleep=lambda _: None)
+
+    def sync(self, engine: Engine, key: str = TEST_KEY, website: str = "shop") -> Sync:
+        waybill = client(key, environment=self.environment)
+        return Sync(waybill, SqlSyncStore(SqlAlchemy(engine), waybill.mode), website)
+
+    def ensure(self, sync: Sync, delivery_fee_paise: int = 4900) -> SyncOutcome:
+        return sync.ensure(self.reference, lambda: new_order(self.reference, delivery_fee_paise))
+
+    def test_a_created_delivery_is_returned_without_a_call(self) -> None:
+        for kind in KINDS:
+            with self.subTest(kind), engine_with_tables(kind) as engine:
+                self.reference = new_reference()
+                first = self.ensure(self.sync(engine))
+                second = self.sync(engine).ensure(self.reference, lambda: self.fail("no order is needed"))
+                self.assertEqual((first.status, second.status), ("created", "already_created"))
+                self.assertEqual(first.delivery, second.delivery)
+                # The other mode has a record of its own.
+                self.assertEqual(self.ensure(self.sync(engine, LIVE_KEY)).status, "created")
+
+    def test_a_delivery_that_exists_under_another_key_is_recovered(self) -> None:
+        with engine_with_tables("sqlite") as engine:
+            order = client(TEST_KEY).orders.create(new_order(self.reference), idempotency_key=new_reference()).order
+            outcome = self.ensure(self.sync(engine))
+            self.assertEqual(outcome.status, "recovered")
+            self.assertEqual(outcome.delivery and outcome.delivery.id, order["id"])
+
+    def test_a_refused_body_is_corrected_and_any_other_is_repeated(self) -> None:
+        for kind in KINDS:
+            with self.subTest(kind), engine_with_tables(kind) as engine, faulty_proxy() as proxy:
+                self.reference = new_reference()
+                waybill = client(TEST_KEY, proxy.base_url, environment=self.environment)
+                sync = Sync(waybill, SqlSyncStore(SqlAlchemy(engine), "test"), "shop")
+                refused = self.ensure(sync, 0)
+                self.assertEqual((refused.status, refused.error and refused.error.code), ("failed", "invalid_request"))
+                proxy.faults = [401]
+                self.assertEqual(self.ensure(sync, 5000).status, "failed")
+                self.assertEqual(self.ensure(sync, 6000).status, "created")
+                bodies = [body for body, _ in proxy.seen]
+                self.assertEqual([b":5000" in body for body in bodies], [False, True, True])
+
+    def test_a_lease_keeps_others_away_until_it_ends(self) -> None:
+        for kind in KINDS:
+            with self.subTest(kind), engine_with_tables(kind) as engine:
+                self.reference = new_reference()
+                store = SqlSyncStore(SqlAlchemy(engine), "test")
+                claims = [store.claim(self.reference, "{}", 0, 1_000_001) for _ in range(2)]
+                self.assertEqual([claim and claim.attempt for claim in claims], [1, None])
+                self.assertEqual(self.ensure(self.sync(engine)).status, "in_progress")
+                self.now += 0.001
+                # The new attempt repeats the stored body, which this service refuses.
+                self.assertEqual(self.ensure(self.sync(engine)).status, "failed")
+                self.assertFalse(store.failed(self.reference, 1, SyncError("late", "late"), True))
+                self.assertEqual(self.ensure(self.sync(engine)).status, "created")
+
+    def test_wrong_arguments(self) -> None:
+        waybill = client(TEST_KEY)
+        with engine_with_tables("sqlite") as engine:
+            store = SqlSyncStore(SqlAlchemy(engine), "test")
+            with self.assertRaises(ValueError):
+                Sync(waybill, store, "shop", lease_s=waybill.deadline_s)
+            with self.assertRaises(ValueError):
+                self.sync(engine).ensure("order 1\n", lambda: new_order("x"))
+            self.assertIsNone(store.get("order 1\n"))
