@@ -22,7 +22,7 @@ Query = Mapping[str, Union[str, int, None]]
 
 #: A page of 100 orders of the largest size stays below it.
 ANSWER_MAX_BYTES = 64 * 1024 * 1024
-_KEY = re.compile(r"sk_(test|live)_[A-Za-z0-9_-]{8,200}")
+KEY = re.compile(r"sk_(test|live)_[A-Za-z0-9_-]{8,200}")
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Settings:
         on_response: Optional[Callable[[ExchangeResult], None]],
         environment: Optional[Environment],
     ) -> Settings:
-        found = _KEY.fullmatch(api_key)
+        found = KEY.fullmatch(api_key)
         if not found:
             # The text is not quoted: it may be a key with a typing error.
             raise ValueError("api_key must be an API key, sk_test_… or sk_live_…, without white space") from None

@@ -1,0 +1,132 @@
+"""The forwarder of `waybill listen` and what it keeps on the machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from tempfile import TemporaryDirectory
+from typing import Optional, cast
+
+from waybill import Environment, sign_test_event
+from waybill.cli.forward import Attempt, Forwarder
+from waybill.schema import WebhookEvent
+from waybill.webhooks import SigningSecret
+
+from .support import LIVE_KEY, TEST_KEY, TestCase, eventually, new_order, new_reference, variable
+
+
+def event(number: int, order: str) -> WebhookEvent:
+    about = {"id": order, "orderReference": order}
+    return cast(WebhookEvent, {"id": f"evt_{number}", "event": "order.delivered", "sequence": number, "order": about})
+
+
+class Forwarding(TestCase):
+    def setUp(self) -> None:
+        self.sent: list[str] = []
+        self.saved: list[str] = []
+        self.refused: set[str] = set()
+        self.reports: list[tuple[str, bool, int, bool]] = []
+        self.gate = threading.Event()
+        self.gate.set()
+        self.forwarder = Forwarder(self.send, self.report, self.saved.append, Environment(), (0.01, 0.01))
+        self.addCleanup(self.forwarder.close)
+
+    def send(self, event: WebhookEvent) -> Attempt:
+        self.gate.wait(10)
+        self.sent.append(event["id"])
+        return Attempt(event["id"] not in self.refused, 200, 0.0, None)
+
+    def report(self, event: WebhookEvent, attempt: Attempt, number: int, again_s: Optional[float]) -> None:
+        self.reports.append((event["id"], attempt.taken, number, again_s is not None))
+
+    def test_each_order_in_sequence_and_the_cursor_behind_the_first_open_event(self) -> None:
+        self.refused = {"evt_1"}
+        self.gate.clear()
+        for number, order in ((1, "ord_a"), (2, "ord_b"), (3, "ord_a"), (4, "ord_b")):
+            self.forwarder.offer(event(number, order))
+        self.forwarder.reached("at_end")
+        self.assertEqual(self.saved, [])
+        self.gate.set()
+        eventually(lambda: self.saved[-1:] == ["at_end"], "the last cursor")
+        # Two retries follow; then the event is given up, and the next one of its order is sent.
+        order_a = [name for name in self.sent if name in {"evt_1", "evt_3"}]
+        order_b = [name for name in self.sent if name in {"evt_2", "evt_4"}]
+        self.assertEqual((order_a, order_b), (["evt_1", "evt_1", "evt_1", "evt_3"], ["evt_2", "evt_4"]))
+        attempts = [report for report in self.reports if report[0] == "evt_1"]
+        self.assertEqual([each[1:] for each in attempts], [(False, 1, True), (False, 2, True), (False, 3, False)])
+        # No cursor is saved before all events before it have ended.
+        self.assertIn(self.saved[0], {"evt_1", "evt_2", "evt_4"})
+        self.assertNotIn("evt_1", self.sent[self.sent.index("evt_3") :])
+
+    def test_a_failure_of_a_thread_reaches_the_reader(self) -> None:
+        def full(_: str) -> None:
+            raise OSError("the disk is full")
+
+        forwarder = Forwarder(self.send, self.report, full, Environment())
+        self.addCleanup(forwarder.close)
+        forwarder.offer(event(1, "ord_a"))
+
+        def raised() -> bool:
+            try:
+                forwarder.check()
+            except OSError:
+                return True
+            return False
+
+        eventually(raised, "the failure")
+
+
+class Program(TestCase):
+    def setUp(self) -> None:
+        self.folder = self.enter(TemporaryDirectory())
+
+    def run_it(self, *arguments: str, key: str = TEST_KEY, given: str = "") -> subprocess.CompletedProcess[str]:
+        environment = {
+            **os.environ,
+            "WAYBILL_API_KEY": key,
+            "WAYBILL_BASE_URL": variable("ORDER_API") + "/v1",
+            "WAYBILL_STATE": self.folder + "/state",
+        }
+        command = [sys.executable, "-m", "waybill", *arguments]
+        return subprocess.run(
+            command, env=environment, input=given, capture_output=True, text=True, check=False, timeout=30
+        )
+
+    def test_the_secret_is_made_once_and_private(self) -> None:
+        secrets = [self.run_it("listen", "--print-secret").stdout.strip() for _ in range(2)]
+        SigningSecret(secrets[0])
+        self.assertEqual(secrets[0], secrets[1])
+        path = self.folder + "/state/signing-secret"
+        self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
+        self.assertEqual(os.listdir(self.folder + "/state"), ["signing-secret"])
+
+    def test_exit_codes(self) -> None:
+        url = ["--forward-to", "http://127.0.0.1:9/"]
+        self.assertEqual(self.run_it("listen", *url, key=LIVE_KEY).returncode, 4)
+        self.assertEqual(self.run_it("listen", *url, key="sk_test_waybill_wrong").returncode, 3)
+        self.assertEqual(self.run_it("listen", *url, key="wrong").returncode, 3)
+        self.assertEqual(self.run_it("listen", "--forward-to", "example").returncode, 2)
+        self.assertEqual(self.run_it("orders", "get", "ord_01ARZ3NDEKTSV4RRFFQ69G5FAV").returncode, 1)
+
+    def test_orders_and_verify(self) -> None:
+
+        reference = new_reference()
+        create = ["orders", "create", "-", "--idempotency-key", reference]
+        order = json.loads(self.run_it(*create, given=json.dumps(new_order(reference))).stdout)
+        moved = json.loads(self.run_it("orders", "simulate", order["id"], "driver.assigned").stdout)
+        self.assertEqual(moved["status"], "driver_assigned")
+        refused = self.run_it("orders", "simulate", order["id"], "order.delivered")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("Possible now: ", refused.stderr)
+        self.assertEqual(json.loads(self.run_it("orders", "get", order["id"]).stdout)["status"], "driver_assigned")
+
+        body = '{"id":"evt_1","event":"order.created","mode":"test"}'
+        secret = self.run_it("listen", "--print-secret").stdout.strip()
+        headers = [f"--header={name}: {value}" for name, value in sign_test_event(body, secret).items()]
+        self.assertEqual(self.run_it("verify", "--body", "-", *headers, given=body).returncode, 0)
+        forged = self.run_it("verify", "--body", "-", *headers, given=body + " ")
+        self.assertEqual(forged.returncode, 1)
+        self.assertIn("does not match", forged.stderr)
