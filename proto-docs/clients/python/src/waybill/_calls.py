@@ -13,6 +13,7 @@ from .errors import NoAnswerError
 if TYPE_CHECKING:
     from .schema import NewOrder
 
+PAGE_MAX = 100
 #: The longest wait for events that the service allows.
 WAIT_MAX_S = 25
 ORDERS = "/integration/orders"
@@ -49,12 +50,28 @@ def simulate(order_id: str, event: str) -> Call:
     return Call("POST", f"{_path(order_id)}/simulate", False, DELIVERY, body=body)
 
 
+def order_filters(
+    order_reference: Optional[str],
+    tracking_code: Optional[str],
+    status: Optional[str],
+    updated_after: Optional[str],
+    page_size: int,
+) -> Query:
+    return {
+        "orderReference": order_reference,
+        "trackingCode": tracking_code,
+        "status": status,
+        "updatedAfter": updated_after,
+        "limit": page_size,
+    }
+
+
 def order_page(query: Query) -> Call:
     return Call("GET", ORDERS, True, ("data", "hasMore"), query)
 
 
 def timeline_page(order_id: str, query: Query) -> Call:
-    return Call("GET", f"{_path(order_id)}/events", True, ("data", "hasMore"), {"limit": 100, **query})
+    return Call("GET", f"{_path(order_id)}/events", True, ("data", "hasMore"), {"limit": PAGE_MAX, **query})
 
 
 def page_after(answer: Answer) -> Optional[str]:

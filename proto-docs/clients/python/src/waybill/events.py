@@ -16,8 +16,6 @@ from .errors import WaybillError
 if TYPE_CHECKING:
     from .schema import WebhookEvent
 
-_PAGE_MAX = 100
-
 
 @dataclass(frozen=True)
 class EventPage:
@@ -56,7 +54,7 @@ class Events:
         starting_after: Optional[str] = None,
         since: Optional[str] = None,
         types: Sequence[str] = (),
-        limit: int = _PAGE_MAX,
+        limit: int = _calls.PAGE_MAX,
         wait_seconds: int = 0,
     ) -> EventPage:
         """One page, oldest event first. With `wait_seconds` the service waits for the first event.

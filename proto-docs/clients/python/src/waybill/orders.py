@@ -48,13 +48,7 @@ class Orders:
         page_size: int = 100,
     ) -> Iterator[Order]:
         """All orders that match: newest first, or with `updated_after` by their last change, oldest first."""
-        filters = {
-            "orderReference": order_reference,
-            "trackingCode": tracking_code,
-            "status": status,
-            "updatedAfter": updated_after,
-            "limit": page_size,
-        }
+        filters = _calls.order_filters(order_reference, tracking_code, status, updated_after, page_size)
         return self._pages(lambda cursor: _calls.order_page({**filters, "startingAfter": cursor}), starting_after)
 
     def timeline(self, order_id: str, *, starting_after: Optional[str] = None) -> Iterator[TimelineEntry]:
