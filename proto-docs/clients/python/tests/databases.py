@@ -25,7 +25,9 @@ def database_url(kind: str) -> Iterator[URL]:
         return
     server = json.loads(Path(variable("WAYBILL_TEST_SERVERS")).read_text(encoding="utf-8"))["postgres"]
     name = new_reference().replace("-", "_")
-    admin = URL.create("postgresql+psycopg", "postgres", server["password"], "127.0.0.1", server["port"], "postgres")
+    admin = URL.create(
+        "postgresql+psycopg", "waybill_admin", server["password"], "127.0.0.1", server["port"], "postgres"
+    )
     engine = create_engine(admin, isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         connection.execute(text(f"CREATE DATABASE {name}"))

@@ -10,13 +10,14 @@ from typing import Any
 
 from sqlalchemy import Connection, create_engine
 
+from waybill import Environment
 from waybill.sqlalchemy import SqlAlchemy
 from waybill.sync import Sync
 from waybill.sync_store import SqlSyncStore
 
 from .support import LIVE_KEY, client, new_order
 
-LEASE_S = 2.0
+LEASE_S = 3.0
 #: The exit code of a process is the place of its outcome.
 OUTCOMES = ("created", "recovered", "already_created", "in_progress", "failed")
 
@@ -37,7 +38,9 @@ class DeadlyDatabase(SqlAlchemy):
 def ensure(url: str, base_url: str, local_order_id: str, step: str) -> None:
     database = DeadlyDatabase(create_engine(url))
     database.step = step
-    waybill = client(LIVE_KEY, base_url, attempt_timeout_s=0.5, deadline_s=1.0)
+    waybill = client(
+        LIVE_KEY, base_url, attempt_timeout_s=0.5, deadline_s=2.0, environment=Environment(jitter=lambda: 0.0)
+    )
     sync = Sync(waybill, SqlSyncStore(database, waybill.mode), "shop", lease_s=LEASE_S)
     outcome = sync.ensure(local_order_id, lambda: new_order(local_order_id))
     sys.exit(OUTCOMES.index(outcome.status))

@@ -9,7 +9,7 @@ import threading
 import time
 import unittest
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Callable, Optional, TypeVar, Union
 from urllib.parse import urlsplit
@@ -118,9 +118,9 @@ def _handler(proxy: FaultyProxy) -> type[BaseHTTPRequestHandler]:
         do_POST = do_GET
 
         def _forward(self, body: bytes) -> tuple[int, dict[str, str], bytes]:
-            service = http.client.HTTPConnection(urlsplit(BASE_URL).netloc, timeout=30)
-            service.request(self.command, self.path, body or None, dict(self.headers))
-            with service.getresponse() as response:
+            with closing(http.client.HTTPConnection(urlsplit(BASE_URL).netloc, timeout=30)) as service:
+                service.request(self.command, self.path, body or None, dict(self.headers))
+                response = service.getresponse()
                 return response.status, dict(response.getheaders()), response.read()
 
         def _answer(self, status: int, headers: dict[str, str], body: bytes, sent: Optional[int] = None) -> None:

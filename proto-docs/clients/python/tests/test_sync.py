@@ -122,7 +122,7 @@ class OneProcess(TestCase):
         for kind in KINDS:
             with self.subTest(kind), engine_with_tables(kind) as engine:
                 self.reference = new_reference()
-                store = SqlSyncStore(SqlAlchemy(engine), "test")
+                self.now, store = 1_000.0, SqlSyncStore(SqlAlchemy(engine), "test")
                 claims = [store.claim(self.reference, "{}", 0, 1_000_001) for _ in range(2)]
                 self.assertEqual([claim and claim.attempt for claim in claims], [1, None])
                 self.assertEqual(self.ensure(self.sync(engine)).status, "in_progress")

@@ -35,9 +35,8 @@ def exchange(
         return NoAnswerError("timeout")
     except socket.timeout:
         return NoAnswerError("timeout")
-    except (OSError, http.client.HTTPException):
-        # The error's own text is left out, because it contains addresses.
-        return NoAnswerError("unreachable")
+    except (OSError, http.client.HTTPException) as error:
+        return NoAnswerError("unreachable", type(error).__name__)
 
 
 def _exchange(

@@ -96,9 +96,8 @@ class _Transport:
                 outcome = await asyncio.wait_for(self._exchange(call.method, attempts), timeout_s)
             except (asyncio.TimeoutError, httpx.TimeoutException):
                 outcome = NoAnswerError("timeout")
-            except httpx.HTTPError:
-                # The error's own text is left out, because it contains addresses.
-                outcome = NoAnswerError("unreachable")
+            except httpx.HTTPError as error:
+                outcome = NoAnswerError("unreachable", type(error).__name__)
             read = attempts.read(outcome)
             if not isinstance(read, WaybillError):
                 return read

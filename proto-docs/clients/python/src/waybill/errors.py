@@ -25,8 +25,9 @@ class WaybillError(Exception):
 class NoAnswerError(WaybillError):
     """No usable answer: the outcome is unknown. Repeat the call with the same key and body."""
 
-    def __init__(self, code: NoAnswerCode) -> None:
-        super().__init__(code, _NO_ANSWER[code])
+    def __init__(self, code: NoAnswerCode, kind: str = "") -> None:
+        """`kind` names what failed, such as `SSLCertVerificationError`; texts of errors contain addresses."""
+        super().__init__(code, _NO_ANSWER[code] + (f" ({kind})" if kind else ""))
 
 
 _NO_ANSWER: Mapping[NoAnswerCode, str] = {
