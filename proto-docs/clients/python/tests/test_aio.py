@@ -47,7 +47,7 @@ class Async(unittest.IsolatedAsyncioTestCase):
             proxy.faults = ["hang"] * 9
             waybill = self.client(TEST_KEY, proxy.base_url, attempt_timeout_s=0.3, deadline_s=1.0)
             with self.assertRaises(NoAnswerError) as caught:
-                await asyncio.wait_for(waybill.orders.get("ord_1"), 2.0)
+                await asyncio.wait_for(waybill.orders.get("ord_1"), 5.0)
             self.assertEqual(caught.exception.code, "timeout")
 
     async def test_orders_and_errors(self) -> None:

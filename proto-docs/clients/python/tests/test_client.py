@@ -62,7 +62,7 @@ class ThroughAFailingNetwork(TestCase):
         with self.assertRaises(NoAnswerError) as caught:
             waybill.orders.create(new_order(new_reference()), idempotency_key=new_reference())
         self.assertEqual(caught.exception.code, "timeout")
-        self.assertLess(time.monotonic() - started_at, 2.0)
+        self.assertLess(time.monotonic() - started_at, 5.0)
         self.assertGreaterEqual(len(self.proxy.seen), 2)
 
     def test_retry_after_is_honoured_unless_it_is_too_long(self) -> None:
