@@ -25,6 +25,7 @@ def event(number: int, order: str) -> WebhookEvent:
 
 class Forwarding(TestCase):
     def setUp(self) -> None:
+        self.started: list[str] = []
         self.sent: list[str] = []
         self.saved: list[str] = []
         self.refused: set[str] = set()
@@ -35,6 +36,7 @@ class Forwarding(TestCase):
         self.addCleanup(self.forwarder.close)
 
     def send(self, event: WebhookEvent) -> Attempt:
+        self.started.append(event["id"])
         self.gate.wait(10)
         self.sent.append(event["id"])
         return Attempt(event["id"] not in self.refused, 200, 0.0, None)
@@ -47,6 +49,8 @@ class Forwarding(TestCase):
         self.gate.clear()
         for number, order in ((1, "ord_a"), (2, "ord_b"), (3, "ord_a"), (4, "ord_b")):
             self.forwarder.offer(event(number, order))
+            eventually(lambda: len(self.started) >= min(number, 2), "an attempt")  # noqa: B023 - used at once
+        self.assertEqual(sorted(self.started), ["evt_1", "evt_2"])
         self.forwarder.reached("at_end")
         self.assertEqual(self.saved, [])
         self.gate.set()
