@@ -52,14 +52,7 @@ DeliveryState: TypeAlias = Literal["pending", "succeeded", "failed", "discarded"
 
 
 DeliveryStatus: TypeAlias = Literal[
-    "created",
-    "driver_assigned",
-    "picked_up",
-    "out_for_delivery",
-    "delivered",
-    "failed",
-    "cancelled",
-    "returned",
+    "created", "driver_assigned", "picked_up", "out_for_delivery", "delivered", "failed", "cancelled", "returned"
 ]
 
 
