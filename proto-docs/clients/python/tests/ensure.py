@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,7 +18,6 @@ from waybill.sync_store import SqlSyncStore
 
 from .support import LIVE_KEY, client, new_order
 
-LEASE_S = 3.0
 #: The exit code of a process is the place of its outcome.
 OUTCOMES = ("created", "recovered", "already_created", "in_progress", "failed")
 
@@ -35,12 +35,12 @@ class DeadlyDatabase(SqlAlchemy):
         return rows
 
 
-def ensure(url: str, base_url: str, local_order_id: str, step: str) -> None:
+def ensure(url: str, base_url: str, local_order_id: str, step: str, minutes: int) -> None:
     database = DeadlyDatabase(create_engine(url))
     database.step = step
-    waybill = client(
-        LIVE_KEY, base_url, attempt_timeout_s=0.5, deadline_s=2.0, environment=Environment(jitter=lambda: 0.0)
-    )
-    sync = Sync(waybill, SqlSyncStore(database, waybill.mode), "shop", lease_s=LEASE_S)
+    # Leases end by the clock, so the rounds of the test need not wait.
+    environment = Environment(now=lambda: time.time() + 60 * minutes, jitter=lambda: 0.0)
+    waybill = client(LIVE_KEY, base_url, attempt_timeout_s=5.0, deadline_s=20.0, environment=environment)
+    sync = Sync(waybill, SqlSyncStore(database, waybill.mode), "shop")
     outcome = sync.ensure(local_order_id, lambda: new_order(local_order_id))
     sys.exit(OUTCOMES.index(outcome.status))

@@ -75,6 +75,7 @@ class FaultyProxy:
     def __init__(self) -> None:
         self.faults: list[Fault] = []
         self.retry_after = "0"
+        self.said = b"from the proxy"
         #: The body and the key of each request.
         self.seen: list[tuple[bytes, Optional[str]]] = []
         self.closing = threading.Event()
@@ -105,7 +106,7 @@ def _handler(proxy: FaultyProxy) -> type[BaseHTTPRequestHandler]:
             if fault == "cut-before":
                 return
             if isinstance(fault, int):
-                self._answer(fault, {"retry-after": proxy.retry_after}, b"from the proxy")
+                self._answer(fault, {"retry-after": proxy.retry_after}, proxy.said)
                 return
             status, headers, answer = self._forward(body)
             if fault == "hang":

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from typing import Any
 
 import django
@@ -29,6 +31,7 @@ from waybill.sync_store import SqlSyncStore  # noqa: E402
 from .databases import database_url  # noqa: E402
 from .support import TEST_KEY, TestCase, client, new_order, new_reference  # noqa: E402
 from .test_receiver import SECRET, event  # noqa: E402
+from .test_webhooks import VECTORS  # noqa: E402
 
 applied: list[str] = []
 
@@ -49,6 +52,13 @@ class DjangoApp(TestCase):
 
     def test_the_migration_creates_the_models(self) -> None:
         call_command("makemigrations", "waybill", check=True, dry_run=True, verbosity=0)
+        with closing(sqlite3.connect(":memory:")) as shared, connection.cursor() as cursor:
+            shared.executescript((VECTORS / "tables.sql").read_text(encoding="utf-8"))
+            for table in ("waybill_sync", "waybill_events", "waybill_sequences", "waybill_cursors"):
+                # Django adds an id, because its models have no composite keys.
+                own = {column.name for column in connection.introspection.get_table_description(cursor, table)}
+                expected = {name for (name,) in shared.execute(f"SELECT name FROM pragma_table_info('{table}')")}
+                self.assertEqual(own - {"id"}, expected)
 
     def test_the_sync_record(self) -> None:
         waybill = client(TEST_KEY)

@@ -141,7 +141,7 @@ class Listen(TestCase):
             **os.environ,
             "WAYBILL_API_KEY": TEST_KEY,
             "WAYBILL_BASE_URL": variable("ORDER_API") + "/v1",
-            "WAYBILL_STATE": self.state,
+            "WAYBILL_STATE_DIRECTORY": self.state,
         }
         command = [sys.executable, "-m", "waybill", "listen", "--print-secret"]
         self.secret = subprocess.run(

@@ -20,7 +20,6 @@ from .support import (
     FaultyProxy,
     TestCase,
     client,
-    eventually,
     faulty_proxy,
     new_order,
     new_reference,
@@ -39,7 +38,9 @@ class Processes(TestCase):
                 reference = new_reference()
                 proxy.faults = ["cut-before", "cut-after"]
                 outcomes = Counter(
-                    outcome for step in ROUNDS for outcome in self._round(engine, proxy, reference, step)
+                    outcome
+                    for number, step in enumerate(ROUNDS)
+                    for outcome in self._round(engine, proxy, reference, step, number)
                 )
                 orders, debits = orders_and_debits(client(LIVE_KEY), reference)
                 self.assertEqual((len(orders), debits), (1, 1), outcomes)
@@ -47,26 +48,17 @@ class Processes(TestCase):
                 self.assertGreaterEqual(outcomes["already_created"], 2 * PROCESSES // len(ROUNDS), outcomes)
                 self.assertEqual(len(set(proxy.seen)), 1)
 
-    def _round(self, engine: Engine, proxy: FaultyProxy, reference: str, step: str) -> list[str]:
+    def _round(self, engine: Engine, proxy: FaultyProxy, reference: str, step: str, number: int) -> list[str]:
         url = engine.url.render_as_string(hide_password=False)
         # Each process is forked from a clean one that has imported this, so that fifty are quick.
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(["tests.ensure"])
-        arguments = (url, proxy.base_url, reference, step)
+        arguments = (url, proxy.base_url, reference, step, 2 * number)
         processes = [context.Process(target=ensure, args=arguments) for _ in range(PROCESSES // len(ROUNDS))]
         for process in processes:
             process.start()
         for process in processes:
             process.join(30)
-        store = SqlSyncStore(SqlAlchemy(engine), "live")
-
-        def is_free() -> bool:
-            record = store.get(reference)
-            return record is not None and (
-                record.status != "creating" or record.lease_until_ms <= Environment().now() * 1000
-            )
-
-        eventually(is_free, "the end of the lease")
         return [
             "killed" if process.exitcode == -9 else OUTCOMES[process.exitcode if process.exitcode is not None else 99]
             for process in processes
@@ -94,6 +86,14 @@ class OneProcess(TestCase):
                 second = self.sync(engine).ensure(self.reference, lambda: self.fail("no order is needed"))
                 self.assertEqual((first.status, second.status), ("created", "already_created"))
                 self.assertEqual(first.delivery, second.delivery)
+                # The personal data is gone; a hash still shows whether the order has changed.
+                record = SqlSyncStore(SqlAlchemy(engine), "test").get(self.reference)
+                self.assertEqual((record and record.body), None)
+                changed = [
+                    self.sync(engine).has_changed(self.reference, new_order(self.reference, fee))
+                    for fee in (4900, 5000)
+                ]
+                self.assertEqual(changed, [False, True])
                 # The other mode has a record of its own.
                 self.assertEqual(self.ensure(self.sync(engine, LIVE_KEY)).status, "created")
 

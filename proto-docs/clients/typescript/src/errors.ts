@@ -32,6 +32,8 @@ export class ApiError extends WaybillError {
   readonly warnings: readonly Warning[];
   /** The open items of the go-live list (403 `live_api_locked`). */
   readonly missing: readonly string[];
+  /** The events that are possible next (409 `illegal_transition`). */
+  readonly legal: readonly string[];
   /** 402: the missing amount, the balance and the fee. */
   readonly shortfallPaise: number | undefined;
   readonly balancePaise: number | undefined;
@@ -43,14 +45,15 @@ export class ApiError extends WaybillError {
     requestId: string | undefined,
     readonly retryAfterMs: number | undefined,
   ) {
-    super(body.code ?? `http_${status}`, body.message || `The service answered ${status}.`);
-    this.requestId = body.requestId ?? requestId;
-    this.errors = body.errors ?? [];
-    this.warnings = body.warnings ?? [];
-    this.missing = body.missing ?? [];
-    this.shortfallPaise = body.shortfallPaise;
-    this.balancePaise = body.balancePaise;
-    this.requiredPaise = body.requiredPaise;
+    super(textOf(body.code) ?? `http_${status}`, textOf(body.message) ?? `The service answered ${status}.`);
+    this.requestId = textOf(body.requestId) ?? requestId;
+    this.errors = listOf(body.errors);
+    this.warnings = listOf(body.warnings);
+    this.missing = listOf(body.missing);
+    this.legal = listOf(body.legal);
+    this.shortfallPaise = wholeOf(body.shortfallPaise);
+    this.balancePaise = wholeOf(body.balancePaise);
+    this.requiredPaise = wholeOf(body.requiredPaise);
   }
 }
 
@@ -96,7 +99,7 @@ export function errorOf(
   requestId?: string,
   retryAfterMs?: number,
 ): ApiError {
-  if (status === 409 && body.code === "order_reference_exists" && body.order) {
+  if (status === 409 && body.code === "order_reference_exists" && hasAll(body.order, DELIVERY_FIELDS)) {
     return new OrderExistsError(status, body, requestId, body.order);
   }
   const fallback = status >= 500 ? ServerError : status >= 400 ? InvalidRequestError : ApiError;
@@ -113,16 +116,40 @@ export type RefusalReason =
   | "not_an_event";
 
 const REASONS: Record<RefusalReason, string> = {
-  missing_headers: "a signature header is missing; check the header prefix, and proxies that remove headers",
-  malformed_timestamp: "the timestamp is not a number of Unix seconds",
-  too_old: "the webhook was signed too long ago; check the clock of this machine",
-  too_new: "the webhook was signed in the future; check the clock of this machine",
-  mismatch: "the signature does not match; check the secret, and pass the raw bytes of the body",
-  not_an_event: "the signed body is not an event",
+  missing_headers: "A signature header is missing; check the header prefix, and proxies that remove headers.",
+  malformed_timestamp: "The timestamp is not a number of Unix seconds.",
+  too_old: "The webhook was signed too long ago; check the clock of this machine.",
+  too_new: "The webhook was signed in the future; check the clock of this machine.",
+  mismatch: "The signature does not match; check the secret, and pass the raw bytes of the body.",
+  not_an_event: "The signed body is not an event.",
 };
 
 export class WebhookError extends WaybillError {
   constructor(readonly reason: RefusalReason) {
     super(reason, REASONS[reason]);
   }
+}
+
+/** What a sync record needs of an order. */
+export const DELIVERY_FIELDS = ["id", "trackingCode", "trackingUrl", "status"] as const;
+
+/** Whether an answer has these fields. An answer of a proxy or captive portal has not. */
+export function hasAll<Value extends object>(
+  value: Value | undefined | null,
+  fields: readonly string[],
+): value is Value {
+  return typeof value === "object" && value !== null && fields.every((name) => Object.hasOwn(value, name));
+}
+
+// Another program than the service may have answered, with fields of any type.
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function wholeOf(value: unknown): number | undefined {
+  return Number.isInteger(value) ? (value as number) : undefined;
+}
+
+function listOf<Entry>(value: Entry[] | undefined): Entry[] {
+  return Array.isArray(value) ? value : [];
 }

@@ -1,8 +1,9 @@
 /** The feed of events: everything that webhooks report, in order, to catch up after an outage or to replace them. */
+import { elementsOf } from "./elements.js";
 import { WaybillError } from "./errors.js";
 import type { CallOptions } from "./orders.js";
 import { isTransient, pauseMs } from "./retry.js";
-import type { Transport } from "./transport.js";
+import { type Transport, unusable } from "./transport.js";
 import type { WebhookEvent } from "./types.js";
 
 /** The longest wait that the service allows. */
@@ -21,10 +22,14 @@ export interface EventFilters {
 
 export interface EventPage {
   data: WebhookEvent[];
+  /** The body of each event's webhook, byte for byte. */
+  bodies: string[];
   /** Whether more events may follow now, even if `data` is empty. */
   hasMore: boolean;
   /** The cursor after this page, also of an empty one. */
   next: string;
+  /** Begins the names of the operator's webhook headers. */
+  headerPrefix: string;
 }
 
 /** Where a reader of the feed keeps its place. */
@@ -35,12 +40,12 @@ export interface CursorStore {
 
 export interface FollowOptions extends CallOptions {
   types?: readonly string[] | undefined;
-  /** Where to begin without a stored cursor: at the oldest event, unless `now` or a time is given. */
-  start?: "now" | { since: string } | undefined;
+  /** Where to begin without a stored cursor: at the oldest event, or at `now` or a time (RFC 3339). */
+  start?: string | undefined;
   /** How long the service holds a call without events; 25 s by default. */
   waitSeconds?: number;
-  /** Called after each answered poll; `page` may be empty. `headerPrefix` begins the operator's webhook headers. */
-  onPage?: (page: EventPage, headerPrefix: string) => void;
+  /** Called after each answered poll, before its events are returned; the page may be empty. */
+  onPage?: (page: EventPage) => void;
   /** Called when a poll failed and is repeated. */
   onRetry?: (error: WaybillError) => void;
 }
@@ -56,7 +61,7 @@ export class Events {
   async page(
     filters: EventFilters = {},
     options: CallOptions & { waitSeconds?: number } = {},
-  ): Promise<{ page: EventPage; headerPrefix: string }> {
+  ): Promise<EventPage> {
     const waitSeconds = Math.min(options.waitSeconds ?? 0, WAIT_MAX_SECONDS);
     const query = {
       limit: filters.limit ?? 100,
@@ -65,20 +70,24 @@ export class Events {
       types: filters.types?.length ? filters.types.join(",") : undefined,
       waitSeconds: waitSeconds || undefined,
     };
-    const { body, headers } = await this.#transport.send<EventPage>({
+    const { body, text, headers } = await this.#transport.send<EventPage>({
       method: "GET",
       path: "/integration/events",
       query,
       repeatable: true,
+      expects: ["data", "hasMore", "next"],
       waitMs: waitSeconds * 1_000,
       signal: options.signal,
     });
-    return { page: body, headerPrefix: headers.get("webhook-header-prefix") ?? "Service" };
+    const bodies = elementsOf(text);
+    if (bodies.length !== body.data.length) throw unusable();
+    return { ...body, bodies, headerPrefix: headers.get("webhook-header-prefix") ?? "Service" };
   }
 
   async get(id: string, options: CallOptions = {}): Promise<WebhookEvent> {
     if (!/^evt_\w{1,64}$/.test(id)) throw new TypeError("the event's id must begin with evt_");
-    const call = { method: "GET", path: `/integration/events/${id}`, repeatable: true, ...options } as const;
+    const path = `/integration/events/${id}`;
+    const call = { method: "GET", path, repeatable: true, expects: ["id", "event"], ...options } as const;
     return (await this.#transport.send<WebhookEvent>(call)).body;
   }
 
@@ -89,7 +98,7 @@ export class Events {
   ): AsyncGenerator<WebhookEvent, void, void> {
     let { startingAfter, since } = filters;
     for (;;) {
-      const { page } = await this.page({ ...filters, startingAfter, since }, options);
+      const page = await this.page({ ...filters, startingAfter, since }, options);
       yield* page.data;
       if (!page.hasMore) return;
       startingAfter = page.next;
@@ -120,13 +129,13 @@ export class Events {
   async #nextPage(cursor: string | null, waitSeconds: number, options: FollowOptions): Promise<EventPage> {
     const { environment } = this.#transport;
     const { start, types, signal } = options;
-    const since = cursor === null && typeof start === "object" ? start.since : undefined;
+    const since = cursor === null && start !== "now" ? start : undefined;
     const startingAfter = cursor ?? (start === "now" ? start : undefined);
     for (let attempt = 1; ; attempt += 1) {
       try {
         const filters = { startingAfter, since, types };
-        const { page, headerPrefix } = await this.page(filters, { waitSeconds, ...(signal && { signal }) });
-        options.onPage?.(page, headerPrefix);
+        const page = await this.page(filters, { waitSeconds, ...(signal && { signal }) });
+        options.onPage?.(page);
         return page;
       } catch (error) {
         if (!(error instanceof WaybillError) || !isTransient(error)) throw error;

@@ -1,4 +1,5 @@
 /** The calls about orders. */
+import { DELIVERY_FIELDS } from "./errors.js";
 import type { Transport } from "./transport.js";
 import type {
   NewOrder,
@@ -39,18 +40,18 @@ export class Orders {
   /** Creates one delivery. Pass a text to send the stored bytes of an earlier attempt. */
   async create(order: NewOrder | string, options: CreateOptions): Promise<Created> {
     const { idempotencyKey, signal } = options;
-    if (typeof idempotencyKey !== "string" || !/^[!-~]([ -~]{0,253}[!-~])?$/.test(idempotencyKey)) {
-      throw new TypeError("idempotencyKey must be 1 to 255 printable ASCII characters, stable for the order");
-    }
+    checkIdempotencyKey(idempotencyKey);
     const body = typeof order === "string" ? order : JSON.stringify(order);
     const path = "/integration/orders";
-    const call = { method: "POST", path, body, idempotencyKey, repeatable: true, signal } as const;
+    const expects = DELIVERY_FIELDS;
+    const call = { method: "POST", path, body, idempotencyKey, repeatable: true, expects, signal } as const;
     const answer = await this.#transport.send<OrderCreated>(call);
     return { ...answer.body, replayed: answer.headers.get("idempotent-replayed") === "true" };
   }
 
   async get(id: string, options: CallOptions = {}): Promise<Order> {
-    const call = { method: "GET", path: pathOf(id), repeatable: true, ...options } as const;
+    const expects = DELIVERY_FIELDS;
+    const call = { method: "GET", path: pathOf(id), repeatable: true, expects, ...options } as const;
     return (await this.#transport.send<Order>(call)).body;
   }
 
@@ -73,7 +74,8 @@ export class Orders {
     const { reason, signal } = options;
     const body = JSON.stringify(reason === undefined ? {} : { reason });
     const path = `${pathOf(id)}/cancel`;
-    const call = { method: "POST", path, body, repeatable: true, signal } as const;
+    const expects = DELIVERY_FIELDS;
+    const call = { method: "POST", path, body, repeatable: true, expects, signal } as const;
     return (await this.#transport.send<Order>(call)).body;
   }
 
@@ -81,7 +83,8 @@ export class Orders {
   async simulate(id: string, event: SimulatedEvent, options: CallOptions = {}): Promise<SimulatedOrder> {
     const body = JSON.stringify({ event });
     const path = `${pathOf(id)}/simulate`;
-    const call = { method: "POST", path, body, repeatable: false, ...options } as const;
+    const expects = DELIVERY_FIELDS;
+    const call = { method: "POST", path, body, repeatable: false, expects, ...options } as const;
     return (await this.#transport.send<SimulatedOrder>(call)).body;
   }
 
@@ -93,12 +96,19 @@ export class Orders {
     let startingAfter = filters.startingAfter;
     for (;;) {
       const query = { limit: 100, ...filters, startingAfter };
-      const call = { method: "GET", path, query, repeatable: true, signal } as const;
+      const expects = ["data", "hasMore"];
+      const call = { method: "GET", path, query, repeatable: true, expects, signal } as const;
       const { body } = await this.#transport.send<Page<Entry>>(call);
       yield* body.data;
       startingAfter = body.next ?? body.data.at(-1)?.id;
       if (!body.hasMore || startingAfter === undefined) return;
     }
+  }
+}
+
+export function checkIdempotencyKey(key: unknown): void {
+  if (typeof key !== "string" || !/^[!-~]([ -~]{0,253}[!-~])?$/.test(key)) {
+    throw new TypeError("idempotencyKey must be 1 to 255 printable ASCII characters, stable for the order");
   }
 }
 

@@ -1,6 +1,12 @@
 /** The sync record of each local order, in one table. No row means `not_started`. */
+import { createHash } from "node:crypto";
 import { type Dialect, type Query, rowsOf, textOf } from "./database.js";
 import type { Mode } from "./types.js";
+
+/** What a body is compared by after it was deleted. */
+export function sha256Of(body: string): string {
+  return createHash("sha256").update(body).digest("hex");
+}
 
 /** What the local order keeps of its delivery. */
 export interface Delivery {
@@ -17,8 +23,10 @@ export interface SyncError {
 
 export interface SyncRecord {
   status: "creating" | "created" | "failed";
-  /** What an earlier attempt may have sent; the next one has to repeat it. */
+  /** What an earlier attempt may have sent; the next one has to repeat it. Deleted once the delivery is known. */
   body: string | undefined;
+  /** Of the body that was sent last. */
+  bodySha256: string;
   leaseUntilMs: number;
   delivery: Delivery | undefined;
   error: SyncError | undefined;
@@ -59,16 +67,17 @@ export class SqlSyncStore implements SyncStore {
   async claim(localOrderId: string, body: string, nowMs: number, leaseUntilMs: number) {
     const [row] = await this.#rows(
       `INSERT INTO waybill_sync
-         (mode, local_order_id, status, body, attempt, attempted_at_ms, lease_until_ms)
-       VALUES ($1, $2, 'creating', $3, 1, $4, $5)
+         (mode, local_order_id, status, body, body_sha256, attempt, attempted_at_ms, lease_until_ms)
+       VALUES ($1, $2, 'creating', $3, $4, 1, $5, $6)
        ON CONFLICT (mode, local_order_id) DO UPDATE SET
          status = 'creating', body = COALESCE(waybill_sync.body, excluded.body),
+         body_sha256 = CASE WHEN waybill_sync.body IS NULL THEN excluded.body_sha256 ELSE waybill_sync.body_sha256 END,
          attempt = waybill_sync.attempt + 1, attempted_at_ms = excluded.attempted_at_ms,
          lease_until_ms = excluded.lease_until_ms, error_code = NULL, error_message = NULL
        WHERE waybill_sync.status = 'failed'
           OR (waybill_sync.status = 'creating' AND waybill_sync.lease_until_ms <= excluded.attempted_at_ms)
        RETURNING attempt, body`,
-      [this.#mode, localOrderId, body, nowMs, leaseUntilMs],
+      [this.#mode, localOrderId, body, sha256Of(body), nowMs, leaseUntilMs],
     );
     return row && { attempt: Number(row.attempt), body: String(row.body) };
   }
@@ -76,7 +85,7 @@ export class SqlSyncStore implements SyncStore {
   async created(localOrderId: string, delivery: Delivery): Promise<void> {
     const { id, trackingCode, trackingUrl, status } = delivery;
     await this.#rows(
-      `UPDATE waybill_sync SET status = 'created', error_code = NULL, error_message = NULL,
+      `UPDATE waybill_sync SET status = 'created', body = NULL, error_code = NULL, error_message = NULL,
          order_id = $1, tracking_code = $2, tracking_url = $3, delivery_status = $4
        WHERE mode = $5 AND local_order_id = $6 AND status <> 'created' RETURNING attempt`,
       [id, trackingCode, trackingUrl, status, this.#mode, localOrderId],
@@ -95,7 +104,7 @@ export class SqlSyncStore implements SyncStore {
 
   async get(localOrderId: string): Promise<SyncRecord | undefined> {
     const [row] = await this.#rows(
-      `SELECT status, body, lease_until_ms, error_code, error_message,
+      `SELECT status, body, body_sha256, lease_until_ms, error_code, error_message,
          order_id, tracking_code, tracking_url, delivery_status
        FROM waybill_sync WHERE mode = $1 AND local_order_id = $2`,
       [this.#mode, localOrderId],
@@ -115,6 +124,7 @@ function recordOf(row: Record<string, unknown>): SyncRecord {
   return {
     status: row.status as SyncRecord["status"],
     body: textOf(row.body),
+    bodySha256: String(row.body_sha256),
     leaseUntilMs: Number(row.lease_until_ms),
     delivery: row.status === "created" ? delivery : undefined,
     error: code === undefined ? undefined : { code, message: String(row.error_message) },

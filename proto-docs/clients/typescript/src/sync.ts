@@ -6,14 +6,15 @@
  */
 import type { Waybill } from "./client.js";
 import { ApiError, OrderExistsError, WaybillError } from "./errors.js";
-import type { Delivery, SyncError, SyncStore } from "./sync-store.js";
+import { checkIdempotencyKey } from "./orders.js";
+import { type Delivery, type SyncError, type SyncStore, sha256Of } from "./sync-store.js";
 import type { NewOrder } from "./types.js";
 
 /** How much longer than the client's deadline a lease is: time to store the outcome. */
 const LEASE_MARGIN_MS = 30_000;
 
-/** The service cannot have accepted this body, so the next attempt may send a corrected one. Otherwise it repeats it. */
-const BODY_REFUSED = new Set([400, 413, 415]);
+/** The service has not accepted this body, so the next attempt may send a corrected one. Otherwise it repeats it. */
+const BODY_REFUSED = new Set([400, 402, 413, 415, 422]);
 
 export type SyncOutcome =
   | { status: "created" | "recovered" | "already_created"; delivery: Delivery }
@@ -44,6 +45,7 @@ export class Sync {
     this.#store = store;
     this.#website = website;
     this.#leaseMs = leaseMs;
+    checkIdempotencyKey(this.#keyOf("1"));
   }
 
   /**
@@ -51,6 +53,7 @@ export class Sync {
    * or at the start. `toWaybill` is called only if no earlier attempt may have sent a body.
    */
   async ensure(localOrderId: string, toWaybill: () => NewOrder | Promise<NewOrder>): Promise<SyncOutcome> {
+    checkIdempotencyKey(this.#keyOf(localOrderId));
     const { nowMs } = this.#client.environment;
     const record = await this.#store.get(localOrderId);
     if (record?.delivery) return { status: "already_created", delivery: record.delivery };
@@ -64,7 +67,7 @@ export class Sync {
     let delivery: Delivery;
     let recovered: boolean;
     try {
-      const idempotencyKey = `${this.#website}-${localOrderId}`;
+      const idempotencyKey = this.#keyOf(localOrderId);
       const order = await this.#client.orders.create(claim.body, { idempotencyKey });
       [delivery, recovered] = [deliveryOf(order), order.replayed];
     } catch (error) {
@@ -73,6 +76,16 @@ export class Sync {
     }
     await this.#store.created(localOrderId, delivery);
     return { status: recovered ? "recovered" : "created", delivery };
+  }
+
+  /** Whether the order differs from what was sent last. Build it with the same function as for `ensure`. */
+  async hasChanged(localOrderId: string, order: NewOrder): Promise<boolean> {
+    const record = await this.#store.get(localOrderId);
+    return record !== undefined && record.bodySha256 !== sha256Of(JSON.stringify(order));
+  }
+
+  #keyOf(localOrderId: string): string {
+    return `${this.#website}-${localOrderId}`;
   }
 
   async #fail(localOrderId: string, attempt: number, cause: unknown): Promise<SyncOutcome> {

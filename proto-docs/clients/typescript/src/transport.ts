@@ -1,5 +1,5 @@
 /** Sends a call, repeats it where that is safe, and turns answers into values or errors. */
-import { errorOf, NoAnswerError, WaybillError } from "./errors.js";
+import { errorOf, hasAll, NoAnswerError, WaybillError } from "./errors.js";
 import { redact } from "./redact.js";
 import { ATTEMPTS_MAX, hadNoEffect, isTransient, pauseMs, readRetryAfter } from "./retry.js";
 import type { Mode } from "./types.js";
@@ -76,6 +76,8 @@ export interface Call {
   idempotencyKey?: string | undefined;
   /** Whether repeating the call has the same effect as sending it once. */
   repeatable: boolean;
+  /** Fields that a usable answer contains. */
+  expects: readonly string[];
   /** The answer may take so much longer than others, because the call waits for events. */
   waitMs?: number | undefined;
   signal?: AbortSignal | undefined;
@@ -83,6 +85,8 @@ export interface Call {
 
 export interface Answer<Body> {
   body: Body;
+  /** The body as it was sent. */
+  text: string;
   headers: Headers;
 }
 
@@ -151,7 +155,7 @@ export class Transport {
       const { method, body } = call;
       // A redirect would send the order and the key to another server.
       response = await fetch(url, { method, headers, body: body ?? null, signal, redirect: "manual" });
-      return await this.#read<Body>(response);
+      return await this.#read<Body>(response, call.expects);
     } catch (cause) {
       call.signal?.throwIfAborted();
       error = cause instanceof WaybillError ? cause : noAnswer(cause);
@@ -174,10 +178,14 @@ export class Transport {
     return headers;
   }
 
-  async #read<Body>(response: Response): Promise<Answer<Body>> {
-    const text = await readText(response);
+  async #read<Body>(response: Response, expects: readonly string[]): Promise<Answer<Body>> {
+    const text = (await readBytes(response, ANSWER_MAX_BYTES)).toString("utf8");
     const { status, headers } = response;
-    if (response.ok) return { body: parseObject(text) as Body, headers };
+    if (response.ok) {
+      const body = parseObject(text);
+      if (!hasAll(body, expects)) throw unusable();
+      return { body: body as Body, text, headers };
+    }
     const retryAfter = readRetryAfter(headers.get("retry-after"), this.environment.nowMs());
     let body = {};
     try {
@@ -189,15 +197,16 @@ export class Transport {
   }
 }
 
-async function readText(response: Response): Promise<string> {
+/** The whole body of an answer, unless it is larger. */
+export async function readBytes(response: Response, bytesMax: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of response.body ?? []) {
     length += chunk.byteLength;
-    if (length > ANSWER_MAX_BYTES) throw unusable();
+    if (length > bytesMax) throw unusable();
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString("utf8");
+  return Buffer.concat(chunks);
 }
 
 function parseObject(text: string): object {
@@ -211,7 +220,7 @@ function parseObject(text: string): object {
   return value;
 }
 
-function unusable(): NoAnswerError {
+export function unusable(): NoAnswerError {
   return new NoAnswerError("unusable_answer", "The service's answer cannot be read.");
 }
 

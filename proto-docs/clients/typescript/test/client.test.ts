@@ -200,6 +200,19 @@ describe("answers", () => {
   });
 });
 
+test("an answer of another program is no answer of the service, whatever its fields are", async () => {
+  const proxy = await FaultyProxy.start();
+  const impatient = client(TEST_KEY, { baseUrl: proxy.baseUrl, deadlineMs: 100 });
+  const id = "ord_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+  proxy.faults = [200, 502, 409];
+  proxy.said = '{"message":{"a":1},"code":"order_reference_exists","errors":"x","order":{"id":1}}';
+  assert.equal((await failure(NoAnswerError, impatient.orders.get(id))).code, "unusable_answer");
+  const error = await failure(ServerError, impatient.orders.get(id));
+  assert.deepEqual([error.message, error.errors], ["The service answered 502.", []]);
+  assert.equal((await failure(ConflictError, impatient.orders.get(id))).name, "ConflictError");
+  proxy.close();
+});
+
 describe("keys", () => {
   test("are redacted in errors, dumps and hooks", async () => {
     const results: ExchangeResult[] = [];

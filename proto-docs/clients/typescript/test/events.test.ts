@@ -108,7 +108,7 @@ test("webhooks and the feed share one path: each event is applied once", async (
     receipts.push(receipt);
     if (event.event === "order.delivered") stop.abort();
   };
-  await receiver.follow(waybill, "main", apply, { start: { since }, signal: stop.signal, onReceipt });
+  await receiver.follow(waybill, "main", apply, { start: since, signal: stop.signal, onReceipt });
   await shop.close();
   assert.deepEqual(receipts, ["duplicate", "applied", "applied", "applied", "applied"]);
   const own = applied.filter((event) => event.order?.id === id);

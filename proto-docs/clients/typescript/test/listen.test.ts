@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once as next } from "node:events";
-import { mkdtemp, stat } from "node:fs/promises";
+import { mkdtemp, readFile, stat } from "node:fs/promises";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -73,6 +73,8 @@ type Answer = (event: WebhookEvent, response: ServerResponse) => boolean;
 /** Verifies each webhook, and takes those that `answer` does not handle. */
 class ReceiverServer {
   readonly taken: WebhookEvent[] = [];
+  /** The bytes of each event by its id. */
+  readonly bodies = new Map<string, string>();
   readonly #secret: string;
   #server: Server | undefined;
   port = 0;
@@ -88,6 +90,7 @@ class ReceiverServer {
       const event = webhooks.constructEvent(body, request.headers, this.#secret);
       if (this.answer(event, response)) return;
       this.taken.push(event);
+      this.bodies.set(event.id, body.toString("utf8"));
       response.end();
     });
     await new Promise<void>((resolve) => server.listen(this.port, "127.0.0.1", resolve));
@@ -173,10 +176,7 @@ describe("waybill", { concurrency: true }, () => {
     receiver.stop();
     const late = await createdOrder();
     await move(late, ...MOVES);
-    await eventually(
-      () => program.output.includes("nothing listens (ECONNREFUSED)") || undefined,
-      "an attempt",
-    );
+    await eventually(() => program.output.includes("nothing listens there") || undefined, "an attempt");
     await receiver.start();
     for (const id of [late, failing]) await receiver.delivered(id);
     await program.kill("SIGTERM");
@@ -197,6 +197,11 @@ describe("waybill", { concurrency: true }, () => {
     await receiver.delivered(id);
     await program.kill("SIGTERM");
     assert.deepEqual(receiver.kindsOf(id), KINDS);
+    // The bytes are those of the service.
+    const [last] = receiver.taken.filter(({ order }) => order?.id === id).slice(-1);
+    const headers = { authorization: `Bearer ${TEST_KEY}` };
+    const sent = await fetch(`${BASE_URL}/integration/events/${last?.id}`, { headers });
+    assert.equal(receiver.bodies.get(last?.id ?? ""), await sent.text());
     assert.match(
       program.output,
       /attempt 1: no answer in \d+ ms: no complete answer in 10 s; again in [456] s/,
@@ -216,6 +221,9 @@ describe("waybill", { concurrency: true }, () => {
     receiver.answer = once("order.picked_up", before, () => {
       hangs = true;
     });
+    const rival = new Program(directory, parameters);
+    assert.equal(await rival.exitCode(), 1);
+    assert.match(rival.output, /^Another listen forwards the same events \(process \d+, /);
     first.child.kill("SIGSTOP");
     await move(before, "driver.assigned", "order.picked_up");
     first.child.kill("SIGCONT");
@@ -251,7 +259,8 @@ describe("waybill", { concurrency: true }, () => {
       .split("\n")
       .map((line) => JSON.parse(line));
     assert.ok(
-      lines[0]?.ready && lines.slice(1).every(({ status, attempt }) => status === 200 && attempt === 1),
+      lines[0]?.type === "ready" &&
+        lines.slice(1).every(({ status, attempt }) => status === 200 && attempt === 1),
     );
     receiver.stop();
   });
@@ -271,7 +280,8 @@ describe("waybill", { concurrency: true }, () => {
       [["listen"], {}, 2],
       [["listen", "--forward-to", "3000"], {}, 2],
       [["dance"], {}, 2],
-      [["--help"], {}, 0],
+      [listen, { WAYBILL_API_KEY: "wrong" }, 3],
+      [["listen", "--dance"], {}, 2],
     ];
     for (const [parameters, changes, expected] of cases) {
       const program = new Program(directory, parameters, changes);
@@ -279,6 +289,12 @@ describe("waybill", { concurrency: true }, () => {
       assert.ok(!program.output.includes("Ready"));
       assert.ok(![wrongKey, LIVE_KEY].some((key) => program.output.includes(key.slice(12))));
     }
+  });
+
+  test("the help is that of all clients", async () => {
+    const program = new Program(await stateDirectory(), ["--help"]);
+    assert.equal(await program.exitCode(), 0);
+    assert.equal(program.output, await readFile(join(PROGRAM, "../../../../vectors/help.txt"), "utf8"));
   });
 
   test("orders, events and verify", async () => {

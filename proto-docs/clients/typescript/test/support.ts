@@ -43,6 +43,7 @@ export class FaultyProxy {
   readonly #server: Server;
   faults: Fault[] = [];
   retryAfter = "0";
+  said = "from the proxy";
   seen: { body: string; key: string | undefined }[] = [];
 
   private constructor() {
@@ -74,7 +75,7 @@ export class FaultyProxy {
     if (typeof fault === "number") {
       outgoing
         .writeHead(fault, { "retry-after": this.retryAfter, "content-type": "text/plain" })
-        .end("from the proxy");
+        .end(this.said);
       return;
     }
     const { status, headers, answer } = await forward(incoming, body);

@@ -61,6 +61,11 @@ for (const dialect of ["postgres", "sqlite"] satisfies Dialect[]) {
       );
       assert.equal(proxy.seen.filter(({ key }) => key === `shop-${id}`).length, 1);
       assert.equal((await sync.ensure(id, () => assert.fail())).status, "already_created");
+      // The personal data is gone; a hash still shows whether the order has changed.
+      const store = new SqlSyncStore({ query: shop.query, dialect, mode: "live" });
+      assert.equal((await store.get(id))?.body, undefined);
+      assert.equal(await sync.hasChanged(id, newOrder(id)), false);
+      assert.equal(await sync.hasChanged(id, newOrder(id, { notes: { customerNote: "ring twice" } })), true);
     });
 
     test("a lost answer is recovered by the same bytes, whatever the order has become", async () => {
@@ -86,6 +91,25 @@ for (const dialect of ["postgres", "sqlite"] satisfies Dialect[]) {
       assert.deepEqual(await store.claim(id, "second", 11, 21), { attempt: 3, body: "first" });
       assert.equal(await store.failed(id, 3, error, false), true);
       assert.deepEqual(await store.claim(id, "second", 12, 22), { attempt: 4, body: "second" });
+    });
+
+    test("an order without a usable Idempotency-Key is refused before it is claimed", async () => {
+      const store = new SqlSyncStore({ query: shop.query, dialect, mode: "live" });
+      await assert.rejects(
+        syncWith(live).ensure("1001\n", () => assert.fail()),
+        TypeError,
+      );
+      assert.equal(await store.get("1001\n"), undefined);
+      assert.throws(() => new Sync({ client: live, store, website: " shop" }), TypeError);
+    });
+
+    test("a fee above the balance is lowered by the next call", async () => {
+      const id = newReference();
+      const order = (deliveryFeePaise: number) =>
+        newOrder(id, { payment: { paymentType: "prepaid", deliveryFeePaise } });
+      const failed = await syncWith(live).ensure(id, () => order(2_000_000_000));
+      assert.equal(failed.status === "failed" && failed.error.code, "insufficient_wallet_balance");
+      assert.equal((await syncWith(live).ensure(id, () => order(4_900))).status, "created");
     });
 
     test("a refused body is corrected by the next call, under the same key", async () => {

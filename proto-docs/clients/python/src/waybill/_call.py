@@ -15,7 +15,7 @@ from urllib.parse import urlencode, urlsplit
 from ._retry import ATTEMPTS_MAX, had_no_effect, is_transient, pause, read_retry_after
 from ._secret import Secret, redact
 from ._version import __version__
-from .errors import NoAnswerError, WaybillError, error_of
+from .errors import NoAnswerError, WaybillError, error_of, has_all
 
 Mode = Literal["test", "live"]
 Query = Mapping[str, Union[str, int, None]]
@@ -85,6 +85,8 @@ class Reply:
 @dataclass(frozen=True)
 class Answer:
     body: Any
+    #: The body as it was sent.
+    text: bytes
     headers: Mapping[str, str]
 
 
@@ -206,8 +208,8 @@ class Attempts:
         except ValueError:
             body = None
         if 200 <= reply.status < 300:
-            usable = isinstance(body, dict) and all(name in body for name in self._call.expects)
-            return Answer(body, reply.headers) if usable else NoAnswerError("unusable_answer")
+            usable = has_all(body, self._call.expects)
+            return Answer(body, reply.body, reply.headers) if usable else NoAnswerError("unusable_answer")
         retry_after = read_retry_after(reply.headers.get("retry-after"), self._settings.environment.now())
         # Without a readable body a proxy in front of the service answered: the status says enough.
         known = body if isinstance(body, dict) else {}

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Optional, Union, cast
 
 from ._call import Answer, Call, Query
-from .errors import NoAnswerError
+from .errors import DELIVERY_FIELDS, NoAnswerError
 
 if TYPE_CHECKING:
     from .schema import NewOrder
@@ -17,13 +17,12 @@ PAGE_MAX = 100
 #: The longest wait for events that the service allows.
 WAIT_MAX_S = 25
 ORDERS = "/integration/orders"
-DELIVERY = ("id", "trackingCode", "trackingUrl", "status")
 
 
 def create(order: Union[NewOrder, str], idempotency_key: str) -> Call:
     check_idempotency_key(idempotency_key)
     body = order if isinstance(order, str) else body_of(order)
-    return Call("POST", ORDERS, True, DELIVERY, body=body, idempotency_key=idempotency_key)
+    return Call("POST", ORDERS, True, DELIVERY_FIELDS, body=body, idempotency_key=idempotency_key)
 
 
 def check_idempotency_key(key: str) -> None:
@@ -36,18 +35,18 @@ def body_of(order: NewOrder) -> str:
 
 
 def get(order_id: str) -> Call:
-    return Call("GET", _path(order_id), True, DELIVERY)
+    return Call("GET", _path(order_id), True, DELIVERY_FIELDS)
 
 
 def cancel(order_id: str, reason: Optional[str]) -> Call:
     body = json.dumps({} if reason is None else {"reason": reason}, ensure_ascii=False)
-    return Call("POST", f"{_path(order_id)}/cancel", True, DELIVERY, body=body)
+    return Call("POST", f"{_path(order_id)}/cancel", True, DELIVERY_FIELDS, body=body)
 
 
 def simulate(order_id: str, event: str) -> Call:
     # A second move would not be the same, so a lost answer is an error.
     body = json.dumps({"event": event})
-    return Call("POST", f"{_path(order_id)}/simulate", False, DELIVERY, body=body)
+    return Call("POST", f"{_path(order_id)}/simulate", False, DELIVERY_FIELDS, body=body)
 
 
 def order_filters(
@@ -102,7 +101,7 @@ def events(
         "types": ",".join(types) or None,
         "waitSeconds": wait_seconds or None,
     }
-    return Call("GET", "/integration/events", True, ("data", "next"), query, wait_s=wait_seconds)
+    return Call("GET", "/integration/events", True, ("data", "hasMore", "next"), query, wait_s=wait_seconds)
 
 
 def event(event_id: str) -> Call:

@@ -28,6 +28,7 @@ class NoAnswerError(WaybillError):
     def __init__(self, code: NoAnswerCode, kind: str = "") -> None:
         """`kind` names what failed, such as `SSLCertVerificationError`; texts of errors contain addresses."""
         super().__init__(code, _NO_ANSWER[code] + (f" ({kind})" if kind else ""))
+        self.kind = kind
 
 
 _NO_ANSWER: Mapping[NoAnswerCode, str] = {
@@ -124,7 +125,7 @@ _BY_STATUS: Mapping[int, type[ApiError]] = {
 
 def error_of(status: int, body: Mapping[str, Any], request_id: Optional[str], retry_after: Optional[float]) -> ApiError:
     """The error of an answer that is no success."""
-    if status == 409 and body.get("code") == "order_reference_exists" and isinstance(body.get("order"), dict):
+    if status == 409 and body.get("code") == "order_reference_exists" and has_all(body.get("order"), DELIVERY_FIELDS):
         return OrderExistsError(status, body, request_id)
     fallback = ServerError if status >= 500 else InvalidRequestError if status >= 400 else ApiError
     return _BY_STATUS.get(status, fallback)(status, body, request_id, retry_after)
@@ -148,6 +149,18 @@ class WebhookError(WaybillError):
     def __init__(self, reason: Reason) -> None:
         super().__init__(reason, _REASONS[reason])
         self.reason = reason
+
+
+#: What a sync record needs of an order.
+DELIVERY_FIELDS = ("id", "trackingCode", "trackingUrl", "status")
+
+
+def has_all(value: object, fields: Sequence[str]) -> bool:
+    """Whether an answer has these fields. An answer of a proxy or captive portal has not."""
+    return isinstance(value, dict) and all(name in value for name in fields)
+
+
+# Another program than the service may have answered, with fields of any type.
 
 
 def _text(value: object) -> Optional[str]:

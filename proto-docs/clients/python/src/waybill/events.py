@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Callable, Optional, Protocol
 
 from . import _calls
 from ._call import Answer
+from ._elements import elements_of
 from ._retry import is_transient, pause
 from ._transport import Transport
-from .errors import WaybillError
+from .errors import NoAnswerError, WaybillError
+from .webhooks import PREFIX
 
 if TYPE_CHECKING:
     from .schema import WebhookEvent
@@ -20,16 +22,22 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class EventPage:
     data: Sequence[WebhookEvent]
+    #: The body of each event's webhook, byte for byte.
+    bodies: Sequence[bytes]
     #: The cursor after this page, also of an empty one.
     next: str
-    #: Whether the next page may contain events; an empty page can have one, because a filter reads in parts.
+    #: Whether more events may follow now, even if `data` is empty.
     has_more: bool
-    headers: Mapping[str, str]
+    #: Begins the names of the operator's webhook headers.
+    header_prefix: str
 
     @staticmethod
     def of(answer: Answer) -> EventPage:
-        data = answer.body["data"]
-        return EventPage(data, answer.body["next"], answer.body.get("hasMore", bool(data)), answer.headers)
+        data, bodies = answer.body["data"], elements_of(answer.text)
+        if len(bodies) != len(data):
+            raise NoAnswerError("unusable_answer")
+        prefix = answer.headers.get("webhook-header-prefix", PREFIX)
+        return EventPage(data, bodies, answer.body["next"], answer.body["hasMore"], prefix)
 
 
 class CursorStore(Protocol):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from sqlalchemy import BigInteger, CheckConstraint, Column, Connection, Engine, Integer, MetaData, Table, Text
+from sqlalchemy import BigInteger, CheckConstraint, Column, Connection, Engine, Index, Integer, MetaData, Table, Text
 
 metadata = MetaData()
 
@@ -20,6 +20,7 @@ Table(
     Column("local_order_id", Text, primary_key=True),
     Column("status", Text, nullable=False),
     Column("body", Text),
+    Column("body_sha256", Text, nullable=False),
     Column("attempt", Integer, nullable=False),
     Column("attempted_at_ms", BigInteger, nullable=False),
     Column("lease_until_ms", BigInteger, nullable=False),
@@ -33,12 +34,14 @@ Table(
     CheckConstraint("status IN ('creating', 'created', 'failed')", name="waybill_sync_status"),
     CheckConstraint("attempt >= 1", name="waybill_sync_attempt"),
     CheckConstraint("(status = 'created') = (order_id IS NOT NULL)", name="waybill_sync_delivery"),
+    CheckConstraint("status <> 'created' OR body IS NULL", name="waybill_sync_body"),
 )
 Table(
     "waybill_events",
     metadata,
     Column("event_id", Text, primary_key=True),
-    Column("received_at_ms", BigInteger, nullable=False, index=True),
+    Column("received_at_ms", BigInteger, nullable=False),
+    Index("waybill_events_received", "received_at_ms"),
 )
 Table(
     "waybill_sequences",

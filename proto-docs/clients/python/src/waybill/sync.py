@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Callable, Literal, Optional
 from . import _calls
 from .client import Waybill
 from .errors import ApiError, OrderExistsError, WaybillError
-from .sync_store import Claim, Delivery, SyncError, SyncStore
+from .sync_store import Claim, Delivery, SyncError, SyncStore, sha256_of
 
 if TYPE_CHECKING:
     from .schema import NewOrder
 
 #: How much longer than the client's deadline a lease is: time to store the outcome.
 _LEASE_MARGIN_S = 30.0
-#: The service cannot have accepted this body, so the next attempt may send a corrected one. Otherwise it repeats it.
-_BODY_REFUSED = frozenset({400, 413, 415})
+#: The service has not accepted this body, so the next attempt may send a corrected one. Otherwise it repeats it.
+_BODY_REFUSED = frozenset({400, 402, 413, 415, 422})
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,11 @@ class Sync:
         now_ms = self._now_ms()
         claim = self._store.claim(local_order_id, body, now_ms, now_ms + int(self._lease_s * 1000))
         return self._create(local_order_id, claim) if claim else self._outcome_of_other(local_order_id)
+
+    def has_changed(self, local_order_id: str, order: NewOrder) -> bool:
+        """Whether the order differs from what was sent last. Build it with the same function as for `ensure`."""
+        record = self._store.get(local_order_id)
+        return record is not None and record.body_sha256 != sha256_of(_calls.body_of(order))
 
     def _create(self, local_order_id: str, claim: Claim) -> SyncOutcome:
         try:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, Optional, Protocol
 
 from ._call import Mode
 from .database import Connection, Database, first
+
+
+def sha256_of(body: str) -> str:
+    """What a body is compared by after it was deleted."""
+    return hashlib.sha256(body.encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -35,8 +41,10 @@ class Claim:
 @dataclass(frozen=True)
 class SyncRecord:
     status: Literal["creating", "created", "failed"]
-    #: What an earlier attempt may have sent; the next one has to repeat it.
+    #: What an earlier attempt may have sent; the next one has to repeat it. Deleted once the delivery is known.
     body: Optional[str]
+    #: Of the body that was sent last.
+    body_sha256: str
     lease_until_ms: int
     delivery: Optional[Delivery]
     error: Optional[SyncError]
@@ -56,10 +64,11 @@ class SyncStore(Protocol):
 
 
 _CLAIM = """
-INSERT INTO waybill_sync (mode, local_order_id, status, body, attempt, attempted_at_ms, lease_until_ms)
-VALUES (%s, %s, 'creating', %s, 1, %s, %s)
+INSERT INTO waybill_sync (mode, local_order_id, status, body, body_sha256, attempt, attempted_at_ms, lease_until_ms)
+VALUES (%s, %s, 'creating', %s, %s, 1, %s, %s)
 ON CONFLICT (mode, local_order_id) DO UPDATE SET
   status = 'creating', body = COALESCE(waybill_sync.body, excluded.body), attempt = waybill_sync.attempt + 1,
+  body_sha256 = CASE WHEN waybill_sync.body IS NULL THEN excluded.body_sha256 ELSE waybill_sync.body_sha256 END,
   attempted_at_ms = excluded.attempted_at_ms, lease_until_ms = excluded.lease_until_ms,
   error_code = NULL, error_message = NULL
 WHERE waybill_sync.status = 'failed'
@@ -80,7 +89,8 @@ WHERE mode = %s AND local_order_id = %s AND status = 'creating' AND attempt = %s
 """
 
 _GET = """
-SELECT status, body, lease_until_ms, order_id, tracking_code, tracking_url, delivery_status, error_code, error_message
+SELECT status, body, body_sha256, lease_until_ms, order_id, tracking_code, tracking_url, delivery_status,
+  error_code, error_message
 FROM waybill_sync WHERE mode = %s AND local_order_id = %s
 """
 
@@ -93,7 +103,7 @@ class SqlSyncStore(Generic[Connection]):
         self._database, self._mode = database, mode
 
     def claim(self, local_order_id: str, body: str, now_ms: int, lease_until_ms: int) -> Optional[Claim]:
-        row = self._first(_CLAIM, self._mode, local_order_id, body, now_ms, lease_until_ms)
+        row = self._first(_CLAIM, self._mode, local_order_id, body, sha256_of(body), now_ms, lease_until_ms)
         return Claim(row[0], row[1]) if row else None
 
     def created(self, local_order_id: str, delivery: Delivery) -> None:
@@ -108,10 +118,10 @@ class SqlSyncStore(Generic[Connection]):
         row = self._first(_GET, self._mode, local_order_id)
         if not row:
             return None
-        status, body, lease_until_ms = row[:3]
-        delivery = Delivery(*row[3:7]) if status == "created" else None
-        error = SyncError(*row[7:9]) if row[7] is not None else None
-        return SyncRecord(status, body, lease_until_ms, delivery, error)
+        status, body, body_sha256, lease_until_ms = row[:4]
+        delivery = Delivery(*row[4:8]) if status == "created" else None
+        error = SyncError(*row[8:10]) if row[8] is not None else None
+        return SyncRecord(status, body, body_sha256, lease_until_ms, delivery, error)
 
     def _first(self, statement: str, *parameters: Any) -> Any:
         with self._database.transaction(durable=True) as connection:

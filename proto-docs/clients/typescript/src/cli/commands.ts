@@ -1,28 +1,28 @@
 /** The short commands: events, orders, verify. */
-import { readFile } from "node:fs/promises";
 import { WebhookError } from "../errors.js";
 import type { CursorStore, EventFilters } from "../events.js";
 import type { SimulatedEvent } from "../types.js";
 import { constructEvent } from "../webhooks.js";
-import { EXIT, print, printError, printJson, UsageError } from "./output.js";
-import { waybill, webhookSecret } from "./settings.js";
+import { Feed } from "./feed.js";
+import { EXIT, print, printError, printJson, readInput, UsageError, waybill } from "./output.js";
 import { listenSecret, stateDirectory } from "./state.js";
 
 export async function listEvents(filters: EventFilters, signal: AbortSignal): Promise<void> {
-  for await (const event of waybill().events.list(filters, { signal })) printJson(event);
+  const { events } = waybill();
+  let page = await events.page(filters, { signal });
+  for (;;) {
+    page.bodies.forEach(print);
+    if (!page.hasMore) return;
+    page = await events.page({ types: filters.types, startingAfter: page.next }, { signal });
+  }
 }
 
 /** Prints later events, or those since a time, until it is stopped. */
 export async function followEvents({ types, since }: EventFilters, signal: AbortSignal): Promise<void> {
   const cursors: CursorStore = { load: async () => null, save: async () => {} };
-  const onRetry = (error: Error) => printError(`The feed is unavailable: ${error.message} Trying again.`);
-  const start = since ? { since } : "now";
-  try {
-    for await (const event of waybill().events.follow(cursors, { types, start, signal, onRetry }))
-      printJson(event);
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
+  const feed = new Feed();
+  const options = { ...feed.options, types, start: since ?? "now", signal };
+  for await (const event of waybill().events.follow(cursors, options)) print(feed.bodyOf(event));
 }
 
 export async function createOrder(
@@ -47,25 +47,18 @@ export async function simulateOrder(id: string | undefined, event: string | unde
 export interface VerifyArguments {
   headers: string[];
   body: string | undefined;
-  prefix: string | undefined;
-  tolerance: string | undefined;
+  headerPrefix: string;
+  tolerance: string;
 }
 
 /** Tells whether a recorded webhook has a valid signature, and if not, why. */
-export async function verify(given: VerifyArguments): Promise<number> {
-  const headers = Object.fromEntries(
-    given.headers.map((line) => {
-      const [, name, value] = /^([^:]+):\s*(.*)$/.exec(line) ?? [];
-      if (!name) throw new UsageError(`--header must be 'Name: value'.`);
-      return [name, value];
-    }),
-  );
-  const toleranceSeconds = Number(given.tolerance ?? 300);
-  if (!(toleranceSeconds >= 0)) throw new UsageError("--tolerance must be a number of seconds.");
-  const secret = webhookSecret() ?? listenSecret(stateDirectory());
-  const options = { toleranceSeconds, ...(given.prefix && { headerPrefix: given.prefix }) };
+export async function verify({ headers, body, headerPrefix, tolerance }: VerifyArguments): Promise<number> {
+  if (!/^\d{1,9}$/.test(tolerance)) throw new UsageError("--tolerance must be a whole number of seconds.");
+  const given = Object.fromEntries(headers.map(readHeader));
+  const secret = process.env.WAYBILL_WEBHOOK_SECRET || listenSecret(stateDirectory());
+  const options = { headerPrefix, toleranceSeconds: Number(tolerance) };
   try {
-    const event = constructEvent(await readInput(given.body), headers, secret, options);
+    const event = constructEvent(await readInput(body), given, secret, options);
     print(`valid: ${event.event} ${event.id}`);
     return EXIT.ok;
   } catch (error) {
@@ -75,14 +68,8 @@ export async function verify(given: VerifyArguments): Promise<number> {
   }
 }
 
-/** A file, or the standard input. */
-async function readInput(file: string | undefined): Promise<Buffer> {
-  if (file !== undefined && file !== "-") {
-    return readFile(file).catch(() => {
-      throw new UsageError(`The file ${file} cannot be read.`);
-    });
-  }
-  const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk);
-  return Buffer.concat(chunks);
+function readHeader(line: string): [string, string] {
+  const [, name, value] = /^([^:]+):\s*(.*)$/.exec(line) ?? [];
+  if (!name) throw new UsageError("--header must be 'Name: value'.");
+  return [name.trim(), value ?? ""];
 }

@@ -1,5 +1,7 @@
 /** Sends events to the receiver as the service would: in order for each order, signed, with the retries of test mode. */
+import { WaybillError } from "../errors.js";
 import { safeText } from "../redact.js";
+import { readBytes } from "../transport.js";
 import type { WebhookEvent } from "../types.js";
 import { signTestEvent } from "../webhooks.js";
 
@@ -7,23 +9,25 @@ const ATTEMPT_TIMEOUT_MS = 10_000;
 const RETRIES_MS = [5_000, 30_000, 120_000, 600_000, 1_800_000];
 /** Between attempts while nothing listens at the URL. They use up no retry. */
 const UNREACHABLE_PAUSE_MS = 2_000;
-const ANSWER_SHOWN_MAX_BYTES = 400;
+const UNREACHABLE = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN"]);
+const ANSWER_MAX_BYTES = 1024 * 1024;
+const ANSWER_SHOWN_CHARS = 200;
 
 export interface Attempt {
   event: WebhookEvent;
   /** Counts from 1. */
   attempt: number;
-  status: number | undefined;
+  status: number | null;
   durationMs: number;
-  /** What the receiver said, or why there was no answer; undefined after a success. */
-  failure: string | undefined;
-  /** Undefined if this was the last attempt. */
-  retryInMs: number | undefined;
+  /** What the receiver said, or why there was no answer; null after a success. */
+  failure: string | null;
+  /** Null if this was the last attempt. */
+  retryInMs: number | null;
 }
 
 interface Answer {
-  status: number | undefined;
-  failure: string | undefined;
+  status: number | null;
+  failure: string | null;
   unreachable?: boolean;
 }
 
@@ -47,39 +51,43 @@ export class Forwarder {
     this.#options = options;
   }
 
-  /** Resolves with the event's outcome: taken, or out of retries. */
-  forward(event: WebhookEvent): Promise<void> {
+  /** Resolves with the event's outcome: taken, or out of retries. `body` is signed and sent as it is. */
+  forward(event: WebhookEvent, body: string): Promise<void> {
     const key = event.order?.id ?? event.id;
     const before = this.#last.get(key) ?? Promise.resolve();
-    const outcome = before.then(() => this.#deliver(event));
+    const outcome = before.then(() => this.#deliver(event, body));
     this.#last.set(key, outcome);
     return outcome.finally(() => {
       if (this.#last.get(key) === outcome) this.#last.delete(key);
     });
   }
 
-  async #deliver(event: WebhookEvent): Promise<void> {
+  async #deliver(event: WebhookEvent, body: string): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       const retry = RETRIES_MS[attempt - 1];
-      const retryInMs =
-        retry === undefined ? undefined : Math.round(retry * (0.8 + 0.4 * this.#options.jitter()));
-      if (!(await this.#attempt(event, attempt, retryInMs)) || retryInMs === undefined) return;
+      const retryInMs = retry === undefined ? null : Math.round(retry * (0.8 + 0.4 * this.#options.jitter()));
+      if (!(await this.#attempt(event, body, attempt, retryInMs)) || retryInMs === null) return;
       await this.#options.sleep(retryInMs);
     }
   }
 
   /** Returns whether the attempt failed. */
-  async #attempt(event: WebhookEvent, attempt: number, retryInMs: number | undefined): Promise<boolean> {
+  async #attempt(
+    event: WebhookEvent,
+    body: string,
+    attempt: number,
+    retryInMs: number | null,
+  ): Promise<boolean> {
     while (this.#down) await this.#down;
     let up: (() => void) | undefined;
     try {
       for (;;) {
         const startedAt = performance.now();
-        const { status, failure, unreachable } = await this.#post(event);
+        const { status, failure, unreachable } = await this.#post(body);
         const durationMs = Math.round(performance.now() - startedAt);
-        const pause = unreachable ? UNREACHABLE_PAUSE_MS : failure === undefined ? undefined : retryInMs;
+        const pause = unreachable ? UNREACHABLE_PAUSE_MS : failure === null ? null : retryInMs;
         this.#options.onAttempt({ event, attempt, status, durationMs, failure, retryInMs: pause });
-        if (!unreachable) return failure !== undefined;
+        if (!unreachable) return failure !== null;
         this.#down ??= new Promise((resolve) => (up = resolve));
         await this.#options.sleep(UNREACHABLE_PAUSE_MS);
         // Another event found out too, and tries.
@@ -93,15 +101,19 @@ export class Forwarder {
     }
   }
 
-  async #post(event: WebhookEvent): Promise<Answer> {
-    const body = JSON.stringify(event);
+  async #post(body: string): Promise<Answer> {
     const { url, secret } = this.#options;
     const headers = signTestEvent(body, secret, { headerPrefix: this.headerPrefix });
     const signal = AbortSignal.timeout(ATTEMPT_TIMEOUT_MS);
     try {
       const response = await fetch(url, { method: "POST", headers, body, signal, redirect: "manual" });
-      const said = await beginningOf(response);
-      const failure = response.ok ? undefined : said || "(an empty answer)";
+      // The whole answer, because the service reads it too.
+      const answer = await readBytes(response, ANSWER_MAX_BYTES);
+      const said = safeText(answer.subarray(0, 4 * ANSWER_SHOWN_CHARS).toString("utf8")).slice(
+        0,
+        ANSWER_SHOWN_CHARS,
+      );
+      const failure = response.ok ? null : said || "an empty answer";
       return { status: response.status, failure };
     } catch (error) {
       return noAnswer(error);
@@ -109,27 +121,12 @@ export class Forwarder {
   }
 }
 
-/** Reads the whole answer, because the service does, and keeps its beginning. */
-async function beginningOf(response: Response): Promise<string> {
-  let kept = Buffer.alloc(0);
-  for await (const chunk of response.body ?? []) {
-    if (kept.length < ANSWER_SHOWN_MAX_BYTES) kept = Buffer.concat([kept, chunk]);
-  }
-  return safeText(kept.subarray(0, ANSWER_SHOWN_MAX_BYTES).toString("utf8"));
-}
-
 function noAnswer(error: unknown): Answer {
-  if (error instanceof Error && error.name === "TimeoutError") {
-    return { status: undefined, failure: `no complete answer in ${ATTEMPT_TIMEOUT_MS / 1_000} s` };
-  }
+  const failed = (failure: string) => ({ status: null, failure });
+  if (error instanceof WaybillError) return failed("the answer is too large");
+  if (error instanceof Error && error.name === "TimeoutError") return failed("no complete answer in 10 s");
   const cause = error instanceof Error ? error.cause : undefined;
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "no code";
-  const unreachable = ["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN"].includes(
-    code,
-  );
-  return {
-    status: undefined,
-    failure: unreachable ? `nothing listens (${code})` : `no answer (${code})`,
-    unreachable,
-  };
+  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  const unreachable = typeof code === "string" && UNREACHABLE.has(code);
+  return { ...failed(unreachable ? "nothing listens there" : "the connection was closed"), unreachable };
 }

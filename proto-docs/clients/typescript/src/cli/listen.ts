@@ -1,10 +1,9 @@
 /** `listen`: forwards the events of test orders to a receiver on this machine. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Waybill } from "../client.js";
-import type { FollowOptions } from "../events.js";
+import { Feed } from "./feed.js";
 import { type Attempt, Forwarder } from "./forwarder.js";
-import { KeyError, print, printError, printJson, UsageError } from "./output.js";
-import { apiKey, baseUrl, waybill } from "./settings.js";
+import { apiKey, baseUrl, KeyError, print, printJson, UsageError, waybill } from "./output.js";
 import { listenSecret, Progress, stateDirectory } from "./state.js";
 
 /** Unfinished events at a time. */
@@ -28,6 +27,7 @@ export async function listen(given: ListenArguments, signal: AbortSignal): Promi
     throw new KeyError("listen needs a Test key: a Live key would bring customers' data to this machine.");
   }
   const progress = new Progress(directory, baseUrl(), apiKey(), url, (given.events ?? []).join());
+  progress.lock();
   if (given.since) progress.forget();
   const onAttempt = given.json ? printAttemptAsJson : printAttempt;
   const pause = (ms: number) => sleep(ms, undefined, { signal });
@@ -43,17 +43,12 @@ async function forwardAll(
   signal: AbortSignal,
 ): Promise<void> {
   let isReady = false;
-  const options: FollowOptions = {
-    types: given.events,
-    start: given.since ? { since: given.since } : "now",
-    signal,
-    onPage: (_page, headerPrefix) => {
-      forwarder.headerPrefix = headerPrefix;
-      if (!isReady) printReady(given);
-      isReady = true;
-    },
-    onRetry: (error) => printError(`The feed is unavailable: ${error.message} Trying again.`),
-  };
+  const feed = new Feed(() => {
+    forwarder.headerPrefix = feed.headerPrefix;
+    if (!isReady) printReady(given);
+    isReady = true;
+  });
+  const options = { ...feed.options, types: given.events, start: given.since ?? "now", signal };
   // Fails with the first delivery that fails for a reason of ours, such as a full disk.
   let fail: (error: unknown) => void = () => {};
   const failed = new Promise<never>((_, reject) => {
@@ -62,34 +57,33 @@ async function forwardAll(
   const reading = async () => {
     for await (const event of client.events.follow(progress, options)) {
       await progress.begin(event.id, UNFINISHED_MAX);
-      const outcome = progress.isDone(event.id) ? Promise.resolve() : forwarder.forward(event);
+      const outcome = progress.isDone(event.id)
+        ? Promise.resolve()
+        : forwarder.forward(event, feed.bodyOf(event));
       outcome.then(() => progress.settle(event.id), fail);
     }
   };
-  try {
-    await Promise.race([reading(), failed]);
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
+  await Promise.race([reading(), failed]);
 }
 
 function printReady({ json, forwardTo }: ListenArguments): void {
-  if (json) printJson({ ready: true, forwardTo });
+  if (json) printJson({ type: "ready", forwardTo });
   else print(`Ready: test events are forwarded to ${forwardTo}. Their secret: listen --print-secret`);
 }
 
 function printAttempt({ event, attempt, status, durationMs, failure, retryInMs }: Attempt): void {
   const time = new Date().toTimeString().slice(0, 8);
-  const name = `${event.event} ${event.order?.orderReference ?? ""} #${event.sequence ?? "-"}`;
-  const again = retryInMs === undefined ? "given up" : `again in ${Math.round(retryInMs / 1_000)} s`;
-  const end = failure === undefined ? "" : `: ${failure}; ${again}`;
+  const name = `${event.event} ${event.order?.orderReference ?? "-"} #${event.sequence ?? "-"}`;
+  const again = retryInMs === null ? "given up" : `again in ${Math.round(retryInMs / 1_000)} s`;
+  const end = failure === null ? "" : `: ${failure}; ${again}`;
   print(`${time} ${name} attempt ${attempt}: ${status ?? "no answer"} in ${durationMs} ms${end}`);
 }
 
 function printAttemptAsJson({ event, ...attempt }: Attempt): void {
-  const { id, event: kind, sequence, order } = event;
-  const orderReference = order?.orderReference;
-  printJson({ at: new Date().toISOString(), eventId: id, event: kind, sequence, orderReference, ...attempt });
+  const { id: eventId, event: kind, sequence, order } = event;
+  const orderReference = order?.orderReference ?? null;
+  const at = new Date().toISOString();
+  printJson({ type: "attempt", at, eventId, event: kind, sequence, orderReference, ...attempt });
 }
 
 function readUrl(text: string | undefined): string {

@@ -14,14 +14,16 @@ const HELP = `waybill ${VERSION}: test orders, events and webhooks on your machi
       --json                print one JSON object per attempt
   listen --print-secret     print the secret that listen signs with
   events list|follow        print events as JSON lines [--events KINDS] [--since TIME]
-  orders create             create an order from a JSON file --idempotency-key KEY [--file FILE]
+  orders create             create an order --idempotency-key KEY [--file FILE]
   orders get ID             print an order
   orders simulate ID EVENT  move a test order; auto moves it to its end
-  verify                    check a recorded webhook --header 'Name: value' … [--body FILE] [--prefix NAME]
+  verify                    check a recorded webhook --header 'Name: value' … [--body FILE]
+      --header-prefix NAME  how the operator's headers begin; Service by default
       --tolerance SECONDS   how old the signature may be; 300 by default
 
+Without FILE the order and the body come from the standard input.
 Environment: WAYBILL_BASE_URL (ends with /v1), WAYBILL_API_KEY, and for verify WAYBILL_WEBHOOK_SECRET (otherwise the
-secret of listen). State is kept in WAYBILL_STATE_DIRECTORY.
+secret of listen). listen keeps its secret and its place in WAYBILL_STATE_DIRECTORY.
 Exit codes: 0 done, 1 failed, 2 wrong arguments, 3 the key was refused.`;
 
 const OPTIONS = {
@@ -34,8 +36,8 @@ const OPTIONS = {
   file: { type: "string" },
   header: { type: "string", multiple: true, default: [] as string[] },
   body: { type: "string" },
-  prefix: { type: "string" },
-  tolerance: { type: "string" },
+  "header-prefix": { type: "string", default: "Service" },
+  tolerance: { type: "string", default: "300" },
   help: { type: "boolean", short: "h", default: false },
   version: { type: "boolean", default: false },
 } as const;
@@ -48,7 +50,8 @@ async function run(signal: AbortSignal): Promise<number> {
     return EXIT.ok;
   }
   const [command, action, id, event] = positionals;
-  const types = values.events?.split(",").filter((kind) => kind !== "");
+  const kinds = values.events?.split(",").map((kind) => kind.trim());
+  const types = kinds?.filter((kind) => kind !== "");
   const filters = { types, since: values.since };
   switch ([command, command === "orders" || command === "events" ? action : undefined].join(" ").trim()) {
     case "listen": {
@@ -72,14 +75,15 @@ async function run(signal: AbortSignal): Promise<number> {
       await simulateOrder(id, event);
       return EXIT.ok;
     case "verify":
-      return verify({ headers: values.header, ...pick(values) });
+      return verify({
+        headers: values.header,
+        body: values.body,
+        headerPrefix: values["header-prefix"],
+        tolerance: values.tolerance,
+      });
     default:
-      throw new UsageError(HELP);
+      throw new UsageError("There is no such command. waybill --help lists them.");
   }
-}
-
-function pick({ body, prefix, tolerance }: ReturnType<typeof parse>["values"]) {
-  return { body, prefix, tolerance };
 }
 
 function parse() {

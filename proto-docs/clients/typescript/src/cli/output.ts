@@ -1,13 +1,20 @@
-/** What the commands print, and the codes they end with. */
+/** What the commands read and print, and the codes they end with. */
+import { readFile } from "node:fs/promises";
+import { Waybill } from "../client.js";
 import { ApiError, WaybillError } from "../errors.js";
+
+const INPUT_MAX_BYTES = 1024 * 1024;
 
 export const EXIT = { ok: 0, failed: 1, usage: 2, keyRefused: 3 } as const;
 
 /** A wrong command line. */
 export class UsageError extends Error {}
 
-/** The key is of the wrong mode. */
+/** The key is no key, or of the wrong mode. */
 export class KeyError extends Error {}
+
+/** What went wrong on this machine. */
+export class LocalError extends Error {}
 
 export function print(line: string): void {
   process.stdout.write(`${line}\n`);
@@ -23,19 +30,63 @@ export function printError(line: string): void {
 
 /** Explains an error and returns the exit code. */
 export function explain(error: unknown): number {
-  if (error instanceof ApiError) {
-    printError(`${error.message} (${error.code}, request ${error.requestId ?? "unknown"})`);
-    for (const { field, message } of error.errors) printError(`  ${field || "body"}: ${message}`);
-    if (error.missing.length > 0) printError(`  missing: ${error.missing.join(", ")}`);
-    return error.status === 401 ? EXIT.keyRefused : EXIT.failed;
-  }
-  if (error instanceof WaybillError) {
+  if (!(error instanceof Error)) throw error;
+  const isOurs = [WaybillError, UsageError, KeyError, LocalError, TypeError].some(
+    (kind) => error instanceof kind,
+  );
+  // The system's errors explain themselves; any other one is a defect.
+  if (!isOurs && !("syscall" in error)) throw error;
+  if (!(error instanceof ApiError)) {
     printError(error.message);
-    return EXIT.failed;
+    if (error instanceof KeyError) return EXIT.keyRefused;
+    return error instanceof UsageError || error instanceof TypeError ? EXIT.usage : EXIT.failed;
   }
-  if (error instanceof KeyError || error instanceof UsageError || error instanceof TypeError) {
-    printError(error.message);
-    return error instanceof KeyError ? EXIT.keyRefused : EXIT.usage;
+  printError(`${error.message} (${error.code}, request ${error.requestId ?? "unknown"})`);
+  for (const { field, message } of error.errors) printError(`  ${field || "body"}: ${message}`);
+  if (error.missing.length > 0) printError(`  missing: ${error.missing.join(", ")}`);
+  if (error.legal.length > 0) printError(`  possible now: ${error.legal.join(", ")}`);
+  return error.status === 401 ? EXIT.keyRefused : EXIT.failed;
+}
+
+// Keys and secrets come from the environment, never from arguments, which other users of a machine can see.
+
+export function waybill(): Waybill {
+  return new Waybill({ apiKey: apiKey(), baseUrl: baseUrl(), appInfo: "command-line" });
+}
+
+export function apiKey(): string {
+  const key = required("WAYBILL_API_KEY", "an API key of the portal");
+  if (!/^sk_(test|live)_/.test(key))
+    throw new KeyError("WAYBILL_API_KEY must be an API key, sk_test_… or sk_live_….");
+  return key;
+}
+
+export function baseUrl(): string {
+  return required("WAYBILL_BASE_URL", "the API's base URL, which ends with /v1");
+}
+
+function required(name: string, content: string): string {
+  const value = process.env[name];
+  if (!value) throw new UsageError(`Set ${name} to ${content}.`);
+  return value;
+}
+
+/** A file, or the standard input. */
+export async function readInput(file: string | undefined): Promise<Buffer> {
+  const input =
+    file === undefined ? await bytesOf(process.stdin) : await readFile(file).catch(() => undefined);
+  if (!input) throw new LocalError(`The file ${file} cannot be read.`);
+  if (input.length > INPUT_MAX_BYTES) throw new LocalError("The input is larger than 1 MiB.");
+  return input;
+}
+
+async function bytesOf(stream: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of stream) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > INPUT_MAX_BYTES) break;
   }
-  throw error;
+  return Buffer.concat(chunks);
 }

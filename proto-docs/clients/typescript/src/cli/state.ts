@@ -1,9 +1,11 @@
 /** What `listen` keeps between runs: its signing secret, and its place in the feed. */
 import { createHash, randomBytes } from "node:crypto";
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { CursorStore } from "../events.js";
+import { parseSecrets } from "../webhooks.js";
+import { LocalError } from "./output.js";
 
 export function stateDirectory(): string {
   const { WAYBILL_STATE_DIRECTORY, XDG_STATE_HOME, LOCALAPPDATA } = process.env;
@@ -17,8 +19,17 @@ export function stateDirectory(): string {
 /** The secret that `listen` signs with. It is made once, so that the receiver's configuration stays valid. */
 export function listenSecret(directory: string): string {
   const file = join(directory, "secret");
-  const known = readIfExists(file);
-  if (known) return known.trim();
+  if (readIfExists(file) === undefined) makeSecret(file);
+  const secret = readFileSync(file, "utf8").trim();
+  try {
+    parseSecrets(secret);
+  } catch {
+    throw new LocalError(`The file ${file} contains no signing secret. Delete it to make another one.`);
+  }
+  return secret;
+}
+
+function makeSecret(file: string): void {
   // Linking a complete file never replaces the secret of another process that starts now.
   const fresh = `${file}.${process.pid}`;
   writeFileSync(fresh, `whsec_${randomBytes(32).toString("base64")}\n`, { mode: 0o600 });
@@ -29,7 +40,6 @@ export function listenSecret(directory: string): string {
   } finally {
     rmSync(fresh);
   }
-  return readFileSync(file, "utf8").trim();
 }
 
 interface Entry {
@@ -53,9 +63,35 @@ export class Progress implements CursorStore {
     this.#file = join(directory, `place-${name}.json`);
     const saved = readIfExists(this.#file);
     if (!saved) return;
-    const { cursor, done } = JSON.parse(saved);
-    this.#cursor = cursor;
-    this.#done = new Set(done);
+    try {
+      const { cursor, done } = JSON.parse(saved);
+      this.#cursor = cursor;
+      this.#done = new Set(done);
+    } catch {
+      throw new LocalError(`The file ${this.#file} is damaged. Delete it to begin with new events.`);
+    }
+  }
+
+  /**
+   * Refuses a second `listen` with the same place. Each process writes a file of its own and then looks for others,
+   * so of two that start at once at least one sees the other.
+   */
+  lock(): void {
+    const own = `${this.#file}.${process.pid}.lock`;
+    writeFileSync(own, "", { mode: 0o600 });
+    process.once("exit", () => rmSync(own, { force: true }));
+    const prefix = `${basename(this.#file)}.`;
+    for (const name of readdirSync(dirname(this.#file))) {
+      const pid = name.startsWith(prefix) ? /^(\d+)\.lock$/.exec(name.slice(prefix.length))?.[1] : undefined;
+      if (!pid || Number(pid) === process.pid) continue;
+      const path = join(dirname(this.#file), name);
+      if (isRunning(Number(pid))) {
+        throw new LocalError(
+          `Another listen forwards the same events (process ${pid}, ${path}). Stop it first.`,
+        );
+      }
+      rmSync(path, { force: true });
+    }
   }
 
   forget(): void {
@@ -99,8 +135,20 @@ export class Progress implements CursorStore {
       this.#window.shift();
     }
     const fresh = `${this.#file}.${process.pid}`;
-    writeFileSync(fresh, JSON.stringify({ cursor: this.#cursor, done: [...this.#done] }), { mode: 0o600 });
+    // Flushed, so that a crash of the machine leaves the former or the new place.
+    writeFileSync(fresh, JSON.stringify({ cursor: this.#cursor, done: [...this.#done] }), {
+      mode: 0o600,
+      flush: true,
+    });
     renameSync(fresh, this.#file);
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return codeOf(error) === "EPERM";
   }
 }
 

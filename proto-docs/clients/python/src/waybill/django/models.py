@@ -12,6 +12,7 @@ class SyncRecord(models.Model):
     local_order_id = models.TextField()
     status = models.TextField()
     body = models.TextField(null=True)
+    body_sha256 = models.TextField()
     attempt = models.IntegerField()
     attempted_at_ms = models.BigIntegerField()
     lease_until_ms = models.BigIntegerField()
@@ -34,10 +35,11 @@ class SyncRecord(models.Model):
 
 class ReceivedEvent(models.Model):
     event_id = models.TextField(primary_key=True)
-    received_at_ms = models.BigIntegerField(db_index=True)
+    received_at_ms = models.BigIntegerField()
 
     class Meta:
         db_table = "waybill_events"
+        indexes: ClassVar = [models.Index(fields=["received_at_ms"], name="waybill_events_received")]
 
     def __str__(self) -> str:
         return self.event_id
