@@ -5,5 +5,9 @@ cd "$(dirname "$0")"
 ruff format --quiet --check .
 ruff check --quiet .
 mypy --no-error-summary
+readme=$(mktemp -d)
+trap 'rm -r "$readme"' EXIT
+python3 tests/readme.py >"$readme/readme.py"
+mypy --no-error-summary "$readme/readme.py"
 # Fails if the types are older than the OpenAPI document.
 datamodel-codegen --check

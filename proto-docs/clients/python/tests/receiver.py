@@ -18,6 +18,8 @@ class HttpReceiver:
         #: The statuses of the next answers; -1 hangs; 200 when there is none.
         self.answers: list[int] = []
         self.taken: list[WebhookEvent] = []
+        #: The bytes of each event by its id.
+        self.bodies: dict[str, bytes] = {}
         self.in_flight: dict[str, int] = {}
         self.overlaps = 0
         self.closing = threading.Event()
@@ -63,6 +65,7 @@ def _handler(receiver: HttpReceiver) -> type[BaseHTTPRequestHandler]:
                 receiver.in_flight[order] -= 1
                 if answer == 200:
                     receiver.taken.append(event)
+                    receiver.bodies[event["id"]] = body
             self.send_response(answer)
             self.end_headers()
             self.wfile.write(b"said the receiver")

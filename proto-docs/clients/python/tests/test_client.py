@@ -152,6 +152,23 @@ class Answers(unittest.TestCase):
             self.assertLessEqual(set(references), found)
 
 
+class OtherPrograms(TestCase):
+    def test_their_answers_are_none_of_the_service_whatever_the_fields_are(self) -> None:
+        proxy = self.enter(faulty_proxy())
+        impatient, order = client(TEST_KEY, proxy.base_url, deadline_s=0.1), "ord_01ARZ3NDEKTSV4RRFFQ69G5FAV"
+        proxy.faults = [200, 502, 409]
+        proxy.said = b'{"message":{"a":1},"code":"order_reference_exists","errors":"x","order":{"id":1}}'
+        with self.assertRaises(NoAnswerError) as unusable:
+            impatient.orders.get(order)
+        self.assertEqual(unusable.exception.code, "unusable_answer")
+        with self.assertRaises(ServerError) as failed:
+            impatient.orders.get(order)
+        self.assertEqual((failed.exception.message, failed.exception.errors), ("The service answered 502.", []))
+        with self.assertRaises(ConflictError) as conflict:
+            impatient.orders.get(order)
+        self.assertNotIsInstance(conflict.exception, OrderExistsError)
+
+
 class Keys(unittest.TestCase):
     def test_are_redacted_in_errors_dumps_hooks_and_tracebacks(self) -> None:
         results: list[ExchangeResult] = []

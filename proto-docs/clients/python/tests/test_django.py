@@ -57,7 +57,7 @@ class DjangoApp(TestCase):
             for table in ("waybill_sync", "waybill_events", "waybill_sequences", "waybill_cursors"):
                 # Django adds an id, because its models have no composite keys.
                 own = {column.name for column in connection.introspection.get_table_description(cursor, table)}
-                expected = {name for (name,) in shared.execute(f"SELECT name FROM pragma_table_info('{table}')")}
+                expected = {name for (name,) in shared.execute("SELECT name FROM pragma_table_info(?)", [table])}
                 self.assertEqual(own - {"id"}, expected)
 
     def test_the_sync_record(self) -> None:

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 from typing import Any, Optional
 
+import httpx
 from sqlalchemy import Connection, text
 
 from waybill import AuthenticationError, Environment, InvalidRequestError, WaybillError
@@ -148,11 +149,15 @@ class Listen(TestCase):
             command, env=self.environment, capture_output=True, text=True, check=True
         ).stdout.strip()
 
+    def command(self, receiver: HttpReceiver) -> list[str]:
+        return [sys.executable, "-m", "waybill", "listen", "--json", "--forward-to", receiver.url]
+
     @contextmanager
     def listening(self, receiver: HttpReceiver) -> Iterator[tuple[subprocess.Popen[str], list[dict[str, Any]]]]:
-        command = [sys.executable, "-m", "waybill", "listen", "--json", "--forward-to", receiver.url]
         lines: list[dict[str, Any]] = []
-        with subprocess.Popen(command, env=self.environment, stdout=subprocess.PIPE, text=True) as program:
+        with subprocess.Popen(
+            self.command(receiver), env=self.environment, stdout=subprocess.PIPE, text=True
+        ) as program:
 
             def read() -> None:
                 lines.extend(json.loads(line) for line in program.stdout or ())
@@ -172,6 +177,22 @@ class Listen(TestCase):
             with self.listening(receiver) as (program, _):
                 first = moved_order()
                 eventually(lambda: kinds_of(receiver.taken, first) == KINDS, "all events")
+                # The bytes are those of the service.
+                last = receiver.taken[-1]["id"]
+                asked = httpx.get(
+                    f"{BASE_URL}/integration/events/{last}", headers={"Authorization": f"Bearer {TEST_KEY}"}
+                )
+                self.assertEqual(receiver.bodies[last], asked.content)
+                rival = subprocess.run(
+                    self.command(receiver),
+                    env=self.environment,
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                    timeout=30,
+                )
+                self.assertEqual(rival.returncode, 1)
+                self.assertRegex(rival.stderr, r"^Another listen forwards the same events \(process \d+, ")
                 program.send_signal(signal.SIGSTOP)
                 second = moved_order()
                 program.send_signal(signal.SIGCONT)
@@ -187,15 +208,15 @@ class Listen(TestCase):
             receiver.answers = [500, -1]
             references = [moved_order(), moved_order()]
             eventually(lambda: all(kinds_of(receiver.taken, one) == KINDS for one in references), "all events", 40)
-            failed = [(line["status"], line["error"]) for line in lines if line.get("error")]
-            self.assertEqual(failed, [(500, "said the receiver"), (None, "no complete answer in 10 s")])
+            failed = [(line["status"], line["failure"]) for line in lines if line.get("failure")]
+            self.assertCountEqual(failed, [(500, "said the receiver"), (None, "no complete answer in 10 s")])
 
     def test_a_receiver_that_was_down_takes_every_event_in_order(self) -> None:
         with http_receiver(self.secret) as receiver:
             port = receiver.port
         with self.listening(receiver) as (_, lines):
             reference = moved_order()
-            failed = eventually(lambda: [line for line in lines if line.get("error")], "a failed attempt")
-            self.assertIn("unreachable", failed[0]["error"])
+            failed = eventually(lambda: [line for line in lines if line.get("failure")], "a failed attempt")
+            self.assertEqual((failed[0]["failure"], failed[0]["attempt"]), ("nothing listens there", 1))
             with http_receiver(self.secret, port) as opened:
                 eventually(lambda: kinds_of(opened.taken, reference) == KINDS, "all events")

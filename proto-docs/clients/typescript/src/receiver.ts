@@ -67,7 +67,8 @@ export class Receiver {
       throw new TypeError("the receiver and the key have different modes");
     try {
       for await (const event of client.events.follow(this.#cursors(reader), options)) {
-        options.onReceipt?.(event, await this.accept(event, apply));
+        const receipt = await this.accept(event, apply);
+        options.onReceipt?.(event, receipt);
       }
     } catch (error) {
       if (!options.signal?.aborted) throw error;

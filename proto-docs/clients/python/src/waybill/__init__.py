@@ -20,6 +20,9 @@ from .errors import (
 )
 from .events import CursorStore, EventPage
 from .orders import Created
+from .receiver import Receiver
+from .sync import Sync, SyncOutcome
+from .sync_store import SqlSyncStore
 from .webhooks import construct_event, sign_test_event
 
 __all__ = [
@@ -40,7 +43,11 @@ __all__ = [
     "OrderExistsError",
     "PermissionDeniedError",
     "RateLimitError",
+    "Receiver",
     "ServerError",
+    "SqlSyncStore",
+    "Sync",
+    "SyncOutcome",
     "Waybill",
     "WaybillError",
     "WebhookError",
