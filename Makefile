@@ -36,7 +36,7 @@ endif
 WARNINGS := $(or $(CARGO_TARGET_DIR),target)/warnings.log
 
 .DEFAULT_GOAL := help
-.PHONY: help run reset test test-unit test-long test-restore test-pages test-sdk test-api test-faults test-monitoring test-upgrade mutants bench openapi asyncapi settings lint lint-yaml lint-shell lint-api lint-deploy try-deploy alerts images fmt audit packages toolchain programs
+.PHONY: help run reset test test-unit test-long test-restore test-pages test-sdk sdk test-api test-faults test-monitoring test-upgrade mutants bench openapi asyncapi settings lint lint-yaml lint-shell lint-api lint-deploy try-deploy alerts images fmt audit packages toolchain programs
 
 help: ## This list; the times are for two cores with everything compiled, which takes 6 to 8 minutes
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -63,8 +63,13 @@ test-restore: tests $(NEXTEST) ## Restores from dumps, an outbox of 2,000,000 ro
 test-pages: programs $(PAGES) ## The portal's pages in a real browser, on their own stack; 3 min
 	$(PROGRAMS)/with-business -- npm --prefix $(WEB) test
 
-test-sdk: programs $(CLIENT_TS_MODULES) ## The client libraries, on their own stack, through a proxy that cuts, delays and refuses; 30 s
-	$(PROGRAMS)/local-stack with-servers -- $(PROGRAMS)/with-business -- npm --prefix $(CLIENT_TS) test
+test-sdk: programs $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) ## The clients for integrators, on their own stack, through a proxy that cuts, delays and refuses; 1 min
+	PATH="$(abspath $(CLIENT_PY_TOOLS))/bin:$$PATH" $(PROGRAMS)/local-stack with-servers -- $(PROGRAMS)/with-business -- sh proto-docs/clients/test.sh
+
+sdk: $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) ## Pack the clients for integrators into target/sdk; 10 s
+	mkdir -p target/sdk
+	npm --prefix $(CLIENT_TS) pack --silent --pack-destination $(abspath target/sdk) $(abspath $(CLIENT_TS))
+	$(CLIENT_PY_TOOLS)/bin/python -m build --wheel --no-isolation --outdir target/sdk $(CLIENT_PY)
 
 test-api: programs $(SCHEMATHESIS) ## Schemathesis against the OpenAPI document, on its own stack; 2 min
 	SCHEMATHESIS=$(abspath $(SCHEMATHESIS)) $(PROGRAMS)/with-business -- sh tests/api/run.sh
@@ -234,7 +239,7 @@ NEEDS := build servers
 run: NEEDS := build node servers
 test: NEEDS := browser build node prometheus python servers
 test-pages: NEEDS := browser build node python servers
-test-sdk: NEEDS := build node servers
+test-sdk: NEEDS := build node python servers
 test-unit test-monitoring: NEEDS := build prometheus python servers
 lint: NEEDS := build node python servers
 

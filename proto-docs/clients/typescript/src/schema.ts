@@ -66,6 +66,51 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/integration/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List events
+         * @description The events of your orders in the key's mode, oldest first, as the webhooks about them: use it to catch up after an outage, and
+         *     where no webhook can reach you. Each event has the bytes of the webhook's body. All events are listed, whatever your endpoints
+         *     subscribe to; each order's in the order of `sequence`. An event appears at most a second after it was recorded.
+         *
+         *     Continue with `startingAfter` set to `next`, which an empty page has too. With `waitSeconds` the call waits for the first event:
+         *     at most two calls of a key may wait at once.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/integration/events/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an event
+         * @description One event by its id: the body of its webhook, byte for byte.
+         */
+        get: operations["getEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/integration/orders": {
         parameters: {
             query?: never;
@@ -499,13 +544,28 @@ export interface components {
             /** @description The duplicated header (400 `duplicate_header`). */
             header?: string;
         };
+        /** Format: event-cursor */
+        EventCursor: string;
         /**
          * @description An event. Receivers use this id to drop duplicates.
          * @example evt_01JZ5S9QK4V8M2T6YB3C7D9FGH
          */
         EventId: string;
+        /** Format: event-id */
+        EventIdParameter: string;
         /** @description What happened. */
         EventKind: ("order.created" | "driver.assigned" | "driver.unassigned" | "order.picked_up" | "order.out_for_delivery" | "order.delivered" | "order.failed" | "order.cancelled" | "order.returned" | "cod.collected" | "cod.handed_over" | "cod.settled") | string;
+        /** @description Events, oldest first. */
+        EventList: {
+            data: components["schemas"]["WebhookEvent"][];
+            /**
+             * @description Whether more events may follow now. `data` can be empty even then: the next page continues behind events of the other mode
+             *     or of other kinds.
+             */
+            hasMore: boolean;
+            /** @description The `startingAfter` of the next call, now or later. Store it in the transaction of what the events caused. */
+            next: string;
+        };
         /** @description The order that holds the reference (409 `order_reference_exists`) or the key (422 `idempotency_key_reused`, once it is paid). */
         ExistingOrder: {
             id: components["schemas"]["OrderId"];
@@ -533,6 +593,8 @@ export interface components {
         };
         /** @description For programs. */
         FaultCode: ("required" | "invalid_type" | "invalid_value" | "invalid_format" | "too_long" | "out_of_range" | "unknown_parameter" | "cod_amount_required") | string;
+        /** @enum {string} */
+        FeedKind: "order.created" | "driver.assigned" | "driver.unassigned" | "order.picked_up" | "order.out_for_delivery" | "order.delivered" | "order.failed" | "order.cancelled" | "order.returned" | "cod.collected" | "cod.handed_over" | "cod.settled";
         /** Format: fleet-cursor */
         FleetCursor: string;
         FleetEventId: string;
@@ -1532,6 +1594,11 @@ export interface components {
          * @example trf_01JZ5S9QK4V8M2T6YB3C7D9FGH
          */
         TransferId: string;
+        /**
+         * Format: int64
+         * @default 0
+         */
+        WaitSeconds: number;
         /** @description Amounts in paise. */
         LowBalanceData: {
             balancePaise: components["schemas"]["Paise"];
@@ -1907,6 +1974,11 @@ export interface components {
          * @example Bearer
          */
         WWWAuthenticate: string;
+        /**
+         * @description Begins the names of the headers of your webhooks, such as `Service-Signature`.
+         * @example Service
+         */
+        WebhookHeaderPrefix: string;
     };
     pathItems: never;
 }
@@ -2138,6 +2210,124 @@ export interface operations {
             503: components["responses"]["FleetServiceUnavailable"];
         };
     };
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of events. */
+                limit?: components["schemas"]["PageLimit"];
+                /**
+                 * @description Where to begin: `next` of an earlier answer, the `id` of an event, or `now` for events from this call on, which may include
+                 *     those of the last moments before it. Left out: with the oldest event. An unknown one is refused with 400.
+                 */
+                startingAfter?: components["schemas"]["EventCursor"];
+                /** @description Only events that were recorded at this time or later. */
+                since?: string;
+                /** @description Only events of these kinds, separated by commas. */
+                types?: components["schemas"]["FeedKind"][];
+                /** @description How many seconds to wait for the first event, if there is none yet. */
+                waitSeconds?: components["schemas"]["WaitSeconds"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Request-Id": components["headers"]["RequestId"];
+                    "Webhook-Header-Prefix": components["headers"]["WebhookHeaderPrefix"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventList"];
+                };
+            };
+            /** @description The request is malformed or not valid. `errors` names every error at once. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["IntegrationUnauthorized"];
+            403: components["responses"]["IntegrationForbidden"];
+            /** @description Too many calls. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Request-Id": components["headers"]["RequestId"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            500: components["responses"]["IntegrationInternalServerError"];
+            503: components["responses"]["IntegrationServiceUnavailable"];
+        };
+    };
+    getEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the event.
+                 * @example evt_01KG9P6JE0A0H4D9AWCCWXRNW3
+                 */
+                id: components["schemas"]["EventIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Request-Id": components["headers"]["RequestId"];
+                    "Webhook-Header-Prefix": components["headers"]["WebhookHeaderPrefix"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEvent"];
+                };
+            };
+            400: components["responses"]["IntegrationBadRequest"];
+            401: components["responses"]["IntegrationUnauthorized"];
+            403: components["responses"]["IntegrationForbidden"];
+            /** @description It does not exist, or it is not yours. */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["IntegrationTooManyRequests"];
+            500: components["responses"]["IntegrationInternalServerError"];
+            503: components["responses"]["IntegrationServiceUnavailable"];
+        };
+    };
     listOrders: {
         parameters: {
             query?: {
@@ -2175,7 +2365,19 @@ export interface operations {
                     "application/json": components["schemas"]["OrderList"];
                 };
             };
-            400: components["responses"]["IntegrationBadRequest"];
+            /** @description The request is malformed or not valid. `errors` names every error at once. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: components["responses"]["IntegrationUnauthorized"];
             403: components["responses"]["IntegrationForbidden"];
             429: components["responses"]["IntegrationTooManyRequests"];
@@ -2333,19 +2535,7 @@ export interface operations {
                     "application/json": components["schemas"]["Order"];
                 };
             };
-            /** @description The request is malformed or not valid. `errors` names every error at once. */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Request-Id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["IntegrationBadRequest"];
             401: components["responses"]["IntegrationUnauthorized"];
             403: components["responses"]["IntegrationForbidden"];
             404: components["responses"]["IntegrationNotFound"];
@@ -2455,7 +2645,19 @@ export interface operations {
                     "application/json": components["schemas"]["Timeline"];
                 };
             };
-            400: components["responses"]["IntegrationBadRequest"];
+            /** @description The request is malformed or not valid. `errors` names every error at once. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: components["responses"]["IntegrationUnauthorized"];
             403: components["responses"]["IntegrationForbidden"];
             404: components["responses"]["IntegrationNotFound"];

@@ -68,7 +68,13 @@ DriverName: TypeAlias = str
 EndpointId: TypeAlias = str
 
 
+EventCursor: TypeAlias = str
+
+
 EventId: TypeAlias = str
+
+
+EventIdParameter: TypeAlias = str
 
 
 EventKind: TypeAlias = (
@@ -106,6 +112,22 @@ FaultCode: TypeAlias = (
     ]
     | str
 )
+
+
+FeedKind: TypeAlias = Literal[
+    "order.created",
+    "driver.assigned",
+    "driver.unassigned",
+    "order.picked_up",
+    "order.out_for_delivery",
+    "order.delivered",
+    "order.failed",
+    "order.cancelled",
+    "order.returned",
+    "cod.collected",
+    "cod.handed_over",
+    "cod.settled",
+]
 
 
 FleetCursor: TypeAlias = str
@@ -356,6 +378,9 @@ class TrackingStep(TypedDict):
 
 
 TransferId: TypeAlias = str
+
+
+WaitSeconds: TypeAlias = int
 
 
 class LowBalanceData(TypedDict):
@@ -855,6 +880,12 @@ class Error(TypedDict):
     codStatus: NotRequired[CodStatus]
     legal: NotRequired[list[ProgressKind]]
     header: NotRequired[str]
+
+
+class EventList(TypedDict):
+    data: list[WebhookEvent]
+    hasMore: bool
+    next: str
 
 
 class FleetOrder(TypedDict):
