@@ -8,8 +8,18 @@ use super::page::{STYLE, initial};
 use super::prose::{Prose, prose};
 
 /// The last path segment, the title and the text of each guide.
-const GUIDES: [(&str, &str, &str); 7] = [
+const GUIDES: [(&str, &str, &str); 9] = [
     ("quick-start", "Quick start", include_str!("../../../../../proto-docs/integrators/quick-start.md")),
+    (
+        "sdk-first-order",
+        "Your first order with the SDK",
+        include_str!("../../../../../proto-docs/integrators/sdk-first-order.md"),
+    ),
+    (
+        "local-webhooks",
+        "Webhooks on your machine",
+        include_str!("../../../../../proto-docs/integrators/local-webhooks.md"),
+    ),
     ("go-live", "Go-live guide", include_str!("../../../../../proto-docs/integrators/go-live.md")),
     ("webhooks", "Webhooks", include_str!("../../../../../proto-docs/integrators/webhooks.md")),
     ("catching-up", "Catching up", include_str!("../../../../../proto-docs/integrators/catching-up.md")),
