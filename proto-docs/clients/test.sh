@@ -21,6 +21,6 @@ run typescript npm --silent --prefix typescript test
 run python sh python/test.sh
 
 echo
-echo "TypeScript: $(awk '/^ℹ pass/ { passed = $3 } /^ℹ fail/ { failed = $3 } END { print passed + 0 " tests passed, " failed + 0 " failed" }' "$logs/typescript")"
+echo "TypeScript: $(awk '/^ℹ pass/ { passed = $3 } /^ℹ (fail|cancelled)/ { failed += $3 } END { print passed + 0 " tests passed, " failed + 0 " failed" }' "$logs/typescript")"
 echo "Python: $(awk '/^Ran / { ran += $2 } /^FAILED/ { failed += 1 } END { print ran + 0 " tests ran, " failed + 0 " modules with failures" }' "$logs/python")"
 [ "$(cat "$logs/typescript.status")$(cat "$logs/python.status")" = 00 ]

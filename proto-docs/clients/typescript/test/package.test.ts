@@ -30,7 +30,7 @@ for (const { name, headers, body, valid } of cases) {
 process.stdout.write(String(cases.length));
 `;
 
-test("the packed artefact works in an empty folder", { timeout: 60_000 }, async () => {
+test("the packed artefact works in an empty folder", { timeout: 180_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), "packed-"));
   // The test has built it; another build would replace files that other tests are using.
   const packed = await run("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", folder], {
