@@ -24,6 +24,7 @@ CLIENT_TS_MODULES := $(CLIENT_TS)/node_modules/.package-lock.json
 CLIENT_PY := proto-docs/clients/python
 CLIENT_PY_TOOLS := $(TOOLS)/client-python
 CLIENT_PY_INSTALLED := $(CLIENT_PY_TOOLS)/installed
+WITH_CLIENT_TOOLS := PATH="$(abspath $(CLIENT_PY_TOOLS))/bin:$$PATH"
 NEXTEST := $(or $(shell command -v cargo-nextest),$(TOOLS)/nextest/bin/cargo-nextest)
 DENY_OPTIONS := --all-features --config .deny.toml
 
@@ -47,8 +48,8 @@ run: programs $(PAGES) ## Start everything on this machine, run the demo, and st
 reset: toolchain ## Delete the data of `make run`
 	@cargo run --quiet --package local-stack -- reset
 
-test: tests $(PAGES) $(NEXTEST) ## All tests, on their own servers, with the pages in a real browser; P=wallet runs only the tests that a change in wallet can break; 10 min
-	$(PROGRAMS)/local-stack with-servers -- sh tests/run.sh $(PROGRAMS) $(NEXTEST) $(P)
+test: tests $(PAGES) $(NEXTEST) $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) ## All tests, on their own servers, with the pages in a real browser; P=wallet runs only the tests that a change in wallet can break; 10 min
+	$(WITH_CLIENT_TOOLS) $(PROGRAMS)/local-stack with-servers -- sh tests/run.sh $(PROGRAMS) $(NEXTEST) $(P)
 
 test-unit: tests $(NEXTEST) ## The tests that need no servers; 30 s
 	$(NEXTEST) nextest run --workspace --profile unit
@@ -63,8 +64,8 @@ test-restore: tests $(NEXTEST) ## Restores from dumps, an outbox of 2,000,000 ro
 test-pages: programs $(PAGES) ## The portal's pages in a real browser, on their own stack; 3 min
 	$(PROGRAMS)/with-business -- npm --prefix $(WEB) test
 
-test-sdk: programs $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) ## The clients for integrators, on their own stack, through a proxy that cuts, delays and refuses; 1 min
-	PATH="$(abspath $(CLIENT_PY_TOOLS))/bin:$$PATH" $(PROGRAMS)/local-stack with-servers -- $(PROGRAMS)/with-business -- sh proto-docs/clients/test.sh
+test-sdk: ## The clients for integrators, on their own stack, through a proxy that cuts, delays and refuses; 1 min
+	$(MAKE) test P=clients
 
 sdk: $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) ## Pack the clients for integrators into target/sdk; 10 s
 	mkdir -p target/sdk
@@ -117,7 +118,7 @@ lint: packages toolchain $(NODE_MODULES) $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTAL
 	! grep '^warning' $(WARNINGS)
 	npm --prefix $(WEB) run check
 	npm --prefix $(CLIENT_TS) run check
-	PATH="$(abspath $(CLIENT_PY_TOOLS))/bin:$$PATH" sh $(CLIENT_PY)/check.sh
+	$(WITH_CLIENT_TOOLS) sh $(CLIENT_PY)/check.sh
 
 lint-yaml: $(LINTERS_PYTHON) ## yamllint, for every YAML file; 2 s
 	git ls-files -z '*.yaml' '*.yml' | xargs -0 $(LINTERS)/python/bin/yamllint --strict --config-file .config/linters/yamllint.yaml
@@ -239,7 +240,6 @@ NEEDS := build servers
 run: NEEDS := build node servers
 test: NEEDS := browser build node prometheus python servers
 test-pages: NEEDS := browser build node python servers
-test-sdk: NEEDS := build node python servers
 test-unit test-monitoring: NEEDS := build prometheus python servers
 lint: NEEDS := build node python servers
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs the Rust tests and then the portal's browser tests, on one pair of servers. Continues after a failure and ends with one
+# Runs the Rust tests, the portal's browser tests and the tests of the clients for integrators, on one pair of servers. Continues after a failure and ends with one
 # summary. Not concurrently, because each keeps two cores busy and the browser would only wait.
-# `make test` calls it within `local-stack with-servers`: run.sh <programs> <nextest> [<package>]
+# `make test` calls it within `local-stack with-servers`: run.sh <programs> <nextest> [<package>|clients]
 set -u
 programs=$1 nextest=$2 package=${3:-}
 target=$(realpath "${CARGO_TARGET_DIR:-target}")
@@ -20,6 +20,15 @@ run_pages() {
     } 2>&1 | sed -u 's/^/pages: /'
 }
 
+run_clients() {
+    for language in typescript python; do
+        {
+            "$programs/with-business" -- sh "proto-docs/clients/$language/test.sh" "$results/$language.xml"
+            echo $? >"$results/$language.status"
+        } 2>&1 | sed -u "s/^/$language: /"
+    done
+}
+
 # A change in a package can break its dependants, and the stories, which run the programs.
 run_rust() {
     set -- --workspace
@@ -36,10 +45,25 @@ portal-web)
     run_pages
     exec python3 tests/report.py "$results" "$begun" pages
     ;;
-'' | portal-api)
+clients)
+    run_clients
+    exec python3 tests/report.py "$results" "$begun" typescript python
+    ;;
+portal-api)
     run_rust
     run_pages
     exec python3 tests/report.py "$results" "$begun" rust pages
+    ;;
+order-api)
+    run_rust
+    run_clients
+    exec python3 tests/report.py "$results" "$begun" rust typescript python
+    ;;
+'')
+    run_rust
+    run_pages
+    run_clients
+    exec python3 tests/report.py "$results" "$begun" rust pages typescript python
     ;;
 *)
     run_rust
