@@ -73,9 +73,9 @@ async fn roll_out_and_back(
     let order_api = order_api.context("order-api is rolled out")?.new_public_url();
     let reader = FeedReader::start(&business, &order_api)?;
     out(stack, &business, &rollouts, &backlog).await?;
+    reader.end(stack, &business).await?;
     backlog.resume(Phase::New).await?;
     backlog.arrives(Phase::New).await?;
-    reader.end(stack, &business).await?;
     back(&rollouts, &backlog).await?;
     backlog.resume(Phase::Former).await?;
     backlog.arrives(Phase::Former).await?;
