@@ -1,5 +1,6 @@
 //! Endpoints of order-api: the orders of a business.
 
+mod business_events;
 pub mod details;
 mod erasure;
 mod support;
@@ -19,6 +20,7 @@ use utoipa::openapi::schema::{AnyOfBuilder, ArrayBuilder, ObjectBuilder, Type};
 use crate::webhooks::DeliveryState;
 use crate::{CallError, Page, PageQuery, Peer};
 
+pub use business_events::{BusinessEventView, BusinessEventsPage, BusinessEventsQuery};
 pub use erasure::{BusinessErasureView, ErasureView};
 pub use support::{AcceptedRequest, FoundOrder, ModeActivity, OrdersActivity, RetryEvidence, RetryProof};
 
@@ -136,7 +138,7 @@ pub struct MoneyView {
 }
 
 /// A webhook and its outcome. The entry is listed at the time at which the webhook was created; its outcome changes in place.
-#[derive(Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookOutcomeView {
     /// Its id in the delivery log.

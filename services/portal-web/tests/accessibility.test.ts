@@ -89,6 +89,7 @@ beforeAll(async () => {
       heading: "API keys",
       dialogs: ["Create key", /^Rotate /, /^Revoke /],
     },
+    { name: "events", path: "/events", heading: "Events" },
     { name: "webhooks", path: "/webhooks", heading: "Webhooks" },
     { name: "webhook-new", path: "/webhooks/new", heading: "Add an endpoint" },
     ...["deliveries", "recover", "signatures", "settings"].map((tab) => ({

@@ -1,6 +1,6 @@
 //! The client of webhook-dispatcher's internal endpoints.
 
-use domain::{BusinessId, OrderId, WebhookDeliveryId};
+use domain::{BusinessId, EventId, OrderId, WebhookDeliveryId};
 use reqwest::Method;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -200,6 +200,16 @@ impl WebhooksClient {
     ) -> Result<OrderDeliveryView, CallError> {
         let (business, order, delivery) = (business.to_string(), order.to_string(), delivery.to_string());
         self.0.get(&["businesses", &business, "orders", &order, "webhook-deliveries", &delivery]).await
+    }
+
+    /// `POST /internal/businesses/{id}/event-deliveries {ids}`: of up to 100 events; omits those of other businesses
+    pub async fn of_events(
+        &self,
+        business: BusinessId,
+        ids: &[EventId],
+    ) -> Result<Vec<OrderDeliveryView>, CallError> {
+        let body = serde_json::json!({ "ids": ids });
+        self.0.send(Method::POST, &["businesses", &business.to_string(), "event-deliveries"], &body).await
     }
 
     /// `GET /internal/businesses/{id}/webhooks/summary`

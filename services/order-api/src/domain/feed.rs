@@ -1,7 +1,7 @@
 //! The events feed of a business.
 
 use chrono::{DateTime, Utc};
-use domain::{EventKind, Mode, OrderId, TrackingCode};
+use domain::{EventId, EventKind, Mode, OrderId, TrackingCode};
 
 use super::OrderEvent;
 
@@ -13,8 +13,14 @@ pub struct FeedPosition {
     pub after: Option<(OrderId, i64)>,
 }
 
+/// 9999-12-31T23:59:59Z.
+const LAST_TIME: DateTime<Utc> = DateTime::from_timestamp(253_402_300_799, 0).unwrap();
+
 impl FeedPosition {
     pub const BEGINNING: Self = Self::before(DateTime::UNIX_EPOCH);
+
+    /// After all events, within the years that PostgreSQL stores.
+    pub const END: Self = Self::before(LAST_TIME);
 
     /// Before all events of this time.
     pub const fn before(at: DateTime<Utc>) -> Self {
@@ -33,6 +39,23 @@ pub struct FeedFilter {
     pub mode: Mode,
     /// All kinds if there is none.
     pub kinds: Option<Vec<EventKind>>,
+}
+
+/// The events that a user of the portal wants.
+#[derive(Clone, Debug, Default)]
+pub struct EventSearch {
+    pub mode: Option<Mode>,
+    pub kind: Option<EventKind>,
+    /// Only events of these orders.
+    pub orders: Option<Vec<OrderId>>,
+}
+
+/// Events, newest first.
+#[derive(Clone, Debug)]
+pub struct FoundEvents {
+    pub events: Vec<FeedEvent>,
+    /// The last read event, if events after it may be wanted.
+    pub continue_after: Option<EventId>,
 }
 
 /// An event with what its webhook shows of its order.

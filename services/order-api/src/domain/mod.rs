@@ -25,7 +25,7 @@ pub use cash::CashReports;
 pub use differences::differences;
 pub use draft::{Customer, Delivery, Item, Notes, OrderDraft, Package, Payment, Pickup, Place};
 pub use erasure::{BusinessErasure, Erasable, Scope};
-pub use feed::{FeedEvent, FeedFilter, FeedPosition, FeedSlice};
+pub use feed::{EventSearch, FeedEvent, FeedFilter, FeedPosition, FeedSlice, FoundEvents};
 pub use field_names::{meant_field, order_fields};
 pub use financials::OrderFinancials;
 pub use fingerprint::Fingerprint;

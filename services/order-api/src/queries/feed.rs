@@ -73,7 +73,7 @@ pub async fn event(
     mode: Mode,
     id: EventId,
 ) -> Result<Option<FeedEvent>, StoreError> {
-    state.unit.database.read(async |conn| feed::find(conn, business, mode, id).await).await
+    state.unit.database.read(async |conn| feed::find(conn, business, Some(mode), id).await).await
 }
 
 /// The position before all events that can still appear.

@@ -1,6 +1,7 @@
 //! Reads, one file per topic.
 
 pub mod business_erasures;
+pub mod business_events;
 pub mod feed;
 pub mod financials;
 pub mod fleet_orders;

@@ -151,15 +151,15 @@ async fn webhook_created_at(
 }
 
 /// `None` without an answer in time.
-async fn in_time<T>(call: impl Future<Output = Result<T, CallError>>) -> Option<T> {
+pub(super) async fn in_time<T>(call: impl Future<Output = Result<T, CallError>>) -> Option<T> {
     match tokio::time::timeout(PATIENCE, call).await {
         Ok(Ok(answer)) => Some(answer),
         Ok(Err(error)) => {
-            tracing::warn!(%error, "timeline is incomplete");
+            tracing::warn!(%error, "webhooks or money are missing in an answer");
             None
         }
         Err(_) => {
-            tracing::warn!(error = "no answer in time", "timeline is incomplete");
+            tracing::warn!(error = "no answer in time", "webhooks or money are missing in an answer");
             None
         }
     }

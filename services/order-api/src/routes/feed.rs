@@ -105,7 +105,7 @@ fn kinds(text: &str) -> Option<Vec<EventKind>> {
     text.split(',').map(|name| order_kinds().find(|kind| kind.as_str() == name)).collect()
 }
 
-fn kinds_wanted() -> String {
+pub(super) fn kinds_wanted() -> String {
     let names: Vec<_> = order_kinds().map(EventKind::as_str).collect();
     format!("kinds of events of orders, separated by commas: {}", names.join(", "))
 }

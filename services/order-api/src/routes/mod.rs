@@ -2,6 +2,7 @@
 
 mod authenticate;
 mod backend_only;
+mod business_events;
 mod create_order;
 mod docs;
 mod errors;
@@ -73,6 +74,7 @@ pub fn internal(config: &mut ServiceConfig) {
     config.service(
         scope("/internal/businesses/{business}")
             .wrap(from_fn(web::require_internal_token))
+            .service(resource("/events").route(get().to(business_events::list)))
             .service(resource("/orders").route(get().to(internal::list)))
             .service(resource("/orders/activity").route(get().to(support::activity)))
             .service(resource("/orders/{id}").route(get().to(internal::get)))

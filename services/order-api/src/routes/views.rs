@@ -110,7 +110,7 @@ fn money_view(line: EntryView) -> MoneyView {
     }
 }
 
-fn webhook_view(sent: OrderDeliveryView) -> WebhookOutcomeView {
+pub(super) fn webhook_view(sent: OrderDeliveryView) -> WebhookOutcomeView {
     WebhookOutcomeView {
         id: sent.id,
         event_id: sent.event_id,

@@ -9,13 +9,13 @@ use diesel::QueryableByName;
 use diesel::result::OptionalExtension;
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, EventId, Mode, OrderId};
+use domain::{BusinessId, EventId, EventKind, Mode, OrderId};
 use postgres::statement;
 
 use super::fleet::complete_until;
 use super::rows::OrderEventRow;
 use super::{StoreError, corrupt};
-use crate::domain::{FeedEvent, FeedFilter, FeedPosition, FeedSlice};
+use crate::domain::{EventSearch, FeedEvent, FeedFilter, FeedPosition, FeedSlice, FoundEvents};
 
 /// How many events a call reads, wanted or not: another mode or other kinds may fill the feed.
 const SCAN_MAX: i64 = 1_000;
@@ -105,26 +105,90 @@ pub async fn slice(
     Ok(FeedSlice { events, end, has_more, complete_until })
 }
 
+/// Newest first. `$scope` bounds the events by an index, and `$6` their number.
+macro_rules! newest {
+    ($scope:literal) => {
+        concat!(
+            "WITH scanned AS (
+                SELECT ",
+            event_columns!(),
+            ",
+                    row_number() OVER (ORDER BY coalesce(feed_at, recorded_at) DESC, order_id DESC, sequence DESC) AS number
+                FROM order_events
+                WHERE business_id = $1 AND (coalesce(feed_at, recorded_at), order_id, sequence) < ($2, $3, $4) AND ",
+            $scope,
+            " ORDER BY coalesce(feed_at, recorded_at) DESC, order_id DESC, sequence DESC
+                LIMIT $6
+            ),
+            judged AS (
+                SELECT scanned.*, orders.mode, orders.order_reference, orders.tracking_code,
+                    ($7 IS NULL OR orders.mode = $7) AND ($8 IS NULL OR scanned.kind = $8) AS is_wanted
+                FROM scanned
+                JOIN orders ON orders.id = scanned.order_id AND orders.business_id = $1
+            )
+            SELECT * FROM judged WHERE is_wanted OR number = $6 ORDER BY number LIMIT $9"
+        )
+    };
+}
+
+/// Reads the feed's index backwards.
+const NEWEST: &str = newest!("$5 IS NULL");
+const NEWEST_OF_ORDERS: &str = newest!("order_id = ANY ($5)");
+
+/// The wanted events before a position, newest first: at most `limit`, and at most those among the next [`SCAN_MAX`].
+/// Without a position, from the newest on.
+pub async fn newest(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    EventSearch { mode, kind, orders }: &EventSearch,
+    before: Option<FeedPosition>,
+    limit: usize,
+) -> Result<FoundEvents, StoreError> {
+    let orders = orders.as_ref().map(|orders| orders.iter().map(OrderId::to_string).collect::<Vec<_>>());
+    let before = before.unwrap_or(FeedPosition::END);
+    let (order, sequence) =
+        before.after.map_or((String::new(), 0), |(id, sequence)| (id.to_string(), sequence));
+    let mut rows: Vec<FeedRow> = statement(if orders.is_some() { NEWEST_OF_ORDERS } else { NEWEST })
+        .bind::<Text, _>(business.to_string())
+        .bind::<Timestamptz, _>(before.at)
+        .bind::<Text, _>(order)
+        .bind::<BigInt, _>(sequence)
+        .bind::<Nullable<Array<Text>>, _>(orders)
+        .bind::<BigInt, _>(SCAN_MAX)
+        .bind::<Nullable<Text>, _>(mode.map(Mode::as_str))
+        .bind::<Nullable<Text>, _>(kind.map(EventKind::as_str))
+        .bind::<BigInt, _>(i64::try_from(limit + 1).unwrap_or(i64::MAX))
+        .load(conn)
+        .await?;
+    let has_more = rows.len() > limit || rows.last().is_some_and(|last| last.number == SCAN_MAX);
+    rows.truncate(limit);
+    let last = rows.last().filter(|_| has_more);
+    let continue_after = last.map(|last| last.event.event_id()).transpose()?;
+    let wanted = rows.into_iter().filter(|row| row.is_wanted);
+    let events = wanted.map(FeedEvent::try_from).collect::<Result<_, _>>()?;
+    Ok(FoundEvents { events, continue_after })
+}
+
 const BY_ID: &str = concat!(
     "SELECT ",
     event_columns!(),
     ", orders.mode, orders.order_reference, orders.tracking_code, TRUE AS is_wanted, 1::bigint AS number
     FROM order_events
     JOIN orders ON orders.id = order_events.order_id AND orders.business_id = $1
-    WHERE order_events.business_id = $1 AND order_events.event_id = $2 AND orders.mode = $3"
+    WHERE order_events.business_id = $1 AND order_events.event_id = $2 AND ($3 IS NULL OR orders.mode = $3)"
 );
 
-/// An event of a business, in this mode.
+/// An event of a business, in this mode if there is one.
 pub async fn find(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
-    mode: Mode,
+    mode: Option<Mode>,
     id: EventId,
 ) -> Result<Option<FeedEvent>, StoreError> {
     let row: Option<FeedRow> = statement(BY_ID)
         .bind::<Text, _>(business.to_string())
         .bind::<Text, _>(id.to_string())
-        .bind::<Text, _>(mode.as_str())
+        .bind::<Nullable<Text>, _>(mode.map(Mode::as_str))
         .get_result(conn)
         .await
         .optional()?;

@@ -188,6 +188,10 @@ impl OrderEventRow {
     pub(super) fn key(&self) -> (&str, i64) {
         (&self.order_id, self.sequence)
     }
+
+    pub(super) fn event_id(&self) -> Result<domain::EventId, StoreError> {
+        self.event_id.parse().map_err(|error| corrupt("order_events.event_id", error))
+    }
 }
 
 impl TryFrom<OrderEventRow> for OrderEvent {

@@ -12,6 +12,7 @@ mod cash;
 mod config;
 mod errors;
 mod event_stream;
+mod events;
 mod guard;
 mod invitations;
 mod openapi;
@@ -136,6 +137,7 @@ fn portal(config: &mut ServiceConfig) {
         .service(resource("/api-keys").route(get().to(api_keys::list)).route(post().to(api_keys::create)))
         .service(resource("/api-keys/{id}/revoke").route(post().to(api_keys::revoke)))
         .service(resource("/api-keys/{id}/rotate").route(post().to(api_keys::rotate)))
+        .service(resource("/events").route(get().to(events::list)))
         .service(resource("/orders").route(get().to(orders::list)))
         .service(resource("/orders/stream").route(get().to(order_stream::stream)))
         .service(resource("/orders/{id}").route(get().to(orders::read)))

@@ -33,6 +33,7 @@ const MINIMUM_ROLES: &[(Method, &str, Role)] = &[
     (Method::POST, "/api-keys/{id}/revoke", Developer),
     (Method::POST, "/api-keys/{id}/rotate", Developer),
     // Orders.
+    (Method::GET, "/events", Viewer),
     (Method::GET, "/orders", Viewer),
     (Method::GET, "/orders/stream", Viewer),
     (Method::GET, "/orders/{id}", Viewer),

@@ -8,7 +8,7 @@ use actix_web::middleware::Next;
 use web::no_query;
 
 /// The `GET` calls whose handlers read the query and reject unknown parameters.
-const READERS: [&str; 22] = [
+const READERS: [&str; 23] = [
     "/v1/operator/businesses",
     "/v1/operator/businesses/{id}/audit-log",
     "/v1/operator/businesses/{id}/users",
@@ -19,6 +19,7 @@ const READERS: [&str; 22] = [
     "/v1/portal/api-keys",
     "/v1/portal/audit-log",
     "/v1/portal/cod",
+    "/v1/portal/events",
     "/v1/portal/invitations",
     "/v1/portal/orders",
     "/v1/portal/orders/stream",

@@ -8,7 +8,8 @@ use internal_api::Page;
 use internal_api::cash::{CashAge, CashOverview, CashTotals, CashView};
 use internal_api::keys::{ApiKeyView, CreatedApiKey};
 use internal_api::orders::{
-    OrderEventView, OrderView, SimulatedOrderView, SimulationView, TimelineEntry, TimelinePage,
+    BusinessEventView, BusinessEventsPage, OrderEventView, OrderView, SimulatedOrderView, SimulationView,
+    TimelineEntry, TimelinePage,
 };
 use internal_api::wallet::{EntryView, SpendDay, SpendView, TopUpView};
 use internal_api::webhooks::{
@@ -110,6 +111,26 @@ pub(crate) fn timeline() -> TimelinePage {
         data: json!({}),
     };
     TimelinePage { data: vec![TimelineEntry::Status(created)], has_more: false, incomplete: vec![] }
+}
+
+pub(crate) fn events() -> BusinessEventsPage {
+    let created = BusinessEventView {
+        id: id(EVENT),
+        event: EventKind::OrderCreated,
+        sequence: 1,
+        mode: Mode::Test,
+        order_id: id(ORDER),
+        order_reference: "ref-1".to_owned(),
+        occurred_at: at(),
+        recorded_at: at(),
+        deliveries: vec![],
+    };
+    BusinessEventsPage {
+        data: vec![created],
+        has_more: true,
+        continue_after: Some(id(EVENT)),
+        incomplete: vec![],
+    }
 }
 
 pub(crate) fn endpoint() -> EndpointView {

@@ -156,6 +156,11 @@ fn tool_relays() -> Vec<Relay> {
     };
     let recovery_path = format!("/recoveries/{RECOVERY}");
     vec![
+        relay(
+            ("GET", "/events?mode=test&limit=5&event=order.created&search=c"),
+            ("order-api", "GET /events"),
+            (answer_of(&answers::events()), 200),
+        ),
         at("POST", "/secret/rotate", (answer_of(&answers::created_endpoint("whsec_y")), 200)),
         at("POST", "/secret/activate", (answer_of(&answers::endpoint()), 200)),
         at("POST", "/recover", (answer_of(&answers::recovery()), 202)),
@@ -272,6 +277,8 @@ async fn pages_and_modes_are_checked_here() {
     for (path, field) in [
         ("/api-keys?limit=0", "limit"),
         ("/orders?limit=101", "limit"),
+        ("/events?limit=101", "limit"),
+        ("/events?mode=real", "mode"),
         ("/orders?limit=x", "limit"),
         ("/orders?mode=real", "mode"),
         ("/orders?mode=test&mode=live", "mode"),

@@ -30,6 +30,7 @@ const CALLS: &[(&str, &[&str])] = &[
             "GET /pickup-profile",
             "GET /subscription",
             "GET /api-keys",
+            "GET /events",
             "GET /orders",
             "GET /orders/{id}",
             "GET /orders/{id}/events",

@@ -366,6 +366,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/portal/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the events of all orders with their webhooks, newest first */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/portal/invitations": {
         parameters: {
             query?: never;
@@ -1331,6 +1348,41 @@ export interface components {
         /** @description The latest erasure of a business's orders, if any. */
         BusinessErasureView: {
             erasure?: components["schemas"]["ErasureView"] | null;
+        };
+        /** @description An event of an order and its webhooks, without personal data. */
+        BusinessEventView: {
+            /** @description Its webhooks carry the same id. */
+            id: components["schemas"]["EventId"];
+            event: components["schemas"]["EventKind"];
+            /**
+             * Format: int64
+             * @description Rises with each event of the order.
+             */
+            sequence: number;
+            mode: components["schemas"]["Mode"];
+            orderId: components["schemas"]["OrderId"];
+            orderReference: string;
+            /**
+             * Format: date-time
+             * @description When it happened, by the fleet's clock, which can be wrong.
+             */
+            occurredAt: string;
+            /**
+             * Format: date-time
+             * @description When Waybill recorded it.
+             */
+            recordedAt: string;
+            /** @description Its webhooks, oldest first. None if no endpoint subscribed to it, or if they are older than 30 days. */
+            deliveries: components["schemas"]["WebhookOutcomeView"][];
+        };
+        /** @description A page of events, newest first. */
+        BusinessEventsPage: {
+            data: components["schemas"]["BusinessEventView"][];
+            /** @description Whether more events may follow. A page searches only a bounded number of events, so a filtered page can be short. */
+            hasMore: boolean;
+            continueAfter?: components["schemas"]["EventId"] | null;
+            /** @description The services that did not answer, so their entries are missing: read the page again later. Left out when empty. */
+            incomplete?: (("wallet" | "webhook-dispatcher") | string)[];
         };
         /**
          * @description A tenant.
@@ -3538,6 +3590,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ConfigView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description Default: both. */
+                mode?: components["schemas"]["Mode"];
+                event?: components["schemas"]["EventKind"];
+                /** @description An exact id, tracking code or reference of an order. */
+                search?: string;
+                limit?: number;
+                /** @description `continueAfter` of the previous page. An unknown id is 400. */
+                startingAfter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of events. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BusinessEventsPage"];
                 };
             };
             default: components["responses"]["Error"];

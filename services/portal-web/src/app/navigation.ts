@@ -3,6 +3,7 @@ import {
   IconCash,
   IconKey,
   IconLayoutDashboard,
+  IconListDetails,
   IconMapPin,
   IconPackage,
   IconReceipt,
@@ -34,6 +35,7 @@ export const NAVIGATION: { heading: string | null; entries: NavigationEntry[] }[
     entries: [
       { path: "/api-keys", label: "API keys", icon: IconKey },
       { path: "/webhooks", label: "Webhooks", icon: IconWebhook },
+      { path: "/events", label: "Events", icon: IconListDetails },
     ],
   },
   {

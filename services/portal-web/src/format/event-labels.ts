@@ -29,6 +29,11 @@ export const SUBSCRIBABLE: EventLabel[] = [
 
 export const DEFAULT_EVENTS: EventKind[] = SUBSCRIBABLE.filter((one) => one.isDefault).map((one) => one.kind);
 
+/** The events of orders. */
+export const ORDER_EVENTS: EventKind[] = SUBSCRIBABLE.map((one) => one.kind).filter(
+  (kind) => kind !== "wallet.low_balance",
+);
+
 /** The events in a delivery log: subscribed events and test events. */
 export const LOGGED: EventKind[] = [...SUBSCRIBABLE.map((one) => one.kind), "webhook.test"];
 

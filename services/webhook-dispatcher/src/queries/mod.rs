@@ -11,7 +11,7 @@ pub(crate) use endpoints::{
     businesses, endpoint, endpoints, endpoints_summary, endpoints_with_unreadable_secrets,
 };
 pub(crate) use log::{deliveries, delivery};
-pub(crate) use order_timeline::{deliveries_of_order, delivery_of_order};
+pub(crate) use order_timeline::{deliveries_of_events, deliveries_of_order, delivery_of_order};
 pub(crate) use queue_status::{QueueStatus, queue_status};
 pub(crate) use recoveries::{recoveries, recovery};
 pub(crate) use verify_signature::{VerifyError, verify_signature};

@@ -1,6 +1,6 @@
-//! The deliveries of one order's events, for the order's timeline.
+//! The deliveries of an order's events for its timeline, and those of given events.
 
-use domain::{BusinessId, OrderId, WebhookDeliveryId};
+use domain::{BusinessId, EventId, OrderId, WebhookDeliveryId};
 use postgres::StoreError;
 
 use super::one_more_than;
@@ -18,6 +18,19 @@ pub(crate) async fn deliveries_of_order(
 ) -> Result<Vec<OrderDelivery>, StoreError> {
     let limit = one_more_than(limit);
     let list = async |conn: &mut _| store::deliveries_of_order(conn, business, order, after, limit).await;
+    state.unit.database.read(list).await
+}
+
+/// More than the endpoints of a business for a full page of events.
+const OF_EVENTS_MAX: i64 = 2_000;
+
+/// Omits events of other businesses.
+pub(crate) async fn deliveries_of_events(
+    state: &State,
+    business: BusinessId,
+    ids: &[EventId],
+) -> Result<Vec<OrderDelivery>, StoreError> {
+    let list = async |conn: &mut _| store::deliveries_of_events(conn, business, ids, OF_EVENTS_MAX).await;
     state.unit.database.read(list).await
 }
 

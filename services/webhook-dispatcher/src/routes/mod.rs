@@ -7,6 +7,7 @@ mod deliveries;
 mod delivery;
 mod endpoints;
 mod errors;
+mod event_deliveries;
 mod input;
 mod order_timeline;
 mod parked;
@@ -79,6 +80,10 @@ pub(crate) fn internal(
                 .service(resource(ORDER_TIMELINE).route(get().to(order_timeline::list)))
                 .service(
                     resource(format!("{ORDER_TIMELINE}/{{delivery}}")).route(get().to(order_timeline::show)),
+                )
+                .service(
+                    resource("/businesses/{business}/event-deliveries")
+                        .route(post().to(event_deliveries::list)),
                 )
                 .service(resource(DELIVERY).route(get().to(delivery::show)))
                 .service(resource(format!("{DELIVERY}/redeliver")).route(post().to(redeliver::redeliver)))

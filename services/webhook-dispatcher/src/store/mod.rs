@@ -49,7 +49,7 @@ pub(crate) use leases::{LEASE, Lease, release_leases, renew_leases};
 pub(crate) use log::list_deliveries;
 pub(crate) use monitoring::{Breakers, breakers};
 pub(crate) use newly_subscribed::add_newly_subscribed;
-pub(crate) use order_timeline::{deliveries_of_order, delivery_of_order};
+pub(crate) use order_timeline::{deliveries_of_events, deliveries_of_order, delivery_of_order};
 pub(crate) use parked::{
     clear_parked_decisions, discard_parked, lock_queue_of_parked_delivery, park_for_disabled_endpoints,
     park_for_endpoint, replay_parked, set_parked_decision,

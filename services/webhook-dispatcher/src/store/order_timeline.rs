@@ -1,10 +1,10 @@
-//! The deliveries of one order's events, for its timeline.
+//! The deliveries of an order's events for its timeline, and those of given events for the list of a business's events.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::Timestamptz;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, OrderId, WebhookDeliveryId};
+use domain::{BusinessId, EventId, OrderId, WebhookDeliveryId};
 use postgres::{StoreError, literal};
 
 use super::corrupt;
@@ -20,9 +20,9 @@ type Row = (
     Option<(DateTime<Utc>, Option<i32>)>,
 );
 
-/// The deliveries of an order's events, of one business, each with its latest attempt: the columns of a [`Row`].
-macro_rules! of_order {
-    ($business:expr, $order:expr) => {
+/// The deliveries of a business's events, each with its latest attempt: the columns of a [`Row`].
+macro_rules! of_events {
+    ($business:expr) => {
         events::table
             .inner_join(
                 deliveries::table.on(deliveries::event_id
@@ -36,7 +36,6 @@ macro_rules! of_order {
                     .and(attempts::number.eq(deliveries::attempts))
                     .and(attempts::started_at.ge(literal::<Timestamptz>(EARLIEST)))),
             )
-            .filter(events::order_id.eq($order.to_string()))
             .filter(events::business_id.eq($business.to_string()))
             .filter(deliveries::business_id.eq($business.to_string()))
             .select((
@@ -58,6 +57,27 @@ macro_rules! of_order {
                 (attempts::started_at, attempts::response_status).nullable(),
             ))
     };
+}
+
+macro_rules! of_order {
+    ($business:expr, $order:expr) => {
+        of_events!($business).filter(events::order_id.eq($order.to_string()))
+    };
+}
+
+/// The deliveries of these events, oldest first, at most `limit`.
+pub(crate) async fn deliveries_of_events(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    ids: &[EventId],
+    limit: i64,
+) -> Result<Vec<OrderDelivery>, StoreError> {
+    let ids: Vec<String> = ids.iter().map(EventId::to_string).collect();
+    let query = of_events!(business)
+        .filter(events::event_id.eq_any(ids))
+        .order((deliveries::created_at, deliveries::id))
+        .limit(limit);
+    query.load::<Row>(conn).await?.into_iter().map(delivery).collect()
 }
 
 /// Oldest first, after the cursor.

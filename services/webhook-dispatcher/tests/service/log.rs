@@ -172,6 +172,10 @@ async fn an_orders_deliveries_are_listed_by_time_for_its_business() {
     }
     assert_eq!(seen, all.iter().map(|one| one.id).collect::<Vec<_>>());
 
+    let of_created = harness.hooks.of_events(harness.business, &[created.id]).await.expect("its deliveries");
+    assert_eq!(of_created, all.iter().filter(|one| one.event_id == created.id).cloned().collect::<Vec<_>>());
+    assert_eq!(harness.hooks.of_events(harness.new_business(), &[created.id]).await.unwrap(), []);
+
     let one = harness.hooks.one_of_order(harness.business, order.id, told.id).await.expect("one of them");
     assert_eq!(one.id, told.id);
     let other = harness.new_business();

@@ -1,5 +1,6 @@
 //! The events feed: a reader misses no event, whatever commits when, and sees only its own.
 
+mod of_business;
 mod reader;
 mod waiting;
 

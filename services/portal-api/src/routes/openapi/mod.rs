@@ -11,10 +11,10 @@ use utoipa::OpenApi;
 
 use self::common::Common;
 use super::{
-    accounts, api_keys, audit_log, cash, config, invitations, operator, operator_health, operator_orders,
-    operator_session, order_cancel, order_request, order_stream, orders, password, password_resets, payments,
-    personal_data, pickup_profile, session, sessions, statement, status, status_stream, subscription, users,
-    wallet, webhook_deliveries, webhook_endpoints, webhook_tools,
+    accounts, api_keys, audit_log, cash, config, events, invitations, operator, operator_health,
+    operator_orders, operator_session, order_cancel, order_request, order_stream, orders, password,
+    password_resets, payments, personal_data, pickup_profile, session, sessions, statement, status,
+    status_stream, subscription, users, wallet, webhook_deliveries, webhook_endpoints, webhook_tools,
 };
 
 const INTRODUCTION: &str = "The API of the portal's pages. Amounts are integers in paise; times are RFC 3339 in UTC. Lists accept `limit` and \
@@ -70,6 +70,7 @@ const INTRODUCTION: &str = "The API of the portal's pages. Amounts are integers 
         api_keys::create,
         api_keys::revoke,
         api_keys::rotate,
+        events::list,
         orders::list,
         order_stream::stream,
         orders::read,

@@ -39,6 +39,21 @@ pub(crate) struct OrdersParams {
 
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct EventsParams {
+    /// Default: both.
+    mode: Option<Mode>,
+    event: Option<EventKind>,
+    /// An exact id, tracking code or reference of an order.
+    #[param(max_length = 128)]
+    search: Option<String>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<i32>,
+    /// `continueAfter` of the previous page. An unknown id is 400.
+    starting_after: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
 pub(crate) struct EntriesParams {
     /// `delivery_fee`, `refund`, `top_up` or `operator_credit`.
     kind: Option<String>,

@@ -25,7 +25,7 @@ export const DELIVERY_STATES: Record<DeliveryState, StatusLabel> = {
 };
 
 /** A pending delivery with a failed attempt is shown as “Retrying”. */
-export function deliveryLabel(delivery: Delivery): StatusLabel {
+export function deliveryLabel(delivery: Pick<Delivery, "status" | "attempts">): StatusLabel {
   if (delivery.status === "pending" && delivery.attempts > 0) return { label: "Retrying", tone: "warn" };
   return DELIVERY_STATES[delivery.status];
 }

@@ -1,0 +1,30 @@
+import { Anchor, Stack, Text } from "@mantine/core";
+import { Link } from "react-router-dom";
+import type { BusinessEvent } from "../../api/events";
+import linked from "../../components/linked-rows.module.css";
+import { StatusBadge } from "../../components/status-badge";
+import { deliveryLabel } from "../webhooks/labels";
+
+/** The webhooks of an event: one link for each endpoint. */
+export function EventWebhooks({ event, isUnknown }: { event: BusinessEvent; isUnknown: boolean }) {
+  if (event.deliveries.length === 0) return <Text c="dimmed">{isUnknown ? "Unknown" : "None"}</Text>;
+  return (
+    <Stack gap={2} align="flex-start">
+      {event.deliveries.map((delivery) => {
+        const { tone, label } = deliveryLabel(delivery);
+        const response = delivery.lastResponseStatus;
+        return (
+          <Anchor
+            key={delivery.id}
+            component={Link}
+            to={`/webhooks/deliveries/${delivery.id}`}
+            className={linked.above}
+            size="sm"
+          >
+            <StatusBadge tone={tone} label={response ? `${label} (HTTP ${response})` : label} />
+          </Anchor>
+        );
+      })}
+    </Stack>
+  );
+}
