@@ -17,6 +17,7 @@ afterAll(() => browser.close());
 test("events are found by order and kind, and each has its webhooks", async () => {
   const { page } = visitor;
   await newBusiness(visitor, "Event book");
+  await page.goto("/");
   await goTo(page, "Events");
   await page.getByText("No events yet").waitFor();
   const key = await newTestKey(visitor);
