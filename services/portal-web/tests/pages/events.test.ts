@@ -22,15 +22,16 @@ test("events are found by order and kind, and each has its webhooks", async () =
   await page.getByText("No events yet").waitFor();
   const key = await newTestKey(visitor);
   const receiver = await Receiver.start();
-  await placeOrder(key, "before-the-endpoint");
-  const made = await ask(visitor, "POST", "/webhook-endpoints", { url: receiver.url }, 201);
+  const endpoint = { url: receiver.url, events: ["driver.assigned"] };
+  const made = await ask(visitor, "POST", "/webhook-endpoints", endpoint, 201);
   receiver.secret = String(made.secret);
+  await placeOrder(key, "not-subscribed");
   const order = await placeOrder(key, "event-book-1");
   await ask(visitor, "POST", `/orders/${order.id}/simulate`, { event: "driver.assigned" }, 200);
 
   await page.goto("/events");
   await rowsOf(page, "Events", 3);
-  await row(page, "Events", "before-the-endpoint").getByText("None").waitFor();
+  await row(page, "Events", "not-subscribed").getByText("None").waitFor();
   const assigned = row(page, "Events", "Driver assigned");
   await assigned.getByText("event-book-1").waitFor();
   await assigned.getByText("Succeeded (HTTP 200)").waitFor();
@@ -57,8 +58,8 @@ test("events are found by order and kind, and each has its webhooks", async () =
   await row(page, "Events", "Driver assigned").getByText("Succeeded (HTTP 200)").click();
   await heading(page, "driver.assigned");
   await page.goBack();
-  await row(page, "Events", "before-the-endpoint").getByRole("link", { name: "Order created" }).click();
-  await heading(page, "before-the-endpoint");
+  await row(page, "Events", "not-subscribed").getByRole("link", { name: "Order created" }).click();
+  await heading(page, "not-subscribed");
   expect(visitor.errors).toEqual([]);
   await page.setViewportSize(PHONE);
   await page.goto("/events");
