@@ -25,13 +25,15 @@ pub(super) struct Claim {
 }
 
 impl Sender {
-    /// Claims for prompt endpoints first, then for the others: these have fewer slots.
+    /// Claims for endpoints of one speed and then for those of the other. The first leave a quarter to the second.
     pub(super) async fn claim(self: &Arc<Self>, room: usize) -> Result<Claim, StoreError> {
         let now = self.unit.clock.now();
         let due = self.capacity.due(now);
         let mut claim = Claim::default();
-        for (speed, asked) in &due.asked {
-            let left = room.saturating_sub(claim.found.len());
+        let [(_, _), (_, second)] = &due.asked;
+        let of_first = if second.is_empty() { room } else { room - room / 4 };
+        for ((speed, asked), most) in due.asked.iter().zip([of_first, room]) {
+            let left = most.saturating_sub(claim.found.len());
             let part = self.claim_for(*speed, (asked, due.notes), left, now).await?;
             claim.found.extend(part.found);
             claim.more |= part.more;

@@ -24,6 +24,9 @@ impl Sender {
             let lag = (self.unit.clock.now() - claimed.occurred_at).to_std().unwrap_or_default();
             metrics::histogram!("webhook_first_attempt_lag_seconds").record(lag);
         }
+        if claimed.is_wanted {
+            guard.spend_token();
+        }
         let outcome = self.outcome_of(claimed).await;
         if let Some(attempt) = &outcome.attempt {
             guard.attempted(outcome.endpoint, attempt.succeeded(), attempt.duration_ms);

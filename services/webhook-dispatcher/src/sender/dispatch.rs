@@ -70,7 +70,7 @@ impl Sender {
             self.scan(scan).await?;
         }
         if room == 0 {
-            return Ok(Claim::default());
+            return Ok(Claim { more: true, ..Claim::default() });
         }
         let claim = self.claim(room).await?;
         self.capacity.claimed((began, Instant::now()), claim.found.iter().copied());

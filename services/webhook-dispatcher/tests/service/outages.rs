@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use domain::{Clock, EventKind, Mode};
 use events::Envelope;
@@ -336,4 +336,49 @@ async fn hanging_endpoints_leave_slots_to_prompt_ones() {
     assert_eq!(hanging.count(), 6);
     latch.open();
     until("all arrive", async || hanging.count() == 10).await;
+}
+
+#[tokio::test]
+async fn a_backlog_of_a_prompt_endpoint_does_not_keep_others_from_being_claimed() {
+    const BACKLOG: usize = 600;
+    let harness = harness(|_| {}).await;
+    let [prompt, unknown, new] = [(); 3].map(|()| Receiver::kind());
+    let [busy, other, third] = [(); 3].map(|()| harness.new_business());
+    let order_of = |business| TestOrder { business, ..harness.new_order(Mode::Live) };
+    let created = |business| harness.envelope(&order_of(business), 1, LIFE[0]);
+    let create = async |business, receiver: &Receiver| {
+        let wanted = json!({"url": receiver.url()});
+        harness.hooks.create(business, &wanted).await.expect("an endpoint").view.id.to_string()
+    };
+    let (with_backlog, waiting) = (create(busy, &prompt).await, create(other, &unknown).await);
+    create(third, &new).await;
+    harness.publish(&[created(busy)]).await;
+    until("its speed is known", async || prompt.count() == 1).await;
+    let change = async |business, id: &str, status| {
+        harness.hooks.update(business, id, &json!({"status": status})).await.expect("a change");
+    };
+    change(busy, &with_backlog, "paused").await;
+    change(other, &waiting, "paused").await;
+    let backlog: Vec<_> = (0..BACKLOG).map(|_| created(busy)).chain([created(other)]).collect();
+    harness.publish(&backlog).await;
+    until("all wait", async || harness.count("deliveries").await == 2 + BACKLOG as i64).await;
+
+    // While new webhooks go to other endpoints, each claim takes only a few.
+    let traffic = async {
+        loop {
+            harness.publish(&[created(third)]).await;
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let arrival = async {
+        until("new webhooks are sent", async || new.count() > 0).await;
+        change(busy, &with_backlog, "active").await;
+        change(other, &waiting, "active").await;
+        until("the other arrives", async || unknown.count() == 1).await;
+    };
+    tokio::select! {
+        () = arrival => {}
+        () = traffic => {}
+    }
+    assert!(prompt.count() < BACKLOG, "it came after {} of the backlog", prompt.count());
 }

@@ -17,7 +17,7 @@ pub(in crate::sender) const ASKED_MAX: usize = 512;
 
 /// The endpoints that a claim asks for.
 pub(in crate::sender) struct Due {
-    /// Prompt endpoints first: the others have fewer slots.
+    /// Endpoints of the two speeds come first by turns.
     pub asked: [(Speed, Vec<Asked>); 2],
     /// When the rate limit of an endpoint without room allows a webhook.
     pub limited_until: Option<Instant>,
@@ -72,7 +72,12 @@ impl Capacity {
             }
         }
         state.in_flight.watch_endpoints(full);
-        Due { asked: [(Speed::Prompt, prompt), (Speed::Uncertain, uncertain)], limited_until, notes }
+        let mut asked = [(Speed::Prompt, prompt), (Speed::Uncertain, uncertain)];
+        if state.first == Speed::Uncertain {
+            asked.reverse();
+        }
+        state.first = asked[1].0;
+        Due { asked, limited_until, notes }
     }
 
     /// What a claim for endpoints of this speed may take. From now on the loop is woken when a business, test mode or
@@ -112,7 +117,7 @@ impl Capacity {
                 in_flight.insert(lease, endpoint, kind);
                 loads.count_sent(endpoint, max_per_second, now);
             }
-            is_admitted.then(|| self.guard(lease))
+            is_admitted.then(|| self.guard(lease, endpoint, true))
         };
         self.change(|state| found.into_iter().map(|found| admit(state, &found)).collect())
     }

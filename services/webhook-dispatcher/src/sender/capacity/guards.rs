@@ -1,5 +1,7 @@
 //! What keeps a slot until it is dropped.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use domain::{BusinessId, EndpointId};
 use tokio::time::Instant;
 
@@ -10,7 +12,10 @@ use crate::store::{LEASE, Lease};
 pub(crate) struct InFlight {
     pub(super) capacity: Capacity,
     pub(super) lease: Lease,
+    pub(super) endpoint: EndpointId,
     pub(super) since: Instant,
+    /// A token of the endpoint's rate, which is given back if the webhook is not sent.
+    pub(super) has_token: AtomicBool,
 }
 
 impl InFlight {
@@ -22,6 +27,11 @@ impl InFlight {
     /// the lease is about to expire.
     pub(in crate::sender) fn is_recent(&self) -> bool {
         self.since.elapsed() < LEASE / 2
+    }
+
+    /// The webhook is sent now.
+    pub(in crate::sender) fn spend_token(&self) {
+        self.has_token.store(false, Ordering::Relaxed);
     }
 
     /// Adapts the endpoint's slots to the result of the attempt. After a success the slot is free, and the delivery stays
@@ -37,7 +47,10 @@ impl InFlight {
 
 impl Drop for InFlight {
     fn drop(&mut self) {
-        self.capacity.change(|State { in_flight, wake, in_flight_awaited, .. }| {
+        self.capacity.change(|State { in_flight, loads, wake, in_flight_awaited, .. }| {
+            if *self.has_token.get_mut() {
+                loads.give_back_token(self.endpoint);
+            }
             wake.claim |= in_flight.remove(self.lease);
             wake.ended |= in_flight_awaited.take_if(|awaited| in_flight.len() <= *awaited).is_some();
         });

@@ -173,6 +173,13 @@ impl Loads {
         self.known(endpoint, limit, now).bucket.tokens -= 1.0;
     }
 
+    /// A webhook that was counted is not sent.
+    pub(super) fn give_back_token(&mut self, endpoint: EndpointId) {
+        if let Some(known) = self.endpoints.get_mut(&endpoint) {
+            known.bucket.tokens += 1.0;
+        }
+    }
+
     /// The history of an endpoint with this rate limit, and with the tokens that it has now.
     fn known(&mut self, endpoint: EndpointId, limit: f64, now: Instant) -> &mut History {
         let (slots, instances) = (self.initial_slots(), self.instances);

@@ -40,7 +40,7 @@ use self::loads::Loads;
 use self::pace::Pace;
 use self::test_slots::TestSlots;
 use self::waiting::Waiting;
-use crate::domain::Slots;
+use crate::domain::{Slots, Speed};
 use crate::store::Lease;
 
 pub(super) use self::claims::{ASKED_MAX, Found, Plan};
@@ -65,6 +65,8 @@ struct State {
     waiting: Waiting,
     pace: Pace,
     tests: TestSlots,
+    /// Which endpoints the next claim asks for first.
+    first: Speed,
     wake: Wake,
     /// The loop waits until no more than this many deliveries are in flight.
     in_flight_awaited: Option<usize>,
@@ -90,6 +92,7 @@ impl Capacity {
             waiting: Waiting::default(),
             pace: Pace::new(Instant::now()),
             tests: TestSlots::of(concurrency),
+            first: Speed::Prompt,
             wake: Wake::default(),
             in_flight_awaited: None,
         };
@@ -107,7 +110,7 @@ impl Capacity {
         self.change(|State { in_flight, loads, .. }| {
             in_flight.insert(lease, endpoint, (mode, loads.speed(endpoint)));
         });
-        self.guard(lease)
+        self.guard(lease, endpoint, false)
     }
 
     /// The same for a new delivery to an endpoint without a rate limit of its own. None if a limit is reached. Takes at
@@ -125,7 +128,7 @@ impl Capacity {
             }
             is_free
         });
-        is_reserved.then(|| self.guard(lease))
+        is_reserved.then(|| self.guard(lease, endpoint, true))
     }
 
     /// Whether the endpoint responds quickly. One without history gets the chance to show it.
@@ -201,8 +204,9 @@ impl Capacity {
         usize::try_from(self.0.slots.all).unwrap_or_default()
     }
 
-    fn guard(&self, lease: Lease) -> InFlight {
-        InFlight { capacity: self.clone(), lease, since: Instant::now() }
+    fn guard(&self, lease: Lease, endpoint: EndpointId, has_token: bool) -> InFlight {
+        let (capacity, since) = (self.clone(), Instant::now());
+        InFlight { capacity, lease, endpoint, since, has_token: has_token.into() }
     }
 
     /// Changes the counters, and wakes the loop if it waits for that.

@@ -221,6 +221,27 @@ fn a_refused_reservation_changes_nothing() {
 }
 
 #[test]
+fn a_webhook_that_is_not_sent_gives_its_token_back() {
+    let test = Fixture { capacity: Capacity::new(64, 64, 1), ..Fixture::new(64, 64) };
+    let (endpoint, business) = (test.endpoint(), test.business());
+    let reserve = || test.reserve(endpoint, business, Mode::Live);
+    let unsent = reserve().expect("a token");
+    assert!(reserve().is_none());
+    drop(unsent);
+    let sent = reserve().expect("its token again");
+    sent.spend_token();
+    drop(sent);
+    assert!(reserve().is_none(), "the second has not passed");
+}
+
+#[test]
+fn endpoints_of_both_speeds_come_first_by_turns() {
+    let test = Fixture::new(64, 8);
+    let first = || test.capacity.due(test.clock.now()).asked[0].0;
+    assert_eq!([first(), first(), first()], [Speed::Prompt, Speed::Uncertain, Speed::Prompt]);
+}
+
+#[test]
 fn hanging_endpoints_leave_slots_to_prompt_ones() {
     let test = Fixture::new(64, 8);
     let (prompt, business) = (test.endpoint(), test.business());
@@ -320,7 +341,10 @@ proptest! {
                     }
                 }
             }
-            guards.iter().skip(before).for_each(|(endpoint, _)| *sent.entry(*endpoint).or_default() += 1);
+            for (endpoint, guard) in guards.iter().skip(before) {
+                guard.spend_token();
+                *sent.entry(*endpoint).or_default() += 1;
+            }
             let slots = Slots::of(CONCURRENCY);
             let free = test.plan(&[]).1.free;
             prop_assert!(test.capacity.in_flight() <= CONCURRENCY && test.capacity.in_flight() == guards.len());
