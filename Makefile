@@ -171,29 +171,19 @@ $(DENY):
 $(MUTANTS):
 	cargo install --locked --root $(TOOLS) cargo-mutants@27.1.0
 
-# Each tool has its own virtual environment in the target folder.
+# Each tool has its own virtual environment in the target folder, with what its list requires.
+$(SCHEMATHESIS): VENV := $(TOOLS)/schemathesis
 $(SCHEMATHESIS): tests/api/requirements.txt
-	@sh crates/local-stack/install-system-packages.sh python
-	python3 -m venv $(TOOLS)/schemathesis
-	$(TOOLS)/schemathesis/bin/pip install --quiet --disable-pip-version-check --requirement tests/api/requirements.txt
-	@touch $@
-
+$(DEPLOY_TOOLS): VENV := $(TOOLS)/deploy
 $(DEPLOY_TOOLS): deploy/tools/requirements.txt
-	@sh crates/local-stack/install-system-packages.sh python
-	python3 -m venv $(TOOLS)/deploy
-	$(TOOLS)/deploy/bin/pip install --quiet --disable-pip-version-check --requirement deploy/tools/requirements.txt
-	@touch $@
-
+$(CLIENT_PY_INSTALLED): VENV := $(CLIENT_PY_TOOLS)
 $(CLIENT_PY_INSTALLED): $(CLIENT_PY)/requirements.txt
-	@sh crates/local-stack/install-system-packages.sh python
-	python3 -m venv $(CLIENT_PY_TOOLS)
-	$(CLIENT_PY_TOOLS)/bin/pip install --quiet --disable-pip-version-check --requirement $<
-	@touch $@
-
+$(LINTERS_PYTHON): VENV := $(LINTERS)/python
 $(LINTERS_PYTHON): .config/linters/requirements.txt
+$(SCHEMATHESIS) $(DEPLOY_TOOLS) $(CLIENT_PY_INSTALLED) $(LINTERS_PYTHON):
 	@sh crates/local-stack/install-system-packages.sh python
-	python3 -m venv $(LINTERS)/python
-	$(LINTERS)/python/bin/pip install --quiet --disable-pip-version-check --requirement .config/linters/requirements.txt
+	python3 -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	@touch $@
 
 # Includes Node.js, because Redocly needs a newer one than some systems have.
@@ -221,14 +211,9 @@ $(TOOLS)/nextest/bin/cargo-nextest: tests/requirements.txt
 	@touch $@
 
 # `npm ci` installs exactly what the lock file lists.
-$(NODE_MODULES): $(WEB)/package.json $(WEB)/package-lock.json
+$(NODE_MODULES) $(CLIENT_TS_MODULES): %/node_modules/.package-lock.json: %/package.json %/package-lock.json
 	@sh crates/local-stack/install-system-packages.sh node
-	npm --prefix $(WEB) ci --no-audit --no-fund
-	@touch $@
-
-$(CLIENT_TS_MODULES): $(CLIENT_TS)/package.json $(CLIENT_TS)/package-lock.json
-	@sh crates/local-stack/install-system-packages.sh node
-	npm --prefix $(CLIENT_TS) ci --no-audit --no-fund
+	npm --prefix $* ci --no-audit --no-fund
 	@touch $@
 
 $(PAGES): $(NODE_MODULES) $(shell find $(WEB) \( -name node_modules -o -name dist -o -name tests \) -prune -o -type f -print)

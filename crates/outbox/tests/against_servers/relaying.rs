@@ -128,6 +128,7 @@ async fn an_event_committed_late_is_published_while_unroutable_events_arrive() {
         async move {
             while !stop.is_cancelled() {
                 events.commit(&database, 20).await.unwrap();
+                // The rate of the load, not a wait for a result.
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         }
@@ -137,6 +138,7 @@ async fn an_event_committed_late_is_published_while_unroutable_events_arrive() {
         database
             .transaction(async |conn| {
                 events.outbox.enqueue(conn, std::slice::from_ref(&late), events.now()).await?;
+                // Time itself is under test: shorter than a poll of the relay, and as long as one.
                 tokio::time::sleep(held).await;
                 Ok::<_, StoreError>(())
             })

@@ -11,6 +11,8 @@ from typing import Any
 from waybill import construct_event
 from waybill.schema import WebhookEvent
 
+from .support import serving
+
 
 class HttpReceiver:
     def __init__(self, secret: str, port: int = 0) -> None:
@@ -32,15 +34,8 @@ class HttpReceiver:
 @contextmanager
 def http_receiver(secret: str, port: int = 0) -> Iterator[HttpReceiver]:
     receiver = HttpReceiver(secret, port)
-    thread = threading.Thread(target=receiver.server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
+    with serving(receiver.server, receiver.closing):
         yield receiver
-    finally:
-        receiver.closing.set()
-        receiver.server.shutdown()
-        receiver.server.server_close()
-        thread.join()
 
 
 def _handler(receiver: HttpReceiver) -> type[BaseHTTPRequestHandler]:

@@ -86,14 +86,21 @@ class FaultyProxy:
 @contextmanager
 def faulty_proxy() -> Iterator[FaultyProxy]:
     proxy = FaultyProxy()
-    thread = threading.Thread(target=proxy.server.serve_forever, kwargs={"poll_interval": 0.02})
+    with serving(proxy.server, proxy.closing):
+        yield proxy
+
+
+@contextmanager
+def serving(server: ThreadingHTTPServer, closing: threading.Event) -> Iterator[None]:
+    """Serves in a thread. `closing` is set at the end, and ends handlers that hang."""
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:
-        yield proxy
+        yield
     finally:
-        proxy.closing.set()
-        proxy.server.shutdown()
-        proxy.server.server_close()
+        closing.set()
+        server.shutdown()
+        server.server_close()
         thread.join()
 
 

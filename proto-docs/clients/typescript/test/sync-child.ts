@@ -1,4 +1,4 @@
-/** One process that asks for the delivery of a local order, and dies where it is told to. */
+/** A child process of a test. It asks for the delivery of a local order and ends at the step that the test names. */
 import { type Dialect, SqlSyncStore, Sync, type SyncStore } from "@waybill/client";
 import { open } from "./databases.js";
 import { client, LIVE_KEY, newOrder } from "./support.js";

@@ -41,7 +41,7 @@ struct FeedRow {
     number: i64,
 }
 
-/// The columns of the event in [`FeedRow`].
+/// The columns of [`FeedRow`], of the event and of its order.
 macro_rules! event_columns {
     () => {
         "order_events.order_id, order_events.sequence, order_events.event_id, order_events.business_id, order_events.kind,
@@ -49,27 +49,105 @@ macro_rules! event_columns {
         order_events.personal_data_erased_at, coalesce(order_events.feed_at, order_events.recorded_at) AS position"
     };
 }
+macro_rules! order_columns {
+    () => {
+        "orders.mode, orders.order_reference, orders.tracking_code"
+    };
+}
 
-const SLICE: &str = concat!(
-    "WITH scanned AS (
-        SELECT ",
-    event_columns!(),
-    ",
-            row_number() OVER (ORDER BY coalesce(feed_at, recorded_at), order_id, sequence) AS number
-        FROM order_events
-        WHERE business_id = $1 AND coalesce(feed_at, recorded_at) < $2
-            AND (coalesce(feed_at, recorded_at), order_id, sequence) > ($3, $4, $5)
-        ORDER BY coalesce(feed_at, recorded_at), order_id, sequence
-        LIMIT $6
-    ),
-    judged AS (
-        SELECT scanned.*, orders.mode, orders.order_reference, orders.tracking_code,
-            orders.mode = $7 AND ($8 IS NULL OR scanned.kind = ANY ($8)) AS is_wanted
-        FROM scanned
-        JOIN orders ON orders.id = scanned.order_id AND orders.business_id = $1
-    )
-    SELECT * FROM judged WHERE is_wanted OR number = $6 ORDER BY number LIMIT $9"
+macro_rules! feed_order {
+    ($direction:literal) => {
+        concat!(
+            "coalesce(feed_at, recorded_at) ",
+            $direction,
+            ", order_id ",
+            $direction,
+            ", sequence ",
+            $direction
+        )
+    };
+}
+
+/// The wanted ones of the first `$6` events of a business in a range, at most `$9`. The last read one is included, wanted
+/// or not.
+macro_rules! scan {
+    ($range:literal, $direction:literal, $is_wanted:literal) => {
+        concat!(
+            "WITH scanned AS (
+                SELECT ",
+            event_columns!(),
+            ", row_number() OVER (ORDER BY ",
+            feed_order!($direction),
+            ") AS number
+                FROM order_events
+                WHERE business_id = $1 AND ",
+            $range,
+            " ORDER BY ",
+            feed_order!($direction),
+            " LIMIT $6
+            ),
+            judged AS (
+                SELECT scanned.*, ",
+            order_columns!(),
+            ", ",
+            $is_wanted,
+            " AS is_wanted
+                FROM scanned
+                JOIN orders ON orders.id = scanned.order_id AND orders.business_id = $1
+            )
+            SELECT * FROM judged WHERE is_wanted OR number = $6 ORDER BY number LIMIT $9"
+        )
+    };
+}
+
+const SLICE: &str = scan!(
+    "coalesce(feed_at, recorded_at) < $2 AND (coalesce(feed_at, recorded_at), order_id, sequence) > ($3, $4, $5)",
+    "ASC",
+    "orders.mode = $7 AND ($8 IS NULL OR scanned.kind = ANY ($8))"
 );
+
+/// Reads the feed's index backwards.
+const NEWEST: &str = scan!(
+    "(coalesce(feed_at, recorded_at), order_id, sequence) < ($2, $3, $4) AND $5 IS NULL",
+    "DESC",
+    "($7 IS NULL OR orders.mode = $7) AND ($8 IS NULL OR scanned.kind = $8)"
+);
+const NEWEST_OF_ORDERS: &str = scan!(
+    "(coalesce(feed_at, recorded_at), order_id, sequence) < ($2, $3, $4) AND order_id = ANY ($5)",
+    "DESC",
+    "($7 IS NULL OR orders.mode = $7) AND ($8 IS NULL OR scanned.kind = $8)"
+);
+
+/// The result of a scan.
+struct Scanned {
+    events: Vec<FeedEvent>,
+    /// The last read event.
+    last: Option<(EventId, FeedPosition)>,
+    /// Whether wanted events may follow.
+    has_more: bool,
+}
+
+impl Scanned {
+    fn of(mut rows: Vec<FeedRow>, limit: usize) -> Result<Self, StoreError> {
+        let has_more = rows.len() > limit || rows.last().is_some_and(|last| last.number == SCAN_MAX);
+        rows.truncate(limit);
+        let last = rows.last().map(|last| Ok::<_, StoreError>((last.event.event_id()?, last.end()?)));
+        let last = last.transpose()?;
+        let wanted = rows.into_iter().filter(|row| row.is_wanted);
+        let events = wanted.map(FeedEvent::try_from).collect::<Result<_, _>>()?;
+        Ok(Self { events, last, has_more })
+    }
+}
+
+/// The order and sequence of a position. Those of a position before all events of its time are lower than any event's.
+fn key(position: FeedPosition) -> (String, i64) {
+    position.after.map_or((String::new(), 0), |(order, sequence)| (order.to_string(), sequence))
+}
+
+/// One more than a page, which shows whether more follow.
+fn one_more_than(limit: usize) -> i64 {
+    i64::try_from(limit + 1).unwrap_or(i64::MAX)
+}
 
 /// The wanted events after a position: at most `limit`, and at most those among the next [`SCAN_MAX`] events.
 ///
@@ -82,10 +160,9 @@ pub async fn slice(
     limit: usize,
 ) -> Result<FeedSlice, StoreError> {
     let complete_until = complete_until(conn).await?;
-    let (order, sequence) =
-        start.after.map_or((String::new(), 0), |(id, sequence)| (id.to_string(), sequence));
+    let (order, sequence) = key(start);
     let kinds = filter.kinds.as_ref().map(|kinds| kinds.iter().map(|kind| kind.as_str()).collect::<Vec<_>>());
-    let mut rows: Vec<FeedRow> = statement(SLICE)
+    let rows: Vec<FeedRow> = statement(SLICE)
         .bind::<Text, _>(business.to_string())
         .bind::<Timestamptz, _>(complete_until)
         .bind::<Timestamptz, _>(start.at)
@@ -94,46 +171,12 @@ pub async fn slice(
         .bind::<BigInt, _>(SCAN_MAX)
         .bind::<Text, _>(filter.mode.as_str())
         .bind::<Nullable<Array<Text>>, _>(kinds)
-        .bind::<BigInt, _>(i64::try_from(limit + 1).unwrap_or(i64::MAX))
+        .bind::<BigInt, _>(one_more_than(limit))
         .load(conn)
         .await?;
-    let has_more = rows.len() > limit || rows.last().is_some_and(|last| last.number == SCAN_MAX);
-    rows.truncate(limit);
-    let end = rows.last().map(FeedRow::end).transpose()?;
-    let wanted = rows.into_iter().filter(|row| row.is_wanted);
-    let events = wanted.map(FeedEvent::try_from).collect::<Result<_, _>>()?;
-    Ok(FeedSlice { events, end, has_more, complete_until })
+    let Scanned { events, last, has_more } = Scanned::of(rows, limit)?;
+    Ok(FeedSlice { events, end: last.map(|(_, end)| end), has_more, complete_until })
 }
-
-/// Newest first. `$scope` bounds the events by an index, and `$6` their number.
-macro_rules! newest {
-    ($scope:literal) => {
-        concat!(
-            "WITH scanned AS (
-                SELECT ",
-            event_columns!(),
-            ",
-                    row_number() OVER (ORDER BY coalesce(feed_at, recorded_at) DESC, order_id DESC, sequence DESC) AS number
-                FROM order_events
-                WHERE business_id = $1 AND (coalesce(feed_at, recorded_at), order_id, sequence) < ($2, $3, $4) AND ",
-            $scope,
-            " ORDER BY coalesce(feed_at, recorded_at) DESC, order_id DESC, sequence DESC
-                LIMIT $6
-            ),
-            judged AS (
-                SELECT scanned.*, orders.mode, orders.order_reference, orders.tracking_code,
-                    ($7 IS NULL OR orders.mode = $7) AND ($8 IS NULL OR scanned.kind = $8) AS is_wanted
-                FROM scanned
-                JOIN orders ON orders.id = scanned.order_id AND orders.business_id = $1
-            )
-            SELECT * FROM judged WHERE is_wanted OR number = $6 ORDER BY number LIMIT $9"
-        )
-    };
-}
-
-/// Reads the feed's index backwards.
-const NEWEST: &str = newest!("$5 IS NULL");
-const NEWEST_OF_ORDERS: &str = newest!("order_id = ANY ($5)");
 
 /// The wanted events before a position, newest first: at most `limit`, and at most those among the next [`SCAN_MAX`].
 /// Without a position, from the newest on.
@@ -146,9 +189,8 @@ pub async fn newest(
 ) -> Result<FoundEvents, StoreError> {
     let orders = orders.as_ref().map(|orders| orders.iter().map(OrderId::to_string).collect::<Vec<_>>());
     let before = before.unwrap_or(FeedPosition::END);
-    let (order, sequence) =
-        before.after.map_or((String::new(), 0), |(id, sequence)| (id.to_string(), sequence));
-    let mut rows: Vec<FeedRow> = statement(if orders.is_some() { NEWEST_OF_ORDERS } else { NEWEST })
+    let (order, sequence) = key(before);
+    let rows: Vec<FeedRow> = statement(if orders.is_some() { NEWEST_OF_ORDERS } else { NEWEST })
         .bind::<Text, _>(business.to_string())
         .bind::<Timestamptz, _>(before.at)
         .bind::<Text, _>(order)
@@ -157,22 +199,19 @@ pub async fn newest(
         .bind::<BigInt, _>(SCAN_MAX)
         .bind::<Nullable<Text>, _>(mode.map(Mode::as_str))
         .bind::<Nullable<Text>, _>(kind.map(EventKind::as_str))
-        .bind::<BigInt, _>(i64::try_from(limit + 1).unwrap_or(i64::MAX))
+        .bind::<BigInt, _>(one_more_than(limit))
         .load(conn)
         .await?;
-    let has_more = rows.len() > limit || rows.last().is_some_and(|last| last.number == SCAN_MAX);
-    rows.truncate(limit);
-    let last = rows.last().filter(|_| has_more);
-    let continue_after = last.map(|last| last.event.event_id()).transpose()?;
-    let wanted = rows.into_iter().filter(|row| row.is_wanted);
-    let events = wanted.map(FeedEvent::try_from).collect::<Result<_, _>>()?;
-    Ok(FoundEvents { events, continue_after })
+    let Scanned { events, last, has_more } = Scanned::of(rows, limit)?;
+    Ok(FoundEvents { events, continue_after: last.filter(|_| has_more).map(|(id, _)| id) })
 }
 
 const BY_ID: &str = concat!(
     "SELECT ",
     event_columns!(),
-    ", orders.mode, orders.order_reference, orders.tracking_code, TRUE AS is_wanted, 1::bigint AS number
+    ", ",
+    order_columns!(),
+    ", TRUE AS is_wanted, 1::bigint AS number
     FROM order_events
     JOIN orders ON orders.id = order_events.order_id AND orders.business_id = $1
     WHERE order_events.business_id = $1 AND order_events.event_id = $2 AND ($3 IS NULL OR orders.mode = $3)"

@@ -3,15 +3,12 @@
 use actix_web::web::{Data, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use internal_api::orders::BusinessEventsQuery;
-use web::{ApiError, TextRule, read_query};
+use web::{ApiError, read_query};
 
 use super::openapi::params;
 use super::orders;
 use crate::domain::Session;
 use crate::state::State;
-
-/// For filters that order-api validates.
-const FORWARDED: TextRule = TextRule::line(200);
 
 #[utoipa::path(
     get,
@@ -33,8 +30,8 @@ pub(super) async fn list(
             mode: orders::mode(fields),
             limit: Some(page.limit),
             starting_after: page.starting_after,
-            event: fields.text("event", FORWARDED),
-            search: fields.text("search", FORWARDED),
+            event: fields.text("event", orders::FORWARDED),
+            search: fields.text("search", orders::FORWARDED),
         }
     })?;
     Ok(HttpResponse::Ok().json(state.peers.orders.business_events(session.business, &query).await?))

@@ -12,7 +12,7 @@ use crate::domain::{Action, AuditEvent, Session, Target, TargetKind};
 use crate::state::State;
 
 /// For filters that order-api validates.
-const FORWARDED: TextRule = TextRule::line(200);
+pub(super) const FORWARDED: TextRule = TextRule::line(200);
 
 #[utoipa::path(
     get,

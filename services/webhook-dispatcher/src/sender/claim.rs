@@ -30,7 +30,7 @@ impl Sender {
         let now = self.unit.clock.now();
         let due = self.capacity.due(now);
         let mut claim = Claim::default();
-        let [(_, _), (_, second)] = &due.asked;
+        let [_, (_, second)] = &due.asked;
         let of_first = if second.is_empty() { room } else { room - room / 4 };
         for ((speed, asked), most) in due.asked.iter().zip([of_first, room]) {
             let left = most.saturating_sub(claim.found.len());

@@ -29,7 +29,7 @@ impl Sender {
         }
         let outcome = self.outcome_of(claimed).await;
         if let Some(attempt) = &outcome.attempt {
-            guard.attempted(outcome.endpoint, attempt.succeeded(), attempt.duration_ms);
+            guard.attempted(attempt.succeeded(), attempt.duration_ms);
         }
         outcome
     }

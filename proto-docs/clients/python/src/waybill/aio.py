@@ -22,10 +22,9 @@ from ._call import (
     Reply,
     Settings,
 )
-from ._retry import is_transient, pause
 from ._secret import Secret
 from .errors import NoAnswerError, WaybillError
-from .events import EventPage
+from .events import EventPage, Reading
 from .orders import Created
 
 if TYPE_CHECKING:
@@ -214,26 +213,18 @@ class AsyncEvents:
         on_retry: Optional[Callable[[WaybillError], None]] = None,
     ) -> AsyncIterator[WebhookEvent]:
         """As `Events.follow`. Cancel its task to end it."""
-        cursor = await cursors.load()
-        since = start if cursor is None and start != "now" else None
-        cursor = "now" if cursor is None and start == "now" else cursor
-        wait = failures = 0
+        reading = Reading(await cursors.load(), start, types, wait_seconds)
         while True:
             try:
-                page = await self.page(starting_after=cursor, since=since, types=types, wait_seconds=wait)
+                page = EventPage.of(await self._transport.send(reading.poll()))
             except WaybillError as error:
-                if not is_transient(error):
-                    raise
+                seconds = reading.failed(error, self._transport.settings.environment.jitter())
                 if on_retry:
                     on_retry(error)
-                failures += 1
-                jitter = self._transport.settings.environment.jitter()
-                await self._transport.sleep(pause(failures, error, jitter))
+                await self._transport.sleep(seconds)
                 continue
-            wait, failures = wait_seconds, 0
             for event in page.data:
                 yield event
                 await cursors.save(event["id"])
-            if page.next != cursor:
+            if reading.has_moved(page):
                 await cursors.save(page.next)
-            cursor, since = page.next, None

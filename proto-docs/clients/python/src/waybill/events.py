@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Callable, Optional, Protocol
 
 from . import _calls
-from ._call import Answer
+from ._call import Answer, Call
 from ._elements import elements_of
 from ._retry import is_transient, pause
 from ._transport import Transport
@@ -46,6 +46,34 @@ class CursorStore(Protocol):
     def load(self) -> Optional[str]: ...
 
     def save(self, cursor: str) -> None: ...
+
+
+class Reading:
+    """The state of a reader that follows the feed. Its caller sends the calls, and waits."""
+
+    def __init__(self, cursor: Optional[str], start: Optional[str], types: Sequence[str], wait_seconds: int) -> None:
+        self._since = start if cursor is None and start != "now" else None
+        self._cursor = "now" if cursor is None and start == "now" else cursor
+        self._types, self._wait_seconds = types, wait_seconds
+        # The first poll does not wait, so that its answer shows at once whether the key works.
+        self._wait = self._failures = 0
+
+    def poll(self) -> Call:
+        return _calls.events(self._cursor, self._since, self._types, _calls.PAGE_MAX, self._wait)
+
+    def failed(self, error: WaybillError, jitter: float) -> float:
+        """The seconds until the next poll. Raises an error that waiting cannot end."""
+        if not is_transient(error):
+            raise error
+        self._failures += 1
+        return pause(self._failures, error, jitter)
+
+    def has_moved(self, page: EventPage) -> bool:
+        """Continues after this page. Returns whether the place has changed."""
+        moved = page.next != self._cursor
+        self._cursor, self._since = page.next, None
+        self._wait, self._failures = self._wait_seconds, 0
+        return moved
 
 
 class Events:
@@ -103,30 +131,21 @@ class Events:
         a stored cursor it begins with the oldest event, or at `start`: `now` or a time (RFC 3339). Outages are waited
         out; an error that waiting cannot end, such as an invalid key, is raised.
         """
-        cursor = cursors.load()
-        since = start if cursor is None and start != "now" else None
-        cursor = "now" if cursor is None and start == "now" else cursor
-        # The first poll does not wait, so that its answer shows at once whether the key works.
-        wait = 0
-        failures = 0
+        reading = Reading(cursors.load(), start, types, wait_seconds)
+        environment = self._transport.settings.environment
         while not (stop and stop.is_set()):
             try:
-                page = self.page(starting_after=cursor, since=since, types=types, wait_seconds=wait)
+                page = EventPage.of(self._transport.send(reading.poll()))
             except WaybillError as error:
-                if not is_transient(error):
-                    raise
+                seconds = reading.failed(error, environment.jitter())
                 if on_retry:
                     on_retry(error)
-                failures += 1
-                environment = self._transport.settings.environment
-                environment.sleep(pause(failures, error, environment.jitter()))
+                environment.sleep(seconds)
                 continue
-            wait, failures = wait_seconds, 0
             if on_page:
                 on_page(page)
             for event in page.data:
                 yield event
                 cursors.save(event["id"])
-            if page.next != cursor:
+            if reading.has_moved(page):
                 cursors.save(page.next)
-            cursor, since = page.next, None

@@ -9,12 +9,15 @@ import { ListFrame } from "../../components/list-section";
 import { PageHeader } from "../../components/page-header";
 import { SearchField } from "../../components/search-field";
 import { Time } from "../../components/time";
-import { eventLabel } from "../../format/event-labels";
+import { useUrlFilter } from "../../components/use-url-filter";
+import { eventLabel, ORDER_EVENTS } from "../../format/event-labels";
+import { kindChoices, MODES } from "../../format/filter-choices";
 import { EventWebhooks } from "./event-webhooks";
-import { KINDS, MODES, useEventFilter } from "./use-event-filter";
+
+const FIELDS = ["search", "event", "mode"] as const;
 
 export function Component() {
-  const { filter, change, clear, count } = useEventFilter();
+  const { filter, change, clear, count } = useUrlFilter<EventFilter>(FIELDS);
   const events = useEvents(filter);
   const isIncomplete = events.missing.length > 0;
   return (
@@ -57,7 +60,7 @@ function Filters({ filter, onChange }: { filter: EventFilter; onChange: (change:
         aria-label="Event"
         value={filter.event ?? ""}
         onChange={(change) => onChange({ event: change.currentTarget.value as EventFilter["event"] })}
-        data={KINDS}
+        data={kindChoices(ORDER_EVENTS)}
       />
       <NativeSelect
         aria-label="Mode"

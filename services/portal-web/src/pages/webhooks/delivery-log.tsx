@@ -3,7 +3,7 @@ import { notifications } from "@mantine/notifications";
 import { IconListDetails } from "@tabler/icons-react";
 import { Link } from "react-router-dom";
 import { asFailure } from "../../api/failure";
-import { type Delivery, useDeliveries, useRedeliver } from "../../api/webhook-log";
+import { type Delivery, type DeliveryFilter, useDeliveries, useRedeliver } from "../../api/webhook-log";
 import type { Endpoint } from "../../api/webhooks";
 import { useHasRole } from "../../app/session";
 import type { Column } from "../../components/data-table";
@@ -12,14 +12,16 @@ import linked from "../../components/linked-rows.module.css";
 import { ListFrame } from "../../components/list-section";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
+import { useUrlFilter } from "../../components/use-url-filter";
 import { sentence } from "../../format/order-labels";
 import { deliveryLabel, REDELIVERIES } from "./labels";
 import { LogFilters } from "./log-filters";
-import { useLogFilter } from "./use-log-filter";
+
+const FIELDS = ["status", "event", "mode", "responseStatus", "orderReference", "since", "until"] as const;
 
 /** The deliveries to the endpoint, newest first. */
 export function DeliveryLog({ endpoint }: { endpoint: Endpoint }) {
-  const { filter, change, clear, count } = useLogFilter();
+  const { filter, change, clear, count } = useUrlFilter<DeliveryFilter>(FIELDS);
   const log = useDeliveries(endpoint.id, filter);
   const canEdit = useHasRole("developer");
   const columns = canEdit ? [...COLUMNS, REDELIVER] : COLUMNS;

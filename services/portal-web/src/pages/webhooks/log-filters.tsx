@@ -6,7 +6,8 @@ import type { DeliveryFilter } from "../../api/webhook-log";
 import { LocalTimeInput } from "../../components/local-time-input";
 import { SearchField } from "../../components/search-field";
 import { useIsPhone } from "../../components/use-is-phone";
-import { eventLabel, LOGGED } from "../../format/event-labels";
+import { LOGGED } from "../../format/event-labels";
+import { kindChoices, MODES } from "../../format/filter-choices";
 import { choices } from "../../format/status-label";
 import { DELIVERY_STATES } from "./labels";
 import classes from "./webhooks.module.css";
@@ -70,21 +71,14 @@ function Fields({ filter, count, onChange, onClear, error }: LogFiltersProps) {
         label="Event"
         value={filter.event ?? ""}
         onChange={(event) => onChange({ event: event.currentTarget.value as DeliveryFilter["event"] })}
-        data={[
-          { value: "", label: "Any event" },
-          ...LOGGED.map((kind) => ({ value: kind, label: eventLabel(kind) })),
-        ]}
+        data={kindChoices(LOGGED)}
       />
       <NativeSelect
         size="xs"
         label="Mode"
         value={filter.mode ?? ""}
         onChange={(event) => onChange({ mode: event.currentTarget.value as DeliveryFilter["mode"] })}
-        data={[
-          { value: "", label: "Live and test" },
-          { value: "live", label: "Live" },
-          { value: "test", label: "Test" },
-        ]}
+        data={MODES}
       />
       <ResponseStatus
         value={filter.responseStatus}

@@ -37,9 +37,9 @@ impl InFlight {
     /// Adapts the endpoint's slots to the result of the attempt. After a success the slot is free, and the delivery stays
     /// in flight until its outcome is written. After a failure the slot stays occupied until then: only then do other
     /// processes see the endpoint's changed health.
-    pub(in crate::sender) fn attempted(&self, endpoint: EndpointId, succeeded: bool, took_ms: i64) {
+    pub(in crate::sender) fn attempted(&self, succeeded: bool, took_ms: i64) {
         self.capacity.change(|State { in_flight, loads, wake, .. }| {
-            loads.record_result(endpoint, succeeded, took_ms);
+            loads.record_result(self.endpoint, succeeded, took_ms);
             wake.claim |= succeeded && in_flight.received(self.lease);
         });
     }

@@ -9,9 +9,9 @@
 //! | [`pace`] | new deliveries and the latest claim | the claims' part of the time |
 //! | [`test_slots`] | connection tests in flight | their number, in all and of each business |
 //!
-//! Callers: whoever accepts events reserves slots and notes due deliveries; the dispatch loop plans claims, admits what
-//! they found, and waits for [`Capacity::woken`]; attempts report their result. A slot belongs to an [`InFlight`] and is
-//! freed when that is dropped.
+//! Three callers use it. A command that accepts events reserves slots for new deliveries, and notes the endpoints of
+//! waiting ones. The dispatch loop plans a claim, counts the claimed deliveries as in flight, and waits for
+//! [`Capacity::woken`]. An attempt reports its result. An [`InFlight`] keeps its slot until it is dropped.
 //!
 //! Invariants: a new delivery takes a slot only if its endpoint, its business, its mode and the process have one left,
 //! and its endpoint's rate a token. A claim is planned within the same limits, and repeats those of businesses if new

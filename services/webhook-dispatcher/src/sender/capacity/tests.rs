@@ -77,11 +77,11 @@ fn a_freed_slot_wakes_the_loop_if_a_delivery_waits_for_it() {
     let test = Fixture::new(64, 2);
     let (endpoint, business) = (test.endpoint(), test.business());
     let [one, other, third] = [(); 3].map(|()| test.insert(endpoint, business));
-    one.attempted(endpoint, true, 1);
+    one.attempted(true, 1);
     assert_eq!((test.to_endpoint(endpoint), test.capacity.in_flight(), test.woken()), (2, 3, NONE));
     assert!(test.plan(&[(endpoint, business)]).0.is_empty(), "both slots are in use");
     assert_eq!(test.woken(), NONE);
-    other.attempted(endpoint, true, 1);
+    other.attempted(true, 1);
     assert_eq!(test.woken(), CLAIM);
     drop((one, other));
     assert_eq!((test.to_endpoint(endpoint), test.capacity.in_flight(), test.woken()), (1, 1, NONE));
@@ -121,7 +121,7 @@ fn an_earlier_guard_does_not_end_a_later_claim() {
     let second_lease = Lease { token: 2, ..first_lease };
     let first = test.capacity.insert(first_lease, endpoint, Mode::Live);
     let second = test.capacity.insert(second_lease, endpoint, Mode::Live);
-    first.attempted(endpoint, true, 1);
+    first.attempted(true, 1);
     drop(first);
     let tokens = || test.capacity.leases().iter().map(|lease| lease.token).collect::<Vec<_>>();
     assert_eq!((tokens(), test.to_endpoint(endpoint)), (vec![2], 1));
@@ -134,7 +134,7 @@ fn an_earlier_guard_does_not_end_a_later_claim() {
 fn unwritten_deliveries_are_bounded() {
     let test = Fixture::new(512, 8);
     let (endpoint, business) = (test.endpoint(), test.business());
-    let receive = |guards: &[InFlight]| guards.iter().for_each(|guard| guard.attempted(endpoint, true, 1));
+    let receive = |guards: &[InFlight]| guards.iter().for_each(|guard| guard.attempted(true, 1));
     let mut guards: Vec<InFlight> = (0..UNWRITTEN_MAX + 2).map(|_| test.insert(endpoint, business)).collect();
     receive(&guards);
     assert_eq!(test.to_endpoint(endpoint), 2, "the last two keep their slots");
@@ -246,7 +246,7 @@ fn hanging_endpoints_leave_slots_to_prompt_ones() {
     let test = Fixture::new(64, 8);
     let (prompt, business) = (test.endpoint(), test.business());
     let reserve = || test.reserve(prompt, business, Mode::Live);
-    reserve().expect("a slot").attempted(prompt, true, 1);
+    reserve().expect("a slot").attempted(true, 1);
     let hang = || test.reserve(test.endpoint(), test.business(), Mode::Live);
     let hanging: Vec<_> = std::iter::from_fn(hang).collect();
     assert_eq!(hanging.len(), 48);
@@ -331,8 +331,8 @@ proptest! {
                     guards.extend(test.claim(&plan, key, mode, room.min(share)).into_iter().map(|guard| (key.0, guard)));
                 }
                 Step::Attempted(index, succeeded) => {
-                    if let Some((endpoint, guard)) = guards.get(index) {
-                        guard.attempted(*endpoint, succeeded, 1);
+                    if let Some((_, guard)) = guards.get(index) {
+                        guard.attempted(succeeded, 1);
                     }
                 }
                 Step::End(index) => {

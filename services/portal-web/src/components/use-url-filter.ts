@@ -1,18 +1,15 @@
 import { useCallback, useMemo } from "react";
 import { useSearchParams } from "react-router-dom";
-import type { DeliveryFilter } from "../../api/webhook-log";
 
-const FIELDS = ["status", "event", "mode", "responseStatus", "orderReference", "since", "until"] as const;
-
-/** The filter of the log, stored in the URL so that it can be bookmarked. The server validates it. */
-export function useLogFilter() {
+/** A filter of these fields, stored in the URL so that it can be bookmarked. The server validates it. */
+export function useUrlFilter<Filter extends object>(fields: readonly (keyof Filter & string)[]) {
   const [search, setSearch] = useSearchParams();
   const filter = useMemo(() => {
-    const given = FIELDS.map((field) => [field, search.get(field)] as const).filter(([, value]) => value);
-    return Object.fromEntries(given) as DeliveryFilter;
-  }, [search]);
+    const given = fields.map((field) => [field, search.get(field)?.trim()] as const);
+    return Object.fromEntries(given.filter(([, value]) => value)) as Filter;
+  }, [search, fields]);
   const change = useCallback(
-    (changed: DeliveryFilter) => {
+    (changed: Filter) => {
       const entries = Object.entries({ ...filter, ...changed }).filter(([, value]) => value);
       setSearch(Object.fromEntries(entries) as Record<string, string>, { replace: true });
     },
