@@ -12,10 +12,14 @@ pub const WAITING_PER_KEY_MAX: usize = 2;
 /// Of all keys. They hold connections, most of which must stay free for other calls.
 const WAITING_MAX: usize = 2_000;
 
-/// The key, or the instance, has too many waiting calls.
+/// Which limit has no place for another waiting call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("too many calls wait for events")]
-pub struct TooManyWaiting;
+pub enum TooManyWaiting {
+    #[error("too many calls of the key wait for events")]
+    OfKey,
+    #[error("too many calls wait for events")]
+    OfAll,
+}
 
 #[derive(Clone, Default)]
 pub struct FeedWaiters(Arc<Mutex<Calls>>);
@@ -55,8 +59,11 @@ impl FeedWaiters {
     pub fn enter(&self, key: ApiKeyId, business: BusinessId) -> Result<WaitingCall, TooManyWaiting> {
         let mut calls = self.calls();
         let of_key = calls.by_number.values().filter(|call| call.key == key).count();
-        if of_key >= WAITING_PER_KEY_MAX || calls.by_number.len() >= WAITING_MAX {
-            return Err(TooManyWaiting);
+        if of_key >= WAITING_PER_KEY_MAX {
+            return Err(TooManyWaiting::OfKey);
+        }
+        if calls.by_number.len() >= WAITING_MAX {
+            return Err(TooManyWaiting::OfAll);
         }
         calls.last_number += 1;
         let (number, woken) = (calls.last_number, Arc::new(Notify::new()));
@@ -123,7 +130,7 @@ mod tests {
         let (waiters, business) = (FeedWaiters::default(), BusinessId::first_of(DateTime::UNIX_EPOCH));
         let first = waiters.enter(key(1), business).unwrap();
         let _second = waiters.enter(key(1), business).unwrap();
-        assert_eq!(waiters.enter(key(1), business).err(), Some(TooManyWaiting));
+        assert_eq!(waiters.enter(key(1), business).err(), Some(TooManyWaiting::OfKey));
         assert!(waiters.enter(key(2), business).is_ok());
         drop(first);
         assert!(waiters.enter(key(1), business).is_ok());
@@ -136,6 +143,7 @@ mod tests {
         let enter = |seed| waiters.enter(key(seed), business);
         let taken: Vec<_> = (1..).map(enter).map_while(Result::ok).collect();
         assert_eq!(taken.len(), WAITING_MAX);
+        assert_eq!(enter(0).err(), Some(TooManyWaiting::OfAll));
     }
 
     /// A call that is woken before it is polled again must not wait for another event.

@@ -11,7 +11,7 @@ use crate::commands::erase_personal_data::EraseError;
 use crate::commands::record_progress::ReportError;
 use crate::commands::simulate_progress::SimulateError;
 use crate::domain::{ExistingOrder, Placement};
-use crate::feed_waiters::WAITING_PER_KEY_MAX;
+use crate::feed_waiters::{TooManyWaiting, WAITING_PER_KEY_MAX};
 use crate::queries::feed::FeedError;
 
 pub(super) fn order_not_found() -> ApiError {
@@ -27,17 +27,23 @@ const WAITING_RETRY_S: u32 = 5;
 
 pub(super) fn from_feed(error: FeedError) -> ApiError {
     match error {
-        FeedError::TooManyWaiting(_) => ApiError::new(
-            StatusCode::TOO_MANY_REQUESTS,
-            "too_many_waiting",
-            format!(
-                "At most {WAITING_PER_KEY_MAX} calls of an API key may wait for events at once. Read the feed with one call at \
-                 a time, or leave waitSeconds out."
-            ),
-        )
-        .retry_after(WAITING_RETRY_S),
+        FeedError::TooManyWaiting(limit) => too_many_waiting(limit),
         FeedError::Store(error) => error.into(),
     }
+}
+
+fn too_many_waiting(limit: TooManyWaiting) -> ApiError {
+    let message = match limit {
+        TooManyWaiting::OfKey => format!(
+            "At most {WAITING_PER_KEY_MAX} calls of an API key may wait for events at once. Read the feed with one call at a \
+             time, or leave waitSeconds out."
+        ),
+        TooManyWaiting::OfAll => {
+            "Too many calls of all businesses wait for events. Retry later, or leave waitSeconds out."
+                .to_owned()
+        }
+    };
+    ApiError::new(StatusCode::TOO_MANY_REQUESTS, "too_many_waiting", message).retry_after(WAITING_RETRY_S)
 }
 
 /// `brand` names the contact for locked businesses.

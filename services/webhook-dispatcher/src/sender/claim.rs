@@ -53,7 +53,10 @@ impl Sender {
     ) -> Result<Claim, StoreError> {
         let (began, plan) = (Instant::now(), self.capacity.plan(speed));
         if asked.is_empty() || room == 0 || plan.free.all <= 0 {
-            return Ok(Claim::default());
+            // New deliveries took the last slots since the room was counted. The loop is woken for endpoints of
+            // uncertain speed only.
+            let more = speed == Speed::Prompt && !asked.is_empty() && room > 0;
+            return Ok(Claim { more, ..Claim::default() });
         }
         let request = ClaimRequest {
             now,

@@ -23,7 +23,7 @@ pub(crate) struct ClaimRequest<'a> {
     pub per_second: i64,
     /// How many processes share the rate limits.
     pub instances: i64,
-    /// The endpoints that may have due deliveries.
+    /// The endpoints that may have due deliveries, longest waiting first.
     pub asked: &'a [Asked],
     /// The slots of each business, and the free ones.
     pub held: &'a [(BusinessId, Slots)],
@@ -85,7 +85,8 @@ pub(crate) struct ClaimedDelivery {
 ///    limit allow. An endpoint whose breaker is half open gets one probe.
 /// 2. `due`: the oldest deliveries of each: twice an even share of the process's room, within the endpoint's room. If no
 ///    test slot is free, 16 more rows are read, so that live deliveries behind those of test mode are found.
-/// 3. `of_mode`, `of_business`, `of_all`, `candidates`: businesses take turns, and so do the endpoints of a business. A
+/// 3. `of_mode`, `of_business`, `of_all`, `candidates`: businesses take turns, and so do the endpoints of a business. In
+///    each round, live deliveries come before those of test mode, and endpoints that wait longest before others. A
 ///    business is served only while it holds fewer slots than are free ([`Slots`]): its n-th delivery, at place p of
 ///    all, needs held + n - 1 < free - (p - 1). As p is at least n, `of_mode` and `of_business` drop only rows that
 ///    would fail anyway.
@@ -100,8 +101,8 @@ WITH open AS (
         asked.room,
         greatest(coalesce(endpoints.max_per_second, $9) / $15, 1),
         CASE WHEN endpoint_health.tripped_until IS NOT NULL THEN 1 - asked.under_way END) AS room,
-        coalesce(held.in_all, 0) AS held, coalesce(held.in_test, 0) AS held_test
-    FROM unnest($4, $5, $6, $10) AS asked (endpoint_id, business_id, under_way, room)
+        coalesce(held.in_all, 0) AS held, coalesce(held.in_test, 0) AS held_test, asked.position
+    FROM unnest($4, $5, $6, $10) WITH ORDINALITY AS asked (endpoint_id, business_id, under_way, room, position)
     JOIN endpoints ON endpoints.id = asked.endpoint_id AND endpoints.business_id = asked.business_id
     JOIN endpoint_health ON endpoint_health.endpoint_id = endpoints.id AND endpoint_health.business_id = endpoints.business_id
     LEFT JOIN unnest($11, $12, $13) AS held (business_id, in_all, in_test) ON held.business_id = endpoints.business_id
@@ -112,11 +113,11 @@ WITH open AS (
 ready AS (SELECT * FROM open WHERE room > 0 AND held < $14),
 share AS (SELECT 1 + 2 * $3 / greatest(count(*), 1) AS each FROM ready),
 due AS (
-    SELECT found.*, ready.business_id, ready.held, ready.held_test
+    SELECT found.*, ready.business_id, ready.held, ready.held_test, ready.position
     FROM ready
     CROSS JOIN share
     CROSS JOIN LATERAL (
-        SELECT first.id, first.due_at, events.mode = 'test' AS test,
+        SELECT first.id, events.mode = 'test' AS test,
                row_number() OVER (ORDER BY first.due_at, first.id) AS turn
         FROM (
             SELECT deliveries.id, deliveries.due_at, deliveries.event_id, deliveries.business_id
@@ -135,15 +136,15 @@ due AS (
     ) AS found
 ),
 of_mode AS (
-    SELECT *, row_number() OVER (PARTITION BY business_id, test ORDER BY turn, due_at, id) AS turn_of_mode FROM due
+    SELECT *, row_number() OVER (PARTITION BY business_id, test ORDER BY turn, position) AS turn_of_mode FROM due
 ),
 of_business AS (
-    SELECT *, row_number() OVER (PARTITION BY business_id ORDER BY turn, due_at, id) AS turn_of_business FROM of_mode
+    SELECT *, row_number() OVER (PARTITION BY business_id ORDER BY turn, position) AS turn_of_business FROM of_mode
     WHERE NOT test OR held_test + 2 * turn_of_mode <= $2 + 1
 ),
 of_all AS (
-    SELECT *, row_number() OVER (ORDER BY turn_of_business, test, due_at, id) AS place,
-           row_number() OVER (PARTITION BY test ORDER BY turn_of_business, test, due_at, id) AS place_of_mode
+    SELECT *, row_number() OVER (ORDER BY turn_of_business, test, position) AS place,
+           row_number() OVER (PARTITION BY test ORDER BY turn_of_business, position) AS place_of_mode
     FROM of_business
     WHERE held + 2 * turn_of_business <= $14 + 1
 ),

@@ -7,6 +7,7 @@
 
 mod announcements;
 mod batches;
+mod claim_turns;
 mod eager;
 mod endpoints;
 mod filters;

@@ -57,7 +57,7 @@ fn list(samples: &Samples) -> Operation {
     let bodies: Vec<String> =
         webhooks::of_orders(samples).into_iter().take(2).map(|(_, _, body)| body).collect();
     let mut errors = before_all();
-    errors.push(errors::from_feed(FeedError::TooManyWaiting(TooManyWaiting)));
+    errors.push(errors::from_feed(FeedError::TooManyWaiting(TooManyWaiting::OfKey)));
     errors.push(feed::unknown_cursor());
     Operation {
         id: "listEvents",

@@ -25,6 +25,8 @@ pub(super) struct Waiting {
 #[derive(Clone, Copy)]
 struct Entry {
     look_at: DateTime<Utc>,
+    /// When it was last served, or first noted.
+    waits_since: DateTime<Utc>,
     /// The number of the latest note.
     note: u64,
 }
@@ -49,15 +51,15 @@ impl Waiting {
         self.notes += 1;
         let note = self.notes;
         for key in keys {
-            let entry = self.endpoints.entry(key).or_insert(Entry { look_at: at, note });
-            *entry = Entry { look_at: entry.look_at.min(at), note };
+            let entry = self.endpoints.entry(key).or_insert(Entry { look_at: at, waits_since: at, note });
+            *entry = Entry { look_at: entry.look_at.min(at), note, ..*entry };
         }
         true
     }
 
     pub(super) fn snapshot(&self, now: DateTime<Utc>) -> Snapshot {
         let due = self.endpoints.iter().filter(|(_, entry)| entry.look_at <= now);
-        let due = due.map(|(key, entry)| (entry.look_at, entry.note, *key)).collect();
+        let due = due.map(|(key, entry)| (entry.waits_since, entry.note, *key)).collect();
         Snapshot { due, notes: self.notes }
     }
 
@@ -76,10 +78,15 @@ impl Waiting {
         now: DateTime<Utc>,
     ) {
         for key in asked {
-            let Some(entry) = self.endpoints.get_mut(&key).filter(|entry| entry.note <= notes) else {
+            let Some(entry) = self.endpoints.get_mut(&key) else { continue };
+            let is_served = served.contains(&key);
+            if is_served {
+                entry.waits_since = now;
+            }
+            if entry.note > notes {
                 continue;
-            };
-            if served.contains(&key) {
+            }
+            if is_served {
                 entry.look_at = now;
             } else if skipped.contains(&key) {
                 entry.look_at = now + SKIPPED;
@@ -144,6 +151,23 @@ mod tests {
         assert_eq!(test.waiting.next_after(test.now), Some(at(10)));
         test.waiting.note([one], at(5), test.now);
         assert_eq!(test.waiting.next_after(test.now), Some(at(5)), "the earlier time counts");
+    }
+
+    /// Otherwise endpoints with older deliveries would take every claim.
+    #[test]
+    fn an_endpoint_that_claims_skip_comes_before_those_they_serve() {
+        let mut test = Fixture::new();
+        let [one, other, skipped] = test.keys;
+        let at = |milliseconds| test.now + TimeDelta::milliseconds(milliseconds);
+        test.waiting.note([one, other], at(0), test.now);
+        test.waiting.note([skipped], at(1), test.now);
+        let (asked, notes) = test.waiting.snapshot(at(1)).into_order();
+        assert_eq!(asked[2], skipped);
+        test.waiting.note([one], at(2), test.now);
+        let served = HashSet::from([one, other]);
+        test.waiting.asked((asked.into_iter(), notes), &served, &HashSet::from([skipped]), at(2));
+        test.waiting.retry_skipped(at(3));
+        assert_eq!(test.due(3)[0], skipped);
     }
 
     #[test]
