@@ -18,7 +18,7 @@ use crate::secrets::SecretCipher;
 use crate::sender::{OUTCOMES, Sender, SenderOptions};
 use crate::settings::{Settings, Webhooks};
 use crate::state::State;
-use crate::store::LEASE;
+use crate::store::{INSTANCE_RENEWAL, LEASE};
 use crate::workers::{self, QueueMonitor};
 
 /// Events processed at once. One transaction takes all that arrived during the previous one.
@@ -81,6 +81,8 @@ fn sender_options(webhooks: &Webhooks) -> SenderOptions {
 fn start_workers(chassis: &mut Chassis, state: &Arc<State>, sweep_interval: Duration) {
     let shared = state.clone();
     chassis.every("renew-leases", LEASE / 4, move |_| workers::renew_leases(shared.clone()));
+    let shared = state.clone();
+    chassis.every("renew-instance", INSTANCE_RENEWAL, move |_| workers::renew_instance(shared.clone()));
     let shared = state.clone();
     chassis.every("sweep", sweep_interval, move |stop| workers::sweep(shared.clone(), stop));
     let (shared, monitor) = (state.clone(), Arc::new(QueueMonitor::default()));

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use diesel_async::AsyncPgConnection;
 use postgres::StoreError;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -142,20 +141,26 @@ impl Sender {
         }
     }
 
-    /// Extends the leases of all deliveries in flight, including connection tests, and counts the instances.
+    /// Extends the leases of all deliveries in flight, including connection tests.
     ///
     /// # Errors
     /// When the database is unreachable.
     pub(crate) async fn renew_leases(&self) -> Result<(), StoreError> {
         let (began, leases) = (Instant::now(), self.capacity.leases());
-        let renew = async |conn: &mut AsyncPgConnection| {
-            if !leases.is_empty() {
-                store::renew_leases(conn, &leases).await?;
-            }
-            store::renew_instance(conn, self.instance).await
-        };
-        let instances = self.unit.database.read(renew).await?;
+        if !leases.is_empty() {
+            self.unit.database.read(async |conn| store::renew_leases(conn, &leases).await).await?;
+        }
         self.capacity.mark_renewed(began);
+        Ok(())
+    }
+
+    /// Shows the other instances that this one runs, and counts them.
+    ///
+    /// # Errors
+    /// When the database is unreachable.
+    pub(crate) async fn renew_instance(&self) -> Result<(), StoreError> {
+        let id = self.instance;
+        let instances = self.unit.database.read(async |conn| store::renew_instance(conn, id).await).await?;
         self.capacity.share(u32::try_from(instances).unwrap_or(u32::MAX));
         Ok(())
     }

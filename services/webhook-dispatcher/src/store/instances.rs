@@ -1,23 +1,22 @@
 //! The running instances of this service.
 
+use std::time::Duration;
+
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use postgres::{StoreError, statement};
 
-use super::leases::lease_end;
+/// Four renewals fit into the 12 s after which a killed instance no longer counts.
+pub(crate) const INSTANCE_RENEWAL: Duration = Duration::from_secs(3);
 
-/// A killed instance counts until its row expires, as its leases do.
-const RENEW: &str = concat!(
-    "
+const RENEW: &str = "
 WITH renewed AS (
-    INSERT INTO dispatchers (id, alive_until) VALUES ($1, ",
-    lease_end!(),
-    ") ON CONFLICT (id) DO UPDATE SET alive_until = excluded.alive_until
+    INSERT INTO dispatchers (id, alive_until) VALUES ($1, clock_timestamp() + interval '12 seconds')
+    ON CONFLICT (id) DO UPDATE SET alive_until = excluded.alive_until
 ),
 removed AS (DELETE FROM dispatchers WHERE id <> $1 AND alive_until < clock_timestamp() - interval '1 minute')
-SELECT 1 + count(*) AS instances FROM dispatchers WHERE id <> $1 AND alive_until > clock_timestamp()"
-);
+SELECT 1 + count(*) AS instances FROM dispatchers WHERE id <> $1 AND alive_until > clock_timestamp()";
 
 #[derive(QueryableByName)]
 struct InstancesRow {

@@ -44,7 +44,7 @@ pub(crate) use failing::{Notice, failing_endpoints, record_notices};
 pub(crate) use fan_out::{InitialState, NewDelivery, Success, fan_out};
 pub(crate) use health::{bring_forward_endpoint, enable, record_forgery_test, reset_test};
 pub(crate) use held_back::{OrderPosition, held_back_events, held_back_overview, hold_back, take_held_back};
-pub(crate) use instances::{remove_instance, renew_instance};
+pub(crate) use instances::{INSTANCE_RENEWAL, remove_instance, renew_instance};
 pub(crate) use leases::{LEASE, Lease, release_leases, renew_leases};
 pub(crate) use log::list_deliveries;
 pub(crate) use monitoring::{Breakers, breakers};

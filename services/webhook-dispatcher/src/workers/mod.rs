@@ -8,7 +8,7 @@ mod secret_check;
 mod secret_rotation;
 mod sweep;
 
-pub(crate) use lease_renewal::renew_leases;
+pub(crate) use lease_renewal::{renew_instance, renew_leases};
 pub(crate) use monitor::{QueueMonitor, monitor};
 pub(crate) use recoveries::recover;
 pub(crate) use retention::retain;

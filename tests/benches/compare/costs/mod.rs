@@ -94,10 +94,13 @@ impl Book<'_> {
     /// Measures the idle stack.
     async fn rest(&mut self) -> anyhow::Result<()> {
         say("Measuring the idle stack");
+        // It analyzes every table of new databases, and its commits count as those of the services.
+        self.set_autovacuum("off").await?;
         sleep(COUNTERS_DELAY).await;
         let before = Ledger::of(self.stack).await?;
         sleep(IDLE).await;
         let used = Ledger::of(self.stack).await?.since(&before);
+        self.set_autovacuum("on").await?;
         let seconds = IDLE.as_secs_f64();
         self.idle = used.counts.with(&Counts::default(), |count, _| count / seconds);
         let mut add = |what: &str, value: f64| {
@@ -107,6 +110,13 @@ impl Book<'_> {
         add("commits", self.idle.commits);
         add("bytes of WAL", self.idle.wal_bytes);
         add("bytes between the parts", self.idle.network_bytes);
+        Ok(())
+    }
+
+    async fn set_autovacuum(&self, on: &str) -> anyhow::Result<()> {
+        let url = self.stack.admin_url()?;
+        local_stack::query(&url, &format!("ALTER SYSTEM SET autovacuum = {on}")).await?;
+        local_stack::query(&url, "SELECT pg_reload_conf()").await?;
         Ok(())
     }
 
