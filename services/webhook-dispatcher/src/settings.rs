@@ -68,8 +68,8 @@ pub struct Webhooks {
     pub per_endpoint: usize,
     /// Webhooks per second to one endpoint, unless its owner set `maxPerSecond`. Both limits apply to all instances
     /// together and on average: a single second may see twice as many, or one of each instance if that is more. Each
-    /// instance takes an equal part. For a second after an instance starts, its part comes in addition. Instances of
-    /// releases before 4 take the whole rate each.
+    /// instance takes an equal part. For 3 s after an instance starts, its part comes in addition; for 12 s after one is
+    /// killed, its part is not used. Instances of releases before 4 take the whole rate each.
     #[schemars(range(min = 1, max = 100_000))]
     pub per_second: u32,
     /// How long an event that its endpoint refuses, while it accepts others, blocks the later events of its order.

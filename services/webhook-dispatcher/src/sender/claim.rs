@@ -53,9 +53,9 @@ impl Sender {
     ) -> Result<Claim, StoreError> {
         let (began, plan) = (Instant::now(), self.capacity.plan(speed));
         if asked.is_empty() || room == 0 || plan.free.all <= 0 {
-            // New deliveries took the last slots since the room was counted. The loop is woken for endpoints of
-            // uncertain speed only.
-            let more = speed == Speed::Prompt && !asked.is_empty() && room > 0;
+            // New deliveries, or outcomes that are not written yet, may have taken the last slots since the room was
+            // counted.
+            let more = !asked.is_empty() && self.capacity.room(began) == 0;
             return Ok(Claim { more, ..Claim::default() });
         }
         let request = ClaimRequest {

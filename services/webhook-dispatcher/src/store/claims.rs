@@ -23,7 +23,7 @@ pub(crate) struct ClaimRequest<'a> {
     pub per_second: i64,
     /// How many processes share the rate limits.
     pub instances: i64,
-    /// The endpoints that may have due deliveries, longest waiting first.
+    /// The endpoints that may have due deliveries. The first are served if not all can be.
     pub asked: &'a [Asked],
     /// The slots of each business, and the free ones.
     pub held: &'a [(BusinessId, Slots)],
@@ -86,7 +86,7 @@ pub(crate) struct ClaimedDelivery {
 /// 2. `due`: the oldest deliveries of each: twice an even share of the process's room, within the endpoint's room. If no
 ///    test slot is free, 16 more rows are read, so that live deliveries behind those of test mode are found.
 /// 3. `of_mode`, `of_business`, `of_all`, `candidates`: businesses take turns, and so do the endpoints of a business. In
-///    each round, live deliveries come before those of test mode, and endpoints that wait longest before others. A
+///    each round, live deliveries come before those of test mode, and then the order of `asked` counts. A
 ///    business is served only while it holds fewer slots than are free ([`Slots`]): its n-th delivery, at place p of
 ///    all, needs held + n - 1 < free - (p - 1). As p is at least n, `of_mode` and `of_business` drop only rows that
 ///    would fail anyway.

@@ -7,13 +7,14 @@ use diesel::sql_types::BigInt;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use postgres::{StoreError, statement};
 
-/// Four renewals fit into the 12 s after which a killed instance no longer counts.
+/// Four renewals fit into the 12 s after which a killed instance no longer counts. The first row of an instance lasts 4 s
+/// only: one that crashes again and again would otherwise count several times.
 pub(crate) const INSTANCE_RENEWAL: Duration = Duration::from_secs(3);
 
 const RENEW: &str = "
 WITH renewed AS (
-    INSERT INTO dispatchers (id, alive_until) VALUES ($1, clock_timestamp() + interval '12 seconds')
-    ON CONFLICT (id) DO UPDATE SET alive_until = excluded.alive_until
+    INSERT INTO dispatchers (id, alive_until) VALUES ($1, clock_timestamp() + interval '4 seconds')
+    ON CONFLICT (id) DO UPDATE SET alive_until = clock_timestamp() + interval '12 seconds'
 ),
 removed AS (DELETE FROM dispatchers WHERE id <> $1 AND alive_until < clock_timestamp() - interval '1 minute')
 SELECT 1 + count(*) AS instances FROM dispatchers WHERE id <> $1 AND alive_until > clock_timestamp()";

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 
 use super::in_flight::Usage;
 use super::loads::Room;
+use super::waiting::Turn;
 use super::{Capacity, InFlight, Key, State};
 use crate::domain::{Slots, Speed};
 use crate::store::{Asked, Lease};
@@ -46,6 +47,12 @@ pub(in crate::sender) struct Found {
     pub max_per_second: Option<i32>,
 }
 
+/// A claim that cannot serve all serves the first ones.
+fn in_turn(mut asked: Vec<(Turn, Asked)>) -> Vec<Asked> {
+    asked.sort_by_key(|(turn, _)| *turn);
+    asked.into_iter().map(|(_, asked)| asked).collect()
+}
+
 impl Capacity {
     /// The endpoints to ask for. From now on the loop is woken when one without a free slot gets one.
     pub(in crate::sender) fn due(&self, now: DateTime<Utc>) -> Due {
@@ -54,7 +61,7 @@ impl Capacity {
         let (began, mut full, mut limited_until) = (Instant::now(), HashSet::new(), None);
         let [mut prompt, mut uncertain] = [const { Vec::new() }; 2];
         let mut state = self.lock();
-        for (endpoint, business) in due {
+        for ((endpoint, business), turn) in due {
             let in_flight = state.in_flight.to_endpoint(endpoint);
             match state.loads.room(endpoint, in_flight, began) {
                 Room::Full => _ = full.insert(endpoint),
@@ -66,13 +73,13 @@ impl Capacity {
                     };
                     // Endpoints of one speed must not keep those of the other from being asked for.
                     if asked.len() < ASKED_MAX {
-                        asked.push(Asked { endpoint, business, room, in_flight });
+                        asked.push((turn, Asked { endpoint, business, room, in_flight }));
                     }
                 }
             }
         }
         state.in_flight.watch_endpoints(full);
-        let mut asked = [(Speed::Prompt, prompt), (Speed::Uncertain, uncertain)];
+        let mut asked = [(Speed::Prompt, in_turn(prompt)), (Speed::Uncertain, in_turn(uncertain))];
         if state.first == Speed::Uncertain {
             asked.reverse();
         }

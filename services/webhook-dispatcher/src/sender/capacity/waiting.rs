@@ -25,8 +25,7 @@ pub(super) struct Waiting {
 #[derive(Clone, Copy)]
 struct Entry {
     look_at: DateTime<Utc>,
-    /// When it was last served, or first noted.
-    waits_since: DateTime<Utc>,
+    served_at: Option<DateTime<Utc>>,
     /// The number of the latest note.
     note: u64,
 }
@@ -34,8 +33,12 @@ struct Entry {
 /// A claim's view of the set.
 pub(super) struct Snapshot {
     due: Vec<(DateTime<Utc>, u64, Key)>,
+    turns: HashMap<Key, Turn>,
     notes: u64,
 }
+
+/// When the business was last served, and the endpoint. The lowest comes first.
+pub(super) type Turn = (Option<DateTime<Utc>>, Option<DateTime<Utc>>);
 
 impl Waiting {
     /// These endpoints have deliveries that are due at that time. False if the scan will find them.
@@ -51,16 +54,25 @@ impl Waiting {
         self.notes += 1;
         let note = self.notes;
         for key in keys {
-            let entry = self.endpoints.entry(key).or_insert(Entry { look_at: at, waits_since: at, note });
+            let entry = self.endpoints.entry(key).or_insert(Entry { look_at: at, served_at: None, note });
             *entry = Entry { look_at: entry.look_at.min(at), note, ..*entry };
         }
         true
     }
 
     pub(super) fn snapshot(&self, now: DateTime<Utc>) -> Snapshot {
-        let due = self.endpoints.iter().filter(|(_, entry)| entry.look_at <= now);
-        let due = due.map(|(key, entry)| (entry.waits_since, entry.note, *key)).collect();
-        Snapshot { due, notes: self.notes }
+        let mut businesses = HashMap::<BusinessId, Option<DateTime<Utc>>>::new();
+        for ((_, business), entry) in &self.endpoints {
+            let served_at = businesses.entry(*business).or_default();
+            *served_at = entry.served_at.max(*served_at);
+        }
+        let due = || self.endpoints.iter().filter(|(_, entry)| entry.look_at <= now);
+        let turn = |(key, entry): (&Key, &Entry)| (*key, (businesses[&key.1], entry.served_at));
+        Snapshot {
+            due: due().map(|(key, entry)| (entry.look_at, entry.note, *key)).collect(),
+            turns: due().map(turn).collect(),
+            notes: self.notes,
+        }
     }
 
     /// When the next endpoint that is not due becomes so.
@@ -81,7 +93,7 @@ impl Waiting {
             let Some(entry) = self.endpoints.get_mut(&key) else { continue };
             let is_served = served.contains(&key);
             if is_served {
-                entry.waits_since = now;
+                entry.served_at = Some(now);
             }
             if entry.note > notes {
                 continue;
@@ -107,10 +119,11 @@ impl Waiting {
 }
 
 impl Snapshot {
-    /// The endpoints, longest waiting first, and the number of notes.
-    pub(super) fn into_order(mut self) -> (Vec<Key>, u64) {
+    /// The endpoints in the order in which they should be asked for, each with its turn to be served, and the number of
+    /// notes.
+    pub(super) fn into_order(mut self) -> (Vec<(Key, Turn)>, u64) {
         self.due.sort_unstable();
-        (self.due.into_iter().map(|(.., key)| key).collect(), self.notes)
+        (self.due.into_iter().map(|(.., key)| (key, self.turns[&key])).collect(), self.notes)
     }
 }
 
@@ -133,8 +146,12 @@ mod tests {
             Self { waiting: Waiting::default(), keys: [(); 3].map(key), now: clock.now() }
         }
 
+        fn snapshot(&self, milliseconds: i64) -> (Vec<(Key, Turn)>, u64) {
+            self.waiting.snapshot(self.now + TimeDelta::milliseconds(milliseconds)).into_order()
+        }
+
         fn due(&self, milliseconds: i64) -> Vec<Key> {
-            self.waiting.snapshot(self.now + TimeDelta::milliseconds(milliseconds)).into_order().0
+            self.snapshot(milliseconds).0.into_iter().map(|(key, _)| key).collect()
         }
     }
 
@@ -153,21 +170,23 @@ mod tests {
         assert_eq!(test.waiting.next_after(test.now), Some(at(5)), "the earlier time counts");
     }
 
-    /// Otherwise endpoints with older deliveries would take every claim.
+    /// Otherwise endpoints with older deliveries, or businesses with many endpoints, would take every claim.
     #[test]
-    fn an_endpoint_that_claims_skip_comes_before_those_they_serve() {
+    fn it_is_the_turn_of_the_business_and_the_endpoint_that_were_served_last() {
         let mut test = Fixture::new();
         let [one, other, skipped] = test.keys;
+        let same_business = (skipped.0, one.1);
         let at = |milliseconds| test.now + TimeDelta::milliseconds(milliseconds);
-        test.waiting.note([one, other], at(0), test.now);
-        test.waiting.note([skipped], at(1), test.now);
-        let (asked, notes) = test.waiting.snapshot(at(1)).into_order();
-        assert_eq!(asked[2], skipped);
-        test.waiting.note([one], at(2), test.now);
-        let served = HashSet::from([one, other]);
-        test.waiting.asked((asked.into_iter(), notes), &served, &HashSet::from([skipped]), at(2));
+        test.waiting.note([one, other, skipped, same_business], at(0), test.now);
+        let (_, notes) = test.snapshot(0);
+        test.waiting.note([one], at(1), test.now);
+        let (served, left) = (HashSet::from([one, other]), HashSet::from([skipped, same_business]));
+        test.waiting.asked((served.union(&left).copied(), notes), &served, &left, at(2));
         test.waiting.retry_skipped(at(3));
-        assert_eq!(test.due(3)[0], skipped);
+        let turns: HashMap<Key, Turn> = test.snapshot(3).0.into_iter().collect();
+        assert_eq!(turns[&skipped], (None, None));
+        assert_eq!(turns[&same_business], (Some(at(2)), None), "its business was served");
+        assert_eq!((turns[&one], turns[&other]), ((Some(at(2)), Some(at(2))), (Some(at(2)), Some(at(2)))));
     }
 
     #[test]
@@ -175,7 +194,7 @@ mod tests {
         let mut test = Fixture::new();
         let [served, skipped, empty] = test.keys;
         test.waiting.note(test.keys, test.now, test.now);
-        let (asked, notes) = test.waiting.snapshot(test.now).into_order();
+        let (asked, notes) = (test.due(0), test.snapshot(0).1);
         test.waiting.asked(
             (asked.into_iter(), notes),
             &HashSet::from([served]),
