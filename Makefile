@@ -58,19 +58,22 @@ test-unit: tests $(NEXTEST) ## The tests that need no servers; 30 s
 test-long: ## The tests that `make test` leaves out: restores, a rolling upgrade, Schemathesis, mutants, a thousand kills; hours
 	$(MAKE) --keep-going test-restore test-upgrade test-api mutants test-faults
 
-test-restore: tests $(NEXTEST) ## Restores from dumps, an outbox of 2,000,000 rows, and the tests of the test servers themselves; 2 min
+test-restore: tests $(NEXTEST) ## Restores from dumps, an outbox of 2,000,000 rows, the packed Rust client, and the tests of the test servers themselves; 5 min
 	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace --profile long
 
 test-pages: programs $(PAGES) ## The portal's pages in a real browser, on their own stack; 3 min
 	$(PROGRAMS)/with-business -- npm --prefix $(WEB) test
 
-test-sdk: ## The clients for integrators, on their own stack, through a proxy that cuts, delays and refuses; 1 min
+test-sdk: ## The clients for integrators, on their own stack, through a proxy that cuts, delays and refuses; 2 min
 	$(MAKE) test P=clients
 
-sdk: $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) ## Pack the clients for integrators into target/sdk; 10 s
+sdk: toolchain $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) ## Pack the clients for integrators into target/sdk; 10 s
 	mkdir -p target/sdk
 	npm --prefix $(CLIENT_TS) pack --silent --pack-destination $(abspath target/sdk) $(abspath $(CLIENT_TS))
 	$(CLIENT_PY_TOOLS)/bin/python -m build --wheel --no-isolation --outdir target/sdk $(CLIENT_PY)
+	cargo package --quiet --package waybill-client --no-verify --allow-dirty --target-dir target/sdk/rust
+	mv target/sdk/rust/package/waybill-client-*.crate target/sdk
+	rm -r target/sdk/rust
 
 test-api: programs $(SCHEMATHESIS) ## Schemathesis against the OpenAPI document, on its own stack; 2 min
 	SCHEMATHESIS=$(abspath $(SCHEMATHESIS)) $(PROGRAMS)/with-business -- sh tests/api/run.sh

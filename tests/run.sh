@@ -32,7 +32,11 @@ run_clients() {
 # A change in a package can break its dependants, and the stories, which run the programs.
 run_rust() {
     set -- --workspace
-    [ -z "$package" ] || set -- "$@" --filterset "rdeps($package) + package(waybill-tests)"
+    case $package in
+    '') ;;
+    clients) set -- "$@" --filterset "package(waybill-client) + binary(rust_client)" ;;
+    *) set -- "$@" --filterset "rdeps($package) + package(waybill-tests)" ;;
+    esac
     {
         "$nextest" nextest run "$@"
         echo $? >"$results/rust.status"
@@ -46,8 +50,9 @@ portal-web)
     exec python3 tests/report.py "$results" "$begun" pages
     ;;
 clients)
+    run_rust
     run_clients
-    exec python3 tests/report.py "$results" "$begun" typescript python
+    exec python3 tests/report.py "$results" "$begun" rust typescript python
     ;;
 portal-api)
     run_rust

@@ -73,7 +73,7 @@ impl Story<'_> {
     async fn open_shop(&self) -> anyhow::Result<(Shop, WebhookServer, String)> {
         let database = self.stack.create_database("reference_shop").await?;
         let base = Url::parse(&self.stack.order_api())?;
-        let mut settings = ShopSettings::new(database, base, Secret::new("none-yet"));
+        let mut settings = ShopSettings::new(database, base, Secret::new("sk_test_none-yet"));
         settings.name = "demo-shop".into();
         settings.modes = Modes::new([Mode::Test, Mode::Live]);
         let shop = Shop::open(settings).await?;

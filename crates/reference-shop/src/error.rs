@@ -15,8 +15,8 @@ pub enum ShopError {
     UnknownOrder(LocalOrderId),
     #[error("the order cannot be written as JSON: {0}")]
     Unwritable(#[from] serde_json::Error),
-    #[error("the HTTP client could not be created: {0}")]
-    Client(#[source] reqwest::Error),
+    #[error("the client of the delivery service is not set up: {0}")]
+    Client(#[from] waybill_client::Error),
     #[error("the webhook receiver cannot listen: {0}")]
     Listen(#[from] std::io::Error),
     #[error("a task of the shop failed: {0}")]

@@ -10,9 +10,8 @@
 //! | a retry is for one order, on request; there is no bulk sync and no sync at the start | [`Shop::sync_order`] |
 //! | webhooks are verified on their raw bytes, stored and answered before they are processed | `webhooks/receiver.rs` |
 //! | webhooks update only orders for which the shop requested a delivery, and never create one | `webhooks/decide.rs` |
-//! | the API key and the signing secret stay in the backend and appear in no log | `client.rs` |
+//! | the API key and the signing secret stay in the backend and appear in no log | `waybill-client` |
 
-mod client;
 mod error;
 mod new_order;
 mod order;

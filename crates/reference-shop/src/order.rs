@@ -81,9 +81,10 @@ pub struct DeliveryDetails {
 /// The result of [`crate::Shop::sync_order`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SyncOutcome {
-    /// This call created the delivery, or an earlier attempt did and its response was lost.
+    /// This call created the delivery.
     Created(DeliveryDetails),
-    /// The delivery existed under this reference; the 409 response contained its details.
+    /// The delivery existed under this reference: an earlier attempt's response was lost, or the 409 response contained
+    /// its details.
     Recovered(DeliveryDetails),
     /// The shop knew the delivery already and sent no request.
     AlreadyCreated(DeliveryDetails),

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{Database, Secret, SettingErrors, Settings};
 use url::Url;
+use waybill_client::webhooks::Secrets;
 
 /// The settings of one shop. [`ShopSettings::new`] fills in the defaults.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -102,6 +103,10 @@ impl ShopSettings {
     pub(crate) fn request_timeout(&self) -> Duration {
         Duration::from_secs(u64::from(self.request_timeout_seconds))
     }
+
+    pub(crate) fn lease(&self) -> Duration {
+        Duration::from_secs(u64::from(self.lease_seconds))
+    }
 }
 
 impl Settings for ShopSettings {
@@ -113,11 +118,11 @@ impl Settings for ShopSettings {
         if !self.base_url.path().trim_end_matches('/').ends_with("/v1") {
             errors.add("WAYBILL_BASE_URL", "must end with /v1");
         }
-        if !visible_ascii(self.api_key.expose(), 1..=255) {
+        if waybill_client::Mode::of_key(self.api_key.expose()).is_err() {
             errors.add("WAYBILL_API_KEY", "must be the whole API key and nothing else");
         }
         if let Some(secret) = &self.webhook_secret
-            && webhook_signature::Secret::parse(secret.expose()).is_err()
+            && Secrets::new([secret.expose()]).is_err()
         {
             errors.add("WAYBILL_WEBHOOK_SECRET", "must be the whole signing secret, whsec_ included");
         }

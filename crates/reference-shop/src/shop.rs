@@ -6,8 +6,8 @@ use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use domain::Clock;
 use postgres::{Database, Work};
 use settings::{Secret, SettingErrors, Settings};
+use waybill_client::{ClientOptions, Environment, Waybill};
 
-use crate::client::DeliveryService;
 use crate::store::{orders, webhooks};
 use crate::webhooks::Pause;
 use crate::{LocalOrder, LocalOrderId, NewOrder, ReceivedWebhook, ShopError, ShopSettings};
@@ -25,11 +25,33 @@ pub struct Shop {
 pub(crate) struct Inner {
     pub(crate) settings: ShopSettings,
     pub(crate) clock: Clock,
-    pub(crate) service: DeliveryService,
+    pub(crate) client: Waybill,
     pub(crate) pause: Pause,
     database: Database,
     api_key: RwLock<Secret>,
     webhook_secret: RwLock<Option<Secret>>,
+}
+
+/// The client's clock, which a test can move.
+struct ShopEnvironment(Clock);
+
+impl Environment for ShopEnvironment {
+    fn now_ms(&self) -> i64 {
+        self.0.now().timestamp_millis()
+    }
+}
+
+fn client(settings: &ShopSettings, clock: &Clock) -> Result<Waybill, ShopError> {
+    let options = ClientOptions {
+        attempt_timeout: settings.request_timeout(),
+        deadline: settings.request_timeout(),
+        // The shop's staff decide about retries.
+        attempts_max: 1,
+        app_info: Some(concat!("waybill-reference-shop/", env!("CARGO_PKG_VERSION")).into()),
+        environment: Arc::new(ShopEnvironment(clock.clone())),
+        ..ClientOptions::default()
+    };
+    Ok(Waybill::new(settings.api_key.expose(), settings.base_url.as_str(), options)?)
 }
 
 impl Shop {
@@ -53,7 +75,7 @@ impl Shop {
         }
         postgres::migrate(&settings.database, vec![MIGRATIONS]).await.map_err(ShopError::Migration)?;
         let inner = Inner {
-            service: DeliveryService::new(&settings)?,
+            client: client(&settings, &clock)?,
             database: Database::new(&settings.database)?,
             api_key: RwLock::new(settings.api_key.clone()),
             webhook_secret: RwLock::new(settings.webhook_secret.clone()),

@@ -1,19 +1,13 @@
-//! Creates the one delivery of an order, with the sync record of SPECIFICATION §3.3.
+//! Creates the one delivery of an order, with the sync record of SPECIFICATION §3.3 in the shop's own table of orders.
 //!
-//! `not_started`, `failed` → `creating` → `created`, or `failed`. A claim is a compare-and-set in the database: of
-//! several concurrent callers, in any process, one sends a request.
-//!
-//! A process that dies during its request leaves `creating` behind. After a lease (60 s, longer than any request) the
-//! next call resumes the attempt. It need not know whether the service received the first request: the resumed request
-//! has the same Idempotency-Key and body, so the service returns the delivery that it created, if any. For the same
-//! reason a timeout may simply be retried.
+//! `not_started`, `failed` → `creating` → `created`, or `failed`. `waybill-client` decides what an attempt does; this
+//! module is its store. A lease of 60 s is longer than any request.
 
 use chrono::TimeDelta;
 use domain::Mode;
-use settings::Secret;
+use waybill_client::{Claim, Delivery, OrderBody, OrderSync, SyncError, SyncRecord, SyncStore, sha256_of};
 
-use crate::client::{Answer, Refusal};
-use crate::store::orders::{self, Claim};
+use crate::store::orders;
 use crate::{DeliveryDetails, LocalOrderId, Shop, ShopError, SyncOutcome, SyncStatus};
 
 impl Shop {
@@ -27,80 +21,120 @@ impl Shop {
     /// [`SyncOutcome::Failed`].
     pub async fn sync_order(&self, id: &LocalOrderId) -> Result<SyncOutcome, ShopError> {
         let (shop, id) = (self.clone(), id.clone());
-        tokio::spawn(async move { shop.claim_and_request(&id).await }).await?
+        tokio::spawn(async move { shop.ensure(&id).await }).await?
     }
 
-    async fn claim_and_request(&self, id: &LocalOrderId) -> Result<SyncOutcome, ShopError> {
-        let api_key = self.api_key();
-        let now = self.inner.clock.now();
-        let lease = TimeDelta::seconds(i64::from(self.inner.settings.lease_seconds));
-        let claim = self
-            .read(async |conn| orders::claim(conn, id, mode_of(&api_key), now, now - lease).await)
-            .await?;
-        let Some(Claim { attempt, body }) = claim else {
-            return self.outcome_without_request(id).await;
+    async fn ensure(&self, id: &LocalOrderId) -> Result<SyncOutcome, ShopError> {
+        let settings = &self.inner.settings;
+        let client = self.inner.client.with_key(self.api_key().expose())?;
+        let mode = match client.mode() {
+            waybill_client::Mode::Test => Mode::Test,
+            waybill_client::Mode::Live => Mode::Live,
         };
-        let idempotency_key = format!("{}-{id}", self.inner.settings.name);
-        // No database connection is held during the request.
-        let answer = self.inner.service.create_order(&api_key, &idempotency_key, id, body).await;
-        let outcome = self.save(id, attempt, answer).await?;
-        match &outcome {
-            SyncOutcome::Failed { status, code, .. } => {
-                tracing::warn!(order = %id, attempt, status, code, "delivery not created");
-            }
-            _ => tracing::info!(order = %id, attempt, "delivery created"),
+        let sync = OrderSync::new(client, Records { shop: self, mode }, settings.name.as_str())?;
+        let sync = sync.with_lease(settings.lease())?;
+        let outcome = sync.ensure(id.as_str(), || self.body_of(id)).await?;
+        if let waybill_client::SyncOutcome::Failed { error, .. } = &outcome {
+            tracing::warn!(order = %id, code = error.code, "delivery not created");
+        } else {
+            tracing::info!(order = %id, outcome = outcome.status(), "delivery ensured");
         }
-        Ok(outcome)
+        self.newest(id, outcome).await
     }
 
-    async fn save(&self, id: &LocalOrderId, attempt: i32, answer: Answer) -> Result<SyncOutcome, ShopError> {
-        match answer {
-            // Any attempt's success counts, even after its lease has expired.
-            Answer::Created(delivery) => {
-                let saved = self.read(async |conn| orders::save_created(conn, id, &delivery).await).await?;
-                Ok(SyncOutcome::Created(self.newest_details(saved, delivery, id).await?))
-            }
-            Answer::Exists(delivery) => {
-                let saved = self.read(async |conn| orders::save_created(conn, id, &delivery).await).await?;
-                Ok(SyncOutcome::Recovered(self.newest_details(saved, delivery, id).await?))
-            }
-            Answer::Refused(Refusal { status, code, message }) => {
-                if self.read(async |conn| orders::save_failed(conn, id, attempt, &message).await).await? {
-                    return Ok(SyncOutcome::Failed { status, code, message });
-                }
-                // A later attempt took over, or a webhook has proved that the delivery exists.
-                self.outcome_without_request(id).await
-            }
-        }
+    async fn body_of(&self, id: &LocalOrderId) -> Result<OrderBody, ShopError> {
+        let body = self.read(async |conn| orders::body(conn, id).await).await?;
+        body.map(OrderBody::from_json).ok_or_else(|| ShopError::UnknownOrder(id.clone()))
     }
 
     /// A webhook can arrive before the response to the request that caused it, with a newer status.
-    async fn newest_details(
+    async fn newest(
         &self,
-        saved: bool,
-        answered: DeliveryDetails,
         id: &LocalOrderId,
-    ) -> Result<DeliveryDetails, ShopError> {
-        if saved {
-            return Ok(answered);
-        }
-        Ok(self.order(id).await?.and_then(|order| order.delivery).unwrap_or(answered))
-    }
-
-    async fn outcome_without_request(&self, id: &LocalOrderId) -> Result<SyncOutcome, ShopError> {
-        let order = self.order(id).await?.ok_or_else(|| ShopError::UnknownOrder(id.clone()))?;
-        Ok(match (order.sync_status, order.delivery, order.sync_error) {
-            (SyncStatus::Created, Some(delivery), _) => SyncOutcome::AlreadyCreated(delivery),
-            // Another attempt ended between this call's claim and its read.
-            (SyncStatus::Failed, _, Some(message)) => {
-                SyncOutcome::Failed { status: None, code: None, message }
-            }
-            _ => SyncOutcome::InProgress,
+        outcome: waybill_client::SyncOutcome,
+    ) -> Result<SyncOutcome, ShopError> {
+        use waybill_client::SyncOutcome as Outcome;
+        let stored = self.order(id).await?.and_then(|order| order.delivery);
+        let newest = |answered: Delivery| stored.unwrap_or_else(|| answered.into());
+        Ok(match outcome {
+            Outcome::Created(delivery) => SyncOutcome::Created(newest(delivery)),
+            Outcome::Recovered(delivery) => SyncOutcome::Recovered(newest(delivery)),
+            Outcome::AlreadyCreated(delivery) => SyncOutcome::AlreadyCreated(newest(delivery)),
+            Outcome::InProgress => SyncOutcome::InProgress,
+            Outcome::Failed { error, cause } => SyncOutcome::Failed {
+                status: cause.as_ref().and_then(|cause| Some(cause.api()?.status)),
+                code: cause.map(|cause| cause.code().to_owned()),
+                message: error.message,
+            },
         })
     }
 }
 
-/// The mode that the key's prefix names (SPECIFICATION §2.4).
-fn mode_of(api_key: &Secret) -> Mode {
-    if api_key.expose().starts_with("sk_test_") { Mode::Test } else { Mode::Live }
+/// The sync records, which are part of the shop's orders. The shop keeps each order's body.
+struct Records<'a> {
+    shop: &'a Shop,
+    mode: Mode,
+}
+
+impl SyncStore for Records<'_> {
+    type Error = ShopError;
+
+    async fn claim(&self, id: &str, _: &str, _: i64, _: i64) -> Result<Option<Claim>, ShopError> {
+        let (id, now) = (LocalOrderId::parse(id)?, self.shop.inner.clock.now());
+        let abandoned = now - self.lease();
+        self.shop.read(async |conn| orders::claim(conn, &id, self.mode, now, abandoned).await).await
+    }
+
+    async fn created(&self, id: &str, delivery: &Delivery) -> Result<(), ShopError> {
+        let (id, details) = (LocalOrderId::parse(id)?, DeliveryDetails::from(delivery.clone()));
+        // Another attempt or a webhook may have stored it.
+        let _is_new = self.shop.read(async |conn| orders::save_created(conn, &id, &details).await).await?;
+        Ok(())
+    }
+
+    async fn failed(&self, id: &str, attempt: i64, error: &SyncError, _: bool) -> Result<bool, ShopError> {
+        let id = LocalOrderId::parse(id)?;
+        self.shop.read(async |conn| orders::save_failed(conn, &id, attempt, &error.message).await).await
+    }
+
+    async fn get(&self, id: &str) -> Result<Option<SyncRecord>, ShopError> {
+        let id = LocalOrderId::parse(id)?;
+        let Some(order) = self.shop.order(&id).await? else { return Ok(None) };
+        let status = match order.sync_status {
+            SyncStatus::NotStarted => return Ok(None),
+            SyncStatus::Creating => waybill_client::SyncStatus::Creating,
+            SyncStatus::Created => waybill_client::SyncStatus::Created,
+            SyncStatus::Failed => waybill_client::SyncStatus::Failed,
+        };
+        let body = self.shop.body_of(&id).await?;
+        let until = order.last_attempt_at.map_or(0, |at| (at + self.lease()).timestamp_millis());
+        Ok(Some(SyncRecord {
+            status,
+            body_sha256: sha256_of(body.as_str()),
+            body: Some(body.as_str().to_owned()),
+            // A claim compares with microseconds; the millisecond in which the lease ends still belongs to it.
+            lease_until_ms: until + 1,
+            delivery: order.delivery.map(Into::into),
+            error: order.sync_error.map(|message| SyncError { code: String::new(), message }),
+        }))
+    }
+}
+
+impl Records<'_> {
+    fn lease(&self) -> TimeDelta {
+        TimeDelta::seconds(i64::from(self.shop.inner.settings.lease_seconds))
+    }
+}
+
+impl From<Delivery> for DeliveryDetails {
+    fn from(Delivery { id, tracking_code, tracking_url, status }: Delivery) -> Self {
+        Self { service_order_id: id, tracking_code, tracking_url, status }
+    }
+}
+
+impl From<DeliveryDetails> for Delivery {
+    fn from(details: DeliveryDetails) -> Self {
+        let DeliveryDetails { service_order_id: id, tracking_code, tracking_url, status } = details;
+        Self { id, tracking_code, tracking_url, status }
+    }
 }

@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::Mode;
+use waybill_client::Claim;
 
 use super::schema::orders;
 use crate::{DeliveryDetails, LocalOrder, LocalOrderId, ShopError, SyncStatus};
@@ -24,14 +25,6 @@ struct OrderRow {
     delivery_status: Option<String>,
     cod_status: Option<String>,
     last_sequence: Option<i64>,
-}
-
-/// The right to send one request for one order.
-pub(crate) struct Claim {
-    /// The number of this attempt. A late attempt recognises by it that another one has taken over.
-    pub(crate) attempt: i32,
-    /// The request body, the same for every attempt.
-    pub(crate) body: String,
 }
 
 /// Stores a confirmed order; `false` when its id is taken.
@@ -62,6 +55,14 @@ pub(crate) async fn find(
 ) -> Result<Option<LocalOrder>, ShopError> {
     let row = orders::table.find(id.as_str()).select(OrderRow::as_select()).first(conn).await.optional()?;
     row.map(OrderRow::into_order).transpose()
+}
+
+/// The request body, the same for every attempt.
+pub(crate) async fn body(
+    conn: &mut AsyncPgConnection,
+    id: &LocalOrderId,
+) -> Result<Option<String>, ShopError> {
+    Ok(orders::table.find(id.as_str()).select(orders::body).first(conn).await.optional()?)
 }
 
 pub(crate) async fn newest(conn: &mut AsyncPgConnection, limit: u32) -> Result<Vec<LocalOrder>, ShopError> {
@@ -133,7 +134,7 @@ pub(crate) async fn claim(
         .get_result(conn)
         .await
         .optional()?;
-    Ok(claimed.map(|(attempt, body)| Claim { attempt, body }))
+    Ok(claimed.map(|(attempt, body)| Claim { attempt: i64::from(attempt), body }))
 }
 
 /// Stores the delivery; `false` when it is already stored, because the stored status may be newer.
@@ -161,12 +162,12 @@ pub(crate) async fn save_created(
 pub(crate) async fn save_failed(
     conn: &mut AsyncPgConnection,
     id: &LocalOrderId,
-    attempt: i32,
+    attempt: i64,
     message: &str,
 ) -> Result<bool, ShopError> {
     let updated = diesel::update(orders::table.find(id.as_str()))
         .filter(orders::sync_status.eq(SyncStatus::Creating.as_str()))
-        .filter(orders::attempts.eq(attempt))
+        .filter(orders::attempts.eq(i32::try_from(attempt).unwrap_or(i32::MAX)))
         .set((orders::sync_status.eq(SyncStatus::Failed.as_str()), orders::sync_error.eq(message)))
         .execute(conn)
         .await?;

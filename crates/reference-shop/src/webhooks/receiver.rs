@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
-use webhook_signature::VerifyError;
+use waybill_client::WebhookError;
+use waybill_client::actix::{read_body, refuse};
+use waybill_client::webhooks::{Secrets, VerifyOptions, verify};
 
 use super::event::WebhookEvent;
 use crate::store::webhooks::{self, Arrival};
@@ -17,10 +18,6 @@ use crate::{Shop, ShopError};
 
 /// The path of the webhook receiver.
 pub const WEBHOOK_PATH: &str = "/api/waybill/webhook";
-
-const BODY_MAX_BYTES: usize = 1024 * 1024;
-/// The time limit for receiving a body.
-const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The state of the route.
 #[derive(Clone)]
@@ -43,18 +40,9 @@ pub(super) fn configure(receiver: Receiver) -> impl FnOnce(&mut web::ServiceConf
 }
 
 async fn receive(receiver: web::Data<Receiver>, request: HttpRequest, payload: web::Payload) -> HttpResponse {
-    let body = match tokio::time::timeout(BODY_TIMEOUT, payload.to_bytes_limited(BODY_MAX_BYTES)).await {
-        Ok(Ok(Ok(body))) => body,
-        Ok(Ok(Err(_))) => {
-            return refuse(StatusCode::BAD_REQUEST, "The body could not be read. Send the webhook again.");
-        }
-        Ok(Err(_)) => return refuse(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large."),
-        Err(_) => {
-            return refuse(
-                StatusCode::REQUEST_TIMEOUT,
-                "The body did not arrive in time. Send the webhook again.",
-            );
-        }
+    let body = match read_body(payload).await {
+        Ok(body) => body,
+        Err(refusal) => return refusal,
     };
     if let Some(status) = receiver.shop.inner.pause.take() {
         return refuse(status, "The shop simulates an outage.");
@@ -76,38 +64,26 @@ async fn receive(receiver: web::Data<Receiver>, request: HttpRequest, payload: w
     }
 }
 
-fn refuse(status: StatusCode, message: &str) -> HttpResponse {
-    HttpResponse::build(status).json(json!({ "message": message }))
-}
-
 /// Why a webhook got 401; only for the shop's log.
 #[derive(Debug, thiserror::Error)]
 enum Refusal {
-    #[error("no signing secret is set")]
+    #[error("no usable signing secret is set")]
     NoSecret,
-    #[error("a signature header is missing")]
-    NoSignature,
     #[error(transparent)]
-    Verify(#[from] VerifyError),
+    Verify(#[from] WebhookError),
 }
 
 impl Receiver {
-    /// Accepts a signature of the shop's secret in either header: during a rotation, the service signs with the old
-    /// secret in `Signature` and with the new one in `Signature-Next`.
     fn verify(&self, request: &HttpRequest, body: &[u8]) -> Result<(), Refusal> {
         let settings = &self.shop.inner.settings;
         let secret = self.shop.webhook_secret().ok_or(Refusal::NoSecret)?;
-        let header = |name| {
-            header_text(request, &format!("{}-{name}", settings.header_prefix)).ok_or(Refusal::NoSignature)
+        let secrets = Secrets::new([secret.expose()]).map_err(|_| Refusal::NoSecret)?;
+        let options = VerifyOptions {
+            header_prefix: settings.header_prefix.clone(),
+            tolerance_seconds: settings.tolerance_seconds,
+            now_seconds: Some(self.shop.inner.clock.now().timestamp()),
         };
-        let timestamp = header("Timestamp")?;
-        let now = self.shop.inner.clock.now().timestamp();
-        let verify = |signature| -> Result<(), Refusal> {
-            let tolerance = settings.tolerance_seconds;
-            Ok(webhook_signature::verify(secret.expose(), timestamp, signature, body, now, tolerance)?)
-        };
-        verify(header("Signature")?)
-            .or_else(|refusal| header("Signature-Next").and_then(verify).map_err(|_| refusal))
+        Ok(verify(body, request.headers(), &secrets, &options)?)
     }
 
     /// Stores the webhook and wakes the worker. Completes even when the sender disconnects.
@@ -144,8 +120,4 @@ impl Receiver {
             .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())))
             .collect()
     }
-}
-
-fn header_text<'a>(request: &'a HttpRequest, name: &str) -> Option<&'a str> {
-    request.headers().get(name)?.to_str().ok()
 }

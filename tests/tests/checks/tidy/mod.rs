@@ -32,14 +32,16 @@ const IMPORTS: &[(&str, &[&str])] = &[
     // webhook-dispatcher and the events feed of order-api render the same bytes.
     ("webhook-body", &["domain", "events"]),
     ("webhook-signature", &[]),
+    // Integrators install it without this repository.
+    ("waybill-client", &[]),
     ("local-stack", &["domain", "settings"]),
     // A sample integrator that uses only the public API and the webhooks, and a demo of the public APIs.
-    ("reference-shop", &["domain", "postgres", "settings", "telemetry", "webhook-signature"]),
+    ("reference-shop", &["domain", "postgres", "settings", "telemetry", "waybill-client"]),
     ("demo", &["domain", "local-stack", "reference-shop", "settings"]),
     // Helpers for tests; no program contains them.
     ("test-kit", &["domain", "internal-api", "local-stack", "settings", "telemetry"]),
 ];
-const NOT_FOR_SERVICES: &[&str] = &["demo", "local-stack", "reference-shop", "test-kit"];
+const NOT_FOR_SERVICES: &[&str] = &["demo", "local-stack", "reference-shop", "test-kit", "waybill-client"];
 
 /// Crates without I/O.
 const PURE: &[&str] = &["domain", "events", "webhook-body", "webhook-signature"];
