@@ -25,6 +25,8 @@ CLIENT_PY := proto-docs/clients/python
 CLIENT_PY_TOOLS := $(TOOLS)/client-python
 CLIENT_PY_INSTALLED := $(CLIENT_PY_TOOLS)/installed
 WITH_CLIENT_TOOLS := PATH="$(abspath $(CLIENT_PY_TOOLS))/bin:$$PATH"
+# The packages for integrators. The local stack serves them at /docs/downloads.
+SDK := target/sdk/.packed
 NEXTEST := $(or $(shell command -v cargo-nextest),$(TOOLS)/nextest/bin/cargo-nextest)
 DENY_OPTIONS := --all-features --config .deny.toml
 
@@ -42,13 +44,13 @@ WARNINGS := $(or $(CARGO_TARGET_DIR),target)/warnings.log
 help: ## This list; the times are for two cores with everything compiled, which takes 6 to 8 minutes
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
 
-run: programs $(PAGES) ## Start everything on this machine, run the demo, and stay up until Ctrl-C
+run: programs $(PAGES) $(SDK) ## Start everything on this machine, run the demo, and stay up until Ctrl-C
 	@exec setpriv --pdeathsig TERM $(PROGRAMS)/demo
 
 reset: toolchain ## Delete the data of `make run`
 	@cargo run --quiet --package local-stack -- reset
 
-test: tests $(PAGES) $(NEXTEST) $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) ## All tests, on their own servers, with the pages in a real browser; P=wallet runs only the tests that a change in wallet can break; 10 min
+test: tests $(PAGES) $(NEXTEST) $(SDK) ## All tests, on their own servers, with the pages in a real browser; P=wallet runs only the tests that a change in wallet can break; 10 min
 	$(WITH_CLIENT_TOOLS) $(PROGRAMS)/local-stack with-servers -- sh tests/run.sh $(PROGRAMS) $(NEXTEST) $(P)
 
 test-unit: tests $(NEXTEST) ## The tests that need no servers; 30 s
@@ -61,16 +63,13 @@ test-long: ## The tests that `make test` leaves out: restores, a rolling upgrade
 test-restore: tests $(NEXTEST) ## Restores from dumps, an outbox of 2,000,000 rows, the packed Rust client, and the tests of the test servers themselves; 5 min
 	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace --profile long
 
-test-pages: programs $(PAGES) ## The portal's pages in a real browser, on their own stack; 3 min
+test-pages: programs $(PAGES) $(SDK) ## The portal's pages in a real browser, on their own stack; 3 min
 	$(PROGRAMS)/with-business -- npm --prefix $(WEB) test
 
 test-sdk: ## The clients for integrators, on their own stack, through a proxy that cuts, delays and refuses; 2 min
 	$(MAKE) test P=clients
 
-sdk: toolchain $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) ## Pack the clients for integrators into target/sdk; 10 s
-	mkdir -p target/sdk
-	npm --prefix $(CLIENT_TS) pack --silent --pack-destination $(abspath target/sdk) $(abspath $(CLIENT_TS))
-	$(CLIENT_PY_TOOLS)/bin/python -m build --wheel --no-isolation --outdir target/sdk $(CLIENT_PY)
+sdk: toolchain $(SDK) ## Pack the clients for integrators into target/sdk; 10 s
 	cargo package --quiet --package waybill-client --no-verify --allow-dirty --target-dir target/sdk/rust
 	mv target/sdk/rust/package/waybill-client-*.crate target/sdk
 	rm -r target/sdk/rust
@@ -223,9 +222,16 @@ $(PAGES): $(NODE_MODULES) $(shell find $(WEB) \( -name node_modules -o -name dis
 	npm --prefix $(WEB) run build
 	@touch $@
 
+$(SDK): $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) $(shell find $(CLIENT_TS) $(CLIENT_PY) \( -name node_modules -o -name dist -o -name __pycache__ \) -prune -o -type f -print)
+	rm -rf target/sdk
+	mkdir -p target/sdk
+	npm --prefix $(CLIENT_TS) pack --silent --pack-destination $(abspath target/sdk) $(abspath $(CLIENT_TS))
+	$(CLIENT_PY_TOOLS)/bin/python -m build --wheel --no-isolation --outdir target/sdk $(CLIENT_PY)
+	@touch $@
+
 # The system packages that each target needs.
 NEEDS := build servers
-run: NEEDS := build node servers
+run: NEEDS := build node python servers
 test: NEEDS := browser build node prometheus python servers
 test-pages: NEEDS := browser build node python servers
 test-unit test-monitoring: NEEDS := build prometheus python servers

@@ -21,11 +21,11 @@ run_pages() {
 }
 
 run_clients() {
-    for language in typescript python; do
+    for part in typescript python guides; do
         {
-            "$programs/with-business" -- sh "proto-docs/clients/$language/test.sh" "$results/$language.xml"
-            echo $? >"$results/$language.status"
-        } 2>&1 | sed -u "s/^/$language: /"
+            "$programs/with-business" -- sh "proto-docs/clients/$part/test.sh" "$results/$part.xml"
+            echo $? >"$results/$part.status"
+        } 2>&1 | sed -u "s/^/$part: /"
     done
 }
 
@@ -52,7 +52,7 @@ portal-web)
 clients)
     run_rust
     run_clients
-    exec python3 tests/report.py "$results" "$begun" rust typescript python
+    exec python3 tests/report.py "$results" "$begun" rust typescript python guides
     ;;
 portal-api)
     run_rust
@@ -62,13 +62,13 @@ portal-api)
 order-api)
     run_rust
     run_clients
-    exec python3 tests/report.py "$results" "$begun" rust typescript python
+    exec python3 tests/report.py "$results" "$begun" rust typescript python guides
     ;;
 '')
     run_rust
     run_pages
     run_clients
-    exec python3 tests/report.py "$results" "$begun" rust pages typescript python
+    exec python3 tests/report.py "$results" "$begun" rust pages typescript python guides
     ;;
 *)
     run_rust

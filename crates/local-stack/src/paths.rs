@@ -26,6 +26,12 @@ pub(crate) fn built_pages() -> Option<PathBuf> {
     pages.join("index.html").is_file().then_some(pages)
 }
 
+/// The directory of the packages for integrators, if they are packed.
+pub(crate) fn packed_clients() -> Option<PathBuf> {
+    let packed = target().join("sdk");
+    packed.is_dir().then_some(packed)
+}
+
 fn target() -> PathBuf {
     checkout().join("target")
 }

@@ -1,6 +1,7 @@
 //! The settings of order-api.
 
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use chassis::{Sections, ServiceSettings};
@@ -33,6 +34,8 @@ pub struct OrderApiSettings {
     pub telemetry: Telemetry,
     pub public: Public,
     #[serde(default)]
+    pub docs: Docs,
+    #[serde(default)]
     pub fleet: Fleet,
     #[serde(default)]
     pub limits: Limits,
@@ -50,6 +53,15 @@ pub struct Public {
     #[serde(default)]
     #[schemars(transform = settings::origin)]
     pub portal_url: Option<Url>,
+}
+
+/// The documentation of the API (`WAYBILL_DOCS__…`).
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(default)]
+pub struct Docs {
+    /// The folder of the packages for integrators, which `/docs/downloads` serves; the container image sets it. If unset or
+    /// empty, that page refers integrators to you: `make sdk` packs them.
+    pub downloads: Option<PathBuf>,
 }
 
 /// The driver system (`WAYBILL_FLEET__…`).

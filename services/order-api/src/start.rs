@@ -22,7 +22,7 @@ use crate::order_events::OrderEvents;
 use crate::order_writer::OrderWriter;
 use crate::rate_limits::{RateLimits, TrackingLimit};
 use crate::retry_evidence::RetryEvidence;
-use crate::routes::{self, Description};
+use crate::routes::{self, Description, Packages};
 use crate::settings::OrderApiSettings;
 use crate::state::State;
 use crate::workers;
@@ -48,7 +48,8 @@ pub fn start(settings: &OrderApiSettings, mut chassis: Chassis) -> anyhow::Resul
     chassis.consume("cache-invalidation", CacheInvalidation::queue(), INVALIDATIONS_AT_ONCE, consumer);
 
     let (public_url, portal_url) = (&settings.public.url, settings.public.portal_url.as_ref());
-    let description = actix::Data::new(Description::new(&settings.brand, public_url, portal_url));
+    let packages = settings.docs.downloads.as_deref().map(Packages::load).transpose()?.unwrap_or_default();
+    let description = actix::Data::new(Description::new(&settings.brand, public_url, portal_url, packages));
     let (data, token) = (actix::Data::from(state), actix::Data::new(settings.internal.clone()));
     let public = {
         let data = data.clone();

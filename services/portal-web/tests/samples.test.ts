@@ -9,7 +9,7 @@ import { VERIFYING } from "../src/pages/webhooks/verifying";
 
 const SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const BODY = '{"event":"order.delivered","note":"Café ☕"}\n';
-const GUIDE = new URL("../../../proto-docs/integrators/webhooks.md", import.meta.url);
+const GUIDE = new URL("../../../proto-docs/integrators/webhook-reference.md", import.meta.url);
 
 interface Case {
   name: string;

@@ -158,11 +158,15 @@ fn own_settings(
         Service::OrderApi => {
             let portal =
                 kept.ports.of(Service::PortalApi)?.public.context("portal-api has a public listener")?;
-            launch
+            let launch = launch
                 .variable("WAYBILL_FLEET__TOKEN", &kept.secrets.fleet_token)
                 .variable("WAYBILL_LIMITS__REQUESTS_PER_SECOND", "2000")
                 .variable("WAYBILL_LIMITS__PER_ADDRESS", "false")
-                .variable("WAYBILL_PUBLIC__PORTAL_URL", format!("http://127.0.0.1:{portal}"))
+                .variable("WAYBILL_PUBLIC__PORTAL_URL", format!("http://127.0.0.1:{portal}"));
+            match paths::packed_clients() {
+                Some(folder) => launch.variable("WAYBILL_DOCS__DOWNLOADS", folder),
+                None => launch,
+            }
         }
         Service::PortalApi => portal_settings(directory, kept, launch)?,
         Service::WebhookDispatcher => launch

@@ -54,12 +54,14 @@ pub fn public(config: &mut ServiceConfig) {
         .service(resource("/v1/tracking/{code}").route(get().to(tracking::json)))
         .service(resource("/track/{code}").route(get().to(tracking::page)))
         .service(resource("/docs").route(get().to(docs::page)))
+        .service(resource("/docs/downloads").route(get().to(docs::downloads::list)))
+        .service(resource("/docs/downloads/{file}").route(get().to(docs::downloads::file)))
         .service(resource("/docs/{guide}").route(get().to(docs::guide)))
         .service(resource("/v1/openapi.json").route(get().to(docs::json)));
 }
 
 /// The description of the API, for the public listener.
-pub use docs::Description;
+pub use docs::{Description, Packages};
 
 /// The OpenAPI document for the service at `public_url`, in the format of `proto-docs/openapi/`.
 ///

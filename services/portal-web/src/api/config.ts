@@ -1,4 +1,5 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
+import { version } from "../../package.json";
 import { setRegion } from "../format/region";
 import { answer, api } from "./client";
 import type { PortalConfig } from "./types";
@@ -27,9 +28,26 @@ export const configQuery = queryOptions({
 });
 
 /** order-api serves the documentation next to the API. */
-export function docsUrl({ apiBaseUrl }: PortalConfig, guide?: "webhooks"): string {
+export function docsUrl(
+  { apiBaseUrl }: PortalConfig,
+  page?: "downloads" | "webhook-reference" | "webhooks",
+): string {
   const docs = apiBaseUrl.replace(/\/v1$/, "/docs");
-  return guide ? `${docs}/${guide}` : docs;
+  return page ? `${docs}/${page}` : docs;
+}
+
+/** The addresses of the packages for integrators. They have the version of the service. */
+export interface ClientPackages {
+  npm: string;
+  python: string;
+}
+
+export function clientPackages(config: PortalConfig): ClientPackages {
+  const downloads = docsUrl(config, "downloads");
+  return {
+    npm: `${downloads}/waybill-client-${version}.tgz`,
+    python: `${downloads}/waybill-${version}-py3-none-any.whl`,
+  };
 }
 
 export function useConfig(): PortalConfig {

@@ -37,7 +37,7 @@ const status = () => page.getByRole("status", { name: "Endpoint status" });
 test("the portal and the documentation link to each other", async () => {
   await page.goto(endpoint);
   await page.getByRole("link", { name: "API documentation" }).click();
-  await page.locator('a[href="/docs/webhooks"]').click();
+  await page.locator('a[href="/docs/webhook-reference"]').click();
   await page.getByRole("heading", { name: "Verifying" }).waitFor();
   await page.getByRole("link", { name: "Portal", exact: true }).click();
   await page.getByRole("link", { name: "API documentation" }).waitFor();

@@ -1,4 +1,4 @@
-//! `GET /docs/{guide}`: the guides for integrators, with the header names of this installation.
+//! `GET /docs/{guide}`: the guides for integrators, with the address and the header names of this installation.
 
 use askama::Template;
 use settings::Brand;
@@ -9,20 +9,16 @@ use super::prose::{Prose, prose};
 
 /// The last path segment, the title and the text of each guide.
 const GUIDES: [(&str, &str, &str); 9] = [
-    ("quick-start", "Quick start", include_str!("../../../../../proto-docs/integrators/quick-start.md")),
-    (
-        "sdk-first-order",
-        "Your first order with the SDK",
-        include_str!("../../../../../proto-docs/integrators/sdk-first-order.md"),
-    ),
-    (
-        "local-webhooks",
-        "Webhooks on your machine",
-        include_str!("../../../../../proto-docs/integrators/local-webhooks.md"),
-    ),
-    ("go-live", "Go-live guide", include_str!("../../../../../proto-docs/integrators/go-live.md")),
+    ("first-order", "Your first order", include_str!("../../../../../proto-docs/integrators/first-order.md")),
     ("webhooks", "Webhooks", include_str!("../../../../../proto-docs/integrators/webhooks.md")),
+    ("never-twice", "Never twice", include_str!("../../../../../proto-docs/integrators/never-twice.md")),
     ("catching-up", "Catching up", include_str!("../../../../../proto-docs/integrators/catching-up.md")),
+    ("go-live", "Going live", include_str!("../../../../../proto-docs/integrators/go-live.md")),
+    (
+        "webhook-reference",
+        "Webhook reference",
+        include_str!("../../../../../proto-docs/integrators/webhook-reference.md"),
+    ),
     (
         "test-orders",
         "Test orders and timeline",
@@ -38,6 +34,8 @@ const GUIDES: [(&str, &str, &str); 9] = [
 
 /// The header prefix in the texts of the guides. An installation may use another one.
 const PREFIX: &str = "Service";
+/// The address in the texts of the guides.
+const ORIGIN: &str = "https://api.delivery.example";
 
 #[derive(Template)]
 #[template(path = "guide.html")]
@@ -63,8 +61,10 @@ pub(super) fn list() -> Vec<(&'static str, &'static str)> {
 /// When the template cannot be filled.
 pub(super) fn render(
     brand: &Brand,
+    public_url: &Url,
     portal: Option<&Url>,
 ) -> Result<Vec<(&'static str, String)>, askama::Error> {
+    let origin = public_url.as_str().trim_end_matches('/');
     let pages = GUIDES.iter().map(|(name, title, text)| {
         let page = Page {
             brand: &brand.name,
@@ -74,7 +74,7 @@ pub(super) fn render(
             title,
             name,
             guides: list(),
-            prose: prose(&with_prefix(text, &brand.header_prefix)),
+            prose: prose(&with_prefix(&text.replace(ORIGIN, origin), &brand.header_prefix)),
         };
         Ok((*name, page.render()?))
     });

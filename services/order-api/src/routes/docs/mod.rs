@@ -1,6 +1,8 @@
-//! `GET /docs`, `GET /docs/{guide}` and `GET /v1/openapi.json`: the documentation of the API. Each page is one
-//! self-contained file without JavaScript, and its content security policy allows no script.
+//! `GET /docs`, `GET /docs/{guide}`, `GET /docs/downloads` and `GET /v1/openapi.json`: the documentation of the API and
+//! the packages for integrators. Each page is one self-contained file without JavaScript, and its content security
+//! policy allows no script.
 
+pub(super) mod downloads;
 mod fields;
 mod guides;
 mod page;
@@ -21,6 +23,8 @@ use settings::Brand;
 use url::Url;
 use web::ApiError;
 
+pub use downloads::Packages;
+
 use super::openapi;
 
 /// Rendered at the first request, so that it does not delay the start, and unchanged afterwards.
@@ -28,6 +32,7 @@ pub struct Description {
     brand: Brand,
     public_url: Url,
     portal_url: Option<Url>,
+    packages: Packages,
     rendered: OnceLock<Rendered>,
 }
 
@@ -36,16 +41,18 @@ pub(super) struct Rendered {
     pub(super) page: String,
     /// The pages of the guides by name.
     pub(super) guides: Vec<(&'static str, String)>,
+    pub(super) downloads: String,
     policy: String,
 }
 
 impl Description {
     /// The pages link to the portal if its address is set.
-    pub fn new(brand: &Brand, public_url: &Url, portal_url: Option<&Url>) -> Self {
+    pub fn new(brand: &Brand, public_url: &Url, portal_url: Option<&Url>, packages: Packages) -> Self {
         Self {
             brand: brand.clone(),
             public_url: public_url.clone(),
             portal_url: portal_url.cloned(),
+            packages,
             rendered: OnceLock::new(),
         }
     }
@@ -54,7 +61,7 @@ impl Description {
         if let Some(rendered) = self.rendered.get() {
             return Ok(rendered);
         }
-        let rendered = Rendered::new(&self.brand, &self.public_url, self.portal_url.as_ref());
+        let rendered = Rendered::new(&self.brand, &self.public_url, self.portal_url.as_ref(), &self.packages);
         let rendered = rendered.map_err(ApiError::internal)?;
         Ok(self.rendered.get_or_init(|| rendered))
     }
@@ -63,17 +70,24 @@ impl Description {
 impl Rendered {
     /// # Errors
     /// When the document or its page cannot be rendered. Tests rule that out.
-    pub(super) fn new(brand: &Brand, public_url: &Url, portal_url: Option<&Url>) -> anyhow::Result<Self> {
+    pub(super) fn new(
+        brand: &Brand,
+        public_url: &Url,
+        portal_url: Option<&Url>,
+        packages: &Packages,
+    ) -> anyhow::Result<Self> {
         let document = openapi::document(brand, public_url)?;
         let page =
             page::render(&brand.name, portal_url, &document).context("the page of the API's description")?;
-        let guides = guides::render(brand, portal_url).context("the guides")?;
+        let guides = guides::render(brand, public_url, portal_url).context("the guides")?;
+        let downloads = downloads::render(&brand.name, public_url, portal_url, packages)
+            .context("the page of the downloads")?;
         let policy = format!(
             "default-src 'none'; style-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'; \
              frame-ancestors 'none'",
             page::style_hash()
         );
-        Ok(Self { document: document.pretty(), page, guides, policy })
+        Ok(Self { document: document.pretty(), page, guides, downloads, policy })
     }
 }
 

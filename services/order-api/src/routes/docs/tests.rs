@@ -6,13 +6,13 @@ use std::path::Path;
 use settings::Brand;
 use url::Url;
 
-use super::Rendered;
+use super::{Packages, Rendered};
 
 fn rendered() -> Rendered {
     let brand = Brand { name: "Acme".into(), header_prefix: "Acme-Go".into(), ..Brand::default() };
     let [own, portal] =
         ["https://api.acme.example", "https://portal.acme.example"].map(|url| Url::parse(url).unwrap());
-    Rendered::new(&brand, &own, Some(&portal)).unwrap()
+    Rendered::new(&brand, &own, Some(&portal), &Packages::default()).unwrap()
 }
 
 #[test]
@@ -27,25 +27,14 @@ fn every_guide_of_the_repository_is_served() {
 }
 
 #[test]
-fn the_quick_start_verifies_as_the_webhooks_guide_does() {
-    let [quick_start, webhooks] = ["quick-start", "webhooks"].map(|guide| {
-        let file = format!("../../proto-docs/integrators/{guide}.md");
-        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap()
-    });
-    let (_, code) = webhooks.split_once("```js\n").unwrap();
-    let (code, _) = code.split_once("\n```").unwrap();
-    let (_, verify) = code.split_once("\n\n").unwrap();
-    assert!(quick_start.contains(verify));
-}
-
-#[test]
 fn pages_name_this_installation_s_headers_and_run_nothing() {
     let rendered = rendered();
-    let (_, webhooks) = rendered.guides.iter().find(|(name, _)| *name == "webhooks").unwrap();
+    let (_, reference) = rendered.guides.iter().find(|(name, _)| *name == "webhook-reference").unwrap();
     for part in ["Acme-Go-Signature-Next", "'acme-go-timestamp'", "<h2 id=\"retries-order-duplicates\">"] {
-        assert!(webhooks.contains(part), "{part}");
+        assert!(reference.contains(part), "{part}");
     }
-    for page in rendered.guides.iter().map(|(_, page)| page).chain([&rendered.page]) {
+    for page in rendered.guides.iter().map(|(_, page)| page).chain([&rendered.page, &rendered.downloads]) {
+        assert!(!page.contains("api.delivery.example"));
         assert!(!page.contains("Service-") && !page.contains("service-timestamp"));
         assert!(!page.contains("<script") && !page.contains("style=") && !page.contains("src="));
         assert!(page.contains("href=\"https://portal.acme.example/\""));
@@ -56,12 +45,12 @@ fn pages_name_this_installation_s_headers_and_run_nothing() {
 fn links_lead_to_existing_pages_and_chapters() {
     let rendered = rendered();
     let page_of = |name: &str| {
-        let guides = rendered.guides.iter().find(|(guide, _)| *guide == name);
-        guides.map(|(_, page)| page)
+        let guide = rendered.guides.iter().find(|(guide, _)| *guide == name).map(|(_, page)| page);
+        guide.or_else(|| (name == "downloads").then_some(&rendered.downloads))
     };
     let mut seen = 0;
-    for (name, page) in rendered.guides.iter().map(|(name, page)| (*name, page)).chain([("", &rendered.page)])
-    {
+    let others = [("", &rendered.page), ("downloads", &rendered.downloads)];
+    for (name, page) in rendered.guides.iter().map(|(name, page)| (*name, page)).chain(others) {
         for link in page.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap_or_default()) {
             assert!(!link.contains(".md"), "{name}: {link}");
             let (path, anchor) = link.split_once('#').unwrap_or((link, ""));

@@ -10,7 +10,7 @@ use strum::VariantArray;
 use super::components::is_of_a_request;
 use super::samples::SMALLEST;
 use super::*;
-use crate::routes::docs::Rendered;
+use crate::routes::docs::{Packages, Rendered};
 use crate::routes::order_body;
 
 const KEPT: &str = include_str!("../../../../../proto-docs/openapi/order-api.json");
@@ -132,7 +132,8 @@ fn every_route_is_described_and_nothing_else() {
         .collect();
     let mut routes = routes_of_the_table();
     // The description itself.
-    for itself in ["/docs", "/docs/{guide}", "/v1/openapi.json"] {
+    for itself in ["/docs", "/docs/downloads", "/docs/downloads/{file}", "/docs/{guide}", "/v1/openapi.json"]
+    {
         assert!(routes.remove(&("get".to_owned(), itself.to_owned())), "{itself}");
     }
     assert_eq!(routes, described);
@@ -330,7 +331,9 @@ fn each_kind_of_webhook_has_a_schema_and_new_kinds_are_let_in() {
 #[test]
 fn the_page_shows_every_operation_in_the_operator_s_name() {
     let brand = Brand { name: "Acme <Söhne>".into(), ..Brand::default() };
-    let rendered = Rendered::new(&brand, &Url::parse("https://go.acme.example/").unwrap(), None).unwrap();
+    let rendered =
+        Rendered::new(&brand, &Url::parse("https://go.acme.example/").unwrap(), None, &Packages::default())
+            .unwrap();
     let page = rendered.page;
     assert!(page.contains("<title>Acme &#60;Söhne&#62; API</title>"), "{}", &page[..400]);
     each(&as_value(&made())["paths"], &mut |value| {

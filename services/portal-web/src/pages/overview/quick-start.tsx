@@ -1,47 +1,55 @@
-import { Button, PasswordInput, Skeleton, Stack, Tabs, Text } from "@mantine/core";
+import { Anchor, Button, PasswordInput, Skeleton, Stack, Tabs, Text } from "@mantine/core";
 import { useDisclosure, useLocalStorage } from "@mantine/hooks";
 import { type ReactNode, useState } from "react";
+import { Link } from "react-router-dom";
 import { useApiKeys } from "../../api/api-keys";
-import { useConfig } from "../../api/config";
+import { clientPackages, docsUrl, useConfig } from "../../api/config";
 import { useHasRole } from "../../app/session";
 import { CodeBlock, InlineCode } from "../../components/code-block";
 import { Section } from "../../components/section";
 import { CreateKeyDialog } from "../api-keys/create-key-dialog";
 import { keyState, maskedKey } from "../api-keys/key-state";
 import classes from "./quick-start.module.css";
-import { SNIPPETS } from "./snippets";
+import { LISTEN, SNIPPETS, type SnippetInput } from "./snippets";
 import { useReference } from "./use-reference";
 
-/** The first test order: a key, a ready-to-run request, and its result. */
+/** The first test order: a key, a ready-to-run request, its result, and its webhooks. */
 export function QuickStart() {
-  const { apiBaseUrl, keySegment } = useConfig();
+  const config = useConfig();
   const { reference, next } = useReference();
   const [apiKey, setApiKey] = useState("");
-  const prefix = `sk_test_${keySegment}_`;
-  const input = { apiBaseUrl, reference, apiKey: apiKey.trim() || `${prefix}REPLACE_WITH_YOUR_KEY` };
+  const prefix = `sk_test_${config.keySegment}_`;
+  const input = {
+    apiBaseUrl: config.apiBaseUrl,
+    packages: clientPackages(config),
+    reference,
+    apiKey: apiKey.trim() || `${prefix}REPLACE_WITH_YOUR_KEY`,
+  };
   return (
     <Section
       id="quick-start"
       title="Quick start"
-      description="Your first test order in three steps. It is free and gets no driver."
+      description="Your first test order and its webhooks in four steps. It is free and gets no driver."
     >
       <ol className={classes.steps}>
         <Step title="Get a Test key">
           <KeyStep prefix={prefix} apiKey={apiKey} onApiKey={setApiKey} />
         </Step>
         <Step title="Send the request from your backend">
-          <Snippets input={input} />
+          <Snippets input={input} downloads={docsUrl(config, "downloads")} />
         </Step>
         <Step title="Check the result">
           <Text c="dimmed">
-            The response is 201 with an <InlineCode>id</InlineCode> and a{" "}
-            <InlineCode>trackingCode</InlineCode>, and “Connection Test” above changes to Connected. Send the
-            request again: you get the same order, because the <InlineCode>Idempotency-Key</InlineCode> is the
-            same. This makes retries safe.
+            The response contains an <InlineCode>id</InlineCode> and a <InlineCode>trackingUrl</InlineCode>,
+            and “Connection Test” above changes to Connected. Send the request again: you get the same order,
+            because the <InlineCode>Idempotency-Key</InlineCode> is the same. This makes retries safe.
           </Text>
           <Button variant="default" size="xs" mt="xs" onClick={next}>
             Use a new reference
           </Button>
+        </Step>
+        <Step title="Receive webhooks on your machine">
+          <ListenStep input={input} guide={docsUrl(config, "webhooks")} />
         </Step>
       </ol>
     </Section>
@@ -111,8 +119,13 @@ function KeyStep({ prefix, apiKey, onApiKey }: KeyStepProps) {
   );
 }
 
-function Snippets({ input }: { input: { apiBaseUrl: string; apiKey: string; reference: string } }) {
-  const [language, setLanguage] = useLocalStorage({ key: "quick-start-language", defaultValue: "curl" });
+/** The language of both tabs. */
+function useLanguage() {
+  return useLocalStorage({ key: "quick-start-language", defaultValue: "curl" });
+}
+
+function Snippets({ input, downloads }: { input: SnippetInput; downloads: string }) {
+  const [language, setLanguage] = useLanguage();
   return (
     <Tabs
       value={language}
@@ -127,11 +140,66 @@ function Snippets({ input }: { input: { apiBaseUrl: string; apiKey: string; refe
           </Tabs.Tab>
         ))}
       </Tabs.List>
-      {SNIPPETS.map(({ id, label, file, write }) => (
+      {SNIPPETS.map(({ id, label, file, write, install }) => (
         <Tabs.Panel key={id} value={id} pt="sm">
-          <CodeBlock code={write(input)} label={`the request in ${label}`} title={file} />
+          <Stack gap="xs">
+            {install && (
+              <CodeBlock
+                code={install(input)}
+                label={`the installation of the package for ${label}`}
+                title="Terminal"
+              />
+            )}
+            <CodeBlock code={write(input)} label={`the request in ${label}`} title={file} />
+            {install && (
+              <Text c="dimmed">
+                The package comes from <Anchor href={downloads}>this service</Anchor> and has its version.
+              </Text>
+            )}
+          </Stack>
         </Tabs.Panel>
       ))}
     </Tabs>
+  );
+}
+
+/** Brings the webhooks of test orders to a receiver on the integrator's machine. */
+function ListenStep({ input, guide }: { input: SnippetInput; guide: string }) {
+  const [language, setLanguage] = useLanguage();
+  const shown = LISTEN.some(({ id }) => id === language) ? language : "node";
+  return (
+    <Stack gap="xs">
+      <Text c="dimmed">
+        These commands forward the events of your test orders to a URL on your machine, signed like webhooks.
+        You need no tunnel and no endpoint. <Anchor href={guide}>The guide</Anchor> has a receiver to start
+        with.
+      </Text>
+      <Tabs value={shown} onChange={(value) => value && setLanguage(value)} keepMounted={false}>
+        <Tabs.List aria-label="Program" className={classes.tabs}>
+          {LISTEN.map(({ id, label }) => (
+            <Tabs.Tab key={id} value={id}>
+              {label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {LISTEN.map(({ id, label, write }) => (
+          <Tabs.Panel key={id} value={id} pt="sm">
+            <CodeBlock
+              code={write(input)}
+              label={`the commands that forward webhooks with ${label}`}
+              title="Terminal"
+            />
+          </Tabs.Panel>
+        ))}
+      </Tabs>
+      <Text c="dimmed">
+        Wait for <InlineCode>Ready</InlineCode>. Then open your order under{" "}
+        <Anchor component={Link} to="/orders?mode=test">
+          Orders
+        </Anchor>{" "}
+        and simulate its delivery. Each step arrives as a webhook.{" "}
+        <InlineCode>listen --print-secret</InlineCode> prints the secret that verifies it.
+      </Text>
+    </Stack>
   );
 }

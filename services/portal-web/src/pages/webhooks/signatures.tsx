@@ -43,8 +43,8 @@ export function Signatures({ endpoint }: { endpoint: Endpoint }) {
           Then respond with 2xx and process the event afterwards. Store the <Code>id</Code> of each processed
           event: an event can arrive twice. Libraries for Standard Webhooks can verify{" "}
           <Code>webhook-signature</Code> instead.{" "}
-          <Anchor href={docsUrl(config, "webhooks")}>The guide</Anchor> explains retries, the order of events
-          and secret rotation.
+          <Anchor href={docsUrl(config, "webhook-reference")}>The guide</Anchor> explains retries, the order
+          of events and secret rotation.
         </Text>
       </Section>
       {canEdit && <SignatureCheck endpoint={endpoint} />}

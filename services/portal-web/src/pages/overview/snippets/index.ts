@@ -1,18 +1,27 @@
 import { curl } from "./curl";
 import { java } from "./java";
-import { node } from "./node";
+import { installNode, node } from "./node";
 import type { SnippetInput } from "./order";
 import { php } from "./php";
-import { python } from "./python";
+import { installPython, python } from "./python";
 
+export { LISTEN } from "./listen";
 export type { SnippetInput };
 
+interface Snippet {
+  id: string;
+  label: string;
+  file: string;
+  write: (input: SnippetInput) => string;
+  /** The commands that install the package. */
+  install?: (input: SnippetInput) => string;
+}
+
 /** The same request in each language. Each sample runs as it is, once it has a key. */
-export const SNIPPETS: { id: string; label: string; file: string; write: (input: SnippetInput) => string }[] =
-  [
-    { id: "curl", label: "curl", file: "Terminal", write: curl },
-    { id: "node", label: "Node.js", file: "place-order.mjs", write: node },
-    { id: "python", label: "Python", file: "place_order.py", write: python },
-    { id: "php", label: "PHP", file: "place-order.php", write: php },
-    { id: "java", label: "Java", file: "PlaceOrder.java", write: java },
-  ];
+export const SNIPPETS: Snippet[] = [
+  { id: "curl", label: "curl", file: "Terminal", write: curl },
+  { id: "node", label: "TypeScript", file: "place-order.mjs", write: node, install: installNode },
+  { id: "python", label: "Python", file: "place_order.py", write: python, install: installPython },
+  { id: "php", label: "PHP", file: "place-order.php", write: php },
+  { id: "java", label: "Java", file: "PlaceOrder.java", write: java },
+];

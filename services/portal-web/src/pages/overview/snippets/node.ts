@@ -1,4 +1,8 @@
-import { orderJson, type SnippetInput } from "./order";
+import { indent, orderJson, type SnippetInput } from "./order";
+
+export function installNode({ packages }: SnippetInput): string {
+  return `npm init --yes\nnpm install ${packages.npm}`;
+}
 
 /** JSON with unquoted keys, in JavaScript's usual style. */
 function literal(json: string): string {
@@ -6,20 +10,15 @@ function literal(json: string): string {
 }
 
 export function node({ apiBaseUrl, apiKey, reference }: SnippetInput): string {
-  return `// Save as place-order.mjs, then run: node place-order.mjs (Node.js 18 or later)
-const apiKey = process.env.DELIVERY_API_KEY ?? "${apiKey}";
+  return `// Save as place-order.mjs, then run: node place-order.mjs (Node.js 20.3 or later)
+import { Waybill } from "@waybill/client";
 
-const order = ${literal(orderJson(reference))};
+const apiKey = process.env.WAYBILL_API_KEY ?? "${apiKey}";
+const waybill = new Waybill({ apiKey, baseUrl: "${apiBaseUrl}" });
 
-const response = await fetch("${apiBaseUrl}/integration/orders", {
-  method: "POST",
-  headers: {
-    Authorization: \`Bearer \${apiKey}\`,
-    "Idempotency-Key": order.orderReference,
-    "Content-Type": "application/json",
-  },
-  body: JSON.stringify(order),
-});
-
-console.log(response.status, await response.json());`;
+const order = await waybill.orders.create(
+  ${indent(literal(orderJson(reference)), "  ")},
+  { idempotencyKey: "${reference}" },
+);
+console.log(order.id, order.trackingUrl);`;
 }

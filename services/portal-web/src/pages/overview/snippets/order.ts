@@ -1,5 +1,9 @@
+import type { ClientPackages } from "../../../api/config";
+
 /** The values that a sample needs. */
 export interface SnippetInput {
+  /** The addresses of the packages. */
+  packages: ClientPackages;
   /** The integrators' base, ending in `/v1`. */
   apiBaseUrl: string;
   /** The full key, or a placeholder. */

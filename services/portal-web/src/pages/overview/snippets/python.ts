@@ -1,30 +1,21 @@
-import { orderJson, type SnippetInput } from "./order";
+import { indent, orderJson, type SnippetInput } from "./order";
+
+export function installPython({ packages }: SnippetInput): string {
+  return `python3 -m venv venv\nvenv/bin/pip install ${packages.python}`;
+}
 
 export function python({ apiBaseUrl, apiKey, reference }: SnippetInput): string {
-  return `# Save as place_order.py, then run: python3 place_order.py (nothing to install)
-import json
+  return `# Save as place_order.py, then run: venv/bin/python place_order.py (Python 3.9 or later)
 import os
-import urllib.error
-import urllib.request
 
-api_key = os.environ.get("DELIVERY_API_KEY", "${apiKey}")
+from waybill import Waybill
 
-order = ${orderJson(reference)}
+api_key = os.environ.get("WAYBILL_API_KEY", "${apiKey}")
+waybill = Waybill(api_key, "${apiBaseUrl}")
 
-request = urllib.request.Request(
-    "${apiBaseUrl}/integration/orders",
-    data=json.dumps(order).encode(),
-    headers={
-        "Authorization": f"Bearer {api_key}",
-        "Idempotency-Key": order["orderReference"],
-        "Content-Type": "application/json",
-    },
-    method="POST",
+created = waybill.orders.create(
+    ${indent(orderJson(reference), "    ")},
+    idempotency_key="${reference}",
 )
-
-try:
-    with urllib.request.urlopen(request) as response:
-        print(response.status, json.load(response))
-except urllib.error.HTTPError as refused:
-    print(refused.code, json.load(refused))`;
+print(created.order["id"], created.order["trackingUrl"])`;
 }

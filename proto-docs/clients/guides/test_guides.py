@@ -1,0 +1,76 @@
+"""Every code block of the guides and READMEs runs, in an empty folder, with the packages that the stack serves."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import psycopg
+import pytest
+from blocks import CLIENTS, not_run, runs
+from reader import Reader
+
+REPOSITORY = CLIENTS.parents[1]
+
+
+def test_no_block_is_left_out() -> None:
+    assert not_run() == []
+
+
+def test_versions_are_the_same() -> None:
+    """The portal and the guides name the files of the packages."""
+    npm, portal = (
+        json.loads((REPOSITORY / folder / "package.json").read_text("utf-8"))["version"]
+        for folder in ("proto-docs/clients/typescript", "services/portal-web")
+    )
+    wheel = re.findall(r'"(.+)"', (CLIENTS / "python/src/waybill/_version.py").read_text("utf-8"))
+    assert [npm, portal, *wheel] == [npm] * 3
+
+
+@pytest.mark.parametrize("name", runs())
+def test_runs(name: str, tmp_path: Path) -> None:
+    language, blocks = runs()[name]
+    with new_database() as database:
+        reader = Reader(tmp_path, os.environ["ORDER_API"], new_test_key(name), database, free_port())
+        with reader.following():
+            for block in blocks:
+                reader.take(block)
+        reader.check_types(language)
+
+
+def new_test_key(name: str) -> str:
+    """Of a business of its own, so that its orders have the numbers of the guide."""
+    portal = os.environ["PORTAL"]
+    with httpx.Client(base_url=f"{portal}/v1/portal", headers={"origin": portal}) as caller:
+        email = f"{uuid.uuid4().hex}@shop.example"
+        account = {"businessName": name, "email": email, "password": "a long enough secret"}
+        caller.post("/accounts", json=account).raise_for_status()
+        created = caller.post("/api-keys", json={"mode": "test", "name": "guides"}).raise_for_status()
+        return str(created.json()["key"])
+
+
+@contextmanager
+def new_database() -> Iterator[str]:
+    servers = json.loads(Path(os.environ["WAYBILL_TEST_SERVERS"]).read_text("utf-8"))
+    postgres = servers["postgres"]
+    server = f"postgres://waybill_admin:{postgres['password']}@127.0.0.1:{postgres['port']}"
+    name = f"guides_{uuid.uuid4().hex}"
+    with psycopg.connect(f"{server}/postgres", autocommit=True) as admin:
+        admin.execute(f"CREATE DATABASE {name}".encode())
+        try:
+            yield f"{server}/{name}"
+        finally:
+            admin.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])

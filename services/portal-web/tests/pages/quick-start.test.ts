@@ -1,0 +1,180 @@
+// The quick start as a user follows it: its samples are read from the page and run in an empty folder.
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openBrowser, screenshot, type Visitor, visit } from "../support/browser";
+import { newBusiness, newTestKey } from "../support/business";
+import { indicator } from "../support/pages";
+import { Receiver } from "../support/receiver";
+import { stack } from "../support/stack";
+import { until } from "../support/until";
+
+const run = promisify(execFile);
+const LANGUAGES = [
+  { label: "curl", command: "sh", parameters: [] },
+  { label: "TypeScript", command: "node", parameters: [] },
+  { label: "Python", command: "venv/bin/python", parameters: [] },
+  { label: "PHP", command: "php", parameters: [] },
+  { label: "Java", command: "java", parameters: [] },
+];
+
+let browser: Browser;
+let receiver: Receiver;
+let visitor: Visitor;
+let page: Page;
+let key: string;
+let folder: string;
+let env: NodeJS.ProcessEnv;
+
+beforeAll(async () => {
+  browser = await openBrowser();
+  receiver = await Receiver.start();
+  visitor = await visit(browser);
+  page = visitor.page;
+  await newBusiness(visitor, "Quick starter");
+  key = await newTestKey(visitor);
+  folder = await mkdtemp(join(tmpdir(), "quick-start-"));
+  // The packages come from the stack alone.
+  env = { PATH: process.env.PATH, HOME: folder, npm_config_audit: "false", PIP_NO_INDEX: "1" };
+  await page.goto("/#quick-start");
+  await page.getByLabel("Insert your key into the code below").fill(key);
+});
+afterAll(async () => {
+  await browser.close();
+  await receiver.stop();
+  await rm(folder, { recursive: true });
+});
+
+/** The text of a sample, as its copy button copies it. */
+async function sample(label: string): Promise<string> {
+  await page.getByRole("button", { name: `Copy ${label}`, exact: true }).click();
+  return page.evaluate(() => navigator.clipboard.readText());
+}
+
+async function choose(list: string, tab: string): Promise<void> {
+  await page.getByRole("tablist", { name: list }).getByRole("tab", { name: tab, exact: true }).click();
+}
+
+async function isInstalled(command: string): Promise<boolean> {
+  const folders = (process.env.PATH ?? "").split(delimiter);
+  const lists = await Promise.all(folders.map((one) => readdir(one).catch(() => [] as string[])));
+  return command.includes("/") || lists.some((names) => names.includes(command));
+}
+
+describe("the request", () => {
+  test("has a tab for each language of this test", async () => {
+    const tabs = page.getByRole("tablist", { name: "Language" }).getByRole("tab");
+    expect(await tabs.allInnerTexts()).toEqual(LANGUAGES.map(({ label }) => label));
+  });
+
+  for (const { label, command, parameters } of LANGUAGES) {
+    test(`creates the order once: ${label}`, async ({ skip }) => {
+      // `make test` installs the first three.
+      if (["php", "java"].includes(command) && !(await isInstalled(command))) skip();
+      await choose("Language", label);
+      if (["TypeScript", "Python"].includes(label)) {
+        const install = await sample(`the installation of the package for ${label}`);
+        expect(install).toContain(`${stack.orderApi}/docs/downloads/`);
+        await run("sh", ["-ec", install], { cwd: folder, env });
+      }
+      const file = join(
+        folder,
+        { sh: "request.sh", node: "request.mjs" }[command] ?? `PlaceOrder.${label.toLowerCase()}`,
+      );
+      await writeFile(file, await sample(`the request in ${label}`));
+      const outputs = [];
+      for (let round = 0; round < 2; round += 1) {
+        const { stdout } = await run(command, [...parameters, file], { cwd: folder, env });
+        outputs.push(stdout);
+      }
+      const ids = outputs.map((output) => /ord_\w+/.exec(output)?.[0]);
+      expect(ids[0]).toMatch(/^ord_/);
+      expect(ids[1]).toBe(ids[0]);
+      await indicator(page, "Connection Test", "Connected");
+      await page.getByRole("button", { name: "Use a new reference" }).click();
+    });
+  }
+});
+
+describe("webhooks on this machine", () => {
+  for (const { label, program } of [
+    { label: "Node.js", program: ["node_modules/.bin/waybill"] },
+    { label: "Python", program: ["venv/bin/python", "-m", "waybill"] },
+  ]) {
+    test(`arrive and verify: ${label}`, async () => {
+      await choose("Program", label);
+      const commands = await sample(`the commands that forward webhooks with ${label}`);
+      const [first = "", ...rest] = program;
+      const account = { ...env, WAYBILL_API_KEY: key, WAYBILL_BASE_URL: `${stack.orderApi}/v1` };
+      receiver.secret = (
+        await run(first, [...rest, "listen", "--print-secret"], { cwd: folder, env })
+      ).stdout.trim();
+      const listening = new Listening(commands.replace("http://127.0.0.1:3000/", receiver.url));
+      try {
+        await listening.ready;
+        const reference = `quick-start-${label}`;
+        await order(first, rest, account, reference);
+        await until(`the delivery arrives by ${label}`, async () =>
+          receiver.received.some(
+            (one) => one.verified && one.event === "order.delivered" && one.orderReference === reference,
+          ),
+        );
+      } finally {
+        await listening.stop();
+      }
+      await screenshot(page, `quick-start-${label}`);
+      expect(visitor.errors).toEqual([]);
+    });
+  }
+});
+
+/** Places an order and simulates its delivery, by the command line of the package. */
+async function order(first: string, rest: string[], account: NodeJS.ProcessEnv, reference: string) {
+  const body = {
+    orderReference: reference,
+    customer: { name: "Asha Rao", phone: "+919800000001" },
+    delivery: { addressLine1: "12 MG Road", city: "Bengaluru", state: "Karnataka", pincode: "560001" },
+    payment: { paymentType: "prepaid", deliveryFeePaise: 4_900 },
+  };
+  await writeFile(join(folder, "order.json"), JSON.stringify(body));
+  const options = { cwd: folder, env: account };
+  const create = ["orders", "create", "--idempotency-key", reference, "--file", "order.json"];
+  const { stdout } = await run(first, [...rest, ...create], options);
+  for (const move of ["driver.assigned", "order.picked_up", "order.out_for_delivery", "order.delivered"]) {
+    await run(first, [...rest, "orders", "simulate", JSON.parse(stdout).id, move], options);
+  }
+}
+
+/** The pasted commands, in a shell of their own. */
+class Listening {
+  readonly shell: ChildProcess;
+  /** Installing the package can take a while, so this waits as long as the test may. */
+  readonly ready: Promise<void>;
+
+  constructor(commands: string) {
+    this.shell = spawn("sh", ["-ec", commands], { cwd: folder, env, detached: true });
+    this.ready = new Promise((resolve, reject) => {
+      let output = "";
+      for (const stream of [this.shell.stdout, this.shell.stderr]) {
+        stream?.on("data", (chunk) => {
+          output += chunk;
+          if (output.includes("Ready: ")) resolve();
+        });
+      }
+      this.shell.once("close", () => reject(new Error(`the commands ended: ${output}`)));
+    });
+  }
+
+  /** Ends the whole group, as Ctrl-C in a terminal does. */
+  async stop(): Promise<void> {
+    const closed = new Promise((go) => this.shell.once("close", go));
+    if (this.shell.exitCode === null && this.shell.pid) {
+      process.kill(-this.shell.pid, "SIGINT");
+      await closed;
+    }
+  }
+}
