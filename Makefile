@@ -39,7 +39,7 @@ endif
 WARNINGS := $(or $(CARGO_TARGET_DIR),target)/warnings.log
 
 .DEFAULT_GOAL := help
-.PHONY: help run reset test test-unit test-long test-restore test-pages test-sdk sdk test-api test-faults test-monitoring test-upgrade mutants bench openapi asyncapi settings lint lint-yaml lint-shell lint-api lint-deploy try-deploy alerts images fmt audit packages toolchain programs
+.PHONY: help run reset test test-unit test-long test-restore test-pages test-sdk sdk test-shops test-api test-faults test-monitoring test-upgrade mutants bench openapi asyncapi settings lint lint-yaml lint-shell lint-api lint-deploy try-deploy alerts images fmt audit packages toolchain programs
 
 help: ## This list; the times are for two cores with everything compiled, which takes 6 to 8 minutes
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -57,8 +57,8 @@ test-unit: tests $(NEXTEST) ## The tests that need no servers; 30 s
 	$(NEXTEST) nextest run --workspace --profile unit
 	cargo test --quiet --doc --package webhook-signature
 
-test-long: ## The tests that `make test` leaves out: restores, a rolling upgrade, Schemathesis, mutants, a thousand kills; hours
-	$(MAKE) --keep-going test-restore test-upgrade test-api mutants test-faults
+test-long: ## The tests that `make test` leaves out: restores, a rolling upgrade, Schemathesis, shops, mutants, a thousand kills; hours
+	$(MAKE) --keep-going test-restore test-upgrade test-api test-shops mutants test-faults
 
 test-restore: tests $(NEXTEST) ## Restores from dumps, an outbox of 2,000,000 rows, the packed Rust client, and the tests of the test servers themselves; 5 min
 	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace --profile long
@@ -76,6 +76,9 @@ sdk: toolchain $(SDK) ## Pack the clients for integrators into target/sdk; 10 s
 
 test-api: programs $(SCHEMATHESIS) ## Schemathesis against the OpenAPI document, on its own stack; 2 min
 	SCHEMATHESIS=$(abspath $(SCHEMATHESIS)) $(PROGRAMS)/with-business -- sh tests/api/run.sh
+
+test-shops: programs $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) ## The shops' readers of the feed, killed at each step; 1 min
+	$(WITH_CLIENT_TOOLS) $(PROGRAMS)/local-stack with-servers -- $(PROGRAMS)/with-business -- sh tests/shops/test.sh /dev/null -m long
 
 openapi: programs $(NODE_MODULES) $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) ## Generate proto-docs/openapi/ from the code, and the types of the pages and clients from it
 	$(PROGRAMS)/order-api openapi > target/order-api.json
@@ -121,6 +124,7 @@ lint: packages toolchain $(NODE_MODULES) $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTAL
 	npm --prefix $(WEB) run check
 	npm --prefix $(CLIENT_TS) run check
 	$(WITH_CLIENT_TOOLS) sh $(CLIENT_PY)/check.sh
+	$(WITH_CLIENT_TOOLS) sh tests/shops/check.sh
 
 lint-yaml: $(LINTERS_PYTHON) ## yamllint, for every YAML file; 2 s
 	git ls-files -z '*.yaml' '*.yml' | xargs -0 $(LINTERS)/python/bin/yamllint --strict --config-file .config/linters/yamllint.yaml

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Runs the Rust tests, the portal's browser tests and the tests of the clients for integrators, on one pair of servers. Continues after a failure and ends with one
-# summary. Not concurrently, because each keeps two cores busy and the browser would only wait.
+# Runs the Rust tests, the portal's browser tests, the tests of the clients for integrators and those of the shops, on one
+# pair of servers. Continues after a failure and ends with one summary. Not concurrently, because each keeps two cores busy
+# and the browser would only wait.
 # `make test` calls it within `local-stack with-servers`: run.sh <programs> <nextest> [<package>|clients]
 set -u
 programs=$1 nextest=$2 package=${3:-}
@@ -29,6 +30,13 @@ run_clients() {
     done
 }
 
+run_shops() {
+    {
+        "$programs/with-business" -- sh tests/shops/test.sh "$results/shops.xml"
+        echo $? >"$results/shops.status"
+    } 2>&1 | sed -u 's/^/shops: /'
+}
+
 # A change in a package can break its dependants, and the stories, which run the programs.
 run_rust() {
     set -- --workspace
@@ -52,7 +60,13 @@ portal-web)
 clients)
     run_rust
     run_clients
-    exec python3 tests/report.py "$results" "$begun" rust typescript python guides
+    run_shops
+    exec python3 tests/report.py "$results" "$begun" rust typescript python guides shops
+    ;;
+reference-shop)
+    run_rust
+    run_shops
+    exec python3 tests/report.py "$results" "$begun" rust shops
     ;;
 portal-api)
     run_rust
@@ -62,13 +76,15 @@ portal-api)
 order-api)
     run_rust
     run_clients
-    exec python3 tests/report.py "$results" "$begun" rust typescript python guides
+    run_shops
+    exec python3 tests/report.py "$results" "$begun" rust typescript python guides shops
     ;;
 '')
     run_rust
     run_pages
     run_clients
-    exec python3 tests/report.py "$results" "$begun" rust pages typescript python guides
+    run_shops
+    exec python3 tests/report.py "$results" "$begun" rust pages typescript python guides shops
     ;;
 *)
     run_rust

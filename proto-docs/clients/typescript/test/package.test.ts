@@ -34,7 +34,9 @@ test("the packed artefact works in an empty folder", { timeout: 180_000 }, async
   const paths: string[] = files.map(({ path }: { path: string }) => path);
   assert.ok(paths.includes("README.md") && paths.includes("dist/cli/main.js"));
   assert.deepEqual(
-    paths.filter((path) => !/^(README\.md|package\.json|dist\/(?!test\/).*\.(js|d\.ts))$/.test(path)),
+    paths.filter(
+      (path) => !/^(README\.md|package\.json|dist\/(?!(examples|test)\/).*\.(js|d\.ts))$/.test(path),
+    ),
     [],
   );
 
