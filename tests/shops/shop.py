@@ -117,9 +117,9 @@ class Shop:
     def run(self, *arguments: str, **settings: str) -> Result:
         return self._result(self.start(*arguments, **settings))
 
-    def run_until(self, step: int, *arguments: str) -> Result:
+    def run_until(self, step: int, *arguments: str, after_answer: bool = False) -> Result:
         """Runs a command, and kills it before its message number `step` reaches the database or Waybill."""
-        steps, started = Steps(), threading.Event()
+        steps, started = Steps(after_answer=after_answer), threading.Event()
         process: subprocess.Popen[str]
 
         def kill() -> None:
