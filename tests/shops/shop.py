@@ -20,7 +20,7 @@ from wires import RequestTap, StatementTap, Steps, Webhook, Webhooks, Wire, send
 #: Longer than any command takes, also on a busy machine.
 COMMAND_SECONDS = 60
 #: Short, for tests that wait for the lease of a process that they have killed, or for a service that is down.
-QUICK = {"REQUEST_TIMEOUT_SECONDS": "4", "LEASE_SECONDS": "8"}
+QUICK = {"REQUEST_TIMEOUT_SECONDS": "6", "LEASE_SECONDS": "12"}
 
 
 @dataclass(frozen=True)
