@@ -20,7 +20,7 @@ from wires import RequestTap, StatementTap, Steps, Webhook, Webhooks, Wire, send
 #: Longer than any command takes, also on a busy machine.
 COMMAND_SECONDS = 60
 #: Short, for tests that wait for the lease of a process that they have killed, or for a service that is down.
-QUICK = {"REQUEST_TIMEOUT_SECONDS": "4", "LEASE_SECONDS": "8"}
+QUICK = {"REQUEST_TIMEOUT_SECONDS": "6", "LEASE_SECONDS": "12"}
 
 
 @dataclass(frozen=True)
@@ -117,9 +117,9 @@ class Shop:
     def run(self, *arguments: str, **settings: str) -> Result:
         return self._result(self.start(*arguments, **settings))
 
-    def run_until(self, step: int, *arguments: str) -> Result:
+    def run_until(self, step: int, *arguments: str, after_answer: bool = False) -> Result:
         """Runs a command, and kills it before its message number `step` reaches the database or Waybill."""
-        steps, started = Steps(), threading.Event()
+        steps, started = Steps(after_answer=after_answer), threading.Event()
         process: subprocess.Popen[str]
 
         def kill() -> None:

@@ -12,7 +12,7 @@ clients=$(realpath ../../proto-docs/clients)
 SHOPS=$(mktemp -d)
 export SHOPS
 trap 'rm -r "$SHOPS"' EXIT
-npm --silent --prefix "$clients/typescript" pack --pack-destination "$SHOPS" "$clients/typescript" >&2
+npm --silent --prefix "$clients/typescript" pack --pack-destination "$SHOPS" "$clients/typescript" >/dev/null
 npm --silent --prefix "$SHOPS" install --offline --no-audit --no-fund "$SHOPS"/*.tgz >&2
 ln -s "$clients/typescript/node_modules/express" "$clients/typescript/node_modules/pg" "$SHOPS/node_modules"
 "$clients/typescript/node_modules/.bin/tsc" -p "$clients/typescript/tsconfig.json"

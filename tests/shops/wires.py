@@ -23,8 +23,10 @@ class Steps:
     Between two messages nothing changes outside of the process, so a kill before each covers every step.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, after_answer: bool = False) -> None:
+        """`after_answer` counts only what the process sends after Waybill's first answer."""
         self.taken = 0
+        self._counts = not after_answer
         self._last: int | None = None
         self._kill: Callable[[], None] | None = None
         self._lock = threading.Lock()
@@ -34,9 +36,15 @@ class Steps:
         with self._lock:
             self.taken, self._last, self._kill = 0, last, kill
 
+    def answered(self) -> None:
+        with self._lock:
+            self._counts = True
+
     def take(self) -> bool:
         """Whether the message may pass."""
         with self._lock:
+            if not self._counts:
+                return True
             self.taken += 1
             if self._last is None or self._kill is None or self.taken < self._last:
                 return True
@@ -120,6 +128,10 @@ class RequestTap(Tap):
 
     def there(self, chunk: bytes) -> bool:  # noqa: ARG002
         return self._steps.take()
+
+    def back(self, chunk: bytes) -> bool:  # noqa: ARG002
+        self._steps.answered()
+        return True
 
 
 #: `cut-before` closes the connection before Waybill sees the request, `cut-after` when it has answered, `hold` waits
