@@ -21,6 +21,10 @@ NODE_MODULES := $(WEB)/node_modules/.package-lock.json
 PAGES := $(WEB)/dist/index.html
 CLIENT_TS := proto-docs/clients/typescript
 CLIENT_TS_MODULES := $(CLIENT_TS)/node_modules/.package-lock.json
+CLIENT_MEDUSA := proto-docs/clients/medusa
+# A Medusa of its own, for the test of the provider.
+MEDUSA := $(or $(CARGO_TARGET_DIR),target)/medusa
+MEDUSA_MODULES := $(MEDUSA)/node_modules/.package-lock.json
 CLIENT_PY := proto-docs/clients/python
 CLIENT_PY_TOOLS := $(TOOLS)/client-python
 CLIENT_PY_INSTALLED := $(CLIENT_PY_TOOLS)/installed
@@ -37,7 +41,7 @@ endif
 WARNINGS := $(or $(CARGO_TARGET_DIR),target)/warnings.log
 
 .DEFAULT_GOAL := help
-.PHONY: help run reset test test-unit test-long test-restore test-pages test-sdk sdk test-api test-faults test-monitoring test-upgrade mutants bench openapi asyncapi settings lint lint-yaml lint-shell lint-api lint-deploy try-deploy alerts images fmt audit packages toolchain programs
+.PHONY: help run reset test test-unit test-long test-restore test-pages test-sdk sdk test-medusa test-api test-faults test-monitoring test-upgrade mutants bench openapi asyncapi settings lint lint-yaml lint-shell lint-api lint-deploy try-deploy alerts images fmt audit packages toolchain programs
 
 help: ## This list; the times are for two cores with everything compiled, which takes 6 to 8 minutes
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -55,8 +59,8 @@ test-unit: tests $(NEXTEST) ## The tests that need no servers; 30 s
 	$(NEXTEST) nextest run --workspace --profile unit
 	cargo test --quiet --doc --package webhook-signature
 
-test-long: ## The tests that `make test` leaves out: restores, a rolling upgrade, Schemathesis, mutants, a thousand kills; hours
-	$(MAKE) --keep-going test-restore test-upgrade test-api mutants test-faults
+test-long: ## The tests that `make test` leaves out: restores, a rolling upgrade, Schemathesis, Medusa, mutants, a thousand kills; hours
+	$(MAKE) --keep-going test-restore test-upgrade test-api test-medusa mutants test-faults
 
 test-restore: tests $(NEXTEST) ## Restores from dumps, an outbox of 2,000,000 rows, and the tests of the test servers themselves; 2 min
 	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace --profile long
@@ -70,7 +74,11 @@ test-sdk: ## The clients for integrators, on their own stack, through a proxy th
 sdk: $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) ## Pack the clients for integrators into target/sdk; 10 s
 	mkdir -p target/sdk
 	npm --prefix $(CLIENT_TS) pack --silent --pack-destination $(abspath target/sdk) $(abspath $(CLIENT_TS))
+	npm --prefix $(CLIENT_MEDUSA) pack --silent --pack-destination $(abspath target/sdk) $(abspath $(CLIENT_MEDUSA))
 	$(CLIENT_PY_TOOLS)/bin/python -m build --wheel --no-isolation --outdir target/sdk $(CLIENT_PY)
+
+test-medusa: programs $(CLIENT_TS_MODULES) $(MEDUSA_MODULES) ## The fulfilment provider in a real Medusa, on its own stack; 6 min, after an installation of 700 MB that takes 5 min
+	$(PROGRAMS)/local-stack with-servers -- $(PROGRAMS)/with-business -- sh $(CLIENT_MEDUSA)/test/real.sh $(MEDUSA)
 
 test-api: programs $(SCHEMATHESIS) ## Schemathesis against the OpenAPI document, on its own stack; 2 min
 	SCHEMATHESIS=$(abspath $(SCHEMATHESIS)) $(PROGRAMS)/with-business -- sh tests/api/run.sh
@@ -118,6 +126,7 @@ lint: packages toolchain $(NODE_MODULES) $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTAL
 	! grep '^warning' $(WARNINGS)
 	npm --prefix $(WEB) run check
 	npm --prefix $(CLIENT_TS) run check
+	npm --prefix $(CLIENT_MEDUSA) run check
 	$(WITH_CLIENT_TOOLS) sh $(CLIENT_PY)/check.sh
 
 lint-yaml: $(LINTERS_PYTHON) ## yamllint, for every YAML file; 2 s
@@ -216,6 +225,13 @@ $(NODE_MODULES) $(CLIENT_TS_MODULES): %/node_modules/.package-lock.json: %/packa
 	npm --prefix $* ci --no-audit --no-fund
 	@touch $@
 
+$(MEDUSA_MODULES): $(addprefix $(CLIENT_MEDUSA)/test/shop/,package.json package-lock.json .npmrc)
+	@sh crates/local-stack/install-system-packages.sh node
+	mkdir -p $(MEDUSA)
+	cp $^ $(MEDUSA)
+	npm --prefix $(MEDUSA) ci --no-audit --no-fund
+	@touch $@
+
 $(PAGES): $(NODE_MODULES) $(shell find $(WEB) \( -name node_modules -o -name dist -o -name tests \) -prune -o -type f -print)
 	npm --prefix $(WEB) run build
 	@touch $@
@@ -225,6 +241,7 @@ NEEDS := build servers
 run: NEEDS := build node servers
 test: NEEDS := browser build node prometheus python servers
 test-pages: NEEDS := browser build node python servers
+test-medusa: NEEDS := build node servers
 test-unit test-monitoring: NEEDS := build prometheus python servers
 lint: NEEDS := build node python servers
 

@@ -27,6 +27,10 @@ run_clients() {
             echo $? >"$results/$language.status"
         } 2>&1 | sed -u "s/^/$language: /"
     done
+    {
+        sh proto-docs/clients/medusa/test.sh "$results/medusa.xml"
+        echo $? >"$results/medusa.status"
+    } 2>&1 | sed -u 's/^/medusa: /'
 }
 
 # A change in a package can break its dependants, and the stories, which run the programs.
@@ -47,7 +51,7 @@ portal-web)
     ;;
 clients)
     run_clients
-    exec python3 tests/report.py "$results" "$begun" typescript python
+    exec python3 tests/report.py "$results" "$begun" typescript python medusa
     ;;
 portal-api)
     run_rust
@@ -57,13 +61,13 @@ portal-api)
 order-api)
     run_rust
     run_clients
-    exec python3 tests/report.py "$results" "$begun" rust typescript python
+    exec python3 tests/report.py "$results" "$begun" rust typescript python medusa
     ;;
 '')
     run_rust
     run_pages
     run_clients
-    exec python3 tests/report.py "$results" "$begun" rust pages typescript python
+    exec python3 tests/report.py "$results" "$begun" rust pages typescript python medusa
     ;;
 *)
     run_rust
