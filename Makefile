@@ -21,6 +21,10 @@ NODE_MODULES := $(WEB)/node_modules/.package-lock.json
 PAGES := $(WEB)/dist/index.html
 CLIENT_TS := proto-docs/clients/typescript
 CLIENT_TS_MODULES := $(CLIENT_TS)/node_modules/.package-lock.json
+CLIENT_MEDUSA := proto-docs/clients/medusa
+# A Medusa of its own, for the test of the provider.
+MEDUSA := $(or $(CARGO_TARGET_DIR),target)/medusa
+MEDUSA_MODULES := $(MEDUSA)/node_modules/.package-lock.json
 CLIENT_PY := proto-docs/clients/python
 CLIENT_PY_TOOLS := $(TOOLS)/client-python
 CLIENT_PY_INSTALLED := $(CLIENT_PY_TOOLS)/installed
@@ -39,7 +43,7 @@ endif
 WARNINGS := $(or $(CARGO_TARGET_DIR),target)/warnings.log
 
 .DEFAULT_GOAL := help
-.PHONY: help run reset test test-unit test-long test-restore test-pages test-sdk sdk test-shops test-api test-faults test-monitoring test-upgrade mutants bench openapi asyncapi settings lint lint-yaml lint-shell lint-api lint-deploy try-deploy alerts images fmt audit packages toolchain programs
+.PHONY: help run reset test test-unit test-long test-restore test-pages test-sdk sdk test-shops test-medusa test-api test-faults test-monitoring test-upgrade mutants bench openapi asyncapi settings lint lint-yaml lint-shell lint-api lint-deploy try-deploy alerts images fmt audit packages toolchain programs
 
 help: ## This list; the times are for two cores with everything compiled, which takes 6 to 8 minutes
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -57,8 +61,8 @@ test-unit: tests $(NEXTEST) ## The tests that need no servers; 30 s
 	$(NEXTEST) nextest run --workspace --profile unit
 	cargo test --quiet --doc --package webhook-signature
 
-test-long: ## The tests that `make test` leaves out: restores, a rolling upgrade, Schemathesis, shops, mutants, a thousand kills; hours
-	$(MAKE) --keep-going test-restore test-upgrade test-api test-shops mutants test-faults
+test-long: ## The tests that `make test` leaves out: restores, a rolling upgrade, Schemathesis, shops, Medusa, mutants, a thousand kills; hours
+	$(MAKE) --keep-going test-restore test-upgrade test-api test-shops test-medusa mutants test-faults
 
 test-restore: tests $(NEXTEST) ## Restores from dumps, an outbox of 2,000,000 rows, the packed Rust client, and the tests of the test servers themselves; 5 min
 	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace --profile long
@@ -70,9 +74,13 @@ test-sdk: ## The clients for integrators, on their own stack, through a proxy th
 	$(MAKE) test P=clients
 
 sdk: toolchain $(SDK) ## Pack the clients for integrators into target/sdk; 10 s
+	npm --prefix $(CLIENT_MEDUSA) pack --silent --pack-destination $(abspath target/sdk) $(abspath $(CLIENT_MEDUSA))
 	cargo package --quiet --package waybill-client --no-verify --allow-dirty --target-dir target/sdk/rust
 	mv target/sdk/rust/package/waybill-client-*.crate target/sdk
 	rm -r target/sdk/rust
+
+test-medusa: programs $(CLIENT_TS_MODULES) $(MEDUSA_MODULES) ## The fulfilment provider in a real Medusa, on its own stack; 6 min, after an installation of 700 MB that takes 5 min
+	$(PROGRAMS)/local-stack with-servers -- $(PROGRAMS)/with-business -- sh $(CLIENT_MEDUSA)/test/real.sh $(MEDUSA)
 
 test-api: programs $(SCHEMATHESIS) ## Schemathesis against the OpenAPI document, on its own stack; 2 min
 	SCHEMATHESIS=$(abspath $(SCHEMATHESIS)) $(PROGRAMS)/with-business -- sh tests/api/run.sh
@@ -123,6 +131,7 @@ lint: packages toolchain $(NODE_MODULES) $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTAL
 	! grep '^warning' $(WARNINGS)
 	npm --prefix $(WEB) run check
 	npm --prefix $(CLIENT_TS) run check
+	npm --prefix $(CLIENT_MEDUSA) run check
 	$(WITH_CLIENT_TOOLS) sh $(CLIENT_PY)/check.sh
 	$(WITH_CLIENT_TOOLS) sh tests/shops/check.sh
 
@@ -222,6 +231,13 @@ $(NODE_MODULES) $(CLIENT_TS_MODULES): %/node_modules/.package-lock.json: %/packa
 	npm --prefix $* ci --no-audit --no-fund
 	@touch $@
 
+$(MEDUSA_MODULES): $(addprefix $(CLIENT_MEDUSA)/test/shop/,package.json package-lock.json .npmrc)
+	@sh crates/local-stack/install-system-packages.sh node
+	mkdir -p $(MEDUSA)
+	cp $^ $(MEDUSA)
+	npm --prefix $(MEDUSA) ci --no-audit --no-fund
+	@touch $@
+
 $(PAGES): $(NODE_MODULES) $(shell find $(WEB) \( -name node_modules -o -name dist -o -name tests \) -prune -o -type f -print)
 	npm --prefix $(WEB) run build
 	@touch $@
@@ -238,6 +254,7 @@ NEEDS := build servers
 run: NEEDS := build node python servers
 test: NEEDS := browser build node prometheus python servers
 test-pages: NEEDS := browser build node python servers
+test-medusa: NEEDS := build node servers
 test-unit test-monitoring: NEEDS := build prometheus python servers
 lint: NEEDS := build node python servers
 

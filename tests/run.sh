@@ -28,6 +28,10 @@ run_clients() {
             echo $? >"$results/$part.status"
         } 2>&1 | sed -u "s/^/$part: /"
     done
+    {
+        sh proto-docs/clients/medusa/test.sh "$results/medusa.xml"
+        echo $? >"$results/medusa.status"
+    } 2>&1 | sed -u 's/^/medusa: /'
 }
 
 run_shops() {
@@ -61,7 +65,7 @@ clients)
     run_rust
     run_clients
     run_shops
-    exec python3 tests/report.py "$results" "$begun" rust typescript python guides shops
+    exec python3 tests/report.py "$results" "$begun" rust typescript python medusa guides shops
     ;;
 reference-shop)
     run_rust
@@ -77,14 +81,14 @@ order-api)
     run_rust
     run_clients
     run_shops
-    exec python3 tests/report.py "$results" "$begun" rust typescript python guides shops
+    exec python3 tests/report.py "$results" "$begun" rust typescript python medusa guides shops
     ;;
 '')
     run_rust
     run_pages
     run_clients
     run_shops
-    exec python3 tests/report.py "$results" "$begun" rust pages typescript python guides shops
+    exec python3 tests/report.py "$results" "$begun" rust pages typescript python medusa guides shops
     ;;
 *)
     run_rust

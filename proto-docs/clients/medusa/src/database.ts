@@ -1,0 +1,60 @@
+/** Medusa's database, as the client's sync record and receiver use it. */
+import { type Query, TABLES, type Transaction } from "@waybill/client";
+
+/** What is used of Medusa's connection, which is a Knex. */
+export interface Connection extends Statements {
+  transaction<Result>(work: (statements: Statements) => Promise<Result>): Promise<Result>;
+}
+
+interface Statements {
+  raw(text: string, params: unknown[]): PromiseLike<{ rows: Record<string, unknown>[] }>;
+}
+
+export interface Database {
+  query: Query;
+  transaction: Transaction;
+}
+
+/** Any number, the same in all processes. */
+const LOCK = 7_292_451_133;
+
+const FULFILLMENTS = `
+CREATE TABLE IF NOT EXISTS waybill_fulfillments (
+  mode TEXT NOT NULL,
+  order_id TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  fulfillment_id TEXT NOT NULL,
+  contents TEXT NOT NULL,
+  attempt INTEGER NOT NULL,
+  attempted_at_ms BIGINT NOT NULL,
+  cancelled BOOLEAN NOT NULL DEFAULT FALSE,
+  PRIMARY KEY (mode, order_id, number)
+)`;
+
+const opened = new WeakMap<Connection, Promise<Database>>();
+
+/** Creates the tables once per process. */
+export function openDatabase(connection: Connection): Promise<Database> {
+  const known = opened.get(connection);
+  if (known) return known;
+  const database = create(connection);
+  opened.set(connection, database);
+  database.catch(() => opened.delete(connection));
+  return database;
+}
+
+async function create(connection: Connection): Promise<Database> {
+  const transaction: Transaction = (work) =>
+    connection.transaction((statements) => work(queryOf(statements)));
+  await transaction(async (query) => {
+    // Two processes that create the same table at the same time would fail.
+    await query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
+    for (const table of [...TABLES, FULFILLMENTS]) await query(table, []);
+  });
+  return { query: queryOf(connection), transaction };
+}
+
+/** Knex names parameters `?`. The statements name each once, in order. */
+function queryOf(statements: Statements): Query {
+  return async (text, params) => statements.raw(text.replace(/\$\d+/g, "?"), params);
+}

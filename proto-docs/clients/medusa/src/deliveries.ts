@@ -1,0 +1,122 @@
+/**
+ * Which delivery belongs to which fulfilment. Medusa deletes a fulfilment whose provider fails, and a retry gets another
+ * id, so the id cannot name the delivery. An order's deliveries are counted instead: a retry gets the number of the
+ * failed attempt, because no fulfilment of the order holds it.
+ */
+import type { Mode } from "@waybill/client";
+import type { Database } from "./database.js";
+
+/** Medusa needs less time to link a fulfilment to its order. */
+const LINKING_MS = 30_000;
+
+export interface Attempt {
+  orderId: string;
+  fulfillmentId: string;
+  contents: string;
+}
+
+export interface Held {
+  orderId: string;
+  fulfillmentId: string;
+  cancelled: boolean;
+}
+
+export class AttemptRefusedError extends Error {
+  constructor(readonly reason: "busy" | "other_contents" | "ended") {
+    super(reason);
+  }
+}
+
+interface Row {
+  number: number;
+  contents: string;
+  attempt: number;
+  attempted_at_ms: string;
+  cancelled: boolean;
+  linked: boolean;
+  exists: boolean | null;
+  may_exist: boolean | null;
+}
+
+export class Deliveries {
+  readonly #database: Database;
+  readonly #mode: Mode;
+  readonly #nowMs: () => number;
+
+  constructor(database: Database, mode: Mode, nowMs: () => number) {
+    this.#database = database;
+    this.#mode = mode;
+    this.#nowMs = nowMs;
+  }
+
+  /** Returns the reference of the delivery that this attempt is about. */
+  async begin(attempt: Attempt): Promise<string> {
+    const rows = await this.#rowsOf(attempt.orderId);
+    const free = rows.find((row) => !row.linked && !row.cancelled);
+    const number = free ? await this.#retry(free, attempt) : await this.#first(rows.length + 1, attempt);
+    if (number === undefined) throw new AttemptRefusedError("busy");
+    return `${attempt.orderId}-${number}`;
+  }
+
+  async find(reference: string): Promise<Held | undefined> {
+    const key = keyOf(reference);
+    if (!key) return undefined;
+    const text = `SELECT fulfillment_id, cancelled FROM waybill_fulfillments
+                  WHERE mode = $1 AND order_id = $2 AND number = $3`;
+    const [row] = await this.#query(text, [this.#mode, ...key]);
+    return row && { orderId: key[0], fulfillmentId: String(row.fulfillment_id), cancelled: !!row.cancelled };
+  }
+
+  /** False if another attempt has taken the delivery over: then it is not this fulfilment's to cancel. */
+  async setCancelled(reference: string, fulfillmentId: string, cancelled: boolean): Promise<boolean> {
+    const key = keyOf(reference);
+    if (!key) return false;
+    const text = `UPDATE waybill_fulfillments SET cancelled = $1
+                  WHERE mode = $2 AND order_id = $3 AND number = $4 AND fulfillment_id = $5 RETURNING number`;
+    const rows = await this.#query(text, [cancelled, this.#mode, ...key, fulfillmentId]);
+    return rows.length === 1;
+  }
+
+  async #rowsOf(orderId: string): Promise<Row[]> {
+    const text = `
+      SELECT f.number, f.contents, f.attempt, f.attempted_at_ms, f.cancelled,
+        EXISTS (SELECT 1 FROM order_fulfillment l
+                WHERE l.fulfillment_id = f.fulfillment_id AND l.deleted_at IS NULL) AS linked,
+        s.status = 'created' AS exists, s.body IS NOT NULL AS may_exist
+      FROM waybill_fulfillments f
+      LEFT JOIN waybill_sync s ON s.mode = f.mode AND s.local_order_id = f.order_id || '-' || f.number
+      WHERE f.mode = $1 AND f.order_id = $2 ORDER BY f.number`;
+    return (await this.#query(text, [this.#mode, orderId])) as unknown as Row[];
+  }
+
+  async #first(number: number, { orderId, fulfillmentId, contents }: Attempt): Promise<number | undefined> {
+    const text = `INSERT INTO waybill_fulfillments
+                    (mode, order_id, number, fulfillment_id, contents, attempt, attempted_at_ms)
+                  VALUES ($1, $2, $3, $4, $5, 1, $6) ON CONFLICT DO NOTHING RETURNING number`;
+    const params = [this.#mode, orderId, number, fulfillmentId, contents, this.#nowMs()];
+    return (await this.#query(text, params)).length === 1 ? number : undefined;
+  }
+
+  async #retry(row: Row, { orderId, fulfillmentId, contents }: Attempt): Promise<number | undefined> {
+    const nowMs = this.#nowMs();
+    // The delivery exists and no fulfilment holds it: Medusa is about to link one, or ended before it did.
+    if (row.exists && nowMs - Number(row.attempted_at_ms) < LINKING_MS) return undefined;
+    if ((row.exists || row.may_exist) && row.contents !== contents)
+      throw new AttemptRefusedError("other_contents");
+    const text = `UPDATE waybill_fulfillments
+                  SET fulfillment_id = $1, contents = $2, attempt = attempt + 1, attempted_at_ms = $3
+                  WHERE mode = $4 AND order_id = $5 AND number = $6 AND attempt = $7 RETURNING number`;
+    const params = [fulfillmentId, contents, nowMs, this.#mode, orderId, row.number, row.attempt];
+    return (await this.#query(text, params)).length === 1 ? row.number : undefined;
+  }
+
+  async #query(text: string, params: unknown[]): Promise<Record<string, unknown>[]> {
+    const result = await this.#database.query(text, params);
+    return Array.isArray(result) ? result : result.rows;
+  }
+}
+
+function keyOf(reference: string): [string, number] | undefined {
+  const [, orderId, number] = /^(.+)-(\d{1,9})$/.exec(reference) ?? [];
+  return orderId === undefined ? undefined : [orderId, Number(number)];
+}

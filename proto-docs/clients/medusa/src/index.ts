@@ -1,0 +1,6 @@
+/** The provider, for `providers` of Medusa's fulfilment module. */
+import { ModuleProvider, Modules } from "@medusajs/framework/utils";
+import { WaybillFulfillment } from "./service.js";
+
+export type { ProviderOptions } from "./service.js";
+export default ModuleProvider(Modules.FULFILLMENT, { services: [WaybillFulfillment] });

@@ -1,0 +1,151 @@
+/** The fulfilment provider that Medusa calls. */
+import { AbstractFulfillmentProviderService, ContainerRegistrationKeys } from "@medusajs/framework/utils";
+import { ConflictError, SqlSyncStore, Sync, type SyncOutcome, Waybill } from "@waybill/client";
+import { type Connection, openDatabase } from "./database.js";
+import { AttemptRefusedError, Deliveries } from "./deliveries.js";
+import { attemptFailed, cancellationFailed, creationFailed, readingFailed, refused } from "./messages.js";
+import { type BodyOptions, contentsOf, type MedusaItem, type MedusaOrder, toWaybill } from "./order-body.js";
+
+/** The merchant waits for the answer in Medusa. */
+const DEADLINE_MS = 20_000;
+/** Statuses in which no delivery is under way. */
+const ENDED = new Set(["cancelled", "failed", "returned"]);
+/** Part of every Idempotency-Key. Another value would create the deliveries of open attempts again. */
+const WEBSITE = "medusa";
+
+export interface ProviderOptions extends BodyOptions {
+  apiKey: string;
+  /** Of the delivery API; ends with /v1. */
+  baseUrl: string;
+  deadlineMs?: number;
+}
+
+/** What the provider stores in a fulfilment's `data`. */
+interface StoredData {
+  reference?: unknown;
+  deliveryId?: unknown;
+  fulfillmentId?: unknown;
+}
+
+export class WaybillFulfillment extends AbstractFulfillmentProviderService {
+  static override identifier = "waybill";
+
+  readonly #connection: Connection;
+  readonly #client: Waybill;
+  readonly #options: ProviderOptions;
+
+  constructor(container: Record<string, unknown>, options: ProviderOptions) {
+    super();
+    this.#connection = container[ContainerRegistrationKeys.PG_CONNECTION] as Connection;
+    this.#options = options;
+    this.#client = clientOf(options);
+  }
+
+  /** Medusa calls it at its start, so that it does not start with a wrong option. */
+  static validateOptions(options: Record<string, unknown>): void {
+    clientOf(options as unknown as ProviderOptions);
+  }
+
+  override async getFulfillmentOptions() {
+    return [
+      { id: "delivery", name: "Delivery, paid in advance" },
+      { id: "cod", name: "Delivery, cash at the door" },
+    ];
+  }
+
+  override async validateOption(data: Record<string, unknown>): Promise<boolean> {
+    return data.id === "delivery" || data.id === "cod";
+  }
+
+  override async validateFulfillmentData(
+    optionData: Record<string, unknown>,
+    data: Record<string, unknown>,
+  ): Promise<Record<string, unknown>> {
+    return { ...data, id: optionData.id };
+  }
+
+  override async canCalculate(): Promise<boolean> {
+    return false;
+  }
+
+  override async createFulfillment(
+    data: Record<string, unknown>,
+    items: MedusaItem[],
+    order: MedusaOrder | undefined,
+    fulfillment: { id?: unknown; shipping_option_id?: unknown },
+  ) {
+    if (!order) throw refused("Only the items of an order can be delivered.");
+    const fulfillmentId = String(fulfillment.id);
+    const { deliveries, sync } = await this.#records();
+    const attempt = { orderId: String(order.id), fulfillmentId, contents: contentsOf(items) };
+    let reference: string;
+    let outcome: SyncOutcome;
+    try {
+      reference = await deliveries.begin(attempt);
+      const { shipping_option_id: shippingOptionId } = fulfillment;
+      const body = () => toWaybill(reference, data.id, order, items, shippingOptionId, this.#options);
+      outcome = await sync.ensure(reference, body);
+      if (outcome.status === "in_progress") throw new AttemptRefusedError("busy");
+    } catch (error) {
+      throw attemptFailed(error);
+    }
+    if (outcome.status === "failed") throw creationFailed(outcome.error, outcome.cause);
+    if (outcome.status !== "created" && (await this.#hasEnded(outcome.delivery.id))) {
+      await deliveries.setCancelled(reference, fulfillmentId, true);
+      throw attemptFailed(new AttemptRefusedError("ended"));
+    }
+    const { id: deliveryId, trackingCode, trackingUrl } = outcome.delivery;
+    return {
+      data: { ...data, reference, deliveryId, fulfillmentId, trackingCode, trackingUrl },
+      labels: [{ tracking_number: trackingCode, tracking_url: trackingUrl, label_url: trackingUrl }],
+    };
+  }
+
+  override async cancelFulfillment(data: Record<string, unknown>): Promise<Record<string, never>> {
+    const { reference, deliveryId, fulfillmentId }: StoredData = data;
+    // Nothing was created.
+    if (typeof deliveryId !== "string") return {};
+    const { deliveries } = await this.#records();
+    // Before the call, because its event may arrive first; see `webhook.ts`.
+    if (!(await deliveries.setCancelled(String(reference), String(fulfillmentId), true))) return {};
+    try {
+      await this.#cancel(deliveryId);
+    } catch (error) {
+      await deliveries.setCancelled(String(reference), String(fulfillmentId), false);
+      throw cancellationFailed(error);
+    }
+    return {};
+  }
+
+  override async createReturnFulfillment(): Promise<never> {
+    throw refused("Returns are not collected by this provider: use a return option of another one.");
+  }
+
+  async #cancel(deliveryId: string): Promise<void> {
+    try {
+      await this.#client.orders.cancel(deliveryId);
+    } catch (error) {
+      if (!(error instanceof ConflictError) || !(await this.#hasEnded(deliveryId))) throw error;
+    }
+  }
+
+  async #hasEnded(deliveryId: string): Promise<boolean> {
+    try {
+      return ENDED.has((await this.#client.orders.get(deliveryId)).status);
+    } catch (error) {
+      throw readingFailed(error);
+    }
+  }
+
+  async #records(): Promise<{ deliveries: Deliveries; sync: Sync }> {
+    const database = await openDatabase(this.#connection);
+    const { mode, environment } = this.#client;
+    const store = new SqlSyncStore({ query: database.query, mode });
+    const sync = new Sync({ client: this.#client, store, website: WEBSITE });
+    return { deliveries: new Deliveries(database, mode, environment.nowMs), sync };
+  }
+}
+
+function clientOf({ apiKey, baseUrl, deadlineMs = DEADLINE_MS }: ProviderOptions): Waybill {
+  return new Waybill({ apiKey, baseUrl, deadlineMs, appInfo: "medusa" });
+}

@@ -1,0 +1,347 @@
+/** A real Medusa with the packed provider, next to a real stack, through a proxy that loses answers. */
+import assert from "node:assert/strict";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { mkdtemp, readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import type { Order, Waybill } from "@waybill/client";
+import { ADDRESS, buy, type Catalogue, createCatalogue } from "./catalogue.mjs";
+import { LossyProxy } from "./proxy.mjs";
+import { type Answer, eventually, freePort, ok, Shop, variable, writeReadmeFiles } from "./shop.mjs";
+
+const SHOP = variable("SHOP");
+const BASE_URL = `${variable("ORDER_API")}/v1`;
+const CLI = fileURLToPath(new URL("../../../../typescript/dist/cli/main.js", import.meta.url));
+/** Medusa compiles and runs much at its start. */
+const TIMEOUT = { timeout: 600_000 };
+
+const client: typeof import("@waybill/client") = await import(
+  pathToFileURL(join(SHOP, "node_modules/@waybill/client/dist/index.js")).href
+);
+const waybill = (apiKey: string): Waybill => new client.Waybill({ apiKey, baseUrl: BASE_URL });
+const testOrders = waybill(variable("TEST_KEY")).orders;
+const proxy = new LossyProxy(BASE_URL);
+
+let shop: Shop;
+let catalogue: Catalogue;
+let cliEnv: NodeJS.ProcessEnv;
+let listener: ChildProcess | undefined;
+
+before(async () => {
+  await writeReadmeFiles();
+  const state = await mkdtemp(join(tmpdir(), "medusa-"));
+  const own = { WAYBILL_STATE_DIRECTORY: state, WAYBILL_API_KEY: variable("TEST_KEY") };
+  cliEnv = { ...process.env, ...own, WAYBILL_BASE_URL: BASE_URL };
+  const printed = await promisify(execFile)(process.execPath, [CLI, "listen", "--print-secret"], {
+    env: cliEnv,
+  });
+  shop = new Shop(await freePort(), {
+    ...own,
+    WAYBILL_BASE_URL: await proxy.start(),
+    WAYBILL_WEBHOOK_SECRET: printed.stdout.trim(),
+    DATABASE_URL: await createDatabase(),
+  });
+  await shop.migrate();
+  await shop.start();
+  catalogue = await createCatalogue(shop);
+}, TIMEOUT);
+
+after(async () => {
+  listener?.kill();
+  proxy.close();
+  await shop?.stop();
+});
+
+test("an order with an unusable address is refused; corrected, it is fulfilled", TIMEOUT, async () => {
+  const { orderId, lineId } = await buy(shop, catalogue, 1, "delivery", { phone: "", postal_code: "1" });
+  const refused = await fulfil(orderId, lineId, 1);
+  assert.equal(refused.status, 400);
+  assert.match(
+    refused.body.message,
+    /has no phone number.*PIN code of six digits.*Then fulfil the items again/,
+  );
+  ok(await shop.admin("POST", `/orders/${orderId}`, { shipping_address: ADDRESS }));
+  ok(await fulfil(orderId, lineId, 1));
+  const [order] = await deliveriesOf(orderId);
+  assert.equal(order?.orderReference, `${orderId}-1`);
+  assert.equal(order?.customer.phone, "+919800000001");
+  assert.deepEqual(order?.package.items, [{ name: "Arabica", quantity: 1, pricePaise: 49950 }]);
+  assert.equal(order?.package.weightKg, 0.25);
+  assert.equal(order?.payment.deliveryFeePaise, 4900);
+  const [fulfillment] = await fulfillmentsOf(orderId);
+  const { trackingCode, trackingUrl } = order ?? {};
+  const [label] = fulfillment.labels;
+  assert.deepEqual(
+    [label.tracking_number, label.tracking_url, label.label_url],
+    [trackingCode, trackingUrl, trackingUrl],
+  );
+});
+
+test("an order that the service refuses is refused with its reason", TIMEOUT, async () => {
+  const { orderId, lineId } = await buy(shop, catalogue, 1, "delivery", { address_1: "\u200b" });
+  const refused = await fulfil(orderId, lineId, 1);
+  assert.equal(refused.status, 400);
+  assert.match(refused.body.message, /The delivery service refused the order. delivery.addressLine1: /);
+  ok(await shop.admin("POST", `/orders/${orderId}`, { shipping_address: ADDRESS }));
+  ok(await fulfil(orderId, lineId, 1));
+  assert.equal((await deliveriesOf(orderId)).length, 1);
+});
+
+test("a fulfilment whose answer was cut off is one delivery after the retry", TIMEOUT, async () => {
+  const { orderId, lineId } = await buy(shop, catalogue, 3);
+  proxy.created = [];
+  proxy.onCreated = () => false;
+  const lost = await fulfil(orderId, lineId, 2);
+  assert.equal(lost.status, 500);
+  assert.match(
+    lost.body.message,
+    /did not answer as expected .*Fulfil the same items again: they get one delivery/,
+  );
+  assert.deepEqual(await fulfillmentsOf(orderId), []);
+  proxy.onCreated = () => true;
+
+  const others = await fulfil(orderId, lineId, 1);
+  assert.equal(others.status, 400);
+  assert.match(others.body.message, /An earlier attempt with other items/);
+  ok(await fulfil(orderId, lineId, 2));
+  assert.ok(proxy.created.length >= 3);
+  assert.equal(new Set(proxy.created.map(({ key, body }) => `${key} ${body}`)).size, 1);
+  assert.equal(proxy.created[0]?.key, `medusa-${orderId}-1`);
+  assert.equal((await deliveriesOf(orderId)).length, 1);
+  assert.equal((await fulfillmentsOf(orderId)).length, 1);
+
+  ok(await fulfil(orderId, lineId, 1));
+  assert.match((await fulfil(orderId, lineId, 1)).body.message, /Fewer items are left/);
+  assert.deepEqual(await referencesOf(orderId), [`${orderId}-1`, `${orderId}-2`]);
+});
+
+test("a delivery that was cancelled before the retry is not used again", TIMEOUT, async () => {
+  const { orderId, lineId } = await buy(shop, catalogue, 1);
+  proxy.onCreated = () => false;
+  assert.equal((await fulfil(orderId, lineId, 1)).status, 500);
+  proxy.onCreated = () => true;
+  const [lost] = await deliveriesOf(orderId);
+  await testOrders.cancel(lost?.id ?? "");
+  assert.match((await fulfil(orderId, lineId, 1)).body.message, /has ended.*Then fulfil the items again/);
+  ok(await fulfil(orderId, lineId, 1));
+  const statuses = (await deliveriesOf(orderId)).map(({ status }) => status);
+  assert.deepEqual(statuses, ["cancelled", "created"]);
+});
+
+test("concurrent calls for the same items leave one delivery", TIMEOUT, async () => {
+  const { orderId, lineId } = await buy(shop, catalogue, 1);
+  const answers = await Promise.all(Array.from({ length: 4 }, () => fulfil(orderId, lineId, 1)));
+  assert.equal(
+    answers.filter(({ status }) => status === 200).length,
+    1,
+    JSON.stringify(answers.map(messageOf)),
+  );
+  // A late call may get a second delivery, which Medusa cancels at once, because nothing is left to fulfil.
+  const open = (await deliveriesOf(orderId)).filter(({ status }) => status !== "cancelled");
+  const held = (await fulfillmentsOf(orderId)).filter(({ canceled_at: at }) => !at);
+  assert.deepEqual(
+    held.map(({ data }) => data.deliveryId),
+    open.map(({ id }) => id),
+  );
+  assert.equal(open.length, 1);
+});
+
+test("a cancelled fulfilment cancels its delivery; the next one is a new delivery", TIMEOUT, async () => {
+  const { orderId, lineId } = await buy(shop, catalogue, 2);
+  ok(await fulfil(orderId, lineId, 1));
+  ok(await fulfil(orderId, lineId, 1));
+  const first = (await fulfillmentsOf(orderId)).find(({ data }) => data.reference === `${orderId}-1`);
+  ok(await shop.admin("POST", `/orders/${orderId}/fulfillments/${first.id}/cancel`, {}));
+  ok(await fulfil(orderId, lineId, 1));
+  const statuses = (await deliveriesOf(orderId)).map(({ orderReference, status }) => [
+    orderReference,
+    status,
+  ]);
+  assert.deepEqual(statuses, [
+    [`${orderId}-1`, "cancelled"],
+    [`${orderId}-2`, "created"],
+    [`${orderId}-3`, "created"],
+  ]);
+});
+
+test("cash on delivery collects the order's total, for the whole order", TIMEOUT, async () => {
+  const { orderId, lineId } = await buy(shop, catalogue, 2, "cod");
+  const part = await fulfil(orderId, lineId, 1);
+  assert.match(part.body.message, /Cash on delivery: fulfil all items of the order at once/);
+  ok(await fulfil(orderId, lineId, 2));
+  const [order] = await deliveriesOf(orderId);
+  assert.deepEqual([order?.payment.paymentType, order?.payment.codAmountPaise], ["cod", 104800]);
+});
+
+test("a parcel that the driver has cannot be cancelled", TIMEOUT, async () => {
+  const { orderId, lineId } = await buy(shop, catalogue, 1);
+  ok(await fulfil(orderId, lineId, 1));
+  const [order] = await deliveriesOf(orderId);
+  for (const event of ["driver.assigned", "order.picked_up"] as const) {
+    await testOrders.simulate(order?.id ?? "", event);
+  }
+  const [fulfillment] = await fulfillmentsOf(orderId);
+  const refused = await shop.admin("POST", `/orders/${orderId}/fulfillments/${fulfillment.id}/cancel`, {});
+  assert.equal(refused.status, 400);
+  assert.match(refused.body.message, /The delivery cannot be cancelled: /);
+  assert.equal((await fulfillmentsOf(orderId))[0].canceled_at, null);
+});
+
+test("events: shipped, delivered, cancelled by the service, failed", TIMEOUT, async () => {
+  listener = spawn(process.execPath, [CLI, "listen", "--forward-to", `${shop.origin}/hooks/delivery`], {
+    env: cliEnv,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let printed = "";
+  listener.stdout?.on("data", (chunk) => {
+    printed += chunk;
+  });
+  await eventually(() => printed.includes("Ready"), "the first poll");
+
+  const [delivered, cancelled, failed] = await Promise.all([sell(), sell(), sell()]);
+  await testOrders.simulate(delivered.deliveryId, "auto");
+  await testOrders.cancel(cancelled.deliveryId, { reason: "by the service" });
+  for (const event of ["driver.assigned", "order.picked_up", "order.failed"] as const) {
+    await testOrders.simulate(failed.deliveryId, event);
+  }
+  const fulfillment = await eventually(
+    async () => (await fulfillmentsOf(delivered.orderId)).find(({ delivered_at: at }) => at),
+    "the delivery in Medusa",
+  );
+  assert.ok(fulfillment.shipped_at);
+  assert.equal(fulfillment.labels.length, 1);
+  assert.equal(fulfillment.labels[0].tracking_url, fulfillment.data.trackingUrl);
+  const { order } = ok(await shop.admin("GET", `/orders/${delivered.orderId}`));
+  assert.equal(order.fulfillment_status, "delivered");
+  await eventually(
+    async () => (await fulfillmentsOf(cancelled.orderId)).find(({ canceled_at: at }) => at),
+    "the cancellation in Medusa",
+  );
+  await eventually(
+    async () => (await fulfillmentsOf(failed.orderId))[0].metadata?.delivery_status === "failed",
+    "the note of the failure",
+  );
+  ok(await fulfil(cancelled.orderId, cancelled.lineId, 1));
+  assert.equal((await deliveriesOf(cancelled.orderId)).length, 2);
+  assert.match(printed, /order\.delivered .* attempt \d+: 200/);
+  assert.doesNotMatch(printed, /given up/);
+});
+
+test("a webhook with a wrong signature is refused", TIMEOUT, async () => {
+  const body = { id: "evt_1", event: "order.delivered", mode: "test", sequence: 1, order: null };
+  const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+  const headers = client.webhooks.signTestEvent(JSON.stringify(body), secret);
+  assert.equal((await shop.call("POST", "/hooks/delivery", body, headers)).status, 401);
+  assert.equal((await shop.call("POST", "/hooks/delivery", body)).status, 401);
+});
+
+test("a Medusa that is killed before it stores the answer gets the same delivery", TIMEOUT, async () => {
+  const { orderId, lineId } = await buy(shop, catalogue, 1);
+  proxy.onCreated = () => {
+    shop.kill();
+    return false;
+  };
+  await assert.rejects(fulfil(orderId, lineId, 1));
+  proxy.onCreated = () => true;
+  await shop.stop();
+  await shop.start();
+  // Until the lease of the killed process ends.
+  const retried = async () => {
+    const { status, body } = await fulfil(orderId, lineId, 1);
+    if (status !== 200) assert.match(body.message, /is being created/);
+    return status === 200;
+  };
+  await eventually(retried, "the retry", 90_000);
+  assert.deepEqual(await referencesOf(orderId), [`${orderId}-1`]);
+  assert.equal((await fulfillmentsOf(orderId)).length, 1);
+});
+
+test("a balance that is too low is shown, and nothing is created", TIMEOUT, async () => {
+  await shop.stop();
+  await shop.start({ WAYBILL_API_KEY: variable("LIVE_KEY") });
+  const { orderId, lineId } = await buy(shop, catalogue, 1, "expensive");
+  for (const _ of ["first", "again"]) {
+    const refused = await fulfil(orderId, lineId, 1);
+    assert.equal(refused.status, 400);
+    assert.match(refused.body.message, /balance is too low by ₹\d+\.\d\d. Top up the wallet. Then fulfil/);
+  }
+  const live = waybill(variable("LIVE_KEY"));
+  for await (const order of live.orders.list({ orderReference: `${orderId}-1` })) assert.fail(order.id);
+});
+
+test("messages", async () => {
+  const messages = createRequire(import.meta.url)(
+    join(SHOP, "node_modules/@waybill/medusa/dist/messages.js"),
+  );
+  const because = (cause: Error & { code: string }): string =>
+    messages.creationFailed({ code: cause.code, message: cause.message }, cause).message;
+  const locked = {
+    code: "live_api_locked",
+    message: "locked",
+    missing: ["wallet_funded", "business_active"],
+  };
+  const table: [Error & { code: string }, RegExp][] = [
+    [new client.PermissionError(403, locked, undefined, undefined), /wallet funded, business active/],
+    [new client.AuthenticationError(401, { code: "key_revoked" }, undefined, undefined), /check apiKey/],
+    [new client.RateLimitError(429, {}, undefined, undefined), /in a minute/],
+    [new client.ServerError(503, {}, undefined, undefined), /Fulfil the same items again/],
+    [
+      new client.ConflictError(409, { message: "Other." }, undefined, undefined),
+      /refused the order: Other\./,
+    ],
+  ];
+  for (const [cause, expected] of table) assert.match(because(cause), expected);
+  assert.match(messages.creationFailed({ code: "x", message: "stored" }, undefined).message, /stored/);
+});
+
+function fulfil(orderId: string, lineId: string, quantity: number): Promise<Answer> {
+  const body = { items: [{ id: lineId, quantity }], location_id: catalogue.locationId };
+  return shop.admin("POST", `/orders/${orderId}/fulfillments`, body);
+}
+
+/** Buys one piece and fulfils it. */
+async function sell() {
+  const bought = await buy(shop, catalogue, 1);
+  ok(await fulfil(bought.orderId, bought.lineId, 1));
+  const [order] = await deliveriesOf(bought.orderId);
+  return { ...bought, deliveryId: order?.id ?? "" };
+}
+
+async function fulfillmentsOf(orderId: string): Promise<Answer["body"][]> {
+  const fields = "fields=id,*fulfillments,*fulfillments.labels";
+  return ok(await shop.admin("GET", `/orders/${orderId}?${fields}`)).order.fulfillments;
+}
+
+/** The test deliveries of a Medusa order, by their references. */
+async function deliveriesOf(orderId: string): Promise<Order[]> {
+  const orders: Order[] = [];
+  for (let number = 1; number <= 5; number += 1) {
+    for await (const order of testOrders.list({ orderReference: `${orderId}-${number}` })) orders.push(order);
+  }
+  return orders;
+}
+
+async function referencesOf(orderId: string): Promise<string[]> {
+  return (await deliveriesOf(orderId)).map(({ orderReference }) => orderReference);
+}
+
+function messageOf({ status, body }: Answer): string {
+  return `${status} ${body?.message ?? ""}`;
+}
+
+async function createDatabase(): Promise<string> {
+  const { postgres } = JSON.parse(await readFile(variable("WAYBILL_TEST_SERVERS"), "utf8"));
+  const pg = createRequire(join(SHOP, "package.json"))("pg");
+  const server = `postgres://waybill_admin:${postgres.password}@127.0.0.1:${postgres.port}`;
+  const admin = new pg.Client(`${server}/postgres`);
+  await admin.connect();
+  const name = `medusa_${randomUUID().replaceAll("-", "")}`;
+  await admin.query(`CREATE DATABASE ${name}`);
+  await admin.end();
+  return `${server}/${name}?sslmode=disable`;
+}

@@ -1,0 +1,3 @@
+export interface MedusaContainer {
+  resolve<Result = unknown>(name: string): Result;
+}
