@@ -17,6 +17,8 @@ use crate::{Error, NoAnswer, Result, WebhookEvent};
 
 /// The longest wait that the service allows.
 const WAIT_MAX_SECONDS: u32 = 25;
+/// A reader waits no longer than this, whatever `Retry-After` says.
+const PAUSE_MAX: Duration = Duration::from_secs(60);
 
 /// The feed of events.
 #[derive(Clone, Debug)]
@@ -227,7 +229,8 @@ impl<C: CursorStore> Follow<C> {
                 Err(error) => error,
             };
             self.options.on_retry.iter_mut().for_each(|on_retry| on_retry(&error));
-            environment.sleep(retry::pause(attempts, &error, environment.jitter())).await;
+            let pause = retry::pause(attempts, &error, environment.jitter());
+            environment.sleep(pause.min(PAUSE_MAX)).await;
             attempts += 1;
         }
     }

@@ -63,7 +63,8 @@ store = SqlSyncStore(DjangoDatabase(), waybill.mode)
 sync = Sync(waybill, store, setting("NAME", "shop"), lease_s=float(setting("LEASE_SECONDS", "90")))
 
 DELIVERY_FEE_PAISE = 4_900
-#: The kinds that change what the customer sees. A later version of the service may send other kinds.
+#: A later version of the service may send other kinds. Each event has the order's status, so none of these is left out:
+#: one that arrives late is skipped when a later event was applied.
 KINDS = {
     "order.created",
     "driver.assigned",
@@ -74,6 +75,9 @@ KINDS = {
     "order.failed",
     "order.cancelled",
     "order.returned",
+    "cod.collected",
+    "cod.handed_over",
+    "cod.settled",
 }
 
 

@@ -47,7 +47,8 @@ export class ApiError extends WaybillError {
   ) {
     super(textOf(body.code) ?? `http_${status}`, textOf(body.message) ?? `The service answered ${status}.`);
     this.requestId = textOf(body.requestId) ?? requestId;
-    this.errors = listOf(body.errors);
+    // A gateway in between may answer with errors of another form.
+    this.errors = listOf(body.errors).filter((error) => textOf(error?.field) && textOf(error?.message));
     this.warnings = listOf(body.warnings);
     this.missing = listOf(body.missing);
     this.legal = listOf(body.legal);

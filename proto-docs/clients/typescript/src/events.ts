@@ -8,6 +8,8 @@ import type { WebhookEvent } from "./types.js";
 
 /** The longest wait that the service allows. */
 const WAIT_MAX_SECONDS = 25;
+/** A reader waits no longer than this, whatever `Retry-After` says. */
+const PAUSE_MAX_MS = 60_000;
 
 export interface EventFilters {
   /** A page's `next`, an event's id, or `now` for only later events. */
@@ -140,7 +142,7 @@ export class Events {
       } catch (error) {
         if (!(error instanceof WaybillError) || !isTransient(error)) throw error;
         options.onRetry?.(error);
-        await environment.sleep(pauseMs(attempt, error, environment.jitter()), signal);
+        await environment.sleep(Math.min(pauseMs(attempt, error, environment.jitter()), PAUSE_MAX_MS), signal);
       }
     }
   }

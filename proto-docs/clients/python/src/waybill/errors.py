@@ -55,7 +55,7 @@ class ApiError(WaybillError):
         self.request_id = _text(body.get("requestId")) or request_id
         self.retry_after = retry_after
         #: Every error of the request at once (400).
-        self.errors: Sequence[Fault] = _list(body.get("errors"))
+        self.errors: Sequence[Fault] = _list(body.get("errors"), "field", "message")
         self.warnings: Sequence[Warning] = _list(body.get("warnings"))
         #: The open items of the go-live list (403 `live_api_locked`).
         self.missing: Sequence[str] = _list(body.get("missing"))
@@ -171,5 +171,10 @@ def _whole(value: object) -> Optional[int]:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
+def _list(value: object, *fields: str) -> list[Any]:
+    """Its elements that have these texts. A gateway in between may answer with errors of another form."""
+    elements = value if isinstance(value, list) else []
+    if not fields:
+        return elements
+    objects = [element for element in elements if isinstance(element, dict)]
+    return [element for element in objects if all(isinstance(element.get(field), str) for field in fields)]

@@ -15,6 +15,9 @@ from ._transport import Transport
 from .errors import NoAnswerError, WaybillError
 from .webhooks import PREFIX
 
+#: A reader waits no longer than this, whatever `Retry-After` says.
+PAUSE_MAX_S = 60.0
+
 if TYPE_CHECKING:
     from .schema import WebhookEvent
 
@@ -66,7 +69,7 @@ class Reading:
         if not is_transient(error):
             raise error
         self._failures += 1
-        return pause(self._failures, error, jitter)
+        return min(pause(self._failures, error, jitter), PAUSE_MAX_S)
 
     def has_moved(self, page: EventPage) -> bool:
         """Continues after this page. Returns whether the place has changed."""
