@@ -32,8 +32,7 @@ struct Entry {
 
 /// A claim's view of the set.
 pub(super) struct Snapshot {
-    due: Vec<(DateTime<Utc>, u64, Key)>,
-    turns: HashMap<Key, Turn>,
+    due: Vec<(DateTime<Utc>, u64, Key, Turn)>,
     notes: u64,
 }
 
@@ -66,13 +65,10 @@ impl Waiting {
             let served_at = businesses.entry(*business).or_default();
             *served_at = entry.served_at.max(*served_at);
         }
-        let due = || self.endpoints.iter().filter(|(_, entry)| entry.look_at <= now);
-        let turn = |(key, entry): (&Key, &Entry)| (*key, (businesses[&key.1], entry.served_at));
-        Snapshot {
-            due: due().map(|(key, entry)| (entry.look_at, entry.note, *key)).collect(),
-            turns: due().map(turn).collect(),
-            notes: self.notes,
-        }
+        let due = self.endpoints.iter().filter(|(_, entry)| entry.look_at <= now);
+        let due =
+            due.map(|(key, entry)| (entry.look_at, entry.note, *key, (businesses[&key.1], entry.served_at)));
+        Snapshot { due: due.collect(), notes: self.notes }
     }
 
     /// When the next endpoint that is not due becomes so.
@@ -123,7 +119,7 @@ impl Snapshot {
     /// notes.
     pub(super) fn into_order(mut self) -> (Vec<(Key, Turn)>, u64) {
         self.due.sort_unstable();
-        (self.due.into_iter().map(|(.., key)| (key, self.turns[&key])).collect(), self.notes)
+        (self.due.into_iter().map(|(.., key, turn)| (key, turn)).collect(), self.notes)
     }
 }
 
