@@ -142,7 +142,10 @@ export class Events {
       } catch (error) {
         if (!(error instanceof WaybillError) || !isTransient(error)) throw error;
         options.onRetry?.(error);
-        await environment.sleep(Math.min(pauseMs(attempt, error, environment.jitter()), PAUSE_MAX_MS), signal);
+        await environment.sleep(
+          Math.min(pauseMs(attempt, error, environment.jitter()), PAUSE_MAX_MS),
+          signal,
+        );
       }
     }
   }
