@@ -11,12 +11,13 @@ use test_kit::eventually;
 use tokio::sync::Notify;
 use waybill_client::webhooks::{Secrets, VerifyOptions, sign_test_event};
 use waybill_client::{
-    Apply, CursorStore, Environment, EventFilters, FollowOptions, Mode, Receipt, Receiver, SystemEnvironment,
-    Waybill, WebhookEvent,
+    Apply, ClientOptions, CursorStore, Environment, Error, EventFilters, FollowOptions, Mode, NoAnswer,
+    Receipt, Receiver, SystemEnvironment, Waybill, WebhookEvent,
 };
 
+use crate::proxy::{Fault, FaultyProxy};
 use crate::readme::Postgres;
-use crate::shop::{TestShop, new_order};
+use crate::shop::{NoPauses, TestShop, new_order};
 use crate::sync::database_with_tables;
 
 const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
@@ -233,6 +234,7 @@ async fn the_feed_and_webhooks_share_one_path() -> anyhow::Result<()> {
     );
 
     a_reader_that_fails_repeats_only_its_event(&waybill).await?;
+    a_reader_ends_after_ten_answers_in_a_row_that_cannot_be_read(&shop).await?;
 
     let (receiver, url) = receiver(Mode::Test).await?;
     let body = json!(events[0]);
@@ -260,6 +262,60 @@ async fn the_feed_and_webhooks_share_one_path() -> anyhow::Result<()> {
     let refused = other.follow(&waybill, "main", &Work, FollowOptions::default(), |_, _| {}).await;
     assert!(refused.is_err(), "the modes differ");
     shop.stack.shut_down().await
+}
+
+/// Follows through a proxy that gives these answers first. Returns the codes of the retries, and the reader's error.
+async fn follow_through(
+    shop: &TestShop,
+    proxy: &FaultyProxy,
+    faults: Vec<Fault>,
+) -> anyhow::Result<(Vec<String>, Option<Error>)> {
+    proxy.fail(faults);
+    // Each poll is one attempt.
+    let options =
+        ClientOptions { attempts_max: 1, environment: NoPauses::new(0.0), ..ClientOptions::default() };
+    let waybill = Waybill::new(&shop.business.test_key, &proxy.base_url, options)?;
+    let retried = Arc::new(Mutex::new(Vec::new()));
+    let (seen, answered) = (retried.clone(), Arc::new(Notify::new()));
+    let first_page = answered.clone();
+    let options = FollowOptions {
+        start: Some("now".into()),
+        on_page: Some(Box::new(move |_| first_page.notify_one())),
+        on_retry: Some(Box::new(move |error: &Error| {
+            seen.lock().unwrap_or_else(PoisonError::into_inner).push(error.code().to_owned());
+        })),
+        ..FollowOptions::default()
+    };
+    let mut follow = waybill.events.follow(Memory::default(), options).await?;
+    let end = tokio::select! {
+        event = follow.next() => event.err().and_then(|error| error.downcast().ok()),
+        () = answered.notified() => None,
+    };
+    let retried = retried.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    Ok((retried, end))
+}
+
+async fn a_reader_ends_after_ten_answers_in_a_row_that_cannot_be_read(shop: &TestShop) -> anyhow::Result<()> {
+    let proxy = FaultyProxy::start(shop.business.order_api()).await?;
+    proxy.say("<html>Welcome to the hotel</html>");
+    let (retried, end) = follow_through(shop, &proxy, vec![Fault::Status(200); 11]).await?;
+    assert_eq!(end, Some(NoAnswer::UnusableAnswer.into()));
+    assert_eq!(retried, vec!["unusable_answer"; 9]);
+    // An outage in between starts the count again, and never ends the reader.
+    let nine = vec![Fault::Status(200); 9];
+    let faults = [nine.clone(), vec![Fault::Status(503)], nine, vec![Fault::CutBefore; 20]].concat();
+    let (retried, end) = follow_through(shop, &proxy, faults).await?;
+    assert_eq!((retried.len(), end), (39, None));
+
+    let waybill = Waybill::new(&shop.business.test_key, &proxy.base_url, ClientOptions::default())?;
+    let page = |event: Value| json!({"data": [event], "hasMore": false, "next": "c"}).to_string();
+    proxy.say(&page(
+        json!({"id": "evt_1", "event": "order.created", "sequence": "one", "order": {"status": 5}}),
+    ));
+    proxy.fail([Fault::Status(200)]);
+    let found = waybill.events.page(&EventFilters::default()).await?;
+    assert_eq!((found.data[0].id.as_str(), found.data[0].sequence), ("evt_1", None));
+    Ok(())
 }
 
 async fn a_reader_that_fails_repeats_only_its_event(waybill: &Waybill) -> anyhow::Result<()> {

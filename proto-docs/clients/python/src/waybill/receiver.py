@@ -82,7 +82,7 @@ class Receiver(Generic[Connection]):
 
     def accept(self, event: WebhookEvent, apply: Callable[[WebhookEvent, Connection], None]) -> Receipt:
         """Applies an event that is trusted already, because it comes from the feed."""
-        if event["mode"] != self._mode:
+        if event.get("mode") != self._mode:
             return "other_mode"
         with self._database.transaction() as connection:
             now_ms = int(self._environment.now() * 1000)
