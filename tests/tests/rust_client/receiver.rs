@@ -25,8 +25,10 @@ const NEXT_SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const MOVES: [&str; 4] = ["driver.assigned", "order.picked_up", "order.out_for_delivery", "order.delivered"];
 
 /// Stores the ids of events in a table of the shop, and fails on request.
-#[derive(Clone)]
-struct Work;
+#[derive(Clone, Default)]
+struct Work {
+    refused: Arc<Mutex<Vec<&'static str>>>,
+}
 
 impl Work {
     async fn store(
@@ -58,6 +60,10 @@ impl Apply<Postgres> for Work {
         transaction: &mut tokio_postgres::Client,
     ) -> anyhow::Result<()> {
         self.store(event, transaction, "stale").await
+    }
+
+    fn on_refused(&self, reason: &'static str) {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).push(reason);
     }
 }
 
@@ -100,7 +106,7 @@ fn with(mut event: Value, changes: Value) -> Value {
 async fn receive(receiver: &Receiver<Postgres>, event: &Value, secret: &str) -> anyhow::Result<Receipt> {
     let body = event.to_string();
     let headers = sign_test_event(body.as_bytes(), &Secrets::new([secret])?, &VerifyOptions::default())?;
-    Ok(receiver.receive(body.as_bytes(), headers.as_slice(), &Work).await?)
+    Ok(receiver.receive(body.as_bytes(), headers.as_slice(), &Work::default()).await?)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -141,17 +147,24 @@ async fn each_event_is_applied_once_and_in_order() -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn route(receiver: Data<Receiver<Postgres>>, request: HttpRequest, payload: Payload) -> HttpResponse {
-    let answer = waybill_client::actix::receive(&receiver, &request, payload, &Work).await;
+async fn route(
+    receiver: Data<Receiver<Postgres>>,
+    work: Data<Work>,
+    request: HttpRequest,
+    payload: Payload,
+) -> HttpResponse {
+    let answer = waybill_client::actix::receive(&receiver, &request, payload, work.get_ref()).await;
     answer.unwrap_or_else(|_| HttpResponse::ServiceUnavailable().finish())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_route_for_actix_answers_200_401_413_and_503() -> anyhow::Result<()> {
     let (receiver, url) = receiver(Mode::Live).await?;
-    let shared = Data::new(receiver);
+    let (shared, work) = (Data::new(receiver), Work::default());
+    let refused = work.refused.clone();
+    let work = Data::new(work);
     let address = test_kit::serve(move |app| {
-        app.app_data(shared.clone()).route("/webhook", web::post().to(route));
+        app.app_data(shared.clone()).app_data(work.clone()).route("/webhook", web::post().to(route));
     });
     let http = test_kit::client();
     let post = async |event: &Value, secret: &str| -> anyhow::Result<(u16, String)> {
@@ -173,7 +186,10 @@ async fn the_route_for_actix_answers_200_401_413_and_503() -> anyhow::Result<()>
     assert_eq!(post(&large, SECRET).await?.0, 413);
     let exploding = with(event("a", 4), json!({"data": {"reason": "explode"}}));
     assert_eq!(post(&exploding, SECRET).await?.0, 503);
+    let other_mode = with(event("a", 5), json!({"mode": "test"}));
+    assert_eq!(post(&other_mode, SECRET).await?.0, 200);
     assert_eq!(work_of(&url, "a").await?, "evt_a_1 applied");
+    assert_eq!(*refused.lock().unwrap_or_else(PoisonError::into_inner), ["mismatch", "other_mode"]);
     Ok(())
 }
 
@@ -239,6 +255,7 @@ async fn the_feed_and_webhooks_share_one_path() -> anyhow::Result<()> {
     let (receiver, url) = receiver(Mode::Test).await?;
     let body = json!(events[0]);
     assert_eq!(receive(&receiver, &body, SECRET).await?, Receipt::Applied);
+    let work = Work::default();
     let mut receipts = Vec::new();
     let done = Notify::new();
     let on_receipt = |event: &WebhookEvent, receipt: Receipt| {
@@ -249,7 +266,7 @@ async fn the_feed_and_webhooks_share_one_path() -> anyhow::Result<()> {
             }
         }
     };
-    let following = receiver.follow(&waybill, "main", &Work, FollowOptions::default(), on_receipt);
+    let following = receiver.follow(&waybill, "main", &work, FollowOptions::default(), on_receipt);
     tokio::select! {
         stopped = following => { stopped?; }
         () = done.notified() => {}
@@ -259,7 +276,7 @@ async fn the_feed_and_webhooks_share_one_path() -> anyhow::Result<()> {
     let applied = local_stack::query(&url, "SELECT count(*) = count(DISTINCT event_id) FROM work").await?;
     assert_eq!(applied.trim(), "t");
     let other = Receiver::new(Postgres(url), Secrets::new([SECRET])?, Mode::Live, VerifyOptions::default());
-    let refused = other.follow(&waybill, "main", &Work, FollowOptions::default(), |_, _| {}).await;
+    let refused = other.follow(&waybill, "main", &work, FollowOptions::default(), |_, _| {}).await;
     assert!(refused.is_err(), "the modes differ");
     shop.stack.shut_down().await
 }

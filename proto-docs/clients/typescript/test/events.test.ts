@@ -113,8 +113,9 @@ async function followThrough(proxy: FaultyProxy, faults: Fault[], said: string) 
   return { retried, error, answered: stop.signal.aborted };
 }
 
-test("a reader ends after ten answers in a row that cannot be read, and waits out any outage", async () => {
+test("a reader ends after ten answers in a row that cannot be read, and waits out any outage", async (context) => {
   const proxy = await FaultyProxy.start();
+  context.after(() => proxy.close());
   const portal = "<html>Welcome to the hotel</html>";
   const stuck = await followThrough(proxy, new Array(11).fill(200), portal);
   assert.ok(stuck.error instanceof NoAnswerError && !stuck.answered, String(stuck.error));
@@ -125,11 +126,11 @@ test("a reader ends after ten answers in a row that cannot be read, and waits ou
   const outage = await followThrough(proxy, [...nine, 503, ...nine, ...new Array(20).fill("cut-before")], portal);
   assert.ok(outage.answered, String(outage.error));
   assert.equal(outage.retried.length, 39);
-  proxy.close();
 });
 
-test("an element of the feed without an id is no answer of the service; any other shape passes", async () => {
+test("an element of the feed without an id is no answer of the service; any other shape passes", async (context) => {
   const proxy = await FaultyProxy.start();
+  context.after(() => proxy.close());
   const page = (event: object) => JSON.stringify({ data: [event], hasMore: false, next: "c" });
   const odd = { id: "evt_1", event: "order.created", sequence: "one", order: { status: 5 }, data: [] };
   Object.assign(proxy, { faults: [200], said: page(odd) });
@@ -137,7 +138,6 @@ test("an element of the feed without an id is no answer of the service; any othe
   assert.deepEqual((await waybill.events.page()).data, [odd]);
   Object.assign(proxy, { faults: [200], said: page({ event: "order.created" }) });
   await assert.rejects(waybill.events.page(), { code: "unusable_answer" });
-  proxy.close();
 });
 
 test("webhooks and the feed share one path: each event is applied once", async () => {
