@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::redact::safe_text;
+use crate::redact::{redact, safe_text};
 use crate::{ExistingOrder, FieldError, Warning, retry};
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -144,7 +144,9 @@ impl ApiError {
         request_id: Option<&str>,
         retry_after: Option<Duration>,
     ) -> Self {
-        let body: Map<String, Value> = serde_json::from_slice(body).unwrap_or_default();
+        // A key that is echoed in any field is redacted.
+        let body = redact(&String::from_utf8_lossy(body));
+        let body: Map<String, Value> = serde_json::from_str(&body).unwrap_or_default();
         let text = |name: &str| body.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         let whole = |name: &str| body.get(name).and_then(Value::as_i64);
         let code = text("code").map_or_else(|| format!("http_{status}"), safe_text);
@@ -240,6 +242,13 @@ mod tests {
         assert_eq!((failed.code.as_str(), failed.kind()), ("http_502", ApiErrorKind::Server));
         let echoed = ApiError::read(401, br#"{"message":"The key sk_live_abc is wrong"}"#, None, None);
         assert_eq!(echoed.message, "The key sk_live_… is wrong");
+        let body = br#"{"code":"sk_live_abc","missing":["sk_live_abc"],"errors":[{"field":"sk_live_abc","message":"x"},{}]}"#;
+        let echoed = ApiError::read(403, body, Some("sk_live_abc"), None);
+        assert_eq!(
+            (echoed.errors.len(), echoed.missing.as_slice()),
+            (1, ["sk_live_…".to_owned()].as_slice())
+        );
+        assert!(!format!("{echoed:?}").contains("sk_live_abc"), "{echoed:?}");
         assert_eq!(ApiError::read(302, b"", None, None).kind(), ApiErrorKind::Unexpected);
     }
 }

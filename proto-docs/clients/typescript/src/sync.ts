@@ -38,8 +38,8 @@ export class Sync {
   readonly #leaseMs: number;
 
   constructor({ client, store, website, leaseMs = client.deadlineMs + LEASE_MARGIN_MS }: SyncOptions) {
-    if (leaseMs < client.deadlineMs + 1_000) {
-      throw new TypeError("leaseMs must be longer than the client's deadline by at least a second");
+    if (!Number.isSafeInteger(leaseMs) || leaseMs < client.deadlineMs + 1_000) {
+      throw new TypeError("leaseMs must be whole, and longer than the client's deadline by at least a second");
     }
     this.#client = client;
     this.#store = store;

@@ -101,6 +101,7 @@ for (const dialect of ["postgres", "sqlite"] satisfies Dialect[]) {
       );
       assert.equal(await store.get("1001\n"), undefined);
       assert.throws(() => new Sync({ client: live, store, website: " shop" }), TypeError);
+      for (const leaseMs of [60_999, 90_000.5]) assert.throws(() => syncWith(live, leaseMs), TypeError);
     });
 
     test("a fee above the balance is lowered by the next call", async () => {
