@@ -1,4 +1,7 @@
-"""Each test runs with each shop. One worker of pytest has all tests of a shop, so that its receiver starts once."""
+"""Each test runs with each shop.
+
+One worker of pytest has all tests of a file and a shop, whose receiver starts once. They run side by side, because most wait.
+"""
 
 from __future__ import annotations
 
