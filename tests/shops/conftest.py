@@ -1,6 +1,6 @@
 """Each test runs with each shop.
 
-One worker of pytest has all tests of a file and a shop, whose receiver starts once. They run side by side, because most wait.
+One worker of pytest has all tests of a file with a shop, so that their receiver starts once.
 """
 
 from __future__ import annotations

@@ -16,7 +16,6 @@ from urllib.parse import urlsplit
 
 from stack import exchange
 
-
 Receiver = Literal["database", "waybill"]
 
 
@@ -27,7 +26,7 @@ class Steps:
     """
 
     def __init__(self, *, after_answer: bool = False, to: Receiver | None = None) -> None:
-        """`after_answer` counts only what the process sends after Waybill's first answer, `to` only for this receiver."""
+        """`after_answer` counts only what follows the first answer of Waybill, `to` only what this receiver gets."""
         self.taken = 0
         self._counts, self._to = not after_answer, to
         self._last: int | None = None

@@ -196,9 +196,7 @@ def serve(address: str) -> None:
 
 def follow() -> None:
     """Run it as a process of its own. It may be killed at any time: the next one continues behind the last event."""
-    receiver.follow(
-        waybill, "shop", apply, on_retry=lambda error: print_error(f"feed: {error.message} Trying again.")
-    )
+    receiver.follow(waybill, "shop", apply, on_retry=lambda error: print_error(f"feed: {error.message} Trying again."))
 
 
 def print_error(line: str) -> None:

@@ -39,7 +39,9 @@ export class Sync {
 
   constructor({ client, store, website, leaseMs = client.deadlineMs + LEASE_MARGIN_MS }: SyncOptions) {
     if (!Number.isSafeInteger(leaseMs) || leaseMs < client.deadlineMs + 1_000) {
-      throw new TypeError("leaseMs must be whole, and longer than the client's deadline by at least a second");
+      throw new TypeError(
+        "leaseMs must be whole, and longer than the client's deadline by at least a second",
+      );
     }
     this.#client = client;
     this.#store = store;

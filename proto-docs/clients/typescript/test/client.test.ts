@@ -252,14 +252,21 @@ describe("keys", () => {
     const urls: string[] = [];
     const onRequest = ({ url }: { url: string }) => urls.push(url);
     const waybill = client(TEST_KEY, { baseUrl: proxy.baseUrl, deadlineMs: 200, onRequest });
-    proxy.said = JSON.stringify({ code: TEST_KEY, missing: [TEST_KEY], errors: [{ field: TEST_KEY, message: "x" }] });
+    proxy.said = JSON.stringify({
+      code: TEST_KEY,
+      missing: [TEST_KEY],
+      errors: [{ field: TEST_KEY, message: "x" }],
+    });
     proxy.faults = [401, 403];
     for (const type of [AuthenticationError, PermissionError]) {
       const error = await failure(type, waybill.events.page({ startingAfter: `"${TEST_KEY}"` }));
       assert.ok(!inspect(error, { depth: 9 }).includes(TEST_KEY.slice(12)), inspect(error));
       assert.deepEqual(error.missing, ["sk_test_…"]);
     }
-    assert.ok(urls.every((url) => url.includes("%22sk_test_…") && !url.includes(TEST_KEY.slice(12))), urls[0]);
+    assert.ok(
+      urls.every((url) => url.includes("%22sk_test_…") && !url.includes(TEST_KEY.slice(12))),
+      urls[0],
+    );
   });
 
   test("a Live key is sent over plain http to this machine only", () => {
@@ -275,7 +282,12 @@ describe("keys", () => {
     const allowed = ["https://api.example", "http://127.0.0.1:8080", "http://127.9.9.9", "http://[::1]:8080"];
     allowed.push("http://localhost", "http://api.localhost");
     for (const origin of allowed) assert.equal(refuses(`${origin}/v1`, LIVE_KEY), false, origin);
-    const others = ["http://api.example", "http://127.0.0.1.example", "http://notlocalhost", "http://10.0.0.1"];
+    const others = [
+      "http://api.example",
+      "http://127.0.0.1.example",
+      "http://notlocalhost",
+      "http://10.0.0.1",
+    ];
     for (const origin of [...others, "http://[::2]"]) {
       assert.equal(refuses(`${origin}/v1`, LIVE_KEY), true, origin);
       assert.equal(refuses(`${origin}/v1`, TEST_KEY), false, origin);

@@ -123,7 +123,11 @@ test("a reader ends after ten answers in a row that cannot be read, and waits ou
   assert.deepEqual(stuck.retried, new Array(9).fill("unusable_answer"));
   // An outage in between starts the count again, and never ends the reader.
   const nine = new Array(9).fill(200);
-  const outage = await followThrough(proxy, [...nine, 503, ...nine, ...new Array(20).fill("cut-before")], portal);
+  const outage = await followThrough(
+    proxy,
+    [...nine, 503, ...nine, ...new Array(20).fill("cut-before")],
+    portal,
+  );
   assert.ok(outage.answered, String(outage.error));
   assert.equal(outage.retried.length, 39);
 });
