@@ -85,7 +85,7 @@ test-medusa: programs $(CLIENT_TS_MODULES) $(MEDUSA_MODULES) ## The fulfilment p
 test-api: programs $(SCHEMATHESIS) ## Schemathesis against the OpenAPI document, on its own stack; 2 min
 	SCHEMATHESIS=$(abspath $(SCHEMATHESIS)) $(PROGRAMS)/with-business -- sh tests/api/run.sh
 
-test-shops: programs $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) ## The shops' readers of the feed, killed at each step; 1 min
+test-shops: programs $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) ## The shops' commands, receivers and readers of the feed, killed at each step; 2 min
 	$(WITH_CLIENT_TOOLS) $(PROGRAMS)/local-stack with-servers -- $(PROGRAMS)/with-business -- sh tests/shops/test.sh /dev/null -m long
 
 openapi: programs $(NODE_MODULES) $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) ## Generate proto-docs/openapi/ from the code, and the types of the pages and clients from it

@@ -1,4 +1,7 @@
-"""Each test runs with each shop. One worker of pytest has all tests of a shop, so that its receiver starts once."""
+"""Each test runs with each shop.
+
+One worker of pytest has all tests of a file with a shop, so that their receiver starts once.
+"""
 
 from __future__ import annotations
 

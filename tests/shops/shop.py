@@ -15,12 +15,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from stack import ORDER_API, Business, Endpoint, eventually, new_database
-from wires import RequestTap, StatementTap, Steps, Webhook, Webhooks, Wire, send
+from wires import Receiver, RequestTap, StatementTap, Steps, Webhook, Webhooks, Wire, send
 
 #: Longer than any command takes, also on a busy machine.
 COMMAND_SECONDS = 60
 #: Short, for tests that wait for the lease of a process that they have killed, or for a service that is down.
-QUICK = {"REQUEST_TIMEOUT_SECONDS": "6", "LEASE_SECONDS": "12"}
+QUICK = {"REQUEST_TIMEOUT_SECONDS": "4", "LEASE_SECONDS": "8"}
 
 
 @dataclass(frozen=True)
@@ -117,9 +117,9 @@ class Shop:
     def run(self, *arguments: str, **settings: str) -> Result:
         return self._result(self.start(*arguments, **settings))
 
-    def run_until(self, step: int, *arguments: str, after_answer: bool = False) -> Result:
+    def run_until(self, step: int, *arguments: str, after_answer: bool = False, to: Receiver | None = None) -> Result:
         """Runs a command, and kills it before its message number `step` reaches the database or Waybill."""
-        steps, started = Steps(after_answer=after_answer), threading.Event()
+        steps, started = Steps(after_answer=after_answer, to=to), threading.Event()
         process: subprocess.Popen[str]
 
         def kill() -> None:
@@ -225,5 +225,6 @@ class Shop:
         shown = self.shown(reference)
         return shown is not None and shown.status == status
 
-    def until_shown(self, reference: str, status: str) -> None:
-        eventually(lambda: self.shows(reference, status), f"{status} of {reference}", pause=0.2)
+    def until_shown(self, reference: str, status: str, pause: float = 0.4) -> None:
+        """The pause is long, because each look starts a process."""
+        eventually(lambda: self.shows(reference, status), f"{status} of {reference}", pause=pause)

@@ -61,13 +61,14 @@ def call(method: str, url: str, status: int, body: object = None, **headers: str
 
 
 def new_database() -> str:
-    """The URL of an empty database on the test servers."""
+    """The URL of an empty database on the test servers, whose owner's password has to be encoded in a URL."""
     server = json.loads(Path(os.environ["WAYBILL_TEST_SERVERS"]).read_text(encoding="utf-8"))["postgres"]
     url = f"postgres://waybill_admin:{quote(server['password'])}@127.0.0.1:{server['port']}"
-    name = f"shop_{uuid.uuid4().hex}"
+    name, password = f"shop_{uuid.uuid4().hex}", "p@ss/w:rd%41"
     with psycopg.connect(f"{url}/postgres", autocommit=True) as admin:
-        admin.execute(f"CREATE DATABASE {name}".encode())
-    return f"{url}/{name}"
+        admin.execute(f"CREATE ROLE {name} LOGIN PASSWORD '{password}'".encode())
+        admin.execute(f"CREATE DATABASE {name} OWNER {name}".encode())
+    return f"postgres://{name}:{quote(password, safe='')}@127.0.0.1:{server['port']}/{name}"
 
 
 @dataclass(frozen=True)

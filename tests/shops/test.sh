@@ -22,6 +22,6 @@ python3 -m pip install --quiet --no-deps --no-index --target "$SHOPS/python" "$S
 cp "$clients/python/examples/shop.py" "$SHOPS"
 cp "$(realpath "${CARGO_TARGET_DIR:-../../target}")/debug/reference-shop" "$SHOPS"
 
-# One worker for each shop.
-python3 -m pytest --quiet -W error -m "not long" --numprocesses 3 --dist loadgroup -p no:cacheprovider \
+# One worker for each shop and file.
+python3 -m pytest --quiet -W error -m "not long" --numprocesses 6 --dist loadgroup -p no:cacheprovider \
     --junit-xml="$junit" "$@"

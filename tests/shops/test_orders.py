@@ -5,9 +5,13 @@ from __future__ import annotations
 import socket
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from shop import QUICK, Shop
 from stack import ORDER_API, Business, eventually, new_reference
 from wires import Network
+
+pytestmark = pytest.mark.xdist_group("orders")
 
 #: Far more than a command sends. An endless loop would otherwise never end.
 STEPS_MAX = 100
@@ -118,6 +122,24 @@ def test_a_409_with_the_existing_delivery_is_recovered(shop: Shop) -> None:
     assert shop.business.deliveries_and_debits(reference) == (1, 1)
 
 
+def test_a_process_that_dies_leaves_one_delivery(shop: Shop) -> None:
+    """Kills the command before its first message, before its request, and before it stores the answer."""
+    references = [new_reference() for _ in range(3)]
+    steps = (
+        lambda reference: shop.run_until(1, "order", reference, "prepaid"),
+        lambda reference: shop.run_until(1, "order", reference, "prepaid", to="waybill"),
+        lambda reference: shop.run_until(1, "order", reference, "prepaid", to="database", after_answer=True),
+    )
+    with ThreadPoolExecutor(CONCURRENT) as threads:
+        killed = list(threads.map(lambda step, reference: step(reference), steps, references))
+        assert [result.status for result in killed] == [-9, -9, -9], killed
+        assert [len(shop.business.orders(reference)) for reference in references] == [0, 0, 1]
+        list(threads.map(lambda reference: recover(shop, reference), references))
+    for reference in references:
+        assert shop.business.deliveries_and_debits(reference) == (1, 1), reference
+
+
+@pytest.mark.long
 def test_a_process_that_dies_at_any_step_leaves_one_delivery(shop: Shop) -> None:
     """Kills the command before its first message, its second, …, until it ends before it is killed.
 
@@ -154,4 +176,4 @@ def kill_at_each_step(shop: Shop, *, after_answer: bool) -> list[str]:
 def recover(shop: Shop, reference: str) -> None:
     """What the customer and the staff do: the checkout again, then `sync` until there is a delivery."""
     if not shop.order(reference, **QUICK).delivery:
-        eventually(lambda: shop.sync(reference, **QUICK).delivery, f"the delivery of {reference}", pause=2)
+        eventually(lambda: shop.sync(reference, **QUICK).delivery, f"the delivery of {reference}", pause=2.5)

@@ -16,6 +16,8 @@ from urllib.parse import urlsplit
 
 from stack import exchange
 
+Receiver = Literal["database", "waybill"]
+
 
 class Steps:
     """Counts the messages that a process sends, and kills it before one of them arrives.
@@ -23,10 +25,10 @@ class Steps:
     Between two messages nothing changes outside of the process, so a kill before each covers every step.
     """
 
-    def __init__(self, *, after_answer: bool = False) -> None:
-        """`after_answer` counts only what the process sends after Waybill's first answer."""
+    def __init__(self, *, after_answer: bool = False, to: Receiver | None = None) -> None:
+        """`after_answer` counts only what follows the first answer of Waybill, `to` only what this receiver gets."""
         self.taken = 0
-        self._counts = not after_answer
+        self._counts, self._to = not after_answer, to
         self._last: int | None = None
         self._kill: Callable[[], None] | None = None
         self._lock = threading.Lock()
@@ -40,10 +42,10 @@ class Steps:
         with self._lock:
             self._counts = True
 
-    def take(self) -> bool:
+    def take(self, to: Receiver) -> bool:
         """Whether the message may pass."""
         with self._lock:
-            if not self._counts:
+            if not self._counts or self._to not in {None, to}:
                 return True
             self.taken += 1
             if self._last is None or self._kill is None or self.taken < self._last:
@@ -117,7 +119,7 @@ class StatementTap(Tap):
         self._steps = steps
 
     def there(self, chunk: bytes) -> bool:
-        return chunk[:1] not in b"BCDEPQS" or self._steps.take()
+        return chunk[:1] not in b"BCDEPQS" or self._steps.take("database")
 
 
 class RequestTap(Tap):
@@ -127,7 +129,7 @@ class RequestTap(Tap):
         self._steps = steps
 
     def there(self, chunk: bytes) -> bool:  # noqa: ARG002
-        return self._steps.take()
+        return self._steps.take("waybill")
 
     def back(self, chunk: bytes) -> bool:  # noqa: ARG002
         self._steps.answered()

@@ -70,7 +70,8 @@ impl Shop {
     }
 }
 
-/// The sync records, which are part of the shop's orders. The shop keeps each order's body.
+/// The sync records, which are part of the shop's orders. The shop keeps each order's body. An order that a Test key has
+/// sent counts as not sent once the shop has a Live key; a Test key never replaces a live record.
 struct Records<'a> {
     shop: &'a Shop,
     mode: Mode,
@@ -88,7 +89,8 @@ impl SyncStore for Records<'_> {
     async fn created(&self, id: &str, delivery: &Delivery) -> Result<(), ShopError> {
         let (id, details) = (LocalOrderId::parse(id)?, DeliveryDetails::from(delivery.clone()));
         // Another attempt or a webhook may have stored it.
-        let _is_new = self.shop.read(async |conn| orders::save_created(conn, &id, &details).await).await?;
+        let _is_new =
+            self.shop.read(async |conn| orders::save_created(conn, &id, self.mode, &details).await).await?;
         Ok(())
     }
 
@@ -100,6 +102,9 @@ impl SyncStore for Records<'_> {
     async fn get(&self, id: &str) -> Result<Option<SyncRecord>, ShopError> {
         let id = LocalOrderId::parse(id)?;
         let Some(order) = self.shop.order(&id).await? else { return Ok(None) };
+        if self.mode == Mode::Live && order.mode == Some(Mode::Test) {
+            return Ok(None);
+        }
         let status = match order.sync_status {
             SyncStatus::NotStarted => return Ok(None),
             SyncStatus::Creating => waybill_client::SyncStatus::Creating,

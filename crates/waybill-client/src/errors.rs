@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::redact::safe_text;
-use crate::{Delivery, FieldError, Warning, retry};
+use crate::redact::{redact, safe_text};
+use crate::{ExistingOrder, FieldError, Warning, retry};
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -93,8 +93,8 @@ pub struct ApiError {
     pub shortfall_paise: Option<i64>,
     pub balance_paise: Option<i64>,
     pub required_paise: Option<i64>,
-    /// 409 `order_reference_exists`: the delivery that exists.
-    pub order: Option<Delivery>,
+    /// The delivery that has the reference (409 `order_reference_exists`) or the key (422 `idempotency_key_reused`).
+    pub order: Option<ExistingOrder>,
 }
 
 /// What to do about an [`ApiError`].
@@ -128,7 +128,7 @@ impl ApiError {
             402 => ApiErrorKind::InsufficientBalance,
             403 => ApiErrorKind::PermissionDenied,
             404 => ApiErrorKind::NotFound,
-            409 if self.order.is_some() => ApiErrorKind::OrderExists,
+            409 if self.order.is_some() && self.code == "order_reference_exists" => ApiErrorKind::OrderExists,
             409 => ApiErrorKind::Conflict,
             429 => ApiErrorKind::RateLimit,
             408 | 500.. => ApiErrorKind::Server,
@@ -144,27 +144,33 @@ impl ApiError {
         request_id: Option<&str>,
         retry_after: Option<Duration>,
     ) -> Self {
-        let body: Map<String, Value> = serde_json::from_slice(body).unwrap_or_default();
+        // A key that is echoed in any field is redacted.
+        let body = redact(&String::from_utf8_lossy(body));
+        let body: Map<String, Value> = serde_json::from_str(&body).unwrap_or_default();
         let text = |name: &str| body.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         let whole = |name: &str| body.get(name).and_then(Value::as_i64);
         let code = text("code").map_or_else(|| format!("http_{status}"), safe_text);
-        let order = (status == 409 && code == "order_reference_exists").then(|| of_type(body.get("order")));
         Self {
             status,
             message: text("message").map_or_else(|| format!("The service answered {status}."), safe_text),
             code,
             request_id: text("requestId").or(request_id).map(safe_text),
             retry_after,
-            errors: list(body.get("errors")),
+            errors: list(body.get("errors")).into_iter().filter(is_given).collect(),
             warnings: list(body.get("warnings")),
             missing: list(body.get("missing")),
             legal: list(body.get("legal")),
             shortfall_paise: whole("shortfallPaise"),
             balance_paise: whole("balancePaise"),
             required_paise: whole("requiredPaise"),
-            order: order.flatten(),
+            order: of_type(body.get("order")).filter(ExistingOrder::is_complete),
         }
     }
+}
+
+/// A gateway in between may answer with errors of another form.
+fn is_given(error: &FieldError) -> bool {
+    !error.field.is_empty() && !error.message.is_empty()
 }
 
 fn of_type<T: DeserializeOwned>(value: Option<&Value>) -> Option<T> {
@@ -236,6 +242,13 @@ mod tests {
         assert_eq!((failed.code.as_str(), failed.kind()), ("http_502", ApiErrorKind::Server));
         let echoed = ApiError::read(401, br#"{"message":"The key sk_live_abc is wrong"}"#, None, None);
         assert_eq!(echoed.message, "The key sk_live_… is wrong");
+        let body = br#"{"code":"sk_live_abc","missing":["sk_live_abc"],"errors":[{"field":"sk_live_abc","message":"x"},{}]}"#;
+        let echoed = ApiError::read(403, body, Some("sk_live_abc"), None);
+        assert_eq!(
+            (echoed.errors.len(), echoed.missing.as_slice()),
+            (1, ["sk_live_…".to_owned()].as_slice())
+        );
+        assert!(!format!("{echoed:?}").contains("sk_live_abc"), "{echoed:?}");
         assert_eq!(ApiError::read(302, b"", None, None).kind(), ApiErrorKind::Unexpected);
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use std::vec::IntoIter;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use crate::elements::elements_of;
 use crate::orders::{Listed, PAGE_MAX, Pages, is_id};
@@ -19,6 +20,8 @@ use crate::{Error, NoAnswer, Result, WebhookEvent};
 const WAIT_MAX_SECONDS: u32 = 25;
 /// A reader waits no longer than this, whatever `Retry-After` says.
 const PAUSE_MAX: Duration = Duration::from_secs(60);
+/// Polls in a row without a usable answer: a captive portal or a wrong address, which waiting does not end.
+const UNUSABLE_MAX: u32 = 10;
 
 /// The feed of events.
 #[derive(Clone, Debug)]
@@ -57,7 +60,7 @@ pub struct EventPage {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct PageBody {
-    data: Vec<WebhookEvent>,
+    data: Vec<IgnoredAny>,
     has_more: bool,
     next: String,
 }
@@ -82,11 +85,14 @@ impl Events {
         let answer = self.transport.send::<PageBody>(&call).await?;
         let PageBody { data, has_more, next } = answer.body;
         let bodies = elements_of(&String::from_utf8_lossy(&answer.bytes));
-        if bodies.len() != data.len() {
+        let events: Vec<WebhookEvent> =
+            bodies.iter().filter_map(|body| serde_json::from_str(body).ok()).collect();
+        if events.len() != data.len() {
             return Err(NoAnswer::UnusableAnswer.into());
         }
         let prefix = answer.headers.get("webhook-header-prefix").and_then(|value| value.to_str().ok());
-        Ok(EventPage { data, bodies, has_more, next, header_prefix: prefix.unwrap_or(PREFIX).to_owned() })
+        let header_prefix = prefix.unwrap_or(PREFIX).to_owned();
+        Ok(EventPage { data: events, bodies, has_more, next, header_prefix })
     }
 
     pub async fn get(&self, id: &str) -> Result<WebhookEvent> {
@@ -153,7 +159,7 @@ pub struct FollowOptions {
     pub wait_seconds: u32,
     /// Called after each answered poll, before its events are returned; the page may be empty.
     pub on_page: Option<FollowHook<EventPage>>,
-    /// Called when a poll failed and is repeated.
+    /// Called when a poll failed and is repeated; log it.
     pub on_retry: Option<FollowHook<Error>>,
 }
 
@@ -183,7 +189,8 @@ impl<C: CursorStore> Follow<C> {
     /// again. Outages are waited out.
     ///
     /// # Errors
-    /// One that waiting cannot end, such as an invalid key, and those of the store.
+    /// One that waiting cannot end, such as an invalid key, `unusable_answer` after ten polls in a row, and those of the
+    /// store.
     pub async fn next(&mut self) -> Result<WebhookEvent, C::Error> {
         loop {
             if let Some(event_id) = &self.handled {
@@ -218,7 +225,7 @@ impl<C: CursorStore> Follow<C> {
             wait_seconds: if self.is_first { 0 } else { self.options.wait_seconds },
         };
         let environment = self.events.transport.options.environment.clone();
-        let mut attempts = 1;
+        let (mut attempts, mut unusable) = (1, 0);
         loop {
             let error = match self.events.page(&filters).await {
                 Ok(page) => {
@@ -228,6 +235,11 @@ impl<C: CursorStore> Follow<C> {
                 Err(error) if !error.is_transient() => return Err(error),
                 Err(error) => error,
             };
+            let is_unusable = error == NoAnswer::UnusableAnswer.into();
+            unusable = if is_unusable { unusable + 1 } else { 0 };
+            if unusable == UNUSABLE_MAX {
+                return Err(error);
+            }
             self.options.on_retry.iter_mut().for_each(|on_retry| on_retry(&error));
             let pause = retry::pause(attempts, &error, environment.jitter());
             environment.sleep(pause.min(PAUSE_MAX)).await;

@@ -41,6 +41,10 @@ pub trait Apply<D: Database>: Send + Sync {
     ) -> impl Future<Output = Result<(), D::Error>> + Send {
         async { Ok(()) }
     }
+
+    /// Called when a webhook is not applied because it is refused, with [`WebhookError::reason`], or of the other mode, with
+    /// `other_mode`; log the reason.
+    fn on_refused(&self, _reason: &'static str) {}
 }
 
 /// What became of an event. Answer 200 in every case.
@@ -101,7 +105,13 @@ impl<D: Database> Receiver<D> {
         apply: &impl Apply<D>,
     ) -> Result<Receipt, ReceiveError<D::Error>> {
         let event = construct_event(raw_body, headers, &self.secrets, &self.options);
-        let event = event.map_err(ReceiveError::Refused)?;
+        let event = event.map_err(|error| {
+            apply.on_refused(error.reason());
+            ReceiveError::Refused(error)
+        })?;
+        if event.mode != self.mode.as_str() {
+            apply.on_refused(Receipt::OtherMode.as_str());
+        }
         self.accept(&event, apply).await.map_err(ReceiveError::Failed)
     }
 

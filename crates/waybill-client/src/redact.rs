@@ -24,8 +24,9 @@ fn first_secret(text: &str) -> Option<(usize, &'static str)> {
     found.min_by_key(|(at, _)| *at)
 }
 
+/// Also of one that is percent-encoded.
 fn is_of_secret(character: char) -> bool {
-    character.is_ascii_alphanumeric() || "_+/=-".contains(character)
+    character.is_ascii_alphanumeric() || "_+/=%-".contains(character)
 }
 
 /// Makes a text from outside safe to store and show: short, on one line, without secrets.
@@ -48,6 +49,8 @@ mod tests {
     fn keys_and_secrets_are_replaced() {
         let text = "Bearer sk_live_a-b_c9 and (sk_test_x), whsec_AA+/=\nsk_test_";
         assert_eq!(redact(text), "Bearer sk_live_… and (sk_test_…), whsec_…\nsk_test_");
+        assert_eq!(redact("?key=%22sk_live_a%2Db_c9%22&x"), "?key=%22sk_live_…&x");
+        assert_eq!(redact("9whsec_AA%2B%2FAAA%3D and_sk_test_x"), "9whsec_… and_sk_test_…");
         assert_eq!(safe_text("The key sk_test_abc\r\nis wrong"), "The key sk_test_… is wrong");
         assert_eq!(safe_text(&"é".repeat(1_000)).chars().count(), MESSAGE_MAX_CHARS);
     }

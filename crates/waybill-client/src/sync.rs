@@ -5,9 +5,14 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::orders::check_idempotency_key;
 use crate::sync_store::sha256_of;
-use crate::{Delivery, Error, OrderBody, Result, SyncError, SyncStatus, SyncStore, Waybill};
+use crate::{
+    ApiError, Claim, Delivery, Error, ExistingOrder, OrderBody, Result, SyncError, SyncStatus, SyncStore,
+    Waybill,
+};
 
 /// How much longer than the client's deadline a lease is: time to store the outcome.
 const LEASE_MARGIN: Duration = Duration::from_secs(30);
@@ -125,7 +130,7 @@ impl<S: SyncStore> OrderSync<S> {
             // Another caller got it.
             return Ok(outcome_of(self.store.get(local_order_id).await?));
         };
-        match self.client.orders.create(OrderBody::from_json(claim.body), &key).await {
+        match self.client.orders.create(OrderBody::from_json(claim.body.as_str()), &key).await {
             Ok(created) => {
                 let delivery = Delivery::from(created.order);
                 self.store.created(local_order_id, &delivery).await?;
@@ -135,18 +140,19 @@ impl<S: SyncStore> OrderSync<S> {
                     SyncOutcome::Created(delivery)
                 })
             }
-            Err(cause) => self.refused(local_order_id, claim.attempt, cause).await,
+            Err(cause) => self.refused(local_order_id, claim, cause).await,
         }
     }
 
     async fn refused(
         &self,
         local_order_id: &str,
-        attempt: i64,
+        Claim { attempt, body }: Claim,
         cause: Error,
     ) -> Result<SyncOutcome, S::Error> {
         let api = cause.api();
-        if let Some(delivery) = api.and_then(|error| error.order.clone()) {
+        if let Some(found) = api.and_then(|error| existing_order(error, &body)) {
+            let delivery = Delivery::from(found.clone());
             self.store.created(local_order_id, &delivery).await?;
             return Ok(SyncOutcome::Recovered(delivery));
         }
@@ -171,6 +177,21 @@ impl<S: SyncStore> OrderSync<S> {
     fn key_of(&self, local_order_id: &str) -> String {
         format!("{}-{local_order_id}", self.website)
     }
+}
+
+/// The delivery of this local order that the service has already, if the error contains it.
+fn existing_order<'e>(error: &'e ApiError, body: &str) -> Option<&'e ExistingOrder> {
+    let is_same = match error.code.as_str() {
+        "order_reference_exists" => true,
+        // After the sync record was lost, a new body may differ. Key and reference still prove that it is the same order.
+        "idempotency_key_reused" => {
+            let sent: Value = serde_json::from_str(body).unwrap_or_default();
+            let found = error.order.as_ref()?;
+            sent["orderReference"] == found.order_reference.as_str()
+        }
+        _ => false,
+    };
+    error.order.as_ref().filter(|_| is_same)
 }
 
 /// What another caller has stored.

@@ -1,6 +1,7 @@
 //! Sends a call, repeats it where that is safe, and turns answers into values or errors.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use reqwest::header::{
@@ -15,6 +16,7 @@ use crate::{ApiError, ClientOptions, Error, Exchange, ExchangeResult, Mode, NoAn
 
 /// A page of 100 orders of the largest size stays below it.
 const ANSWER_MAX_BYTES: usize = 64 * 1024 * 1024;
+const TIME_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 
@@ -69,20 +71,25 @@ pub(crate) struct Transport {
 impl Transport {
     pub(crate) fn new(api_key: &str, base_url: &str, options: ClientOptions) -> Result<Self> {
         let (mode, authorization) = read_key(api_key)?;
-        if options.attempt_timeout.is_zero() || options.deadline.is_zero() || options.attempts_max == 0 {
-            return Err(Error::Argument("attempt_timeout, deadline and attempts_max must be positive"));
+        let is_time = |time: Duration| !time.is_zero() && time <= TIME_MAX;
+        if !is_time(options.attempt_timeout) || !is_time(options.deadline) || options.attempts_max == 0 {
+            return Err(Error::Argument(
+                "attempt_timeout, deadline and attempts_max must be positive, and the times at most a day",
+            ));
         }
         let app = options.app_info.as_deref().map(|app| format!(" {app}")).unwrap_or_default();
         let user_agent = format!("waybill-rust/{}{app}", env!("CARGO_PKG_VERSION"));
         let user_agent = HeaderValue::try_from(user_agent)
             .map_err(|_| Error::Argument("app_info must be visible ASCII characters"))?;
         let base_url = read_base_url(base_url)?;
+        check_protection(mode, &base_url)?;
         let http = http_client(base_url.scheme() == "https")?;
         Ok(Self { mode, options, authorization, user_agent, base_url, http })
     }
 
     pub(crate) fn with_key(&self, api_key: &str) -> Result<Self> {
         let (mode, authorization) = read_key(api_key)?;
+        check_protection(mode, &self.base_url)?;
         Ok(Self { mode, authorization, ..self.clone() })
     }
 
@@ -246,6 +253,22 @@ fn read_key(api_key: &str) -> Result<(Mode, HeaderValue)> {
     Ok((mode, authorization))
 }
 
+/// A Live key needs https, except on this machine.
+fn check_protection(mode: Mode, base_url: &Url) -> Result<()> {
+    let host = base_url.host_str().unwrap_or_default();
+    let ip = host.trim_matches(['[', ']']).parse::<IpAddr>();
+    let is_loopback = match ip {
+        Ok(ip) => ip.is_loopback(),
+        Err(_) => host == "localhost" || host.ends_with(".localhost"),
+    };
+    if mode == Mode::Live && base_url.scheme() == "http" && !is_loopback {
+        return Err(Error::Argument(
+            "base_url must be https for a Live key: http shows the key to the network",
+        ));
+    }
+    Ok(())
+}
+
 fn read_base_url(text: &str) -> Result<Url> {
     let wrong = Error::Argument("base_url must be an http or https URL that ends with /v1");
     let Ok(mut url) = Url::parse(text) else { return Err(wrong) };
@@ -282,6 +305,32 @@ mod tests {
             let error = Transport::new(key, url, options()).err().unwrap();
             assert!(matches!(error, Error::Argument(_)), "{url}");
             assert!(!error.to_string().contains("1234"), "{error}");
+        }
+        let live = "sk_live_waybill_1234";
+        for (url, is_allowed) in [
+            ("https://api.example/v1", true),
+            ("http://127.0.0.1:8080/v1", true),
+            ("http://127.9.9.9/v1", true),
+            ("http://[::1]:8080/v1", true),
+            ("http://localhost/v1", true),
+            ("http://api.localhost/v1", true),
+            ("http://api.example/v1", false),
+            ("http://127.0.0.1.example/v1", false),
+            ("http://notlocalhost/v1", false),
+            ("http://10.0.0.1/v1", false),
+            ("http://[::2]/v1", false),
+        ] {
+            assert_eq!(Transport::new(live, url, options()).is_ok(), is_allowed, "{url}");
+            let test = Transport::new(key, url, options()).unwrap();
+            assert_eq!(test.with_key(live).is_ok(), is_allowed, "{url}");
+        }
+        for time in [Duration::ZERO, Duration::MAX, TIME_MAX + Duration::from_nanos(1)] {
+            for options in [
+                ClientOptions { attempt_timeout: time, ..options() },
+                ClientOptions { deadline: time, ..options() },
+            ] {
+                assert!(Transport::new(key, "http://api.example/v1", options).is_err(), "{time:?}");
+            }
         }
         let transport = Transport::new(key, "http://api.example/delivery/v1/", options()).unwrap();
         assert!(!format!("{transport:?}").contains("1234"));

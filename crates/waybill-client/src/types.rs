@@ -4,7 +4,7 @@
 use std::fmt;
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{Error, Result};
@@ -49,14 +49,27 @@ impl fmt::Display for Mode {
     }
 }
 
-/// A body of the API: all fields may be missing when it is read.
+/// A body of the API: all fields may be missing or null when it is read.
 macro_rules! body {
     ($($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* })*) => {$(
         $(#[$doc])*
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         #[serde(rename_all = "camelCase", default)]
-        pub struct $name { $($(#[$field_doc])* pub $field: $type,)* }
+        pub struct $name { $($(#[$field_doc])* #[serde(deserialize_with = "null_as_default")] pub $field: $type,)* }
     )*};
+}
+
+fn null_as_default<'de, T: Default + Deserialize<'de>, D: Deserializer<'de>>(
+    from: D,
+) -> std::result::Result<T, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or_default())
+}
+
+/// A value of another shape, of a later version of the service, counts as absent, so that it stops no reader of events.
+fn any_shape<'de, T: Default + DeserializeOwned, D: Deserializer<'de>>(
+    from: D,
+) -> std::result::Result<T, D::Error> {
+    Ok(serde_json::from_value(Value::deserialize(from)?).unwrap_or_default())
 }
 
 body! {
@@ -219,16 +232,35 @@ body! {
         code: String,
         message: String,
     }
-    /// The order of a webhook's event.
-    EventOrder {
+    /// The delivery that has the reference (409 `order_reference_exists`) or the key (422 `idempotency_key_reused`).
+    ExistingOrder {
         id: String,
         service_order_id: String,
         order_reference: String,
         tracking_code: String,
         tracking_url: String,
         status: String,
-        cod_status: String,
     }
+}
+
+/// The order of a webhook's event.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct EventOrder {
+    #[serde(deserialize_with = "any_shape")]
+    pub id: String,
+    #[serde(deserialize_with = "any_shape")]
+    pub service_order_id: String,
+    #[serde(deserialize_with = "any_shape")]
+    pub order_reference: String,
+    #[serde(deserialize_with = "any_shape")]
+    pub tracking_code: String,
+    #[serde(deserialize_with = "any_shape")]
+    pub tracking_url: String,
+    #[serde(deserialize_with = "any_shape")]
+    pub status: String,
+    #[serde(deserialize_with = "any_shape")]
+    pub cod_status: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -245,7 +277,7 @@ pub struct SimulatedOrder {
     #[serde(flatten)]
     pub order: Order,
     /// The events that are possible next.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub legal: Vec<String>,
     /// The running simulation, if there is one.
     pub simulation: Option<Value>,
@@ -272,6 +304,13 @@ pub struct Delivery {
     pub status: String,
 }
 
+impl From<ExistingOrder> for Delivery {
+    fn from(order: ExistingOrder) -> Self {
+        let ExistingOrder { id, tracking_code, tracking_url, status, .. } = order;
+        Self { id, tracking_code, tracking_url, status }
+    }
+}
+
 impl From<OrderCreated> for Delivery {
     fn from(order: OrderCreated) -> Self {
         let OrderCreated { id, tracking_code, tracking_url, status, .. } = order;
@@ -287,17 +326,20 @@ pub struct WebhookEvent {
     pub id: String,
     /// The kind. Ignore kinds that you do not know, and answer them with 200.
     pub event: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "any_shape")]
     pub mode: String,
     /// Counts the events of one order from 1.
+    #[serde(default, deserialize_with = "any_shape")]
     pub sequence: Option<i64>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "any_shape")]
     pub occurred_at: String,
     /// The order after the event; `None` for an event without an order.
+    #[serde(default, deserialize_with = "any_shape")]
     pub order: Option<EventOrder>,
     /// Its fields depend on the kind.
     #[serde(default)]
     pub data: Value,
+    #[serde(default, deserialize_with = "any_shape")]
     pub personal_data_erased_at: Option<String>,
 }
 
@@ -323,6 +365,12 @@ impl Answered for Order {
     }
 }
 
+impl ExistingOrder {
+    pub(crate) fn is_complete(&self) -> bool {
+        all_given([&self.id, &self.tracking_code, &self.tracking_url, &self.status])
+    }
+}
+
 impl Answered for SimulatedOrder {
     fn is_complete(&self) -> bool {
         self.order.is_complete()
@@ -331,4 +379,46 @@ impl Answered for SimulatedOrder {
 
 fn all_given(fields: [&String; 4]) -> bool {
     fields.iter().all(|field| !field.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn null_and_absent_fields_are_empty() {
+        let fields =
+            ["id", "mode", "customer", "package", "payment", "notes", "feeChargedPaise", "createdAt"];
+        let nulls: Map<String, Value> = fields.iter().map(|name| ((*name).into(), Value::Null)).collect();
+        assert_eq!(serde_json::from_value::<Order>(nulls.into()).unwrap(), Order::default());
+        let nested = json!({"id": "ord_1", "package": {"items": null, "fragile": null}, "payment": {"currency": null}});
+        let order: Order = serde_json::from_value(nested).unwrap();
+        assert_eq!(order, Order { id: "ord_1".into(), ..Order::default() });
+        let moved: SimulatedOrder = serde_json::from_value(json!({"id": "ord_1", "legal": null})).unwrap();
+        assert!(moved.legal.is_empty());
+        let created: OrderCreated = serde_json::from_value(json!({"id": "ord_1", "warnings": null})).unwrap();
+        assert!(created.warnings.is_empty() && !created.is_complete());
+    }
+
+    #[test]
+    fn an_event_of_another_shape_keeps_what_can_be_read() {
+        let odd = json!({
+            "id": "evt_1", "event": "order.created", "mode": "live", "sequence": "one", "occurredAt": 5,
+            "order": {"id": "ord_1", "status": "created", "codStatus": {"later": true}, "trackingUrl": null},
+            "data": [], "personalDataErasedAt": 1,
+        });
+        let event: WebhookEvent = serde_json::from_value(odd).unwrap();
+        let order = EventOrder { id: "ord_1".into(), status: "created".into(), ..EventOrder::default() };
+        assert_eq!((event.mode.as_str(), event.sequence, event.order), ("live", None, Some(order)));
+        let odd = json!({"id": "evt_1", "event": "order.created", "order": "ord_1", "mode": null});
+        let event: WebhookEvent = serde_json::from_value(odd).unwrap();
+        assert_eq!((event.mode.as_str(), event.order), ("", None));
+        for none in
+            [json!({"id": "evt_1"}), json!({"event": "x"}), json!({"id": 1, "event": "x"}), json!("evt_1")]
+        {
+            assert!(serde_json::from_value::<WebhookEvent>(none).is_err());
+        }
+    }
 }

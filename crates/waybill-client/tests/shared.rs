@@ -8,9 +8,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use waybill_client::webhooks::{Secrets, VerifyOptions, construct_event, sign_test_event};
 use waybill_client::{
-    Address, Customer, Driver, Error, EventOrder, FieldError, Item, NewCustomer, NewDelivery, NewOrder,
-    NewPackage, NewPayment, Notes, Order, OrderCreated, Package, Payment, Pickup, SimulatedOrder, Warning,
-    WebhookError, WebhookEvent,
+    Address, Customer, Driver, Error, EventOrder, ExistingOrder, FieldError, Item, NewCustomer, NewDelivery,
+    NewOrder, NewPackage, NewPayment, Notes, Order, OrderCreated, Package, Payment, Pickup, SimulatedOrder,
+    Warning, WebhookError, WebhookEvent,
 };
 
 const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
@@ -100,6 +100,7 @@ fn the_types_have_the_fields_of_the_openapi_document() {
         ("Driver", fields(&Driver::default())),
         ("Warning", fields(&Warning::default())),
         ("Fault", fields(&FieldError::default())),
+        ("ExistingOrder", fields(&ExistingOrder::default())),
         ("WebhookOrder", fields(&EventOrder::default())),
         ("OtherWebhookEvent", fields(&event)),
     ] {

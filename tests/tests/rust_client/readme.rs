@@ -105,6 +105,10 @@ impl Apply<Postgres> for Shop {
         }
         Ok(())
     }
+
+    fn on_refused(&self, reason: &'static str) {
+        eprintln!("webhook not applied: {reason}"); // `mismatch`, `too_old`, `other_mode` …
+    }
 }
 
 async fn webhook(receiver: Data<Receiver<Postgres>>, request: HttpRequest, payload: Payload) -> HttpResponse {
@@ -123,7 +127,9 @@ fn receiver(database: Postgres, secret: &str, mode: Mode) -> Result<Receiver<Pos
 }
 
 async fn catch_up(receiver: &Receiver<Postgres>, waybill: &Waybill) -> anyhow::Result<Infallible> {
-    receiver.follow(waybill, "main", &Shop, FollowOptions::default(), |_, _| {}).await
+    let on_retry = |error: &Error| eprintln!("feed: {error} Trying again.");
+    let options = FollowOptions { on_retry: Some(Box::new(on_retry)), ..Default::default() };
+    receiver.follow(waybill, "main", &Shop, options, |_, _| {}).await
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -11,12 +11,13 @@ use test_kit::eventually;
 use tokio::sync::Notify;
 use waybill_client::webhooks::{Secrets, VerifyOptions, sign_test_event};
 use waybill_client::{
-    Apply, CursorStore, Environment, EventFilters, FollowOptions, Mode, Receipt, Receiver, SystemEnvironment,
-    Waybill, WebhookEvent,
+    Apply, ClientOptions, CursorStore, Environment, Error, EventFilters, FollowOptions, Mode, NoAnswer,
+    Receipt, Receiver, SystemEnvironment, Waybill, WebhookEvent,
 };
 
+use crate::proxy::{Fault, FaultyProxy};
 use crate::readme::Postgres;
-use crate::shop::{TestShop, new_order};
+use crate::shop::{NoPauses, TestShop, new_order};
 use crate::sync::database_with_tables;
 
 const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
@@ -24,8 +25,10 @@ const NEXT_SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const MOVES: [&str; 4] = ["driver.assigned", "order.picked_up", "order.out_for_delivery", "order.delivered"];
 
 /// Stores the ids of events in a table of the shop, and fails on request.
-#[derive(Clone)]
-struct Work;
+#[derive(Clone, Default)]
+struct Work {
+    refused: Arc<Mutex<Vec<&'static str>>>,
+}
 
 impl Work {
     async fn store(
@@ -57,6 +60,10 @@ impl Apply<Postgres> for Work {
         transaction: &mut tokio_postgres::Client,
     ) -> anyhow::Result<()> {
         self.store(event, transaction, "stale").await
+    }
+
+    fn on_refused(&self, reason: &'static str) {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).push(reason);
     }
 }
 
@@ -99,7 +106,7 @@ fn with(mut event: Value, changes: Value) -> Value {
 async fn receive(receiver: &Receiver<Postgres>, event: &Value, secret: &str) -> anyhow::Result<Receipt> {
     let body = event.to_string();
     let headers = sign_test_event(body.as_bytes(), &Secrets::new([secret])?, &VerifyOptions::default())?;
-    Ok(receiver.receive(body.as_bytes(), headers.as_slice(), &Work).await?)
+    Ok(receiver.receive(body.as_bytes(), headers.as_slice(), &Work::default()).await?)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -140,17 +147,24 @@ async fn each_event_is_applied_once_and_in_order() -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn route(receiver: Data<Receiver<Postgres>>, request: HttpRequest, payload: Payload) -> HttpResponse {
-    let answer = waybill_client::actix::receive(&receiver, &request, payload, &Work).await;
+async fn route(
+    receiver: Data<Receiver<Postgres>>,
+    work: Data<Work>,
+    request: HttpRequest,
+    payload: Payload,
+) -> HttpResponse {
+    let answer = waybill_client::actix::receive(&receiver, &request, payload, work.get_ref()).await;
     answer.unwrap_or_else(|_| HttpResponse::ServiceUnavailable().finish())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_route_for_actix_answers_200_401_413_and_503() -> anyhow::Result<()> {
     let (receiver, url) = receiver(Mode::Live).await?;
-    let shared = Data::new(receiver);
+    let (shared, work) = (Data::new(receiver), Work::default());
+    let refused = work.refused.clone();
+    let work = Data::new(work);
     let address = test_kit::serve(move |app| {
-        app.app_data(shared.clone()).route("/webhook", web::post().to(route));
+        app.app_data(shared.clone()).app_data(work.clone()).route("/webhook", web::post().to(route));
     });
     let http = test_kit::client();
     let post = async |event: &Value, secret: &str| -> anyhow::Result<(u16, String)> {
@@ -172,7 +186,10 @@ async fn the_route_for_actix_answers_200_401_413_and_503() -> anyhow::Result<()>
     assert_eq!(post(&large, SECRET).await?.0, 413);
     let exploding = with(event("a", 4), json!({"data": {"reason": "explode"}}));
     assert_eq!(post(&exploding, SECRET).await?.0, 503);
+    let other_mode = with(event("a", 5), json!({"mode": "test"}));
+    assert_eq!(post(&other_mode, SECRET).await?.0, 200);
     assert_eq!(work_of(&url, "a").await?, "evt_a_1 applied");
+    assert_eq!(*refused.lock().unwrap_or_else(PoisonError::into_inner), ["mismatch", "other_mode"]);
     Ok(())
 }
 
@@ -233,10 +250,12 @@ async fn the_feed_and_webhooks_share_one_path() -> anyhow::Result<()> {
     );
 
     a_reader_that_fails_repeats_only_its_event(&waybill).await?;
+    a_reader_ends_after_ten_answers_in_a_row_that_cannot_be_read(&shop).await?;
 
     let (receiver, url) = receiver(Mode::Test).await?;
     let body = json!(events[0]);
     assert_eq!(receive(&receiver, &body, SECRET).await?, Receipt::Applied);
+    let work = Work::default();
     let mut receipts = Vec::new();
     let done = Notify::new();
     let on_receipt = |event: &WebhookEvent, receipt: Receipt| {
@@ -247,7 +266,7 @@ async fn the_feed_and_webhooks_share_one_path() -> anyhow::Result<()> {
             }
         }
     };
-    let following = receiver.follow(&waybill, "main", &Work, FollowOptions::default(), on_receipt);
+    let following = receiver.follow(&waybill, "main", &work, FollowOptions::default(), on_receipt);
     tokio::select! {
         stopped = following => { stopped?; }
         () = done.notified() => {}
@@ -257,9 +276,63 @@ async fn the_feed_and_webhooks_share_one_path() -> anyhow::Result<()> {
     let applied = local_stack::query(&url, "SELECT count(*) = count(DISTINCT event_id) FROM work").await?;
     assert_eq!(applied.trim(), "t");
     let other = Receiver::new(Postgres(url), Secrets::new([SECRET])?, Mode::Live, VerifyOptions::default());
-    let refused = other.follow(&waybill, "main", &Work, FollowOptions::default(), |_, _| {}).await;
+    let refused = other.follow(&waybill, "main", &work, FollowOptions::default(), |_, _| {}).await;
     assert!(refused.is_err(), "the modes differ");
     shop.stack.shut_down().await
+}
+
+/// Follows through a proxy that gives these answers first. Returns the codes of the retries, and the reader's error.
+async fn follow_through(
+    shop: &TestShop,
+    proxy: &FaultyProxy,
+    faults: Vec<Fault>,
+) -> anyhow::Result<(Vec<String>, Option<Error>)> {
+    proxy.fail(faults);
+    // Each poll is one attempt.
+    let options =
+        ClientOptions { attempts_max: 1, environment: NoPauses::new(0.0), ..ClientOptions::default() };
+    let waybill = Waybill::new(&shop.business.test_key, &proxy.base_url, options)?;
+    let retried = Arc::new(Mutex::new(Vec::new()));
+    let (seen, answered) = (retried.clone(), Arc::new(Notify::new()));
+    let first_page = answered.clone();
+    let options = FollowOptions {
+        start: Some("now".into()),
+        on_page: Some(Box::new(move |_| first_page.notify_one())),
+        on_retry: Some(Box::new(move |error: &Error| {
+            seen.lock().unwrap_or_else(PoisonError::into_inner).push(error.code().to_owned());
+        })),
+        ..FollowOptions::default()
+    };
+    let mut follow = waybill.events.follow(Memory::default(), options).await?;
+    let end = tokio::select! {
+        event = follow.next() => event.err().and_then(|error| error.downcast().ok()),
+        () = answered.notified() => None,
+    };
+    let retried = retried.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    Ok((retried, end))
+}
+
+async fn a_reader_ends_after_ten_answers_in_a_row_that_cannot_be_read(shop: &TestShop) -> anyhow::Result<()> {
+    let proxy = FaultyProxy::start(shop.business.order_api()).await?;
+    proxy.say("<html>Welcome to the hotel</html>");
+    let (retried, end) = follow_through(shop, &proxy, vec![Fault::Status(200); 11]).await?;
+    assert_eq!(end, Some(NoAnswer::UnusableAnswer.into()));
+    assert_eq!(retried, vec!["unusable_answer"; 9]);
+    // An outage in between starts the count again, and never ends the reader.
+    let nine = vec![Fault::Status(200); 9];
+    let faults = [nine.clone(), vec![Fault::Status(503)], nine, vec![Fault::CutBefore; 20]].concat();
+    let (retried, end) = follow_through(shop, &proxy, faults).await?;
+    assert_eq!((retried.len(), end), (39, None));
+
+    let waybill = Waybill::new(&shop.business.test_key, &proxy.base_url, ClientOptions::default())?;
+    let page = |event: Value| json!({"data": [event], "hasMore": false, "next": "c"}).to_string();
+    proxy.say(&page(
+        json!({"id": "evt_1", "event": "order.created", "sequence": "one", "order": {"status": 5}}),
+    ));
+    proxy.fail([Fault::Status(200)]);
+    let found = waybill.events.page(&EventFilters::default()).await?;
+    assert_eq!((found.data[0].id.as_str(), found.data[0].sequence), ("evt_1", None));
+    Ok(())
 }
 
 async fn a_reader_that_fails_repeats_only_its_event(waybill: &Waybill) -> anyhow::Result<()> {

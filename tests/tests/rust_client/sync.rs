@@ -210,6 +210,16 @@ async fn the_record_decides_what_an_attempt_does() -> anyhow::Result<()> {
     let outcome = ensure("exists", FEE).await?;
     assert_eq!(outcome, SyncOutcome::Recovered(exists.into()));
 
+    // A key whose order is known is recovered after the record was lost, unless it is another order.
+    let known = test.orders.create(new_order("edited", FEE), "shop-edited").await?.order;
+    assert_eq!(ensure("edited", 5_000).await?, SyncOutcome::Recovered(known.into()));
+    test.orders.create(new_order("another", FEE), "shop-foreign").await?;
+    let SyncOutcome::Failed { error, .. } = ensure("foreign", FEE).await? else {
+        panic!("another order's key")
+    };
+    assert_eq!(error.code, "idempotency_key_reused");
+    assert!(error.message.contains("another"), "{}", error.message);
+
     // A refused body is corrected, and any other is repeated.
     proxy.fail([]);
     let SyncOutcome::Failed { error, .. } = ensure("corrected", 0).await? else { panic!("a fee of 0") };

@@ -103,8 +103,8 @@ pub(crate) async fn lock_by_reference_or_tracking_code(
     row.map(OrderRow::into_order).transpose()
 }
 
-/// Claims the right to send a request: from `not_started`, `failed`, or a `creating` abandoned before `stale_before`.
-/// One of several concurrent callers succeeds.
+/// Claims the right to send a request: from `not_started`, `failed`, or a `creating` abandoned before `stale_before`, or
+/// in live mode from any state of test mode. One of several concurrent callers succeeds.
 pub(crate) async fn claim(
     conn: &mut AsyncPgConnection,
     id: &LocalOrderId,
@@ -117,18 +117,31 @@ pub(crate) async fn claim(
             .eq(SyncStatus::Creating.as_str())
             .and(orders::last_attempt_at.lt(stale_before).assume_not_null()),
     );
+    // Any stored detail of a delivery prevents a second one in its mode. The table's constraints ensure the same.
+    let has_no_delivery = orders::service_order_id
+        .is_null()
+        .and(orders::tracking_code.is_null())
+        .and(orders::tracking_url.is_null())
+        .and(orders::delivery_status.is_null());
+    let is_of_mode = orders::mode.is_null().or(orders::mode.eq(mode.as_str()).assume_not_null());
+    // Nothing is equal to NULL, so a Test key replaces nothing.
+    let replaced = (mode == Mode::Live).then_some(Mode::Test.as_str());
+    let goes_live = orders::mode.eq(replaced).assume_not_null();
+    let none = None::<&str>;
     let claimed: Option<(i32, String)> = diesel::update(orders::table.find(id.as_str()))
-        .filter(free)
-        // The table's constraints ensure the same: any stored detail of a delivery prevents a second delivery.
-        .filter(orders::service_order_id.is_null())
-        .filter(orders::tracking_code.is_null())
-        .filter(orders::tracking_url.is_null())
-        .filter(orders::delivery_status.is_null())
+        .filter(free.and(has_no_delivery).and(is_of_mode).or(goes_live))
         .set((
             orders::sync_status.eq(SyncStatus::Creating.as_str()),
             orders::attempts.eq(orders::attempts + 1),
             orders::last_attempt_at.eq(now),
             orders::mode.eq(mode.as_str()),
+            // Of a test delivery; empty otherwise.
+            orders::service_order_id.eq(none),
+            orders::tracking_code.eq(none),
+            orders::tracking_url.eq(none),
+            orders::delivery_status.eq(none),
+            orders::cod_status.eq(none),
+            orders::last_sequence.eq(None::<i64>),
         ))
         .returning((orders::attempts, orders::body))
         .get_result(conn)
@@ -141,10 +154,13 @@ pub(crate) async fn claim(
 pub(crate) async fn save_created(
     conn: &mut AsyncPgConnection,
     id: &LocalOrderId,
+    mode: Mode,
     delivery: &DeliveryDetails,
 ) -> Result<bool, ShopError> {
     let updated = diesel::update(orders::table.find(id.as_str()))
         .filter(orders::sync_status.ne(SyncStatus::Created.as_str()))
+        // The shop may have gone live since the request.
+        .filter(orders::mode.eq(mode.as_str()))
         .set((
             orders::sync_status.eq(SyncStatus::Created.as_str()),
             orders::service_order_id.eq(&delivery.service_order_id),

@@ -85,13 +85,18 @@ pub(crate) async fn page(
     rows.into_iter().map(WebhookRow::into_webhook).collect()
 }
 
-/// The unprocessed events, oldest first.
-pub(crate) async fn waiting(conn: &mut AsyncPgConnection, limit: i64) -> Result<Vec<String>, ShopError> {
+/// The unprocessed events after an arrival number, oldest first, with their numbers.
+pub(crate) async fn waiting(
+    conn: &mut AsyncPgConnection,
+    after: i64,
+    limit: i64,
+) -> Result<Vec<(i64, String)>, ShopError> {
     Ok(webhooks::table
         .filter(webhooks::processed_at.is_null())
+        .filter(webhooks::arrival.gt(after))
         .order(webhooks::arrival)
         .limit(limit)
-        .select(webhooks::event_id)
+        .select((webhooks::arrival, webhooks::event_id))
         .load(conn)
         .await?)
 }
@@ -118,13 +123,20 @@ pub(crate) async fn save_outcome(
     event_id: &str,
     outcome: WebhookOutcome,
     now: DateTime<Utc>,
-) -> Result<bool, ShopError> {
-    let updated = diesel::update(webhooks::table.find(event_id))
+) -> Result<(), ShopError> {
+    diesel::update(webhooks::table.find(event_id))
         .filter(webhooks::processed_at.is_null())
         .set((webhooks::processed_at.eq(now), webhooks::outcome.eq(outcome.as_str())))
         .execute(conn)
         .await?;
-    Ok(updated == 1)
+    Ok(())
+}
+
+/// Deletes the webhooks that were processed before a time.
+pub(crate) async fn forget(conn: &mut AsyncPgConnection, before: DateTime<Utc>) -> Result<(), ShopError> {
+    let old = webhooks::table.filter(webhooks::processed_at.lt(before));
+    diesel::delete(old).execute(conn).await?;
+    Ok(())
 }
 
 impl WebhookRow {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::AsyncPgConnection;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -16,11 +17,18 @@ const BATCH_MAX: i64 = 50;
 /// Polls too, so that it finds a webhook whose notification was lost with another process.
 const POLL_EVERY: Duration = Duration::from_secs(5);
 const RETRY_AFTER: Duration = Duration::from_secs(1);
+/// The service sends no event again after 30 days.
+const KEPT: TimeDelta = TimeDelta::days(31);
 
 /// Runs until it is stopped, between two webhooks.
 pub(super) async fn run(shop: Shop, notifier: Arc<Notify>, stopping: CancellationToken) {
+    let mut forgotten = None;
     loop {
-        let pause = match process_all(&shop, &stopping).await {
+        let worked = match process_all(&shop, &stopping).await {
+            Ok(()) => forget_daily(&shop, &mut forgotten).await,
+            failed => failed,
+        };
+        let pause = match worked {
             Ok(()) => POLL_EVERY,
             Err(error) => {
                 tracing::error!(%error, "webhook processing failed; retrying");
@@ -35,41 +43,47 @@ pub(super) async fn run(shop: Shop, notifier: Arc<Notify>, stopping: Cancellatio
     }
 }
 
-/// Processes all stored webhooks. A failing webhook does not delay others; the last error is returned.
+/// Processes all stored webhooks. Failing webhooks, however many, do not delay others; the last error is returned.
 async fn process_all(shop: &Shop, stopping: &CancellationToken) -> Result<(), ShopError> {
+    let (mut after, mut failed) = (0, None);
     loop {
-        let waiting = shop.read(async |conn| webhooks::waiting(conn, BATCH_MAX).await).await?;
-        let mut failed = None;
-        let mut done = 0;
-        for event_id in &waiting {
+        let waiting = shop.read(async |conn| webhooks::waiting(conn, after, BATCH_MAX).await).await?;
+        let Some((last, _)) = waiting.last() else { break };
+        after = *last;
+        for (_, event_id) in &waiting {
             if stopping.is_cancelled() {
                 return Ok(());
             }
-            match process_one(shop, event_id).await {
-                Ok(processed) => done += usize::from(processed),
-                Err(error) => failed = Some(error),
+            if let Err(error) = process_one(shop, event_id).await {
+                failed = Some(error);
             }
         }
-        match failed {
-            Some(error) => return Err(error),
-            None if done == 0 => return Ok(()),
-            None => {}
-        }
     }
+    failed.map_or(Ok(()), Err)
 }
 
-async fn process_one(shop: &Shop, event_id: &str) -> Result<bool, ShopError> {
+/// Deletes webhooks that were processed long ago, once a day.
+async fn forget_daily(shop: &Shop, forgotten: &mut Option<DateTime<Utc>>) -> Result<(), ShopError> {
+    let now = shop.inner.clock.now();
+    if forgotten.is_none_or(|at| now - at >= TimeDelta::days(1)) {
+        shop.read(async |conn| webhooks::forget(conn, now - KEPT).await).await?;
+        *forgotten = Some(now);
+    }
+    Ok(())
+}
+
+async fn process_one(shop: &Shop, event_id: &str) -> Result<(), ShopError> {
     shop.transaction(async |conn| {
         let Some(body) = webhooks::lock_waiting(conn, event_id).await? else {
-            return Ok(false);
+            return Ok(());
         };
         let outcome = match apply(shop, conn, &body).await? {
             Ok(()) => WebhookOutcome::Applied,
             Err(outcome) => outcome,
         };
-        let saved = webhooks::save_outcome(conn, event_id, outcome, shop.inner.clock.now()).await?;
+        webhooks::save_outcome(conn, event_id, outcome, shop.inner.clock.now()).await?;
         tracing::info!(event = event_id, %outcome, "webhook processed");
-        Ok(saved)
+        Ok(())
     })
     .await
 }
@@ -101,7 +115,7 @@ async fn apply(
     };
     // The signed event proves that the delivery exists, even if the response to the shop's request was lost. Storing
     // the details prevents a second request.
-    orders::save_created(conn, &order.id, &delivery).await?;
+    orders::save_created(conn, &order.id, mode, &delivery).await?;
     let saved =
         orders::save_progress(conn, &order.id, &delivery.status, cod_status.as_deref(), sequence).await?;
     Ok(if saved { Ok(()) } else { Err(WebhookOutcome::UnknownOrder) })

@@ -243,3 +243,27 @@ async fn a_new_key_is_used_from_the_next_request_on() {
     assert_eq!(bench.remote.seen()[0].authorization, "Bearer sk_test_waybill_another");
     assert_eq!(bench.order(&id).await.mode, Some(Mode::Test));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_test_delivery_does_not_replace_a_live_one_and_is_replaced_by_it() {
+    let bench = Bench::new().await;
+    bench.shop.set_api_key(Secret::new("sk_test_waybill_another"));
+    let id = bench.created("A-1").await;
+    bench.shop.set_api_key(Secret::new(API_KEY));
+    let outcome = bench.shop.sync_order(&id).await.unwrap();
+    assert!(matches!(outcome, SyncOutcome::Created(_)), "{outcome:?}");
+    assert_eq!((bench.remote.seen().len(), bench.order(&id).await.mode), (2, Some(Mode::Live)));
+    bench.shop.set_api_key(Secret::new("sk_test_waybill_another"));
+    let outcome = bench.shop.sync_order(&id).await.unwrap();
+    assert!(matches!(outcome, SyncOutcome::AlreadyCreated(_)), "{outcome:?}");
+    assert_eq!((bench.remote.seen().len(), bench.order(&id).await.mode), (2, Some(Mode::Live)));
+
+    // A live attempt may have succeeded although its answer was lost.
+    bench.shop.set_api_key(Secret::new(API_KEY));
+    let lost = bench.confirmed("A-2").await;
+    bench.remote.next([Next::Answer(503, json!({"message": "x"}))]);
+    assert!(matches!(bench.shop.sync_order(&lost).await.unwrap(), SyncOutcome::Failed { .. }));
+    bench.shop.set_api_key(Secret::new("sk_test_waybill_another"));
+    assert!(matches!(bench.shop.sync_order(&lost).await.unwrap(), SyncOutcome::Failed { .. }));
+    assert_eq!((bench.remote.seen().len(), bench.order(&lost).await.mode), (3, Some(Mode::Live)));
+}

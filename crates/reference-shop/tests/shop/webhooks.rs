@@ -1,5 +1,6 @@
 //! The webhook receiver (SPECIFICATION §4.2, §5.5 and §6).
 
+use chrono::TimeDelta;
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use domain::Mode;
 use reference_shop::{Modes, SyncOutcome, SyncStatus, WebhookOutcome};
@@ -248,6 +249,56 @@ async fn webhooks_stored_before_a_restart_are_processed_after_it() {
     assert_eq!(bench.processed("evt_A-1_5").await.outcome, Some(WebhookOutcome::Applied));
     assert_eq!(bench.order(&id).await.delivery.unwrap().status, "delivered");
     again.server.stop().await.unwrap();
+}
+
+/// Runs a statement on the shop's database.
+async fn execute(bench: &Bench, statement: &str) {
+    let mut connection = AsyncPgConnection::establish(bench.settings.database.url.expose()).await.unwrap();
+    diesel::sql_query(statement).execute(&mut connection).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn webhooks_that_always_fail_do_not_delay_others() {
+    let bench = Bench::new().await;
+    let id = bench.created("A-1").await;
+    let fail =
+        "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''it always fails''; END'";
+    execute(&bench, fail).await;
+    execute(
+        &bench,
+        "CREATE TRIGGER fail BEFORE UPDATE OF outcome ON webhooks FOR EACH ROW
+         WHEN (NEW.event_id LIKE 'evt_bad_%') EXECUTE FUNCTION fail()",
+    )
+    .await;
+    // More than two batches.
+    execute(
+        &bench,
+        "INSERT INTO webhooks (event_id, kind, body, headers, received_at, times_received)
+         SELECT 'evt_bad_' || n, 'x', '', '{}', now(), 1 FROM generate_series(1, 120) AS n",
+    )
+    .await;
+    let sender = bench.serve().await;
+    assert_eq!(sender.send(&event("order.delivered", 5, "A-1", "delivered")).await.0, 200);
+    assert_eq!(bench.processed("evt_A-1_5").await.outcome, Some(WebhookOutcome::Applied));
+    assert_eq!(bench.order(&id).await.last_sequence, Some(5));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn processed_webhooks_are_deleted_after_a_month() {
+    let bench = Bench::new().await;
+    bench.created("A-1").await;
+    let sender = bench.serve().await;
+    assert_eq!(sender.send(&event("order.created", 1, "A-1", "created")).await.0, 200);
+    bench.processed("evt_A-1_1").await;
+    bench.clock.advance(TimeDelta::days(32));
+    // The next webhook wakes the worker.
+    assert_eq!(sender.send(&event("order.delivered", 5, "A-1", "delivered")).await.0, 200);
+    bench.processed("evt_A-1_5").await;
+    until("the old webhook is deleted", async || {
+        let received = bench.shop.received(0, 10).await.unwrap();
+        received.iter().map(|webhook| webhook.event_id.as_str()).eq(["evt_A-1_5"])
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -12,8 +12,10 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
+import time
 from typing import ClassVar, Optional
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 from wsgiref.simple_server import make_server
 
 import django
@@ -21,11 +23,11 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.servers.basehttp import ThreadedWSGIServer, WSGIRequestHandler
 from django.core.wsgi import get_wsgi_application
-from django.db import connection, models
+from django.db import DatabaseError, connection, models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.urls import path
 
-from waybill import Receiver, SqlSyncStore, Sync, Waybill
+from waybill import Receiver, SqlSyncStore, Sync, Waybill, is_known
 from waybill.schema import NewOrder, WebhookEvent
 
 
@@ -41,11 +43,16 @@ settings.configure(
     DATABASES={
         "default": {
             "ENGINE": "django.db.backends.postgresql",
-            "NAME": _database.path.lstrip("/"),
-            "USER": _database.username,
-            "PASSWORD": _database.password,
+            "NAME": unquote(_database.path.lstrip("/")),
+            "USER": unquote(_database.username or ""),
+            "PASSWORD": unquote(_database.password or ""),
             "HOST": _database.hostname,
             "PORT": _database.port,
+            # A database that hangs fails the work, which is then repeated.
+            "OPTIONS": {
+                "connect_timeout": 5,
+                "options": "-c statement_timeout=5s -c idle_in_transaction_session_timeout=10s",
+            },
         }
     },
     INSTALLED_APPS=["waybill.django"],
@@ -63,30 +70,16 @@ store = SqlSyncStore(DjangoDatabase(), waybill.mode)
 sync = Sync(waybill, store, setting("NAME", "shop"), lease_s=float(setting("LEASE_SECONDS", "90")))
 
 DELIVERY_FEE_PAISE = 4_900
-#: A later version of the service may send other kinds. Each event has the order's status, so none of these is left out:
-#: one that arrives late is skipped when a later event was applied.
-KINDS = {
-    "order.created",
-    "driver.assigned",
-    "driver.unassigned",
-    "order.picked_up",
-    "order.out_for_delivery",
-    "order.delivered",
-    "order.failed",
-    "order.cancelled",
-    "order.returned",
-    "cod.collected",
-    "cod.handed_over",
-    "cod.settled",
-}
+DAY_S = 24 * 60 * 60
 
 
 class Order(models.Model):
     id = models.TextField(primary_key=True)
     payment_type = models.TextField()
     goods_paise = models.IntegerField()
-    #: The latest status that an event reported.
+    #: The latest status that an event reported, and the mode of its delivery.
     delivery_status = models.TextField(null=True)
+    delivery_mode = models.TextField(null=True)
     confirmed_at = models.DateTimeField(auto_now_add=True)
 
     objects: ClassVar[models.Manager[Order]] = models.Manager()
@@ -151,16 +144,39 @@ def create_delivery(order_id: str) -> str:
 
 
 def apply(event: WebhookEvent, _: BaseDatabaseWrapper) -> None:
-    """Runs in the transaction that stores the event's id, so an event is applied completely and once."""
+    """Runs in the transaction that stores the event's id, so an event is applied completely and once.
+
+    A later version of the service may send other kinds.
+    """
     about = event["order"]
-    if about and event["event"] in KINDS:
-        Order.objects.filter(id=about["orderReference"]).update(delivery_status=about["status"])
+    if about and is_known(event):
+        order = Order.objects.filter(id=about["orderReference"])
+        order.update(delivery_status=about["status"], delivery_mode=event["mode"])
 
 
 receiver = Receiver(
-    DjangoDatabase(), setting("WEBHOOK_SECRET"), waybill.mode, header_prefix=setting("HEADER_PREFIX", "Service")
+    DjangoDatabase(),
+    setting("WEBHOOK_SECRET"),
+    waybill.mode,
+    header_prefix=setting("HEADER_PREFIX", "Service"),
+    on_refused=lambda reason: print_error(f"webhook not applied: {reason}"),
 )
 urlpatterns = [path("api/waybill/webhook", webhook_view(receiver, apply))]
+
+
+def forget() -> None:
+    """The service sends no event again after 30 days."""
+    receiver.forget(int(time.time() - 31 * DAY_S) * 1_000)
+    connection.close()
+
+
+def forget_daily() -> None:
+    while True:
+        time.sleep(DAY_S)
+        try:
+            forget()
+        except DatabaseError as error:
+            print_error(f"forget: {error}")
 
 
 def serve(address: str) -> None:
@@ -169,7 +185,8 @@ def serve(address: str) -> None:
     if Order._meta.db_table not in connection.introspection.table_names():
         with connection.schema_editor() as editor:
             editor.create_model(Order)
-    connection.close()
+    forget()
+    threading.Thread(target=forget_daily, daemon=True).start()
     host, port = address.split(":")
     # In production, run the WSGI application with a server such as gunicorn.
     with make_server(host, int(port), get_wsgi_application(), ThreadedWSGIServer, WSGIRequestHandler) as server:
@@ -179,16 +196,22 @@ def serve(address: str) -> None:
 
 def follow() -> None:
     """Run it as a process of its own. It may be killed at any time: the next one continues behind the last event."""
-    receiver.follow(waybill, "shop", apply)
+    receiver.follow(waybill, "shop", apply, on_retry=lambda error: print_error(f"feed: {error.message} Trying again."))
+
+
+def print_error(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def show(orders: models.QuerySet[Order]) -> None:
     for order in orders:
         record = store.get(order.id)
         delivery, error = record and record.delivery, record and record.error
+        # A shop that goes live may have the order from a test.
+        reported = order.delivery_status if order.delivery_mode == waybill.mode else None
         fields = (
             record.status if record else "not_started",
-            order.delivery_status or (delivery and delivery.status) or "-",
+            reported or (delivery and delivery.status) or "-",
             delivery.tracking_url if delivery else "-",
             error.message if error else "-",
         )

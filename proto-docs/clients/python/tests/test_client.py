@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import time
 import traceback
@@ -186,6 +187,38 @@ class Keys(unittest.TestCase):
         self.assertEqual((results[0].status, results[0].request_id), (401, caught.exception.request_id))
         with self.assertRaises(TypeError):
             pickle.dumps(waybill)
+
+    def test_are_redacted_wherever_a_text_or_an_answer_contains_them(self) -> None:
+        urls: list[str] = []
+        with faulty_proxy() as proxy:
+            waybill = client(
+                TEST_KEY, proxy.base_url, deadline_s=0.2, on_request=lambda exchange: urls.append(exchange.url)
+            )
+            fields = {"code": TEST_KEY, "missing": [TEST_KEY], "errors": [{"field": TEST_KEY, "message": "x"}]}
+            proxy.said, proxy.faults = json.dumps(fields).encode(), [401, 403]
+            for kind in (AuthenticationError, PermissionDeniedError):
+                with self.assertRaises(kind) as caught:
+                    waybill.events.page(starting_after=f'"{TEST_KEY}"')
+                self.assertNotIn(TEST_KEY[12:], repr(vars(caught.exception)))
+                self.assertEqual(caught.exception.missing, ["sk_test_…"])
+        self.assertTrue(all("%22sk_test_…" in url and TEST_KEY[12:] not in url for url in urls), urls)
+
+    def test_a_live_key_is_sent_over_plain_http_to_this_machine_only(self) -> None:
+        allowed = ["https://api.example", "http://127.0.0.1:8080", "http://127.9.9.9", "http://[::1]:8080"]
+        for origin in [*allowed, "http://localhost", "http://api.localhost"]:
+            client(LIVE_KEY, f"{origin}/v1")
+        others = ["http://api.example", "http://127.0.0.1.example", "http://notlocalhost", "http://10.0.0.1"]
+        for origin in [*others, "http://[::2]"]:
+            client(TEST_KEY, f"{origin}/v1")
+            with self.assertRaisesRegex(ValueError, "https"):
+                client(LIVE_KEY, f"{origin}/v1")
+
+    def test_times_are_positive_and_at_most_a_day(self) -> None:
+        for seconds in (0.0, -1.0, float("nan"), float("inf"), 86_400.1):
+            with self.assertRaises(ValueError):
+                client(TEST_KEY, attempt_timeout_s=seconds)
+            with self.assertRaises(ValueError):
+                client(TEST_KEY, deadline_s=seconds)
 
     def test_wrong_arguments_are_refused_before_any_call(self) -> None:
         for key, base_url in (("", BASE_URL), (f"{TEST_KEY}\n", BASE_URL), (TEST_KEY, "https://api.example")):

@@ -42,7 +42,9 @@ def apply(event: WebhookEvent, _: Any) -> None:
         raise RuntimeError("the shop failed")
 
 
-urlpatterns = [path("webhook", webhook_view(Receiver(DjangoDatabase(), SECRET, "test"), apply))]
+refused: list[str] = []
+receiver = Receiver(DjangoDatabase(), SECRET, "test", on_refused=refused.append)
+urlpatterns = [path("webhook", webhook_view(receiver, apply))]
 
 
 class DjangoApp(TestCase):
@@ -85,6 +87,7 @@ class DjangoApp(TestCase):
         self.assertEqual([post(*each) for each in posts], [200, 200, 401, 500])
         self.assertEqual(caller.get("/webhook").status_code, 405)
         self.assertEqual(applied, ["evt_1", "evt_2"])
+        self.assertEqual(refused, ["missing_headers"])
         self.assertEqual([found.event_id for found in ReceivedEvent.objects.all()], ["evt_1"])
 
 

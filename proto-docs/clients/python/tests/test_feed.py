@@ -17,7 +17,7 @@ from typing import Any, Optional
 import httpx
 from sqlalchemy import Connection, text
 
-from waybill import AuthenticationError, Environment, InvalidRequestError, WaybillError
+from waybill import AuthenticationError, Environment, InvalidRequestError, NoAnswerError, WaybillError
 from waybill.aio import AsyncWaybill
 from waybill.receiver import Receiver
 from waybill.schema import SimulatedEvent, WebhookEvent
@@ -25,7 +25,18 @@ from waybill.sqlalchemy import SqlAlchemy
 
 from .databases import engine_with_tables
 from .receiver import HttpReceiver, http_receiver
-from .support import BASE_URL, TEST_KEY, TestCase, client, eventually, faulty_proxy, new_order, new_reference, variable
+from .support import (
+    BASE_URL,
+    TEST_KEY,
+    Fault,
+    TestCase,
+    client,
+    eventually,
+    faulty_proxy,
+    new_order,
+    new_reference,
+    variable,
+)
 
 MOVES: tuple[SimulatedEvent, ...] = ("driver.assigned", "order.picked_up", "order.out_for_delivery", "order.delivered")
 KINDS = ["order.created", *MOVES]
@@ -91,6 +102,44 @@ class Feed(TestCase):
             self.assertEqual(next(events.follow(cursor)), found[-1])
         with self.assertRaises(AuthenticationError):
             next(client("sk_test_waybill_wrong").events.follow(MemoryCursor()))
+
+    def test_a_reader_ends_after_ten_answers_in_a_row_that_cannot_be_read(self) -> None:
+        retries: list[str] = []
+        with faulty_proxy() as proxy:
+            proxy.said = b"<html>Welcome to the hotel</html>"
+            # Each poll is one attempt.
+            environment = Environment(sleep=lambda _: None, jitter=lambda: 0.0)
+            events = client(TEST_KEY, proxy.base_url, deadline_s=0.2, environment=environment).events
+
+            def follow(faults: list[Fault]) -> None:
+                retries.clear()
+                proxy.faults, stop = list(faults), threading.Event()
+                reader = events.follow(
+                    MemoryCursor(),
+                    start="now",
+                    stop=stop,
+                    on_page=lambda _: stop.set(),
+                    on_retry=lambda error: retries.append(error.code),
+                )
+                self.assertEqual(list(reader), [])
+
+            with self.assertRaises(NoAnswerError) as caught:
+                follow([200] * 11)
+            self.assertEqual((caught.exception.code, retries), ("unusable_answer", ["unusable_answer"] * 9))
+            # An outage in between starts the count again, and never ends the reader.
+            follow([*[200] * 9, 503, *[200] * 9, *["cut-before"] * 20])
+            self.assertEqual(len(retries), 39)
+
+    def test_an_element_without_an_id_is_no_answer_of_the_service_and_any_other_shape_passes(self) -> None:
+        with faulty_proxy() as proxy:
+            events = client(TEST_KEY, proxy.base_url, deadline_s=0.2).events
+            odd = {"id": "evt_1", "event": "order.created", "sequence": "one", "order": {"status": 5}, "data": []}
+            proxy.faults, proxy.said = [200], json.dumps({"data": [odd], "hasMore": False, "next": "c"}).encode()
+            self.assertEqual(events.page().data, [odd])
+            proxy.faults, proxy.said = [200], b'{"data":[{"event":"order.created"}],"hasMore":false,"next":"c"}'
+            with self.assertRaises(NoAnswerError) as caught:
+                events.page()
+            self.assertEqual(caught.exception.code, "unusable_answer")
 
     def test_the_receiver_follows_until_it_is_stopped(self) -> None:
         stop, waybill = threading.Event(), client(TEST_KEY)

@@ -36,8 +36,13 @@ class Shop:
         self.engine = engine
         self.failures = 0
         self.stale: list[str] = []
+        self.refused: list[str] = []
         self.receiver = Receiver(
-            SqlAlchemy(engine), SECRET, "test", on_stale=lambda event, _: self.stale.append(event["id"])
+            SqlAlchemy(engine),
+            SECRET,
+            "test",
+            on_stale=lambda event, _: self.stale.append(event["id"]),
+            on_refused=self.refused.append,
         )
         with engine.begin() as connection:
             connection.execute(text("CREATE TABLE applied (event_id TEXT NOT NULL)"))
@@ -108,17 +113,21 @@ class FastApiRoute(TestCase):
                 transport = httpx.ASGITransport(app, raise_app_exceptions=False)
                 async with httpx.AsyncClient(transport=transport, base_url="http://shop") as caller:
                     good, large = event(1, 1), b"x" * (1024 * 1024 + 1)
+                    live = event(2, 2, "live")
                     shop.failures = 1
                     posts = [
                         (good, sign_test_event(good, SECRET)),
                         (good, sign_test_event(good, SECRET)),
                         (good, {}),
                         (large, {}),
+                        (good, sign_test_event(good, SECRET, now=1)),
+                        (live, sign_test_event(live, SECRET)),
                     ]
                     return [
                         (await caller.post("/webhook", content=body, headers=headers)).status_code
                         for body, headers in posts
                     ]
 
-            self.assertEqual(asyncio.run(statuses()), [500, 200, 401, 413])
+            self.assertEqual(asyncio.run(statuses()), [500, 200, 401, 413, 401, 200])
+            self.assertEqual(shop.refused, ["missing_headers", "too_old", "other_mode"])
             self.assertEqual(shop.applied(), ["evt_1"])

@@ -104,6 +104,21 @@ class OneProcess(TestCase):
             self.assertEqual(outcome.status, "recovered")
             self.assertEqual(outcome.delivery and outcome.delivery.id, order["id"])
 
+    def test_a_key_whose_order_is_known_is_recovered_unless_it_is_another_order(self) -> None:
+        with engine_with_tables("sqlite") as engine:
+            waybill, key = client(TEST_KEY), f"shop-{self.reference}"
+            order = waybill.orders.create(new_order(self.reference), idempotency_key=key).order
+            # The record was lost, and the order was edited.
+            outcome = self.ensure(self.sync(engine), 5000)
+            self.assertEqual((outcome.status, outcome.delivery and outcome.delivery.id), ("recovered", order["id"]))
+            # The keys of two websites meet: "shop" with order "a-1", and "shop-a" with order "1".
+            self.reference = new_reference()
+            other = f"another-{self.reference}"
+            waybill.orders.create(new_order(other), idempotency_key=f"shop-{self.reference}")
+            failed = self.ensure(self.sync(engine))
+            self.assertEqual((failed.status, failed.error and failed.error.code), ("failed", "idempotency_key_reused"))
+            self.assertIn(other, failed.error.message if failed.error else "")
+
     def test_a_refused_body_is_corrected_and_any_other_is_repeated(self) -> None:
         for kind in KINDS:
             with self.subTest(kind), engine_with_tables(kind) as engine, faulty_proxy() as proxy:

@@ -6,7 +6,7 @@ import json
 import unittest
 from pathlib import Path
 
-from waybill import WebhookError, construct_event, sign_test_event
+from waybill import WebhookError, construct_event, is_known, sign_test_event, webhooks
 
 #: What the clients of all languages share.
 VECTORS = Path(__file__).resolve().parents[2] / "vectors"
@@ -31,6 +31,18 @@ class Vectors(unittest.TestCase):
 
 
 class Helpers(unittest.TestCase):
+    def test_the_known_kinds_are_those_of_the_openapi_document(self) -> None:
+        document = json.loads((VECTORS.parents[1] / "openapi" / "order-api.json").read_text(encoding="utf-8"))
+        kinds = document["components"]["schemas"]["OtherWebhookEvent"]["properties"]["event"]["not"]["enum"]
+
+        def known(kind: str) -> bool:
+            body = json.dumps({"id": "evt_1", "event": kind, "mode": "test", "order": None})
+            return is_known(construct_event(body, sign_test_event(body, SECRET), SECRET))
+
+        self.assertTrue(kinds and all(map(known, kinds)))
+        self.assertEqual(set(kinds), webhooks._KINDS)
+        self.assertFalse(known("order.teleported"))
+
     def test_signed_test_events_pass_with_either_scheme_and_any_prefix(self) -> None:
         body = json.dumps({"id": "evt_1", "event": "order.teleported", "mode": "test", "order": None})
         headers = sign_test_event(body, SECRET, header_prefix="Acme")

@@ -20,6 +20,7 @@ import {
   TABLES,
   type Transaction,
   Waybill,
+  type WaybillError,
 } from "@waybill/client";
 import { webhookHandler } from "@waybill/client/express";
 import express, { type ErrorRequestHandler } from "express";
@@ -31,9 +32,17 @@ function setting(name: string, fallback?: string): string {
   return value;
 }
 
-const pool = new pg.Pool({ connectionString: setting("DATABASE__URL"), max: 8 });
+const pool = new pg.Pool({
+  connectionString: setting("DATABASE__URL"),
+  max: 8,
+  // A database that hangs fails the work, which is then repeated.
+  connectionTimeoutMillis: 5_000,
+  statement_timeout: 5_000,
+  query_timeout: 10_000,
+  idle_in_transaction_session_timeout: 10_000,
+});
 // An idle connection that breaks is replaced. Without a listener it would end the process.
-pool.on("error", (error) => process.stderr.write(`database: ${error.message}\n`));
+pool.on("error", (error) => printError(`database: ${error.message}`));
 
 const query: Query = (text, params) => pool.query(text, params);
 
@@ -69,8 +78,9 @@ interface LocalOrder {
   id: string;
   payment_type: "cod" | "prepaid";
   goods_paise: number;
-  /** The latest status that an event reported. */
+  /** The latest status that an event reported, and the mode of its delivery. */
   delivery_status: string | null;
+  delivery_mode: string | null;
 }
 
 const ORDERS = `CREATE TABLE IF NOT EXISTS orders (
@@ -78,6 +88,7 @@ const ORDERS = `CREATE TABLE IF NOT EXISTS orders (
   payment_type TEXT NOT NULL,
   goods_paise INTEGER NOT NULL,
   delivery_status TEXT,
+  delivery_mode TEXT,
   confirmed_at TIMESTAMPTZ NOT NULL DEFAULT now()
 )`;
 
@@ -136,7 +147,8 @@ const apply: Apply = async (event, query) => {
   // A later version of the service may send other kinds.
   if (!isKnown(event) || !event.order) return;
   const { orderReference, status } = event.order;
-  await query("UPDATE orders SET delivery_status = $1 WHERE id = $2 RETURNING id", [status, orderReference]);
+  const text = "UPDATE orders SET delivery_status = $1, delivery_mode = $2 WHERE id = $3 RETURNING id";
+  await query(text, [status, event.mode, orderReference]);
 };
 
 const receiver = new Receiver({
@@ -144,16 +156,26 @@ const receiver = new Receiver({
   secrets: setting("WEBHOOK_SECRET"),
   mode: waybill.mode,
   headerPrefix: setting("HEADER_PREFIX", "Service"),
+  onRefused: (reason) => printError(`webhook not applied: ${reason}`),
 });
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+/** The service sends no event again after 30 days. */
+async function forget(): Promise<void> {
+  await receiver.forget(new Date(Date.now() - 31 * DAY_MS));
+}
 
 /** Express would answer with the error's text and stack. */
 const onError: ErrorRequestHandler = (error, _request, response, _next) => {
-  process.stderr.write(`webhook: ${error instanceof Error ? error.message : "failed"}\n`);
+  printError(`webhook: ${error instanceof Error ? error.message : "failed"}`);
   response.status(503).json({ message: "The webhook could not be applied. Send it again." });
 };
 
 async function serve(address: string): Promise<void> {
   for (const table of [ORDERS, ...TABLES]) await pool.query(table);
+  await forget();
+  const daily = setInterval(() => forget().catch((error) => printError(`forget: ${error.message}`)), DAY_MS);
   const app = express().post("/api/waybill/webhook", webhookHandler(receiver, apply)).use(onError);
   const [host = "", port] = address.split(":");
   const server = app.listen(Number(port), host);
@@ -161,6 +183,7 @@ async function serve(address: string): Promise<void> {
   const bound = server.address() as AddressInfo;
   print(`receiving webhooks at http://${bound.address}:${bound.port}/api/waybill/webhook`);
   await Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);
+  clearInterval(daily);
   server.close();
   server.closeIdleConnections();
   await once(server, "close");
@@ -168,13 +191,16 @@ async function serve(address: string): Promise<void> {
 
 /** Run it as a process of its own. It may be killed at any time: the next one continues behind the last event. */
 function follow(): Promise<void> {
-  return receiver.follow(waybill, "shop", apply);
+  const onRetry = ({ message }: WaybillError) => printError(`feed: ${message} Trying again.`);
+  return receiver.follow(waybill, "shop", apply, { onRetry });
 }
 
 async function show(ids: string[]): Promise<void> {
   for (const id of ids) {
     const [order, record] = await Promise.all([localOrder(id), store.get(id)]);
-    const status = order.delivery_status ?? record?.delivery?.status;
+    // A shop that goes live may have the order from a test.
+    const reported = order.delivery_mode === waybill.mode ? order.delivery_status : null;
+    const status = reported ?? record?.delivery?.status;
     const fields = [
       record?.status ?? "not_started",
       status,
@@ -190,6 +216,10 @@ async function newest(): Promise<string[]> {
     "SELECT * FROM orders ORDER BY confirmed_at DESC, id LIMIT 20",
   );
   return rows.map(({ id }) => id);
+}
+
+function printError(line: string): void {
+  process.stderr.write(`${line}\n`);
 }
 
 function print(line: string): void {
@@ -208,7 +238,7 @@ async function run([command, id, paymentType = "cod"]: string[]): Promise<void> 
 try {
   await run(process.argv.slice(2));
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  printError(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;
 } finally {
   await pool.end();

@@ -38,6 +38,8 @@ export class ApiError extends WaybillError {
   readonly shortfallPaise: number | undefined;
   readonly balancePaise: number | undefined;
   readonly requiredPaise: number | undefined;
+  /** The delivery that has the reference (409 `order_reference_exists`) or the key (422 `idempotency_key_reused`). */
+  readonly order: ExistingOrder | undefined;
 
   constructor(
     readonly status: number,
@@ -55,6 +57,7 @@ export class ApiError extends WaybillError {
     this.shortfallPaise = wholeOf(body.shortfallPaise);
     this.balancePaise = wholeOf(body.balancePaise);
     this.requiredPaise = wholeOf(body.requiredPaise);
+    this.order = hasAll(body.order, DELIVERY_FIELDS) ? body.order : undefined;
   }
 }
 
@@ -78,7 +81,7 @@ export class OrderExistsError extends ConflictError {
     status: number,
     body: Partial<ErrorBody>,
     requestId: string | undefined,
-    readonly order: ExistingOrder,
+    override readonly order: ExistingOrder,
   ) {
     super(status, body, requestId, undefined);
   }

@@ -4,12 +4,14 @@ import { WaybillError } from "./errors.js";
 import type { CallOptions } from "./orders.js";
 import { isTransient, pauseMs } from "./retry.js";
 import { type Transport, unusable } from "./transport.js";
-import type { WebhookEvent } from "./types.js";
+import { isEvent, type WebhookEvent } from "./types.js";
 
 /** The longest wait that the service allows. */
 const WAIT_MAX_SECONDS = 25;
 /** A reader waits no longer than this, whatever `Retry-After` says. */
 const PAUSE_MAX_MS = 60_000;
+/** Polls in a row without a usable answer: a captive portal or a wrong address, which waiting does not end. */
+const UNUSABLE_MAX = 10;
 
 export interface EventFilters {
   /** A page's `next`, an event's id, or `now` for only later events. */
@@ -48,7 +50,7 @@ export interface FollowOptions extends CallOptions {
   waitSeconds?: number;
   /** Called after each answered poll, before its events are returned; the page may be empty. */
   onPage?: (page: EventPage) => void;
-  /** Called when a poll failed and is repeated. */
+  /** Called when a poll failed and is repeated; log it. */
   onRetry?: (error: WaybillError) => void;
 }
 
@@ -82,7 +84,7 @@ export class Events {
       signal: options.signal,
     });
     const bodies = elementsOf(text);
-    if (bodies.length !== body.data.length) throw unusable();
+    if (bodies.length !== body.data.length || !body.data.every(isEvent)) throw unusable();
     return { ...body, bodies, headerPrefix: headers.get("webhook-header-prefix") ?? "Service" };
   }
 
@@ -110,7 +112,8 @@ export class Events {
 
   /**
    * All events, for ever. An event's place is saved when you ask for the next one, so an event whose handling failed
-   * comes again. Outages are waited out; an error that waiting cannot end, such as an invalid key, is thrown.
+   * comes again. Outages are waited out. An error that waiting cannot end, such as an invalid key, is thrown, and so is
+   * `unusable_answer` after ten polls in a row.
    */
   async *follow(cursors: CursorStore, options: FollowOptions = {}): AsyncGenerator<WebhookEvent, void, void> {
     let cursor = await cursors.load();
@@ -133,6 +136,7 @@ export class Events {
     const { start, types, signal } = options;
     const since = cursor === null && start !== "now" ? start : undefined;
     const startingAfter = cursor ?? (start === "now" ? start : undefined);
+    let unusable = 0;
     for (let attempt = 1; ; attempt += 1) {
       try {
         const filters = { startingAfter, since, types };
@@ -141,6 +145,8 @@ export class Events {
         return page;
       } catch (error) {
         if (!(error instanceof WaybillError) || !isTransient(error)) throw error;
+        unusable = error.code === "unusable_answer" ? unusable + 1 : 0;
+        if (unusable === UNUSABLE_MAX) throw error;
         options.onRetry?.(error);
         await environment.sleep(
           Math.min(pauseMs(attempt, error, environment.jitter()), PAUSE_MAX_MS),

@@ -1,6 +1,7 @@
 /** Applies each event once and in order, whether it arrives as a webhook or from the feed. */
 import type { Waybill } from "./client.js";
 import { type Dialect, type Query, rowsOf, type Transaction, textOf } from "./database.js";
+import { type RefusalReason, WebhookError } from "./errors.js";
 import type { CursorStore, FollowOptions } from "./events.js";
 import type { Mode, WebhookEvent } from "./types.js";
 import { constructEvent, parseSecrets, type VerifyOptions, type WebhookHeaders } from "./webhooks.js";
@@ -13,6 +14,9 @@ export type Apply = (event: WebhookEvent, query: Query) => Promise<void> | void;
 
 export type Receipt = "applied" | "duplicate" | "stale" | "other_mode";
 
+/** `other_mode` is answered with 200; all others with 401. */
+export type IgnoredReason = RefusalReason | "other_mode";
+
 export interface ReceiverOptions extends VerifyOptions {
   transaction: Transaction;
   /** The signing secrets: one, or two while you rotate. */
@@ -22,6 +26,8 @@ export interface ReceiverOptions extends VerifyOptions {
   dialect?: Dialect;
   /** Called instead of `apply` for an event older than the last one of its order, to record what matters on its own. */
   onStale?: Apply;
+  /** Called when a webhook is not applied because it is refused or of the other mode; log the reason. */
+  onRefused?: (reason: IgnoredReason) => void;
 }
 
 export class Receiver {
@@ -38,8 +44,17 @@ export class Receiver {
    *
    * @throws WebhookError if it cannot be trusted: answer 401.
    */
-  receive(rawBody: Uint8Array | string, headers: WebhookHeaders, apply: Apply): Promise<Receipt> {
-    return this.accept(constructEvent(rawBody, headers, this.#options.secrets, this.#options), apply);
+  async receive(rawBody: Uint8Array | string, headers: WebhookHeaders, apply: Apply): Promise<Receipt> {
+    const { secrets, mode, onRefused } = this.#options;
+    let event: WebhookEvent;
+    try {
+      event = constructEvent(rawBody, headers, secrets, this.#options);
+    } catch (error) {
+      if (error instanceof WebhookError) onRefused?.(error.reason);
+      throw error;
+    }
+    if (event.mode !== mode) onRefused?.("other_mode");
+    return this.accept(event, apply);
   }
 
   /** Applies an event that is trusted already, because it comes from the feed. */

@@ -1,6 +1,7 @@
 /** Keeps keys and secrets out of messages and dumps. */
 
-const SECRET = /\b(sk_(?:test|live)_|whsec_)[A-Za-z0-9_+/=-]+/g;
+// Also behind a letter or a digit, as in `%22sk_live_…`, and percent-encoded.
+const SECRET = /(sk_(?:test|live)_|whsec_)[\w+/=%-]+/g;
 const MESSAGE_MAX_CHARS = 500;
 
 /** Replaces API keys and signing secrets, as `sk_test_…`. */

@@ -8,7 +8,7 @@ import type { Waybill } from "./client.js";
 import { ApiError, OrderExistsError, WaybillError } from "./errors.js";
 import { checkIdempotencyKey } from "./orders.js";
 import { type Delivery, type SyncError, type SyncStore, sha256Of } from "./sync-store.js";
-import type { NewOrder } from "./types.js";
+import type { ExistingOrder, NewOrder } from "./types.js";
 
 /** How much longer than the client's deadline a lease is: time to store the outcome. */
 const LEASE_MARGIN_MS = 30_000;
@@ -38,8 +38,10 @@ export class Sync {
   readonly #leaseMs: number;
 
   constructor({ client, store, website, leaseMs = client.deadlineMs + LEASE_MARGIN_MS }: SyncOptions) {
-    if (leaseMs < client.deadlineMs + 1_000) {
-      throw new TypeError("leaseMs must be longer than the client's deadline by at least a second");
+    if (!Number.isSafeInteger(leaseMs) || leaseMs < client.deadlineMs + 1_000) {
+      throw new TypeError(
+        "leaseMs must be whole, and longer than the client's deadline by at least a second",
+      );
     }
     this.#client = client;
     this.#store = store;
@@ -71,8 +73,9 @@ export class Sync {
       const order = await this.#client.orders.create(claim.body, { idempotencyKey });
       [delivery, recovered] = [deliveryOf(order), order.replayed];
     } catch (error) {
-      if (!(error instanceof OrderExistsError)) return this.#fail(localOrderId, claim.attempt, error);
-      [delivery, recovered] = [deliveryOf(error.order), true];
+      const found = existingOrder(error, claim.body);
+      if (!found) return this.#fail(localOrderId, claim.attempt, error);
+      [delivery, recovered] = [deliveryOf(found), true];
     }
     await this.#store.created(localOrderId, delivery);
     return { status: recovered ? "recovered" : "created", delivery };
@@ -106,6 +109,15 @@ export class Sync {
     if (record?.status === "failed" && record.error) return { status: "failed", error: record.error };
     return { status: "in_progress" };
   }
+}
+
+/** The delivery of this local order that the service has already, if the error contains it. */
+function existingOrder(error: unknown, body: string): ExistingOrder | undefined {
+  if (error instanceof OrderExistsError) return error.order;
+  // After the sync record was lost, a new body may differ. Key and reference still prove that it is the same order.
+  if (!(error instanceof ApiError) || error.code !== "idempotency_key_reused") return undefined;
+  const { orderReference }: Partial<NewOrder> = JSON.parse(body);
+  return error.order?.orderReference === orderReference ? error.order : undefined;
 }
 
 function deliveryOf({ id, trackingCode, trackingUrl, status }: Delivery): Delivery {

@@ -7,6 +7,7 @@ import { VERSION } from "./version.js";
 
 /** A page of 100 orders of the largest size stays below it. */
 const ANSWER_MAX_BYTES = 64 * 1024 * 1024;
+const TIME_MAX_MS = 24 * 60 * 60 * 1_000;
 
 /** What a hook sees. Keys are redacted; bodies are left out, because they contain personal data. */
 export interface Exchange {
@@ -42,9 +43,12 @@ export interface ClientOptions {
   environment?: Partial<Environment>;
 }
 
-/** The clock, the waiting and the randomness of the client. */
+/** The clocks, the waiting and the randomness of the client. */
 export interface Environment {
+  /** Since 1970. */
   nowMs(): number;
+  /** Of a clock that nobody sets. */
+  monotonicMs(): number;
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** From 0 to 1. */
   jitter(): number;
@@ -52,6 +56,7 @@ export interface Environment {
 
 export const REAL: Environment = {
   nowMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       signal?.throwIfAborted();
@@ -108,9 +113,9 @@ export class Transport {
     if (!mode) throw new TypeError("apiKey must be an API key, sk_test_… or sk_live_…, without white space");
     this.mode = mode as Mode;
     this.#authorization = `Bearer ${options.apiKey}`;
-    this.#baseUrl = readBaseUrl(options.baseUrl);
-    this.#attemptTimeoutMs = positive("attemptTimeoutMs", options.attemptTimeoutMs ?? 15_000);
-    this.deadlineMs = positive("deadlineMs", options.deadlineMs ?? 60_000);
+    this.#baseUrl = readBaseUrl(options.baseUrl, this.mode);
+    this.#attemptTimeoutMs = timeOf("attemptTimeoutMs", options.attemptTimeoutMs ?? 15_000);
+    this.deadlineMs = timeOf("deadlineMs", options.deadlineMs ?? 60_000);
     this.environment = { ...REAL, ...options.environment };
     const app = options.appInfo ? ` ${options.appInfo}` : "";
     this.#userAgent = `waybill-typescript/${VERSION} node/${process.versions.node}${app}`;
@@ -120,16 +125,16 @@ export class Transport {
 
   /** Every attempt sends the same bytes and the same key. */
   async send<Body>(call: Call): Promise<Answer<Body>> {
-    const { nowMs, sleep, jitter } = this.environment;
-    const endsAt = nowMs() + this.deadlineMs + (call.waitMs ?? 0);
+    const { monotonicMs, sleep, jitter } = this.environment;
+    const endsAt = monotonicMs() + this.deadlineMs + (call.waitMs ?? 0);
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#attempt<Body>(call, attempt, endsAt - nowMs());
+        return await this.#attempt<Body>(call, attempt, endsAt - monotonicMs());
       } catch (error) {
         const again = call.repeatable ? isTransient(error) : hadNoEffect(error);
         if (!again || attempt >= ATTEMPTS_MAX) throw error;
         const pause = pauseMs(attempt, error, jitter());
-        if (nowMs() + pause >= endsAt) throw error;
+        if (monotonicMs() + pause >= endsAt) throw error;
         await sleep(pause, call.signal);
       }
     }
@@ -145,12 +150,12 @@ export class Transport {
       attempt,
     };
     this.#onRequest?.(shown);
-    const startedAt = this.environment.nowMs();
+    const startedAt = this.environment.monotonicMs();
     let response: Response | undefined;
     let error: WaybillError | undefined;
     try {
       const timeoutMs = Math.max(1, Math.min(leftMs, this.#attemptTimeoutMs + (call.waitMs ?? 0)));
-      const timeout = AbortSignal.timeout(timeoutMs);
+      const timeout = AbortSignal.timeout(Math.ceil(timeoutMs));
       const signal = call.signal ? AbortSignal.any([call.signal, timeout]) : timeout;
       const { method, body } = call;
       // A redirect would send the order and the key to another server.
@@ -161,7 +166,7 @@ export class Transport {
       error = cause instanceof WaybillError ? cause : noAnswer(cause);
       throw error;
     } finally {
-      const durationMs = this.environment.nowMs() - startedAt;
+      const durationMs = Math.round(this.environment.monotonicMs() - startedAt);
       const requestId = response?.headers.get("request-id") ?? undefined;
       this.#onResponse?.({ ...shown, durationMs, status: response?.status, requestId, error });
     }
@@ -189,7 +194,8 @@ export class Transport {
     const retryAfter = readRetryAfter(headers.get("retry-after"), this.environment.nowMs());
     let body = {};
     try {
-      body = parseObject(text);
+      // A key that is echoed in any field is redacted.
+      body = parseObject(redact(text));
     } catch {
       // A proxy in front of the service answered: the status says enough.
     }
@@ -240,16 +246,22 @@ function queryOf(query: Call["query"]): string {
   return given.size === 0 ? "" : `?${given}`;
 }
 
-function readBaseUrl(text: string): string {
+/** As `URL` writes host names. */
+const LOOPBACK = /^(127(\.\d+){3}|\[::1\]|([^.]+\.)*localhost)$/;
+
+function readBaseUrl(text: string, mode: Mode): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const plain = url && !url.username && !url.password && !url.search && !url.hash;
   if (!plain || !/^https?:$/.test(url.protocol) || !/\/v1\/?$/.test(url.pathname)) {
     throw new TypeError("baseUrl must be an http or https URL that ends with /v1");
   }
+  if (mode === "live" && url.protocol === "http:" && !LOOPBACK.test(url.hostname)) {
+    throw new TypeError("baseUrl must be https for a Live key: http shows the key to the network");
+  }
   return url.href.replace(/\/$/, "");
 }
 
-function positive(name: string, value: number): number {
-  if (!Number.isFinite(value) || value <= 0) throw new TypeError(`${name} must be a positive number`);
-  return value;
+function timeOf(name: string, ms: number): number {
+  if (Number.isInteger(ms) && ms > 0 && ms <= TIME_MAX_MS) return ms;
+  throw new TypeError(`${name} must be a whole number of milliseconds, at most a day`);
 }

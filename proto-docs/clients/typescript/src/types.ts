@@ -51,6 +51,12 @@ const KINDS = {
   "webhook.test": true,
 } satisfies Record<KnownEvent["event"], true>;
 
+/** Whether a JSON value is an event of any kind. */
+export function isEvent(value: unknown): value is WebhookEvent {
+  const event = value as Partial<WebhookEvent> | null;
+  return typeof event?.id === "string" && typeof event.event === "string";
+}
+
 /** Narrows an event to the known kinds, so that `switch (event.event)` has typed data. */
 export function isKnown(event: WebhookEvent): event is KnownEvent {
   return Object.hasOwn(KINDS, event.event);

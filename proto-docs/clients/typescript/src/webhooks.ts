@@ -1,7 +1,7 @@
 /** Verifies the signature of webhooks, and signs test events for your own tests. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { type RefusalReason, WebhookError } from "./errors.js";
-import type { WebhookEvent } from "./types.js";
+import { isEvent, type WebhookEvent } from "./types.js";
 
 const TOLERANCE_SECONDS = 300;
 /** The number of signatures checked in one header; a rotation needs two. */
@@ -184,13 +184,12 @@ function bytesOf(rawBody: Uint8Array | string): Buffer {
 }
 
 function parseEvent(body: Buffer): WebhookEvent {
-  let event: Partial<WebhookEvent> | null;
+  let event: unknown;
   try {
     event = JSON.parse(body.toString("utf8"));
   } catch {
     throw new WebhookError("not_an_event");
   }
-  if (typeof event?.id !== "string" || typeof event.event !== "string")
-    throw new WebhookError("not_an_event");
-  return event as WebhookEvent;
+  if (!isEvent(event)) throw new WebhookError("not_an_event");
+  return event;
 }

@@ -76,7 +76,8 @@ describe("through a network that fails", () => {
     const sleep = async (ms: number) => {
       now += ms;
     };
-    const environment = { nowMs: () => now, sleep, jitter: () => 0.5 };
+    // A clock that is set back does not move the deadline.
+    const environment = { nowMs: () => -now, monotonicMs: () => now, sleep, jitter: () => 0.5 };
     proxy.faults = [503, 503, 503, 503, 503];
     const patient = client(TEST_KEY, { baseUrl: proxy.baseUrl, deadlineMs: 7_000, environment });
     const options = { idempotencyKey: newReference() };
@@ -243,6 +244,62 @@ describe("keys", () => {
     assert.throws(() => new Waybill({ apiKey: "", baseUrl: BASE_URL }), TypeError);
     await assert.rejects(test_.orders.create(newOrder("x"), { idempotencyKey: "" }), TypeError);
     await assert.rejects(test_.orders.get("../orders"), TypeError);
+  });
+
+  test("are redacted wherever a text or an answer contains them", async (context) => {
+    const proxy = await FaultyProxy.start();
+    context.after(() => proxy.close());
+    const urls: string[] = [];
+    const onRequest = ({ url }: { url: string }) => urls.push(url);
+    const waybill = client(TEST_KEY, { baseUrl: proxy.baseUrl, deadlineMs: 200, onRequest });
+    proxy.said = JSON.stringify({
+      code: TEST_KEY,
+      missing: [TEST_KEY],
+      errors: [{ field: TEST_KEY, message: "x" }],
+    });
+    proxy.faults = [401, 403];
+    for (const type of [AuthenticationError, PermissionError]) {
+      const error = await failure(type, waybill.events.page({ startingAfter: `"${TEST_KEY}"` }));
+      assert.ok(!inspect(error, { depth: 9 }).includes(TEST_KEY.slice(12)), inspect(error));
+      assert.deepEqual(error.missing, ["sk_test_…"]);
+    }
+    assert.ok(
+      urls.every((url) => url.includes("%22sk_test_…") && !url.includes(TEST_KEY.slice(12))),
+      urls[0],
+    );
+  });
+
+  test("a Live key is sent over plain http to this machine only", () => {
+    const refuses = (baseUrl: string, apiKey: string) => {
+      try {
+        new Waybill({ apiKey, baseUrl });
+      } catch (error) {
+        assert.ok(error instanceof TypeError && error.message.includes("https"), String(error));
+        return true;
+      }
+      return false;
+    };
+    const allowed = ["https://api.example", "http://127.0.0.1:8080", "http://127.9.9.9", "http://[::1]:8080"];
+    allowed.push("http://localhost", "http://api.localhost");
+    for (const origin of allowed) assert.equal(refuses(`${origin}/v1`, LIVE_KEY), false, origin);
+    const others = [
+      "http://api.example",
+      "http://127.0.0.1.example",
+      "http://notlocalhost",
+      "http://10.0.0.1",
+    ];
+    for (const origin of [...others, "http://[::2]"]) {
+      assert.equal(refuses(`${origin}/v1`, LIVE_KEY), true, origin);
+      assert.equal(refuses(`${origin}/v1`, TEST_KEY), false, origin);
+    }
+  });
+
+  test("times are whole and at most a day", () => {
+    for (const ms of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 86_400_001]) {
+      assert.throws(() => client(TEST_KEY, { attemptTimeoutMs: ms }), TypeError, String(ms));
+      assert.throws(() => client(TEST_KEY, { deadlineMs: ms }), TypeError, String(ms));
+    }
+    client(TEST_KEY, { attemptTimeoutMs: 86_400_000, deadlineMs: 1 });
   });
 
   test("the version is the package's", async () => {

@@ -4,12 +4,14 @@ import { test } from "node:test";
 import {
   type CursorStore,
   InvalidRequestError,
+  NoAnswerError,
   Receiver,
+  type WaybillError,
   type WebhookEvent,
   webhooks,
 } from "@waybill/client";
 import { create, open } from "./databases.js";
-import { client, eventually, newOrder, newReference, TEST_KEY } from "./support.js";
+import { client, eventually, type Fault, FaultyProxy, newOrder, newReference, TEST_KEY } from "./support.js";
 
 const SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const MOVES = ["driver.assigned", "order.picked_up", "order.out_for_delivery", "order.delivered"] as const;
@@ -86,6 +88,60 @@ test("a reader that fails and starts again misses nothing, and repeats only the 
   assert.equal(seen.length, KINDS.length + 1);
   assert.equal(seen[2], seen[3]);
   assert.equal(new Set(seen).size, KINDS.length);
+});
+
+const NOWHERE: CursorStore = { load: async () => null, save: async () => {} };
+
+/** Follows through a proxy that gives these answers first, without pauses. Returns the retries' codes and the end. */
+async function followThrough(proxy: FaultyProxy, faults: Fault[], said: string) {
+  Object.assign(proxy, { faults: [...faults], said });
+  const environment = { sleep: async () => {}, jitter: () => 0 };
+  // Each poll is one attempt.
+  const hasty = client(TEST_KEY, { baseUrl: proxy.baseUrl, deadlineMs: 200, environment });
+  const retried: string[] = [];
+  const stop = new AbortController();
+  const options = {
+    start: "now",
+    signal: stop.signal,
+    onRetry: (error: WaybillError) => retried.push(error.code),
+    onPage: () => stop.abort(),
+  };
+  const error = await hasty.events
+    .follow(NOWHERE, options)
+    .next()
+    .catch((thrown) => thrown);
+  return { retried, error, answered: stop.signal.aborted };
+}
+
+test("a reader ends after ten answers in a row that cannot be read, and waits out any outage", async (context) => {
+  const proxy = await FaultyProxy.start();
+  context.after(() => proxy.close());
+  const portal = "<html>Welcome to the hotel</html>";
+  const stuck = await followThrough(proxy, new Array(11).fill(200), portal);
+  assert.ok(stuck.error instanceof NoAnswerError && !stuck.answered, String(stuck.error));
+  assert.equal(stuck.error.code, "unusable_answer");
+  assert.deepEqual(stuck.retried, new Array(9).fill("unusable_answer"));
+  // An outage in between starts the count again, and never ends the reader.
+  const nine = new Array(9).fill(200);
+  const outage = await followThrough(
+    proxy,
+    [...nine, 503, ...nine, ...new Array(20).fill("cut-before")],
+    portal,
+  );
+  assert.ok(outage.answered, String(outage.error));
+  assert.equal(outage.retried.length, 39);
+});
+
+test("an element of the feed without an id is no answer of the service; any other shape passes", async (context) => {
+  const proxy = await FaultyProxy.start();
+  context.after(() => proxy.close());
+  const page = (event: object) => JSON.stringify({ data: [event], hasMore: false, next: "c" });
+  const odd = { id: "evt_1", event: "order.created", sequence: "one", order: { status: 5 }, data: [] };
+  Object.assign(proxy, { faults: [200], said: page(odd) });
+  const waybill = client(TEST_KEY, { baseUrl: proxy.baseUrl, deadlineMs: 200 });
+  assert.deepEqual((await waybill.events.page()).data, [odd]);
+  Object.assign(proxy, { faults: [200], said: page({ event: "order.created" }) });
+  await assert.rejects(waybill.events.page(), { code: "unusable_answer" });
 });
 
 test("webhooks and the feed share one path: each event is applied once", async () => {

@@ -31,12 +31,15 @@ for (const dialect of ["postgres", "sqlite"] satisfies Dialect[]) {
     let shop: Shop;
     let receiver: Receiver;
     const stale: string[] = [];
+    const refused: string[] = [];
     before(async () => {
       shop = await open(dialect, await create(dialect));
       await shop.query("CREATE TABLE work (event_id TEXT NOT NULL)", []);
       const onStale = (event: WebhookEvent) => void stale.push(event.id);
       const secrets = [SECRET, NEXT_SECRET];
-      receiver = new Receiver({ transaction: shop.transaction, secrets, mode: "live", dialect, onStale });
+      const onRefused = (reason: string) => void refused.push(reason);
+      const { transaction } = shop;
+      receiver = new Receiver({ transaction, secrets, mode: "live", dialect, onStale, onRefused });
     });
     after(() => shop.close());
 
@@ -136,7 +139,16 @@ for (const dialect of ["postgres", "sqlite"] satisfies Dialect[]) {
           await post(large),
         ];
         const failed = await post(exploding);
+        refused.length = 0;
+        const old = webhooks.signTestEvent(JSON.stringify(eventOf(orderId, 1)), SECRET, { nowSeconds: 1 });
+        const others = [
+          await post(eventOf(orderId, 1), forged),
+          await post(eventOf(orderId, 1), old),
+          await post(eventOf(orderId, 4, { mode: "test" })),
+        ];
         await server.close();
+        assert.deepEqual(others, [401, 401, 200]);
+        assert.deepEqual(refused, ["mismatch", "too_old", "other_mode"]);
         assert.deepEqual(statuses, [200, 401, 413]);
         assert.ok(failed >= 500, String(failed));
         assert.deepEqual(await workOf(orderId), [`evt_${orderId}_1`]);

@@ -101,6 +101,7 @@ for (const dialect of ["postgres", "sqlite"] satisfies Dialect[]) {
       );
       assert.equal(await store.get("1001\n"), undefined);
       assert.throws(() => new Sync({ client: live, store, website: " shop" }), TypeError);
+      for (const leaseMs of [60_999, 90_000.5]) assert.throws(() => syncWith(live, leaseMs), TypeError);
     });
 
     test("a fee above the balance is lowered by the next call", async () => {
@@ -127,6 +128,21 @@ for (const dialect of ["postgres", "sqlite"] satisfies Dialect[]) {
       const outcome = await syncWith(live).ensure(id, () => newOrder(id));
       assert.ok(outcome.status === "recovered" && outcome.delivery.id === first.id);
       assert.equal((await syncWith(client(TEST_KEY)).ensure(id, () => newOrder(id))).status, "created");
+    });
+
+    test("a key whose order is known to the service is recovered after the record was lost, unless it is another order", async () => {
+      const id = newReference();
+      const first = await live.orders.create(newOrder(id), { idempotencyKey: `shop-${id}` });
+      const edited = newOrder(id, { notes: { customerNote: "ring twice" } });
+      const outcome = await syncWith(live).ensure(id, () => edited);
+      assert.ok(outcome.status === "recovered" && outcome.delivery.id === first.id, JSON.stringify(outcome));
+      assert.equal((await ordersAndDebits(live, id)).debits, 1);
+      // The keys of two websites meet: "shop" with order "a-1", and "shop-a" with order "1".
+      const other = newReference();
+      await live.orders.create(newOrder(`another-${other}`), { idempotencyKey: `shop-${other}` });
+      const failed = await syncWith(live).ensure(other, () => newOrder(other));
+      assert.ok(failed.status === "failed" && failed.error.code === "idempotency_key_reused");
+      assert.match(failed.error.message, new RegExp(`another-${other}`));
     });
 
     test(`${MOMENTS.length * PROCESSES} processes, killed at each step: one order, one debit`, async () => {

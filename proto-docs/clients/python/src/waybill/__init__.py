@@ -23,7 +23,7 @@ from .orders import Created
 from .receiver import Receiver
 from .sync import Sync, SyncOutcome
 from .sync_store import SqlSyncStore
-from .webhooks import construct_event, sign_test_event
+from .webhooks import construct_event, is_known, sign_test_event
 
 __all__ = [
     "ApiError",
@@ -53,5 +53,6 @@ __all__ = [
     "WebhookError",
     "__version__",
     "construct_event",
+    "is_known",
     "sign_test_event",
 ]

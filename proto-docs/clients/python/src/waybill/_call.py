@@ -22,6 +22,7 @@ Query = Mapping[str, Union[str, int, None]]
 
 #: A page of 100 orders of the largest size stays below it.
 ANSWER_MAX_BYTES = 64 * 1024 * 1024
+_TIME_MAX_S = 24 * 60 * 60
 KEY = re.compile(r"sk_(test|live)_[A-Za-z0-9_-]{8,200}")
 
 
@@ -119,15 +120,16 @@ class Settings:
         if not found:
             # The text is not quoted: it may be a key with a typing error.
             raise ValueError("api_key must be an API key, sk_test_… or sk_live_…, without white space") from None
-        if not (attempt_timeout_s > 0 and deadline_s > 0):
-            raise ValueError("attempt_timeout_s and deadline_s must be positive numbers of seconds")
+        if not (0 < attempt_timeout_s <= _TIME_MAX_S and 0 < deadline_s <= _TIME_MAX_S):
+            raise ValueError("attempt_timeout_s and deadline_s must be positive numbers of seconds, at most a day")
         if app_info is not None and not re.fullmatch(r"[!-~]{1,100}", app_info):
             raise ValueError("app_info must be a name such as my-shop/2.1")
         app = f" {app_info}" if app_info else ""
+        mode: Mode = "test" if found[1] == "test" else "live"
         return Settings(
             key=Secret(api_key),
-            mode="test" if found[1] == "test" else "live",
-            base_url=_base_url(base_url),
+            mode=mode,
+            base_url=_base_url(base_url, mode),
             attempt_timeout_s=attempt_timeout_s,
             deadline_s=deadline_s,
             user_agent=f"waybill-python/{__version__} python/{platform.python_version()}{app}",
@@ -203,20 +205,29 @@ class Attempts:
         return Exchange(self._call.method, redact(self.url), headers, self._number)
 
     def _read(self, reply: Reply) -> Union[Answer, WaybillError]:
-        try:
-            body = json.loads(reply.body)
-        except ValueError:
-            body = None
         if 200 <= reply.status < 300:
+            body = _parsed(reply.body)
             usable = has_all(body, self._call.expects)
             return Answer(body, reply.body, reply.headers) if usable else NoAnswerError("unusable_answer")
+        # A key that is echoed in any field is redacted.
+        body = _parsed(redact(reply.body.decode("utf-8", "replace")))
         retry_after = read_retry_after(reply.headers.get("retry-after"), self._settings.environment.now())
         # Without a readable body a proxy in front of the service answered: the status says enough.
         known = body if isinstance(body, dict) else {}
         return error_of(reply.status, known, reply.headers.get("request-id"), retry_after)
 
 
-def _base_url(text: str) -> str:
+def _parsed(text: Union[str, bytes]) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+_LOOPBACK = re.compile(r"127(\.\d+){3}|::1|([^.]+\.)*localhost")
+
+
+def _base_url(text: str, mode: Mode) -> str:
     try:
         url = urlsplit(text)
         plain = url.hostname and url.port != 0 and not (url.username or url.password or url.query or url.fragment)
@@ -224,4 +235,6 @@ def _base_url(text: str) -> str:
         plain = None
     if not plain or url.scheme not in {"http", "https"} or not re.search(r"/v1/?$", url.path):
         raise ValueError("base_url must be an http or https URL that ends with /v1")
+    if mode == "live" and url.scheme == "http" and not _LOOPBACK.fullmatch(url.hostname or ""):
+        raise ValueError("base_url must be https for a Live key: http shows the key to the network")
     return text.rstrip("/")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-_SECRET = re.compile(r"\b(sk_(?:test|live)_|whsec_)[A-Za-z0-9_+/=-]+")
+# Also behind a letter or a digit, as in `%22sk_live_…`, and percent-encoded.
+_SECRET = re.compile(r"(sk_(?:test|live)_|whsec_)[A-Za-z0-9_+/=%-]+")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 _MESSAGE_MAX_CHARS = 500
 

@@ -65,6 +65,8 @@ class ApiError(WaybillError):
         self.shortfall_paise = _whole(body.get("shortfallPaise"))
         self.balance_paise = _whole(body.get("balancePaise"))
         self.required_paise = _whole(body.get("requiredPaise"))
+        #: The delivery that has the reference (409 `order_reference_exists`) or the key (422 `idempotency_key_reused`).
+        self.order: Optional[ExistingOrder] = body["order"] if has_all(body.get("order"), DELIVERY_FIELDS) else None
 
     def __str__(self) -> str:
         named = "; ".join(f"{fault['field']}: {fault['message']}" for fault in self.errors)

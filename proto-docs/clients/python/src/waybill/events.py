@@ -13,10 +13,12 @@ from ._elements import elements_of
 from ._retry import is_transient, pause
 from ._transport import Transport
 from .errors import NoAnswerError, WaybillError
-from .webhooks import PREFIX
+from .webhooks import PREFIX, is_event
 
 #: A reader waits no longer than this, whatever `Retry-After` says.
 PAUSE_MAX_S = 60.0
+#: Polls in a row without a usable answer: a captive portal or a wrong address, which waiting does not end.
+_UNUSABLE_MAX = 10
 
 if TYPE_CHECKING:
     from .schema import WebhookEvent
@@ -37,7 +39,7 @@ class EventPage:
     @staticmethod
     def of(answer: Answer) -> EventPage:
         data, bodies = answer.body["data"], elements_of(answer.text)
-        if len(bodies) != len(data):
+        if len(bodies) != len(data) or not all(is_event(event) for event in data):
             raise NoAnswerError("unusable_answer")
         prefix = answer.headers.get("webhook-header-prefix", PREFIX)
         return EventPage(data, bodies, answer.body["next"], answer.body["hasMore"], prefix)
@@ -59,7 +61,7 @@ class Reading:
         self._cursor = "now" if cursor is None and start == "now" else cursor
         self._types, self._wait_seconds = types, wait_seconds
         # The first poll does not wait, so that its answer shows at once whether the key works.
-        self._wait = self._failures = 0
+        self._wait = self._failures = self._unusable = 0
 
     def poll(self) -> Call:
         return _calls.events(self._cursor, self._since, self._types, _calls.PAGE_MAX, self._wait)
@@ -69,13 +71,16 @@ class Reading:
         if not is_transient(error):
             raise error
         self._failures += 1
+        self._unusable = self._unusable + 1 if error.code == "unusable_answer" else 0
+        if self._unusable == _UNUSABLE_MAX:
+            raise error
         return min(pause(self._failures, error, jitter), PAUSE_MAX_S)
 
     def has_moved(self, page: EventPage) -> bool:
         """Continues after this page. Returns whether the place has changed."""
         moved = page.next != self._cursor
         self._cursor, self._since = page.next, None
-        self._wait, self._failures = self._wait_seconds, 0
+        self._wait, self._failures, self._unusable = self._wait_seconds, 0, 0
         return moved
 
 
@@ -132,7 +137,8 @@ class Events:
 
         An event's place is saved when you ask for the next one, so an event whose handling failed comes again. Without
         a stored cursor it begins with the oldest event, or at `start`: `now` or a time (RFC 3339). Outages are waited
-        out; an error that waiting cannot end, such as an invalid key, is raised.
+        out; log them with `on_retry`. An error that waiting cannot end, such as an invalid key, is raised, and so is
+        `unusable_answer` after ten polls in a row.
         """
         reading = Reading(cursors.load(), start, types, wait_seconds)
         environment = self._transport.settings.environment

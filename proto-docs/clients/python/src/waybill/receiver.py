@@ -10,13 +10,15 @@ from ._call import Environment, Mode
 from ._calls import WAIT_MAX_S
 from .client import Waybill
 from .database import Connection, Database, first
-from .errors import WaybillError
+from .errors import Reason, WaybillError, WebhookError
 from .webhooks import PREFIX, TOLERANCE_SECONDS, Secrets, construct_event, parse_secrets
 
 if TYPE_CHECKING:
     from .schema import WebhookEvent
 
 Receipt = Literal["applied", "duplicate", "stale", "other_mode"]
+#: `other_mode` is answered with 200; all others with 401.
+IgnoredReason = Union[Reason, Literal["other_mode"]]
 
 _IS_NEW = """
 INSERT INTO waybill_events (event_id, received_at_ms) VALUES (%s, %s)
@@ -49,6 +51,7 @@ class Receiver(Generic[Connection]):
         mode: Mode,
         *,
         on_stale: Optional[Callable[[WebhookEvent, Connection], None]] = None,
+        on_refused: Optional[Callable[[IgnoredReason], None]] = None,
         header_prefix: str = PREFIX,
         tolerance_seconds: int = TOLERANCE_SECONDS,
         environment: Optional[Environment] = None,
@@ -57,8 +60,10 @@ class Receiver(Generic[Connection]):
 
         Events of the other `mode` are ignored, because their references may be the same. `on_stale` is called instead
         of `apply` for an event that is older than the last one of its order, to record what matters on its own.
+        `on_refused` is called when a webhook is not applied because it is refused or of the other mode; log the reason.
         """
-        self._database, self._mode, self._on_stale = database, mode, on_stale
+        self._database, self._mode = database, mode
+        self._on_stale, self._on_refused = on_stale, on_refused
         self._secrets = parse_secrets(secrets)
         self._header_prefix, self._tolerance_seconds = header_prefix, tolerance_seconds
         self._environment = environment or Environment()
@@ -70,19 +75,26 @@ class Receiver(Generic[Connection]):
         apply: Callable[[WebhookEvent, Connection], None],
     ) -> Receipt:
         """Verifies a webhook and applies its event. Answer 200 for every receipt, and 401 after a WebhookError."""
-        event = construct_event(
-            raw_body,
-            headers,
-            self._secrets,
-            header_prefix=self._header_prefix,
-            tolerance_seconds=self._tolerance_seconds,
-            now=self._environment.now(),
-        )
+        try:
+            event = construct_event(
+                raw_body,
+                headers,
+                self._secrets,
+                header_prefix=self._header_prefix,
+                tolerance_seconds=self._tolerance_seconds,
+                now=self._environment.now(),
+            )
+        except WebhookError as error:
+            if self._on_refused:
+                self._on_refused(error.reason)
+            raise
+        if event["mode"] != self._mode and self._on_refused:
+            self._on_refused("other_mode")
         return self.accept(event, apply)
 
     def accept(self, event: WebhookEvent, apply: Callable[[WebhookEvent, Connection], None]) -> Receipt:
         """Applies an event that is trusted already, because it comes from the feed."""
-        if event["mode"] != self._mode:
+        if event.get("mode") != self._mode:
             return "other_mode"
         with self._database.transaction() as connection:
             now_ms = int(self._environment.now() * 1000)

@@ -6,6 +6,7 @@ request with the same key and body, so the service returns the delivery that it 
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Callable, Literal, Optional
 
@@ -15,7 +16,7 @@ from .errors import ApiError, OrderExistsError, WaybillError
 from .sync_store import Claim, Delivery, SyncError, SyncStore, sha256_of
 
 if TYPE_CHECKING:
-    from .schema import NewOrder
+    from .schema import ExistingOrder, NewOrder
 
 #: How much longer than the client's deadline a lease is: time to store the outcome.
 _LEASE_MARGIN_S = 30.0
@@ -69,11 +70,11 @@ class Sync:
             created = self._client.orders.create(claim.body, idempotency_key=self._key(local_order_id))
             order, recovered = created.order, created.replayed
             delivery = Delivery(order["id"], order["trackingCode"], order["trackingUrl"], order["status"])
-        except OrderExistsError as error:
-            found, recovered = error.order, True
-            delivery = Delivery(found["id"], found["trackingCode"], found["trackingUrl"], found["status"])
         except WaybillError as error:
-            return self._fail(local_order_id, claim.attempt, error)
+            found, recovered = _existing_order(error, claim.body), True
+            if not found:
+                return self._fail(local_order_id, claim.attempt, error)
+            delivery = Delivery(found["id"], found["trackingCode"], found["trackingUrl"], found["status"])
         except Exception:
             # A hook failed, for instance: the service may have accepted the order.
             self._store.failed(
@@ -104,3 +105,14 @@ class Sync:
 
     def _now_ms(self) -> int:
         return int(self._client.environment.now() * 1000)
+
+
+def _existing_order(error: WaybillError, body: str) -> Optional[ExistingOrder]:
+    """The delivery of this local order that the service has already, if the error contains it."""
+    if isinstance(error, OrderExistsError):
+        return error.order
+    # After the sync record was lost, a new body may differ. Key and reference still prove that it is the same order.
+    if not isinstance(error, ApiError) or error.code != "idempotency_key_reused" or not error.order:
+        return None
+    is_same = error.order.get("orderReference") == json.loads(body).get("orderReference")
+    return error.order if is_same else None
