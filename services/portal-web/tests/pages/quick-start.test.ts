@@ -6,7 +6,7 @@ import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openBrowser, screenshot, type Visitor, visit } from "../support/browser";
+import { DESKTOP, openBrowser, PHONE, screenshot, type Visitor, visit } from "../support/browser";
 import { newBusiness, newTestKey } from "../support/business";
 import { indicator } from "../support/pages";
 import { Receiver } from "../support/receiver";
@@ -155,6 +155,13 @@ describe("the commands", () => {
       expect(await sample(`the request in ${label}`)).not.toContain("sk_live_");
     }
     await page.getByLabel("Insert your key into the code below").fill(key);
+  });
+
+  test("fit a phone", async () => {
+    await page.setViewportSize(PHONE);
+    await screenshot(page, "quick-start-phone");
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(PHONE.width);
+    await page.setViewportSize(DESKTOP);
   });
 
   test("install only packages that this service has", async () => {
