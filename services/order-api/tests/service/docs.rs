@@ -81,7 +81,9 @@ async fn packages_are_served_with_their_checksums() -> anyhow::Result<()> {
     assert_eq!(checksums.text.lines().count(), 2);
     let guide = get("/docs/first-order").await?.text;
     let command = format!("npm install http://orders.test/docs/downloads/{GUIDES_PACKAGE}");
-    assert!(guide.contains(&command) && !guide.contains("Ask your operator for waybill-client-"));
+    assert!(guide.contains(&command) && !guide.contains(&format!("Ask your operator for {GUIDES_PACKAGE}")));
+    // They are not in the folder.
+    assert!(guide.contains(".crate, and save it in this folder.\ntar xzf waybill-client-"));
     assert!(
         guide.contains("Ask your operator for waybill-0")
             && !guide.contains("orders.test/docs/downloads/waybill-0")
