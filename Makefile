@@ -25,12 +25,13 @@ CLIENT_MEDUSA := proto-docs/clients/medusa
 # A Medusa of its own, for the test of the provider.
 MEDUSA := $(or $(CARGO_TARGET_DIR),target)/medusa
 MEDUSA_MODULES := $(MEDUSA)/node_modules/.package-lock.json
+CLIENT_RUST := crates/waybill-client
 CLIENT_PY := proto-docs/clients/python
 CLIENT_PY_TOOLS := $(TOOLS)/client-python
 CLIENT_PY_INSTALLED := $(CLIENT_PY_TOOLS)/installed
 WITH_CLIENT_TOOLS := PATH="$(abspath $(CLIENT_PY_TOOLS))/bin:$$PATH"
 # The packages for integrators. The local stack serves them at /docs/downloads.
-SDK := target/sdk/.packed
+SDK := target/sdk/.all-packed
 NEXTEST := $(or $(shell command -v cargo-nextest),$(TOOLS)/nextest/bin/cargo-nextest)
 DENY_OPTIONS := --all-features --config .deny.toml
 
@@ -73,11 +74,8 @@ test-pages: programs $(PAGES) $(SDK) ## The portal's pages in a real browser, on
 test-sdk: ## The clients for integrators, on their own stack, through a proxy that cuts, delays and refuses; 2 min
 	$(MAKE) test P=clients
 
-sdk: toolchain $(SDK) ## Pack the clients for integrators into target/sdk; 10 s
+sdk: $(SDK) ## Pack the clients for integrators into target/sdk; 10 s
 	npm --prefix $(CLIENT_MEDUSA) pack --silent --pack-destination $(abspath target/sdk) $(abspath $(CLIENT_MEDUSA))
-	cargo package --quiet --package waybill-client --no-verify --allow-dirty --target-dir target/sdk/rust
-	mv target/sdk/rust/package/waybill-client-*.crate target/sdk
-	rm -r target/sdk/rust
 
 test-medusa: programs $(CLIENT_TS_MODULES) $(MEDUSA_MODULES) ## The fulfilment provider in a real Medusa, on its own stack; 6 min, after an installation of 700 MB that takes 5 min
 	$(PROGRAMS)/local-stack with-servers -- $(PROGRAMS)/with-business -- sh $(CLIENT_MEDUSA)/test/real.sh $(MEDUSA)
@@ -242,11 +240,14 @@ $(PAGES): $(NODE_MODULES) $(shell find $(WEB) \( -name node_modules -o -name dis
 	npm --prefix $(WEB) run build
 	@touch $@
 
-$(SDK): $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) $(shell find $(CLIENT_TS) $(CLIENT_PY) \( -name node_modules -o -name dist -o -name __pycache__ \) -prune -o -type f -print)
+$(SDK): $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) $(shell find $(CLIENT_TS) $(CLIENT_PY) $(CLIENT_RUST) \( -name node_modules -o -name dist -o -name __pycache__ \) -prune -o -type f -print) | toolchain
 	rm -rf target/sdk
 	mkdir -p target/sdk
 	npm --prefix $(CLIENT_TS) pack --silent --pack-destination $(abspath target/sdk) $(abspath $(CLIENT_TS))
 	$(CLIENT_PY_TOOLS)/bin/python -m build --wheel --no-isolation --outdir target/sdk $(CLIENT_PY)
+	cargo package --quiet --package waybill-client --no-verify --allow-dirty --target-dir target/sdk/rust
+	mv target/sdk/rust/package/waybill-client-*.crate target/sdk
+	rm -r target/sdk/rust
 	@touch $@
 
 # The system packages that each target needs.

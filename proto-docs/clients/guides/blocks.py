@@ -13,10 +13,15 @@ INTEGRATORS = CLIENTS.parent / "integrators"
 GUIDES = tuple(
     INTEGRATORS / f"{name}.md" for name in ("first-order", "webhooks", "never-twice", "catching-up", "go-live")
 )
-README = {"TypeScript": CLIENTS / "typescript/README.md", "Python": CLIENTS / "python/README.md"}
-LANGUAGES = ("curl", "TypeScript", "Python")
+README = {
+    "TypeScript": CLIENTS / "typescript/README.md",
+    "Python": CLIENTS / "python/README.md",
+}
+LANGUAGES = ("curl", "TypeScript", "Python", "Rust")
 #: The language of a block of code. Others are for everybody: commands, and outputs, which have no language.
-FENCES = {"ts": "TypeScript", "python": "Python"}
+FENCES = {"ts": "TypeScript", "python": "Python", "rust": "Rust"}
+#: Commands that repeat the ones before them for Windows.
+POWERSHELL = "powershell"
 #: Samples of data.
 DATA = frozenset({"json"})
 #: The portal shows the same functions, and its test runs them (services/portal-web/tests/samples.test.ts).
@@ -39,7 +44,7 @@ class Block:
     @property
     def file(self) -> str | None:
         """The name in the first line of a block to save: `// order.mjs`."""
-        found = re.match(r"(?://|#) ([\w-]+\.(?:mjs|py))\n", self.text)
+        found = re.match(r"(?://|#) ([\w/-]+\.(?:mjs|py|rs))\n", self.text)
         return found[1] if found and self.fence in FENCES else None
 
     def is_for(self, language: str) -> bool:
@@ -64,7 +69,10 @@ def blocks(page: Path) -> list[Block]:
         elif line.startswith("```"):
             fence, start, lines = line[3:].strip(), number, []
         elif (heading := re.match(r"(#+) (.*)", line)) and (section is None or len(heading[1]) <= level):
-            section = next((name for name in LANGUAGES if re.search(rf"\b{name}\b", heading[2])), None)
+            section = next(
+                (name for name in LANGUAGES if re.search(rf"\b{name}\b", heading[2])),
+                None,
+            )
             level = len(heading[1])
     return found
 
@@ -81,7 +89,10 @@ def readme_for(language: str) -> list[Block]:
 def runs() -> dict[str, tuple[str, list[Block]]]:
     """Each run's language and blocks, by its name."""
     guides = {f"guides, {language}": (language, guides_for(language)) for language in LANGUAGES}
-    return {**guides, **{f"README, {language}": (language, readme_for(language)) for language in README}}
+    return {
+        **guides,
+        **{f"README, {language}": (language, readme_for(language)) for language in README},
+    }
 
 
 def not_run() -> list[str]:
@@ -92,7 +103,9 @@ def not_run() -> list[str]:
     missing = [
         f"{block}: no test runs this block"
         for block in all_blocks
-        if block not in selected and block.fence not in DATA and not (block.page == page and block.fence in fences)
+        if block not in selected
+        and block.fence not in {*DATA, POWERSHELL}
+        and not (block.page == page and block.fence in fences)
     ]
     for name, (_, chosen) in runs().items():
         missing += [f"{block}: in {name}, nothing uses {block.file}" for block in unused_files(chosen)]
@@ -102,6 +115,24 @@ def not_run() -> list[str]:
             if block.fence in FENCES and not block.file
         ]
     return missing
+
+
+def untranslated() -> list[str]:
+    """The blocks for PowerShell that differ from the commands before them."""
+    found = list[str]()
+    for page in GUIDES:
+        former = ""
+        for block in blocks(page):
+            if block.fence == POWERSHELL and block.text != in_powershell(former):
+                found.append(f"{block}: expected\n{in_powershell(former)}")
+            former = block.text if block.fence == "sh" else former
+    return found
+
+
+def in_powershell(commands: str) -> str:
+    text = re.sub(r"^export (\w+)=('.*')$", r"$env:\1 = \2", commands, flags=re.MULTILINE)
+    text = re.sub(r'^export (\w+)="\$\((.*)\)"$', r"$env:\1 = \2", text, flags=re.MULTILINE)
+    return text.replace("python3 ", "py ").replace("venv/bin/", "venv\\Scripts\\")
 
 
 def unused_files(chosen: list[Block]) -> list[Block]:
@@ -116,4 +147,12 @@ def unused_files(chosen: list[Block]) -> list[Block]:
 
 
 def _names(text: str, stem: str) -> bool:
-    return re.search(rf"(?<![\w-]){re.escape(stem)}(\.mjs|\.py|:app| import )", text) is not None
+    if stem == "lib":
+        return "use shop::" in text
+    return (
+        re.search(
+            rf"(?<![\w-]){re.escape(stem)}(\.mjs|\.py|:app| import )|--bin {stem}\b",
+            text,
+        )
+        is not None
+    )

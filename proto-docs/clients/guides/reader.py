@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable
+from urllib.parse import urlsplit
 
 from blocks import CLIENTS, Block
 
@@ -24,9 +25,12 @@ ORIGIN = "https://api.delivery.example"
 DATABASE = "postgres://localhost/shop"
 PORT = "3000"
 #: Commands that run until they are stopped. A receiver replaces the one before it, which has its port.
-RECEIVER = re.compile(r"\breceiver\.|\bserver[.:]")
-RUNS_ON = re.compile(rf"{RECEIVER.pattern}|--forward-to|\bcatch[-_]up\.")
+RECEIVER = re.compile(r"\breceiver\.|\bserver[.:]|--bin (receiver|server)\b")
+RUNS_ON = re.compile(rf"{RECEIVER.pattern}|--forward-to|\bcatch[-_]up\b")
 MODULES = CLIENTS / "typescript/node_modules"
+GUIDE_SHOP = CLIENTS.parents[1] / "crates/guide-shop"
+#: The programs that GUIDE_SHOP compiled from the text of the guides.
+PROGRAMS = Path(os.environ.get("CARGO_TARGET_DIR", CLIENTS.parents[1] / "target")) / "debug"
 
 
 @dataclass
@@ -68,7 +72,13 @@ class Program:
 class Reader:
     def __init__(self, folder: Path, origin: str, key: str, database: str, port: int) -> None:
         self._folder, self._port = folder, port
-        self._values = {ORIGIN: origin, "sk_test_…": key, DATABASE: database, PORT: str(port)}
+        self._values = {
+            ORIGIN: origin,
+            "sk_test_…": key,
+            DATABASE: database,
+            PORT: str(port),
+        }
+        self._values["createdb shop"] = f"createdb {urlsplit(database).path.strip('/')}"
         self._programs: list[Program] = []
         self._running: list[Program] = []
         home = folder / "home"
@@ -83,6 +93,10 @@ class Reader:
             "npm_config_audit": "false",
             "npm_config_fund": "false",
             "npm_config_update_notifier": "false",
+            "CARGO_HOME": os.environ.get("CARGO_HOME", str(Path.home() / ".cargo")),
+            "RUSTUP_HOME": os.environ.get("RUSTUP_HOME", str(Path.home() / ".rustup")),
+            "CARGO_NET_OFFLINE": "true",
+            **servers_of(database),
         }
 
     @contextmanager
@@ -97,7 +111,9 @@ class Reader:
 
     def take(self, block: Block) -> None:
         if block.file:
-            (self._folder / block.file).write_text(self._filled(block), "utf-8")
+            file = self._folder / block.file
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(self._filled(block), "utf-8")
         elif block.fence == "sh":
             self._run(block)
         elif block.fence == "":
@@ -115,6 +131,9 @@ class Reader:
         if language == "Python":
             cache = f"--cache-dir {self._folder}/mypy"
             self._check(f"{sys.executable} -m mypy --strict {cache} --python-executable venv/bin/python *.py")
+        if language == "Rust":
+            # The programs were compiled with the same ones.
+            assert dependencies(self._folder) == dependencies(GUIDE_SHOP)
 
     def _check(self, command: str) -> None:
         done = subprocess.run(
@@ -130,7 +149,7 @@ class Reader:
 
     def _run(self, block: Block) -> None:
         commands = self._filled(block)
-        if RUNS_ON.search(commands):
+        if RUNS_ON.search(block.text):
             self._start(block, commands)
             return
         # Exported variables stay, as in a terminal.
@@ -144,14 +163,17 @@ class Reader:
         assert code == 0, f"{block} failed:\n{program.output}"
 
     def _start(self, block: Block, commands: str) -> None:
-        if RECEIVER.search(commands):
+        if RECEIVER.search(block.text):
             for former in [one for one in self._running if RECEIVER.search(one.block.text)]:
                 former.stop()
                 self._running.remove(former)
         program = self._program(block, commands)
         self._running.append(program)
         if "--forward-to" in commands:
-            eventually(lambda: "Ready: " in program.output, lambda: f"{block} is not ready:\n{program.output}")
+            eventually(
+                lambda: "Ready: " in program.output,
+                lambda: f"{block} is not ready:\n{program.output}",
+            )
 
     def _program(self, block: Block, commands: str) -> Program:
         process = subprocess.Popen(
@@ -175,7 +197,10 @@ class Reader:
         def is_printed() -> bool:
             return any(_contains(program.lines, wanted) for program in self._programs)
 
-        eventually(is_printed, lambda: f"{block} was not printed:\n{block.text}\n{self._printed()}")
+        eventually(
+            is_printed,
+            lambda: f"{block} was not printed:\n{block.text}\n{self._printed()}",
+        )
 
     def _printed(self) -> str:
         return "\n".join(f"--- {program.block}\n{program.output}" for program in self._programs)
@@ -185,6 +210,7 @@ class Reader:
         text = re.sub(r"^npm install ([^/:\n]+)$", self._link_all, block.text, flags=re.MULTILINE)
         for written, value in self._values.items():
             text = text.replace(written, value)
+        text = re.sub(r"cargo run --bin (\w+)", rf"{PROGRAMS}/\1", text)
         if "ord_…" in text:
             # Of the order that was placed last.
             text = text.replace("ord_…", re.findall(r"\bord_\w+", self._printed())[-1])
@@ -199,6 +225,23 @@ class Reader:
         link = self._folder / "node_modules" / name
         if not link.is_symlink():
             link.symlink_to(MODULES / name)
+
+
+def servers_of(database: str) -> dict[str, str]:
+    """For the programs of PostgreSQL."""
+    url = urlsplit(database)
+    return {
+        "PGHOST": url.hostname or "",
+        "PGPORT": str(url.port),
+        "PGUSER": url.username or "",
+        "PGPASSWORD": url.password or "",
+    }
+
+
+def dependencies(package: Path) -> list[str]:
+    manifest = (package / "Cargo.toml").read_text("utf-8")
+    section = manifest.partition("[dependencies]\n")[2].partition("\n[")[0]
+    return sorted(re.findall(r"^([\w-]+)\b", section, flags=re.MULTILINE))
 
 
 def eventually(is_true: Callable[[], bool], explain: Callable[[], str]) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import psycopg
 import pytest
-from blocks import CLIENTS, not_run, runs
+from blocks import CLIENTS, GUIDES, not_run, runs, untranslated
 from reader import Reader
 
 REPOSITORY = CLIENTS.parents[1]
@@ -22,6 +22,15 @@ REPOSITORY = CLIENTS.parents[1]
 
 def test_no_block_is_left_out() -> None:
     assert not_run() == []
+
+
+def test_commands_for_powershell_are_those_for_posix() -> None:
+    assert untranslated() == []
+
+
+def test_no_command_runs_a_foreign_package() -> None:
+    pages = [*GUIDES, *CLIENTS.glob("*/README.md")]
+    assert [page.name for page in pages if re.search(r"npx (?!--no-install)", page.read_text("utf-8"))] == []
 
 
 def test_versions_are_the_same() -> None:
@@ -50,7 +59,11 @@ def new_test_key(name: str) -> str:
     portal = os.environ["PORTAL"]
     with httpx.Client(base_url=f"{portal}/v1/portal", headers={"origin": portal}) as caller:
         email = f"{uuid.uuid4().hex}@shop.example"
-        account = {"businessName": name, "email": email, "password": "a long enough secret"}
+        account = {
+            "businessName": name,
+            "email": email,
+            "password": "a long enough secret",
+        }
         caller.post("/accounts", json=account).raise_for_status()
         created = caller.post("/api-keys", json={"mode": "test", "name": "guides"}).raise_for_status()
         return str(created.json()["key"])
@@ -58,16 +71,16 @@ def new_test_key(name: str) -> str:
 
 @contextmanager
 def new_database() -> Iterator[str]:
+    """An address. The commands of the guides create the database."""
     servers = json.loads(Path(os.environ["WAYBILL_TEST_SERVERS"]).read_text("utf-8"))
     postgres = servers["postgres"]
     server = f"postgres://waybill_admin:{postgres['password']}@127.0.0.1:{postgres['port']}"
     name = f"guides_{uuid.uuid4().hex}"
     with psycopg.connect(f"{server}/postgres", autocommit=True) as admin:
-        admin.execute(f"CREATE DATABASE {name}".encode())
         try:
             yield f"{server}/{name}"
         finally:
-            admin.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+            admin.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)".encode())
 
 
 def free_port() -> int:

@@ -59,8 +59,8 @@ pub struct Public {
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Docs {
-    /// The folder of the packages for integrators, which `/docs/downloads` serves; the container image sets it. If unset or
-    /// empty, that page refers integrators to you: `make sdk` packs them.
+    /// The folder of the packages for integrators, which `/docs/downloads` serves; the container image sets it. If unset,
+    /// empty or unreadable, the guides refer integrators to you: `make sdk` packs them.
     pub downloads: Option<PathBuf>,
 }
 

@@ -48,18 +48,19 @@ pub fn start(settings: &OrderApiSettings, mut chassis: Chassis) -> anyhow::Resul
     chassis.consume("cache-invalidation", CacheInvalidation::queue(), INVALIDATIONS_AT_ONCE, consumer);
 
     let (public_url, portal_url) = (&settings.public.url, settings.public.portal_url.as_ref());
-    let packages = settings.docs.downloads.as_deref().map(Packages::load).transpose()?.unwrap_or_default();
+    let packages = settings.docs.downloads.as_deref().map(Packages::load).unwrap_or_default();
     let description = actix::Data::new(Description::new(&settings.brand, public_url, portal_url, packages));
     let (data, token) = (actix::Data::from(state), actix::Data::new(settings.internal.clone()));
     let public = {
-        let data = data.clone();
+        let (data, description) = (data.clone(), description.clone());
         move |config: &mut actix::ServiceConfig| {
             config.app_data(data.clone()).app_data(description.clone()).configure(routes::public);
         }
     };
     chassis.listen_public(public)?;
     chassis.start(move |config| {
-        config.app_data(data.clone()).app_data(token.clone()).configure(routes::internal);
+        let config = config.app_data(data.clone()).app_data(description.clone()).app_data(token.clone());
+        config.configure(routes::internal);
     })
 }
 

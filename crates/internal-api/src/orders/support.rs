@@ -1,5 +1,5 @@
 //! Support functions for orders: the original request, cancelling from the portal, activity of a business, search
-//! across businesses, and evidence of retries.
+//! across businesses, evidence of retries, and the packages for integrators.
 
 use chrono::{DateTime, Utc};
 use domain::{ApiKeyId, BusinessId, OrderId, RequestId};
@@ -100,6 +100,11 @@ impl OrdersClient {
     /// `GET /internal/businesses/{id}/retry-evidence`
     pub async fn retry_evidence(&self, business: BusinessId) -> Result<RetryEvidence, CallError> {
         self.0.get(&["businesses", &business.to_string(), "retry-evidence"]).await
+    }
+
+    /// `GET /internal/packages`: the names of the packages that `/docs/downloads` serves
+    pub async fn packages(&self) -> Result<Vec<String>, CallError> {
+        self.0.get(&["packages"]).await
     }
 
     /// `GET /internal/orders?code=`: at most 20 orders of any business whose id, tracking code or reference is exactly

@@ -95,6 +95,11 @@ pub fn internal(config: &mut ServiceConfig) {
             .service(resource("/test-orders/any").route(get().to(internal::any_test_order))),
     );
     config.service(
+        resource("/internal/packages")
+            .wrap(from_fn(web::require_internal_token))
+            .route(get().to(docs::downloads::names)),
+    );
+    config.service(
         scope("/internal/orders")
             .wrap(from_fn(web::require_internal_token))
             .service(resource("").route(get().to(support::find_anywhere)))

@@ -17,7 +17,9 @@ async fn anyone_can_read_the_guides() -> anyhow::Result<()> {
     let get = async |path: &str| api.send(api.request(Method::GET, path)).await;
     for (path, part) in [
         ("/docs", "href=\"/docs/webhooks\""),
-        ("/docs/first-order", "npm install http://orders.test/docs/downloads/waybill-client-"),
+        // It serves no packages.
+        ("/docs/first-order", "Ask your operator for waybill-client-"),
+        ("/docs/first-order", "npm install ./waybill-client-"),
         ("/docs/never-twice", "id=\"without-a-package\""),
         ("/docs/webhook-reference", "id=\"verifying\""),
         ("/docs/downloads", "Ask your operator"),
@@ -33,6 +35,9 @@ async fn anyone_can_read_the_guides() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The package for Node.js that the guides install.
+const GUIDES_PACKAGE: &str = concat!("waybill-client-", env!("CARGO_PKG_VERSION"), ".tgz");
+
 /// A folder with two packages, and with files that are none. Each test has its own.
 fn packages(test: &str) -> PathBuf {
     let around =
@@ -41,7 +46,7 @@ fn packages(test: &str) -> PathBuf {
     let _removed = fs::remove_dir_all(&around);
     let folder = around.join("sdk");
     fs::create_dir_all(folder.join("folder.tgz")).unwrap();
-    let (npm, wheel) = ("client-1.0.0.tgz", "client-1.0.0-py3-none-any.whl");
+    let (npm, wheel) = (GUIDES_PACKAGE, "client-1.0.0-py3-none-any.whl");
     for name in [npm, wheel, ".hidden.tgz", "notes.txt", "a b.tgz", "../outside.tgz"] {
         fs::write(folder.join(name), name).unwrap();
     }
@@ -60,7 +65,7 @@ async fn packages_are_served_with_their_checksums() -> anyhow::Result<()> {
     let page = get("/docs/downloads").await?;
     for (name, content_type, command) in [
         ("client-1.0.0-py3-none-any.whl", "application/zip", "pip install"),
-        ("client-1.0.0.tgz", "application/gzip", "npm install"),
+        (GUIDES_PACKAGE, "application/gzip", "npm install"),
     ] {
         let file = get(&format!("/docs/downloads/{name}")).await?;
         assert_eq!((file.status.as_u16(), file.text.as_str()), (200, name));
@@ -74,6 +79,49 @@ async fn packages_are_served_with_their_checksums() -> anyhow::Result<()> {
         assert!(page.text.contains(sum));
     }
     assert_eq!(checksums.text.lines().count(), 2);
+    let guide = get("/docs/first-order").await?.text;
+    let command = format!("npm install http://orders.test/docs/downloads/{GUIDES_PACKAGE}");
+    assert!(guide.contains(&command) && !guide.contains(&format!("Ask your operator for {GUIDES_PACKAGE}")));
+    // They are not in the folder.
+    assert!(guide.contains(".crate, and save it in this folder.\ntar xzf waybill-client-"));
+    assert!(
+        guide.contains("Ask your operator for waybill-0")
+            && !guide.contains("orders.test/docs/downloads/waybill-0")
+    );
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_known_package_is_not_sent_again() -> anyhow::Result<()> {
+    let folder = packages("known");
+    let service = OrderApi::with(&[("WAYBILL_DOCS__DOWNLOADS", folder.to_str().unwrap())]).await;
+    let api = Api::new(format!("http://{}", service.public))?;
+    let path = format!("/docs/downloads/{GUIDES_PACKAGE}");
+    let tag = api.send(api.request(Method::GET, &path)).await?.header("etag").unwrap().to_owned();
+    for (known, status) in [
+        (tag.clone(), 304),
+        (format!("\"other\", W/{tag}"), 304),
+        ("*".to_owned(), 304),
+        ("\"other\"".to_owned(), 200),
+        (tag.trim_matches('"').to_owned(), 200),
+    ] {
+        let answer = api.send(api.request(Method::GET, &path).header("if-none-match", &known)).await?;
+        assert_eq!(answer.status.as_u16(), status, "{known}");
+        assert_eq!(answer.header("etag"), Some(tag.as_str()));
+        assert_eq!(answer.text.is_empty(), status == 304);
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_portal_learns_the_names_of_the_packages() -> anyhow::Result<()> {
+    let folder = packages("named");
+    let service = OrderApi::with(&[("WAYBILL_DOCS__DOWNLOADS", folder.to_str().unwrap())]).await;
+    let api = Api::new(format!("http://{}", service.internal))?;
+    let call = || api.request(Method::GET, "/internal/packages");
+    let answer = api.send(call().bearer_auth(service.settings.internal.token.expose())).await?;
+    assert_eq!(answer.text, format!("[\"client-1.0.0-py3-none-any.whl\",\"{GUIDES_PACKAGE}\"]"));
+    assert_eq!(api.send(call()).await?.status, 401);
     Ok(())
 }
 
@@ -92,9 +140,9 @@ async fn nothing_else_is_served() -> anyhow::Result<()> {
         "..%2foutside.tgz",
         "%2e%2e%2foutside.tgz",
         "..%5coutside.tgz",
-        "client-1.0.0.tgz%00",
-        "client-1.0.0.TGZ",
-        "client-1.0.0.tgz%2f",
+        "client-1.0.0-py3-none-any.whl%00",
+        "client-1.0.0-py3-none-any.WHL",
+        "client-1.0.0-py3-none-any.whl%2f",
         "sha256sums",
         "%ff",
     ];
@@ -106,7 +154,7 @@ async fn nothing_else_is_served() -> anyhow::Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_folder_there_are_no_checksums() -> anyhow::Result<()> {
+async fn a_folder_that_cannot_be_read_does_not_stop_the_service() -> anyhow::Result<()> {
     let service = OrderApi::with(&[("WAYBILL_DOCS__DOWNLOADS", "/nowhere/sdk")]).await;
     let api = Api::new(format!("http://{}", service.public))?;
     for (path, status) in [("/docs/downloads", 200), ("/docs/downloads/SHA256SUMS", 404)] {
@@ -117,15 +165,15 @@ async fn without_a_folder_there_are_no_checksums() -> anyhow::Result<()> {
 }
 
 #[test]
-fn a_folder_of_too_many_files_or_bytes_is_refused() {
+fn of_a_folder_of_too_many_files_or_bytes_nothing_is_served() {
     let folder = packages("large");
-    assert!(Packages::load(&folder).is_ok());
+    assert_eq!(Packages::load(&folder).names().count(), 2);
     let large = folder.join("large-1.0.0.tgz");
     fs::File::create(&large).unwrap().set_len(17 * 1024 * 1024).unwrap();
-    assert!(Packages::load(&folder).is_err());
+    assert_eq!(Packages::load(&folder).names().count(), 0);
     fs::remove_file(large).unwrap();
     for number in 0..100 {
         fs::write(folder.join(format!("{number}.txt")), "").unwrap();
     }
-    assert!(Packages::load(&folder).is_err());
+    assert_eq!(Packages::load(&folder).names().count(), 0);
 }

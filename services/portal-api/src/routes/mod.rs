@@ -25,6 +25,7 @@ mod order_request;
 mod order_stream;
 mod ordering;
 mod orders;
+mod packages;
 mod pagination;
 mod password;
 mod password_resets;
@@ -124,6 +125,7 @@ fn portal(config: &mut ServiceConfig) {
         .configure(account)
         .service(resource("/status").route(get().to(status::status)))
         .service(resource("/status/stream").route(get().to(status_stream::stream)))
+        .service(resource("/packages").route(get().to(packages::list)))
         .service(
             resource("/pickup-profile")
                 .route(get().to(pickup_profile::read))

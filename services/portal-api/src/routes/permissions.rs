@@ -23,6 +23,7 @@ const MINIMUM_ROLES: &[(Method, &str, Role)] = &[
     // The overview.
     (Method::GET, "/status", Viewer),
     (Method::GET, "/status/stream", Viewer),
+    (Method::GET, "/packages", Viewer),
     (Method::GET, "/pickup-profile", Viewer),
     (Method::PUT, "/pickup-profile", Developer),
     (Method::GET, "/subscription", Viewer),

@@ -219,6 +219,16 @@ async fn each_call_reaches_its_owner_for_the_sessions_business() {
 }
 
 #[tokio::test]
+async fn the_served_packages_come_from_order_api() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let names = json!(["waybill-1.0.0-py3-none-any.whl", "waybill-client-1.0.0.tgz"]);
+    portal.peers.answer("GET /order-api/internal/packages", 200, names.clone());
+    let answer = owner.client.get("/v1/portal/packages").await;
+    assert_eq!((answer.status, answer.body), (200, json!({ "data": names })));
+}
+
+#[tokio::test]
 async fn a_peers_refusal_reaches_the_caller_unchanged() {
     let portal = Portal::start().await;
     let mut owner = portal.owner("owner@shop.example").await;

@@ -27,6 +27,7 @@ const CALLS: &[(&str, &[&str])] = &[
             "POST /sessions/revoke-others",
             "DELETE /sessions/{id}",
             "GET /status",
+            "GET /packages",
             "GET /pickup-profile",
             "GET /subscription",
             "GET /api-keys",

@@ -1,5 +1,4 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
-import { version } from "../../package.json";
 import { setRegion } from "../format/region";
 import { answer, api } from "./client";
 import type { PortalConfig } from "./types";
@@ -34,20 +33,6 @@ export function docsUrl(
 ): string {
   const docs = apiBaseUrl.replace(/\/v1$/, "/docs");
   return page ? `${docs}/${page}` : docs;
-}
-
-/** The addresses of the packages for integrators. They have the version of the service. */
-export interface ClientPackages {
-  npm: string;
-  python: string;
-}
-
-export function clientPackages(config: PortalConfig): ClientPackages {
-  const downloads = docsUrl(config, "downloads");
-  return {
-    npm: `${downloads}/waybill-client-${version}.tgz`,
-    python: `${downloads}/waybill-${version}-py3-none-any.whl`,
-  };
 }
 
 export function useConfig(): PortalConfig {

@@ -600,6 +600,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/portal/packages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the packages for integrators that this installation serves */
+        get: operations["listPackages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/portal/password": {
         parameters: {
             query?: never;
@@ -2097,6 +2114,10 @@ export interface components {
             fragile: boolean;
             /** @description For the driver. */
             specialInstructions?: string | null;
+        };
+        PackagesView: {
+            /** @description The names of the files below `/docs/downloads` of the API's host; empty if it serves none. */
+            data: string[];
         };
         /** @description One page of a list. */
         Page_ApiKeyView: {
@@ -3954,6 +3975,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SimulatedOrderView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listPackages: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The names of the packages. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PackagesView"];
                 };
             };
             default: components["responses"]["Error"];

@@ -6,7 +6,7 @@ import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openBrowser, screenshot, type Visitor, visit } from "../support/browser";
+import { DESKTOP, openBrowser, PHONE, screenshot, type Visitor, visit } from "../support/browser";
 import { newBusiness, newTestKey } from "../support/business";
 import { indicator } from "../support/pages";
 import { Receiver } from "../support/receiver";
@@ -110,12 +110,14 @@ describe("webhooks on this machine", () => {
       const commands = await sample(`the commands that forward webhooks with ${label}`);
       const [first = "", ...rest] = program;
       const account = { ...env, WAYBILL_API_KEY: key, WAYBILL_BASE_URL: `${stack.orderApi}/v1` };
-      receiver.secret = (
-        await run(first, [...rest, "listen", "--print-secret"], { cwd: folder, env })
-      ).stdout.trim();
-      const listening = new Listening(commands.replace("http://127.0.0.1:3000/", receiver.url));
+      const listening = new Listening(
+        commands.replace("http://127.0.0.1:3000/api/delivery/webhook", receiver.url),
+      );
       try {
         await listening.ready;
+        const secret = await sample(`the secret of the receiver with ${label}`);
+        const printed = await run("sh", ["-ec", `${secret}\necho "$WEBHOOK_SECRET"`], { cwd: folder, env });
+        receiver.secret = printed.stdout.trim();
         const reference = `quick-start-${label}`;
         await order(first, rest, account, reference);
         await until(`the delivery arrives by ${label}`, async () =>
@@ -130,6 +132,49 @@ describe("webhooks on this machine", () => {
       expect(visitor.errors).toEqual([]);
     });
   }
+});
+
+describe("the commands", () => {
+  test("are also written for PowerShell", async () => {
+    await page.getByRole("radiogroup", { name: "Shell" }).getByText("PowerShell").click();
+    await choose("Program", "Python");
+    const commands = await sample("the commands that forward webhooks with Python");
+    expect(commands).toContain(`$env:WAYBILL_API_KEY = '${key}'\nvenv\\Scripts\\python -m waybill listen`);
+    expect(commands).toContain("venv\\Scripts\\pip install");
+    const secret = await sample("the secret of the receiver with Python");
+    expect(secret).toBe("$env:WEBHOOK_SECRET = venv\\Scripts\\python -m waybill listen --print-secret");
+    await page.getByRole("radiogroup", { name: "Shell" }).getByText("macOS, Linux").click();
+  });
+
+  test("never contain a Live key", async () => {
+    const live = key.replace("sk_test_", "sk_live_");
+    await page.getByLabel("Insert your key into the code below").fill(live);
+    await page.getByText("Only Test keys are inserted").waitFor();
+    for (const { label } of LANGUAGES) {
+      await choose("Language", label);
+      expect(await sample(`the request in ${label}`)).not.toContain("sk_live_");
+    }
+    await page.getByLabel("Insert your key into the code below").fill(key);
+  });
+
+  test("fit a phone", async () => {
+    await page.setViewportSize(PHONE);
+    await screenshot(page, "quick-start-phone");
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(PHONE.width);
+    await page.setViewportSize(DESKTOP);
+  });
+
+  test("install only packages that this service has", async () => {
+    await page.route("**/v1/portal/packages", (route) => route.fulfill({ json: { data: [] } }));
+    await page.reload();
+    await choose("Language", "Python");
+    await page.getByText("does not offer the package for Python").waitFor();
+    expect(await page.getByRole("button", { name: /^Copy the installation/ }).count()).toBe(0);
+    const commands = await sample("the commands that forward webhooks with Python");
+    expect(commands).not.toContain("install");
+    await page.unroute("**/v1/portal/packages");
+    await page.reload();
+  });
 });
 
 /** Places an order and simulates its delivery, by the command line of the package. */

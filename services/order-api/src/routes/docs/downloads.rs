@@ -1,102 +1,22 @@
-//! `GET /docs/downloads` and the files below it: the packages for integrators. They are loaded into memory at start.
-//! Requests look up the loaded files only, so that no path can escape the folder.
+//! `GET /docs/downloads` and the files below it: the packages for integrators. Requests look up the loaded files only,
+//! so that no path can escape the folder.
 
-use std::fs;
-use std::path::Path as Folder;
-
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, ETAG, X_CONTENT_TYPE_OPTIONS};
-use actix_web::web::{Bytes, Data, Path};
-use anyhow::{Context, ensure};
+use actix_web::http::header::{
+    CACHE_CONTROL, CONTENT_DISPOSITION, ETag, EntityTag, Header, IfNoneMatch, X_CONTENT_TYPE_OPTIONS,
+};
+use actix_web::web::{Data, Json, Path};
+use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
-use sha2::{Digest, Sha256};
 use url::Url;
 use web::ApiError;
 
+use super::packages::{Package, Packages};
 use super::page::{STYLE, initial};
 use super::{Description, KEPT, guides, html};
 
-/// A few packages of some dozen KiB. Much more means that the setting names a wrong folder.
-const FILES_MAX: usize = 100;
-const BYTES_MAX: u64 = 16 * 1024 * 1024;
-/// The checksums of all packages, in the format of `sha256sum --check`.
+/// The checksums of all packages.
 const CHECKSUMS: &str = "SHA256SUMS";
-
-/// The packages by name.
-#[derive(Default)]
-pub struct Packages(Vec<Package>);
-
-struct Package {
-    name: String,
-    kind: &'static Kind,
-    bytes: Bytes,
-    sha256: String,
-}
-
-/// A kind of package, by the end of its file's name.
-struct Kind {
-    suffix: &'static str,
-    content_type: &'static str,
-    /// The command that installs it from its URL, if its package manager can.
-    install: Option<&'static str>,
-}
-
-const KINDS: [Kind; 3] = [
-    Kind { suffix: ".tgz", content_type: "application/gzip", install: Some("npm install") },
-    Kind { suffix: ".whl", content_type: "application/zip", install: Some("pip install") },
-    Kind { suffix: ".crate", content_type: "application/gzip", install: None },
-];
-
-impl Packages {
-    /// Loads the folder. Ignores symbolic links, folders, and files of other kinds.
-    ///
-    /// # Errors
-    /// When a file cannot be read, or the folder is too large.
-    pub fn load(folder: &Folder) -> anyhow::Result<Self> {
-        if !folder.is_dir() {
-            tracing::warn!("no packages are served: WAYBILL_DOCS__DOWNLOADS is not a folder");
-            return Ok(Self::default());
-        }
-        let mut packages = Vec::new();
-        let mut total_bytes = 0;
-        for (seen, entry) in
-            fs::read_dir(folder).with_context(|| format!("reading {}", folder.display()))?.enumerate()
-        {
-            ensure!(seen < FILES_MAX, "the folder of the packages contains more than {FILES_MAX} files");
-            let entry = entry?;
-            let name = entry.file_name().into_string().unwrap_or_default();
-            let Some(kind) = kind(&name).filter(|_| entry.file_type().is_ok_and(|file| file.is_file()))
-            else {
-                continue;
-            };
-            total_bytes += entry.metadata()?.len();
-            ensure!(
-                total_bytes <= BYTES_MAX,
-                "the folder of the packages contains more than {BYTES_MAX} bytes"
-            );
-            let bytes =
-                fs::read(entry.path()).with_context(|| format!("reading {}", entry.path().display()))?;
-            let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-            packages.push(Package { name, kind, bytes: Bytes::from(bytes), sha256 });
-        }
-        packages.sort_by(|one, other| one.name.cmp(&other.name));
-        Ok(Self(packages))
-    }
-
-    fn checksums(&self) -> String {
-        self.0.iter().map(|package| format!("{}  {}\n", package.sha256, package.name)).collect()
-    }
-}
-
-/// Of a name that needs no escaping in a URL, a header or a shell.
-fn kind(name: &str) -> Option<&'static Kind> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '+');
-    if name.starts_with(['.', '-']) || !name.chars().all(is_plain) {
-        return None;
-    }
-    KINDS.iter().find(|kind| name.ends_with(kind.suffix))
-}
 
 #[derive(Template)]
 #[template(path = "downloads.html")]
@@ -147,7 +67,13 @@ pub(in crate::routes) async fn list(description: Data<Description>) -> Result<Ht
     Ok(html(rendered, &rendered.downloads))
 }
 
+/// `GET /internal/packages`: the names of the packages, for portal-api.
+pub(in crate::routes) async fn names(description: Data<Description>) -> Json<Vec<String>> {
+    Json(description.packages.names().map(str::to_owned).collect())
+}
+
 pub(in crate::routes) async fn file(
+    request: HttpRequest,
     description: Data<Description>,
     name: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
@@ -159,9 +85,22 @@ pub(in crate::routes) async fn file(
     }
     let package = packages.iter().find(|package| package.name == *name);
     let package = package.ok_or_else(|| ApiError::from_status(StatusCode::NOT_FOUND))?;
+    let tag = EntityTag::new_strong(package.sha256.clone());
+    let is_known = is_known(&request, &tag);
+    answer.insert_header(ETag(tag));
+    if is_known {
+        return Ok(answer.status(StatusCode::NOT_MODIFIED).finish());
+    }
     Ok(answer
         .content_type(package.kind.content_type)
         .insert_header((CONTENT_DISPOSITION, format!("attachment; filename=\"{}\"", package.name)))
-        .insert_header((ETAG, format!("\"{}\"", package.sha256)))
         .body(package.bytes.clone()))
+}
+
+fn is_known(request: &HttpRequest, tag: &EntityTag) -> bool {
+    match IfNoneMatch::parse(request) {
+        Ok(IfNoneMatch::Any) => true,
+        Ok(IfNoneMatch::Items(known)) => known.iter().any(|one| one.weak_eq(tag)),
+        Err(_) => false,
+    }
 }

@@ -1,9 +1,11 @@
-//! `GET /docs/{guide}`: the guides for integrators, with the address and the header names of this installation.
+//! `GET /docs/{guide}`: the guides for integrators, with the address, the header names and the packages of this
+//! installation.
 
 use askama::Template;
 use settings::Brand;
 use url::Url;
 
+use super::packages::Packages;
 use super::page::{STYLE, initial};
 use super::prose::{Prose, prose};
 
@@ -63,6 +65,7 @@ pub(super) fn render(
     brand: &Brand,
     public_url: &Url,
     portal: Option<&Url>,
+    packages: &Packages,
 ) -> Result<Vec<(&'static str, String)>, askama::Error> {
     let origin = public_url.as_str().trim_end_matches('/');
     let pages = GUIDES.iter().map(|(name, title, text)| {
@@ -74,11 +77,31 @@ pub(super) fn render(
             title,
             name,
             guides: list(),
-            prose: prose(&with_prefix(&text.replace(ORIGIN, origin), &brand.header_prefix)),
+            prose: prose(&of_installation(text, origin, &brand.header_prefix, packages)),
         };
         Ok((*name, page.render()?))
     });
     pages.collect()
+}
+
+fn of_installation(text: &str, origin: &str, prefix: &str, packages: &Packages) -> String {
+    with_prefix(&without_missing(text, packages).replace(ORIGIN, origin), prefix)
+}
+
+/// The text without addresses of packages that are not served. Their commands take a file from the operator instead.
+fn without_missing(text: &str, packages: &Packages) -> String {
+    let downloads = format!("{ORIGIN}/docs/downloads/");
+    let lines = text.lines().map(|line| {
+        let Some((before, after)) = line.split_once(&downloads) else { return line.to_owned() };
+        let name = after.split([' ', '\'']).next().unwrap_or_default();
+        if packages.names().any(|served| served == name) {
+            return line.to_owned();
+        }
+        let ask = format!("# Ask your operator for {name}, and save it in this folder.");
+        // What would download it.
+        if before.starts_with("curl ") { ask } else { format!("{ask}\n{before}./{after}") }
+    });
+    lines.map(|line| line + "\n").collect()
 }
 
 /// The text with the header prefix of this installation.

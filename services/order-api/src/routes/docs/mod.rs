@@ -5,6 +5,7 @@
 pub(super) mod downloads;
 mod fields;
 mod guides;
+mod packages;
 mod page;
 mod prose;
 #[cfg(test)]
@@ -23,7 +24,7 @@ use settings::Brand;
 use url::Url;
 use web::ApiError;
 
-pub use downloads::Packages;
+pub use packages::Packages;
 
 use super::openapi;
 
@@ -79,7 +80,7 @@ impl Rendered {
         let document = openapi::document(brand, public_url)?;
         let page =
             page::render(&brand.name, portal_url, &document).context("the page of the API's description")?;
-        let guides = guides::render(brand, public_url, portal_url).context("the guides")?;
+        let guides = guides::render(brand, public_url, portal_url, packages).context("the guides")?;
         let downloads = downloads::render(&brand.name, public_url, portal_url, packages)
             .context("the page of the downloads")?;
         let policy = format!(

@@ -12,7 +12,7 @@ use utoipa::OpenApi;
 use self::common::Common;
 use super::{
     accounts, api_keys, audit_log, cash, config, events, invitations, operator, operator_health,
-    operator_orders, operator_session, order_cancel, order_request, order_stream, orders, password,
+    operator_orders, operator_session, order_cancel, order_request, order_stream, orders, packages, password,
     password_resets, payments, personal_data, pickup_profile, session, sessions, statement, status,
     status_stream, subscription, users, wallet, webhook_deliveries, webhook_endpoints, webhook_tools,
 };
@@ -62,6 +62,7 @@ const INTRODUCTION: &str = "The API of the portal's pages. Amounts are integers 
         config::config,
         status::status,
         status_stream::stream,
+        packages::list,
         pickup_profile::read,
         pickup_profile::write,
         subscription::read,

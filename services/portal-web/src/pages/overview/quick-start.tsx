@@ -1,29 +1,42 @@
-import { Anchor, Button, PasswordInput, Skeleton, Stack, Tabs, Text } from "@mantine/core";
+import { Anchor, Button, PasswordInput, SegmentedControl, Skeleton, Stack, Tabs, Text } from "@mantine/core";
 import { useDisclosure, useLocalStorage } from "@mantine/hooks";
 import { type ReactNode, useState } from "react";
 import { Link } from "react-router-dom";
 import { useApiKeys } from "../../api/api-keys";
-import { clientPackages, docsUrl, useConfig } from "../../api/config";
+import { docsUrl, useConfig } from "../../api/config";
+import { useClientPackages } from "../../api/packages";
 import { useHasRole } from "../../app/session";
 import { CodeBlock, InlineCode } from "../../components/code-block";
 import { Section } from "../../components/section";
 import { CreateKeyDialog } from "../api-keys/create-key-dialog";
 import { keyState, maskedKey } from "../api-keys/key-state";
 import classes from "./quick-start.module.css";
-import { LISTEN, SNIPPETS, type SnippetInput } from "./snippets";
+import {
+  listen,
+  PROGRAMS,
+  SHELLS,
+  type Shell,
+  SNIPPETS,
+  type SnippetInput,
+  secretOfListen,
+  USUAL_SHELL,
+} from "./snippets";
 import { useReference } from "./use-reference";
 
 /** The first test order: a key, a ready-to-run request, its result, and its webhooks. */
 export function QuickStart() {
   const config = useConfig();
   const { reference, next } = useReference();
+  const packages = useClientPackages();
+  const [shell, setShell] = useLocalStorage<Shell>({ key: "quick-start-shell", defaultValue: USUAL_SHELL });
   const [apiKey, setApiKey] = useState("");
   const prefix = `sk_test_${config.keySegment}_`;
   const input = {
     apiBaseUrl: config.apiBaseUrl,
-    packages: clientPackages(config),
+    packages,
+    shell,
     reference,
-    apiKey: apiKey.trim() || `${prefix}REPLACE_WITH_YOUR_KEY`,
+    apiKey: apiKey.trim().startsWith(prefix) ? apiKey.trim() : `${prefix}REPLACE_WITH_YOUR_KEY`,
   };
   return (
     <Section
@@ -33,7 +46,16 @@ export function QuickStart() {
     >
       <ol className={classes.steps}>
         <Step title="Get a Test key">
-          <KeyStep prefix={prefix} apiKey={apiKey} onApiKey={setApiKey} />
+          <Stack gap="xs" align="flex-start">
+            <KeyStep prefix={prefix} apiKey={apiKey} onApiKey={setApiKey} />
+            <SegmentedControl
+              size="xs"
+              aria-label="Shell of the commands below"
+              data={SHELLS}
+              value={shell}
+              onChange={setShell}
+            />
+          </Stack>
         </Step>
         <Step title="Send the request from your backend">
           <Snippets input={input} downloads={docsUrl(config, "downloads")} />
@@ -103,6 +125,11 @@ function KeyStep({ prefix, apiKey, onApiKey }: KeyStepProps) {
         label="Insert your key into the code below"
         description="The key does not leave this page."
         placeholder={`${prefix}…`}
+        error={
+          apiKey.trim() !== "" &&
+          !apiKey.trim().startsWith(prefix) &&
+          `Only Test keys are inserted: they start with ${prefix}. Keep a Live key in your server’s configuration.`
+        }
         autoComplete="off"
         data-1p-ignore
         data-lpignore="true"
@@ -143,19 +170,8 @@ function Snippets({ input, downloads }: { input: SnippetInput; downloads: string
       {SNIPPETS.map(({ id, label, file, write, install }) => (
         <Tabs.Panel key={id} value={id} pt="sm">
           <Stack gap="xs">
-            {install && (
-              <CodeBlock
-                code={install(input)}
-                label={`the installation of the package for ${label}`}
-                title="Terminal"
-              />
-            )}
+            {install && <Installation commands={install(input)} label={label} downloads={downloads} />}
             <CodeBlock code={write(input)} label={`the request in ${label}`} title={file} />
-            {install && (
-              <Text c="dimmed">
-                The package comes from <Anchor href={downloads}>this service</Anchor> and has its version.
-              </Text>
-            )}
           </Stack>
         </Tabs.Panel>
       ))}
@@ -163,32 +179,64 @@ function Snippets({ input, downloads }: { input: SnippetInput; downloads: string
   );
 }
 
+interface InstallationProps {
+  commands: string | null;
+  label: string;
+  downloads: string;
+}
+
+function Installation({ commands, label, downloads }: InstallationProps) {
+  if (commands === null) {
+    return (
+      <Text c="dimmed">
+        This service does not offer <Anchor href={downloads}>the package</Anchor> for {label}. Ask your
+        operator for its file, and install it first.
+      </Text>
+    );
+  }
+  return (
+    <>
+      <CodeBlock code={commands} label={`the installation of the package for ${label}`} title="Terminal" />
+      <Text c="dimmed">
+        The package comes from <Anchor href={downloads}>this service</Anchor> and has its version.
+      </Text>
+    </>
+  );
+}
+
 /** Brings the webhooks of test orders to a receiver on the integrator's machine. */
 function ListenStep({ input, guide }: { input: SnippetInput; guide: string }) {
   const [language, setLanguage] = useLanguage();
-  const shown = LISTEN.some(({ id }) => id === language) ? language : "node";
+  const shown = PROGRAMS.some(({ id }) => id === language) ? language : "node";
   return (
     <Stack gap="xs">
       <Text c="dimmed">
         These commands forward the events of your test orders to a URL on your machine, signed like webhooks.
         You need no tunnel and no endpoint. <Anchor href={guide}>The guide</Anchor> has a receiver to start
-        with.
+        with, which listens at this URL.
       </Text>
       <Tabs value={shown} onChange={(value) => value && setLanguage(value)} keepMounted={false}>
         <Tabs.List aria-label="Program" className={classes.tabs}>
-          {LISTEN.map(({ id, label }) => (
+          {PROGRAMS.map(({ id, label }) => (
             <Tabs.Tab key={id} value={id}>
               {label}
             </Tabs.Tab>
           ))}
         </Tabs.List>
-        {LISTEN.map(({ id, label, write }) => (
-          <Tabs.Panel key={id} value={id} pt="sm">
-            <CodeBlock
-              code={write(input)}
-              label={`the commands that forward webhooks with ${label}`}
-              title="Terminal"
-            />
+        {PROGRAMS.map((program) => (
+          <Tabs.Panel key={program.id} value={program.id} pt="sm">
+            <Stack gap="xs">
+              <CodeBlock
+                code={listen(program, input)}
+                label={`the commands that forward webhooks with ${program.label}`}
+                title="Terminal"
+              />
+              <CodeBlock
+                code={secretOfListen(program, input)}
+                label={`the secret of the receiver with ${program.label}`}
+                title="Terminal of the receiver, in the same folder"
+              />
+            </Stack>
           </Tabs.Panel>
         ))}
       </Tabs>
@@ -197,8 +245,7 @@ function ListenStep({ input, guide }: { input: SnippetInput; guide: string }) {
         <Anchor component={Link} to="/orders?mode=test">
           Orders
         </Anchor>{" "}
-        and simulate its delivery. Each step arrives as a webhook.{" "}
-        <InlineCode>listen --print-secret</InlineCode> prints the secret that verifies it.
+        and simulate its delivery. Each step arrives as a webhook, signed with that secret.
       </Text>
     </Stack>
   );

@@ -5,7 +5,8 @@ import type { SnippetInput } from "./order";
 import { php } from "./php";
 import { installPython, python } from "./python";
 
-export { LISTEN } from "./listen";
+export { listen, PROGRAMS, secretOfListen } from "./listen";
+export { SHELLS, type Shell, USUAL_SHELL } from "./shell";
 export type { SnippetInput };
 
 interface Snippet {
@@ -13,8 +14,8 @@ interface Snippet {
   label: string;
   file: string;
   write: (input: SnippetInput) => string;
-  /** The commands that install the package. */
-  install?: (input: SnippetInput) => string;
+  /** The commands that install the package; null if this installation does not serve it. */
+  install?: (input: SnippetInput) => string | null;
 }
 
 /** The same request in each language. Each sample runs as it is, once it has a key. */

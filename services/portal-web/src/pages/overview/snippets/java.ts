@@ -9,7 +9,7 @@ import java.net.http.HttpResponse;
 
 public class PlaceOrder {
   public static void main(String[] args) throws Exception {
-    String apiKey = System.getenv().getOrDefault("DELIVERY_API_KEY", "${apiKey}");
+    String apiKey = System.getenv().getOrDefault("WAYBILL_API_KEY", "${apiKey}");
     String order = """
         ${indent(orderJson(reference), "        ")}
         """;

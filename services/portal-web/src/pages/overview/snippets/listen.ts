@@ -1,27 +1,42 @@
+import { installNode } from "./node";
 import type { SnippetInput } from "./order";
 import { installPython } from "./python";
+import { setVariable, setVariableTo, venv } from "./shell";
+
+/** The address of the receivers of the guides. */
+const FORWARD_TO = "http://127.0.0.1:3000/api/delivery/webhook";
+
+interface Program {
+  id: string;
+  label: string;
+  install: (input: SnippetInput) => string | null;
+  /** Never a program of this name from a registry. */
+  command: (input: SnippetInput) => string;
+}
 
 /** The command line that brings test webhooks to this machine, as a Node.js and as a Python program. */
-export const LISTEN: { id: string; label: string; write: (input: SnippetInput) => string }[] = [
-  { id: "node", label: "Node.js", write: listenNode },
-  { id: "python", label: "Python", write: listenPython },
+export const PROGRAMS: Program[] = [
+  { id: "node", label: "Node.js", install: installNode, command: () => "npx --no-install waybill" },
+  {
+    id: "python",
+    label: "Python",
+    install: installPython,
+    command: ({ shell }) => `${venv(shell, "python")} -m waybill`,
+  },
 ];
 
-const FORWARD_TO = "http://127.0.0.1:3000/";
-
-function listenNode(input: SnippetInput): string {
-  return `${variables(input)}
-npx --yes --package=${input.packages.npm} \\
-  waybill listen --forward-to ${FORWARD_TO}`;
+export function listen(program: Program, input: SnippetInput): string {
+  const { shell, apiBaseUrl, apiKey } = input;
+  const lines = [
+    program.install(input),
+    setVariable(shell, "WAYBILL_BASE_URL", apiBaseUrl),
+    setVariable(shell, "WAYBILL_API_KEY", apiKey),
+    `${program.command(input)} listen --forward-to ${FORWARD_TO}`,
+  ];
+  return lines.filter((line) => line !== null).join("\n");
 }
 
-function listenPython(input: SnippetInput): string {
-  return `${installPython(input)}
-${variables(input)}
-venv/bin/python -m waybill listen --forward-to ${FORWARD_TO}`;
-}
-
-function variables({ apiBaseUrl, apiKey }: SnippetInput): string {
-  return `export WAYBILL_BASE_URL='${apiBaseUrl}'
-export WAYBILL_API_KEY='${apiKey}'`;
+/** For the receiver's terminal, in the same folder. */
+export function secretOfListen(program: Program, input: SnippetInput): string {
+  return setVariableTo(input.shell, "WEBHOOK_SECRET", `${program.command(input)} listen --print-secret`);
 }

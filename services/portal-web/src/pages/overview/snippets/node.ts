@@ -1,7 +1,7 @@
 import { indent, orderJson, type SnippetInput } from "./order";
 
-export function installNode({ packages }: SnippetInput): string {
-  return `npm init --yes\nnpm install ${packages.npm}`;
+export function installNode({ packages }: SnippetInput): string | null {
+  return packages.npm && `npm init --yes\nnpm install ${packages.npm}`;
 }
 
 /** JSON with unquoted keys, in JavaScript's usual style. */

@@ -1,12 +1,14 @@
-import type { ClientPackages } from "../../../api/config";
+import type { ClientPackages } from "../../../api/packages";
+import type { Shell } from "./shell";
 
 /** The values that a sample needs. */
 export interface SnippetInput {
+  shell: Shell;
   /** The addresses of the packages. */
   packages: ClientPackages;
   /** The integrators' base, ending in `/v1`. */
   apiBaseUrl: string;
-  /** The full key, or a placeholder. */
+  /** A whole Test key, or a placeholder. Never a Live key. */
   apiKey: string;
   /** The order reference, also used as the Idempotency-Key. */
   reference: string;

@@ -12,7 +12,7 @@ function literal(json: string): string {
 export function php({ apiBaseUrl, apiKey, reference }: SnippetInput): string {
   return `<?php
 // Save as place-order.php, then run: php place-order.php (nothing to install)
-$apiKey = getenv('DELIVERY_API_KEY') ?: '${apiKey}';
+$apiKey = getenv('WAYBILL_API_KEY') ?: '${apiKey}';
 
 $order = ${literal(orderJson(reference))};
 

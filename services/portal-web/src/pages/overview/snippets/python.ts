@@ -1,11 +1,13 @@
 import { indent, orderJson, type SnippetInput } from "./order";
+import { venv } from "./shell";
 
-export function installPython({ packages }: SnippetInput): string {
-  return `python3 -m venv venv\nvenv/bin/pip install ${packages.python}`;
+export function installPython({ packages, shell }: SnippetInput): string | null {
+  const python = shell === "powershell" ? "py" : "python3";
+  return packages.python && `${python} -m venv venv\n${venv(shell, "pip")} install ${packages.python}`;
 }
 
-export function python({ apiBaseUrl, apiKey, reference }: SnippetInput): string {
-  return `# Save as place_order.py, then run: venv/bin/python place_order.py (Python 3.9 or later)
+export function python({ apiBaseUrl, apiKey, reference, shell }: SnippetInput): string {
+  return `# Save as place_order.py, then run: ${venv(shell, "python")} place_order.py (Python 3.9 or later)
 import os
 
 from waybill import Waybill

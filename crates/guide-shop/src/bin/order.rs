@@ -1,0 +1,8 @@
+//! The program of the guide `first-order`.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "an integrator's program reads the environment and prints"
+)]
+
+include!(concat!(env!("OUT_DIR"), "/bin-order.rs"));
