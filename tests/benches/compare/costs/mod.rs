@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use demo::clients::PREPAID_DELIVERY;
+use demo::eventually;
 use domain::Clock;
 use local_stack::{Service, Stack, say};
 use serde_json::json;
@@ -21,9 +22,10 @@ use ledger::{Counts, Ledger};
 
 const CLIENTS: usize = 16;
 const TIME: Duration = Duration::from_secs(5);
-const IDLE: Duration = Duration::from_secs(10);
+const IDLE: Duration = Duration::from_secs(20);
 /// PostgreSQL's processes report their commits and rows within ten seconds of being idle.
 const COUNTERS_DELAY: Duration = Duration::from_secs(12);
+const RECONCILIATION: Duration = Duration::from_secs(60);
 
 pub(crate) async fn run() -> anyhow::Result<Section> {
     let bench = Bench::start().await?;
@@ -94,13 +96,12 @@ impl Book<'_> {
     /// Measures the idle stack.
     async fn rest(&mut self) -> anyhow::Result<()> {
         say("Measuring the idle stack");
+        self.first_reconciliation().await?;
         // It analyzes every table of new databases, and its commits count as those of the services.
         self.set_autovacuum("off").await?;
-        sleep(COUNTERS_DELAY).await;
-        let before = Ledger::of(self.stack).await?;
-        sleep(IDLE).await;
-        let used = Ledger::of(self.stack).await?.since(&before);
+        let used = self.idle_cost().await;
         self.set_autovacuum("on").await?;
+        let used = used?;
         let seconds = IDLE.as_secs_f64();
         self.idle = used.counts.with(&Counts::default(), |count, _| count / seconds);
         let mut add = |what: &str, value: f64| {
@@ -111,6 +112,22 @@ impl Book<'_> {
         add("bytes of WAL", self.idle.wal_bytes);
         add("bytes between the parts", self.idle.network_bytes);
         Ok(())
+    }
+
+    async fn idle_cost(&self) -> anyhow::Result<Ledger> {
+        sleep(COUNTERS_DELAY).await;
+        let before = Ledger::of(self.stack).await?;
+        sleep(IDLE).await;
+        Ok(Ledger::of(self.stack).await?.since(&before))
+    }
+
+    /// It begins seconds after the start of the wallet, and the next one five minutes later.
+    async fn first_reconciliation(&self) -> anyhow::Result<()> {
+        eventually("the first reconciliation", RECONCILIATION, || async {
+            let sql = "SELECT completed_at IS NOT NULL FROM reconciliation_runs";
+            Ok((self.stack.query(Service::Wallet, sql).await? == "t").then_some(()))
+        })
+        .await
     }
 
     async fn set_autovacuum(&self, on: &str) -> anyhow::Result<()> {

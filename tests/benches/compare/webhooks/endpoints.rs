@@ -83,6 +83,7 @@ pub(super) async fn measure(bench: &Bench, endpoints: &[Endpoint]) -> anyhow::Re
     // So that connections are open.
     steady::run(bench, endpoints, (PER_SECOND, Duration::from_secs(1)), "/claimed/").await?;
     bench.settled(endpoints).await?;
+    bench.checkpoint().await?;
     bench.hooks.forget().await?;
     let before = Claims::of(bench).await?;
     let found = steady::run(bench, endpoints, (PER_SECOND, TIME), "/claimed/").await?;

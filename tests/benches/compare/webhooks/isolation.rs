@@ -62,6 +62,7 @@ pub(super) async fn measure(
     per_second: u32,
     received: &mut Received,
 ) -> anyhow::Result<Vec<f64>> {
+    bench.checkpoint().await?;
     let found = steady::run(bench, endpoints, (per_second, TIME), HEALTHY).await?;
     let healthy: Vec<_> = found
         .orders

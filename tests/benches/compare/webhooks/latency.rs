@@ -27,6 +27,7 @@ pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     // To open connections and prepare statements.
     place(&shop, "latency-warm", Duration::from_secs(2)).await?;
     bench.settled(std::slice::from_ref(&endpoint)).await?;
+    bench.checkpoint().await?;
     bench.hooks.forget().await?;
 
     let before = bench.cpu();

@@ -148,7 +148,7 @@ impl Bench {
         self.dispatcher.send(request.json(&json!({ "status": status }))).await?.expect(200).map(drop)
     }
 
-    /// Endpoints without pending deliveries.
+    /// Returns when their deliveries are discarded, which is work.
     async fn delete(&self, endpoints: &[Endpoint]) -> anyhow::Result<()> {
         for Endpoint { business, id, .. } in endpoints {
             let call = format!("/internal/businesses/{business}/webhook-endpoints/{id}");
@@ -156,15 +156,23 @@ impl Bench {
                 self.dispatcher.request(Method::DELETE, &call).bearer_auth(self.stack.internal_token());
             self.dispatcher.send(request).await?.expect(204)?;
         }
-        Ok(())
+        self.settled(endpoints).await
+    }
+
+    /// Writes the pages that earlier work changed. Otherwise commits of the next measurement wait for the disk at the time
+    /// of PostgreSQL's next checkpoint.
+    async fn checkpoint(&self) -> anyhow::Result<()> {
+        local_stack::query(&self.stack.admin_url()?, "CHECKPOINT").await.map(drop)
     }
 
     /// The number of pending deliveries of these endpoints.
     async fn pending(&self, endpoints: &[Endpoint]) -> anyhow::Result<usize> {
-        let ids: Vec<_> = endpoints.iter().map(|endpoint| format!("'{}'", endpoint.id)).collect();
-        let ids = ids.join(", ");
-        let sql =
-            format!("SELECT count(*) FROM deliveries WHERE state = 'pending' AND endpoint_id IN ({ids})");
+        let ids: Vec<_> = endpoints.iter().map(|endpoint| endpoint.id.to_string()).collect();
+        let ids = ids.join(",");
+        let sql = format!(
+            "SELECT count(*) FROM deliveries
+             WHERE state = 'pending' AND endpoint_id = ANY (string_to_array('{ids}', ','))"
+        );
         Ok(self.stack.query(Service::WebhookDispatcher, &sql).await?.parse()?)
     }
 

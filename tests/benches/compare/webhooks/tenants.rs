@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use demo::eventually;
 use domain::Mode;
 use local_stack::say;
 
 use super::events::{Order, by_sequence};
 use super::received::Received;
-use super::{Bench, Endpoint, PATIENCE, Row, isolation, steady};
+use super::{Bench, Endpoint, Row, isolation, steady};
 
 /// The tenants that cause the trouble.
 struct Slow {
@@ -75,10 +74,6 @@ pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
         bench.accepted(&endpoints, slow.accounts * slow.orders * slow.endpoints * 9 / 10).await?;
         let with_others = isolation::measure(bench, &healthy, PER_SECOND, &mut received).await?;
         bench.delete(&endpoints).await?;
-        eventually("deliveries of deleted endpoints to be discarded", PATIENCE, || async {
-            Ok((bench.pending(&endpoints).await? == 0).then_some(()))
-        })
-        .await?;
         let what = format!("{PER_SECOND}/s to others next to {}", slow.what);
         rows.push(isolation::compared(&what, alone, with_others, received));
     }
