@@ -22,6 +22,10 @@ const PAUSE_MAX: Duration = Duration::from_secs(2);
 /// When the service stops, attempts in flight get this long. The leases of the rest are released.
 const DRAIN: Duration = Duration::from_secs(3);
 
+/// Leases that one statement renews. A statement for all of them would delay the webhooks of others.
+const RENEWED_AT_ONCE: usize = 64;
+const RENEWAL_PAUSE: Duration = Duration::from_millis(20);
+
 /// When to claim again, as the latest claim suggests.
 #[derive(Clone, Copy, Default)]
 struct NextClaim {
@@ -147,8 +151,11 @@ impl Sender {
     /// When the database is unreachable.
     pub(crate) async fn renew_leases(&self) -> Result<(), StoreError> {
         let (began, leases) = (Instant::now(), self.capacity.leases());
-        if !leases.is_empty() {
-            self.unit.database.read(async |conn| store::renew_leases(conn, &leases).await).await?;
+        for (number, leases) in leases.chunks(RENEWED_AT_ONCE).enumerate() {
+            if number > 0 {
+                tokio::time::sleep(RENEWAL_PAUSE).await;
+            }
+            self.unit.database.read(async |conn| store::renew_leases(conn, leases).await).await?;
         }
         self.capacity.mark_renewed(began);
         Ok(())
