@@ -6,8 +6,8 @@
 import type { Mode } from "@waybill/client";
 import type { Database } from "./database.js";
 
-/** Medusa needs less time to link a fulfilment to its order. */
-const LINKING_MS = 30_000;
+/** An attempt that did not end has less time to call the service, and Medusa to link the fulfilment to its order. */
+const ATTEMPT_MS = 30_000;
 
 export interface Attempt {
   orderId: string;
@@ -34,6 +34,7 @@ interface Row {
   attempted_at_ms: string;
   cancelled: boolean;
   linked: boolean;
+  in_call_until_ms: string | null;
   exists: boolean | null;
   may_exist: boolean | null;
 }
@@ -69,11 +70,30 @@ export class Deliveries {
 
   /** False if another attempt has taken the delivery over: then it is not this fulfilment's to cancel. */
   async setCancelled(reference: string, fulfillmentId: string, cancelled: boolean): Promise<boolean> {
+    return this.#changeOwn(reference, fulfillmentId, "cancelled", cancelled);
+  }
+
+  /** From now on Medusa links the fulfilment. False if another attempt has taken the delivery over. */
+  async startLinking(reference: string, fulfillmentId: string): Promise<boolean> {
+    return this.#changeOwn(reference, fulfillmentId, "attempted_at_ms", this.#nowMs());
+  }
+
+  /** This attempt failed, so the next one need not wait. */
+  async end(reference: string, fulfillmentId: string): Promise<void> {
+    await this.#changeOwn(reference, fulfillmentId, "attempted_at_ms", 0);
+  }
+
+  async #changeOwn(
+    reference: string,
+    fulfillmentId: string,
+    column: string,
+    value: unknown,
+  ): Promise<boolean> {
     const key = keyOf(reference);
     if (!key) return false;
-    const text = `UPDATE waybill_fulfillments SET cancelled = $1
+    const text = `UPDATE waybill_fulfillments SET ${column} = $1
                   WHERE mode = $2 AND order_id = $3 AND number = $4 AND fulfillment_id = $5 RETURNING number`;
-    const rows = await this.#query(text, [cancelled, this.#mode, ...key, fulfillmentId]);
+    const rows = await this.#query(text, [value, this.#mode, ...key, fulfillmentId]);
     return rows.length === 1;
   }
 
@@ -82,6 +102,7 @@ export class Deliveries {
       SELECT f.number, f.contents, f.attempt, f.attempted_at_ms, f.cancelled,
         EXISTS (SELECT 1 FROM order_fulfillment l
                 WHERE l.fulfillment_id = f.fulfillment_id AND l.deleted_at IS NULL) AS linked,
+        CASE WHEN s.status = 'creating' THEN s.lease_until_ms END AS in_call_until_ms,
         s.status = 'created' AS exists, s.body IS NOT NULL AS may_exist
       FROM waybill_fulfillments f
       LEFT JOIN waybill_sync s ON s.mode = f.mode AND s.local_order_id = f.order_id || '-' || f.number
@@ -99,8 +120,9 @@ export class Deliveries {
 
   async #retry(row: Row, { orderId, fulfillmentId, contents }: Attempt): Promise<number | undefined> {
     const nowMs = this.#nowMs();
-    // The delivery exists and no fulfilment holds it: Medusa is about to link one, or ended before it did.
-    if (row.exists && nowMs - Number(row.attempted_at_ms) < LINKING_MS) return undefined;
+    // Another call creates the delivery, or Medusa is about to link its fulfilment.
+    const busyUntilMs = Math.max(Number(row.in_call_until_ms), Number(row.attempted_at_ms) + ATTEMPT_MS);
+    if (nowMs < busyUntilMs) return undefined;
     if ((row.exists || row.may_exist) && row.contents !== contents)
       throw new AttemptRefusedError("other_contents");
     const text = `UPDATE waybill_fulfillments

@@ -72,33 +72,31 @@ export class WaybillFulfillment extends AbstractFulfillmentProviderService {
     data: Record<string, unknown>,
     items: MedusaItem[],
     order: MedusaOrder | undefined,
-    fulfillment: { id?: unknown; shipping_option_id?: unknown },
+    fulfillment: { id?: unknown; shipping_option_id?: unknown; delivery_address?: unknown },
   ) {
     if (!order) throw refused("Only the items of an order can be delivered.");
     const fulfillmentId = String(fulfillment.id);
     const { deliveries, sync } = await this.#records();
     const attempt = { orderId: String(order.id), fulfillmentId, contents: contentsOf(items) };
-    let reference: string;
-    let outcome: SyncOutcome;
+    let reference: string | undefined;
     try {
       reference = await deliveries.begin(attempt);
-      const { shipping_option_id: shippingOptionId } = fulfillment;
-      const body = () => toWaybill(reference, data.id, order, items, shippingOptionId, this.#options);
-      outcome = await sync.ensure(reference, body);
-      if (outcome.status === "in_progress") throw new AttemptRefusedError("busy");
+      const { shipping_option_id: shippingOptionId, delivery_address: changed } = fulfillment;
+      const of = reference;
+      // The merchant may have corrected the recipient for this fulfilment only.
+      const addressed = { ...order, shipping_address: changed ?? order.shipping_address };
+      const body = () => toWaybill(of, data.id, addressed, items, shippingOptionId, this.#options);
+      const outcome = await sync.ensure(of, body);
+      const delivery = await this.#deliveryOf(outcome, of, fulfillmentId, deliveries);
+      const { id: deliveryId, trackingCode, trackingUrl } = delivery;
+      return {
+        data: { ...data, reference, deliveryId, fulfillmentId, trackingCode, trackingUrl },
+        labels: [{ tracking_number: trackingCode, tracking_url: trackingUrl, label_url: trackingUrl }],
+      };
     } catch (error) {
+      if (reference) await deliveries.end(reference, fulfillmentId);
       throw attemptFailed(error);
     }
-    if (outcome.status === "failed") throw creationFailed(outcome.error, outcome.cause);
-    if (outcome.status !== "created" && (await this.#hasEnded(outcome.delivery.id))) {
-      await deliveries.setCancelled(reference, fulfillmentId, true);
-      throw attemptFailed(new AttemptRefusedError("ended"));
-    }
-    const { id: deliveryId, trackingCode, trackingUrl } = outcome.delivery;
-    return {
-      data: { ...data, reference, deliveryId, fulfillmentId, trackingCode, trackingUrl },
-      labels: [{ tracking_number: trackingCode, tracking_url: trackingUrl, label_url: trackingUrl }],
-    };
   }
 
   override async cancelFulfillment(data: Record<string, unknown>): Promise<Record<string, never>> {
@@ -119,6 +117,18 @@ export class WaybillFulfillment extends AbstractFulfillmentProviderService {
 
   override async createReturnFulfillment(): Promise<never> {
     throw refused("Returns are not collected by this provider: use a return option of another one.");
+  }
+
+  /** The delivery, if this fulfilment may have it. */
+  async #deliveryOf(outcome: SyncOutcome, reference: string, fulfillmentId: string, deliveries: Deliveries) {
+    if (outcome.status === "in_progress") throw new AttemptRefusedError("busy");
+    if (outcome.status === "failed") throw creationFailed(outcome.error, outcome.cause);
+    if (outcome.status !== "created" && (await this.#hasEnded(outcome.delivery.id))) {
+      await deliveries.setCancelled(reference, fulfillmentId, true);
+      throw new AttemptRefusedError("ended");
+    }
+    if (!(await deliveries.startLinking(reference, fulfillmentId))) throw new AttemptRefusedError("busy");
+    return outcome.delivery;
   }
 
   async #cancel(deliveryId: string): Promise<void> {

@@ -19,6 +19,12 @@ import {
 import { type Connection, openDatabase } from "./database.js";
 import { Deliveries, type Held } from "./deliveries.js";
 
+/**
+ * Each holds a database connection while Medusa's workflows need others. If they held all of the pool, none would end.
+ * The others wait.
+ */
+const RECEIVED_AT_ONCE = 2;
+
 export interface WebhookOptions {
   /** The signing secrets of your endpoint: one, or two while you rotate. */
   secrets: string | readonly string[];
@@ -38,21 +44,41 @@ export function webhookRoute(options: WebhookOptions) {
   const receiverOf = (transaction: Transaction) => new Receiver({ ...options, transaction });
   // Refuses a wrong secret when Medusa starts.
   receiverOf(() => Promise.reject(new Error("the database is not open")));
+  const lanes = new Lanes(RECEIVED_AT_ONCE);
   return async (request: MedusaRequest, response: MedusaResponse): Promise<void> => {
     const { rawBody, scope } = request;
     if (!Buffer.isBuffer(rawBody)) throw new TypeError("add webhookMiddleware to src/api/middlewares.ts");
     const database = await openDatabase(scope.resolve<Connection>(ContainerRegistrationKeys.PG_CONNECTION));
     const deliveries = new Deliveries(database, options.mode as Mode, Date.now);
     try {
-      const receipt = await receiverOf(database.transaction).receive(rawBody, request.headers, (event) =>
-        apply(event, deliveries, scope),
-      );
+      const receiver = receiverOf(database.transaction);
+      const receive = () =>
+        receiver.receive(rawBody, request.headers, (event) => apply(event, deliveries, scope));
+      const receipt = await lanes.run(receive);
       response.status(200).json({ received: true, receipt });
     } catch (error) {
       if (!(error instanceof WebhookError)) throw error;
       response.status(401).json({ message: "The signature does not match." });
     }
   };
+}
+
+class Lanes {
+  readonly #ends: Promise<unknown>[];
+  #next = 0;
+
+  constructor(count: number) {
+    this.#ends = Array.from({ length: count }, () => Promise.resolve());
+  }
+
+  /** Begins when all earlier work of its lane has ended. */
+  run<T>(work: () => Promise<T>): Promise<T> {
+    const lane = this.#next++ % this.#ends.length;
+    const done = Promise.resolve(this.#ends[lane]).then(work);
+    // The caller gets the error.
+    this.#ends[lane] = done.catch(() => undefined);
+    return done;
+  }
 }
 
 interface Fulfillment {

@@ -82,6 +82,13 @@ test("an order with an unusable address is refused; corrected, it is fulfilled",
   );
 });
 
+test("a recipient that is changed for one fulfilment gets its delivery", TIMEOUT, async () => {
+  const { orderId, lineId } = await buy(shop, catalogue, 1);
+  ok(await fulfil(orderId, lineId, 1, { delivery_address: { ...ADDRESS, address_1: "7 Residency Road" } }));
+  const [order] = await deliveriesOf(orderId);
+  assert.equal(order?.delivery.addressLine1, "7 Residency Road");
+});
+
 test("an order that the service refuses is refused with its reason", TIMEOUT, async () => {
   const { orderId, lineId } = await buy(shop, catalogue, 1, "delivery", { address_1: "\u200b" });
   const refused = await fulfil(orderId, lineId, 1);
@@ -133,22 +140,38 @@ test("a delivery that was cancelled before the retry is not used again", TIMEOUT
   assert.deepEqual(statuses, ["cancelled", "created"]);
 });
 
-test("concurrent calls for the same items leave one delivery", TIMEOUT, async () => {
+test(
+  "concurrent calls for the same items leave one delivery, which the fulfilment can cancel",
+  TIMEOUT,
+  async () => {
+    const { orderId } = await contest();
+    // A late call may get a second delivery, which Medusa cancels at once, because nothing is left to fulfil.
+    const open = (await deliveriesOf(orderId)).filter(({ status }) => status !== "cancelled");
+    const held = (await fulfillmentsOf(orderId)).filter(({ canceled_at: at }) => !at);
+    assert.deepEqual(
+      held.map(({ data }) => data.deliveryId),
+      open.map(({ id }) => id),
+    );
+    assert.equal(open.length, 1);
+    ok(await shop.admin("POST", `/orders/${orderId}/fulfillments/${held[0].id}/cancel`, {}));
+    for (const { status } of await deliveriesOf(orderId)) assert.equal(status, "cancelled");
+  },
+);
+
+test("a second click during a slow call does not take its delivery over", TIMEOUT, async () => {
   const { orderId, lineId } = await buy(shop, catalogue, 1);
-  const answers = await Promise.all(Array.from({ length: 4 }, () => fulfil(orderId, lineId, 1)));
-  assert.equal(
-    answers.filter(({ status }) => status === 200).length,
-    1,
-    JSON.stringify(answers.map(messageOf)),
-  );
-  // A late call may get a second delivery, which Medusa cancels at once, because nothing is left to fulfil.
-  const open = (await deliveriesOf(orderId)).filter(({ status }) => status !== "cancelled");
-  const held = (await fulfillmentsOf(orderId)).filter(({ canceled_at: at }) => !at);
-  assert.deepEqual(
-    held.map(({ data }) => data.deliveryId),
-    open.map(({ id }) => id),
-  );
-  assert.equal(open.length, 1);
+  let second: Promise<Answer> | undefined;
+  proxy.onCreated = async () => {
+    second ??= fulfil(orderId, lineId, 1);
+    assert.match((await second).body.message, /is being created/);
+    return true;
+  };
+  ok(await fulfil(orderId, lineId, 1));
+  proxy.onCreated = () => true;
+  assert.ok(second);
+  const [held] = await fulfillmentsOf(orderId);
+  ok(await shop.admin("POST", `/orders/${orderId}/fulfillments/${held.id}/cancel`, {}));
+  for (const { status } of await deliveriesOf(orderId)) assert.equal(status, "cancelled");
 });
 
 test("a cancelled fulfilment cancels its delivery; the next one is a new delivery", TIMEOUT, async () => {
@@ -204,6 +227,10 @@ test("events: shipped, delivered, cancelled by the service, failed", TIMEOUT, as
   await eventually(() => printed.includes("Ready"), "the first poll");
 
   const [delivered, cancelled, failed] = await Promise.all([sell(), sell(), sell()]);
+  const { orderId: contested } = await contest();
+  for (const { id, status } of await deliveriesOf(contested)) {
+    if (status === "created") await testOrders.simulate(id, "auto");
+  }
   await testOrders.simulate(delivered.deliveryId, "auto");
   await testOrders.cancel(cancelled.deliveryId, { reason: "by the service" });
   for (const event of ["driver.assigned", "order.picked_up", "order.failed"] as const) {
@@ -212,6 +239,10 @@ test("events: shipped, delivered, cancelled by the service, failed", TIMEOUT, as
   const fulfillment = await eventually(
     async () => (await fulfillmentsOf(delivered.orderId)).find(({ delivered_at: at }) => at),
     "the delivery in Medusa",
+  );
+  await eventually(
+    async () => (await fulfillmentsOf(contested)).find(({ delivered_at: at }) => at),
+    "the delivery after concurrent calls",
   );
   assert.ok(fulfillment.shipped_at);
   assert.equal(fulfillment.labels.length, 1);
@@ -299,9 +330,19 @@ test("messages", async () => {
   assert.match(messages.creationFailed({ code: "x", message: "stored" }, undefined).message, /stored/);
 });
 
-function fulfil(orderId: string, lineId: string, quantity: number): Promise<Answer> {
-  const body = { items: [{ id: lineId, quantity }], location_id: catalogue.locationId };
+function fulfil(orderId: string, lineId: string, quantity: number, changes = {}): Promise<Answer> {
+  const body = { items: [{ id: lineId, quantity }], location_id: catalogue.locationId, ...changes };
   return shop.admin("POST", `/orders/${orderId}/fulfillments`, body);
+}
+
+/** One of four calls at once succeeds. */
+async function contest() {
+  const bought = await buy(shop, catalogue, 1);
+  const { orderId, lineId } = bought;
+  const answers = await Promise.all(Array.from({ length: 4 }, () => fulfil(orderId, lineId, 1)));
+  const succeeded = answers.filter(({ status }) => status === 200);
+  assert.equal(succeeded.length, 1, JSON.stringify(answers.map(messageOf)));
+  return bought;
 }
 
 /** Buys one piece and fulfils it. */

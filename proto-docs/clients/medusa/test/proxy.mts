@@ -6,7 +6,7 @@ export class LossyProxy {
   readonly #server: Server;
   readonly #target: string;
   /** Called when the service has answered a request that creates an order. Returns whether Medusa gets the answer. */
-  onCreated: () => boolean = () => true;
+  onCreated: () => boolean | Promise<boolean> = () => true;
   /** The Idempotency-Key and body of each request that creates an order. */
   created: { key: string; body: string }[] = [];
 
@@ -46,7 +46,7 @@ export class LossyProxy {
     };
     if (method !== "POST" || !url.endsWith("/integration/orders")) return answer;
     this.created.push({ key: String(headers["idempotency-key"]), body: body.toString() });
-    return this.onCreated() ? answer : undefined;
+    return (await this.onCreated()) ? answer : undefined;
   }
 }
 
