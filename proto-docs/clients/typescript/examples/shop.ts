@@ -173,6 +173,7 @@ const onError: ErrorRequestHandler = (error, _request, response, _next) => {
 };
 
 async function serve(address: string): Promise<void> {
+  const stopped = Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);
   for (const table of [ORDERS, ...TABLES]) await pool.query(table);
   await forget();
   const daily = setInterval(() => forget().catch((error) => printError(`forget: ${error.message}`)), DAY_MS);
@@ -182,7 +183,7 @@ async function serve(address: string): Promise<void> {
   await once(server, "listening");
   const bound = server.address() as AddressInfo;
   print(`receiving webhooks at http://${bound.address}:${bound.port}/api/waybill/webhook`);
-  await Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);
+  await stopped;
   clearInterval(daily);
   server.close();
   server.closeIdleConnections();
