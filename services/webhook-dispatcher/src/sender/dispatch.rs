@@ -25,6 +25,8 @@ const DRAIN: Duration = Duration::from_secs(3);
 /// Leases that one statement renews. A statement for all of them would delay the webhooks of others.
 const RENEWED_AT_ONCE: usize = 64;
 const RENEWAL_PAUSE: Duration = Duration::from_millis(20);
+/// If the database is slow, one statement renews the rest after this time, so that no lease expires meanwhile.
+const SMALL_RENEWALS: Duration = Duration::from_millis(500);
 
 /// When to claim again, as the latest claim suggests.
 #[derive(Clone, Copy, Default)]
@@ -151,11 +153,15 @@ impl Sender {
     /// When the database is unreachable.
     pub(crate) async fn renew_leases(&self) -> Result<(), StoreError> {
         let (began, leases) = (Instant::now(), self.capacity.leases());
-        for (number, leases) in leases.chunks(RENEWED_AT_ONCE).enumerate() {
-            if number > 0 {
+        let mut rest = leases.as_slice();
+        while !rest.is_empty() {
+            let at_once = if began.elapsed() < SMALL_RENEWALS { RENEWED_AT_ONCE } else { rest.len() };
+            let (next, later) = rest.split_at(at_once.min(rest.len()));
+            self.unit.database.read(async |conn| store::renew_leases(conn, next).await).await?;
+            rest = later;
+            if !rest.is_empty() && began.elapsed() < SMALL_RENEWALS {
                 tokio::time::sleep(RENEWAL_PAUSE).await;
             }
-            self.unit.database.read(async |conn| store::renew_leases(conn, leases).await).await?;
         }
         self.capacity.mark_renewed(began);
         Ok(())
