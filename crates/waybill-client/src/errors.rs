@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::redact::{redact, safe_text};
+use crate::redact::{redact_all, safe_text};
 use crate::{ExistingOrder, FieldError, Warning, retry};
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -144,9 +144,11 @@ impl ApiError {
         request_id: Option<&str>,
         retry_after: Option<Duration>,
     ) -> Self {
-        // A key that is echoed in any field is redacted.
-        let body = redact(&String::from_utf8_lossy(body));
-        let body: Map<String, Value> = serde_json::from_str(&body).unwrap_or_default();
+        let mut body: Map<String, Value> = serde_json::from_slice(body).unwrap_or_default();
+        // The order's values are stored and compared, so they stay as they are.
+        let order = of_type(body.get("order")).filter(ExistingOrder::is_complete);
+        // A key that is echoed is redacted.
+        body.values_mut().for_each(redact_all);
         let text = |name: &str| body.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         let whole = |name: &str| body.get(name).and_then(Value::as_i64);
         let code = text("code").map_or_else(|| format!("http_{status}"), safe_text);
@@ -163,7 +165,7 @@ impl ApiError {
             shortfall_paise: whole("shortfallPaise"),
             balance_paise: whole("balancePaise"),
             required_paise: whole("requiredPaise"),
-            order: of_type(body.get("order")).filter(ExistingOrder::is_complete),
+            order,
         }
     }
 }
@@ -249,6 +251,12 @@ mod tests {
             (1, ["sk_live_…".to_owned()].as_slice())
         );
         assert!(!format!("{echoed:?}").contains("sk_live_abc"), "{echoed:?}");
+        // Also behind an escape; values that are compared stay as they are.
+        let body = br#"{"message":"key:\nsk_live_abc\u0064","order":{"id":"ord_1","orderReference":"desk-sk_test_17",
+            "trackingCode":"c","trackingUrl":"u","status":"created"}}"#;
+        let conflict = ApiError::read(409, body, None, None);
+        assert_eq!(conflict.message, "key: sk_live_…");
+        assert_eq!(conflict.order.unwrap().order_reference, "desk-sk_test_17");
         assert_eq!(ApiError::read(302, b"", None, None).kind(), ApiErrorKind::Unexpected);
     }
 }

@@ -1,8 +1,8 @@
 /** Sends a call, repeats it where that is safe, and turns answers into values or errors. */
 import { errorOf, hasAll, NoAnswerError, WaybillError } from "./errors.js";
-import { redact } from "./redact.js";
+import { redact, redactAll } from "./redact.js";
 import { ATTEMPTS_MAX, hadNoEffect, isTransient, pauseMs, readRetryAfter } from "./retry.js";
-import type { Mode } from "./types.js";
+import type { ErrorBody, Mode } from "./types.js";
 import { VERSION } from "./version.js";
 
 /** A page of 100 orders of the largest size stays below it. */
@@ -193,8 +193,9 @@ export class Transport {
     const retryAfter = readRetryAfter(headers.get("retry-after"), this.environment.nowMs());
     let body = {};
     try {
-      // A key that is echoed in any field is redacted.
-      body = parseObject(redact(text));
+      const answer: Partial<ErrorBody> = parseObject(text);
+      // A key that is echoed is redacted. The order's values are stored and compared, so they stay as they are.
+      body = { ...redactAll(answer), order: answer.order };
     } catch {
       // A proxy in front of the service answered: the status says enough.
     }
@@ -255,7 +256,7 @@ function modeOf(apiKey: string): Mode {
 }
 
 /** As `URL` writes host names. */
-const LOOPBACK = /^(127(\.\d+){3}|\[::1\]|([^.]+\.)*localhost)$/;
+const LOOPBACK = /^(127(\.\d+){3}|\[::1\]|([^.]+\.)*localhost\.?)$/;
 
 function readBaseUrl(text: string, mode: Mode): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
