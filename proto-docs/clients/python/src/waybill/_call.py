@@ -157,6 +157,8 @@ class Attempts:
         given = {name: value for name, value in call.query.items() if value is not None}
         self.url = settings.base_url + call.path + (f"?{urlencode(given)}" if given else "")
         self.body = None if call.body is None else call.body.encode()
+        # For messages: without the query, which may contain a customer's reference.
+        self._name = f"{call.method} {settings.base_url}{call.path}"
 
     def headers(self) -> dict[str, Union[str, Secret]]:
         headers: dict[str, Union[str, Secret]] = {
@@ -185,6 +187,9 @@ class Attempts:
         """Ends an attempt: the answer or what is wrong with it."""
         reply = outcome if isinstance(outcome, Reply) else None
         read = self._read(reply) if reply else outcome
+        if isinstance(read, NoAnswerError):
+            call = f"{self._name}, status {reply.status}" if reply else self._name
+            read = NoAnswerError(read.code, read.kind, call)
         if self._settings.on_response:
             duration_s = self._settings.environment.monotonic() - self._started_at
             self._settings.on_response(
@@ -221,7 +226,8 @@ class Attempts:
         # Without a readable body a proxy in front of the service answered: the status says enough.
         known = body if isinstance(body, dict) else {}
         # A key that is echoed is redacted. The order's values are stored and compared, so they stay as they are.
-        known = {**redact_all(known), "order": known.get("order")}
+        message = f"The service answered {reply.status} ({self._name})."
+        known = {"message": message, **redact_all(known), "order": known.get("order")}
         return error_of(reply.status, known, reply.headers.get("request-id"), retry_after)
 
 
