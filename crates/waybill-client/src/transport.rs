@@ -128,7 +128,10 @@ impl Transport {
         let limit = ends_at.min(begun + self.options.attempt_timeout + call.wait) - begun;
         let mut seen = (None, None);
         let outcome = timeout(limit, self.exchange(call, url, headers, &mut seen)).await;
-        let outcome = outcome.unwrap_or(Err(Error::NoAnswer(NoAnswer::Timeout)));
+        let outcome = outcome.unwrap_or(Err(NoAnswer::Timeout.into())).map_err(|error| match error {
+            Error::NoAnswer { reason, .. } => self.no_answer(reason, call, seen.0),
+            error => error,
+        });
         if let Some(on_response) = &self.options.on_response {
             let ((status, request_id), error) = (seen, outcome.as_ref().err().cloned());
             on_response(&ExchangeResult { exchange, duration: begun.elapsed(), status, request_id, error });
@@ -156,13 +159,25 @@ impl Transport {
             let now_ms = self.options.environment.now_ms();
             let retry_after =
                 text(&headers, &RETRY_AFTER).and_then(|text| retry::read_retry_after(text, now_ms));
-            let error = ApiError::read(status.as_u16(), &bytes, seen.1.as_deref(), retry_after);
+            let error =
+                ApiError::read(&self.name_of(call), status.as_u16(), &bytes, seen.1.as_deref(), retry_after);
             return Err(Error::Api(Box::new(error)));
         }
         match serde_json::from_slice::<T>(&bytes) {
             Ok(body) if body.is_complete() => Ok(Answer { body, bytes, headers }),
             _ => Err(NoAnswer::UnusableAnswer.into()),
         }
+    }
+
+    pub(crate) fn no_answer(&self, reason: NoAnswer, call: &Call<'_>, status: Option<u16>) -> Error {
+        let name = self.name_of(call);
+        let call = status.map_or_else(|| name.clone(), |status| format!("{name}, status {status}"));
+        Error::NoAnswer { reason, call }
+    }
+
+    /// For messages: without the query, which may contain a customer's reference.
+    fn name_of(&self, call: &Call<'_>) -> String {
+        format!("{} {}{}", call.method, self.base_url, call.path)
     }
 
     fn url(&self, call: &Call<'_>) -> Url {
