@@ -66,7 +66,7 @@ fn in_brackets(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!(" ({text})") }
 }
 
-/// Why there is no usable answer. The texts leave out addresses.
+/// Why there is no usable answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoAnswer {
     #[error("The service did not answer in time")]
