@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import time
 import traceback
 import unittest
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from unittest import mock
 
 from waybill import (
     AuthenticationError,
@@ -20,7 +23,10 @@ from waybill import (
     OrderExistsError,
     PermissionDeniedError,
     ServerError,
+    Waybill,
 )
+from waybill._secret import redact
+from waybill.aio import AsyncWaybill
 
 from .support import (
     BASE_URL,
@@ -35,6 +41,7 @@ from .support import (
     orders_and_debits,
 )
 
+VECTORS = Path(__file__).resolve().parents[2] / "vectors"
 NO_PAUSES = Environment(sleep=lambda _: None, jitter=lambda: 0.0)
 
 
@@ -204,14 +211,31 @@ class Keys(unittest.TestCase):
         self.assertTrue(all("%22sk_test_…" in url and TEST_KEY[12:] not in url for url in urls), urls)
 
     def test_a_live_key_is_sent_over_plain_http_to_this_machine_only(self) -> None:
-        allowed = ["https://api.example", "http://127.0.0.1:8080", "http://127.9.9.9", "http://[::1]:8080"]
-        for origin in [*allowed, "http://localhost", "http://api.localhost"]:
-            client(LIVE_KEY, f"{origin}/v1")
-        others = ["http://api.example", "http://127.0.0.1.example", "http://notlocalhost", "http://10.0.0.1"]
-        for origin in [*others, "http://[::2]"]:
-            client(TEST_KEY, f"{origin}/v1")
-            with self.assertRaisesRegex(ValueError, "https"):
-                client(LIVE_KEY, f"{origin}/v1")
+        urls = json.loads((VECTORS / "live-urls.json").read_text(encoding="utf-8"))
+        for url in urls["allowed"]:
+            with self.subTest(url):
+                client(LIVE_KEY, url)
+        for url in [*urls["refused"], "http://127.0.0.1 .example/v1"]:
+            with self.subTest(url):
+                client(TEST_KEY, url)
+                with self.assertRaisesRegex(ValueError, "https"):
+                    client(LIVE_KEY, url)
+
+    def test_values_of_an_order_that_look_like_keys_stay_as_they_are(self) -> None:
+        order = {"id": "ord_1", "trackingCode": "c", "trackingUrl": "u", "status": "created"}
+        order["orderReference"] = "desk-sk_test_17"
+        body = json.dumps({"code": "order_reference_exists", "message": "?", "order": order})
+        # Behind an escape, and with one inside, the key is still found.
+        message = f"key:\\n{TEST_KEY[:-1]}\\u00{ord(TEST_KEY[-1]):x}"
+        with faulty_proxy() as proxy:
+            proxy.faults, proxy.said = [409], body.replace("?", message).encode()
+            with self.assertRaises(OrderExistsError) as caught:
+                client(TEST_KEY, proxy.base_url).orders.create(new_order("1"), idempotency_key="1")
+        self.assertEqual(caught.exception.message, "key: sk_test_…")
+        self.assertEqual(caught.exception.order["orderReference"], "desk-sk_test_17")
+        text = "risk_live_1 desk_test_17 (sk_live_1)"
+        self.assertEqual(redact(text), "risk_live_1 desk_test_17 (sk_live_…)")
+        self.assertEqual(redact(f"n{LIVE_KEY}"), "nsk_live_…")
 
     def test_times_are_positive_and_at_most_a_day(self) -> None:
         for seconds in (0.0, -1.0, float("nan"), float("inf"), 86_400.1):
@@ -219,6 +243,24 @@ class Keys(unittest.TestCase):
                 client(TEST_KEY, attempt_timeout_s=seconds)
             with self.assertRaises(ValueError):
                 client(TEST_KEY, deadline_s=seconds)
+
+    def test_the_key_and_the_url_come_from_the_environment_unless_they_are_given(self) -> None:
+        variables = {"WAYBILL_API_KEY": LIVE_KEY, "WAYBILL_BASE_URL": BASE_URL}
+        with mock.patch.dict(os.environ, variables):
+            self.assertEqual((Waybill().mode, AsyncWaybill().mode), ("live", "live"))
+            Waybill().events.page(limit=1)
+            self.assertEqual(Waybill(TEST_KEY).mode, "test")
+            with self.assertRaisesRegex(ValueError, "api_key .*WAYBILL_API_KEY"):
+                Waybill("")
+        for name, option in (("WAYBILL_API_KEY", "api_key"), ("WAYBILL_BASE_URL", "base_url")):
+            others = {other: value for other, value in variables.items() if other != name}
+            for given in ({}, {name: ""}):
+                with mock.patch.dict(os.environ, {**others, **given}):
+                    if not given:
+                        os.environ.pop(name, None)
+                    for kind in (Waybill, AsyncWaybill):
+                        with self.assertRaisesRegex(ValueError, f"{option} .*{name}"):
+                            kind()
 
     def test_wrong_arguments_are_refused_before_any_call(self) -> None:
         for key, base_url in (("", BASE_URL), (f"{TEST_KEY}\n", BASE_URL), (TEST_KEY, "https://api.example")):
