@@ -93,6 +93,8 @@ class Reader:
             "npm_config_audit": "false",
             "npm_config_fund": "false",
             "npm_config_update_notifier": "false",
+            # Medusa, which its package expects, is not here.
+            "npm_config_legacy_peer_deps": "true",
             "CARGO_HOME": os.environ.get("CARGO_HOME", str(Path.home() / ".cargo")),
             "RUSTUP_HOME": os.environ.get("RUSTUP_HOME", str(Path.home() / ".rustup")),
             "CARGO_NET_OFFLINE": "true",
