@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -240,10 +241,20 @@ def servers_of(database: str) -> dict[str, str]:
     }
 
 
-def dependencies(package: Path) -> list[str]:
-    manifest = (package / "Cargo.toml").read_text("utf-8")
-    section = manifest.partition("[dependencies]\n")[2].partition("\n[")[0]
-    return sorted(re.findall(r"^([\w-]+)\b", section, flags=re.MULTILINE))
+def dependencies(package: Path) -> dict[str, tuple[str, list[str], bool]]:
+    """For each name: the compatible versions, the features, and whether the default ones are among them."""
+    manifest = (package / "Cargo.toml").resolve()
+    command = ["cargo", "metadata", "--no-deps", "--offline", "--format-version=1", f"--manifest-path={manifest}"]
+    packages = json.loads(subprocess.check_output(command))["packages"]
+    declared = next(one for one in packages if one["manifest_path"] == str(manifest))["dependencies"]
+    return {
+        one["name"]: (
+            "here" if one.get("path") else re.sub(r"^\^((?:0\.)*[1-9]\d*).*", r"\1", one["req"]),
+            sorted(one["features"]),
+            one["uses_default_features"],
+        )
+        for one in declared
+    }
 
 
 def eventually(is_true: Callable[[], bool], explain: Callable[[], str]) -> None:
