@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import time
 import traceback
 import unittest
 from datetime import datetime, timedelta, timezone
+from unittest import mock
 
 from waybill import (
     AuthenticationError,
@@ -20,7 +22,9 @@ from waybill import (
     OrderExistsError,
     PermissionDeniedError,
     ServerError,
+    Waybill,
 )
+from waybill.aio import AsyncWaybill
 
 from .support import (
     BASE_URL,
@@ -219,6 +223,24 @@ class Keys(unittest.TestCase):
                 client(TEST_KEY, attempt_timeout_s=seconds)
             with self.assertRaises(ValueError):
                 client(TEST_KEY, deadline_s=seconds)
+
+    def test_the_key_and_the_url_come_from_the_environment_unless_they_are_given(self) -> None:
+        variables = {"WAYBILL_API_KEY": LIVE_KEY, "WAYBILL_BASE_URL": BASE_URL}
+        with mock.patch.dict(os.environ, variables):
+            self.assertEqual((Waybill().mode, AsyncWaybill().mode), ("live", "live"))
+            Waybill().events.page(limit=1)
+            self.assertEqual(Waybill(TEST_KEY).mode, "test")
+            with self.assertRaisesRegex(ValueError, "api_key .*WAYBILL_API_KEY"):
+                Waybill("")
+        for name, option in (("WAYBILL_API_KEY", "api_key"), ("WAYBILL_BASE_URL", "base_url")):
+            others = {other: value for other, value in variables.items() if other != name}
+            for given in ({}, {name: ""}):
+                with mock.patch.dict(os.environ, {**others, **given}):
+                    if not given:
+                        os.environ.pop(name, None)
+                    for kind in (Waybill, AsyncWaybill):
+                        with self.assertRaisesRegex(ValueError, f"{option} .*{name}"):
+                            kind()
 
     def test_wrong_arguments_are_refused_before_any_call(self) -> None:
         for key, base_url in (("", BASE_URL), (f"{TEST_KEY}\n", BASE_URL), (TEST_KEY, "https://api.example")):

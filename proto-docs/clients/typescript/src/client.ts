@@ -13,7 +13,7 @@ export class Waybill {
   readonly deadlineMs: number;
   readonly environment: Environment;
 
-  constructor(options: ClientOptions) {
+  constructor(options: ClientOptions = {}) {
     const transport = new Transport(options);
     this.orders = new Orders(transport);
     this.events = new Events(transport);

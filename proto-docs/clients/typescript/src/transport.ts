@@ -26,10 +26,10 @@ export interface ExchangeResult extends Exchange {
 }
 
 export interface ClientOptions {
-  /** `sk_test_…` or `sk_live_…`; it decides the mode. */
-  apiKey: string;
-  /** Ends with `/v1`. */
-  baseUrl: string;
+  /** `sk_test_…` or `sk_live_…`; it decides the mode. The default is the environment's `WAYBILL_API_KEY`. */
+  apiKey?: string | undefined;
+  /** Ends with `/v1`. The default is the environment's `WAYBILL_BASE_URL`. */
+  baseUrl?: string | undefined;
   /** The longest time for one attempt. The default is 15 s; the service may take 5 s to answer a repeated key. */
   attemptTimeoutMs?: number;
   /** The longest time for a call with all its repetitions. The default is 60 s. */
@@ -108,12 +108,11 @@ export class Transport {
   readonly #onResponse: ClientOptions["onResponse"];
 
   constructor(options: ClientOptions) {
-    const mode = /^sk_(test|live)_[\w-]{8,200}$/.exec(options.apiKey ?? "")?.[1];
-    // The text is not quoted: it may be a key with a typing error.
-    if (!mode) throw new TypeError("apiKey must be an API key, sk_test_… or sk_live_…, without white space");
-    this.mode = mode as Mode;
-    this.#authorization = `Bearer ${options.apiKey}`;
-    this.#baseUrl = readBaseUrl(options.baseUrl, this.mode);
+    const { apiKey = process.env.WAYBILL_API_KEY ?? "", baseUrl = process.env.WAYBILL_BASE_URL ?? "" } =
+      options;
+    this.mode = modeOf(apiKey);
+    this.#authorization = `Bearer ${apiKey}`;
+    this.#baseUrl = readBaseUrl(baseUrl, this.mode);
     this.#attemptTimeoutMs = timeOf("attemptTimeoutMs", options.attemptTimeoutMs ?? 15_000);
     this.deadlineMs = timeOf("deadlineMs", options.deadlineMs ?? 60_000);
     this.environment = { ...REAL, ...options.environment };
@@ -246,6 +245,15 @@ function queryOf(query: Call["query"]): string {
   return given.size === 0 ? "" : `?${given}`;
 }
 
+function modeOf(apiKey: string): Mode {
+  const mode = /^sk_(test|live)_[\w-]{8,200}$/.exec(apiKey)?.[1];
+  if (mode) return mode as Mode;
+  // The text is not quoted: it may be a key with a typing error.
+  throw new TypeError(
+    "apiKey (or WAYBILL_API_KEY) must be an API key, sk_test_… or sk_live_…, without white space",
+  );
+}
+
 /** As `URL` writes host names. */
 const LOOPBACK = /^(127(\.\d+){3}|\[::1\]|([^.]+\.)*localhost)$/;
 
@@ -253,10 +261,12 @@ function readBaseUrl(text: string, mode: Mode): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const plain = url && !url.username && !url.password && !url.search && !url.hash;
   if (!plain || !/^https?:$/.test(url.protocol) || !/\/v1\/?$/.test(url.pathname)) {
-    throw new TypeError("baseUrl must be an http or https URL that ends with /v1");
+    throw new TypeError("baseUrl (or WAYBILL_BASE_URL) must be an http or https URL that ends with /v1");
   }
   if (mode === "live" && url.protocol === "http:" && !LOOPBACK.test(url.hostname)) {
-    throw new TypeError("baseUrl must be https for a Live key: http shows the key to the network");
+    throw new TypeError(
+      "baseUrl (or WAYBILL_BASE_URL) must be https for a Live key: http shows the key to the network",
+    );
   }
   return url.href.replace(/\/$/, "");
 }

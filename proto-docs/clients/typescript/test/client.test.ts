@@ -246,6 +246,28 @@ describe("keys", () => {
     await assert.rejects(test_.orders.get("../orders"), TypeError);
   });
 
+  test("the key and the URL come from the environment unless they are given", async (context) => {
+    const { WAYBILL_API_KEY, WAYBILL_BASE_URL } = process.env;
+    context.after(() => Object.assign(process.env, { WAYBILL_API_KEY, WAYBILL_BASE_URL }));
+    Object.assign(process.env, { WAYBILL_API_KEY: LIVE_KEY, WAYBILL_BASE_URL: BASE_URL });
+    assert.equal(new Waybill().mode, "live");
+    await new Waybill().events.page({ limit: 1 });
+    assert.equal(new Waybill({ apiKey: TEST_KEY }).mode, "test");
+    assert.throws(() => new Waybill({ apiKey: "" }), {
+      name: "TypeError",
+      message: /apiKey .*WAYBILL_API_KEY/,
+    });
+    for (const [name, option] of [
+      ["WAYBILL_BASE_URL", "baseUrl"],
+      ["WAYBILL_API_KEY", "apiKey"],
+    ] as const) {
+      process.env[name] = "";
+      assert.throws(() => new Waybill(), { name: "TypeError", message: new RegExp(`${option} .*${name}`) });
+      delete process.env[name];
+      assert.throws(() => new Waybill(), { name: "TypeError", message: new RegExp(`${option} .*${name}`) });
+    }
+  });
+
   test("are redacted wherever a text or an answer contains them", async (context) => {
     const proxy = await FaultyProxy.start();
     context.after(() => proxy.close());

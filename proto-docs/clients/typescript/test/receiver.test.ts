@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { type Apply, type Dialect, isKnown, Receiver, type WebhookEvent, webhooks } from "@waybill/client";
-import { webhookHandler } from "@waybill/client/express";
+import { eventHandler, webhookHandler } from "@waybill/client/express";
 import { webhookPlugin } from "@waybill/client/fastify";
 import express from "express";
 import Fastify from "fastify";
@@ -156,6 +156,48 @@ for (const dialect of ["postgres", "sqlite"] satisfies Dialect[]) {
     }
   });
 }
+
+test("a handler without a database takes verified events alone", async (context) => {
+  const handled: string[] = [];
+  const refused: string[] = [];
+  const handle = async ({ id, event }: WebhookEvent) => {
+    if (event === "order.failed") throw new Error("the work failed");
+    handled.push(id);
+  };
+  const report = context.mock.method(console, "error", () => {});
+  const servers = {
+    "node:http": await listen(eventHandler(SECRET, handle)),
+    Express: await listen(expressApp().post("/webhook", eventHandler([NEXT_SECRET, SECRET], handle))),
+    "other options": await listen(
+      eventHandler(SECRET, handle, { nowSeconds: 1, onRefused: (reason) => refused.push(reason) }),
+    ),
+  };
+  context.after(() => Promise.all(Object.values(servers).map((server) => server.close())));
+  const post = async (server: Running, event: object, secret = SECRET) => {
+    const body = JSON.stringify(event);
+    const headers = webhooks.signTestEvent(body, secret);
+    return (await fetch(server.url, { method: "POST", headers, body })).status;
+  };
+  const exploding = eventOf("ord_a", 2, { event: "order.failed" });
+  const large = eventOf("ord_a", 3, { data: { reason: "x".repeat(1024 * 1024) } });
+  const plain = servers["node:http"];
+  assert.equal(await post(plain, eventOf("ord_a", 1)), 200);
+  assert.equal(await post(plain, eventOf("ord_a", 4), NEXT_SECRET), 401);
+  assert.equal(await post(plain, large), 413);
+  assert.equal(await post(plain, exploding), 503);
+  assert.equal((await fetch(plain.url)).status, 401);
+  const reports = report.mock.calls.map((call) => String(call.arguments[0]));
+  const reasons = ["mismatch", "missing_headers"].map((reason) => `webhook refused: ${reason}`);
+  assert.deepEqual(reports, [reasons[0], "Error: the work failed", reasons[1]]);
+  assert.equal(await post(servers.Express, eventOf("ord_a", 5)), 200);
+  assert.equal(await post(servers.Express, exploding), 500);
+  assert.equal(await post(servers["other options"], eventOf("ord_a", 6)), 401);
+  assert.deepEqual(refused, ["too_new"]);
+  assert.deepEqual(handled, ["evt_ord_a_1", "evt_ord_a_5"]);
+  for (const missing of [undefined, "", [], "whsec_short"]) {
+    assert.throws(() => eventHandler(missing, handle), { name: "TypeError", message: /signing secret/ });
+  }
+});
 
 interface Running {
   url: string;

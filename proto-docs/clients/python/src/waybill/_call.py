@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import random
 import re
@@ -107,8 +108,8 @@ class Settings:
 
     @staticmethod
     def checked(
-        api_key: str,
-        base_url: str,
+        api_key: Optional[str],
+        base_url: Optional[str],
         attempt_timeout_s: float,
         deadline_s: float,
         app_info: Optional[str],
@@ -116,10 +117,14 @@ class Settings:
         on_response: Optional[Callable[[ExchangeResult], None]],
         environment: Optional[Environment],
     ) -> Settings:
+        api_key = os.environ.get("WAYBILL_API_KEY", "") if api_key is None else api_key
+        base_url = os.environ.get("WAYBILL_BASE_URL", "") if base_url is None else base_url
         found = KEY.fullmatch(api_key)
         if not found:
             # The text is not quoted: it may be a key with a typing error.
-            raise ValueError("api_key must be an API key, sk_test_… or sk_live_…, without white space") from None
+            raise ValueError(
+                "api_key (or WAYBILL_API_KEY) must be an API key, sk_test_… or sk_live_…, without white space"
+            )
         if not (0 < attempt_timeout_s <= _TIME_MAX_S and 0 < deadline_s <= _TIME_MAX_S):
             raise ValueError("attempt_timeout_s and deadline_s must be positive numbers of seconds, at most a day")
         if app_info is not None and not re.fullmatch(r"[!-~]{1,100}", app_info):
@@ -234,7 +239,9 @@ def _base_url(text: str, mode: Mode) -> str:
     except ValueError:
         plain = None
     if not plain or url.scheme not in {"http", "https"} or not re.search(r"/v1/?$", url.path):
-        raise ValueError("base_url must be an http or https URL that ends with /v1")
+        raise ValueError("base_url (or WAYBILL_BASE_URL) must be an http or https URL that ends with /v1")
     if mode == "live" and url.scheme == "http" and not _LOOPBACK.fullmatch(url.hostname or ""):
-        raise ValueError("base_url must be https for a Live key: http shows the key to the network")
+        raise ValueError(
+            "base_url (or WAYBILL_BASE_URL) must be https for a Live key: http shows the key to the network"
+        )
     return text.rstrip("/")

@@ -36,8 +36,8 @@ class AsyncWaybill:
 
     def __init__(
         self,
-        api_key: str,
-        base_url: str,
+        api_key: Optional[str] = None,
+        base_url: Optional[str] = None,
         *,
         attempt_timeout_s: float = 15.0,
         deadline_s: float = 60.0,

@@ -15,8 +15,8 @@ class Waybill:
 
     def __init__(
         self,
-        api_key: str,
-        base_url: str,
+        api_key: Optional[str] = None,
+        base_url: Optional[str] = None,
         *,
         attempt_timeout_s: float = 15.0,
         deadline_s: float = 60.0,
@@ -25,7 +25,7 @@ class Waybill:
         on_response: Optional[Callable[[ExchangeResult], None]] = None,
         environment: Optional[Environment] = None,
     ) -> None:
-        """`base_url` ends with `/v1`. The key decides the mode.
+        """`base_url` ends with `/v1`. The key decides the mode. Defaults: `WAYBILL_API_KEY` and `WAYBILL_BASE_URL`.
 
         `attempt_timeout_s` is the longest time for one attempt; the service may take 5 s to answer a repeated key.
         `deadline_s` is the longest time for a call with all its repetitions. `app_info`, such as `my-shop/2.1`, is

@@ -1,19 +1,51 @@
-/** A webhook route for Express, and for Node's own http server. */
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { WebhookError } from "../errors.js";
+/** Webhook routes for Express, and for Node's own http server. */
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { type RefusalReason, WebhookError } from "../errors.js";
 import type { Apply, Receiver } from "../receiver.js";
+import type { WebhookEvent } from "../types.js";
+import { constructEvent, parseSecrets, type VerifyOptions } from "../webhooks.js";
 
 const BODY_MAX_BYTES = 1024 * 1024;
 
+// biome-ignore lint/suspicious/noConsole: without a framework, nothing else reports it.
+const report = (what: unknown) => console.error(what);
+
 /** `app.post("/webhook", webhookHandler(receiver, apply))`, before any parser of bodies. */
 export function webhookHandler(receiver: Receiver, apply: Apply) {
+  return handlerOf(async (body, headers) => ({ receipt: await receiver.receive(body, headers, apply) }));
+}
+
+/**
+ * Hands over each verified event, without a database: `createServer(eventHandler(secret, handle))`. The same event may
+ * come again and out of order. If `handle` throws, it certainly comes again.
+ */
+export function eventHandler(
+  secrets: string | readonly string[] | undefined,
+  handle: (event: WebhookEvent) => unknown,
+  options: VerifyOptions & { onRefused?: (reason: RefusalReason) => void } = {},
+) {
+  const known = secrets ?? "";
+  parseSecrets(known);
+  const onRefused = options.onRefused ?? ((reason) => report(`webhook refused: ${reason}`));
+  const receive: Receive = async (body, headers) => {
+    await handle(constructEvent(body, headers, known, options));
+    return {};
+  };
+  return handlerOf(receive, onRefused);
+}
+
+/** Returns what to answer besides `received`. */
+type Receive = (body: Buffer, headers: IncomingHttpHeaders) => Promise<object>;
+
+function handlerOf(receive: Receive, onRefused?: (reason: RefusalReason) => void) {
   return (
     request: IncomingMessage & { body?: unknown },
     response: ServerResponse,
     next?: (error: unknown) => void,
   ) => {
-    handle(receiver, apply, request, response).catch((error) => {
+    respond(receive, onRefused, request, response).catch((error) => {
       if (next) return next(error);
+      report(error);
       // The service sends the webhook again.
       if (response.headersSent) response.destroy();
       else answer(response, 503, { message: "The webhook could not be applied. Send it again." });
@@ -21,19 +53,19 @@ export function webhookHandler(receiver: Receiver, apply: Apply) {
   };
 }
 
-async function handle(
-  receiver: Receiver,
-  apply: Apply,
+async function respond(
+  receive: Receive,
+  onRefused: ((reason: RefusalReason) => void) | undefined,
   request: IncomingMessage & { body?: unknown },
   response: ServerResponse,
 ): Promise<void> {
   const body = await readRaw(request);
   if (!body) return answer(response, 413, { message: "The body is too large." });
   try {
-    const receipt = await receiver.receive(body, request.headers, apply);
-    answer(response, 200, { received: true, receipt });
+    answer(response, 200, { received: true, ...(await receive(body, request.headers)) });
   } catch (error) {
     if (!(error instanceof WebhookError)) throw error;
+    onRefused?.(error.reason);
     answer(response, 401, { message: "The signature does not match." });
   }
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Waybill } from "../client.js";
 import { Feed } from "./feed.js";
 import { type Attempt, Forwarder } from "./forwarder.js";
-import { apiKey, baseUrl, KeyError, print, printJson, UsageError, waybill } from "./output.js";
+import { KeyError, print, printJson, UsageError, waybill } from "./output.js";
 import { listenSecret, Progress, stateDirectory } from "./state.js";
 
 /** Unfinished events at a time. */
@@ -26,7 +26,9 @@ export async function listen(given: ListenArguments, signal: AbortSignal): Promi
   if (client.mode === "live") {
     throw new KeyError("listen needs a Test key: a Live key would bring customers' data to this machine.");
   }
-  const progress = new Progress(directory, baseUrl(), apiKey(), url, (given.events ?? []).join());
+  const { WAYBILL_BASE_URL = "", WAYBILL_API_KEY = "" } = process.env;
+  const kinds = (given.events ?? []).join();
+  const progress = new Progress(directory, WAYBILL_BASE_URL, WAYBILL_API_KEY, url, kinds);
   progress.lock();
   if (given.since) progress.forget();
   const onAttempt = given.json ? printAttemptAsJson : printAttempt;

@@ -48,27 +48,13 @@ export function explain(error: unknown): number {
   return error.status === 401 ? EXIT.keyRefused : EXIT.failed;
 }
 
-// Keys and secrets come from the environment, never from arguments, which other users of a machine can see.
-
+/** The key comes from the environment, never from arguments, which other users of a machine can see. */
 export function waybill(): Waybill {
-  return new Waybill({ apiKey: apiKey(), baseUrl: baseUrl(), appInfo: "command-line" });
-}
-
-export function apiKey(): string {
-  const key = required("WAYBILL_API_KEY", "an API key of the portal");
-  if (!/^sk_(test|live)_/.test(key))
+  const key = process.env.WAYBILL_API_KEY;
+  if (key && !/^sk_(test|live)_/.test(key)) {
     throw new KeyError("WAYBILL_API_KEY must be an API key, sk_test_… or sk_live_….");
-  return key;
-}
-
-export function baseUrl(): string {
-  return required("WAYBILL_BASE_URL", "the API's base URL, which ends with /v1");
-}
-
-function required(name: string, content: string): string {
-  const value = process.env[name];
-  if (!value) throw new UsageError(`Set ${name} to ${content}.`);
-  return value;
+  }
+  return new Waybill({ appInfo: "command-line" });
 }
 
 /** A file, or the standard input. */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from argparse import Namespace
 from datetime import datetime, timezone
@@ -15,7 +16,7 @@ from ..webhooks import sign_test_event
 from .commands import kinds
 from .feed import Feed
 from .forward import Attempt, Forwarder
-from .output import KeyRefusedError, UsageError, api_key, base_url, say, say_json, waybill
+from .output import KeyRefusedError, UsageError, say, say_json, waybill
 from .state import Place, listen_secret
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ def listen(options: Namespace) -> None:
 class _Listener:
     def __init__(self, options: Namespace, secret: str) -> None:
         self._url, self._json, self._secret = options.forward_to, options.json, secret
-        self._place = Place(base_url(), api_key().expose(), self._url, ",".join(kinds(options)))
+        service = os.environ["WAYBILL_BASE_URL"]
+        self._place = Place(service, os.environ["WAYBILL_API_KEY"], self._url, ",".join(kinds(options)))
         self._place.lock()
         if options.since:
             self._place.forget()
