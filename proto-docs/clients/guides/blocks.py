@@ -101,9 +101,7 @@ def not_run() -> list[str]:
     missing = [
         f"{block}: no test runs this block"
         for block in all_blocks
-        if block not in selected
-        and block.fence not in DATA
-        and not (block.page == page and block.fence in fences)
+        if block not in selected and block.fence not in DATA and not (block.page == page and block.fence in fences)
     ]
     for name, (_, chosen) in runs().items():
         missing += [f"{block}: in {name}, nothing uses {block.file}" for block in unused_files(chosen)]

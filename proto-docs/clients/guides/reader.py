@@ -89,6 +89,8 @@ class Reader:
             "PATH": os.environ["PATH"],
             "HOME": str(home),
             "PYTHONPATH": sysconfig.get_path("purelib"),
+            # As in a terminal.
+            "PYTHONUNBUFFERED": "1",
             "PIP_NO_INDEX": "1",
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
             "npm_config_audit": "false",
@@ -244,7 +246,14 @@ def servers_of(database: str) -> dict[str, str]:
 def dependencies(package: Path) -> dict[str, tuple[str, list[str], bool]]:
     """For each name: the compatible versions, the features, and whether the default ones are among them."""
     manifest = (package / "Cargo.toml").resolve()
-    command = ["cargo", "metadata", "--no-deps", "--offline", "--format-version=1", f"--manifest-path={manifest}"]
+    command = [
+        "cargo",
+        "metadata",
+        "--no-deps",
+        "--offline",
+        "--format-version=1",
+        f"--manifest-path={manifest}",
+    ]
     packages = json.loads(subprocess.check_output(command))["packages"]
     declared = next(one for one in packages if one["manifest_path"] == str(manifest))["dependencies"]
     return {

@@ -47,7 +47,7 @@ fn packed_crate_works_in_an_empty_folder() -> anyhow::Result<()> {
         follow(&root.join(format!("proto-docs/integrators/{guide}.md")), folder)?;
     }
     std::fs::write(folder.join("src/bin/packed.rs"), PROGRAM)?;
-    cargo(&["check", "--quiet"], folder, &target)?;
+    cargo(&["build", "--quiet"], folder, &target)?;
     let printed = cargo(&["run", "--quiet", "--bin", "packed"], folder, &target)?;
     ensure!(printed == "order.delivered\n", "{printed}");
     Ok(())

@@ -16,6 +16,8 @@ export function useClientPackages() {
     queryKey: ["packages"],
     queryFn: () => answer(api.GET("/v1/portal/packages")),
     staleTime: Number.POSITIVE_INFINITY,
+    // What shows the error uses this query too, and must not load it again by appearing.
+    retryOnMount: false,
   });
   const address = (name: string) =>
     list.isPending || list.data?.data.includes(name) ? `${docsUrl(config, "downloads")}/${name}` : null;
