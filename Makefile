@@ -75,7 +75,6 @@ test-sdk: ## The clients for integrators, on their own stack, through a proxy th
 	$(MAKE) test P=clients
 
 sdk: $(SDK) ## Pack the clients for integrators into target/sdk; 10 s
-	npm --prefix $(CLIENT_MEDUSA) pack --silent --pack-destination $(abspath target/sdk) $(abspath $(CLIENT_MEDUSA))
 
 test-medusa: programs $(CLIENT_TS_MODULES) $(MEDUSA_MODULES) ## The fulfilment provider in a real Medusa, on its own stack; 6 min, after an installation of 700 MB that takes 5 min
 	$(PROGRAMS)/local-stack with-servers -- $(PROGRAMS)/with-business -- sh $(CLIENT_MEDUSA)/test/real.sh $(MEDUSA)
@@ -240,10 +239,11 @@ $(PAGES): $(NODE_MODULES) $(shell find $(WEB) \( -name node_modules -o -name dis
 	npm --prefix $(WEB) run build
 	@touch $@
 
-$(SDK): $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) $(shell find $(CLIENT_TS) $(CLIENT_PY) $(CLIENT_RUST) \( -name node_modules -o -name dist -o -name __pycache__ \) -prune -o -type f -print) | toolchain
+$(SDK): $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) $(shell find $(CLIENT_TS) $(CLIENT_MEDUSA) $(CLIENT_PY) $(CLIENT_RUST) \( -name node_modules -o -name dist -o -name __pycache__ \) -prune -o -type f -print) | toolchain
 	rm -rf target/sdk
 	mkdir -p target/sdk
 	npm --prefix $(CLIENT_TS) pack --silent --pack-destination $(abspath target/sdk) $(abspath $(CLIENT_TS))
+	npm --prefix $(CLIENT_MEDUSA) pack --silent --pack-destination $(abspath target/sdk) $(abspath $(CLIENT_MEDUSA))
 	$(CLIENT_PY_TOOLS)/bin/python -m build --wheel --no-isolation --outdir target/sdk $(CLIENT_PY)
 	cargo package --quiet --package waybill-client --no-verify --allow-dirty --target-dir target/sdk/rust
 	mv target/sdk/rust/package/waybill-client-*.crate target/sdk

@@ -20,8 +20,6 @@ README = {
 LANGUAGES = ("curl", "TypeScript", "Python", "Rust")
 #: The language of a block of code. Others are for everybody: commands, and outputs, which have no language.
 FENCES = {"ts": "TypeScript", "python": "Python", "rust": "Rust"}
-#: Commands that repeat the ones before them for Windows.
-POWERSHELL = "powershell"
 #: Samples of data.
 DATA = frozenset({"json"})
 #: The portal shows the same functions, and its test runs them (services/portal-web/tests/samples.test.ts).
@@ -103,9 +101,7 @@ def not_run() -> list[str]:
     missing = [
         f"{block}: no test runs this block"
         for block in all_blocks
-        if block not in selected
-        and block.fence not in {*DATA, POWERSHELL}
-        and not (block.page == page and block.fence in fences)
+        if block not in selected and block.fence not in DATA and not (block.page == page and block.fence in fences)
     ]
     for name, (_, chosen) in runs().items():
         missing += [f"{block}: in {name}, nothing uses {block.file}" for block in unused_files(chosen)]
@@ -115,24 +111,6 @@ def not_run() -> list[str]:
             if block.fence in FENCES and not block.file
         ]
     return missing
-
-
-def untranslated() -> list[str]:
-    """The blocks for PowerShell that differ from the commands before them."""
-    found = list[str]()
-    for page in GUIDES:
-        former = ""
-        for block in blocks(page):
-            if block.fence == POWERSHELL and block.text != in_powershell(former):
-                found.append(f"{block}: expected\n{in_powershell(former)}")
-            former = block.text if block.fence == "sh" else former
-    return found
-
-
-def in_powershell(commands: str) -> str:
-    text = re.sub(r"^export (\w+)=('.*')$", r"$env:\1 = \2", commands, flags=re.MULTILINE)
-    text = re.sub(r'^export (\w+)="\$\((.*)\)"$', r"$env:\1 = \2", text, flags=re.MULTILINE)
-    return text.replace("python3 ", "py ").replace("venv/bin/", "venv\\Scripts\\")
 
 
 def unused_files(chosen: list[Block]) -> list[Block]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -88,11 +89,15 @@ class Reader:
             "PATH": os.environ["PATH"],
             "HOME": str(home),
             "PYTHONPATH": sysconfig.get_path("purelib"),
+            # As in a terminal.
+            "PYTHONUNBUFFERED": "1",
             "PIP_NO_INDEX": "1",
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
             "npm_config_audit": "false",
             "npm_config_fund": "false",
             "npm_config_update_notifier": "false",
+            # Medusa, which its package expects, is not here.
+            "npm_config_legacy_peer_deps": "true",
             "CARGO_HOME": os.environ.get("CARGO_HOME", str(Path.home() / ".cargo")),
             "RUSTUP_HOME": os.environ.get("RUSTUP_HOME", str(Path.home() / ".rustup")),
             "CARGO_NET_OFFLINE": "true",
@@ -238,10 +243,27 @@ def servers_of(database: str) -> dict[str, str]:
     }
 
 
-def dependencies(package: Path) -> list[str]:
-    manifest = (package / "Cargo.toml").read_text("utf-8")
-    section = manifest.partition("[dependencies]\n")[2].partition("\n[")[0]
-    return sorted(re.findall(r"^([\w-]+)\b", section, flags=re.MULTILINE))
+def dependencies(package: Path) -> dict[str, tuple[str, list[str], bool]]:
+    """For each name: the compatible versions, the features, and whether the default ones are among them."""
+    manifest = (package / "Cargo.toml").resolve()
+    command = [
+        "cargo",
+        "metadata",
+        "--no-deps",
+        "--offline",
+        "--format-version=1",
+        f"--manifest-path={manifest}",
+    ]
+    packages = json.loads(subprocess.check_output(command))["packages"]
+    declared = next(one for one in packages if one["manifest_path"] == str(manifest))["dependencies"]
+    return {
+        one["name"]: (
+            "here" if one.get("path") else re.sub(r"^\^((?:0\.)*[1-9]\d*).*", r"\1", one["req"]),
+            sorted(one["features"]),
+            one["uses_default_features"],
+        )
+        for one in declared
+    }
 
 
 def eventually(is_true: Callable[[], bool], explain: Callable[[], str]) -> None:

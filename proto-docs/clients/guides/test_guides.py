@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import psycopg
 import pytest
-from blocks import CLIENTS, GUIDES, not_run, runs, untranslated
+from blocks import CLIENTS, GUIDES, blocks, not_run, runs
 from reader import Reader
 
 REPOSITORY = CLIENTS.parents[1]
@@ -24,8 +24,11 @@ def test_no_block_is_left_out() -> None:
     assert not_run() == []
 
 
-def test_commands_for_powershell_are_those_for_posix() -> None:
-    assert untranslated() == []
+def test_exported_variables_have_a_form_that_powershell_has() -> None:
+    """The table in first-order.md has these two."""
+    commands = [block.text for page in GUIDES for block in blocks(page) if block.fence == "sh"]
+    exports = re.findall("^export .*", "".join(commands), re.MULTILINE)
+    assert [line for line in exports if not re.fullmatch(r"""export \w+=('[^']*'|"\$\([^$]*\)")""", line)] == []
 
 
 def test_no_command_runs_a_foreign_package() -> None:
@@ -43,13 +46,22 @@ def test_versions_are_the_same() -> None:
     assert [npm, portal, *wheel] == [npm] * 3
 
 
+def test_the_package_for_medusa_installs_as_its_readme_says(tmp_path: Path) -> None:
+    install = next(block for block in blocks(CLIENTS / "medusa/README.md") if block.fence == "sh")
+    with new_database() as database:
+        reader = Reader(tmp_path, os.environ["ORDER_API"], "", database, free_port())
+        with reader.following():
+            reader.take(install)
+    assert (tmp_path / "node_modules/@waybill/medusa/dist/webhook.js").exists()
+
+
 @pytest.mark.parametrize("name", runs())
 def test_runs(name: str, tmp_path: Path) -> None:
-    language, blocks = runs()[name]
+    language, chosen = runs()[name]
     with new_database() as database:
         reader = Reader(tmp_path, os.environ["ORDER_API"], new_test_key(name), database, free_port())
         with reader.following():
-            for block in blocks:
+            for block in chosen:
                 reader.take(block)
         reader.check_types(language)
 

@@ -1,4 +1,5 @@
-//! The packed crate in an empty folder. It compiles all dependencies, so only `make test-long` runs it.
+//! The packed crate in an empty folder, with the dependencies and the programs of the guides. It compiles everything, so only
+//! `make test-long` runs it.
 
 use std::path::Path;
 use std::process::Command;
@@ -40,21 +41,40 @@ fn packed_crate_works_in_an_empty_folder() -> anyhow::Result<()> {
     ensure!(files.lines().all(expected), "{files}");
 
     run(Command::new("tar").arg("-xf").arg(&packed).current_dir(folder))?;
-    let manifest = format!(
-        "[package]\nname = \"consumer\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\n\
-         waybill-client = {{ path = \"{name}\", features = [\"actix\"] }}\n"
-    );
-    std::fs::write(folder.join("Cargo.toml"), manifest)?;
     // The versions that were downloaded for this repository.
     std::fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock"))?;
-    std::fs::create_dir(folder.join("src"))?;
-    std::fs::write(folder.join("src/main.rs"), PROGRAM)?;
-    let printed = run(Command::new("cargo")
-        .args(["run", "--quiet", "--offline"])
-        .env("CARGO_TARGET_DIR", &target)
-        .current_dir(folder))?;
+    for guide in ["first-order", "webhooks"] {
+        follow(&root.join(format!("proto-docs/integrators/{guide}.md")), folder)?;
+    }
+    std::fs::write(folder.join("src/bin/packed.rs"), PROGRAM)?;
+    cargo(&["build", "--quiet"], folder, &target)?;
+    let printed = cargo(&["run", "--quiet", "--bin", "packed"], folder, &target)?;
     ensure!(printed == "order.delivered\n", "{printed}");
     Ok(())
+}
+
+/// Adds the dependencies of a guide, and saves its programs.
+fn follow(guide: &Path, folder: &Path) -> anyhow::Result<()> {
+    let text = std::fs::read_to_string(guide)?;
+    for command in text.lines().filter_map(|line| line.strip_prefix("cargo ")) {
+        if !command.starts_with("run ") {
+            cargo(&command.split(' ').collect::<Vec<_>>(), folder, &folder.join("target"))?;
+        }
+    }
+    std::fs::create_dir_all(folder.join("src/bin"))?;
+    for block in text.split("```rust\n// ").skip(1) {
+        let (file, rest) = block.split_once('\n').context("a block without code")?;
+        std::fs::write(folder.join(file), rest.split("```").next().unwrap_or_default())?;
+    }
+    Ok(())
+}
+
+fn cargo(arguments: &[&str], folder: &Path, target: &Path) -> anyhow::Result<String> {
+    run(Command::new("cargo")
+        .args(arguments)
+        .arg("--offline")
+        .env("CARGO_TARGET_DIR", target)
+        .current_dir(folder))
 }
 
 fn run(command: &mut Command) -> anyhow::Result<String> {

@@ -38,7 +38,10 @@ async fn anyone_can_read_the_guides() -> anyhow::Result<()> {
 /// The package for Node.js that the guides install.
 const GUIDES_PACKAGE: &str = concat!("waybill-client-", env!("CARGO_PKG_VERSION"), ".tgz");
 
-/// A folder with two packages, and with files that are none. Each test has its own.
+/// Its commands install the one above first.
+const MEDUSA_PACKAGE: &str = concat!("waybill-medusa-", env!("CARGO_PKG_VERSION"), ".tgz");
+
+/// A folder with three packages, and with files that are none. Each test has its own.
 fn packages(test: &str) -> PathBuf {
     let around =
         Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("packages-{test}-{}", std::process::id()));
@@ -47,7 +50,7 @@ fn packages(test: &str) -> PathBuf {
     let folder = around.join("sdk");
     fs::create_dir_all(folder.join("folder.tgz")).unwrap();
     let (npm, wheel) = (GUIDES_PACKAGE, "client-1.0.0-py3-none-any.whl");
-    for name in [npm, wheel, ".hidden.tgz", "notes.txt", "a b.tgz", "../outside.tgz"] {
+    for name in [npm, MEDUSA_PACKAGE, wheel, ".hidden.tgz", "notes.txt", "a b.tgz", "../outside.tgz"] {
         fs::write(folder.join(name), name).unwrap();
     }
     symlink("../outside.tgz", folder.join("link.tgz")).unwrap();
@@ -66,6 +69,7 @@ async fn packages_are_served_with_their_checksums() -> anyhow::Result<()> {
     for (name, content_type, command) in [
         ("client-1.0.0-py3-none-any.whl", "application/zip", "pip install"),
         (GUIDES_PACKAGE, "application/gzip", "npm install"),
+        (MEDUSA_PACKAGE, "application/gzip", "npm install"),
     ] {
         let file = get(&format!("/docs/downloads/{name}")).await?;
         assert_eq!((file.status.as_u16(), file.text.as_str()), (200, name));
@@ -78,9 +82,13 @@ async fn packages_are_served_with_their_checksums() -> anyhow::Result<()> {
         assert!(page.text.contains(&format!("{command} http://orders.test/docs/downloads/{name}")));
         assert!(page.text.contains(sum));
     }
-    assert_eq!(checksums.text.lines().count(), 2);
+    assert_eq!(checksums.text.lines().count(), 3);
     let guide = get("/docs/first-order").await?.text;
-    let command = format!("npm install http://orders.test/docs/downloads/{GUIDES_PACKAGE}");
+    let [command, medusa] = [GUIDES_PACKAGE, MEDUSA_PACKAGE]
+        .map(|name| format!("npm install http://orders.test/docs/downloads/{name}"));
+    for text in [&page.text, &get("/docs/medusa").await?.text] {
+        assert!(text.contains(&format!("{command}\n{medusa}")), "{text}");
+    }
     assert!(guide.contains(&command) && !guide.contains(&format!("Ask your operator for {GUIDES_PACKAGE}")));
     // They are not in the folder.
     assert!(guide.contains(".crate, and save it in this folder.\ntar xzf waybill-client-"));
@@ -120,7 +128,10 @@ async fn the_portal_learns_the_names_of_the_packages() -> anyhow::Result<()> {
     let api = Api::new(format!("http://{}", service.internal))?;
     let call = || api.request(Method::GET, "/internal/packages");
     let answer = api.send(call().bearer_auth(service.settings.internal.token.expose())).await?;
-    assert_eq!(answer.text, format!("[\"client-1.0.0-py3-none-any.whl\",\"{GUIDES_PACKAGE}\"]"));
+    assert_eq!(
+        answer.text,
+        format!("[\"client-1.0.0-py3-none-any.whl\",\"{GUIDES_PACKAGE}\",\"{MEDUSA_PACKAGE}\"]")
+    );
     assert_eq!(api.send(call()).await?.status, 401);
     Ok(())
 }
@@ -167,7 +178,7 @@ async fn a_folder_that_cannot_be_read_does_not_stop_the_service() -> anyhow::Res
 #[test]
 fn of_a_folder_of_too_many_files_or_bytes_nothing_is_served() {
     let folder = packages("large");
-    assert_eq!(Packages::load(&folder).names().count(), 2);
+    assert_eq!(Packages::load(&folder).names().count(), 3);
     let large = folder.join("large-1.0.0.tgz");
     fs::File::create(&large).unwrap().set_len(17 * 1024 * 1024).unwrap();
     assert_eq!(Packages::load(&folder).names().count(), 0);

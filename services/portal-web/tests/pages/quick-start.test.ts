@@ -143,6 +143,10 @@ describe("the commands", () => {
     expect(commands).toContain("venv\\Scripts\\pip install");
     const secret = await sample("the secret of the receiver with Python");
     expect(secret).toBe("$env:WEBHOOK_SECRET = venv\\Scripts\\python -m waybill listen --print-secret");
+    await choose("Program", "Node.js");
+    const node = await sample("the commands that forward webhooks with Node.js");
+    expect(node).toMatch(/^npm\.cmd init --yes\nnpm\.cmd install /);
+    expect(node).toContain(`$env:WAYBILL_API_KEY = '${key}'\nnpx.cmd --no-install waybill listen`);
     await page.getByRole("radiogroup", { name: "Shell" }).getByText("macOS, Linux").click();
   });
 
@@ -168,12 +172,26 @@ describe("the commands", () => {
     await page.route("**/v1/portal/packages", (route) => route.fulfill({ json: { data: [] } }));
     await page.reload();
     await choose("Language", "Python");
-    await page.getByText("does not offer the package for Python").waitFor();
+    // For the request and for the commands that forward webhooks.
+    await page.getByText("does not offer the package for Python").nth(1).waitFor();
     expect(await page.getByRole("button", { name: /^Copy the installation/ }).count()).toBe(0);
     const commands = await sample("the commands that forward webhooks with Python");
     expect(commands).not.toContain("install");
     await page.unroute("**/v1/portal/packages");
     await page.reload();
+  });
+
+  test("wait for the list of packages when it could not be loaded", async () => {
+    await page.route("**/v1/portal/packages", (route) => route.fulfill({ status: 503, json: {} }));
+    await page.reload();
+    await choose("Language", "Python");
+    const failures = page.getByRole("alert").filter({ hasText: "The list of packages could not be loaded" });
+    await failures.nth(1).waitFor();
+    expect(await page.getByText("does not offer the package").count()).toBe(0);
+    await page.unroute("**/v1/portal/packages");
+    await failures.first().getByRole("button", { name: "Try again" }).click();
+    expect(await sample("the installation of the package for Python")).toContain("/docs/downloads/waybill-");
+    expect(await failures.count()).toBe(0);
   });
 });
 

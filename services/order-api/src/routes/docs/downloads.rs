@@ -31,7 +31,7 @@ struct Page<'a> {
 
 struct Row<'a> {
     name: &'a str,
-    command: Option<String>,
+    commands: Vec<String>,
     kib: usize,
     sha256: &'a str,
 }
@@ -51,15 +51,23 @@ pub(super) fn render(
         style: STYLE,
         portal: portal.map(Url::as_str),
         guides: guides::list(),
-        packages: packages.0.iter().map(|package| row(base, package)).collect(),
+        packages: packages.0.iter().map(|package| row(base, package, packages)).collect(),
     };
     page.render()
 }
 
-fn row<'a>(base: &str, package: &'a Package) -> Row<'a> {
+fn row<'a>(base: &str, package: &'a Package, served: &Packages) -> Row<'a> {
     let Package { name, kind, bytes, sha256 } = package;
-    let command = kind.install.map(|install| format!("{install} {base}/docs/downloads/{name}"));
-    Row { name, command, kib: bytes.len().div_ceil(1024), sha256 }
+    let needed = client_for_medusa(name).filter(|client| served.names().any(|name| name == client));
+    let files = needed.as_deref().into_iter().chain([name.as_str()]);
+    let of_files = |install| files.map(|file| format!("{install} {base}/docs/downloads/{file}")).collect();
+    let commands = kind.install.map(of_files).unwrap_or_default();
+    Row { name, commands, kib: bytes.len().div_ceil(1024), sha256 }
+}
+
+/// The client that the package for Medusa needs: no registry has it, so it must be installed first.
+fn client_for_medusa(name: &str) -> Option<String> {
+    name.strip_prefix("waybill-medusa-").map(|version| format!("waybill-client-{version}"))
 }
 
 pub(in crate::routes) async fn list(description: Data<Description>) -> Result<HttpResponse, ApiError> {

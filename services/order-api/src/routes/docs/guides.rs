@@ -10,12 +10,13 @@ use super::page::{STYLE, initial};
 use super::prose::{Prose, prose};
 
 /// The last path segment, the title and the text of each guide.
-const GUIDES: [(&str, &str, &str); 9] = [
+const GUIDES: [(&str, &str, &str); 10] = [
     ("first-order", "Your first order", include_str!("../../../../../proto-docs/integrators/first-order.md")),
     ("webhooks", "Webhooks", include_str!("../../../../../proto-docs/integrators/webhooks.md")),
     ("never-twice", "Never twice", include_str!("../../../../../proto-docs/integrators/never-twice.md")),
     ("catching-up", "Catching up", include_str!("../../../../../proto-docs/integrators/catching-up.md")),
     ("go-live", "Going live", include_str!("../../../../../proto-docs/integrators/go-live.md")),
+    ("medusa", "Medusa", include_str!("../../../../../proto-docs/clients/medusa/README.md")),
     (
         "webhook-reference",
         "Webhook reference",

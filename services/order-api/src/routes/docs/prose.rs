@@ -60,9 +60,10 @@ fn anchor(title: &str) -> String {
     kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).collect()
 }
 
-/// `requests.md#texts` is `/docs/requests#texts`.
+/// `requests.md#texts` is `/docs/requests#texts`. The README of Medusa's package is a guide too.
 fn page_of_guide(link: &str) -> Option<String> {
     let (file, anchor) = link.split_once('#').map_or((link, ""), |(file, anchor)| (file, anchor));
+    let file = file.replace("../clients/medusa/README.md", "medusa.md");
     let name = file.strip_suffix(".md").filter(|name| !name.contains('/'))?;
     let hash = if anchor.is_empty() { "" } else { "#" };
     Some(format!("/docs/{name}{hash}{anchor}"))

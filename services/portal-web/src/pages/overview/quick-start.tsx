@@ -7,6 +7,7 @@ import { docsUrl, useConfig } from "../../api/config";
 import { useClientPackages } from "../../api/packages";
 import { useHasRole } from "../../app/session";
 import { CodeBlock, InlineCode } from "../../components/code-block";
+import { ErrorState } from "../../components/error-state";
 import { Section } from "../../components/section";
 import { CreateKeyDialog } from "../api-keys/create-key-dialog";
 import { keyState, maskedKey } from "../api-keys/key-state";
@@ -27,7 +28,7 @@ import { useReference } from "./use-reference";
 export function QuickStart() {
   const config = useConfig();
   const { reference, next } = useReference();
-  const packages = useClientPackages();
+  const { packages } = useClientPackages();
   const [shell, setShell] = useLocalStorage<Shell>({ key: "quick-start-shell", defaultValue: USUAL_SHELL });
   const [apiKey, setApiKey] = useState("");
   const prefix = `sk_test_${config.keySegment}_`;
@@ -58,7 +59,7 @@ export function QuickStart() {
           </Stack>
         </Step>
         <Step title="Send the request from your backend">
-          <Snippets input={input} downloads={docsUrl(config, "downloads")} />
+          <Snippets input={input} />
         </Step>
         <Step title="Check the result">
           <Text c="dimmed">
@@ -151,7 +152,7 @@ function useLanguage() {
   return useLocalStorage({ key: "quick-start-language", defaultValue: "curl" });
 }
 
-function Snippets({ input, downloads }: { input: SnippetInput; downloads: string }) {
+function Snippets({ input }: { input: SnippetInput }) {
   const [language, setLanguage] = useLanguage();
   return (
     <Tabs
@@ -170,7 +171,7 @@ function Snippets({ input, downloads }: { input: SnippetInput; downloads: string
       {SNIPPETS.map(({ id, label, file, write, install }) => (
         <Tabs.Panel key={id} value={id} pt="sm">
           <Stack gap="xs">
-            {install && <Installation commands={install(input)} label={label} downloads={downloads} />}
+            {install && <Installation commands={install(input)} label={label} />}
             <CodeBlock code={write(input)} label={`the request in ${label}`} title={file} />
           </Stack>
         </Tabs.Panel>
@@ -182,18 +183,11 @@ function Snippets({ input, downloads }: { input: SnippetInput; downloads: string
 interface InstallationProps {
   commands: string | null;
   label: string;
-  downloads: string;
 }
 
-function Installation({ commands, label, downloads }: InstallationProps) {
-  if (commands === null) {
-    return (
-      <Text c="dimmed">
-        This service does not offer <Anchor href={downloads}>the package</Anchor> for {label}. Ask your
-        operator for its file, and install it first.
-      </Text>
-    );
-  }
+function Installation({ commands, label }: InstallationProps) {
+  const downloads = docsUrl(useConfig(), "downloads");
+  if (commands === null) return <NoPackage label={label} />;
   return (
     <>
       <CodeBlock code={commands} label={`the installation of the package for ${label}`} title="Terminal" />
@@ -201,6 +195,22 @@ function Installation({ commands, label, downloads }: InstallationProps) {
         The package comes from <Anchor href={downloads}>this service</Anchor> and has its version.
       </Text>
     </>
+  );
+}
+
+/** Why there is no command that installs the package. */
+function NoPackage({ label }: { label: string }) {
+  const downloads = docsUrl(useConfig(), "downloads");
+  const { list } = useClientPackages();
+  if (list.error) {
+    const title = "The list of packages could not be loaded";
+    return <ErrorState error={list.error} title={title} onRetry={() => list.refetch()} />;
+  }
+  return (
+    <Text c="dimmed">
+      This service does not offer <Anchor href={downloads}>the package</Anchor> for {label}. Ask your operator
+      for its file, and install it first.
+    </Text>
   );
 }
 
@@ -226,6 +236,7 @@ function ListenStep({ input, guide }: { input: SnippetInput; guide: string }) {
         {PROGRAMS.map((program) => (
           <Tabs.Panel key={program.id} value={program.id} pt="sm">
             <Stack gap="xs">
+              {program.install(input) === null && <NoPackage label={program.label} />}
               <CodeBlock
                 code={listen(program, input)}
                 label={`the commands that forward webhooks with ${program.label}`}

@@ -1,7 +1,7 @@
 import { installNode } from "./node";
 import type { SnippetInput } from "./order";
 import { installPython } from "./python";
-import { setVariable, setVariableTo, venv } from "./shell";
+import { nodeProgram, setVariable, setVariableTo, venv } from "./shell";
 
 /** The address of the receivers of the guides. */
 const FORWARD_TO = "http://127.0.0.1:3000/api/delivery/webhook";
@@ -16,7 +16,12 @@ interface Program {
 
 /** The command line that brings test webhooks to this machine, as a Node.js and as a Python program. */
 export const PROGRAMS: Program[] = [
-  { id: "node", label: "Node.js", install: installNode, command: () => "npx --no-install waybill" },
+  {
+    id: "node",
+    label: "Node.js",
+    install: installNode,
+    command: ({ shell }) => `${nodeProgram(shell, "npx")} --no-install waybill`,
+  },
   {
     id: "python",
     label: "Python",

@@ -1,7 +1,9 @@
 import { indent, orderJson, type SnippetInput } from "./order";
+import { nodeProgram } from "./shell";
 
-export function installNode({ packages }: SnippetInput): string | null {
-  return packages.npm && `npm init --yes\nnpm install ${packages.npm}`;
+export function installNode({ packages, shell }: SnippetInput): string | null {
+  const npm = nodeProgram(shell, "npm");
+  return packages.npm && `${npm} init --yes\n${npm} install ${packages.npm}`;
 }
 
 /** JSON with unquoted keys, in JavaScript's usual style. */

@@ -17,6 +17,11 @@ export function setVariableTo(shell: Shell, name: string, command: string): stri
   return shell === "powershell" ? `$env:${name} = ${command}` : `export ${name}="$(${command})"`;
 }
 
+/** A program of Node.js. By its short name, Windows finds a script that PowerShell does not run. */
+export function nodeProgram(shell: Shell, program: "npm" | "npx"): string {
+  return shell === "powershell" ? `${program}.cmd` : program;
+}
+
 /** A program of the virtual environment. */
 export function venv(shell: Shell, program: string): string {
   return shell === "powershell" ? `venv\\Scripts\\${program}` : `venv/bin/${program}`;
