@@ -8,6 +8,8 @@ import { type BodyOptions, contentsOf, type MedusaItem, type MedusaOrder, toWayb
 
 /** The merchant waits for the answer in Medusa. */
 const DEADLINE_MS = 20_000;
+/** Medusa's own steps of a cancellation, after the calls. */
+const CANCELLED_WITHIN_MS = 10_000;
 /** Statuses in which no delivery is under way. */
 const ENDED = new Set(["cancelled", "failed", "returned"]);
 /** Part of every Idempotency-Key. Another value would create the deliveries of open attempts again. */
@@ -27,16 +29,22 @@ interface StoredData {
   fulfillmentId?: unknown;
 }
 
+interface Logger {
+  error(message: string, error: Error): unknown;
+}
+
 export class WaybillFulfillment extends AbstractFulfillmentProviderService {
   static override identifier = "waybill";
 
   readonly #connection: Connection;
+  readonly #logger: Logger;
   readonly #client: Waybill;
   readonly #options: ProviderOptions;
 
   constructor(container: Record<string, unknown>, options: ProviderOptions) {
     super();
     this.#connection = container[ContainerRegistrationKeys.PG_CONNECTION] as Connection;
+    this.#logger = container[ContainerRegistrationKeys.LOGGER] as Logger;
     this.#options = options;
     this.#client = clientOf(options);
   }
@@ -94,7 +102,7 @@ export class WaybillFulfillment extends AbstractFulfillmentProviderService {
         labels: [{ tracking_number: trackingCode, tracking_url: trackingUrl, label_url: trackingUrl }],
       };
     } catch (error) {
-      if (reference) await deliveries.end(reference, fulfillmentId);
+      if (reference) await this.#logged(deliveries.end(reference, fulfillmentId));
       throw attemptFailed(error);
     }
   }
@@ -104,14 +112,17 @@ export class WaybillFulfillment extends AbstractFulfillmentProviderService {
     // Nothing was created.
     if (typeof deliveryId !== "string") return {};
     const { deliveries } = await this.#records();
-    // Before the call, because its event may arrive first; see `webhook.ts`.
-    if (!(await deliveries.setCancelled(String(reference), String(fulfillmentId), true))) return {};
+    const own = [String(reference), String(fulfillmentId)] as const;
+    // Before the calls, because their event may arrive first; see `webhook.ts`.
+    const maxMs = 2 * this.#client.deadlineMs + CANCELLED_WITHIN_MS;
+    if (!(await deliveries.startCancelling(...own, maxMs))) return {};
     try {
       await this.#cancel(deliveryId);
     } catch (error) {
-      await deliveries.setCancelled(String(reference), String(fulfillmentId), false);
+      await this.#logged(deliveries.stopCancelling(...own));
       throw cancellationFailed(error);
     }
+    await deliveries.setCancelled(...own);
     return {};
   }
 
@@ -124,11 +135,16 @@ export class WaybillFulfillment extends AbstractFulfillmentProviderService {
     if (outcome.status === "in_progress") throw new AttemptRefusedError("busy");
     if (outcome.status === "failed") throw creationFailed(outcome.error, outcome.cause);
     if (outcome.status !== "created" && (await this.#hasEnded(outcome.delivery.id))) {
-      await deliveries.setCancelled(reference, fulfillmentId, true);
+      await deliveries.setCancelled(reference, fulfillmentId);
       throw new AttemptRefusedError("ended");
     }
     if (!(await deliveries.startLinking(reference, fulfillmentId))) throw new AttemptRefusedError("busy");
     return outcome.delivery;
+  }
+
+  /** Its failure only makes the merchant wait, and must not replace the message that explains why. */
+  async #logged(work: Promise<void>): Promise<void> {
+    await work.catch((error) => this.#logger.error("the end of a delivery's attempt was not stored", error));
   }
 
   async #cancel(deliveryId: string): Promise<void> {

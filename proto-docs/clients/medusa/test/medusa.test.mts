@@ -12,7 +12,17 @@ import { promisify } from "node:util";
 import type { Order, Waybill } from "@waybill/client";
 import { ADDRESS, buy, type Catalogue, createCatalogue } from "./catalogue.mjs";
 import { LossyProxy } from "./proxy.mjs";
-import { type Answer, eventually, freePort, ok, Shop, variable, writeReadmeFiles } from "./shop.mjs";
+import {
+  type Answer,
+  type Database,
+  eventually,
+  freePort,
+  ok,
+  openDatabase,
+  Shop,
+  variable,
+  writeReadmeFiles,
+} from "./shop.mjs";
 
 const SHOP = variable("SHOP");
 const BASE_URL = `${variable("ORDER_API")}/v1`;
@@ -30,21 +40,30 @@ const proxy = new LossyProxy(BASE_URL);
 let shop: Shop;
 let catalogue: Catalogue;
 let cliEnv: NodeJS.ProcessEnv;
+let secret: string;
+let database: Database;
 let listener: ChildProcess | undefined;
+/** What the listener printed. */
+let printed = "";
+/** The delivery of a fulfilment whose cancellation was refused. */
+let uncancelled: { orderId: string; deliveryId: string } | undefined;
 
 before(async () => {
   await writeReadmeFiles();
   const state = await mkdtemp(join(tmpdir(), "medusa-"));
   const own = { WAYBILL_STATE_DIRECTORY: state, WAYBILL_API_KEY: variable("TEST_KEY") };
   cliEnv = { ...process.env, ...own, WAYBILL_BASE_URL: BASE_URL };
-  const printed = await promisify(execFile)(process.execPath, [CLI, "listen", "--print-secret"], {
+  const { stdout } = await promisify(execFile)(process.execPath, [CLI, "listen", "--print-secret"], {
     env: cliEnv,
   });
+  secret = stdout.trim();
+  const databaseUrl = await createDatabase();
+  database = openDatabase(databaseUrl);
   shop = new Shop(await freePort(), {
     ...own,
     WAYBILL_BASE_URL: await proxy.start(),
-    WAYBILL_WEBHOOK_SECRET: printed.stdout.trim(),
-    DATABASE_URL: await createDatabase(),
+    WAYBILL_WEBHOOK_SECRET: secret,
+    DATABASE_URL: databaseUrl,
   });
   await shop.migrate();
   await shop.start();
@@ -55,6 +74,7 @@ after(async () => {
   listener?.kill();
   proxy.close();
   await shop?.stop();
+  await database?.end();
 });
 
 test("an order with an unusable address is refused; corrected, it is fulfilled", TIMEOUT, async () => {
@@ -213,6 +233,7 @@ test("a parcel that the driver has cannot be cancelled", TIMEOUT, async () => {
   assert.equal(refused.status, 400);
   assert.match(refused.body.message, /The delivery cannot be cancelled: /);
   assert.equal((await fulfillmentsOf(orderId))[0].canceled_at, null);
+  uncancelled = { orderId, deliveryId: order?.id ?? "" };
 });
 
 test("events: shipped, delivered, cancelled by the service, failed", TIMEOUT, async () => {
@@ -220,12 +241,20 @@ test("events: shipped, delivered, cancelled by the service, failed", TIMEOUT, as
     env: cliEnv,
     stdio: ["ignore", "pipe", "inherit"],
   });
-  let printed = "";
   listener.stdout?.on("data", (chunk) => {
     printed += chunk;
   });
   await eventually(() => printed.includes("Ready"), "the first poll");
 
+  assert.ok(uncancelled);
+  const { orderId: uncancelledId, deliveryId } = uncancelled;
+  for (const event of ["order.out_for_delivery", "order.delivered"] as const) {
+    await testOrders.simulate(deliveryId, event);
+  }
+  await eventually(
+    async () => (await fulfillmentsOf(uncancelledId)).find(({ delivered_at: at }) => at),
+    "the delivery after a refused cancellation",
+  );
   const [delivered, cancelled, failed] = await Promise.all([sell(), sell(), sell()]);
   const { orderId: contested } = await contest();
   for (const { id, status } of await deliveriesOf(contested)) {
@@ -261,6 +290,61 @@ test("events: shipped, delivered, cancelled by the service, failed", TIMEOUT, as
   assert.equal((await deliveriesOf(cancelled.orderId)).length, 2);
   assert.match(printed, /order\.delivered .* attempt \d+: 200/);
   assert.doesNotMatch(printed, /given up/);
+});
+
+test("a delivery that is cancelled before its fulfilment exists cancels it", TIMEOUT, async () => {
+  const { orderId, lineId } = await buy(shop, catalogue, 1);
+  proxy.onCreated = async () => {
+    const [order] = await deliveriesOf(orderId);
+    await testOrders.cancel(order?.id ?? "");
+    await eventually(() => printed.includes(`503`), "the refusal of the event");
+    return true;
+  };
+  printed = "";
+  ok(await fulfil(orderId, lineId, 1));
+  proxy.onCreated = () => true;
+  await eventually(
+    async () => (await fulfillmentsOf(orderId)).find(({ canceled_at: at }) => at),
+    "the cancellation",
+  );
+  ok(await fulfil(orderId, lineId, 1));
+  assert.deepEqual(await referencesOf(orderId), [`${orderId}-1`, `${orderId}-2`]);
+});
+
+test("a Medusa that is killed while it cancels follows the delivery afterwards", TIMEOUT, async () => {
+  const { orderId, deliveryId } = await sell();
+  const [{ id }] = await fulfillmentsOf(orderId);
+  proxy.onCancel = () => {
+    shop.kill();
+    return false;
+  };
+  await assert.rejects(shop.admin("POST", `/orders/${orderId}/fulfillments/${id}/cancel`, {}));
+  proxy.onCancel = () => true;
+  await shop.stop();
+  await shop.start();
+  printed = "";
+  await testOrders.simulate(deliveryId, "auto");
+  await eventually(() => printed.includes(" 503"), "the refusal of the event");
+  assert.equal((await fulfillmentsOf(orderId))[0].shipped_at, null);
+  await setCancelling(orderId, 0);
+  const fulfillment = await eventually(
+    async () => (await fulfillmentsOf(orderId)).find(({ delivered_at: at }) => at),
+    "the delivery in Medusa",
+    60_000,
+  );
+  assert.ok(fulfillment.shipped_at);
+});
+
+test("an interrupted cancellation leads to no second delivery", TIMEOUT, async () => {
+  const { orderId, lineId } = await buy(shop, catalogue, 1);
+  proxy.onCreated = () => false;
+  assert.equal((await fulfil(orderId, lineId, 1)).status, 500);
+  proxy.onCreated = () => true;
+  await setCancelling(orderId, Date.now() + 60_000);
+  assert.match((await fulfil(orderId, lineId, 1)).body.message, /is being created/);
+  await setCancelling(orderId, Date.now());
+  ok(await fulfil(orderId, lineId, 1));
+  assert.deepEqual(await referencesOf(orderId), [`${orderId}-1`]);
 });
 
 test("a webhook with a wrong signature is refused", TIMEOUT, async () => {
@@ -371,16 +455,19 @@ async function referencesOf(orderId: string): Promise<string[]> {
   return (await deliveriesOf(orderId)).map(({ orderReference }) => orderReference);
 }
 
+async function setCancelling(orderId: string, untilMs: number): Promise<void> {
+  const text = "UPDATE waybill_fulfillments SET cancelling_until_ms = $1 WHERE order_id = $2";
+  await database.query(text, [untilMs, orderId]);
+}
+
 function messageOf({ status, body }: Answer): string {
   return `${status} ${body?.message ?? ""}`;
 }
 
 async function createDatabase(): Promise<string> {
   const { postgres } = JSON.parse(await readFile(variable("WAYBILL_TEST_SERVERS"), "utf8"));
-  const pg = createRequire(join(SHOP, "package.json"))("pg");
   const server = `postgres://waybill_admin:${postgres.password}@127.0.0.1:${postgres.port}`;
-  const admin = new pg.Client(`${server}/postgres`);
-  await admin.connect();
+  const admin = openDatabase(`${server}/postgres`);
   const name = `medusa_${randomUUID().replaceAll("-", "")}`;
   await admin.query(`CREATE DATABASE ${name}`);
   await admin.end();
