@@ -63,6 +63,13 @@ async function create(connection: Connection): Promise<Database> {
   return { query: queryOf(connection), transaction };
 }
 
+/** What is paid of an order, less what was paid back, as a decimal. */
+export async function paidOf({ query }: Database, orderId: string): Promise<unknown> {
+  const text = `SELECT COALESCE(SUM(amount), 0)::text AS paid FROM order_transaction
+                WHERE order_id = $1 AND deleted_at IS NULL`;
+  return (await rowsOf(query, text, [orderId]))[0]?.paid;
+}
+
 export async function rowsOf(
   query: Query,
   text: string,

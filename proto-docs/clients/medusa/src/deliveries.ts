@@ -85,6 +85,8 @@ export class Deliveries {
    * has taken the delivery over: then it is not this fulfilment's to cancel.
    */
   async startCancelling(reference: string, fulfillmentId: string, maxMs: number): Promise<boolean> {
+    const [orderId] = keyOf(reference) ?? [];
+    if (orderId !== undefined) await this.#giveBack(orderId);
     return this.#changeOwn(reference, fulfillmentId, "cancelling_until_ms", this.#nowMs() + maxMs);
   }
 
@@ -108,6 +110,13 @@ export class Deliveries {
     await this.#changeOwn(reference, fulfillmentId, "attempted_at_ms", 0);
   }
 
+  /** The next call sends a corrected body, unless a call may still be under way. */
+  async forgetBody(reference: string): Promise<void> {
+    const text = `UPDATE waybill_sync SET body = NULL WHERE mode = $1 AND local_order_id = $2
+                  AND (status = 'failed' OR lease_until_ms <= $3) RETURNING mode`;
+    await this.#query(text, [this.#mode, reference, this.#nowMs()]);
+  }
+
   async #changeOwn(
     reference: string,
     fulfillmentId: string,
@@ -122,7 +131,25 @@ export class Deliveries {
     return rows.length === 1;
   }
 
+  /**
+   * If Medusa took long to link a fulfilment, another attempt may have taken its delivery over in between. The linked
+   * fulfilment keeps it.
+   */
+  async #giveBack(orderId: string): Promise<void> {
+    const text = `
+      UPDATE waybill_fulfillments f SET fulfillment_id = m.id
+      FROM waybill_sync s, order_fulfillment l, fulfillment m
+      WHERE f.mode = $1 AND f.order_id = $2 AND s.mode = f.mode AND s.local_order_id = f.order_id || '-' || f.number
+        AND l.order_id = f.order_id AND l.deleted_at IS NULL AND m.id = l.fulfillment_id AND m.canceled_at IS NULL
+        AND m.data->>'deliveryId' = s.order_id
+        AND NOT EXISTS (SELECT 1 FROM order_fulfillment o
+                        WHERE o.fulfillment_id = f.fulfillment_id AND o.deleted_at IS NULL)
+      RETURNING f.number`;
+    await this.#query(text, [this.#mode, orderId]);
+  }
+
   async #rowsOf(orderId: string): Promise<Row[]> {
+    await this.#giveBack(orderId);
     const text = `
       SELECT f.number, f.fulfillment_id, f.contents, f.attempt, f.attempted_at_ms, f.cancelled, f.cancelling_until_ms,
         EXISTS (SELECT 1 FROM order_fulfillment l
