@@ -25,6 +25,15 @@ import { NotNowError, Turns } from "./turns.js";
 const RECEIVED_AT_ONCE = 2;
 const WAITING_MAX = 100;
 const RETRY_AFTER_SECONDS = "5";
+/** Others change nothing in Medusa, and must not wait: the order's next events would wait behind them. */
+const APPLIED: ReadonlySet<string> = new Set([
+  "order.picked_up",
+  "order.out_for_delivery",
+  "order.delivered",
+  "order.cancelled",
+  "order.failed",
+  "order.returned",
+]);
 
 export interface WebhookOptions {
   /** The signing secrets of your endpoint: one, or two while you rotate. */
@@ -89,7 +98,7 @@ interface Fulfillment {
  * transaction, so an event may come again after its work was done.
  */
 async function apply(event: WebhookEvent, deliveries: Deliveries, scope: MedusaContainer): Promise<void> {
-  if (!isKnown(event) || !event.order) return;
+  if (!isKnown(event) || !event.order || !APPLIED.has(event.event)) return;
   const held = await deliveries.find(event.order.orderReference);
   // Another website's order.
   if (!held) return;

@@ -203,15 +203,16 @@ test("after a restored backup, another parcel's delivery is not used", TIMEOUT, 
 
 test("a fulfilment that Medusa links late keeps its delivery", TIMEOUT, async () => {
   const { orderId, lineId } = await buy(shop, catalogue, 1);
-  const lock = await lockTable("order_fulfillment");
-  const late = fulfil(orderId, lineId, 1);
-  await eventually(async () => (await lock.waiting()) > 0, "the wait for the link");
-  const own = "FROM waybill_fulfillments WHERE order_id = $1";
-  await database.query("UPDATE waybill_fulfillments SET attempted_at_ms = 0 WHERE order_id = $1", [orderId]);
-  const second = fulfil(orderId, lineId, 1);
-  const attempts = async () => (await database.query(`SELECT attempt ${own}`, [orderId])).rows[0].attempt;
-  await eventually(async () => (await attempts()) === 2, "the second attempt");
-  await lock.release();
+  const text = "SELECT attempt FROM waybill_fulfillments WHERE order_id = $1";
+  const attempts = async () => (await database.query(text, [orderId])).rows[0].attempt;
+  const [late, second] = await whileLocked("order_fulfillment", async (waiting) => {
+    const first = fulfil(orderId, lineId, 1);
+    await eventually(async () => (await waiting()) > 0, "the wait for the link");
+    await setTime("attempted_at_ms", orderId, 0);
+    const other = fulfil(orderId, lineId, 1);
+    await eventually(async () => (await attempts()) === 2, "the second attempt");
+    return [first, other] as const;
+  });
   ok(await late);
   assert.notEqual((await second).status, 200);
   const held = (await fulfillmentsOf(orderId)).find(({ canceled_at: at }) => !at);
@@ -411,7 +412,7 @@ test("an interrupted cancellation loses no event", TIMEOUT, async () => {
   await testOrders.simulate(deliveryId, "auto");
   await eventually(() => printed.includes(" 503"), "the refusal of the event");
   assert.equal((await fulfillmentsOf(orderId))[0].shipped_at, null);
-  await setCancelling(orderId, 0);
+  await setTime("cancelling_until_ms", orderId, 0);
   const fulfillment = await eventually(
     async () => (await fulfillmentsOf(orderId)).find(({ delivered_at: at }) => at),
     "the delivery in Medusa",
@@ -424,9 +425,9 @@ test("an interrupted cancellation leads to no second delivery", TIMEOUT, async (
   proxy.onCreated = () => false;
   assert.equal((await fulfil(orderId, lineId, 1)).status, 500);
   proxy.onCreated = () => true;
-  await setCancelling(orderId, Date.now() + 60_000);
+  await setTime("cancelling_until_ms", orderId, Date.now() + 60_000);
   assert.match((await fulfil(orderId, lineId, 1)).body.message, /is being created/);
-  await setCancelling(orderId, Date.now());
+  await setTime("cancelling_until_ms", orderId, Date.now());
   ok(await fulfil(orderId, lineId, 1));
   assert.deepEqual(await referencesOf(orderId), [`${orderId}-1`]);
 });
@@ -443,21 +444,21 @@ test("webhooks that wait are few, and skipped once nobody waits for the answer",
   const ids = Array.from({ length: 110 }, () => `evt_${randomUUID()}`);
   const stored = async () =>
     (await database.query("SELECT 1 FROM waybill_events WHERE event_id = ANY($1)", [ids])).rows.length;
-  const lock = await lockTable("waybill_events");
-  const refusals: (string | null)[] = [];
-  const sent = ids.map(async (id) => {
-    const answer = await send(id, secret, aborted.signal).catch(() => undefined);
-    if (answer?.status === 503) refusals.push(answer.headers.get("retry-after"));
+  await whileLocked("waybill_events", async (waiting) => {
+    const refusals: (string | null)[] = [];
+    const sent = ids.map(async (id) => {
+      const answer = await send(id, secret, aborted.signal).catch(() => undefined);
+      if (answer?.status === 503) refusals.push(answer.headers.get("retry-after"));
+    });
+    await eventually(() => refusals.length >= 8, "the refusals");
+    // Two are received, and a hundred wait.
+    assert.deepEqual(refusals, Array(8).fill("5"));
+    assert.equal(await waiting(), 2);
+    assert.equal((await send("evt_1", OTHER_SECRET)).status, 401);
+    aborted.abort();
+    await Promise.all(sent);
+    assert.equal((await send("evt_1", OTHER_SECRET)).status, 401);
   });
-  await eventually(() => refusals.length >= 8, "the refusals");
-  // Two are received, and a hundred wait.
-  assert.deepEqual(refusals, Array(8).fill("5"));
-  assert.equal(await lock.waiting(), 2);
-  assert.equal((await send("evt_1", OTHER_SECRET)).status, 401);
-  aborted.abort();
-  await Promise.all(sent);
-  assert.equal((await send("evt_1", OTHER_SECRET)).status, 401);
-  await lock.release();
   assert.equal((await send(ids[0] ?? "", secret)).status, 200);
   assert.ok((await stored()) <= 3, `${await stored()} are stored`);
 });
@@ -586,21 +587,21 @@ function send(id: string, signedWith: string, signal?: AbortSignal): Promise<Res
   return fetch(`${shop.origin}/hooks/delivery`, { method: "POST", headers, body, signal: signal ?? null });
 }
 
-/** Keeps Medusa from writing to one of its tables. */
-async function lockTable(table: string) {
+/** Medusa cannot write to a table meanwhile. */
+async function whileLocked<Result>(
+  table: string,
+  work: (waiting: () => Promise<number>) => Promise<Result>,
+): Promise<Result> {
   const connection = await database.connect();
   await connection.query("BEGIN");
   await connection.query(`LOCK TABLE ${table} IN SHARE MODE`);
-  return {
-    async waiting(): Promise<number> {
-      const text = "SELECT 1 FROM pg_locks WHERE relation = $1::regclass AND NOT granted";
-      return (await database.query(text, [table])).rows.length;
-    },
-    async release(): Promise<void> {
-      await connection.query("COMMIT");
-      connection.release();
-    },
-  };
+  const text = "SELECT 1 FROM pg_locks WHERE relation = $1::regclass AND NOT granted";
+  try {
+    return await work(async () => (await database.query(text, [table])).rows.length);
+  } finally {
+    await connection.query("COMMIT");
+    connection.release();
+  }
 }
 
 /** The database refuses some updates of the provider, as if it ended before them. */
@@ -616,9 +617,14 @@ async function withRefusedUpdates<Result>(when: string, work: () => Promise<Resu
   }
 }
 
-async function setCancelling(orderId: string, untilMs: number): Promise<void> {
-  const text = "UPDATE waybill_fulfillments SET cancelling_until_ms = $1 WHERE order_id = $2";
-  await database.query(text, [untilMs, orderId]);
+/** Of the order's first delivery. */
+async function setTime(
+  column: "attempted_at_ms" | "cancelling_until_ms",
+  orderId: string,
+  ms: number,
+): Promise<void> {
+  const text = `UPDATE waybill_fulfillments SET ${column} = $1 WHERE order_id = $2 AND number = 1`;
+  await database.query(text, [ms, orderId]);
 }
 
 function messageOf({ status, body }: Answer): string {
