@@ -31,6 +31,11 @@ CREATE TABLE IF NOT EXISTS waybill_fulfillments (
   PRIMARY KEY (mode, order_id, number)
 )`;
 
+/** Later than the table. The former version works without it. */
+const ADD_CANCELLING = "ALTER TABLE waybill_fulfillments ADD COLUMN IF NOT EXISTS cancelling_until_ms BIGINT";
+const HAS_CANCELLING = `SELECT 1 FROM pg_attribute
+  WHERE attrelid = to_regclass('waybill_fulfillments') AND attname = 'cancelling_until_ms'`;
+
 const opened = new WeakMap<Connection, Promise<Database>>();
 
 /** Creates the tables once per process. */
@@ -50,8 +55,28 @@ async function create(connection: Connection): Promise<Database> {
     // Two processes that create the same table at the same time would fail.
     await query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
     for (const table of [...TABLES, FULFILLMENTS]) await query(table, []);
+    if ((await rowsOf(query, HAS_CANCELLING, [])).length > 0) return;
+    // A long backup holds the table: fail, and try again at the next call, before other calls queue up behind this lock.
+    await query("SET LOCAL lock_timeout = '3s'", []);
+    await query(ADD_CANCELLING, []);
   });
   return { query: queryOf(connection), transaction };
+}
+
+/** What is paid of an order, less what was paid back, as a decimal. */
+export async function paidOf({ query }: Database, orderId: string): Promise<unknown> {
+  const text = `SELECT COALESCE(SUM(amount), 0)::text AS paid FROM order_transaction
+                WHERE order_id = $1 AND deleted_at IS NULL`;
+  return (await rowsOf(query, text, [orderId]))[0]?.paid;
+}
+
+export async function rowsOf(
+  query: Query,
+  text: string,
+  params: unknown[],
+): Promise<Record<string, unknown>[]> {
+  const result = await query(text, params);
+  return Array.isArray(result) ? result : result.rows;
 }
 
 /** Knex names parameters `?`. The statements name each once, in order. */

@@ -4,10 +4,10 @@
  * failed attempt, because no fulfilment of the order holds it.
  */
 import type { Mode } from "@waybill/client";
-import type { Database } from "./database.js";
+import { type Database, rowsOf } from "./database.js";
 
 /** An attempt that did not end has less time to call the service, and Medusa to link the fulfilment to its order. */
-const ATTEMPT_MS = 30_000;
+const ATTEMPT_MS = 60_000;
 
 export interface Attempt {
   orderId: string;
@@ -19,6 +19,10 @@ export interface Held {
   orderId: string;
   fulfillmentId: string;
   cancelled: boolean;
+  /** A cancellation is under way, and may be refused. */
+  cancelling: boolean;
+  /** A call creates the delivery, or Medusa is about to link its fulfilment. */
+  creating: boolean;
 }
 
 export class AttemptRefusedError extends Error {
@@ -29,10 +33,12 @@ export class AttemptRefusedError extends Error {
 
 interface Row {
   number: number;
+  fulfillment_id: string;
   contents: string;
   attempt: number;
   attempted_at_ms: string;
   cancelled: boolean;
+  cancelling_until_ms: string | null;
   linked: boolean;
   in_call_until_ms: string | null;
   exists: boolean | null;
@@ -60,17 +66,38 @@ export class Deliveries {
   }
 
   async find(reference: string): Promise<Held | undefined> {
-    const key = keyOf(reference);
-    if (!key) return undefined;
-    const text = `SELECT fulfillment_id, cancelled FROM waybill_fulfillments
-                  WHERE mode = $1 AND order_id = $2 AND number = $3`;
-    const [row] = await this.#query(text, [this.#mode, ...key]);
-    return row && { orderId: key[0], fulfillmentId: String(row.fulfillment_id), cancelled: !!row.cancelled };
+    const [orderId, number] = keyOf(reference) ?? [];
+    if (orderId === undefined) return undefined;
+    const row = (await this.#rowsOf(orderId)).find((each) => each.number === number);
+    if (!row) return undefined;
+    const nowMs = this.#nowMs();
+    return {
+      orderId,
+      fulfillmentId: row.fulfillment_id,
+      cancelled: row.cancelled,
+      cancelling: nowMs < Number(row.cancelling_until_ms),
+      creating: nowMs < creatingUntilMs(row),
+    };
   }
 
-  /** False if another attempt has taken the delivery over: then it is not this fulfilment's to cancel. */
-  async setCancelled(reference: string, fulfillmentId: string, cancelled: boolean): Promise<boolean> {
-    return this.#changeOwn(reference, fulfillmentId, "cancelled", cancelled);
+  /**
+   * Until its end, or this time if the process dies, nobody else decides about the delivery. False if another attempt
+   * has taken the delivery over: then it is not this fulfilment's to cancel.
+   */
+  async startCancelling(reference: string, fulfillmentId: string, maxMs: number): Promise<boolean> {
+    const [orderId] = keyOf(reference) ?? [];
+    if (orderId !== undefined) await this.#giveBack(orderId);
+    return this.#changeOwn(reference, fulfillmentId, "cancelling_until_ms", this.#nowMs() + maxMs);
+  }
+
+  /** The service refused to cancel it. */
+  async stopCancelling(reference: string, fulfillmentId: string): Promise<void> {
+    await this.#changeOwn(reference, fulfillmentId, "cancelling_until_ms", null);
+  }
+
+  /** The delivery has ended at the service: the order's next fulfilment gets a new one. False as above. */
+  async setCancelled(reference: string, fulfillmentId: string): Promise<boolean> {
+    return this.#changeOwn(reference, fulfillmentId, "cancelled", true);
   }
 
   /** From now on Medusa links the fulfilment. False if another attempt has taken the delivery over. */
@@ -81,6 +108,13 @@ export class Deliveries {
   /** This attempt failed, so the next one need not wait. */
   async end(reference: string, fulfillmentId: string): Promise<void> {
     await this.#changeOwn(reference, fulfillmentId, "attempted_at_ms", 0);
+  }
+
+  /** The next call sends a corrected body, unless a call may still be under way. */
+  async forgetBody(reference: string): Promise<void> {
+    const text = `UPDATE waybill_sync SET body = NULL WHERE mode = $1 AND local_order_id = $2
+                  AND (status = 'failed' OR lease_until_ms <= $3) RETURNING mode`;
+    await this.#query(text, [this.#mode, reference, this.#nowMs()]);
   }
 
   async #changeOwn(
@@ -97,9 +131,27 @@ export class Deliveries {
     return rows.length === 1;
   }
 
-  async #rowsOf(orderId: string): Promise<Row[]> {
+  /**
+   * If Medusa took long to link a fulfilment, another attempt may have taken its delivery over in between. The linked
+   * fulfilment keeps it.
+   */
+  async #giveBack(orderId: string): Promise<void> {
     const text = `
-      SELECT f.number, f.contents, f.attempt, f.attempted_at_ms, f.cancelled,
+      UPDATE waybill_fulfillments f SET fulfillment_id = m.id
+      FROM waybill_sync s, order_fulfillment l, fulfillment m
+      WHERE f.mode = $1 AND f.order_id = $2 AND s.mode = f.mode AND s.local_order_id = f.order_id || '-' || f.number
+        AND l.order_id = f.order_id AND l.deleted_at IS NULL AND m.id = l.fulfillment_id AND m.canceled_at IS NULL
+        AND m.data->>'deliveryId' = s.order_id
+        AND NOT EXISTS (SELECT 1 FROM order_fulfillment o
+                        WHERE o.fulfillment_id = f.fulfillment_id AND o.deleted_at IS NULL)
+      RETURNING f.number`;
+    await this.#query(text, [this.#mode, orderId]);
+  }
+
+  async #rowsOf(orderId: string): Promise<Row[]> {
+    await this.#giveBack(orderId);
+    const text = `
+      SELECT f.number, f.fulfillment_id, f.contents, f.attempt, f.attempted_at_ms, f.cancelled, f.cancelling_until_ms,
         EXISTS (SELECT 1 FROM order_fulfillment l
                 WHERE l.fulfillment_id = f.fulfillment_id AND l.deleted_at IS NULL) AS linked,
         CASE WHEN s.status = 'creating' THEN s.lease_until_ms END AS in_call_until_ms,
@@ -120,22 +172,26 @@ export class Deliveries {
 
   async #retry(row: Row, { orderId, fulfillmentId, contents }: Attempt): Promise<number | undefined> {
     const nowMs = this.#nowMs();
-    // Another call creates the delivery, or Medusa is about to link its fulfilment.
-    const busyUntilMs = Math.max(Number(row.in_call_until_ms), Number(row.attempted_at_ms) + ATTEMPT_MS);
-    if (nowMs < busyUntilMs) return undefined;
+    if (nowMs < Math.max(creatingUntilMs(row), Number(row.cancelling_until_ms))) return undefined;
     if ((row.exists || row.may_exist) && row.contents !== contents)
       throw new AttemptRefusedError("other_contents");
     const text = `UPDATE waybill_fulfillments
-                  SET fulfillment_id = $1, contents = $2, attempt = attempt + 1, attempted_at_ms = $3
-                  WHERE mode = $4 AND order_id = $5 AND number = $6 AND attempt = $7 RETURNING number`;
-    const params = [fulfillmentId, contents, nowMs, this.#mode, orderId, row.number, row.attempt];
+                  SET fulfillment_id = $1, contents = $2, attempt = attempt + 1, attempted_at_ms = $3,
+                    cancelling_until_ms = NULL
+                  WHERE mode = $4 AND order_id = $5 AND number = $6 AND attempt = $7 AND attempted_at_ms = $8
+                    AND NOT cancelled AND cancelling_until_ms IS NOT DISTINCT FROM $9::bigint RETURNING number`;
+    const unchanged = [row.number, row.attempt, row.attempted_at_ms, row.cancelling_until_ms];
+    const params = [fulfillmentId, contents, nowMs, this.#mode, orderId, ...unchanged];
     return (await this.#query(text, params)).length === 1 ? row.number : undefined;
   }
 
-  async #query(text: string, params: unknown[]): Promise<Record<string, unknown>[]> {
-    const result = await this.#database.query(text, params);
-    return Array.isArray(result) ? result : result.rows;
+  #query(text: string, params: unknown[]): Promise<Record<string, unknown>[]> {
+    return rowsOf(this.#database.query, text, params);
   }
+}
+
+function creatingUntilMs(row: Row): number {
+  return Math.max(Number(row.in_call_until_ms), Number(row.attempted_at_ms) + ATTEMPT_MS);
 }
 
 function keyOf(reference: string): [string, number] | undefined {

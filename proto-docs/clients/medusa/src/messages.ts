@@ -28,6 +28,13 @@ export function refused(message: string): MedusaError {
   return new MedusaError(MedusaError.Types.NOT_ALLOWED, message);
 }
 
+/** The order was changed after an attempt, or another fulfilment was lost with its database. */
+export function otherDelivery(trackingCode: string): MedusaError {
+  return refused(
+    `The delivery ${trackingCode} of an earlier attempt has other data, for example another address. Fulfil the items with that data first; you can cancel them afterwards. Or cancel that delivery in the portal. ${AGAIN}`,
+  );
+}
+
 /** Medusa shows the message with status 500, and logs it. */
 function unknownOutcome(message: string): MedusaError {
   return new MedusaError(MedusaError.Types.UNEXPECTED_STATE, message);

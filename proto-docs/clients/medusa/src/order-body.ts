@@ -18,6 +18,8 @@ export interface MedusaOrder {
   display_id?: unknown;
   currency_code?: unknown;
   total?: unknown;
+  /** What the customer has paid of the total. */
+  paid?: unknown;
   items?: unknown;
   shipping_address?: unknown;
   shipping_methods?: unknown;
@@ -185,10 +187,13 @@ function paymentOf(
   if (kind === "delivery") return { paymentType: "prepaid", deliveryFeePaise };
   // Without the kind, cash might not be collected.
   if (kind !== "cod") problem("Fulfil the items with the shipping option that the customer chose.");
-  const codAmountPaise = paiseOf(order.total);
-  if (codAmountPaise === undefined) problem("The order's total is no amount.");
+  const totalPaise = paiseOf(order.total);
+  const paidPaise = paiseOf(order.paid ?? 0);
+  if (totalPaise === undefined || paidPaise === undefined)
+    problem("The order's total or its payments are no amount.");
+  const codAmountPaise = Math.max((totalPaise ?? 0) - (paidPaise ?? 0), 0);
   if (!whole) problem("Cash on delivery: fulfil all items of the order at once.");
-  return { paymentType: "cod", deliveryFeePaise, codAmountPaise: codAmountPaise ?? 0 };
+  return { paymentType: "cod", deliveryFeePaise, codAmountPaise };
 }
 
 function isWhole(contents: readonly Content[], lines: readonly Fields[]): boolean {

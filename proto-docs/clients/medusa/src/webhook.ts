@@ -15,15 +15,25 @@ import {
   type Transaction,
   WebhookError,
   type WebhookEvent,
+  webhooks,
 } from "@waybill/client";
 import { type Connection, openDatabase } from "./database.js";
 import { Deliveries, type Held } from "./deliveries.js";
+import { NotNowError, Turns } from "./turns.js";
 
-/**
- * Each holds a database connection while Medusa's workflows need others. If they held all of the pool, none would end.
- * The others wait.
- */
+/** Each holds a database connection while Medusa's workflows need others. If they held all of the pool, none would end. */
 const RECEIVED_AT_ONCE = 2;
+const WAITING_MAX = 100;
+const RETRY_AFTER_SECONDS = "5";
+/** Others change nothing in Medusa, and must not wait: the order's next events would wait behind them. */
+const APPLIED: ReadonlySet<string> = new Set([
+  "order.picked_up",
+  "order.out_for_delivery",
+  "order.delivered",
+  "order.cancelled",
+  "order.failed",
+  "order.returned",
+]);
 
 export interface WebhookOptions {
   /** The signing secrets of your endpoint: one, or two while you rotate. */
@@ -41,44 +51,36 @@ export function webhookMiddleware(matcher: string) {
 
 /** For a `route.ts`: `export const POST = webhookRoute({ … })`. */
 export function webhookRoute(options: WebhookOptions) {
+  const { secrets } = options;
   const receiverOf = (transaction: Transaction) => new Receiver({ ...options, transaction });
   // Refuses a wrong secret when Medusa starts.
   receiverOf(() => Promise.reject(new Error("the database is not open")));
-  const lanes = new Lanes(RECEIVED_AT_ONCE);
+  const turns = new Turns(RECEIVED_AT_ONCE, WAITING_MAX);
   return async (request: MedusaRequest, response: MedusaResponse): Promise<void> => {
     const { rawBody, scope } = request;
     if (!Buffer.isBuffer(rawBody)) throw new TypeError("add webhookMiddleware to src/api/middlewares.ts");
-    const database = await openDatabase(scope.resolve<Connection>(ContainerRegistrationKeys.PG_CONNECTION));
-    const deliveries = new Deliveries(database, options.mode as Mode, Date.now);
     try {
-      const receiver = receiverOf(database.transaction);
-      const receive = () =>
-        receiver.receive(rawBody, request.headers, (event) => apply(event, deliveries, scope));
-      const receipt = await lanes.run(receive);
-      response.status(200).json({ received: true, receipt });
+      // Before it waits, so that nobody else fills the queue.
+      const event = webhooks.constructEvent(rawBody, request.headers, secrets, options);
+      const receive = async () => {
+        // The service stopped waiting, and sends it again.
+        if (response.destroyed) return;
+        const connection = scope.resolve<Connection>(ContainerRegistrationKeys.PG_CONNECTION);
+        const database = await openDatabase(connection);
+        const deliveries = new Deliveries(database, options.mode as Mode, Date.now);
+        const receiver = receiverOf(database.transaction);
+        const receipt = await receiver.accept(event, () => apply(event, deliveries, scope));
+        response.status(200).json({ received: true, receipt });
+      };
+      await turns.run(receive);
     } catch (error) {
-      if (!(error instanceof WebhookError)) throw error;
-      response.status(401).json({ message: "The signature does not match." });
+      if (error instanceof WebhookError) {
+        response.status(401).json({ message: "The signature does not match." });
+      } else if (error instanceof NotNowError) {
+        response.status(503).set("retry-after", RETRY_AFTER_SECONDS).json({ message: error.message });
+      } else throw error;
     }
   };
-}
-
-class Lanes {
-  readonly #ends: Promise<unknown>[];
-  #next = 0;
-
-  constructor(count: number) {
-    this.#ends = Array.from({ length: count }, () => Promise.resolve());
-  }
-
-  /** Begins when all earlier work of its lane has ended. */
-  run<T>(work: () => Promise<T>): Promise<T> {
-    const lane = this.#next++ % this.#ends.length;
-    const done = Promise.resolve(this.#ends[lane]).then(work);
-    // The caller gets the error.
-    this.#ends[lane] = done.catch(() => undefined);
-    return done;
-  }
 }
 
 interface Fulfillment {
@@ -96,12 +98,15 @@ interface Fulfillment {
  * transaction, so an event may come again after its work was done.
  */
 async function apply(event: WebhookEvent, deliveries: Deliveries, scope: MedusaContainer): Promise<void> {
-  if (!isKnown(event) || !event.order) return;
+  if (!isKnown(event) || !event.order || !APPLIED.has(event.event)) return;
   const held = await deliveries.find(event.order.orderReference);
-  // Another website's order, or a fulfilment that is already cancelled here.
-  if (!held || held.cancelled) return;
+  // Another website's order.
+  if (!held) return;
   const fulfillment = await linkedFulfillment(held, scope);
-  if (fulfillment?.canceled_at) return;
+  // Cancelled here.
+  if (fulfillment ? fulfillment.canceled_at : held.cancelled) return;
+  if (held.cancelling) throw new NotNowError("The delivery is being cancelled.");
+  if (!fulfillment && held.creating) throw new NotNowError("The fulfilment is being created.");
   switch (event.event) {
     case "order.picked_up":
     case "order.out_for_delivery":
@@ -111,10 +116,8 @@ async function apply(event: WebhookEvent, deliveries: Deliveries, scope: MedusaC
       await ship(held, required(fulfillment), scope);
       return deliver(held, required(fulfillment), scope);
     case "order.cancelled":
-      if (!fulfillment || fulfillment.shipped_at) {
-        await deliveries.setCancelled(event.order.orderReference, held.fulfillmentId, true);
-        return fulfillment && note(fulfillment, event.order.status, scope);
-      }
+      if (!fulfillment) return end(held, event.order.orderReference, deliveries);
+      if (fulfillment.shipped_at) return note(fulfillment, event.order.status, scope);
       return cancel(held, scope);
     case "order.failed":
     case "order.returned":
@@ -135,9 +138,15 @@ async function linkedFulfillment(held: Held, scope: MedusaContainer): Promise<Fu
   return data[0]?.fulfillments?.find(({ id }) => id === held.fulfillmentId);
 }
 
+/** No attempt got the delivery. The order's next fulfilment gets another one. */
+async function end({ fulfillmentId }: Held, reference: string, deliveries: Deliveries): Promise<void> {
+  if (!(await deliveries.setCancelled(reference, fulfillmentId)))
+    throw new NotNowError("The fulfilment is being created again.");
+}
+
 /** The service sends the event again after the error. */
 function required(fulfillment: Fulfillment | undefined): Fulfillment {
-  if (!fulfillment) throw new Error("the fulfilment of this delivery does not exist yet");
+  if (!fulfillment) throw new NotNowError("The fulfilment of this delivery does not exist yet.");
   return fulfillment;
 }
 

@@ -12,7 +12,17 @@ import { promisify } from "node:util";
 import type { Order, Waybill } from "@waybill/client";
 import { ADDRESS, buy, type Catalogue, createCatalogue } from "./catalogue.mjs";
 import { LossyProxy } from "./proxy.mjs";
-import { type Answer, eventually, freePort, ok, Shop, variable, writeReadmeFiles } from "./shop.mjs";
+import {
+  type Answer,
+  type Database,
+  eventually,
+  freePort,
+  ok,
+  openDatabase,
+  Shop,
+  variable,
+  writeReadmeFiles,
+} from "./shop.mjs";
 
 const SHOP = variable("SHOP");
 const BASE_URL = `${variable("ORDER_API")}/v1`;
@@ -26,25 +36,35 @@ const client: typeof import("@waybill/client") = await import(
 const waybill = (apiKey: string): Waybill => new client.Waybill({ apiKey, baseUrl: BASE_URL });
 const testOrders = waybill(variable("TEST_KEY")).orders;
 const proxy = new LossyProxy(BASE_URL);
+const OTHER_SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
 let shop: Shop;
 let catalogue: Catalogue;
 let cliEnv: NodeJS.ProcessEnv;
+let secret: string;
+let database: Database;
 let listener: ChildProcess | undefined;
+/** What the listener printed. */
+let printed = "";
+/** The delivery of a fulfilment whose cancellation was refused. */
+let uncancelled: { orderId: string; deliveryId: string } | undefined;
 
 before(async () => {
   await writeReadmeFiles();
   const state = await mkdtemp(join(tmpdir(), "medusa-"));
   const own = { WAYBILL_STATE_DIRECTORY: state, WAYBILL_API_KEY: variable("TEST_KEY") };
   cliEnv = { ...process.env, ...own, WAYBILL_BASE_URL: BASE_URL };
-  const printed = await promisify(execFile)(process.execPath, [CLI, "listen", "--print-secret"], {
+  const { stdout } = await promisify(execFile)(process.execPath, [CLI, "listen", "--print-secret"], {
     env: cliEnv,
   });
+  secret = stdout.trim();
+  const databaseUrl = await createDatabase();
+  database = openDatabase(databaseUrl);
   shop = new Shop(await freePort(), {
     ...own,
     WAYBILL_BASE_URL: await proxy.start(),
-    WAYBILL_WEBHOOK_SECRET: printed.stdout.trim(),
-    DATABASE_URL: await createDatabase(),
+    WAYBILL_WEBHOOK_SECRET: secret,
+    DATABASE_URL: databaseUrl,
   });
   await shop.migrate();
   await shop.start();
@@ -55,6 +75,7 @@ after(async () => {
   listener?.kill();
   proxy.close();
   await shop?.stop();
+  await database?.end();
 });
 
 test("an order with an unusable address is refused; corrected, it is fulfilled", TIMEOUT, async () => {
@@ -125,6 +146,82 @@ test("a fulfilment whose answer was cut off is one delivery after the retry", TI
   ok(await fulfil(orderId, lineId, 1));
   assert.match((await fulfil(orderId, lineId, 1)).body.message, /Fewer items are left/);
   assert.deepEqual(await referencesOf(orderId), [`${orderId}-1`, `${orderId}-2`]);
+});
+
+test("an address that is corrected after an attempt is not ignored", TIMEOUT, async () => {
+  const { orderId, lineId } = await buy(shop, catalogue, 1);
+  const links = "NEW.attempt = OLD.attempt AND NEW.attempted_at_ms > 0";
+  assert.equal((await withRefusedUpdates(links, () => fulfil(orderId, lineId, 1))).status, 500);
+  const corrected = { ...ADDRESS, address_1: "7 Residency Road" };
+  ok(await shop.admin("POST", `/orders/${orderId}`, { shipping_address: corrected }));
+  const [first] = await deliveriesOf(orderId);
+  const refused = await fulfil(orderId, lineId, 1);
+  assert.equal(refused.status, 400);
+  assert.match(refused.body.message, /of an earlier attempt has other data.*Or cancel that delivery/);
+  assert.ok(refused.body.message.includes(first?.trackingCode));
+  await testOrders.cancel(first?.id ?? "");
+  assert.match((await fulfil(orderId, lineId, 1)).body.message, /has ended/);
+  ok(await fulfil(orderId, lineId, 1));
+  const streets = (await deliveriesOf(orderId)).map(({ status, delivery }) => [
+    status,
+    delivery.addressLine1,
+  ]);
+  assert.deepEqual(streets, [
+    ["cancelled", "12th Main Road"],
+    ["created", "7 Residency Road"],
+  ]);
+});
+
+test("an address that is corrected after a request was lost is used", TIMEOUT, async () => {
+  const { orderId, lineId } = await buy(shop, catalogue, 1);
+  proxy.blocked = /\/orders$/;
+  assert.equal((await fulfil(orderId, lineId, 1)).status, 500);
+  proxy.blocked = undefined;
+  const corrected = { ...ADDRESS, address_1: "7 Residency Road" };
+  ok(await shop.admin("POST", `/orders/${orderId}`, { shipping_address: corrected }));
+  ok(await fulfil(orderId, lineId, 1));
+  const streets = (await deliveriesOf(orderId)).map(({ delivery }) => delivery.addressLine1);
+  assert.deepEqual(streets, ["7 Residency Road"]);
+});
+
+test("after a restored backup, another parcel's delivery is not used", TIMEOUT, async () => {
+  const { orderId, lineId } = await buy(shop, catalogue, 3);
+  ok(await fulfil(orderId, lineId, 2));
+  await database.query("DELETE FROM waybill_fulfillments WHERE order_id = $1", [orderId]);
+  await database.query("DELETE FROM waybill_sync WHERE local_order_id = $1", [`${orderId}-1`]);
+  for (const _ of ["first", "again"]) {
+    assert.match((await fulfil(orderId, lineId, 1)).body.message, /of an earlier attempt has other data/);
+  }
+  const [other] = await deliveriesOf(orderId);
+  await testOrders.simulate(other?.id ?? "", "auto");
+  await eventually(async () => (await deliveriesOf(orderId))[0]?.status === "delivered", "its delivery");
+  assert.match((await fulfil(orderId, lineId, 1)).body.message, /has ended/);
+  ok(await fulfil(orderId, lineId, 1));
+  const [, own] = await deliveriesOf(orderId);
+  assert.deepEqual([own?.orderReference, own?.package.totalItems], [`${orderId}-2`, 1]);
+});
+
+test("a fulfilment that Medusa links late keeps its delivery", TIMEOUT, async () => {
+  const { orderId, lineId } = await buy(shop, catalogue, 1);
+  const text = "SELECT attempt FROM waybill_fulfillments WHERE order_id = $1";
+  const attempts = async () => (await database.query(text, [orderId])).rows[0].attempt;
+  const [late, second] = await whileLocked("order_fulfillment", async (waiting) => {
+    const first = fulfil(orderId, lineId, 1);
+    await eventually(async () => (await waiting()) > 0, "the wait for the link");
+    await setTime("attempted_at_ms", orderId, 0);
+    const other = fulfil(orderId, lineId, 1);
+    await eventually(async () => (await attempts()) === 2, "the second attempt");
+    return [first, other] as const;
+  });
+  ok(await late);
+  assert.notEqual((await second).status, 200);
+  const held = (await fulfillmentsOf(orderId)).find(({ canceled_at: at }) => !at);
+  assert.deepEqual(
+    (await deliveriesOf(orderId)).map(({ id, status }) => [id, status]),
+    [[held.data.deliveryId, "created"]],
+  );
+  ok(await shop.admin("POST", `/orders/${orderId}/fulfillments/${held.id}/cancel`, {}));
+  assert.equal((await deliveriesOf(orderId))[0]?.status, "cancelled");
 });
 
 test("a delivery that was cancelled before the retry is not used again", TIMEOUT, async () => {
@@ -201,6 +298,16 @@ test("cash on delivery collects the order's total, for the whole order", TIMEOUT
   assert.deepEqual([order?.payment.paymentType, order?.payment.codAmountPaise], ["cod", 104800]);
 });
 
+test("cash on delivery collects what is still to be paid", TIMEOUT, async () => {
+  const { orderId, lineId } = await buy(shop, catalogue, 2, "cod");
+  const fields = "fields=id,*payment_collections.payments";
+  const { order } = ok(await shop.admin("GET", `/orders/${orderId}?${fields}`));
+  const [payment] = order.payment_collections[0].payments;
+  ok(await shop.admin("POST", `/payments/${payment.id}/capture`, { amount: 500.5 }));
+  ok(await fulfil(orderId, lineId, 2));
+  assert.equal((await deliveriesOf(orderId))[0]?.payment.codAmountPaise, 54750);
+});
+
 test("a parcel that the driver has cannot be cancelled", TIMEOUT, async () => {
   const { orderId, lineId } = await buy(shop, catalogue, 1);
   ok(await fulfil(orderId, lineId, 1));
@@ -213,6 +320,7 @@ test("a parcel that the driver has cannot be cancelled", TIMEOUT, async () => {
   assert.equal(refused.status, 400);
   assert.match(refused.body.message, /The delivery cannot be cancelled: /);
   assert.equal((await fulfillmentsOf(orderId))[0].canceled_at, null);
+  uncancelled = { orderId, deliveryId: order?.id ?? "" };
 });
 
 test("events: shipped, delivered, cancelled by the service, failed", TIMEOUT, async () => {
@@ -220,12 +328,20 @@ test("events: shipped, delivered, cancelled by the service, failed", TIMEOUT, as
     env: cliEnv,
     stdio: ["ignore", "pipe", "inherit"],
   });
-  let printed = "";
   listener.stdout?.on("data", (chunk) => {
     printed += chunk;
   });
   await eventually(() => printed.includes("Ready"), "the first poll");
 
+  assert.ok(uncancelled);
+  const { orderId: uncancelledId, deliveryId } = uncancelled;
+  for (const event of ["order.out_for_delivery", "order.delivered"] as const) {
+    await testOrders.simulate(deliveryId, event);
+  }
+  await eventually(
+    async () => (await fulfillmentsOf(uncancelledId)).find(({ delivered_at: at }) => at),
+    "the delivery after a refused cancellation",
+  );
   const [delivered, cancelled, failed] = await Promise.all([sell(), sell(), sell()]);
   const { orderId: contested } = await contest();
   for (const { id, status } of await deliveriesOf(contested)) {
@@ -263,12 +379,88 @@ test("events: shipped, delivered, cancelled by the service, failed", TIMEOUT, as
   assert.doesNotMatch(printed, /given up/);
 });
 
+test("a delivery that is cancelled before its fulfilment exists cancels it", TIMEOUT, async () => {
+  const { orderId, lineId } = await buy(shop, catalogue, 1);
+  proxy.onCreated = async () => {
+    const [order] = await deliveriesOf(orderId);
+    await testOrders.cancel(order?.id ?? "");
+    await eventually(() => printed.includes(`503`), "the refusal of the event");
+    return true;
+  };
+  printed = "";
+  ok(await fulfil(orderId, lineId, 1));
+  proxy.onCreated = () => true;
+  await eventually(
+    async () => (await fulfillmentsOf(orderId)).find(({ canceled_at: at }) => at),
+    "the cancellation",
+  );
+  ok(await fulfil(orderId, lineId, 1));
+  assert.deepEqual(await referencesOf(orderId), [`${orderId}-1`, `${orderId}-2`]);
+});
+
+test("an interrupted cancellation loses no event", TIMEOUT, async () => {
+  const { orderId, deliveryId } = await sell();
+  const [{ id }] = await fulfillmentsOf(orderId);
+  proxy.blocked = /\/cancel$/;
+  const ends = "OLD.cancelling_until_ms IS NOT NULL AND NEW.cancelling_until_ms IS NULL";
+  const interrupted = await withRefusedUpdates(ends, () =>
+    shop.admin("POST", `/orders/${orderId}/fulfillments/${id}/cancel`, {}),
+  );
+  proxy.blocked = undefined;
+  assert.match(interrupted.body.message, /did not answer as expected .*Cancel again/);
+  printed = "";
+  await testOrders.simulate(deliveryId, "auto");
+  await eventually(() => printed.includes(" 503"), "the refusal of the event");
+  assert.equal((await fulfillmentsOf(orderId))[0].shipped_at, null);
+  await setTime("cancelling_until_ms", orderId, 0);
+  const fulfillment = await eventually(
+    async () => (await fulfillmentsOf(orderId)).find(({ delivered_at: at }) => at),
+    "the delivery in Medusa",
+  );
+  assert.ok(fulfillment.shipped_at);
+});
+
+test("an interrupted cancellation leads to no second delivery", TIMEOUT, async () => {
+  const { orderId, lineId } = await buy(shop, catalogue, 1);
+  proxy.onCreated = () => false;
+  assert.equal((await fulfil(orderId, lineId, 1)).status, 500);
+  proxy.onCreated = () => true;
+  await setTime("cancelling_until_ms", orderId, Date.now() + 60_000);
+  assert.match((await fulfil(orderId, lineId, 1)).body.message, /is being created/);
+  await setTime("cancelling_until_ms", orderId, Date.now());
+  ok(await fulfil(orderId, lineId, 1));
+  assert.deepEqual(await referencesOf(orderId), [`${orderId}-1`]);
+});
+
 test("a webhook with a wrong signature is refused", TIMEOUT, async () => {
   const body = { id: "evt_1", event: "order.delivered", mode: "test", sequence: 1, order: null };
-  const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
-  const headers = client.webhooks.signTestEvent(JSON.stringify(body), secret);
+  const headers = client.webhooks.signTestEvent(JSON.stringify(body), OTHER_SECRET);
   assert.equal((await shop.call("POST", "/hooks/delivery", body, headers)).status, 401);
   assert.equal((await shop.call("POST", "/hooks/delivery", body)).status, 401);
+});
+
+test("webhooks that wait are few, and skipped once nobody waits for the answer", TIMEOUT, async () => {
+  const aborted = new AbortController();
+  const ids = Array.from({ length: 110 }, () => `evt_${randomUUID()}`);
+  const stored = async () =>
+    (await database.query("SELECT 1 FROM waybill_events WHERE event_id = ANY($1)", [ids])).rows.length;
+  await whileLocked("waybill_events", async (waiting) => {
+    const refusals: (string | null)[] = [];
+    const sent = ids.map(async (id) => {
+      const answer = await send(id, secret, aborted.signal).catch(() => undefined);
+      if (answer?.status === 503) refusals.push(answer.headers.get("retry-after"));
+    });
+    await eventually(() => refusals.length >= 8, "the refusals");
+    // Two are received, and a hundred wait.
+    assert.deepEqual(refusals, Array(8).fill("5"));
+    assert.equal(await waiting(), 2);
+    assert.equal((await send("evt_1", OTHER_SECRET)).status, 401);
+    aborted.abort();
+    await Promise.all(sent);
+    assert.equal((await send("evt_1", OTHER_SECRET)).status, 401);
+  });
+  assert.equal((await send(ids[0] ?? "", secret)).status, 200);
+  assert.ok((await stored()) <= 3, `${await stored()} are stored`);
 });
 
 test("a Medusa that is killed before it stores the answer gets the same delivery", TIMEOUT, async () => {
@@ -305,10 +497,22 @@ test("a balance that is too low is shown, and nothing is created", TIMEOUT, asyn
   for await (const order of live.orders.list({ orderReference: `${orderId}-1` })) assert.fail(order.id);
 });
 
+test("every unusable option is named", () => {
+  const { problemsOf } = installed("options.js");
+  const usable = { apiKey: variable("TEST_KEY"), baseUrl: BASE_URL };
+  const full = { ...usable, deliveryFeePaise: 1, weightUnit: "kg", deadlineMs: 20_000 };
+  for (const options of [usable, full]) assert.deepEqual(problemsOf(options), []);
+  const wrong = { apiKey: "sk", baseUrl: "x", deliveryFeePaise: 49.5, weightUnit: "lb", deadlineMs: 0 };
+  const names = problemsOf(wrong).map((problem: string) => problem.split(" ")[0]);
+  assert.deepEqual(names, Object.keys(wrong));
+  assert.deepEqual(problemsOf({}).length, 2);
+  assert.match(problemsOf({ apiKey: variable("LIVE_KEY"), baseUrl: "http://shop.example/v1" })[0], /https/);
+  for (const deliveryFeePaise of [0, "49", null, Number.NaN])
+    assert.match(problemsOf({ ...usable, deliveryFeePaise }).join(), /^deliveryFeePaise must be/);
+});
+
 test("messages", async () => {
-  const messages = createRequire(import.meta.url)(
-    join(SHOP, "node_modules/@waybill/medusa/dist/messages.js"),
-  );
+  const messages = installed("messages.js");
   const because = (cause: Error & { code: string }): string =>
     messages.creationFailed({ code: cause.code, message: cause.message }, cause).message;
   const locked = {
@@ -371,16 +575,66 @@ async function referencesOf(orderId: string): Promise<string[]> {
   return (await deliveriesOf(orderId)).map(({ orderReference }) => orderReference);
 }
 
+/** A file of the installed provider. */
+function installed(file: string) {
+  return createRequire(import.meta.url)(join(SHOP, "node_modules/@waybill/medusa/dist", file));
+}
+
+/** Sends an event of a kind that the provider does not know. */
+function send(id: string, signedWith: string, signal?: AbortSignal): Promise<Response> {
+  const body = JSON.stringify({ id, event: "order.other", mode: "test", sequence: null, order: null });
+  const headers = client.webhooks.signTestEvent(body, signedWith);
+  return fetch(`${shop.origin}/hooks/delivery`, { method: "POST", headers, body, signal: signal ?? null });
+}
+
+/** Medusa cannot write to a table meanwhile. */
+async function whileLocked<Result>(
+  table: string,
+  work: (waiting: () => Promise<number>) => Promise<Result>,
+): Promise<Result> {
+  const connection = await database.connect();
+  await connection.query("BEGIN");
+  await connection.query(`LOCK TABLE ${table} IN SHARE MODE`);
+  const text = "SELECT 1 FROM pg_locks WHERE relation = $1::regclass AND NOT granted";
+  try {
+    return await work(async () => (await database.query(text, [table])).rows.length);
+  } finally {
+    await connection.query("COMMIT");
+    connection.release();
+  }
+}
+
+/** The database refuses some updates of the provider, as if it ended before them. */
+async function withRefusedUpdates<Result>(when: string, work: () => Promise<Result>): Promise<Result> {
+  await database.query(`CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE 'refused by the test'; END $$`);
+  await database.query(`CREATE TRIGGER refused BEFORE UPDATE ON waybill_fulfillments
+    FOR EACH ROW WHEN (${when}) EXECUTE FUNCTION refuse()`);
+  try {
+    return await work();
+  } finally {
+    await database.query("DROP TRIGGER refused ON waybill_fulfillments");
+  }
+}
+
+/** Of the order's first delivery. */
+async function setTime(
+  column: "attempted_at_ms" | "cancelling_until_ms",
+  orderId: string,
+  ms: number,
+): Promise<void> {
+  const text = `UPDATE waybill_fulfillments SET ${column} = $1 WHERE order_id = $2 AND number = 1`;
+  await database.query(text, [ms, orderId]);
+}
+
 function messageOf({ status, body }: Answer): string {
   return `${status} ${body?.message ?? ""}`;
 }
 
 async function createDatabase(): Promise<string> {
   const { postgres } = JSON.parse(await readFile(variable("WAYBILL_TEST_SERVERS"), "utf8"));
-  const pg = createRequire(join(SHOP, "package.json"))("pg");
   const server = `postgres://waybill_admin:${postgres.password}@127.0.0.1:${postgres.port}`;
-  const admin = new pg.Client(`${server}/postgres`);
-  await admin.connect();
+  const admin = openDatabase(`${server}/postgres`);
   const name = `medusa_${randomUUID().replaceAll("-", "")}`;
   await admin.query(`CREATE DATABASE ${name}`);
   await admin.end();

@@ -87,6 +87,8 @@ test("an order becomes a delivery", () => {
 test("options and cash on delivery", () => {
   const { payment } = body({}, "cod", ITEMS, { deliveryFeePaise: 100 });
   assert.deepEqual(payment, { paymentType: "cod", deliveryFeePaise: 100, codAmountPaise: 224801 });
+  const cash = (paid: unknown) => body({ paid }, "cod").payment.codAmountPaise;
+  assert.deepEqual([cash("0"), cash("248.00500"), cash(2248.005), cash("3000")], [224801, 200000, 0, 0]);
   assert.equal(body({}, "delivery", ITEMS, { weightUnit: "kg" }).package?.weightKg, 500.4);
   assert.equal(problems({ shipping_methods: [] }, "delivery", ITEMS, { deliveryFeePaise: 1 }).length, 0);
 });
@@ -164,6 +166,7 @@ const REFUSED: [string, RegExp, ...Parameters<typeof body>][] = [
     [{ line_item_id: "li_1", quantity: 1 }, ...ITEMS.slice(1)],
   ],
   ["no total", /total/, { total: Number.NaN }, "cod"],
+  ["unusable payments", /payments/, { paid: "-5" }, "cod"],
 ];
 
 for (const [name, reason, changes, ...others] of REFUSED) {

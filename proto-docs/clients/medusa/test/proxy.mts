@@ -7,6 +7,8 @@ export class LossyProxy {
   readonly #target: string;
   /** Called when the service has answered a request that creates an order. Returns whether Medusa gets the answer. */
   onCreated: () => boolean | Promise<boolean> = () => true;
+  /** The service does not get requests to such addresses. */
+  blocked: RegExp | undefined;
   /** The Idempotency-Key and body of each request that creates an order. */
   created: { key: string; body: string }[] = [];
 
@@ -36,6 +38,7 @@ export class LossyProxy {
   async #forward(incoming: IncomingMessage) {
     const body = await bytesOf(incoming);
     const { method, headers, url = "/" } = incoming;
+    if (this.blocked?.test(url)) return undefined;
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       request(new URL(url, this.#target), { method, headers }, resolve).on("error", reject).end(body);
     });

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Tests the packed provider in a real Medusa: real.sh <folder with Medusa in its node_modules>. `make test-medusa` calls it
-# with a stack's addresses and keys in the environment.
+# Tests the packed provider in a real Medusa: real.sh <folder with Medusa in its node_modules> [<options of node --test>].
+# `make test-medusa` calls it with a stack's addresses and keys in the environment.
 set -eu
 shop=$(realpath "$1")
+shift
 cd "$(dirname "$0")/.."
 tools=$(realpath ../typescript/node_modules)
 rm -rf "$shop/packed" "$shop/provider" "$shop/readme" "$shop/src" "$shop/medusa.log" "$shop/node_modules/@waybill" dist
@@ -21,4 +22,4 @@ strict="--strict --exactOptionalPropertyTypes --noUncheckedIndexedAccess --noImp
 (cd "$shop" && "$tools/.bin/tsc" $strict --noEmit provider/*.ts)
 "$tools/.bin/tsc" -p tsconfig.json
 export SHOP="$shop" TSC="$tools/.bin/tsc" TSC_OPTIONS="$strict"
-exec node --test --test-reporter=spec dist/test/test/medusa.test.mjs
+exec node --test --test-reporter=spec "$@" dist/test/test/medusa.test.mjs

@@ -3,6 +3,7 @@ import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -53,6 +54,17 @@ export async function freePort(): Promise<number> {
   server.close();
   await once(server, "close");
   return typeof address === "object" && address ? address.port : 0;
+}
+
+export interface Database {
+  query(text: string, params?: unknown[]): Promise<{ rows: Json[] }>;
+  connect(): Promise<Database & { release(): void }>;
+  end(): Promise<void>;
+}
+
+export function openDatabase(url: string): Database {
+  const { Pool } = createRequire(join(SHOP, "package.json"))("pg");
+  return new Pool({ connectionString: url });
 }
 
 export class Shop {

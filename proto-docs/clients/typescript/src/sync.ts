@@ -29,6 +29,11 @@ export interface SyncOptions {
   website: string;
   /** Longer than the client's deadline by at least a second. */
   leaseMs?: number;
+  /**
+   * Whether a delivery that has the key or the reference is this order's if its body differs. True by default: the body
+   * may differ after the sync record was lost. With false the call fails, and its `cause` has the delivery as `order`.
+   */
+  recoverOtherBody?: boolean;
 }
 
 export class Sync {
@@ -36,8 +41,10 @@ export class Sync {
   readonly #store: SyncStore;
   readonly #website: string;
   readonly #leaseMs: number;
+  readonly #recoverOtherBody: boolean;
 
-  constructor({ client, store, website, leaseMs = client.deadlineMs + LEASE_MARGIN_MS }: SyncOptions) {
+  constructor(options: SyncOptions) {
+    const { client, store, website, leaseMs = client.deadlineMs + LEASE_MARGIN_MS } = options;
     if (!Number.isSafeInteger(leaseMs) || leaseMs < client.deadlineMs + 1_000) {
       throw new TypeError(
         "leaseMs must be whole, and longer than the client's deadline by at least a second",
@@ -47,6 +54,7 @@ export class Sync {
     this.#store = store;
     this.#website = website;
     this.#leaseMs = leaseMs;
+    this.#recoverOtherBody = options.recoverOtherBody ?? true;
     checkIdempotencyKey(this.#keyOf("1"));
   }
 
@@ -74,7 +82,7 @@ export class Sync {
       delivery = deliveryOf(order);
       [recovered, hasBody] = [order.replayed, true];
     } catch (error) {
-      const found = existingOrder(error, claim.body);
+      const found = this.#recoverOtherBody ? existingOrder(error, claim.body) : undefined;
       if (!found) return this.#fail(localOrderId, claim.attempt, error);
       delivery = deliveryOf(found);
     }

@@ -8,6 +8,9 @@ export interface MedusaRequest {
 }
 
 export interface MedusaResponse {
+  /** The connection is closed. */
+  destroyed: boolean;
   status(code: number): MedusaResponse;
+  set(header: string, value: string): MedusaResponse;
   json(body: unknown): unknown;
 }

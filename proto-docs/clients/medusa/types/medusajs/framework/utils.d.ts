@@ -31,5 +31,9 @@ export declare class MedusaError extends Error {
 }
 
 export declare const Modules: { FULFILLMENT: "fulfillment" };
-export declare const ContainerRegistrationKeys: { PG_CONNECTION: "__pg_connection__"; QUERY: "query" };
+export declare const ContainerRegistrationKeys: {
+  LOGGER: "logger";
+  PG_CONNECTION: "__pg_connection__";
+  QUERY: "query";
+};
 export declare function ModuleProvider(module: string, definition: { services: unknown[] }): unknown;
