@@ -24,6 +24,16 @@ impl Waybill {
         Ok(Self::of(Transport::new(api_key, base_url, options)?))
     }
 
+    /// With `WAYBILL_API_KEY` and `WAYBILL_BASE_URL` of the environment.
+    ///
+    /// # Errors
+    /// When a variable is missing or wrong.
+    #[expect(clippy::disallowed_methods, reason = "integrators have no other place for their settings")]
+    pub fn from_env(options: ClientOptions) -> Result<Self> {
+        let read = |name| std::env::var(name).unwrap_or_default();
+        Self::new(&read("WAYBILL_API_KEY"), &read("WAYBILL_BASE_URL"), options)
+    }
+
     /// The same client with another key, for instance after a rotation. It shares the connections.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::redact::{redact, safe_text};
+use crate::redact::{redact_all, safe_text};
 use crate::{ExistingOrder, FieldError, Warning, retry};
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -18,8 +18,12 @@ pub enum Error {
     #[error(transparent)]
     Api(Box<ApiError>),
     /// The outcome is unknown. Repeat the call with the same key and body.
-    #[error(transparent)]
-    NoAnswer(#[from] NoAnswer),
+    #[error("{reason}{}.", in_brackets(.call))]
+    NoAnswer {
+        reason: NoAnswer,
+        /// The method and the URL without its query, and the status if there was one.
+        call: String,
+    },
     /// An argument is wrong, so nothing was sent.
     #[error("{0}")]
     Argument(&'static str),
@@ -29,7 +33,7 @@ impl Error {
     pub fn code(&self) -> &str {
         match self {
             Self::Api(error) => &error.code,
-            Self::NoAnswer(error) => error.code(),
+            Self::NoAnswer { reason, .. } => reason.code(),
             Self::Argument(_) => "invalid_argument",
         }
     }
@@ -52,14 +56,24 @@ impl Error {
     }
 }
 
-/// Why there is no usable answer. The texts leave out addresses.
+impl From<NoAnswer> for Error {
+    fn from(reason: NoAnswer) -> Self {
+        Self::NoAnswer { reason, call: String::new() }
+    }
+}
+
+fn in_brackets(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!(" ({text})") }
+}
+
+/// Why there is no usable answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoAnswer {
-    #[error("The service did not answer in time.")]
+    #[error("The service did not answer in time")]
     Timeout,
-    #[error("The service is unreachable, or closed the connection.")]
+    #[error("The service is unreachable, or closed the connection")]
     Unreachable,
-    #[error("The service's answer cannot be read.")]
+    #[error("The service's answer cannot be read")]
     UnusableAnswer,
 }
 
@@ -139,20 +153,24 @@ impl ApiError {
 
     /// Another program than the service may have answered, with any body and fields of any type.
     pub(crate) fn read(
+        call: &str,
         status: u16,
         body: &[u8],
         request_id: Option<&str>,
         retry_after: Option<Duration>,
     ) -> Self {
-        // A key that is echoed in any field is redacted.
-        let body = redact(&String::from_utf8_lossy(body));
-        let body: Map<String, Value> = serde_json::from_str(&body).unwrap_or_default();
+        let mut body: Map<String, Value> = serde_json::from_slice(body).unwrap_or_default();
+        // The order's values are stored and compared, so they stay as they are.
+        let order = of_type(body.get("order")).filter(ExistingOrder::is_complete);
+        // A key that is echoed is redacted.
+        body.values_mut().for_each(redact_all);
         let text = |name: &str| body.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         let whole = |name: &str| body.get(name).and_then(Value::as_i64);
         let code = text("code").map_or_else(|| format!("http_{status}"), safe_text);
         Self {
             status,
-            message: text("message").map_or_else(|| format!("The service answered {status}."), safe_text),
+            message: text("message")
+                .map_or_else(|| format!("The service answered {status}{}.", in_brackets(call)), safe_text),
             code,
             request_id: text("requestId").or(request_id).map(safe_text),
             retry_after,
@@ -163,7 +181,7 @@ impl ApiError {
             shortfall_paise: whole("shortfallPaise"),
             balance_paise: whole("balancePaise"),
             required_paise: whole("requiredPaise"),
-            order: of_type(body.get("order")).filter(ExistingOrder::is_complete),
+            order,
         }
     }
 }
@@ -235,20 +253,27 @@ mod tests {
     #[test]
     fn answers_of_other_programs_are_errors_whatever_the_fields_are() {
         let body = br#"{"message":{"a":1},"code":"order_reference_exists","errors":"x","order":{"id":1}}"#;
-        let conflict = ApiError::read(409, body, Some("req_1"), None);
+        let conflict = ApiError::read("GET /x", 409, body, Some("req_1"), None);
         assert_eq!((conflict.kind(), conflict.order), (ApiErrorKind::Conflict, None));
-        assert_eq!(conflict.message, "The service answered 409.");
-        let failed = ApiError::read(502, b"<html>", None, None);
+        assert_eq!(conflict.message, "The service answered 409 (GET /x).");
+        let failed = ApiError::read("GET /x", 502, b"<html>", None, None);
         assert_eq!((failed.code.as_str(), failed.kind()), ("http_502", ApiErrorKind::Server));
-        let echoed = ApiError::read(401, br#"{"message":"The key sk_live_abc is wrong"}"#, None, None);
+        let echoed =
+            ApiError::read("GET /x", 401, br#"{"message":"The key sk_live_abc is wrong"}"#, None, None);
         assert_eq!(echoed.message, "The key sk_live_… is wrong");
         let body = br#"{"code":"sk_live_abc","missing":["sk_live_abc"],"errors":[{"field":"sk_live_abc","message":"x"},{}]}"#;
-        let echoed = ApiError::read(403, body, Some("sk_live_abc"), None);
+        let echoed = ApiError::read("GET /x", 403, body, Some("sk_live_abc"), None);
         assert_eq!(
             (echoed.errors.len(), echoed.missing.as_slice()),
             (1, ["sk_live_…".to_owned()].as_slice())
         );
         assert!(!format!("{echoed:?}").contains("sk_live_abc"), "{echoed:?}");
-        assert_eq!(ApiError::read(302, b"", None, None).kind(), ApiErrorKind::Unexpected);
+        // Also behind an escape; values that are compared stay as they are.
+        let body = br#"{"message":"key:\nsk_live_abc\u0064","order":{"id":"ord_1","orderReference":"desk-sk_test_17",
+            "trackingCode":"c","trackingUrl":"u","status":"created"}}"#;
+        let conflict = ApiError::read("GET /x", 409, body, None, None);
+        assert_eq!(conflict.message, "key: sk_live_…");
+        assert_eq!(conflict.order.unwrap().order_reference, "desk-sk_test_17");
+        assert_eq!(ApiError::read("GET /x", 302, b"", None, None).kind(), ApiErrorKind::Unexpected);
     }
 }

@@ -88,7 +88,7 @@ impl Events {
         let events: Vec<WebhookEvent> =
             bodies.iter().filter_map(|body| serde_json::from_str(body).ok()).collect();
         if events.len() != data.len() {
-            return Err(NoAnswer::UnusableAnswer.into());
+            return Err(self.transport.no_answer(NoAnswer::UnusableAnswer, &call, None));
         }
         let prefix = answer.headers.get("webhook-header-prefix").and_then(|value| value.to_str().ok());
         let header_prefix = prefix.unwrap_or(PREFIX).to_owned();
@@ -235,7 +235,7 @@ impl<C: CursorStore> Follow<C> {
                 Err(error) if !error.is_transient() => return Err(error),
                 Err(error) => error,
             };
-            let is_unusable = error == NoAnswer::UnusableAnswer.into();
+            let is_unusable = matches!(error, Error::NoAnswer { reason: NoAnswer::UnusableAnswer, .. });
             unusable = if is_unusable { unusable + 1 } else { 0 };
             if unusable == UNUSABLE_MAX {
                 return Err(error);

@@ -172,16 +172,17 @@ impl<D: Database> Receiver<D> {
         Ok(inserted.len() == 1)
     }
 
-    /// Events without an order wait for no others.
+    /// Events without an order, or of a later form, wait for no others.
     async fn is_next(
         &self,
         transaction: &mut D::Transaction,
         event: &WebhookEvent,
     ) -> Result<bool, D::Error> {
-        let (Some(order), Some(sequence)) = (&event.order, event.sequence) else {
+        let order_id = event.order.as_ref().map(|order| order.id.as_str()).filter(|id| !id.is_empty());
+        let (Some(order_id), Some(sequence)) = (order_id, event.sequence) else {
             return Ok(true);
         };
-        let parameters = [order.id.as_str(), &sequence.to_string()];
+        let parameters = [order_id, &sequence.to_string()];
         Ok(self.database.rows(transaction, IS_NEXT, &parameters).await?.len() == 1)
     }
 }

@@ -13,7 +13,7 @@ const PASSING_CONFLICTS: [&str; 2] = ["order_in_progress", "idempotency_in_progr
 /// Whether the same request can succeed later.
 pub(crate) fn is_transient(error: &Error) -> bool {
     match error {
-        Error::NoAnswer(_) => true,
+        Error::NoAnswer { .. } => true,
         Error::Api(error) => match error.status {
             408 | 429 | 500.. => true,
             409 => PASSING_CONFLICTS.contains(&error.code.as_str()),
@@ -69,13 +69,13 @@ mod tests {
             assert_eq!(is_transient(&api(status, code)), repeated, "{status} {code}");
             assert_eq!(had_no_effect(&api(status, code)), status == 429, "{status}");
         }
-        assert!(is_transient(&Error::NoAnswer(NoAnswer::Timeout)));
+        assert!(is_transient(&NoAnswer::Timeout.into()));
         assert!(!is_transient(&Error::Argument("wrong")));
     }
 
     #[test]
     fn pauses_grow_and_respect_retry_after() {
-        let error = Error::NoAnswer(NoAnswer::Unreachable);
+        let error = NoAnswer::Unreachable.into();
         let pauses: Vec<u128> =
             [1, 2, 5, 6, 100].map(|attempts| pause(attempts, &error, 0.5).as_millis()).into();
         assert_eq!(pauses, [500, 1_000, 8_000, 8_000, 8_000]);

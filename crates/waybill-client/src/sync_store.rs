@@ -25,7 +25,7 @@ pub struct SyncRecord {
     pub status: SyncStatus,
     /// What an earlier attempt may have sent; the next one has to repeat it. Deleted once the delivery is known.
     pub body: Option<String>,
-    /// Of the body that was sent last.
+    /// Of the body that was sent last; empty if the delivery has another body, which is unknown.
     pub body_sha256: String,
     pub lease_until_ms: i64,
     pub delivery: Option<Delivery>,
@@ -53,11 +53,12 @@ pub trait SyncStore: Send + Sync {
         lease_until_ms: i64,
     ) -> impl Future<Output = Result<Option<Claim>, Self::Error>> + Send;
 
-    /// Any attempt's success counts, even after its lease has ended.
+    /// Any attempt's success counts, even after its lease has ended. `has_body`: the delivery has the claim's body.
     fn created(
         &self,
         local_order_id: &str,
         delivery: &Delivery,
+        has_body: bool,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send;
 
     /// Only of the latest attempt; false if another one has taken over. `keep_body`: the order may exist.
@@ -90,8 +91,9 @@ WHERE waybill_sync.status = 'failed'
 RETURNING CAST(attempt AS TEXT), body";
 const CREATED: &str = "
 UPDATE waybill_sync SET status = 'created', body = NULL, error_code = NULL, error_message = NULL,
-  order_id = $1, tracking_code = $2, tracking_url = $3, delivery_status = $4
-WHERE mode = $5 AND local_order_id = $6 AND status <> 'created' RETURNING local_order_id";
+  order_id = $1, tracking_code = $2, tracking_url = $3, delivery_status = $4,
+  body_sha256 = CASE WHEN $5 = 'keep' THEN body_sha256 ELSE '' END
+WHERE mode = $6 AND local_order_id = $7 AND status <> 'created' RETURNING local_order_id";
 const FAILED: &str = "
 UPDATE waybill_sync SET status = 'failed', error_code = $1, error_message = $2,
   body = CASE WHEN $3 = 'keep' THEN body END
@@ -132,10 +134,16 @@ impl<D: Database> SyncStore for SqlSyncStore<D> {
         claimed.into_iter().next().map(claim_of).transpose().map_err(Into::into)
     }
 
-    async fn created(&self, local_order_id: &str, delivery: &Delivery) -> Result<(), D::Error> {
+    async fn created(
+        &self,
+        local_order_id: &str,
+        delivery: &Delivery,
+        has_body: bool,
+    ) -> Result<(), D::Error> {
         let Delivery { id, tracking_code, tracking_url, status } = delivery;
+        let sha256 = if has_body { "keep" } else { "drop" };
         let parameters =
-            [id.as_str(), tracking_code, tracking_url, status, self.mode.as_str(), local_order_id];
+            [id.as_str(), tracking_code, tracking_url, status, sha256, self.mode.as_str(), local_order_id];
         rows(&self.database, CREATED, &parameters).await?;
         Ok(())
     }

@@ -32,7 +32,9 @@ impl Mode {
         if (8..=200).contains(&rest.len()) && rest.bytes().all(is_of_key) {
             return Ok(mode);
         }
-        Err(Error::Argument("api_key must be an API key, sk_test_… or sk_live_…, without white space"))
+        Err(Error::Argument(
+            "api_key (or WAYBILL_API_KEY) must be an API key, sk_test_… or sk_live_…, without white space",
+        ))
     }
 
     pub fn as_str(self) -> &'static str {

@@ -3,14 +3,16 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{Write, stdout};
+use std::process::Command;
 
 use serde::Serialize;
 use serde_json::{Value, json};
 use waybill_client::webhooks::{Secrets, VerifyOptions, construct_event, sign_test_event};
 use waybill_client::{
-    Address, Customer, Driver, Error, EventOrder, ExistingOrder, FieldError, Item, NewCustomer, NewDelivery,
-    NewOrder, NewPackage, NewPayment, Notes, Order, OrderCreated, Package, Payment, Pickup, SimulatedOrder,
-    Warning, WebhookError, WebhookEvent,
+    Address, ClientOptions, Customer, Driver, Error, EventOrder, ExistingOrder, FieldError, Item,
+    NewCustomer, NewDelivery, NewOrder, NewPackage, NewPayment, Notes, Order, OrderCreated, Package, Payment,
+    Pickup, SimulatedOrder, Warning, Waybill, WebhookError, WebhookEvent,
 };
 
 const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
@@ -70,6 +72,45 @@ fn wrong_secrets_are_errors_of_the_caller() {
     }
     assert!(Secrets::new([""; 0]).is_err() && Secrets::new([SECRET; 9]).is_err());
     assert!(!format!("{:?}", Secrets::new([SECRET]).unwrap()).contains("AAEC"));
+}
+
+#[test]
+fn a_live_key_is_sent_over_plain_http_to_this_machine_only() {
+    let urls: Value = serde_json::from_str(&document("clients/vectors/live-urls.json")).unwrap();
+    for (verdict, is_allowed) in [("allowed", true), ("refused", false)] {
+        for url in urls[verdict].as_array().unwrap().iter().map(|url| url.as_str().unwrap()) {
+            let live = Waybill::new("sk_live_waybill_1234", url, ClientOptions::default());
+            assert_eq!(live.is_ok(), is_allowed, "{url}");
+            let test = Waybill::new("sk_test_waybill_1234", url, ClientOptions::default()).unwrap();
+            assert_eq!(test.with_key("sk_live_waybill_1234").is_ok(), is_allowed, "{url}");
+        }
+    }
+}
+
+/// A process of its own reads its environment.
+#[test]
+fn the_key_and_the_url_come_from_the_environment() {
+    let run = |key: &str, base_url: &str| {
+        let child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "the_client_of_the_environment", "--ignored", "--nocapture"])
+            .env("WAYBILL_API_KEY", key)
+            .env("WAYBILL_BASE_URL", base_url)
+            .output();
+        String::from_utf8(child.unwrap().stdout).unwrap()
+    };
+    let (key, base_url) = ("sk_live_waybill_1234", "https://api.example/v1");
+    assert!(run(key, base_url).contains("mode: live"));
+    assert!(run("", base_url).contains("api_key (or WAYBILL_API_KEY)"));
+    assert!(run(key, "").contains("base_url (or WAYBILL_BASE_URL)"));
+}
+
+#[test]
+#[ignore = "the test above runs it"]
+fn the_client_of_the_environment() {
+    match Waybill::from_env(ClientOptions::default()) {
+        Ok(waybill) => writeln!(stdout(), "mode: {}", waybill.mode()).unwrap(),
+        Err(error) => writeln!(stdout(), "{error}").unwrap(),
+    }
 }
 
 #[test]

@@ -70,7 +70,7 @@ async fn retries_end_at_the_deadline(shop: &TestShop, proxy: &FaultyProxy) -> an
     proxy.fail([Fault::Hang; 9]);
     let begun = Instant::now();
     let outcome = create(&waybill, "deadline").await;
-    assert_eq!(outcome.err(), Some(Error::NoAnswer(NoAnswer::Timeout)));
+    assert!(matches!(outcome, Err(Error::NoAnswer { reason: NoAnswer::Timeout, .. })), "{outcome:?}");
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
     assert!(proxy.seen().len() >= 2);
     Ok(())
@@ -102,7 +102,8 @@ async fn a_simulated_move_is_never_sent_twice(shop: &TestShop, proxy: &FaultyPro
     let order = create(&waybill, "moved").await?.order;
     proxy.fail([Fault::CutAfter]);
     let outcome = waybill.orders.simulate(&order.id, "driver.assigned").await;
-    assert_eq!(outcome.err(), Some(Error::NoAnswer(NoAnswer::Unreachable)));
+    let is_cut = matches!(outcome, Err(Error::NoAnswer { reason: NoAnswer::Unreachable, .. }));
+    assert!(is_cut, "{outcome:?}");
     assert_eq!(proxy.seen().len(), 1);
     assert_eq!(waybill.orders.get(&order.id).await?.status, "driver_assigned");
     proxy.fail([Fault::Status(429)]);
@@ -122,9 +123,14 @@ async fn answers_of_other_programs_are_none_of_the_service(
     proxy.say(r#"{"message":{"a":1},"code":"order_reference_exists","errors":"x","order":{"id":1}}"#);
     proxy.fail([200, 502, 409, 302].map(Fault::Status));
     let unusable = waybill.orders.get(order).await;
-    assert_eq!(unusable.err(), Some(Error::NoAnswer(NoAnswer::UnusableAnswer)));
+    let call = format!("GET {}/integration/orders/{order}", proxy.base_url);
+    let message = format!("The service's answer cannot be read ({call}, status 200).");
+    assert_eq!(unusable.map_err(|error| error.message()), Err(message));
     let failed = refused(waybill.orders.get(order).await);
-    assert_eq!((failed.kind(), failed.message.as_str()), (ApiErrorKind::Server, "The service answered 502."));
+    assert_eq!(
+        (failed.kind(), failed.message),
+        (ApiErrorKind::Server, format!("The service answered 502 ({call})."))
+    );
     assert_eq!(refused(waybill.orders.get(order).await).kind(), ApiErrorKind::Conflict);
     assert_eq!(refused(waybill.orders.get(order).await).kind(), ApiErrorKind::Unexpected);
     Ok(())

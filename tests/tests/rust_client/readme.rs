@@ -40,6 +40,7 @@ fn to_waybill(order_id: &str) -> NewOrder {
 }
 
 async fn create(api_key: &str, base_url: &str, order_id: &str) -> Result<String, Error> {
+    // Or `from_env`, which reads `WAYBILL_API_KEY` and `WAYBILL_BASE_URL`.
     let waybill = Waybill::new(api_key, base_url, ClientOptions::default())?;
     match waybill.orders.create(to_waybill(order_id), &format!("my-shop-{order_id}")).await {
         Ok(created) => Ok(created.order.tracking_url),

@@ -209,10 +209,13 @@ async fn the_record_decides_what_an_attempt_does() -> anyhow::Result<()> {
     let exists = test.orders.create(new_order("exists", FEE), "another-key").await?.order;
     let outcome = ensure("exists", FEE).await?;
     assert_eq!(outcome, SyncOutcome::Recovered(exists.into()));
+    // The other key may have sent another body.
+    assert!(sync.has_changed("exists", new_order("exists", FEE)).await?);
 
     // A key whose order is known is recovered after the record was lost, unless it is another order.
     let known = test.orders.create(new_order("edited", FEE), "shop-edited").await?.order;
     assert_eq!(ensure("edited", 5_000).await?, SyncOutcome::Recovered(known.into()));
+    assert!(sync.has_changed("edited", new_order("edited", 5_000)).await?);
     test.orders.create(new_order("another", FEE), "shop-foreign").await?;
     let SyncOutcome::Failed { error, .. } = ensure("foreign", FEE).await? else {
         panic!("another order's key")

@@ -9,6 +9,7 @@ import time
 import traceback
 import unittest
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
 from unittest import mock
 
 from waybill import (
@@ -24,6 +25,7 @@ from waybill import (
     ServerError,
     Waybill,
 )
+from waybill._secret import redact
 from waybill.aio import AsyncWaybill
 
 from .support import (
@@ -39,6 +41,7 @@ from .support import (
     orders_and_debits,
 )
 
+VECTORS = Path(__file__).resolve().parents[2] / "vectors"
 NO_PAUSES = Environment(sleep=lambda _: None, jitter=lambda: 0.0)
 
 
@@ -208,14 +211,31 @@ class Keys(unittest.TestCase):
         self.assertTrue(all("%22sk_test_…" in url and TEST_KEY[12:] not in url for url in urls), urls)
 
     def test_a_live_key_is_sent_over_plain_http_to_this_machine_only(self) -> None:
-        allowed = ["https://api.example", "http://127.0.0.1:8080", "http://127.9.9.9", "http://[::1]:8080"]
-        for origin in [*allowed, "http://localhost", "http://api.localhost"]:
-            client(LIVE_KEY, f"{origin}/v1")
-        others = ["http://api.example", "http://127.0.0.1.example", "http://notlocalhost", "http://10.0.0.1"]
-        for origin in [*others, "http://[::2]"]:
-            client(TEST_KEY, f"{origin}/v1")
-            with self.assertRaisesRegex(ValueError, "https"):
-                client(LIVE_KEY, f"{origin}/v1")
+        urls = json.loads((VECTORS / "live-urls.json").read_text(encoding="utf-8"))
+        for url in urls["allowed"]:
+            with self.subTest(url):
+                client(LIVE_KEY, url)
+        for url in [*urls["refused"], "http://127.0.0.1 .example/v1"]:
+            with self.subTest(url):
+                client(TEST_KEY, url)
+                with self.assertRaisesRegex(ValueError, "https"):
+                    client(LIVE_KEY, url)
+
+    def test_values_of_an_order_that_look_like_keys_stay_as_they_are(self) -> None:
+        order = {"id": "ord_1", "trackingCode": "c", "trackingUrl": "u", "status": "created"}
+        order["orderReference"] = "desk-sk_test_17"
+        body = json.dumps({"code": "order_reference_exists", "message": "?", "order": order})
+        # Behind an escape, and with one inside, the key is still found.
+        message = f"key:\\n{TEST_KEY[:-1]}\\u00{ord(TEST_KEY[-1]):x}"
+        with faulty_proxy() as proxy:
+            proxy.faults, proxy.said = [409], body.replace("?", message).encode()
+            with self.assertRaises(OrderExistsError) as caught:
+                client(TEST_KEY, proxy.base_url).orders.create(new_order("1"), idempotency_key="1")
+        self.assertEqual(caught.exception.message, "key: sk_test_…")
+        self.assertEqual(caught.exception.order["orderReference"], "desk-sk_test_17")
+        text = "risk_live_1 desk_test_17 (sk_live_1)"
+        self.assertEqual(redact(text), "risk_live_1 desk_test_17 (sk_live_…)")
+        self.assertEqual(redact(f"n{LIVE_KEY}"), "nsk_live_…")
 
     def test_times_are_positive_and_at_most_a_day(self) -> None:
         for seconds in (0.0, -1.0, float("nan"), float("inf"), 86_400.1):

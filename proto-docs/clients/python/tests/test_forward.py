@@ -16,7 +16,17 @@ from waybill.cli.forward import Attempt, Forwarder
 from waybill.schema import WebhookEvent
 from waybill.webhooks import SigningSecret
 
-from .support import LIVE_KEY, TEST_KEY, TestCase, eventually, new_order, new_reference, variable
+from .support import (
+    BASE_URL,
+    LIVE_KEY,
+    TEST_KEY,
+    TestCase,
+    client,
+    eventually,
+    faulty_proxy,
+    new_order,
+    new_reference,
+)
 from .test_webhooks import VECTORS
 
 
@@ -120,11 +130,13 @@ class Program(TestCase):
     def setUp(self) -> None:
         self.folder = self.enter(TemporaryDirectory())
 
-    def run_it(self, *arguments: str, key: str = TEST_KEY, given: str = "") -> subprocess.CompletedProcess[str]:
+    def run_it(
+        self, *arguments: str, key: str = TEST_KEY, given: str = "", base_url: str = BASE_URL
+    ) -> subprocess.CompletedProcess[str]:
         environment = {
             **os.environ,
             "WAYBILL_API_KEY": key,
-            "WAYBILL_BASE_URL": variable("ORDER_API") + "/v1",
+            "WAYBILL_BASE_URL": base_url,
             "WAYBILL_STATE_DIRECTORY": self.folder + "/state",
         }
         command = [sys.executable, "-m", "waybill", *arguments]
@@ -143,12 +155,43 @@ class Program(TestCase):
     def test_exit_codes(self) -> None:
         url = ["--forward-to", "http://127.0.0.1:9/"]
         self.assertEqual(self.run_it("listen", *url, key=LIVE_KEY).returncode, 3)
-        self.assertEqual(self.run_it("dance").returncode, 2)
+        for words in (["dance"], ["events", "list", "more"], ["orders", "get", "ord_1", "ord_2"], ["verify", "more"]):
+            self.assertEqual(self.run_it(*words).returncode, 2, words)
         self.assertEqual(self.run_it("listen", "--dance").returncode, 2)
         self.assertEqual(self.run_it("listen", *url, key="sk_test_waybill_wrong").returncode, 3)
         self.assertEqual(self.run_it("listen", *url, key="wrong").returncode, 3)
         self.assertEqual(self.run_it("listen", "--forward-to", "example").returncode, 2)
         self.assertEqual(self.run_it("orders", "get", "ord_01ARZ3NDEKTSV4RRFFQ69G5FAV").returncode, 1)
+
+    def test_a_base_url_at_which_no_api_answers_ends_the_first_call_at_once(self) -> None:
+        # With repetitions it takes 40 s, longer than `run_it` waits.
+        listen = ["listen", "--forward-to", "http://127.0.0.1:9/"]
+        create = ["orders", "create", "--idempotency-key", "1"]
+        with faulty_proxy() as proxy:
+            proxy.said = b"<html>"
+            for status in (200, 301, 404):
+                for words in (listen, ["events", "list"], create):
+                    proxy.faults = [status]
+                    run = self.run_it(*words, given="{}", base_url=proxy.base_url)
+                    self.assertEqual(run.returncode, 4, run.stderr)
+                    self.assertIn(f" {proxy.base_url}/integration/", run.stderr)
+                    self.assertRegex(run.stderr, rf"\b{status}\b[^?]* Check WAYBILL_BASE_URL\.\n$")
+        run = self.run_it(*listen, base_url="http://nowhere.invalid/v1")
+        self.assertEqual(run.returncode, 4, run.stderr)
+        self.assertIn("http://nowhere.invalid/v1", run.stderr)
+
+    def test_a_reader_that_has_enough_ends_the_list_quietly(self) -> None:
+        reference = new_reference()
+        client(TEST_KEY).orders.create(new_order(reference), idempotency_key=reference)
+        eventually(lambda: client(TEST_KEY).events.page(limit=1).data, "an event")
+        environment = {**os.environ, "WAYBILL_API_KEY": TEST_KEY, "WAYBILL_BASE_URL": BASE_URL}
+        command = [sys.executable, "-m", "waybill", "events", "list"]
+        with subprocess.Popen(
+            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as program:
+            if program.stdout:
+                program.stdout.close()
+            self.assertEqual((program.stderr and program.stderr.read(), program.wait(30)), ("", 0))
 
     def test_the_help_is_that_of_all_clients(self) -> None:
         shared = (VECTORS / "help.txt").read_text(encoding="utf-8")
@@ -169,7 +212,10 @@ class Program(TestCase):
         body = '{"id":"evt_1","event":"order.created","mode":"test"}'
         secret = self.run_it("listen", "--print-secret").stdout.strip()
         headers = [f"--header={name}: {value}" for name, value in sign_test_event(body, secret).items()]
-        self.assertEqual(self.run_it("verify", *headers, given=body).returncode, 0)
+        matched = self.run_it("verify", *headers, given=body)
+        self.assertEqual(
+            (matched.returncode, matched.stdout), (0, "valid: the signature of order.created evt_1 matches\n")
+        )
         forged = self.run_it("verify", *headers, given=body + " ")
         self.assertEqual(forged.returncode, 1)
         self.assertIn("invalid (mismatch): ", forged.stderr)

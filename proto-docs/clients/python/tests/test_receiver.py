@@ -73,6 +73,19 @@ class Receiving(TestCase):
                 self.assertEqual((shop.applied(), shop.stale), (["evt_1", "evt_3", "evt_4"], ["evt_2"]))
                 self.assertEqual(shop.receiver.forget(2**53), 4)
 
+    def test_events_of_a_later_form_wait_for_no_others(self) -> None:
+        orders = [{"id": 7}, "ord_7", {"id": ""}, {"id": None}, {}, ["ord_7"]]
+        sequences = ["1", 1.5, True, 2**70]
+        later = [{"order": order, "sequence": 1} for order in orders]
+        later += [{"order": {"id": "ord_1"}, "sequence": sequence} for sequence in sequences]
+        for kind in KINDS:
+            with engine_with_tables(kind) as engine:
+                shop = Shop(engine)
+                for at, changes in enumerate(later):
+                    with self.subTest(kind, changes=changes):
+                        body = json.dumps({"id": f"evt_{at}", "event": "order.returned", "mode": "test", **changes})
+                        self.assertEqual(shop.receive(body.encode()), "applied")
+
     def test_a_failed_event_leaves_nothing_and_comes_again(self) -> None:
         for kind in KINDS:
             with self.subTest(kind), engine_with_tables(kind) as engine:

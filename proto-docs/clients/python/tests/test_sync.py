@@ -100,9 +100,12 @@ class OneProcess(TestCase):
     def test_a_delivery_that_exists_under_another_key_is_recovered(self) -> None:
         with engine_with_tables("sqlite") as engine:
             order = client(TEST_KEY).orders.create(new_order(self.reference), idempotency_key=new_reference()).order
-            outcome = self.ensure(self.sync(engine))
+            sync = self.sync(engine)
+            outcome = self.ensure(sync)
             self.assertEqual(outcome.status, "recovered")
             self.assertEqual(outcome.delivery and outcome.delivery.id, order["id"])
+            # The other key may have sent another body.
+            self.assertTrue(sync.has_changed(self.reference, new_order(self.reference)))
 
     def test_a_key_whose_order_is_known_is_recovered_unless_it_is_another_order(self) -> None:
         with engine_with_tables("sqlite") as engine:
@@ -111,6 +114,7 @@ class OneProcess(TestCase):
             # The record was lost, and the order was edited.
             outcome = self.ensure(self.sync(engine), 5000)
             self.assertEqual((outcome.status, outcome.delivery and outcome.delivery.id), ("recovered", order["id"]))
+            self.assertTrue(self.sync(engine).has_changed(self.reference, new_order(self.reference, 5000)))
             # The keys of two websites meet: "shop" with order "a-1", and "shop-a" with order "1".
             self.reference = new_reference()
             other = f"another-{self.reference}"

@@ -18,6 +18,8 @@ export class NoAnswerError extends WaybillError {
   constructor(
     override readonly code: "timeout" | "unreachable" | "unusable_answer",
     message: string,
+    /** What the system calls it, such as `ECONNREFUSED` or `CERT_HAS_EXPIRED`. */
+    readonly kind?: string | undefined,
   ) {
     super(code, message);
   }

@@ -111,9 +111,9 @@ export class Receiver {
     return (await this.#rows(query, text, [event.id, nowMs])).length === 1;
   }
 
-  /** Events without an order wait for no others. The row's lock keeps two events of an order apart. */
+  /** Events without an order, or of a later form, wait for no others. The row's lock keeps two events of an order apart. */
   async #isNext(query: Query, { order, sequence }: WebhookEvent): Promise<boolean> {
-    if (!order || sequence === null) return true;
+    if (!order?.id || typeof order.id !== "string" || !Number.isSafeInteger(sequence)) return true;
     const text = `INSERT INTO waybill_sequences (order_id, last_sequence) VALUES ($1, $2)
                   ON CONFLICT (order_id) DO UPDATE SET last_sequence = excluded.last_sequence
                   WHERE waybill_sequences.last_sequence < excluded.last_sequence RETURNING order_id`;

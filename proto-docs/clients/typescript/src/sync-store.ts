@@ -25,7 +25,7 @@ export interface SyncRecord {
   status: "creating" | "created" | "failed";
   /** What an earlier attempt may have sent; the next one has to repeat it. Deleted once the delivery is known. */
   body: string | undefined;
-  /** Of the body that was sent last. */
+  /** Of the body that was sent last; empty if the delivery has another body, which is unknown. */
   bodySha256: string;
   leaseUntilMs: number;
   delivery: Delivery | undefined;
@@ -41,8 +41,8 @@ export interface Claim {
 export interface SyncStore {
   /** A compare-and-set: of several callers one gets the claim, until its lease ends. */
   claim(localOrderId: string, body: string, nowMs: number, leaseUntilMs: number): Promise<Claim | undefined>;
-  /** Any attempt's success counts, even after its lease has ended. */
-  created(localOrderId: string, delivery: Delivery): Promise<void>;
+  /** Any attempt's success counts, even after its lease has ended. `hasBody`: the delivery has the claim's body. */
+  created(localOrderId: string, delivery: Delivery, hasBody: boolean): Promise<void>;
   /** Only of the latest attempt; false if another one has taken over. `keepBody`: the order may exist. */
   failed(localOrderId: string, attempt: number, error: SyncError, keepBody: boolean): Promise<boolean>;
   get(localOrderId: string): Promise<SyncRecord | undefined>;
@@ -82,13 +82,14 @@ export class SqlSyncStore implements SyncStore {
     return row && { attempt: Number(row.attempt), body: String(row.body) };
   }
 
-  async created(localOrderId: string, delivery: Delivery): Promise<void> {
+  async created(localOrderId: string, delivery: Delivery, hasBody: boolean): Promise<void> {
     const { id, trackingCode, trackingUrl, status } = delivery;
     await this.#rows(
       `UPDATE waybill_sync SET status = 'created', body = NULL, error_code = NULL, error_message = NULL,
-         order_id = $1, tracking_code = $2, tracking_url = $3, delivery_status = $4
-       WHERE mode = $5 AND local_order_id = $6 AND status <> 'created' RETURNING attempt`,
-      [id, trackingCode, trackingUrl, status, this.#mode, localOrderId],
+         order_id = $1, tracking_code = $2, tracking_url = $3, delivery_status = $4,
+         body_sha256 = CASE WHEN $5 = 1 THEN body_sha256 ELSE '' END
+       WHERE mode = $6 AND local_order_id = $7 AND status <> 'created' RETURNING attempt`,
+      [id, trackingCode, trackingUrl, status, hasBody ? 1 : 0, this.#mode, localOrderId],
     );
   }
 

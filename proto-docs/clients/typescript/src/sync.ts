@@ -67,21 +67,25 @@ export class Sync {
     if (!claim) return this.#outcomeOfOther(localOrderId);
 
     let delivery: Delivery;
-    let recovered: boolean;
+    let [recovered, hasBody] = [true, false];
     try {
       const idempotencyKey = this.#keyOf(localOrderId);
       const order = await this.#client.orders.create(claim.body, { idempotencyKey });
-      [delivery, recovered] = [deliveryOf(order), order.replayed];
+      delivery = deliveryOf(order);
+      [recovered, hasBody] = [order.replayed, true];
     } catch (error) {
       const found = existingOrder(error, claim.body);
       if (!found) return this.#fail(localOrderId, claim.attempt, error);
-      [delivery, recovered] = [deliveryOf(found), true];
+      delivery = deliveryOf(found);
     }
-    await this.#store.created(localOrderId, delivery);
+    await this.#store.created(localOrderId, delivery, hasBody);
     return { status: recovered ? "recovered" : "created", delivery };
   }
 
-  /** Whether the order differs from what was sent last. Build it with the same function as for `ensure`. */
+  /**
+   * Whether the order differs from what was sent last, or may differ, because the delivery was recovered with a body
+   * that is unknown here. Build it with the same function as for `ensure`.
+   */
   async hasChanged(localOrderId: string, order: NewOrder): Promise<boolean> {
     const record = await this.#store.get(localOrderId);
     return record !== undefined && record.bodySha256 !== sha256Of(JSON.stringify(order));

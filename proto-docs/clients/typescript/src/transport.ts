@@ -1,8 +1,8 @@
 /** Sends a call, repeats it where that is safe, and turns answers into values or errors. */
-import { errorOf, hasAll, NoAnswerError, WaybillError } from "./errors.js";
-import { redact } from "./redact.js";
+import { ApiError, errorOf, hasAll, NoAnswerError, type WaybillError } from "./errors.js";
+import { redact, redactAll } from "./redact.js";
 import { ATTEMPTS_MAX, hadNoEffect, isTransient, pauseMs, readRetryAfter } from "./retry.js";
-import type { Mode } from "./types.js";
+import type { ErrorBody, Mode } from "./types.js";
 import { VERSION } from "./version.js";
 
 /** A page of 100 orders of the largest size stays below it. */
@@ -159,16 +159,21 @@ export class Transport {
       const { method, body } = call;
       // A redirect would send the order and the key to another server.
       response = await fetch(url, { method, headers, body: body ?? null, signal, redirect: "manual" });
-      return await this.#read<Body>(response, call.expects);
+      return await this.#read<Body>(response, call);
     } catch (cause) {
       call.signal?.throwIfAborted();
-      error = cause instanceof WaybillError ? cause : noAnswer(cause);
+      error = cause instanceof ApiError ? cause : noAnswer(cause, this.#nameOf(call), response?.status);
       throw error;
     } finally {
       const durationMs = Math.round(this.environment.monotonicMs() - startedAt);
       const requestId = response?.headers.get("request-id") ?? undefined;
       this.#onResponse?.({ ...shown, durationMs, status: response?.status, requestId, error });
     }
+  }
+
+  /** For messages: without the query, which may contain a customer's reference. */
+  #nameOf({ method, path }: Call): string {
+    return `${method} ${this.#baseUrl}${path}`;
   }
 
   #headers(call: Call): Record<string, string> {
@@ -182,19 +187,21 @@ export class Transport {
     return headers;
   }
 
-  async #read<Body>(response: Response, expects: readonly string[]): Promise<Answer<Body>> {
+  async #read<Body>(response: Response, call: Call): Promise<Answer<Body>> {
     const text = (await readBytes(response, ANSWER_MAX_BYTES)).toString("utf8");
     const { status, headers } = response;
     if (response.ok) {
       const body = parseObject(text);
-      if (!hasAll(body, expects)) throw unusable();
+      if (!hasAll(body, call.expects)) throw unusable();
       return { body: body as Body, text, headers };
     }
     const retryAfter = readRetryAfter(headers.get("retry-after"), this.environment.nowMs());
-    let body = {};
+    const message = `The service answered ${status} (${this.#nameOf(call)}).`;
+    let body: Partial<ErrorBody> = { message };
     try {
-      // A key that is echoed in any field is redacted.
-      body = parseObject(redact(text));
+      const answer: Partial<ErrorBody> = parseObject(text);
+      // A key that is echoed is redacted. The order's values are stored and compared, so they stay as they are.
+      body = { message, ...redactAll(answer), ...(answer.order && { order: answer.order }) };
     } catch {
       // A proxy in front of the service answered: the status says enough.
     }
@@ -230,11 +237,23 @@ export function unusable(): NoAnswerError {
 }
 
 /** Leaves out the error's own text, because it contains addresses. */
-function noAnswer(cause: unknown): NoAnswerError {
-  const timedOut = cause instanceof Error && cause.name === "TimeoutError";
-  return timedOut
-    ? new NoAnswerError("timeout", "The service did not answer in time.")
-    : new NoAnswerError("unreachable", "The service is unreachable, or closed the connection.");
+function noAnswer(cause: unknown, name: string, status: number | undefined): NoAnswerError {
+  if (cause instanceof NoAnswerError) {
+    return new NoAnswerError(cause.code, `The service's answer cannot be read (${name}, status ${status}).`);
+  }
+  if (cause instanceof Error && cause.name === "TimeoutError") {
+    return new NoAnswerError("timeout", `The service did not answer in time (${name}).`);
+  }
+  const kind = systemCodeOf(cause);
+  const details = kind ? `${name}, ${kind}` : name;
+  const message = `The service is unreachable, or closed the connection (${details}).`;
+  return new NoAnswerError("unreachable", message, kind);
+}
+
+/** Why `fetch` failed. */
+export function systemCodeOf(error: unknown): string | undefined {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : undefined;
 }
 
 function queryOf(query: Call["query"]): string {
@@ -255,7 +274,7 @@ function modeOf(apiKey: string): Mode {
 }
 
 /** As `URL` writes host names. */
-const LOOPBACK = /^(127(\.\d+){3}|\[::1\]|([^.]+\.)*localhost)$/;
+const LOOPBACK = /^(127(\.\d+){3}|\[::1\]|([^.]+\.)*localhost\.?)$/;
 
 function readBaseUrl(text: string, mode: Mode): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;

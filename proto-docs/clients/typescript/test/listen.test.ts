@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once as next } from "node:events";
-import { mkdtemp, readFile, stat } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, stat, writeFile } from "node:fs/promises";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -265,6 +265,30 @@ describe("waybill", { concurrency: true }, () => {
     receiver.stop();
   });
 
+  test("it ends with the npx that started it", async () => {
+    const directory = await stateDirectory();
+    await mkdir(join(directory, "node_modules", ".bin"), { recursive: true });
+    await writeFile(join(directory, "package.json"), "{}");
+    const program = join(directory, "node_modules", ".bin", "waybill");
+    await writeFile(program, `#!/usr/bin/env node\nimport(${JSON.stringify(PROGRAM)});\n`, { mode: 0o755 });
+    const parameters = ["--no-install", "waybill", "listen", "--forward-to", "http://127.0.0.1:9/"];
+    const env = { ...process.env, WAYBILL_BASE_URL: BASE_URL, WAYBILL_API_KEY: TEST_KEY };
+    const variables = { ...env, WAYBILL_STATE_DIRECTORY: directory };
+    const npx = spawn("npx", parameters, {
+      cwd: directory,
+      env: variables,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let output = "";
+    npx.stdout.on("data", (chunk) => {
+      output += chunk;
+    });
+    await eventually(() => output.includes("Ready: ") || undefined, "Ready", 30_000);
+    npx.kill("SIGTERM");
+    // The pipe closes when no process holds it any more.
+    await eventually(() => npx.stdout.closed || undefined, "the end of listen");
+  });
+
   test("the secret is private and stays; a refused key and wrong arguments have their own exit codes", async () => {
     const directory = await stateDirectory();
     const secrets = await Promise.all([secretOf(directory), secretOf(directory)]);
@@ -280,6 +304,9 @@ describe("waybill", { concurrency: true }, () => {
       [["listen"], {}, 2],
       [["listen", "--forward-to", "3000"], {}, 2],
       [["dance"], {}, 2],
+      [["events", "list", "more"], {}, 2],
+      [["orders", "get", "ord_1", "ord_2"], {}, 2],
+      [["verify", "more"], {}, 2],
       [listen, { WAYBILL_API_KEY: "wrong" }, 3],
       [["listen", "--dance"], {}, 2],
     ];
@@ -289,6 +316,36 @@ describe("waybill", { concurrency: true }, () => {
       assert.ok(!program.output.includes("Ready"));
       assert.ok(![wrongKey, LIVE_KEY].some((key) => program.output.includes(key.slice(12))));
     }
+  });
+
+  test("a base URL at which no API answers ends the first call at once", async (context) => {
+    let status = 200;
+    const server = createServer((_, response) => {
+      response.writeHead(status, { "content-type": "text/html", location: "/login" }).end("<html>");
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    context.after(() => server.close());
+    const ofServer = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+    const directory = await stateDirectory();
+    const run = async (WAYBILL_BASE_URL: string, ...parameters: string[]) => {
+      const program = new Program(directory, parameters, { WAYBILL_BASE_URL });
+      const startedAt = performance.now();
+      const code = await program.exitCode("{}");
+      assert.equal(code, 4, program.output);
+      assert.ok(program.output.endsWith("Check WAYBILL_BASE_URL.\n"), program.output);
+      // With repetitions it takes 40 s.
+      assert.ok(performance.now() - startedAt < 20_000);
+      return program.output;
+    };
+    const listen = ["listen", "--forward-to", "http://127.0.0.1:9/"];
+    for (status of [200, 301, 404]) {
+      for (const parameters of [listen, ["events", "list"], ["orders", "create", "--idempotency-key", "1"]]) {
+        const output = await run(ofServer, ...parameters);
+        assert.ok(output.includes(` ${ofServer}/integration/`) && output.includes(String(status)), output);
+        assert.ok(!output.includes("?"), output);
+      }
+    }
+    assert.match(await run("http://nowhere.invalid/v1", ...listen), /http:\/\/nowhere\.invalid\/v1/);
   });
 
   test("the help is that of all clients", async () => {
@@ -322,10 +379,17 @@ describe("waybill", { concurrency: true }, () => {
       return events.find((line) => JSON.parse(line).order.id === id);
     }, "the event in the feed");
 
+    const head = new Program(directory, ["events", "list", "--since", since]);
+    head.child.stdout?.destroy();
+    assert.deepEqual([await head.exitCode(), head.output], [0, ""]);
+
     const headers = webhooks.signTestEvent(event, await secretOf(directory));
     const parameters = Object.entries(headers).flatMap(([name, value]) => ["--header", `${name}: ${value}`]);
     const valid = await run(["verify", ...parameters], event);
-    assert.deepEqual([valid.code, valid.output.startsWith("valid: driver.assigned evt_")], [0, true]);
+    assert.deepEqual(
+      [valid.code, valid.output.startsWith("valid: the signature of driver.assigned evt_")],
+      [0, true],
+    );
     const invalid = await run(["verify", ...parameters], `${event}\n`);
     assert.deepEqual([invalid.code, invalid.output.startsWith("invalid (mismatch)")], [1, true]);
   });

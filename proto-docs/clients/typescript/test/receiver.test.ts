@@ -104,6 +104,19 @@ for (const dialect of ["postgres", "sqlite"] satisfies Dialect[]) {
       };
       assert.equal(await receive(lowBalance), "applied");
       assert.equal(await receive(eventOf("ord_f", 1, { event: "parcel.teleported" })), "applied");
+      const later = [
+        { order: { id: 7 } },
+        { order: "ord_7" },
+        { order: { id: "" } },
+        { order: {} },
+        { sequence: "1" },
+        { sequence: 1.5 },
+        { sequence: 2 ** 60 },
+      ];
+      for (const [at, changes] of later.entries()) {
+        const event = { ...eventOf("ord_g", 1, changes), id: `evt_later_${at}` };
+        assert.equal(await receive(event), "applied", JSON.stringify(changes));
+      }
     });
 
     test("old ids are forgotten on request", async () => {

@@ -76,6 +76,7 @@ for (const dialect of ["postgres", "sqlite"] satisfies Dialect[]) {
       assert.ok(failed.status === "failed" && failed.error.code === "timeout");
       const recovered = await sync.ensure(id, () => assert.fail("the stored body must be sent"));
       assert.equal(recovered.status, "recovered");
+      assert.equal(await sync.hasChanged(id, newOrder(id)), false);
       assert.equal((await ordersAndDebits(live, id)).debits, 1);
     });
 
@@ -125,8 +126,11 @@ for (const dialect of ["postgres", "sqlite"] satisfies Dialect[]) {
     test("an order that another key created is recovered; test and live orders do not meet", async () => {
       const id = newReference();
       const first = await live.orders.create(newOrder(id), { idempotencyKey: `by-hand-${id}` });
-      const outcome = await syncWith(live).ensure(id, () => newOrder(id));
+      const sync = syncWith(live);
+      const outcome = await sync.ensure(id, () => newOrder(id));
       assert.ok(outcome.status === "recovered" && outcome.delivery.id === first.id);
+      // The other key may have sent another body.
+      assert.equal(await sync.hasChanged(id, newOrder(id)), true);
       assert.equal((await syncWith(client(TEST_KEY)).ensure(id, () => newOrder(id))).status, "created");
     });
 
@@ -137,6 +141,7 @@ for (const dialect of ["postgres", "sqlite"] satisfies Dialect[]) {
       const outcome = await syncWith(live).ensure(id, () => edited);
       assert.ok(outcome.status === "recovered" && outcome.delivery.id === first.id, JSON.stringify(outcome));
       assert.equal((await ordersAndDebits(live, id)).debits, 1);
+      assert.equal(await syncWith(live).hasChanged(id, edited), true);
       // The keys of two websites meet: "shop" with order "a-1", and "shop-a" with order "1".
       const other = newReference();
       await live.orders.create(newOrder(`another-${other}`), { idempotencyKey: `shop-${other}` });

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import os
 import platform
 import random
 import re
+import socket
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +16,7 @@ from typing import Any, Callable, Literal, Optional, Union
 from urllib.parse import urlencode, urlsplit
 
 from ._retry import ATTEMPTS_MAX, had_no_effect, is_transient, pause, read_retry_after
-from ._secret import Secret, redact
+from ._secret import Secret, redact, redact_all
 from ._version import __version__
 from .errors import NoAnswerError, WaybillError, error_of, has_all
 
@@ -155,6 +157,8 @@ class Attempts:
         given = {name: value for name, value in call.query.items() if value is not None}
         self.url = settings.base_url + call.path + (f"?{urlencode(given)}" if given else "")
         self.body = None if call.body is None else call.body.encode()
+        # For messages: without the query, which may contain a customer's reference.
+        self._name = f"{call.method} {settings.base_url}{call.path}"
 
     def headers(self) -> dict[str, Union[str, Secret]]:
         headers: dict[str, Union[str, Secret]] = {
@@ -183,6 +187,9 @@ class Attempts:
         """Ends an attempt: the answer or what is wrong with it."""
         reply = outcome if isinstance(outcome, Reply) else None
         read = self._read(reply) if reply else outcome
+        if isinstance(read, NoAnswerError):
+            call = f"{self._name}, status {reply.status}" if reply else self._name
+            read = NoAnswerError(read.code, read.kind, call)
         if self._settings.on_response:
             duration_s = self._settings.environment.monotonic() - self._started_at
             self._settings.on_response(
@@ -214,11 +221,13 @@ class Attempts:
             body = _parsed(reply.body)
             usable = has_all(body, self._call.expects)
             return Answer(body, reply.body, reply.headers) if usable else NoAnswerError("unusable_answer")
-        # A key that is echoed in any field is redacted.
-        body = _parsed(redact(reply.body.decode("utf-8", "replace")))
+        body = _parsed(reply.body)
         retry_after = read_retry_after(reply.headers.get("retry-after"), self._settings.environment.now())
         # Without a readable body a proxy in front of the service answered: the status says enough.
         known = body if isinstance(body, dict) else {}
+        # A key that is echoed is redacted. The order's values are stored and compared, so they stay as they are.
+        message = f"The service answered {reply.status} ({self._name})."
+        known = {"message": message, **redact_all(known), "order": known.get("order")}
         return error_of(reply.status, known, reply.headers.get("request-id"), retry_after)
 
 
@@ -229,7 +238,18 @@ def _parsed(text: Union[str, bytes]) -> Any:
         return None
 
 
-_LOOPBACK = re.compile(r"127(\.\d+){3}|::1|([^.]+\.)*localhost")
+def _is_loopback(host: str) -> bool:
+    """Short forms such as `127.1` count as in browsers, and a dot may end the name."""
+    if re.fullmatch(r"([^.]+\.)*localhost\.?", host):
+        return True
+    try:
+        if ":" in host:
+            return ipaddress.IPv6Address(host) == ipaddress.IPv6Address("::1")
+        # inet_aton ignores what follows a space.
+        is_number = re.fullmatch(r"[0-9a-fx.]+", host)
+        return bool(is_number) and ipaddress.IPv4Address(socket.inet_aton(host.removesuffix("."))).is_loopback
+    except (OSError, ValueError):
+        return False
 
 
 def _base_url(text: str, mode: Mode) -> str:
@@ -240,7 +260,7 @@ def _base_url(text: str, mode: Mode) -> str:
         plain = None
     if not plain or url.scheme not in {"http", "https"} or not re.search(r"/v1/?$", url.path):
         raise ValueError("base_url (or WAYBILL_BASE_URL) must be an http or https URL that ends with /v1")
-    if mode == "live" and url.scheme == "http" and not _LOOPBACK.fullmatch(url.hostname or ""):
+    if mode == "live" and url.scheme == "http" and not _is_loopback(url.hostname or ""):
         raise ValueError(
             "base_url (or WAYBILL_BASE_URL) must be https for a Live key: http shows the key to the network"
         )

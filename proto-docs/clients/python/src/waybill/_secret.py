@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
-# Also behind a letter or a digit, as in `%22sk_live_…`, and percent-encoded.
-_SECRET = re.compile(r"(sk_(?:test|live)_|whsec_)[A-Za-z0-9_+/=%-]+")
+# Behind a letter, only what is as long as a key: `desk_test_17` is none. Also percent-encoded, as in `%22sk_live_…`.
+_SECRET = re.compile(
+    r"(?:(?<![A-Za-z])|(?=[A-Za-z0-9_+/=%-]{32}))(sk_(?:test|live)_|whsec_)[A-Za-z0-9_+/=%-]+",
+)
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 _MESSAGE_MAX_CHARS = 500
 
@@ -13,6 +16,15 @@ _MESSAGE_MAX_CHARS = 500
 def redact(text: str) -> str:
     """Replaces API keys and signing secrets, as `sk_test_…`."""
     return _SECRET.sub(r"\1…", text)
+
+
+def redact_all(value: Any) -> Any:
+    """The same JSON value without secrets in its texts."""
+    if isinstance(value, dict):
+        return {name: redact_all(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [redact_all(part) for part in value]
+    return redact(value) if isinstance(value, str) else value
 
 
 def safe_text(text: str) -> str:

@@ -25,16 +25,18 @@ class WaybillError(Exception):
 class NoAnswerError(WaybillError):
     """No usable answer: the outcome is unknown. Repeat the call with the same key and body."""
 
-    def __init__(self, code: NoAnswerCode, kind: str = "") -> None:
+    def __init__(self, code: NoAnswerCode, kind: str = "", call: str = "") -> None:
         """`kind` names what failed, such as `SSLCertVerificationError`; texts of errors contain addresses."""
-        super().__init__(code, _NO_ANSWER[code] + (f" ({kind})" if kind else ""))
+        details = ", ".join(detail for detail in (call, kind) if detail)
+        super().__init__(code, _NO_ANSWER[code] + (f" ({details})." if details else "."))
+        self.code: NoAnswerCode = code
         self.kind = kind
 
 
 _NO_ANSWER: Mapping[NoAnswerCode, str] = {
-    "timeout": "The service did not answer in time.",
-    "unreachable": "The service is unreachable, or closed the connection.",
-    "unusable_answer": "The service's answer cannot be read.",
+    "timeout": "The service did not answer in time",
+    "unreachable": "The service is unreachable, or closed the connection",
+    "unusable_answer": "The service's answer cannot be read",
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Callable, Generic, Literal, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Generic, Literal, Optional, Union
 
 from ._call import Environment, Mode
 from ._calls import WAIT_MAX_S
@@ -108,9 +108,8 @@ class Receiver(Generic[Connection]):
             return "stale"
 
     def _is_next(self, event: WebhookEvent, connection: Connection) -> bool:
-        order, sequence = event.get("order"), event.get("sequence")
-        # Events without an order wait for no others.
-        return not order or sequence is None or bool(self._database.rows(connection, _IS_NEXT, (order["id"], sequence)))
+        place = _place_of(event)
+        return place is None or bool(self._database.rows(connection, _IS_NEXT, place))
 
     def follow(
         self,
@@ -140,6 +139,15 @@ class Receiver(Generic[Connection]):
         """Forgets the ids of events received before a time. Keep 30 days: the service sends none again after that."""
         with self._database.transaction() as connection:
             return len(self._database.rows(connection, _FORGET, (before_ms,)))
+
+
+def _place_of(event: Mapping[str, Any]) -> Optional[tuple[str, int]]:
+    """The order's id and the sequence. Events without an order, or of a later form, wait for no others."""
+    order, sequence = event.get("order"), event.get("sequence")
+    order_id = order.get("id") if isinstance(order, dict) else None
+    if isinstance(order_id, str) and order_id and type(sequence) is int and abs(sequence) < 2**53:
+        return order_id, sequence
+    return None
 
 
 class _Cursors(Generic[Connection]):

@@ -61,17 +61,20 @@ class Sync:
         return self._create(local_order_id, claim) if claim else self._outcome_of_other(local_order_id)
 
     def has_changed(self, local_order_id: str, order: NewOrder) -> bool:
-        """Whether the order differs from what was sent last. Build it with the same function as for `ensure`."""
+        """Whether the order differs from what was sent last. Build it with the same function as for `ensure`.
+
+        True also if the delivery was recovered with a body that is unknown here.
+        """
         record = self._store.get(local_order_id)
         return record is not None and record.body_sha256 != sha256_of(_calls.body_of(order))
 
     def _create(self, local_order_id: str, claim: Claim) -> SyncOutcome:
         try:
             created = self._client.orders.create(claim.body, idempotency_key=self._key(local_order_id))
-            order, recovered = created.order, created.replayed
+            order, recovered, has_body = created.order, created.replayed, True
             delivery = Delivery(order["id"], order["trackingCode"], order["trackingUrl"], order["status"])
         except WaybillError as error:
-            found, recovered = _existing_order(error, claim.body), True
+            found, recovered, has_body = _existing_order(error, claim.body), True, False
             if not found:
                 return self._fail(local_order_id, claim.attempt, error)
             delivery = Delivery(found["id"], found["trackingCode"], found["trackingUrl"], found["status"])
@@ -81,7 +84,7 @@ class Sync:
                 local_order_id, claim.attempt, SyncError("internal", "The call failed in this process."), True
             )
             raise
-        self._store.created(local_order_id, delivery)
+        self._store.created(local_order_id, delivery, has_body)
         return SyncOutcome("recovered" if recovered else "created", delivery)
 
     def _fail(self, local_order_id: str, attempt: int, cause: WaybillError) -> SyncOutcome:

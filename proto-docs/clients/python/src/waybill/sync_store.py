@@ -43,7 +43,7 @@ class SyncRecord:
     status: Literal["creating", "created", "failed"]
     #: What an earlier attempt may have sent; the next one has to repeat it. Deleted once the delivery is known.
     body: Optional[str]
-    #: Of the body that was sent last.
+    #: Of the body that was sent last; empty if the delivery has another body, which is unknown.
     body_sha256: str
     lease_until_ms: int
     delivery: Optional[Delivery]
@@ -54,8 +54,8 @@ class SyncStore(Protocol):
     def claim(self, local_order_id: str, body: str, now_ms: int, lease_until_ms: int) -> Optional[Claim]:
         """A compare-and-set: of several callers one gets the claim, until its lease ends."""
 
-    def created(self, local_order_id: str, delivery: Delivery) -> None:
-        """Any attempt's success counts, even after its lease has ended."""
+    def created(self, local_order_id: str, delivery: Delivery, has_body: bool) -> None:
+        """Any attempt's success counts, even after its lease. `has_body`: the delivery has the claim's body."""
 
     def failed(self, local_order_id: str, attempt: int, error: SyncError, keep_body: bool) -> bool:
         """Only of the latest attempt; false if another one has taken over. `keep_body`: the order may exist."""
@@ -78,7 +78,8 @@ RETURNING attempt, body
 
 _CREATED = """
 UPDATE waybill_sync SET status = 'created', body = NULL, error_code = NULL, error_message = NULL,
-  order_id = %s, tracking_code = %s, tracking_url = %s, delivery_status = %s
+  order_id = %s, tracking_code = %s, tracking_url = %s, delivery_status = %s,
+  body_sha256 = CASE WHEN %s = 1 THEN body_sha256 ELSE '' END
 WHERE mode = %s AND local_order_id = %s AND status <> 'created' RETURNING attempt
 """
 
@@ -106,9 +107,9 @@ class SqlSyncStore(Generic[Connection]):
         row = self._first(_CLAIM, self._mode, local_order_id, body, sha256_of(body), now_ms, lease_until_ms)
         return Claim(row[0], row[1]) if row else None
 
-    def created(self, local_order_id: str, delivery: Delivery) -> None:
+    def created(self, local_order_id: str, delivery: Delivery, has_body: bool) -> None:
         details = (delivery.id, delivery.tracking_code, delivery.tracking_url, delivery.status)
-        self._first(_CREATED, *details, self._mode, local_order_id)
+        self._first(_CREATED, *details, int(has_body), self._mode, local_order_id)
 
     def failed(self, local_order_id: str, attempt: int, error: SyncError, keep_body: bool) -> bool:
         changes = (error.code, error.message, int(keep_body))

@@ -59,7 +59,7 @@ export async function verify({ headers, body, headerPrefix, tolerance }: VerifyA
   const options = { headerPrefix, toleranceSeconds: Number(tolerance) };
   try {
     const event = constructEvent(await readInput(body), given, secret, options);
-    print(`valid: ${event.event} ${event.id}`);
+    print(`valid: the signature of ${event.event} ${event.id} matches`);
     return EXIT.ok;
   } catch (error) {
     if (!(error instanceof WebhookError)) throw error;

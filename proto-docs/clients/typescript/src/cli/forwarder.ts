@@ -1,7 +1,7 @@
 /** Sends events to the receiver as the service would: in order for each order, signed, with the retries of test mode. */
 import { WaybillError } from "../errors.js";
 import { safeText } from "../redact.js";
-import { readBytes } from "../transport.js";
+import { readBytes, systemCodeOf } from "../transport.js";
 import type { WebhookEvent } from "../types.js";
 import { signTestEvent } from "../webhooks.js";
 
@@ -125,8 +125,6 @@ function noAnswer(error: unknown): Answer {
   const failed = (failure: string) => ({ status: null, failure });
   if (error instanceof WaybillError) return failed("the answer is too large");
   if (error instanceof Error && error.name === "TimeoutError") return failed("no complete answer in 10 s");
-  const cause = error instanceof Error ? error.cause : undefined;
-  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-  const unreachable = typeof code === "string" && UNREACHABLE.has(code);
+  const unreachable = UNREACHABLE.has(systemCodeOf(error) ?? "");
   return { ...failed(unreachable ? "nothing listens there" : "the connection was closed"), unreachable };
 }

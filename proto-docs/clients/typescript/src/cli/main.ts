@@ -17,14 +17,14 @@ const HELP = `waybill ${VERSION}: test orders, events and webhooks on your machi
   orders create             create an order --idempotency-key KEY [--file FILE]
   orders get ID             print an order
   orders simulate ID EVENT  move a test order; auto moves it to its end
-  verify                    check a recorded webhook --header 'Name: value' … [--body FILE]
+  verify                    check a webhook's signature --header 'Name: value' … [--body FILE]
       --header-prefix NAME  how the operator's headers begin; Service by default
       --tolerance SECONDS   how old the signature may be; 300 by default
 
 Without FILE the order and the body come from the standard input.
 Environment: WAYBILL_BASE_URL (ends with /v1), WAYBILL_API_KEY, and for verify WAYBILL_WEBHOOK_SECRET (otherwise the
 secret of listen). listen keeps its secret and its place in WAYBILL_STATE_DIRECTORY.
-Exit codes: 0 done, 1 failed, 2 wrong arguments, 3 the key was refused.`;
+Exit codes: 0 done, 1 failed, 2 wrong arguments, 3 the key was refused, 4 no API answers at WAYBILL_BASE_URL.`;
 
 const OPTIONS = {
   "forward-to": { type: "string" },
@@ -42,6 +42,17 @@ const OPTIONS = {
   version: { type: "boolean", default: false },
 } as const;
 
+/** The number of words of each command. */
+const WORDS: Record<string, number> = {
+  listen: 1,
+  "events list": 2,
+  "events follow": 2,
+  "orders create": 2,
+  "orders get": 3,
+  "orders simulate": 4,
+  verify: 1,
+};
+
 async function run(signal: AbortSignal): Promise<number> {
   const { values, positionals } = parse();
   if (values.version) print(VERSION);
@@ -53,7 +64,10 @@ async function run(signal: AbortSignal): Promise<number> {
   const kinds = values.events?.split(",").map((kind) => kind.trim());
   const types = kinds?.filter((kind) => kind !== "");
   const filters = { types, since: values.since };
-  switch ([command, command === "orders" || command === "events" ? action : undefined].join(" ").trim()) {
+  const name = [command, command === "orders" || command === "events" ? action : undefined].join(" ").trim();
+  const extra = positionals[WORDS[name] ?? positionals.length];
+  if (extra !== undefined) throw new UsageError(`${name} does not take ${JSON.stringify(extra)}.`);
+  switch (name) {
     case "listen": {
       const { since, json, "forward-to": forwardTo, "print-secret": printSecret } = values;
       await listen({ forwardTo, events: types, since, printSecret, json }, signal);
@@ -94,8 +108,18 @@ function parse() {
   }
 }
 
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  // The reader of the pipe, such as `head`, has enough.
+  if (error.code === "EPIPE") process.exit(EXIT.ok);
+  throw error;
+});
 const stop = new AbortController();
 for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort());
+if (process.env.npm_command) {
+  // npx passes SIGTERM to its shell alone, so the shell's end is the sign to stop.
+  const { ppid } = process;
+  setInterval(() => process.ppid === ppid || stop.abort(), 500).unref();
+}
 process.exitCode = await run(stop.signal).catch((error) => {
   if (stop.signal.aborted) return EXIT.ok;
   return explain(error);

@@ -1,17 +1,21 @@
 /** What the commands read and print, and the codes they end with. */
 import { readFile } from "node:fs/promises";
 import { Waybill } from "../client.js";
-import { ApiError, WaybillError } from "../errors.js";
+import { ApiError, NoAnswerError, WaybillError } from "../errors.js";
+import type { ExchangeResult } from "../transport.js";
 
 const INPUT_MAX_BYTES = 1024 * 1024;
 
-export const EXIT = { ok: 0, failed: 1, usage: 2, keyRefused: 3 } as const;
+export const EXIT = { ok: 0, failed: 1, usage: 2, keyRefused: 3, wrongUrl: 4 } as const;
 
 /** A wrong command line. */
 export class UsageError extends Error {}
 
 /** The key is no key, or of the wrong mode. */
 export class KeyError extends Error {}
+
+/** Another program than the API answers at the base URL, or none. */
+export class UrlError extends Error {}
 
 /** What went wrong on this machine. */
 export class LocalError extends Error {}
@@ -31,7 +35,7 @@ export function printError(line: string): void {
 /** Explains an error and returns the exit code. */
 export function explain(error: unknown): number {
   if (!(error instanceof Error)) throw error;
-  const isOurs = [WaybillError, UsageError, KeyError, LocalError, TypeError].some(
+  const isOurs = [WaybillError, UsageError, KeyError, UrlError, LocalError, TypeError].some(
     (kind) => error instanceof kind,
   );
   // The system's errors explain themselves; any other one is a defect.
@@ -39,6 +43,7 @@ export function explain(error: unknown): number {
   if (!(error instanceof ApiError)) {
     printError(error.message);
     if (error instanceof KeyError) return EXIT.keyRefused;
+    if (error instanceof UrlError) return EXIT.wrongUrl;
     return error instanceof UsageError || error instanceof TypeError ? EXIT.usage : EXIT.failed;
   }
   printError(`${error.message} (${error.code}, request ${error.requestId ?? "unknown"})`);
@@ -54,7 +59,24 @@ export function waybill(): Waybill {
   if (key && !/^sk_(test|live)_/.test(key)) {
     throw new KeyError("WAYBILL_API_KEY must be an API key, sk_test_… or sk_live_….");
   }
-  return new Waybill({ appInfo: "command-line" });
+  let hasAnswered = false;
+  const onResponse = ({ error, status }: ExchangeResult) => {
+    // Later it is an outage, such as a captive portal or a network without names.
+    if (!hasAnswered && error && isOfAnotherUrl(error)) {
+      throw new UrlError(`${error.message} Check WAYBILL_BASE_URL.`);
+    }
+    hasAnswered ||= status !== undefined;
+  };
+  return new Waybill({ appInfo: "command-line", onResponse });
+}
+
+/** Waiting does not help: the host has no address, or what answers is not the API. */
+function isOfAnotherUrl(error: WaybillError): boolean {
+  if (error instanceof NoAnswerError) {
+    return error.code === "unusable_answer" || ["ENOTFOUND", "EAI_AGAIN"].includes(error.kind ?? "");
+  }
+  if (!(error instanceof ApiError) || error.code !== `http_${error.status}`) return false;
+  return error.status < 400 || error.status === 404 || error.status === 405;
 }
 
 /** A file, or the standard input. */

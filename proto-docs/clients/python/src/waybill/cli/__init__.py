@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
+import sys
 from collections.abc import Sequence
 from typing import Any, Callable, NoReturn, Optional
 
@@ -11,7 +13,7 @@ from .._version import __version__
 from ..errors import WaybillError
 from . import commands
 from .listen import listen
-from .output import OK, KeyRefusedError, UsageError, explain, say
+from .output import OK, KeyRefusedError, UrlError, UsageError, explain, say
 from .state import LocalError
 
 HELP = f"""waybill {__version__}: test orders, events and webhooks on your machine
@@ -25,23 +27,24 @@ HELP = f"""waybill {__version__}: test orders, events and webhooks on your machi
   orders create             create an order --idempotency-key KEY [--file FILE]
   orders get ID             print an order
   orders simulate ID EVENT  move a test order; auto moves it to its end
-  verify                    check a recorded webhook --header 'Name: value' … [--body FILE]
+  verify                    check a webhook's signature --header 'Name: value' … [--body FILE]
       --header-prefix NAME  how the operator's headers begin; Service by default
       --tolerance SECONDS   how old the signature may be; 300 by default
 
 Without FILE the order and the body come from the standard input.
 Environment: WAYBILL_BASE_URL (ends with /v1), WAYBILL_API_KEY, and for verify WAYBILL_WEBHOOK_SECRET (otherwise the
 secret of listen). listen keeps its secret and its place in WAYBILL_STATE_DIRECTORY.
-Exit codes: 0 done, 1 failed, 2 wrong arguments, 3 the key was refused."""
+Exit codes: 0 done, 1 failed, 2 wrong arguments, 3 the key was refused, 4 no API answers at WAYBILL_BASE_URL."""
 
-_COMMANDS: dict[tuple[str, ...], Callable[[argparse.Namespace], Optional[int]]] = {
-    ("listen",): listen,
-    ("events", "list"): commands.list_events,
-    ("events", "follow"): commands.follow_events,
-    ("orders", "create"): commands.create_order,
-    ("orders", "get"): commands.get_order,
-    ("orders", "simulate"): commands.simulate_order,
-    ("verify",): commands.verify,
+#: Each command with the number of its parameters.
+_COMMANDS: dict[tuple[str, ...], tuple[Callable[[argparse.Namespace], Optional[int]], int]] = {
+    ("listen",): (listen, 0),
+    ("events", "list"): (commands.list_events, 0),
+    ("events", "follow"): (commands.follow_events, 0),
+    ("orders", "create"): (commands.create_order, 0),
+    ("orders", "get"): (commands.get_order, 1),
+    ("orders", "simulate"): (commands.simulate_order, 2),
+    ("verify",): (commands.verify, 0),
 }
 
 
@@ -50,7 +53,11 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         return _run(_parser().parse_intermixed_args(arguments))
-    except (WaybillError, UsageError, KeyRefusedError, LocalError, ValueError, OSError) as error:
+    except BrokenPipeError:
+        # The reader of the pipe, such as `head`, has enough. Python writes the rest when it exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except (WaybillError, UsageError, KeyRefusedError, UrlError, LocalError, ValueError, OSError) as error:
         return explain(error)
     except KeyboardInterrupt:
         # The usual way to end `listen` and `follow`.
@@ -61,8 +68,10 @@ def _run(options: argparse.Namespace) -> int:
     if options.help or options.version:
         say(HELP if options.help else __version__)
         return OK
-    for words, command in _COMMANDS.items():
+    for words, (command, parameters) in _COMMANDS.items():
         if tuple(options.words[: len(words)]) == words:
+            for extra in options.words[len(words) + parameters :]:
+                raise UsageError(f'{" ".join(words)} does not take "{extra}".')
             return command(options) or OK
     raise UsageError("There is no such command. waybill --help lists them.")
 

@@ -77,7 +77,7 @@ def verify(options: Namespace) -> int:
     except WebhookError as error:
         say_error(f"invalid ({error.reason}): {error.message}")
         return FAILED
-    say(f"valid: {event['event']} {event['id']}")
+    say(f"valid: the signature of {event['event']} {event['id']} matches")
     return OK
 
 

@@ -9,12 +9,13 @@ import sys
 from pathlib import Path
 from typing import Optional
 
+from .._call import ExchangeResult
 from ..client import Waybill
-from ..errors import ApiError, WaybillError
+from ..errors import ApiError, NoAnswerError, WaybillError
 from .state import LocalError
 
 INPUT_MAX_BYTES = 1024 * 1024
-OK, FAILED, USAGE, KEY_REFUSED = 0, 1, 2, 3
+OK, FAILED, USAGE, KEY_REFUSED, WRONG_URL = 0, 1, 2, 3, 4
 
 
 class UsageError(Exception):
@@ -23,6 +24,10 @@ class UsageError(Exception):
 
 class KeyRefusedError(Exception):
     """The key is no key, or of the wrong mode."""
+
+
+class UrlError(Exception):
+    """Another program than the API answers at the base URL, or none."""
 
 
 def say(line: str) -> None:
@@ -43,6 +48,8 @@ def explain(error: Exception) -> int:
         say_error(error.message if isinstance(error, WaybillError) else str(error))
         if isinstance(error, KeyRefusedError):
             return KEY_REFUSED
+        if isinstance(error, UrlError):
+            return WRONG_URL
         # ValueError: an argument that the client refuses.
         return USAGE if isinstance(error, (UsageError, ValueError)) else FAILED
     say_error(f"{error.message} ({error.code}, request {error.request_id or 'unknown'})")
@@ -59,7 +66,25 @@ def waybill() -> Waybill:
     """The key comes from the environment, never from arguments, which other users of a machine can see."""
     if not re.match("$|sk_(test|live)_", os.environ.get("WAYBILL_API_KEY", "")):
         raise KeyRefusedError("WAYBILL_API_KEY must be an API key, sk_test_… or sk_live_….")
-    return Waybill(app_info="command-line")
+    has_answered = False
+
+    def on_response(result: ExchangeResult) -> None:
+        nonlocal has_answered
+        # Later it is an outage, such as a captive portal or a network without names.
+        if not has_answered and result.error and _is_of_another_url(result.error):
+            raise UrlError(f"{result.error.message} Check WAYBILL_BASE_URL.")
+        has_answered = has_answered or result.status is not None
+
+    return Waybill(app_info="command-line", on_response=on_response)
+
+
+def _is_of_another_url(error: WaybillError) -> bool:
+    """Waiting does not help: the host has no address, or what answers is not the API."""
+    if isinstance(error, NoAnswerError):
+        return error.code == "unusable_answer" or error.kind == "gaierror"
+    if not isinstance(error, ApiError) or error.code != f"http_{error.status}":
+        return False
+    return error.status < 400 or error.status in {404, 405}
 
 
 def read_input(file: Optional[str]) -> bytes:
