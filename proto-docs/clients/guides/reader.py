@@ -138,7 +138,8 @@ class Reader:
             self._check(f"{sys.executable} -m mypy --strict {cache} --python-executable venv/bin/python *.py")
         if language == "Rust":
             # The programs were compiled with the same ones.
-            assert dependencies(self._folder) == dependencies(GUIDE_SHOP)
+            added, compiled = dependencies(self._folder), dependencies(GUIDE_SHOP)
+            assert added == compiled, f"{added} are not {compiled}"
 
     def _check(self, command: str) -> None:
         done = subprocess.run(

@@ -147,6 +147,11 @@ describe("the commands", () => {
     const node = await sample("the commands that forward webhooks with Node.js");
     expect(node).toMatch(/^npm\.cmd init --yes\nnpm\.cmd install /);
     expect(node).toContain(`$env:WAYBILL_API_KEY = '${key}'\nnpx.cmd --no-install waybill listen`);
+    await choose("Language", "curl");
+    const curl = await sample("the request in curl");
+    expect(curl).toMatch(
+      /^@'\n\{[^']+\n\}\n'@ \| curl\.exe -sS -i 'http[^']+' `\n( {2}-H '[^']+' `\n){3} {2}-d '@-'$/,
+    );
     await page.getByRole("radiogroup", { name: "Shell" }).getByText("macOS, Linux").click();
   });
 
