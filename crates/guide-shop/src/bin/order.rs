@@ -1,8 +1,4 @@
 //! The program of the guide `first-order`.
-#![expect(
-    clippy::disallowed_methods,
-    clippy::print_stdout,
-    reason = "an integrator's program reads the environment and prints"
-)]
+#![expect(clippy::print_stdout, reason = "an integrator's program prints")]
 
 include!(concat!(env!("OUT_DIR"), "/bin-order.rs"));
