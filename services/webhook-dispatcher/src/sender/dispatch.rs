@@ -14,7 +14,7 @@ use super::claim::Claim;
 use super::deliver::span_of;
 use super::express::ReadyToSend;
 use super::scan::Scan;
-use crate::store::{self, LEASE, Lease};
+use crate::store::{self, Lease};
 
 /// While the database is unreachable.
 const PAUSE_MIN: Duration = Duration::from_millis(500);
@@ -147,24 +147,23 @@ impl Sender {
         }
     }
 
-    /// Extends the leases that end soon, of all deliveries in flight, including connection tests.
+    /// Extends the leases of all deliveries in flight, including connection tests.
     ///
     /// # Errors
     /// When the database is unreachable.
     pub(crate) async fn renew_leases(&self) -> Result<(), StoreError> {
-        let (began, leases) = (Instant::now(), self.capacity.leases_to_renew());
+        let (began, leases) = (Instant::now(), self.capacity.leases());
         let mut rest = leases.as_slice();
         while !rest.is_empty() {
             let at_once = if began.elapsed() < SMALL_RENEWALS { RENEWED_AT_ONCE } else { rest.len() };
             let (next, later) = rest.split_at(at_once.min(rest.len()));
-            let until = Instant::now() + LEASE;
             self.unit.database.read(async |conn| store::renew_leases(conn, next).await).await?;
-            self.capacity.mark_renewed(next, until);
             rest = later;
             if !rest.is_empty() && began.elapsed() < SMALL_RENEWALS {
                 tokio::time::sleep(RENEWAL_PAUSE).await;
             }
         }
+        self.capacity.mark_renewed(began);
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use domain::{BusinessId, WebhookDeliveryId};
 use postgres::{StoreError, statement};
 
 /// How long a lease is valid. Short, so that other processes take over the deliveries of a dead one within seconds. While
-/// an attempt runs, its lease is renewed every half of this time, so that a slow endpoint is not called twice.
+/// an attempt runs, its lease is renewed every quarter of this time, so that a slow endpoint is not called twice.
 pub(crate) const LEASE: Duration = Duration::from_secs(4);
 
 /// When a lease that begins now ends: after [`LEASE`].

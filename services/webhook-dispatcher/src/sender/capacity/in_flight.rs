@@ -1,7 +1,6 @@
 //! The deliveries that this process is sending, and the limits that have no room for more.
 
 use std::collections::{HashMap, HashSet};
-use std::time::Duration;
 
 use domain::{BusinessId, EndpointId, Mode, WebhookDeliveryId};
 use tokio::time::Instant;
@@ -11,8 +10,6 @@ use crate::store::{LEASE, Lease};
 
 /// Deliveries that were received but whose outcome is not written yet: they are repeated if the process dies.
 pub(super) const UNWRITTEN_MAX: usize = 64;
-/// A lease is renewed if it would end within this time, and checked every quarter of [`LEASE`]: so it is renewed every half.
-const RENEWAL_DUE: Duration = Duration::from_millis(2_500);
 /// Businesses at their limit are considered again when one sixteenth of all slots has been freed.
 const FREED_PART: i64 = 16;
 
@@ -39,6 +36,8 @@ pub(super) struct InFlightSet {
     /// How many more slots must be freed, by any business, before businesses at their limit are considered again. None if
     /// no business is at its limit, or they were considered.
     frees_awaited: Option<i64>,
+    /// When all leases were last renewed.
+    renewed_at: Option<Instant>,
     /// How often a new delivery has taken a slot.
     new_deliveries: u64,
 }
@@ -48,7 +47,6 @@ struct Held {
     endpoint: EndpointId,
     kind: Kind,
     lease: Lease,
-    lease_until: Instant,
     /// It still counts against the limits of its endpoint and its business.
     occupies_slot: bool,
 }
@@ -66,9 +64,7 @@ impl InFlightSet {
         if let Some(Held { lease: before, .. }) = self.held.get(&lease.delivery).copied() {
             self.remove(before);
         }
-        // The statement that began the lease took less than half of it: see `Sender::claim`.
-        let lease_until = Instant::now() + LEASE / 2;
-        self.held.insert(lease.delivery, Held { endpoint, kind, lease, lease_until, occupies_slot: true });
+        self.held.insert(lease.delivery, Held { endpoint, kind, lease, occupies_slot: true });
         self.shares.add(lease.business, kind);
         *self.by_endpoint.entry(endpoint).or_default() += 1;
     }
@@ -101,28 +97,16 @@ impl InFlightSet {
         self.held.values().map(|held| held.lease).collect()
     }
 
-    /// The leases that end soon.
-    pub(super) fn leases_to_renew(&self) -> Vec<Lease> {
-        let soon = Instant::now() + RENEWAL_DUE;
-        self.held.values().filter(|held| held.lease_until < soon).map(|held| held.lease).collect()
+    /// All leases held at that time have been renewed.
+    pub(super) fn mark_renewed(&mut self, at: Instant) {
+        self.renewed_at = Some(at);
     }
 
-    pub(super) fn mark_renewed(&mut self, leases: &[Lease], until: Instant) {
-        for lease in leases {
-            if let Some(held) = self.held.get_mut(&lease.delivery)
-                && held.lease.token == lease.token
-            {
-                held.lease_until = until;
-            }
-        }
-    }
-
-    /// What this process must not claim, because it is still sending it, although the lease may have expired: the database
-    /// was unreachable when it should have been renewed.
+    /// What this process must not claim, because it is still sending it: all deliveries in flight if their leases may have
+    /// expired because the database was unreachable. Otherwise none: valid leases keep every process from claiming them.
     pub(super) fn excluded_from_claims(&self) -> Vec<WebhookDeliveryId> {
-        let now = Instant::now();
-        let expired = self.held.iter().filter(|(_, held)| held.lease_until <= now);
-        expired.map(|(delivery, _)| *delivery).collect()
+        let is_renewed = self.renewed_at.is_some_and(|at| at.elapsed() < LEASE);
+        if is_renewed { Vec::new() } else { self.held.keys().copied().collect() }
     }
 
     /// The attempts in flight to an endpoint.

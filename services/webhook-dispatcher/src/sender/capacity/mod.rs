@@ -190,12 +190,9 @@ impl Capacity {
         self.lock().in_flight.leases()
     }
 
-    pub(super) fn leases_to_renew(&self) -> Vec<Lease> {
-        self.lock().in_flight.leases_to_renew()
-    }
-
-    pub(super) fn mark_renewed(&self, leases: &[Lease], until: Instant) {
-        self.change(|state| state.in_flight.mark_renewed(leases, until));
+    /// All leases held at that time have been renewed.
+    pub(super) fn mark_renewed(&self, at: Instant) {
+        self.change(|state| state.in_flight.mark_renewed(at));
     }
 
     /// The deliveries in flight.

@@ -131,27 +131,6 @@ fn an_earlier_guard_does_not_end_a_later_claim() {
 }
 
 #[test]
-fn leases_are_renewed_before_they_end() {
-    let test = Fixture::new(64, 8);
-    let _first = test.insert(test.endpoint(), test.business());
-    let leases = test.capacity.leases();
-    let state = |seconds_left: f64| {
-        let until = Instant::now() + LEASE.mul_f64(seconds_left / LEASE.as_secs_f64());
-        test.capacity.mark_renewed(&leases, until);
-        let in_flight = &test.capacity.lock().in_flight;
-        (in_flight.leases_to_renew().len(), in_flight.excluded_from_claims().len())
-    };
-    assert_eq!(test.capacity.leases_to_renew().len(), 1, "nobody knows how long the claim took");
-    assert_eq!(state(4.0), (0, 0));
-    assert_eq!(state(3.0), (0, 0), "at the next check, 2 s are left");
-    assert_eq!(state(2.0), (1, 0));
-    assert_eq!(state(0.0), (1, 1), "the database was unreachable");
-    let other = Lease { token: leases[0].token + 1, ..leases[0] };
-    test.capacity.mark_renewed(&[other], Instant::now() + LEASE);
-    assert_eq!(test.capacity.leases_to_renew().len(), 1, "a former claim of the same delivery");
-}
-
-#[test]
 fn unwritten_deliveries_are_bounded() {
     let test = Fixture::new(512, 8);
     let (endpoint, business) = (test.endpoint(), test.business());
