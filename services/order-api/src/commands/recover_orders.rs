@@ -92,16 +92,10 @@ async fn find_abandoned(
 ) -> Result<Vec<ExistingOrder>, StoreError> {
     let before = now - ABANDONED_AFTER;
     let find = async |conn: &mut AsyncPgConnection| -> Result<_, StoreError> {
-        let (pending, oldest) = existing_orders::count_pending(conn).await?;
-        let abandoned = match oldest {
-            Some(oldest) if oldest < before => {
-                existing_orders::pending_since(conn, before, postponed.active(now), BATCH).await?
-            }
-            _ => Vec::new(),
-        };
-        Ok((abandoned, pending, oldest))
+        let abandoned = existing_orders::pending_since(conn, before, postponed.active(now), BATCH).await?;
+        Ok((abandoned, existing_orders::count_pending(conn).await?))
     };
-    let (abandoned, pending, oldest) = state.unit.database.read(find).await?;
+    let (abandoned, (pending, oldest)) = state.unit.database.read(find).await?;
     let age = oldest.map_or(TimeDelta::zero(), |oldest| now - oldest);
     metrics::gauge!("orders_pending_payment").set(precise(pending));
     metrics::gauge!("orders_pending_payment_oldest_age_seconds").set(age.as_seconds_f64().max(0.0));
