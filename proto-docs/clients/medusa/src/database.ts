@@ -1,5 +1,5 @@
 /** Medusa's database, as the client's sync record and receiver use it. */
-import { type Query, TABLES, type Transaction } from "@waybill/client";
+import { TABLES, type Transaction } from "@waybill/client";
 
 /** What is used of Medusa's connection, which is a Knex. */
 export interface Connection extends Statements {
@@ -9,6 +9,9 @@ export interface Connection extends Statements {
 interface Statements {
   raw(text: string, params: unknown[]): PromiseLike<{ rows: Record<string, unknown>[] }>;
 }
+
+/** A `Query` of the client. */
+export type Query = (text: string, params: unknown[]) => Promise<Record<string, unknown>[]>;
 
 export interface Database {
   query: Query;
@@ -51,11 +54,12 @@ export function openDatabase(connection: Connection): Promise<Database> {
 async function create(connection: Connection): Promise<Database> {
   const transaction: Transaction = (work) =>
     connection.transaction((statements) => work(queryOf(statements)));
-  await transaction(async (query) => {
+  await connection.transaction(async (statements) => {
+    const query = queryOf(statements);
     // Two processes that create the same table at the same time would fail.
     await query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
     for (const table of [...TABLES, FULFILLMENTS]) await query(table, []);
-    if ((await rowsOf(query, HAS_CANCELLING, [])).length > 0) return;
+    if ((await query(HAS_CANCELLING, [])).length > 0) return;
     // A long backup holds the table: fail, and try again at the next call, before other calls queue up behind this lock.
     await query("SET LOCAL lock_timeout = '3s'", []);
     await query(ADD_CANCELLING, []);
@@ -67,19 +71,10 @@ async function create(connection: Connection): Promise<Database> {
 export async function paidOf({ query }: Database, orderId: string): Promise<unknown> {
   const text = `SELECT COALESCE(SUM(amount), 0)::text AS paid FROM order_transaction
                 WHERE order_id = $1 AND deleted_at IS NULL`;
-  return (await rowsOf(query, text, [orderId]))[0]?.paid;
-}
-
-export async function rowsOf(
-  query: Query,
-  text: string,
-  params: unknown[],
-): Promise<Record<string, unknown>[]> {
-  const result = await query(text, params);
-  return Array.isArray(result) ? result : result.rows;
+  return (await query(text, [orderId]))[0]?.paid;
 }
 
 /** Knex names parameters `?`. The statements name each once, in order. */
 function queryOf(statements: Statements): Query {
-  return async (text, params) => statements.raw(text.replace(/\$\d+/g, "?"), params);
+  return async (text, params) => (await statements.raw(text.replace(/\$\d+/g, "?"), params)).rows;
 }

@@ -4,7 +4,7 @@
  * failed attempt, because no fulfilment of the order holds it.
  */
 import type { Mode } from "@waybill/client";
-import { type Database, rowsOf } from "./database.js";
+import type { Database, Query } from "./database.js";
 
 /** An attempt that did not end has less time to call the service, and Medusa to link the fulfilment to its order. */
 const ATTEMPT_MS = 60_000;
@@ -46,12 +46,12 @@ interface Row {
 }
 
 export class Deliveries {
-  readonly #database: Database;
+  readonly #query: Query;
   readonly #mode: Mode;
   readonly #nowMs: () => number;
 
   constructor(database: Database, mode: Mode, nowMs: () => number) {
-    this.#database = database;
+    this.#query = database.query;
     this.#mode = mode;
     this.#nowMs = nowMs;
   }
@@ -183,10 +183,6 @@ export class Deliveries {
     const unchanged = [row.number, row.attempt, row.attempted_at_ms, row.cancelling_until_ms];
     const params = [fulfillmentId, contents, nowMs, this.#mode, orderId, ...unchanged];
     return (await this.#query(text, params)).length === 1 ? row.number : undefined;
-  }
-
-  #query(text: string, params: unknown[]): Promise<Record<string, unknown>[]> {
-    return rowsOf(this.#database.query, text, params);
   }
 }
 
