@@ -86,7 +86,7 @@ impl SyncStore for Records<'_> {
         self.shop.read(async |conn| orders::claim(conn, &id, self.mode, now, abandoned).await).await
     }
 
-    async fn created(&self, id: &str, delivery: &Delivery, _: bool) -> Result<(), ShopError> {
+    async fn created(&self, id: &str, delivery: &Delivery, _: &str) -> Result<(), ShopError> {
         let (id, details) = (LocalOrderId::parse(id)?, DeliveryDetails::from(delivery.clone()));
         // Another attempt or a webhook may have stored it.
         let _is_new =

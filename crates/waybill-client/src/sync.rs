@@ -133,7 +133,7 @@ impl<S: SyncStore> OrderSync<S> {
         match self.client.orders.create(OrderBody::from_json(claim.body.as_str()), &key).await {
             Ok(created) => {
                 let delivery = Delivery::from(created.order);
-                self.store.created(local_order_id, &delivery, true).await?;
+                self.store.created(local_order_id, &delivery, &sha256_of(&claim.body)).await?;
                 Ok(if created.replayed {
                     SyncOutcome::Recovered(delivery)
                 } else {
@@ -153,7 +153,7 @@ impl<S: SyncStore> OrderSync<S> {
         let api = cause.api();
         if let Some(found) = api.and_then(|error| existing_order(error, &body)) {
             let delivery = Delivery::from(found.clone());
-            self.store.created(local_order_id, &delivery, false).await?;
+            self.store.created(local_order_id, &delivery, "").await?;
             return Ok(SyncOutcome::Recovered(delivery));
         }
         let keep_body = !api.is_some_and(|error| BODY_REFUSED.contains(&error.status));

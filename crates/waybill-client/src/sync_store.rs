@@ -53,12 +53,12 @@ pub trait SyncStore: Send + Sync {
         lease_until_ms: i64,
     ) -> impl Future<Output = Result<Option<Claim>, Self::Error>> + Send;
 
-    /// Any attempt's success counts, even after its lease has ended. `has_body`: the delivery has the claim's body.
+    /// Any attempt's success counts, even after its lease has ended. `body_sha256`: empty if its body is unknown.
     fn created(
         &self,
         local_order_id: &str,
         delivery: &Delivery,
-        has_body: bool,
+        body_sha256: &str,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send;
 
     /// Only of the latest attempt; false if another one has taken over. `keep_body`: the order may exist.
@@ -92,7 +92,7 @@ RETURNING CAST(attempt AS TEXT), body";
 const CREATED: &str = "
 UPDATE waybill_sync SET status = 'created', body = NULL, error_code = NULL, error_message = NULL,
   order_id = $1, tracking_code = $2, tracking_url = $3, delivery_status = $4,
-  body_sha256 = CASE WHEN $5 = 'keep' THEN body_sha256 ELSE '' END
+  body_sha256 = $5
 WHERE mode = $6 AND local_order_id = $7 AND status <> 'created' RETURNING local_order_id";
 const FAILED: &str = "
 UPDATE waybill_sync SET status = 'failed', error_code = $1, error_message = $2,
@@ -138,12 +138,18 @@ impl<D: Database> SyncStore for SqlSyncStore<D> {
         &self,
         local_order_id: &str,
         delivery: &Delivery,
-        has_body: bool,
+        body_sha256: &str,
     ) -> Result<(), D::Error> {
         let Delivery { id, tracking_code, tracking_url, status } = delivery;
-        let sha256 = if has_body { "keep" } else { "drop" };
-        let parameters =
-            [id.as_str(), tracking_code, tracking_url, status, sha256, self.mode.as_str(), local_order_id];
+        let parameters = [
+            id.as_str(),
+            tracking_code,
+            tracking_url,
+            status,
+            body_sha256,
+            self.mode.as_str(),
+            local_order_id,
+        ];
         rows(&self.database, CREATED, &parameters).await?;
         Ok(())
     }

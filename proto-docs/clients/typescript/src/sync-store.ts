@@ -41,8 +41,8 @@ export interface Claim {
 export interface SyncStore {
   /** A compare-and-set: of several callers one gets the claim, until its lease ends. */
   claim(localOrderId: string, body: string, nowMs: number, leaseUntilMs: number): Promise<Claim | undefined>;
-  /** Any attempt's success counts, even after its lease has ended. `hasBody`: the delivery has the claim's body. */
-  created(localOrderId: string, delivery: Delivery, hasBody: boolean): Promise<void>;
+  /** Any attempt's success counts, even after its lease has ended. `bodySha256`: empty if its body is unknown. */
+  created(localOrderId: string, delivery: Delivery, bodySha256: string): Promise<void>;
   /** Only of the latest attempt; false if another one has taken over. `keepBody`: the order may exist. */
   failed(localOrderId: string, attempt: number, error: SyncError, keepBody: boolean): Promise<boolean>;
   get(localOrderId: string): Promise<SyncRecord | undefined>;
@@ -82,14 +82,14 @@ export class SqlSyncStore implements SyncStore {
     return row && { attempt: Number(row.attempt), body: String(row.body) };
   }
 
-  async created(localOrderId: string, delivery: Delivery, hasBody: boolean): Promise<void> {
+  async created(localOrderId: string, delivery: Delivery, bodySha256: string): Promise<void> {
     const { id, trackingCode, trackingUrl, status } = delivery;
     await this.#rows(
       `UPDATE waybill_sync SET status = 'created', body = NULL, error_code = NULL, error_message = NULL,
          order_id = $1, tracking_code = $2, tracking_url = $3, delivery_status = $4,
-         body_sha256 = CASE WHEN $5 = 1 THEN body_sha256 ELSE '' END
+         body_sha256 = $5
        WHERE mode = $6 AND local_order_id = $7 AND status <> 'created' RETURNING attempt`,
-      [id, trackingCode, trackingUrl, status, hasBody ? 1 : 0, this.#mode, localOrderId],
+      [id, trackingCode, trackingUrl, status, bodySha256, this.#mode, localOrderId],
     );
   }
 

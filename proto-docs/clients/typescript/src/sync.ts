@@ -75,18 +75,18 @@ export class Sync {
     if (!claim) return this.#outcomeOfOther(localOrderId);
 
     let delivery: Delivery;
-    let [recovered, hasBody] = [true, false];
+    let [recovered, bodySha256] = [true, ""];
     try {
       const idempotencyKey = this.#keyOf(localOrderId);
       const order = await this.#client.orders.create(claim.body, { idempotencyKey });
       delivery = deliveryOf(order);
-      [recovered, hasBody] = [order.replayed, true];
+      [recovered, bodySha256] = [order.replayed, sha256Of(claim.body)];
     } catch (error) {
       const found = this.#recoverOtherBody ? existingOrder(error, claim.body) : undefined;
       if (!found) return this.#fail(localOrderId, claim.attempt, error);
       delivery = deliveryOf(found);
     }
-    await this.#store.created(localOrderId, delivery, hasBody);
+    await this.#store.created(localOrderId, delivery, bodySha256);
     return { status: recovered ? "recovered" : "created", delivery };
   }
 

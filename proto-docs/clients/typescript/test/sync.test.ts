@@ -4,7 +4,14 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { type Dialect, type NewOrder, SqlSyncStore, Sync, type Waybill } from "@waybill/client";
+import {
+  type Dialect,
+  type NewOrder,
+  SqlSyncStore,
+  Sync,
+  type SyncStore,
+  type Waybill,
+} from "@waybill/client";
 import { create, open, type Shop } from "./databases.js";
 import {
   client,
@@ -132,6 +139,26 @@ for (const dialect of ["postgres", "sqlite"] satisfies Dialect[]) {
       // The other key may have sent another body.
       assert.equal(await sync.hasChanged(id, newOrder(id)), true);
       assert.equal((await syncWith(client(TEST_KEY)).ensure(id, () => newOrder(id))).status, "created");
+    });
+
+    test("a success that arrives after another claim keeps the hash of its own body", async () => {
+      const id = newReference();
+      const edited = newOrder(id, { notes: { customerNote: "ring twice" } });
+      const store = new SqlSyncStore({ query: shop.query, dialect, mode: live.mode });
+      const overtaken: SyncStore = {
+        claim: (...details) => store.claim(...details),
+        failed: (...details) => store.failed(...details),
+        get: (localOrderId) => store.get(localOrderId),
+        created: async (...details) => {
+          await store.failed(id, 1, { code: "internal", message: "The process stalled." }, false);
+          assert.ok(await store.claim(id, JSON.stringify(edited), Date.now(), Date.now() + 60_000));
+          await store.created(...details);
+        },
+      };
+      const sync = new Sync({ client: live, store: overtaken, website: "shop" });
+      assert.equal((await sync.ensure(id, () => newOrder(id))).status, "created");
+      assert.equal(await sync.hasChanged(id, edited), true);
+      assert.equal(await sync.hasChanged(id, newOrder(id)), false);
     });
 
     test("a key whose order is known to the service is recovered after the record was lost, unless it is another order", async () => {

@@ -71,10 +71,10 @@ class Sync:
     def _create(self, local_order_id: str, claim: Claim) -> SyncOutcome:
         try:
             created = self._client.orders.create(claim.body, idempotency_key=self._key(local_order_id))
-            order, recovered, has_body = created.order, created.replayed, True
+            order, recovered, body_sha256 = created.order, created.replayed, sha256_of(claim.body)
             delivery = Delivery(order["id"], order["trackingCode"], order["trackingUrl"], order["status"])
         except WaybillError as error:
-            found, recovered, has_body = _existing_order(error, claim.body), True, False
+            found, recovered, body_sha256 = _existing_order(error, claim.body), True, ""
             if not found:
                 return self._fail(local_order_id, claim.attempt, error)
             delivery = Delivery(found["id"], found["trackingCode"], found["trackingUrl"], found["status"])
@@ -84,7 +84,7 @@ class Sync:
                 local_order_id, claim.attempt, SyncError("internal", "The call failed in this process."), True
             )
             raise
-        self._store.created(local_order_id, delivery, has_body)
+        self._store.created(local_order_id, delivery, body_sha256)
         return SyncOutcome("recovered" if recovered else "created", delivery)
 
     def _fail(self, local_order_id: str, attempt: int, cause: WaybillError) -> SyncOutcome:

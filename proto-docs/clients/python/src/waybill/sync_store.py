@@ -54,8 +54,8 @@ class SyncStore(Protocol):
     def claim(self, local_order_id: str, body: str, now_ms: int, lease_until_ms: int) -> Optional[Claim]:
         """A compare-and-set: of several callers one gets the claim, until its lease ends."""
 
-    def created(self, local_order_id: str, delivery: Delivery, has_body: bool) -> None:
-        """Any attempt's success counts, even after its lease. `has_body`: the delivery has the claim's body."""
+    def created(self, local_order_id: str, delivery: Delivery, body_sha256: str) -> None:
+        """Any attempt's success counts, even after its lease. `body_sha256`: empty if its body is unknown."""
 
     def failed(self, local_order_id: str, attempt: int, error: SyncError, keep_body: bool) -> bool:
         """Only of the latest attempt; false if another one has taken over. `keep_body`: the order may exist."""
@@ -79,7 +79,7 @@ RETURNING attempt, body
 _CREATED = """
 UPDATE waybill_sync SET status = 'created', body = NULL, error_code = NULL, error_message = NULL,
   order_id = %s, tracking_code = %s, tracking_url = %s, delivery_status = %s,
-  body_sha256 = CASE WHEN %s = 1 THEN body_sha256 ELSE '' END
+  body_sha256 = %s
 WHERE mode = %s AND local_order_id = %s AND status <> 'created' RETURNING attempt
 """
 
@@ -107,9 +107,9 @@ class SqlSyncStore(Generic[Connection]):
         row = self._first(_CLAIM, self._mode, local_order_id, body, sha256_of(body), now_ms, lease_until_ms)
         return Claim(row[0], row[1]) if row else None
 
-    def created(self, local_order_id: str, delivery: Delivery, has_body: bool) -> None:
+    def created(self, local_order_id: str, delivery: Delivery, body_sha256: str) -> None:
         details = (delivery.id, delivery.tracking_code, delivery.tracking_url, delivery.status)
-        self._first(_CREATED, *details, int(has_body), self._mode, local_order_id)
+        self._first(_CREATED, *details, body_sha256, self._mode, local_order_id)
 
     def failed(self, local_order_id: str, attempt: int, error: SyncError, keep_body: bool) -> bool:
         changes = (error.code, error.message, int(keep_body))
