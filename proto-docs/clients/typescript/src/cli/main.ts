@@ -42,15 +42,41 @@ const OPTIONS = {
   version: { type: "boolean", default: false },
 } as const;
 
-/** The number of words of each command. */
-const WORDS: Record<string, number> = {
-  listen: 1,
-  "events list": 2,
-  "events follow": 2,
-  "orders create": 2,
-  "orders get": 3,
-  "orders simulate": 4,
-  verify: 1,
+interface Call {
+  values: ReturnType<typeof parse>["values"];
+  filters: { types: string[] | undefined; since: string | undefined };
+  /** The words behind the command. */
+  parameters: readonly string[];
+  signal: AbortSignal;
+}
+
+interface Command {
+  parametersMax: number;
+  /** A number is the exit code. */
+  run(call: Call): Promise<unknown>;
+}
+
+const COMMANDS: Record<string, Command> = {
+  listen: {
+    parametersMax: 0,
+    run: ({ values, filters, signal }) => {
+      const { json, "forward-to": forwardTo, "print-secret": printSecret } = values;
+      return listen({ forwardTo, events: filters.types, since: filters.since, printSecret, json }, signal);
+    },
+  },
+  "events list": { parametersMax: 0, run: ({ filters, signal }) => listEvents(filters, signal) },
+  "events follow": { parametersMax: 0, run: ({ filters, signal }) => followEvents(filters, signal) },
+  "orders create": {
+    parametersMax: 0,
+    run: ({ values }) => createOrder(values.file, values["idempotency-key"]),
+  },
+  "orders get": { parametersMax: 1, run: ({ parameters: [id] }) => getOrder(id) },
+  "orders simulate": { parametersMax: 2, run: ({ parameters: [id, event] }) => simulateOrder(id, event) },
+  verify: {
+    parametersMax: 0,
+    run: ({ values: { header: headers, body, "header-prefix": headerPrefix, tolerance } }) =>
+      verify({ headers, body, headerPrefix, tolerance }),
+  },
 };
 
 async function run(signal: AbortSignal): Promise<number> {
@@ -60,44 +86,17 @@ async function run(signal: AbortSignal): Promise<number> {
     if (values.help) print(HELP);
     return EXIT.ok;
   }
-  const [command, action, id, event] = positionals;
-  const kinds = values.events?.split(",").map((kind) => kind.trim());
-  const types = kinds?.filter((kind) => kind !== "");
-  const filters = { types, since: values.since };
-  const name = [command, command === "orders" || command === "events" ? action : undefined].join(" ").trim();
-  const extra = positionals[WORDS[name] ?? positionals.length];
+  const isGroup = positionals[0] === "orders" || positionals[0] === "events";
+  const words = positionals.slice(0, isGroup ? 2 : 1);
+  const [name, parameters] = [words.join(" "), positionals.slice(words.length)];
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (!command) throw new UsageError("There is no such command. waybill --help lists them.");
+  const extra = parameters[command.parametersMax];
   if (extra !== undefined) throw new UsageError(`${name} does not take ${JSON.stringify(extra)}.`);
-  switch (name) {
-    case "listen": {
-      const { since, json, "forward-to": forwardTo, "print-secret": printSecret } = values;
-      await listen({ forwardTo, events: types, since, printSecret, json }, signal);
-      return EXIT.ok;
-    }
-    case "events list":
-      await listEvents(filters, signal);
-      return EXIT.ok;
-    case "events follow":
-      await followEvents(filters, signal);
-      return EXIT.ok;
-    case "orders create":
-      await createOrder(values.file, values["idempotency-key"]);
-      return EXIT.ok;
-    case "orders get":
-      await getOrder(id);
-      return EXIT.ok;
-    case "orders simulate":
-      await simulateOrder(id, event);
-      return EXIT.ok;
-    case "verify":
-      return verify({
-        headers: values.header,
-        body: values.body,
-        headerPrefix: values["header-prefix"],
-        tolerance: values.tolerance,
-      });
-    default:
-      throw new UsageError("There is no such command. waybill --help lists them.");
-  }
+  const kinds = values.events?.split(",").map((kind) => kind.trim());
+  const filters = { types: kinds?.filter((kind) => kind !== ""), since: values.since };
+  const code = await command.run({ values, filters, parameters, signal });
+  return typeof code === "number" ? code : EXIT.ok;
 }
 
 function parse() {
