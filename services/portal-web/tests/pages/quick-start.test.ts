@@ -6,7 +6,7 @@ import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { DESKTOP, openBrowser, PHONE, screenshot, type Visitor, visit } from "../support/browser";
+import { copyWith, DESKTOP, openBrowser, PHONE, screenshot, type Visitor, visit } from "../support/browser";
 import { newBusiness, newTestKey } from "../support/business";
 import { indicator } from "../support/pages";
 import { Receiver } from "../support/receiver";
@@ -50,9 +50,8 @@ afterAll(async () => {
 });
 
 /** The text of a sample, as its copy button copies it. */
-async function sample(label: string): Promise<string> {
-  await page.getByRole("button", { name: `Copy ${label}`, exact: true }).click();
-  return page.evaluate(() => navigator.clipboard.readText());
+function sample(label: string): Promise<string> {
+  return copyWith(page, page.getByRole("button", { name: `Copy ${label}`, exact: true }));
 }
 
 async function choose(list: string, tab: string): Promise<void> {

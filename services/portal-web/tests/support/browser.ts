@@ -1,5 +1,5 @@
 import { mkdirSync } from "node:fs";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
 import { inject } from "vitest";
 import { stack } from "./stack";
 
@@ -37,9 +37,10 @@ export async function visit(
     colorScheme: options.colorScheme ?? "light",
     timezoneId: options.timezoneId ?? "Asia/Kolkata",
     locale: options.locale ?? "en-IN",
-    permissions: ["clipboard-read", "clipboard-write"],
+    permissions: ["clipboard-write"],
   });
   context.setDefaultTimeout(TIMEOUT_MS);
+  await context.addInitScript(reportCopies);
   const page = await context.newPage();
   const errors: string[] = [];
   page.on("pageerror", (error) => errors.push(`${page.url()}: ${error.message}`));
@@ -50,6 +51,29 @@ export async function visit(
     }
   });
   return { page, context, errors };
+}
+
+/** The browser has one clipboard for all test files, so a page reports what it has written there itself. */
+function reportCopies(): void {
+  const write = navigator.clipboard?.writeText.bind(navigator.clipboard);
+  if (!write) return;
+  navigator.clipboard.writeText = async (text) => {
+    await write(text);
+    window.dispatchEvent(new CustomEvent("copied", { detail: text }));
+  };
+}
+
+/** Clicks a copy button. Returns what the page has copied. */
+export async function copyWith(page: Page, button: Locator): Promise<string> {
+  const copied = page.evaluate(
+    () =>
+      new Promise<string>((resolve) => {
+        const take = (event: Event) => resolve((event as CustomEvent<string>).detail);
+        window.addEventListener("copied", take, { once: true });
+      }),
+  );
+  await button.click();
+  return copied;
 }
 
 /** The folder for screenshots, which stay out of git. Without it, none are taken. */

@@ -1,4 +1,5 @@
 import type { Locator, Page } from "playwright-core";
+import { copyWith } from "./browser";
 import { PASSWORD, PICKUP_PROFILE, someone } from "./business";
 import { stack } from "./stack";
 import { until } from "./until";
@@ -50,8 +51,7 @@ export async function openBusiness(page: Page, search: string, name: string): Pr
 export async function takeSecret(page: Page, title: string): Promise<string> {
   const dialog = page.getByRole("dialog", { name: title });
   const secret = await dialog.getByRole("status", { name: title }).textContent();
-  await dialog.getByRole("button", { name: /^Copy the / }).click();
-  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  const copied = await copyWith(page, dialog.getByRole("button", { name: /^Copy the / }));
   if (!secret || copied !== secret) throw new Error("the copied secret differs from the shown one");
   await dialog.getByRole("button", { name: "I have stored it" }).click();
   await dialog.waitFor({ state: "hidden" });
