@@ -35,6 +35,13 @@ export function otherDelivery(trackingCode: string): MedusaError {
   );
 }
 
+/** As above, but too late to fulfil the former data: only the merchant knows whether the parcel had these items. */
+export function otherDelivered(trackingCode: string): MedusaError {
+  return refused(
+    `The delivery ${trackingCode} of an earlier attempt was delivered with other data, for example to another address. If it carried these items, do not send them again: fulfil them with the manual provider. Otherwise fulfil them again: they get a new delivery.`,
+  );
+}
+
 /** Medusa shows the message with status 500, and logs it. */
 function unknownOutcome(message: string): MedusaError {
   return new MedusaError(MedusaError.Types.UNEXPECTED_STATE, message);

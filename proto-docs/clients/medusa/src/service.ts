@@ -15,6 +15,7 @@ import {
   attemptFailed,
   cancellationFailed,
   creationFailed,
+  otherDelivered,
   otherDelivery,
   readingFailed,
   refused,
@@ -172,9 +173,10 @@ export class WaybillFulfillment extends AbstractFulfillmentProviderService {
   /** Why a delivery with another body is not this fulfilment's. Once it has ended, the next one gets a new delivery. */
   async #refusalOf({ id, trackingCode }: Delivery, own: Own, deliveries: Deliveries): Promise<Error> {
     const status = await this.#statusOf(id);
-    if (status !== "delivered" && !ENDED.has(status)) return otherDelivery(trackingCode);
+    const isDelivered = status === "delivered";
+    if (!isDelivered && !ENDED.has(status)) return otherDelivery(trackingCode);
     await deliveries.setCancelled(...own);
-    return new AttemptRefusedError("ended");
+    return isDelivered ? otherDelivered(trackingCode) : new AttemptRefusedError("ended");
   }
 
   /** Its failure only makes the merchant wait, and must not replace the message that explains why. */
