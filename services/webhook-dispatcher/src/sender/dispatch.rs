@@ -23,7 +23,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(2);
 const DRAIN: Duration = Duration::from_secs(3);
 
 /// Leases that one statement renews. A statement for all of them would delay the webhooks of others.
-const RENEWED_AT_ONCE: usize = 64;
+const RENEWED_AT_ONCE: usize = 16;
 const RENEWAL_PAUSE: Duration = Duration::from_millis(20);
 /// If the database is slow, one statement renews the rest after this time, so that no lease expires meanwhile.
 const SMALL_RENEWALS: Duration = Duration::from_millis(500);
@@ -147,23 +147,26 @@ impl Sender {
         }
     }
 
-    /// Extends the leases of all deliveries in flight, including connection tests.
+    /// Extends the leases that are due, of all deliveries in flight, including connection tests.
     ///
     /// # Errors
     /// When the database is unreachable.
     pub(crate) async fn renew_leases(&self) -> Result<(), StoreError> {
-        let (began, leases) = (Instant::now(), self.capacity.leases());
+        let (began, leases) = (Instant::now(), self.capacity.due_leases());
         let mut rest = leases.as_slice();
         while !rest.is_empty() {
             let at_once = if began.elapsed() < SMALL_RENEWALS { RENEWED_AT_ONCE } else { rest.len() };
             let (next, later) = rest.split_at(at_once.min(rest.len()));
-            self.unit.database.read(async |conn| store::renew_leases(conn, next).await).await?;
+            let at = Instant::now();
+            let renewed =
+                self.unit.database.read(async |conn| store::renew_leases(conn, next).await).await?;
+            self.capacity.mark_renewed(&renewed, at);
             rest = later;
             if !rest.is_empty() && began.elapsed() < SMALL_RENEWALS {
                 tokio::time::sleep(RENEWAL_PAUSE).await;
             }
         }
-        self.capacity.mark_renewed(began);
+        self.capacity.mark_all_renewed(began);
         Ok(())
     }
 

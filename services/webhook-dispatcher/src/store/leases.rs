@@ -1,15 +1,17 @@
 //! Leases: the right of one process to send a delivery for some time. Only the database's clock decides when a lease
 //! expires, so the clocks of the processes may differ.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
+use diesel::QueryableByName;
 use diesel::sql_types::{Array, BigInt, Text};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, WebhookDeliveryId};
 use postgres::{StoreError, statement};
 
 /// How long a lease is valid. Short, so that other processes take over the deliveries of a dead one within seconds. While
-/// an attempt runs, its lease is renewed every quarter of this time, so that a slow endpoint is not called twice.
+/// an attempt runs, its lease is renewed, so that a slow endpoint is not called twice.
 pub(crate) const LEASE: Duration = Duration::from_secs(4);
 
 /// When a lease that begins now ends: after [`LEASE`].
@@ -56,11 +58,29 @@ WHERE deliveries.id = ours.id AND deliveries.business_id = ours.business_id
     };
 }
 
-const EXTEND: &str = of_held!("UPDATE deliveries SET lease_until = ", lease_end!());
+const EXTEND: &str =
+    concat!(of_held!("UPDATE deliveries SET lease_until = ", lease_end!()), "RETURNING deliveries.id");
 
-/// Extends leases. Returns the number of those that were still ours.
-pub(crate) async fn renew_leases(conn: &mut AsyncPgConnection, held: &[Lease]) -> Result<usize, StoreError> {
-    change(conn, EXTEND, held).await
+#[derive(QueryableByName)]
+struct IdRow {
+    #[diesel(sql_type = Text)]
+    id: String,
+}
+
+/// Extends leases. Returns those that were still ours and not locked.
+pub(crate) async fn renew_leases(
+    conn: &mut AsyncPgConnection,
+    held: &[Lease],
+) -> Result<Vec<Lease>, StoreError> {
+    let (ids, businesses, tokens) = columns(held);
+    let rows: Vec<IdRow> = statement(EXTEND)
+        .bind::<Array<Text>, _>(ids)
+        .bind::<Array<Text>, _>(businesses)
+        .bind::<Array<BigInt>, _>(tokens)
+        .load(conn)
+        .await?;
+    let renewed: HashSet<String> = rows.into_iter().map(|row| row.id).collect();
+    Ok(held.iter().filter(|lease| renewed.contains(&lease.delivery.to_string())).copied().collect())
 }
 
 const RELEASE: &str = of_held!("UPDATE deliveries SET lease_until = NULL, lease_token = NULL");
@@ -70,20 +90,21 @@ pub(crate) async fn release_leases(
     conn: &mut AsyncPgConnection,
     held: &[Lease],
 ) -> Result<usize, StoreError> {
-    change(conn, RELEASE, held).await
-}
-
-async fn change(
-    conn: &mut AsyncPgConnection,
-    sql: &'static str,
-    held: &[Lease],
-) -> Result<usize, StoreError> {
-    Ok(statement(sql)
-        .bind::<Array<Text>, _>(Vec::from_iter(held.iter().map(|lease| lease.delivery.to_string())))
-        .bind::<Array<Text>, _>(Vec::from_iter(held.iter().map(|lease| lease.business.to_string())))
-        .bind::<Array<BigInt>, _>(Vec::from_iter(held.iter().map(|lease| lease.token)))
+    let (ids, businesses, tokens) = columns(held);
+    Ok(statement(RELEASE)
+        .bind::<Array<Text>, _>(ids)
+        .bind::<Array<Text>, _>(businesses)
+        .bind::<Array<BigInt>, _>(tokens)
         .execute(conn)
         .await?)
+}
+
+fn columns(held: &[Lease]) -> (Vec<String>, Vec<String>, Vec<i64>) {
+    (
+        held.iter().map(|lease| lease.delivery.to_string()).collect(),
+        held.iter().map(|lease| lease.business.to_string()).collect(),
+        held.iter().map(|lease| lease.token).collect(),
+    )
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The deliveries that this process is sending, and the limits that have no room for more.
 
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use domain::{BusinessId, EndpointId, Mode, WebhookDeliveryId};
 use tokio::time::Instant;
@@ -10,6 +11,9 @@ use crate::store::{LEASE, Lease};
 
 /// Deliveries that were received but whose outcome is not written yet: they are repeated if the process dies.
 pub(super) const UNWRITTEN_MAX: usize = 64;
+/// A renewed lease is renewed again after this time: at every second look, with half of its time left. Each renewal writes
+/// a row, and hanging endpoints hold hundreds.
+const RENEWAL_DUE: Duration = Duration::from_millis(1_500);
 /// Businesses at their limit are considered again when one sixteenth of all slots has been freed.
 const FREED_PART: i64 = 16;
 
@@ -36,7 +40,7 @@ pub(super) struct InFlightSet {
     /// How many more slots must be freed, by any business, before businesses at their limit are considered again. None if
     /// no business is at its limit, or they were considered.
     frees_awaited: Option<i64>,
-    /// When all leases were last renewed.
+    /// When all leases that were due were last renewed.
     renewed_at: Option<Instant>,
     /// How often a new delivery has taken a slot.
     new_deliveries: u64,
@@ -47,6 +51,7 @@ struct Held {
     endpoint: EndpointId,
     kind: Kind,
     lease: Lease,
+    renewed_at: Option<Instant>,
     /// It still counts against the limits of its endpoint and its business.
     occupies_slot: bool,
 }
@@ -64,7 +69,8 @@ impl InFlightSet {
         if let Some(Held { lease: before, .. }) = self.held.get(&lease.delivery).copied() {
             self.remove(before);
         }
-        self.held.insert(lease.delivery, Held { endpoint, kind, lease, occupies_slot: true });
+        let held = Held { endpoint, kind, lease, renewed_at: None, occupies_slot: true };
+        self.held.insert(lease.delivery, held);
         self.shares.add(lease.business, kind);
         *self.by_endpoint.entry(endpoint).or_default() += 1;
     }
@@ -97,15 +103,30 @@ impl InFlightSet {
         self.held.values().map(|held| held.lease).collect()
     }
 
-    /// All leases held at that time have been renewed.
-    pub(super) fn mark_renewed(&mut self, at: Instant) {
+    /// The leases that must be renewed now.
+    pub(super) fn due_leases(&self) -> Vec<Lease> {
+        let is_due = |held: &&Held| held.renewed_at.is_none_or(|at| at.elapsed() >= RENEWAL_DUE);
+        self.held.values().filter(is_due).map(|held| held.lease).collect()
+    }
+
+    /// The database extended these leases at that time or later.
+    pub(super) fn mark_renewed(&mut self, leases: &[Lease], at: Instant) {
+        for lease in leases {
+            if let Some(held) = self.held.get_mut(&lease.delivery).filter(|held| held.lease.token == lease.token) {
+                held.renewed_at = Some(at);
+            }
+        }
+    }
+
+    /// All leases that were due at that time have been renewed.
+    pub(super) fn mark_all_renewed(&mut self, at: Instant) {
         self.renewed_at = Some(at);
     }
 
     /// What this process must not claim, because it is still sending it: all deliveries in flight if their leases may have
     /// expired because the database was unreachable. Otherwise none: valid leases keep every process from claiming them.
     pub(super) fn excluded_from_claims(&self) -> Vec<WebhookDeliveryId> {
-        let is_renewed = self.renewed_at.is_some_and(|at| at.elapsed() < LEASE);
+        let is_renewed = self.renewed_at.is_some_and(|at| at.elapsed() < LEASE - RENEWAL_DUE);
         if is_renewed { Vec::new() } else { self.held.keys().copied().collect() }
     }
 

@@ -190,9 +190,18 @@ impl Capacity {
         self.lock().in_flight.leases()
     }
 
-    /// All leases held at that time have been renewed.
-    pub(super) fn mark_renewed(&self, at: Instant) {
-        self.change(|state| state.in_flight.mark_renewed(at));
+    pub(super) fn due_leases(&self) -> Vec<Lease> {
+        self.lock().in_flight.due_leases()
+    }
+
+    /// The database extended these leases at that time or later.
+    pub(super) fn mark_renewed(&self, leases: &[Lease], at: Instant) {
+        self.lock().in_flight.mark_renewed(leases, at);
+    }
+
+    /// All leases that were due at that time have been renewed.
+    pub(super) fn mark_all_renewed(&self, at: Instant) {
+        self.lock().in_flight.mark_all_renewed(at);
     }
 
     /// The deliveries in flight.

@@ -131,6 +131,22 @@ fn an_earlier_guard_does_not_end_a_later_claim() {
 }
 
 #[test]
+fn only_leases_that_are_not_renewed_or_renewed_long_ago_are_due() {
+    let test = Fixture::new(64, 8);
+    let (endpoint, lease) = (test.endpoint(), test.lease(test.business()));
+    let _sending = test.capacity.insert(lease, endpoint, Mode::Live);
+    let due = || test.capacity.due_leases().iter().map(|lease| lease.token).collect::<Vec<_>>();
+    let now = Instant::now();
+    assert_eq!(due(), [lease.token]);
+    test.capacity.mark_renewed(&[Lease { token: lease.token + 1, ..lease }], now);
+    assert_eq!(due(), [lease.token], "another claim's");
+    test.capacity.mark_renewed(&[lease], now);
+    assert!(due().is_empty());
+    test.capacity.mark_renewed(&[lease], now - LEASE / 2);
+    assert_eq!(due(), [lease.token]);
+}
+
+#[test]
 fn unwritten_deliveries_are_bounded() {
     let test = Fixture::new(512, 8);
     let (endpoint, business) = (test.endpoint(), test.business());
