@@ -105,7 +105,7 @@ def test_a_program_in_rust_prints_why_a_delivery_failed() -> None:
 
 def run_rust(program: str, **variables: str) -> subprocess.CompletedProcess[str]:
     known = {"WAYBILL_BASE_URL": f"{os.environ['ORDER_API']}/v1", "WAYBILL_API_KEY": "sk_test_waybill_wrong"}
-    command = [PROGRAMS / program, "127.0.0.1:0"]
+    command = [str(PROGRAMS / program), "127.0.0.1:0"]
     return subprocess.run(command, env={**known, **variables}, capture_output=True, text=True, check=False)
 
 

@@ -358,7 +358,10 @@ describe("waybill", { concurrency: true }, () => {
         proxy.faults = Array(calls).fill(status);
         const output = await run(of, ...parameters);
         assert.deepEqual(proxy.faults, [], output);
-        assert.ok(output.includes(` ${proxy.baseUrl}/integration/`) && output.includes(String(status)), output);
+        assert.ok(
+          output.includes(` ${proxy.baseUrl}/integration/`) && output.includes(String(status)),
+          output,
+        );
         assert.ok(!output.includes("?"), output);
       }
     }
