@@ -6,16 +6,18 @@ import json
 import os
 import re
 import socket
+import subprocess
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import psycopg
 import pytest
 from blocks import CLIENTS, GUIDES, blocks, not_run, runs
-from reader import Reader
+from reader import PROGRAMS, Reader, servers_of
 
 REPOSITORY = CLIENTS.parents[1]
 
@@ -29,6 +31,26 @@ def test_exported_variables_have_a_form_that_powershell_has() -> None:
     commands = [block.text for page in GUIDES for block in blocks(page) if block.fence == "sh"]
     exports = re.findall("^export .*", "".join(commands), re.MULTILINE)
     assert [line for line in exports if not re.fullmatch(r"""export \w+=('[^']*'|"\$\([^$]*\)")""", line)] == []
+
+
+#: What PowerShell writes otherwise, and the row about it in first-order.md.
+SHELL_FORMS = {
+    r"\\$": r"| `\` at the end of a line |",
+    r"\$[A-Z]": "| `$NAME` |",
+    r"^(npm|npx) ": "| `npm`, `npx` |",
+    r"^python3 ": "| `python3` |",
+    r"^venv/bin/": "| `venv/bin/` |",
+    r"^curl ": "| `curl` |",
+}
+
+
+def test_other_forms_of_the_commands_are_in_the_table_for_powershell() -> None:
+    commands = "".join(block.text for page in GUIDES for block in blocks(page) if block.fence == "sh")
+    page = GUIDES[0].read_text("utf-8")
+    used = [row for form, row in SHELL_FORMS.items() if re.search(form, commands, re.MULTILINE)]
+    assert [row for row in used if row not in page] == []
+    # It makes a list of such a word.
+    assert re.findall(r"^cargo .*,.*", commands, re.MULTILINE) == []
 
 
 def test_no_command_runs_a_foreign_package() -> None:
@@ -64,6 +86,27 @@ def test_runs(name: str, tmp_path: Path) -> None:
             for block in chosen:
                 reader.take(block)
         reader.check_types(language)
+
+
+@pytest.mark.parametrize(("program", "missing"), [("receiver", "WEBHOOK_SECRET"), ("delivery", "DATABASE_URL")])
+def test_a_program_in_rust_names_the_variable_that_is_missing(program: str, missing: str) -> None:
+    done = run_rust(program)
+    assert done.returncode == 1
+    assert missing in done.stderr
+
+
+def test_a_program_in_rust_prints_why_a_delivery_failed() -> None:
+    with new_database() as database:
+        name = urlsplit(database).path.strip("/")
+        subprocess.run(["createdb", name], env={**os.environ, **servers_of(database)}, check=True)
+        done = run_rust("delivery", DATABASE_URL=database)
+    assert re.match(r"failed \w+", done.stdout), done.stderr
+
+
+def run_rust(program: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    known = {"WAYBILL_BASE_URL": f"{os.environ['ORDER_API']}/v1", "WAYBILL_API_KEY": "sk_test_waybill_wrong"}
+    command = [str(PROGRAMS / program), "127.0.0.1:0"]
+    return subprocess.run(command, env={**known, **variables}, capture_output=True, text=True, check=False)
 
 
 def new_test_key(name: str) -> str:

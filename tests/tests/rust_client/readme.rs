@@ -136,6 +136,10 @@ async fn catch_up(receiver: &Receiver<Postgres>, waybill: &Waybill) -> anyhow::R
 #[tokio::test(flavor = "multi_thread")]
 async fn the_examples_work() -> anyhow::Result<()> {
     let readme = include_str!("../../../crates/waybill-client/README.md");
+    let install =
+        readme.split("```sh\n").nth(1).and_then(|rest| rest.split("```").next()).context("install")?;
+    let guide = include_str!("../../../proto-docs/integrators/first-order.md");
+    assert!(guide.contains(install), "the guide installs otherwise than:\n{install}");
     let examples: Vec<&str> =
         readme.split("```rust\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     assert!(examples.len() >= 5);

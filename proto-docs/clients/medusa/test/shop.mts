@@ -28,20 +28,46 @@ export interface Answer {
   body: Json;
 }
 
+/** The configuration of a shop with the entry of the README. */
+const configWith = (entry: string) => `
+import { defineConfig } from "@medusajs/framework/utils";
+
+module.exports = defineConfig({
+  admin: { disable: true },
+  projectConfig: {
+    databaseUrl: process.env.DATABASE_URL ?? "",
+    http: {
+      storeCors: "http://localhost:8000",
+      adminCors: "http://localhost:9000",
+      authCors: "http://localhost:9000",
+      jwtSecret: process.env.JWT_SECRET ?? "",
+      cookieSecret: process.env.COOKIE_SECRET ?? "",
+    },
+  },
+  modules: [${entry}],
+});
+`;
+
 /** Writes each file that the README shows, and compiles it strictly with Medusa's own types. */
 export async function writeReadmeFiles(): Promise<void> {
   const readme = await readFile(new URL("../../../README.md", import.meta.url), "utf8");
-  const files = [...readme.matchAll(/^`([\w/-]+\.ts)`:\n\n```ts\n(.*?)```/gms)];
-  if (files.length !== 3) throw new Error(`the README shows ${files.length} files`);
+  const entry = /^In `medusa-config\.ts`, add .*?\n\n```ts\n(.*?)```/ms.exec(readme)?.[1];
+  if (!entry) throw new Error("the README shows no entry of medusa-config.ts");
+  const shown = [...readme.matchAll(/^`([\w/-]+\.ts)`:\n\n```ts\n(.*?)```/gms)];
+  if (shown.length !== 2) throw new Error(`the README shows ${shown.length} files`);
+  const files = [
+    ["medusa-config.ts", configWith(entry)],
+    ...shown.map(([, path = "", code = ""]) => [path, code]),
+  ];
   const folder = join(SHOP, "readme");
-  for (const [, path = "", code = ""] of files) {
+  for (const [path = "", code = ""] of files) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), code);
   }
   // Medusa would load both forms of a file.
   const output = ["--rootDir", folder, "--outDir", SHOP];
   const options = [...variable("TSC_OPTIONS").split(/\s+/), ...output];
-  const paths = files.map(([, path = ""]) => join(folder, path));
+  const paths = files.map(([path = ""]) => join(folder, path));
   await run(variable("TSC"), [...options, ...paths], { cwd: SHOP }).catch((error) => {
     throw new Error(error.stdout || String(error));
   });

@@ -121,7 +121,8 @@ class Feed(TestCase):
                     on_page=lambda _: stop.set(),
                     on_retry=lambda error: retries.append(error.code),
                 )
-                self.assertEqual(list(reader), [])
+                # It ends. Other tests may create events meanwhile.
+                list(reader)
 
             with self.assertRaises(NoAnswerError) as caught:
                 follow([200] * 11)

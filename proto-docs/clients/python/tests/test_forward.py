@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Optional, cast
 
@@ -28,6 +29,8 @@ from .support import (
     new_reference,
 )
 from .test_webhooks import VECTORS
+
+LISTEN = ["listen", "--forward-to", "http://127.0.0.1:9/"]
 
 
 def event(number: int, order: str) -> WebhookEvent:
@@ -130,15 +133,31 @@ class Program(TestCase):
     def setUp(self) -> None:
         self.folder = self.enter(TemporaryDirectory())
 
-    def run_it(
-        self, *arguments: str, key: str = TEST_KEY, given: str = "", base_url: str = BASE_URL
-    ) -> subprocess.CompletedProcess[str]:
-        environment = {
+    def environment(self, key: str = TEST_KEY, base_url: str = BASE_URL, **changes: str) -> dict[str, str]:
+        return {
             **os.environ,
             "WAYBILL_API_KEY": key,
             "WAYBILL_BASE_URL": base_url,
             "WAYBILL_STATE_DIRECTORY": self.folder + "/state",
+            **changes,
         }
+
+    def failing_lookups(self, count: int, code: str) -> dict[str, str]:
+        """For a program in which the first lookups of a name fail so: Python runs this file at its start."""
+        script = f"""
+import socket
+lookup, left = socket.getaddrinfo, [socket.{code}] * {count}
+def fails(*given, **named):
+    if left:
+        raise socket.gaierror(left.pop(), "no address")
+    return lookup(*given, **named)
+socket.getaddrinfo = fails
+"""
+        Path(self.folder, "sitecustomize.py").write_text(script, encoding="utf-8")
+        return {"PYTHONPATH": os.pathsep.join([self.folder, *sys.path])}
+
+    def run_it(self, *arguments: str, given: str = "", **changes: str) -> subprocess.CompletedProcess[str]:
+        environment = self.environment(**changes)
         command = [sys.executable, "-m", "waybill", *arguments]
         return subprocess.run(
             command, env=environment, input=given, capture_output=True, text=True, check=False, timeout=30
@@ -153,32 +172,64 @@ class Program(TestCase):
         self.assertEqual(os.listdir(self.folder + "/state"), ["secret"])
 
     def test_exit_codes(self) -> None:
-        url = ["--forward-to", "http://127.0.0.1:9/"]
-        self.assertEqual(self.run_it("listen", *url, key=LIVE_KEY).returncode, 3)
+        self.assertEqual(self.run_it(*LISTEN, key=LIVE_KEY).returncode, 3)
         for words in (["dance"], ["events", "list", "more"], ["orders", "get", "ord_1", "ord_2"], ["verify", "more"]):
             self.assertEqual(self.run_it(*words).returncode, 2, words)
         self.assertEqual(self.run_it("listen", "--dance").returncode, 2)
-        self.assertEqual(self.run_it("listen", *url, key="sk_test_waybill_wrong").returncode, 3)
-        self.assertEqual(self.run_it("listen", *url, key="wrong").returncode, 3)
+        self.assertEqual(self.run_it(*LISTEN, key="sk_test_waybill_wrong").returncode, 3)
+        self.assertEqual(self.run_it(*LISTEN, key="wrong").returncode, 3)
         self.assertEqual(self.run_it("listen", "--forward-to", "example").returncode, 2)
         self.assertEqual(self.run_it("orders", "get", "ord_01ARZ3NDEKTSV4RRFFQ69G5FAV").returncode, 1)
 
-    def test_a_base_url_at_which_no_api_answers_ends_the_first_call_at_once(self) -> None:
-        # With repetitions it takes 40 s, longer than `run_it` waits.
-        listen = ["listen", "--forward-to", "http://127.0.0.1:9/"]
+    def test_a_base_url_at_which_no_api_answers_ends_a_command_with_code_4_and_listen_after_three_calls(self) -> None:
         create = ["orders", "create", "--idempotency-key", "1"]
+        # After a 200, an order may exist.
+        cases = ((LISTEN, 3, (200, 301, 404)), (["events", "list"], 1, (200, 301, 404)), (create, 1, (301, 404)))
         with faulty_proxy() as proxy:
             proxy.said = b"<html>"
-            for status in (200, 301, 404):
-                for words in (listen, ["events", "list"], create):
-                    proxy.faults = [status]
+            for words, calls, statuses in cases:
+                for status in statuses:
+                    proxy.faults = [status] * calls
                     run = self.run_it(*words, given="{}", base_url=proxy.base_url)
-                    self.assertEqual(run.returncode, 4, run.stderr)
+                    self.assertEqual((run.returncode, proxy.faults), (4, []), run.stderr)
                     self.assertIn(f" {proxy.base_url}/integration/", run.stderr)
                     self.assertRegex(run.stderr, rf"\b{status}\b[^?]* Check WAYBILL_BASE_URL\.\n$")
-        run = self.run_it(*listen, base_url="http://nowhere.invalid/v1")
+        nowhere = "http://nowhere.example/v1"
+        run = self.run_it(*LISTEN, base_url=nowhere, **self.failing_lookups(3, "EAI_NONAME"))
         self.assertEqual(run.returncode, 4, run.stderr)
-        self.assertIn("http://nowhere.invalid/v1", run.stderr)
+        self.assertIn(nowhere, run.stderr)
+
+    def test_listen_waits_for_names_and_for_a_proxy_that_answers_before_the_api_does(self) -> None:
+        with faulty_proxy() as proxy:
+            proxy.said, proxy.faults = b"<html>", [404, 503, 200]
+            base_url = proxy.base_url.replace("127.0.0.1", "localhost")
+            environment = self.environment(base_url=base_url, **self.failing_lookups(3, "EAI_AGAIN"))
+            command = [sys.executable, "-m", "waybill", *LISTEN]
+            with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as program:
+                # The end of the program ends the line, too.
+                line = program.stdout.readline() if program.stdout else ""
+                program.terminate()
+            self.assertEqual((line[:7], proxy.faults), ("Ready: ", []))
+
+    def test_after_an_answer_that_cannot_be_read_an_order_is_created_with_the_same_key(self) -> None:
+        reference = new_reference()
+        create, order = ["orders", "create", "--idempotency-key", reference], json.dumps(new_order(reference))
+        with faulty_proxy() as proxy:
+            # Longer than the client waits, so it gives up.
+            proxy.retry_after, proxy.faults = "61", [200, 503]
+            unknown = self.run_it(*create, given=order, base_url=proxy.base_url)
+            self.assertEqual(unknown.returncode, 1, unknown.stderr)
+            self.assertRegex(unknown.stderr, r"503.*\nIt is unknown whether the order was created\. Repeat .* same key")
+            proxy.faults = [200]
+            created = self.run_it(*create, given=order, base_url=proxy.base_url)
+            self.assertEqual(json.loads(created.stdout)["orderReference"], reference)
+            self.assertEqual({key for _, key in proxy.seen}, {reference})
+
+    def test_its_output_is_utf_8_as_on_windows_with_another_code_page(self) -> None:
+        help_text = (VECTORS / "help.txt").read_bytes()
+        command = [sys.executable, "-m", "waybill", "--help"]
+        environment = self.environment(PYTHONIOENCODING="cp1252")
+        self.assertEqual(subprocess.check_output(command, env=environment), help_text)
 
     def test_a_reader_that_has_enough_ends_the_list_quietly(self) -> None:
         reference = new_reference()

@@ -17,6 +17,8 @@ from ._secret import Secret
 from .errors import NoAnswerError
 
 _CHUNK_BYTES = 64 * 1024
+#: The kind of an error: no host has this name.
+UNKNOWN_HOST = "EAI_NONAME"
 
 
 def exchange(
@@ -35,6 +37,10 @@ def exchange(
         return NoAnswerError("timeout")
     except socket.timeout:
         return NoAnswerError("timeout")
+    except socket.gaierror as error:
+        # Other failures of the name service pass.
+        kind = UNKNOWN_HOST if error.errno == socket.EAI_NONAME else "gaierror"
+        return NoAnswerError("unreachable", kind)
     except (OSError, http.client.HTTPException) as error:
         return NoAnswerError("unreachable", type(error).__name__)
 

@@ -1,10 +1,20 @@
 /** The short commands: events, orders, verify. */
-import { WebhookError } from "../errors.js";
+import { NoAnswerError, ServerError, WebhookError } from "../errors.js";
 import type { CursorStore, EventFilters } from "../events.js";
 import type { SimulatedEvent } from "../types.js";
 import { constructEvent } from "../webhooks.js";
 import { Feed } from "./feed.js";
-import { EXIT, print, printError, printJson, readInput, UsageError, waybill } from "./output.js";
+import {
+  EXIT,
+  explain,
+  print,
+  printError,
+  printJson,
+  readInput,
+  UsageError,
+  untilAnswered,
+  waybill,
+} from "./output.js";
 import { listenSecret, stateDirectory } from "./state.js";
 
 export async function listEvents(filters: EventFilters, signal: AbortSignal): Promise<void> {
@@ -22,16 +32,29 @@ export async function followEvents({ types, since }: EventFilters, signal: Abort
   const cursors: CursorStore = { load: async () => null, save: async () => {} };
   const feed = new Feed();
   const options = { ...feed.options, types, start: since ?? "now", signal };
-  for await (const event of waybill().events.follow(cursors, options)) print(feed.bodyOf(event));
+  const { events } = waybill();
+  await untilAnswered(async () => {
+    for await (const event of events.follow(cursors, options)) print(feed.bodyOf(event));
+  }, signal);
 }
 
 export async function createOrder(
   file: string | undefined,
   idempotencyKey: string | undefined,
-): Promise<void> {
+): Promise<number> {
   if (!idempotencyKey) throw new UsageError("orders create needs --idempotency-key, stable for the order.");
   const body = (await readInput(file)).toString("utf8");
-  printJson(await waybill().orders.create(body, { idempotencyKey }));
+  try {
+    printJson(await waybill().orders.create(body, { idempotencyKey }));
+    return EXIT.ok;
+  } catch (error) {
+    if (!(error instanceof NoAnswerError || error instanceof ServerError)) throw error;
+    const code = explain(error);
+    printError(
+      "It is unknown whether the order was created. Repeat the command: the same key creates no second one.",
+    );
+    return code;
+  }
 }
 
 export async function getOrder(id: string | undefined): Promise<void> {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Waybill } from "../client.js";
 import { Feed } from "./feed.js";
 import { type Attempt, Forwarder } from "./forwarder.js";
-import { KeyError, print, printJson, UsageError, waybill } from "./output.js";
+import { KeyError, print, printJson, UsageError, untilAnswered, waybill } from "./output.js";
 import { listenSecret, Progress, stateDirectory } from "./state.js";
 
 /** Unfinished events at a time. */
@@ -34,7 +34,7 @@ export async function listen(given: ListenArguments, signal: AbortSignal): Promi
   const onAttempt = given.json ? printAttemptAsJson : printAttempt;
   const pause = (ms: number) => sleep(ms, undefined, { signal });
   const forwarder = new Forwarder({ url, secret, onAttempt, sleep: pause, jitter: Math.random });
-  await forwardAll(client, forwarder, progress, given, signal);
+  await untilAnswered(() => forwardAll(client, forwarder, progress, given, signal), signal);
 }
 
 async function forwardAll(

@@ -114,7 +114,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 const stop = new AbortController();
 for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort());
-if (process.env.npm_command) {
+if (process.env.npm_lifecycle_event === "npx") {
   // npx passes SIGTERM to its shell alone, so the shell's end is the sign to stop.
   const { ppid } = process;
   setInterval(() => process.ppid === ppid || stop.abort(), 500).unref();

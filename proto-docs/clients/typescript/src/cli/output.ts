@@ -1,10 +1,13 @@
 /** What the commands read and print, and the codes they end with. */
 import { readFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Waybill } from "../client.js";
 import { ApiError, NoAnswerError, WaybillError } from "../errors.js";
 import type { ExchangeResult } from "../transport.js";
 
 const INPUT_MAX_BYTES = 1024 * 1024;
+const FIRST_CALLS_MAX = 3;
+const FIRST_CALL_PAUSE_MS = 1_000;
 
 export const EXIT = { ok: 0, failed: 1, usage: 2, keyRefused: 3, wrongUrl: 4 } as const;
 
@@ -60,23 +63,37 @@ export function waybill(): Waybill {
     throw new KeyError("WAYBILL_API_KEY must be an API key, sk_test_… or sk_live_….");
   }
   let hasAnswered = false;
-  const onResponse = ({ error, status }: ExchangeResult) => {
-    // Later it is an outage, such as a captive portal or a network without names.
-    if (!hasAnswered && error && isOfAnotherUrl(error)) {
+  const onResponse = ({ error, status, method, attempt }: ExchangeResult) => {
+    // After an earlier attempt, or an answer that cannot be read, the order of a POST may exist.
+    const mayBeDone = method === "POST" && (attempt > 1 || error?.code === "unusable_answer");
+    // After an answer it is an outage, such as a captive portal or a network without names.
+    if (!hasAnswered && !mayBeDone && error && isOfAnotherUrl(error)) {
       throw new UrlError(`${error.message} Check WAYBILL_BASE_URL.`);
     }
-    hasAnswered ||= status !== undefined;
+    // A proxy answers 5xx while the API starts.
+    hasAnswered ||= status !== undefined && status < 500;
   };
   return new Waybill({ appInfo: "command-line", onResponse });
 }
 
-/** Waiting does not help: the host has no address, or what answers is not the API. */
+/** The host has no address, or what answers is not the API. */
 function isOfAnotherUrl(error: WaybillError): boolean {
-  if (error instanceof NoAnswerError) {
-    return error.code === "unusable_answer" || ["ENOTFOUND", "EAI_AGAIN"].includes(error.kind ?? "");
-  }
+  if (error instanceof NoAnswerError) return error.code === "unusable_answer" || error.kind === "ENOTFOUND";
   if (!(error instanceof ApiError) || error.code !== `http_${error.status}`) return false;
   return error.status < 400 || error.status === 404 || error.status === 405;
+}
+
+/** Runs a reader again whose first call found no API: a proxy that starts before the API answers so too. */
+export async function untilAnswered(run: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  for (let call = 1; call < FIRST_CALLS_MAX; call += 1) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!(error instanceof UrlError)) throw error;
+      await sleep(FIRST_CALL_PAUSE_MS, undefined, { signal });
+    }
+  }
+  return run();
 }
 
 /** A file, or the standard input. */

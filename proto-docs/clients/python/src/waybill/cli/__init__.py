@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import signal
 import sys
@@ -49,6 +50,10 @@ _COMMANDS: dict[tuple[str, ...], tuple[Callable[[argparse.Namespace], Optional[i
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
+    for stream in (sys.stdout, sys.stderr):
+        # Windows has another encoding when the output is no terminal. A test may replace the streams.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     # Ends a long poll as Ctrl-C does.
     signal.signal(signal.SIGTERM, _interrupt)
     try:

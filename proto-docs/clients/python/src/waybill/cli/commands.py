@@ -8,11 +8,22 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Optional, cast
 
-from ..errors import WebhookError
+from ..errors import NoAnswerError, ServerError, WebhookError
 from ..schema import SimulatedEvent
 from ..webhooks import construct_event
 from .feed import Feed
-from .output import FAILED, OK, UsageError, read_input, say, say_error, say_json, waybill
+from .output import (
+    FAILED,
+    OK,
+    UsageError,
+    explain,
+    read_input,
+    say,
+    say_error,
+    say_json,
+    until_answered,
+    waybill,
+)
 from .state import listen_secret
 
 
@@ -37,20 +48,32 @@ def list_events(options: Namespace) -> None:
 
 def follow_events(options: Namespace) -> None:
     """Prints later events, or those since a time, until it is stopped."""
-    feed = Feed()
+    feed, events = Feed(), waybill().events
     start = options.since or "now"
-    for event in waybill().events.follow(
-        _NoCursor(), types=kinds(options), start=start, on_page=feed.on_page, on_retry=feed.on_retry
-    ):
-        say(feed.body_of(event).decode())
+
+    def follow() -> None:
+        for event in events.follow(
+            _NoCursor(), types=kinds(options), start=start, on_page=feed.on_page, on_retry=feed.on_retry
+        ):
+            say(feed.body_of(event).decode())
+
+    until_answered(follow)
 
 
-def create_order(options: Namespace) -> None:
+def create_order(options: Namespace) -> int:
     if not options.idempotency_key:
         raise UsageError("orders create needs --idempotency-key, stable for the order.")
     body = read_input(options.file).decode("utf-8", "replace")
-    created = waybill().orders.create(body, idempotency_key=options.idempotency_key)
+    try:
+        created = waybill().orders.create(body, idempotency_key=options.idempotency_key)
+    except (NoAnswerError, ServerError) as error:
+        code = explain(error)
+        say_error(
+            "It is unknown whether the order was created. Repeat the command: the same key creates no second one."
+        )
+        return code
     say_json({**created.order, "replayed": created.replayed})
+    return OK
 
 
 def get_order(options: Namespace) -> None:

@@ -9,23 +9,24 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Optional
 from urllib.parse import urlsplit
 
-from .._http import exchange
+from .._http import UNKNOWN_HOST, exchange
 from .._secret import safe_text
 from ..errors import NoAnswerError
 from ..webhooks import sign_test_event
 from .commands import kinds
 from .feed import Feed
 from .forward import Attempt, Forwarder
-from .output import KeyRefusedError, UsageError, say, say_json, waybill
+from .output import KeyRefusedError, UsageError, say, say_json, until_answered, waybill
 from .state import Place, listen_secret
 
 if TYPE_CHECKING:
+    from ..client import Waybill
     from ..schema import WebhookEvent
 
 _TIMEOUT_S = 10.0
 _ANSWER_MAX_BYTES = 1024 * 1024
 _SAID_MAX_CHARS = 200
-_UNREACHABLE = frozenset({"ConnectionRefusedError", "gaierror", "OSError"})
+_UNREACHABLE = frozenset({"ConnectionRefusedError", "gaierror", "OSError", UNKNOWN_HOST})
 
 
 def listen(options: Namespace) -> None:
@@ -40,23 +41,15 @@ def listen(options: Namespace) -> None:
     if client.mode == "live":
         raise KeyRefusedError("listen needs a Test key: a Live key would bring customers' data to this machine.")
     listener = _Listener(options, secret)
-    events = client.events.follow(
-        listener,
-        types=kinds(options),
-        start=options.since or "now",
-        on_page=listener.feed.on_page,
-        on_retry=listener.feed.on_retry,
-    )
     try:
-        for event in events:
-            listener.offer(event)
+        until_answered(lambda: listener.follow(client))
     finally:
         listener.forwarder.close()
 
 
 class _Listener:
     def __init__(self, options: Namespace, secret: str) -> None:
-        self._url, self._json, self._secret = options.forward_to, options.json, secret
+        self._options, self._url, self._secret = options, options.forward_to, secret
         service = os.environ["WAYBILL_BASE_URL"]
         self._place = Place(service, os.environ["WAYBILL_API_KEY"], self._url, ",".join(kinds(options)))
         self._place.lock()
@@ -72,7 +65,18 @@ class _Listener:
     def save(self, cursor: str) -> None:
         self.forwarder.reached(cursor)
 
-    def offer(self, event: WebhookEvent) -> None:
+    def follow(self, client: Waybill) -> None:
+        events = client.events.follow(
+            self,
+            types=kinds(self._options),
+            start=self._options.since or "now",
+            on_page=self.feed.on_page,
+            on_retry=self.feed.on_retry,
+        )
+        for event in events:
+            self._offer(event)
+
+    def _offer(self, event: WebhookEvent) -> None:
         if event["id"] in self._place.done:
             self.forwarder.reached(event["id"])
         else:
@@ -91,7 +95,7 @@ class _Listener:
         return Attempt(answer.status, duration_ms, None if taken else said or "an empty answer")
 
     def _say_ready(self) -> None:
-        if self._json:
+        if self._options.json:
             say_json({"type": "ready", "forwardTo": self._url})
         else:
             say(f"Ready: test events are forwarded to {self._url}. Their secret: listen --print-secret")
@@ -99,7 +103,7 @@ class _Listener:
     def _report(self, event: WebhookEvent, attempt: Attempt, number: int, retry_in_s: Optional[float]) -> None:
         order = event["order"]
         reference = order["orderReference"] if order else None
-        if self._json:
+        if self._options.json:
             say_json(
                 {
                     "type": "attempt",

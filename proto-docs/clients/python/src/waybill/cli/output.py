@@ -6,15 +6,19 @@ import json
 import os
 import re
 import sys
+import time
 from pathlib import Path
-from typing import Optional
+from typing import Callable, Optional
 
 from .._call import ExchangeResult
+from .._http import UNKNOWN_HOST
 from ..client import Waybill
 from ..errors import ApiError, NoAnswerError, WaybillError
 from .state import LocalError
 
 INPUT_MAX_BYTES = 1024 * 1024
+_FIRST_CALLS_MAX = 3
+_FIRST_CALL_PAUSE_S = 1.0
 OK, FAILED, USAGE, KEY_REFUSED, WRONG_URL = 0, 1, 2, 3, 4
 
 
@@ -70,21 +74,35 @@ def waybill() -> Waybill:
 
     def on_response(result: ExchangeResult) -> None:
         nonlocal has_answered
-        # Later it is an outage, such as a captive portal or a network without names.
-        if not has_answered and result.error and _is_of_another_url(result.error):
-            raise UrlError(f"{result.error.message} Check WAYBILL_BASE_URL.")
-        has_answered = has_answered or result.status is not None
+        error, call = result.error, result.exchange
+        # After an earlier attempt, or an answer that cannot be read, the order of a POST may exist.
+        may_be_done = call.method == "POST" and (call.attempt > 1 or (error and error.code == "unusable_answer"))
+        # After an answer it is an outage, such as a captive portal or a network without names.
+        if not has_answered and not may_be_done and error and _is_of_another_url(error):
+            raise UrlError(f"{error.message} Check WAYBILL_BASE_URL.")
+        # A proxy answers 5xx while the API starts.
+        has_answered = has_answered or (result.status is not None and result.status < 500)
 
     return Waybill(app_info="command-line", on_response=on_response)
 
 
 def _is_of_another_url(error: WaybillError) -> bool:
-    """Waiting does not help: the host has no address, or what answers is not the API."""
+    """The host has no address, or what answers is not the API."""
     if isinstance(error, NoAnswerError):
-        return error.code == "unusable_answer" or error.kind == "gaierror"
+        return error.code == "unusable_answer" or error.kind == UNKNOWN_HOST
     if not isinstance(error, ApiError) or error.code != f"http_{error.status}":
         return False
     return error.status < 400 or error.status in {404, 405}
+
+
+def until_answered(run: Callable[[], None]) -> None:
+    """Runs a reader again whose first call found no API: a proxy that starts before the API answers so too."""
+    for _ in range(_FIRST_CALLS_MAX - 1):
+        try:
+            return run()
+        except UrlError:
+            time.sleep(_FIRST_CALL_PAUSE_S)
+    return run()
 
 
 def read_input(file: Optional[str]) -> bytes:
