@@ -10,6 +10,7 @@ mod entropy;
 mod event_kind;
 mod go_live;
 mod ids;
+mod key_restrictions;
 mod mode;
 mod paise;
 mod payment_type;
@@ -31,6 +32,7 @@ pub use ids::{
     ApiKeyId, AuditEntryId, BusinessId, EndpointId, EventId, IdError, InvitationId, OrderId, RecoveryId,
     RequestId, SessionId, TopUpId, TransferId, UserId, WebhookDeliveryId,
 };
+pub use key_restrictions::{IpAllowList, IpNetwork, IpNetworkError, KeyRestrictions, KeyScope};
 pub use mode::Mode;
 pub use paise::{Paise, PaiseError};
 pub use payment_type::PaymentType;

@@ -7,7 +7,9 @@ use utoipa::openapi::schema::{AnyOfBuilder, ObjectBuilder, Schema, SchemaType, T
 use utoipa::openapi::{KnownFormat, RefOr, SchemaFormat};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::{CodStatus, DeliveryStatus, EventKind, GoLiveItem, Mode, Paise, PaymentType, TrackingCode};
+use crate::{
+    CodStatus, DeliveryStatus, EventKind, GoLiveItem, KeyScope, Mode, Paise, PaymentType, TrackingCode,
+};
 
 /// A prefix, then a ULID in its canonical spelling.
 pub fn id_pattern(prefix: &str) -> String {
@@ -64,6 +66,7 @@ words! {
     DeliveryStatus: "Where the parcel is.",
     EventKind: "What happened.",
     GoLiveItem: "An item of the go-live list.",
+    KeyScope: "What a key may do.",
     Mode: "Test or live; the API key alone decides.",
     PaymentType: "How the customer pays the business.",
 }

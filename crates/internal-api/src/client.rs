@@ -95,6 +95,19 @@ impl Peer {
         self.call(self.request(method, path).json(body)).await
     }
 
+    /// As [`Peer::send`], with a query.
+    pub(crate) async fn send_with<Q: Serialize + Sync, B: Serialize + Sync, A: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &[&str],
+        query: &Q,
+        body: &B,
+    ) -> Result<A, CallError> {
+        let mut url = self.url(path);
+        append_query(&mut url, query).map_err(|error| self.unavailable(error))?;
+        self.call(self.prepared(method, url).json(body)).await
+    }
+
     /// As [`Peer::send`], with the caller's `Idempotency-Key`, if any.
     pub(crate) async fn send_keyed<B: Serialize + Sync, A: DeserializeOwned>(
         &self,

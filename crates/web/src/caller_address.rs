@@ -1,4 +1,4 @@
-//! The address of a caller, for limits per address.
+//! The address of a caller, for limits per address and for allow-lists.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
@@ -21,7 +21,8 @@ impl CallerAddress {
     /// The address of the request's sender. `None` without a connection, as in unit tests.
     pub fn of(request: &HttpRequest, proxies: &TrustedProxies) -> Option<Self> {
         let peer = request.peer_addr()?.ip();
-        Some(Self::new(client(peer, request.headers(), proxies)))
+        let (Ok(address) | Err(address)) = client(peer, request.headers(), proxies);
+        Some(Self::new(address))
     }
 
     pub fn text(self) -> String {
@@ -29,22 +30,28 @@ impl CallerAddress {
     }
 }
 
+/// The exact address of the request's sender. `None` if the trusted proxies do not report a readable one.
+pub fn caller_ip(request: &HttpRequest, proxies: &TrustedProxies) -> Option<IpAddr> {
+    client(request.peer_addr()?.ip(), request.headers(), proxies).ok()
+}
+
 /// The first address, from our end, that is not a trusted proxy. Each proxy appends its caller to `X-Forwarded-For`.
 /// Entries left of the first untrusted address are ignored, because the caller can forge them.
-fn client(peer: IpAddr, headers: &HeaderMap, proxies: &TrustedProxies) -> IpAddr {
+///
+/// # Errors
+/// With the last trusted proxy, if that did not report its caller.
+fn client(peer: IpAddr, headers: &HeaderMap, proxies: &TrustedProxies) -> Result<IpAddr, IpAddr> {
     let lists: Vec<&str> =
         headers.get_all("X-Forwarded-For").map(|value| value.to_str().unwrap_or_default()).collect();
     let hops = lists.iter().rev().flat_map(|list| list.rsplit(','));
     let mut nearest = peer.to_canonical();
     for hop in hops {
         if !proxies.contain(nearest) {
-            break;
+            return Ok(nearest);
         }
-        // The proxy wrote no address, so count the proxy itself as the caller.
-        let Some(address) = address(hop.trim()) else { break };
-        nearest = address;
+        nearest = address(hop.trim()).ok_or(nearest)?;
     }
-    nearest
+    if proxies.contain(nearest) { Err(nearest) } else { Ok(nearest) }
 }
 
 /// Accepts an address with a port, because some proxies add it.
@@ -63,32 +70,42 @@ mod tests {
     fn only_addresses_from_trusted_proxies_count() {
         let none = "";
         let near = "10.0.0.0/8";
-        for (peer, forwarded, proxies, expected) in [
-            ("10.0.0.9", &["198.51.100.7"][..], none, "10.0.0.9"),
-            ("10.0.0.9", &["198.51.100.7"], near, "198.51.100.7"),
-            ("::ffff:10.0.0.9", &["198.51.100.7"], near, "198.51.100.7"),
-            ("10.0.0.9", &["6.6.6.6, 198.51.100.7"], near, "198.51.100.7"),
-            ("10.0.0.9", &["6.6.6.6", "198.51.100.7"], near, "198.51.100.7"),
-            ("10.0.0.9", &["6.6.6.6, 198.51.100.7,10.0.0.8"], near, "198.51.100.7"),
-            ("10.0.0.9", &["6.6.6.6, 198.51.100.7", "10.0.0.8"], near, "198.51.100.7"),
+        let (known, unknown) = (true, false);
+        for (peer, forwarded, proxies, expected, is_known) in [
+            ("10.0.0.9", &["198.51.100.7"][..], none, "10.0.0.9", known),
+            ("10.0.0.9", &["198.51.100.7"], near, "198.51.100.7", known),
+            ("::ffff:10.0.0.9", &["198.51.100.7"], near, "198.51.100.7", known),
+            ("10.0.0.9", &["6.6.6.6, 198.51.100.7"], near, "198.51.100.7", known),
+            ("10.0.0.9", &["6.6.6.6", "198.51.100.7"], near, "198.51.100.7", known),
+            ("10.0.0.9", &["6.6.6.6, 198.51.100.7,10.0.0.8"], near, "198.51.100.7", known),
+            ("10.0.0.9", &["6.6.6.6, 198.51.100.7", "10.0.0.8"], near, "198.51.100.7", known),
             // Calls that bypass the proxies: their own header is ignored.
-            ("203.0.113.5", &["6.6.6.6, 10.0.0.8"], near, "203.0.113.5"),
-            ("10.0.0.9", &["nonsense"], near, "10.0.0.9"),
-            ("10.0.0.9", &["6.6.6.6, nonsense, 10.0.0.8"], near, "10.0.0.8"),
-            ("10.0.0.9", &["198.51.100.7:4711"], near, "198.51.100.7"),
-            ("10.0.0.9", &["[2001:db8::7]:4711"], near, "2001:db8::7"),
-            ("10.0.0.9", &["[2001:db8::7]"], near, "2001:db8::7"),
-            ("10.0.0.9", &["2001:db8::7"], near, "2001:db8::7"),
-            ("10.0.0.9", &["10.1.1.1, 10.0.0.8"], near, "10.1.1.1"),
-            ("10.0.0.9", &[], near, "10.0.0.9"),
+            ("203.0.113.5", &["6.6.6.6, 10.0.0.8"], near, "203.0.113.5", known),
+            ("10.0.0.9", &["nonsense"], near, "10.0.0.9", unknown),
+            ("10.0.0.9", &["6.6.6.6, nonsense, 10.0.0.8"], near, "10.0.0.8", unknown),
+            ("10.0.0.9", &["198.51.100.7:4711"], near, "198.51.100.7", known),
+            ("10.0.0.9", &["[2001:db8::7]:4711"], near, "2001:db8::7", known),
+            ("10.0.0.9", &["[2001:db8::7]"], near, "2001:db8::7", known),
+            ("10.0.0.9", &["2001:db8::7"], near, "2001:db8::7", known),
+            ("10.0.0.9", &["10.1.1.1, 10.0.0.8"], near, "10.1.1.1", unknown),
+            ("10.0.0.9", &[], near, "10.0.0.9", unknown),
+            ("10.0.0.9", &[""], near, "10.0.0.9", unknown),
+            ("10.0.0.9", &["198.51.100.7,"], near, "10.0.0.9", unknown),
+            ("203.0.113.5", &["nonsense"], near, "203.0.113.5", known),
+            ("10.0.0.9", &["\u{e9}"], near, "10.0.0.9", unknown),
         ] {
             let mut headers = HeaderMap::new();
             for value in forwarded {
-                headers.append(HeaderName::from_static("x-forwarded-for"), HeaderValue::from_static(value));
+                headers.append(
+                    HeaderName::from_static("x-forwarded-for"),
+                    HeaderValue::from_bytes(value.as_bytes()).unwrap(),
+                );
             }
             let proxies = TrustedProxies::parse(proxies).unwrap();
+            let expected: IpAddr = expected.parse().unwrap();
+            let expected = if is_known { Ok(expected) } else { Err(expected) };
             let found = client(peer.parse().unwrap(), &headers, &proxies);
-            assert_eq!(found, expected.parse::<IpAddr>().unwrap(), "{peer} {forwarded:?} {proxies:?}");
+            assert_eq!(found, expected, "{peer} {forwarded:?} {proxies:?}");
         }
     }
 

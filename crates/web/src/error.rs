@@ -54,6 +54,12 @@ impl ApiError {
         error
     }
 
+    /// The same error with another status.
+    #[must_use]
+    pub fn with_status(self, status: StatusCode) -> Self {
+        Self { status, ..self }
+    }
+
     /// 400 with a single invalid field.
     pub fn invalid_field(field: &str, code: &'static str, message: impl Into<String>) -> Self {
         let field_errors = FieldErrors::default();

@@ -29,7 +29,7 @@ pub use body::{
     BODY_DEADLINE, BODY_MAX_BYTES, BodyDeadline, BodyLimit, JsonBody, read_bytes, read_json,
     read_optional_json,
 };
-pub use caller_address::CallerAddress;
+pub use caller_address::{CallerAddress, caller_ip};
 pub use edge::{RequestEdge, edge};
 pub use error::ApiError;
 pub use failures::{FailureLimits, too_many_failures};

@@ -84,6 +84,7 @@ fn state(
         webhook_header_prefix: settings.brand.header_prefix.clone(),
         fleet_token: settings.fleet.token.clone(),
         keys: KeyCache::new(keys, segment, clock.clone()),
+        trusted_proxies: limits.trusted_proxies.clone(),
         live_access: LiveAccessCache::new(ordering, clock.clone()),
         wallet: WalletClient(peer("wallet", &peers.wallet)?),
         webhooks: WebhooksClient(peer("webhook-dispatcher", &peers.webhook_dispatcher)?),

@@ -3,7 +3,7 @@
 use internal_api::wallet::WalletClient;
 use internal_api::webhooks::WebhooksClient;
 use outbox::Unit;
-use settings::Secret;
+use settings::{Secret, TrustedProxies};
 use web::{FailureLimits, Tasks};
 
 use crate::cache::{KeyCache, LiveAccessCache};
@@ -23,6 +23,7 @@ pub struct State {
     pub webhook_header_prefix: String,
     pub fleet_token: Secret,
     pub keys: KeyCache,
+    pub trusted_proxies: TrustedProxies,
     pub live_access: LiveAccessCache,
     pub wallet: WalletClient,
     pub webhooks: WebhooksClient,

@@ -523,6 +523,8 @@ export interface components {
             warnings?: components["schemas"]["Warning"][];
             /** @description The open items of the go-live list (403 `live_api_locked`). */
             missing?: components["schemas"]["GoLiveItem"][];
+            /** @description The scope that the key lacks (403 `insufficient_scope`). */
+            requiredScope?: components["schemas"]["RequiredScope"];
             order?: components["schemas"]["ExistingOrder"];
             /**
              * @description Dotted paths of the fields in which the request differs from the order that holds its key, as far as the order still
@@ -1263,6 +1265,8 @@ export interface components {
             warnings?: components["schemas"]["Warning"][];
             /** @description The open items of the go-live list (403 `live_api_locked`). */
             missing?: components["schemas"]["GoLiveItem"][];
+            /** @description The scope that the key lacks (403 `insufficient_scope`). */
+            requiredScope?: components["schemas"]["RequiredScope"];
             order?: components["schemas"]["ExistingOrder"];
             /**
              * @description Dotted paths of the fields in which the request differs from the order that holds its key, as far as the order still
@@ -1404,6 +1408,8 @@ export interface components {
          * @example req_01JZ5S9QK4V8M2T6YB3C7D9FGH
          */
         RequestId: string;
+        /** @description What a key may do. */
+        RequiredScope: ("orders:write" | "orders:read" | "events:read") | string;
         /** @description The event to simulate. */
         SimulateProgress: {
             /** @description What happens; `auto` moves the order to its end automatically. */
@@ -2379,7 +2385,19 @@ export interface operations {
                 };
             };
             401: components["responses"]["IntegrationUnauthorized"];
-            403: components["responses"]["IntegrationForbidden"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             429: components["responses"]["IntegrationTooManyRequests"];
             500: components["responses"]["IntegrationInternalServerError"];
             503: components["responses"]["IntegrationServiceUnavailable"];
@@ -2537,7 +2555,19 @@ export interface operations {
             };
             400: components["responses"]["IntegrationBadRequest"];
             401: components["responses"]["IntegrationUnauthorized"];
-            403: components["responses"]["IntegrationForbidden"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: components["responses"]["IntegrationNotFound"];
             429: components["responses"]["IntegrationTooManyRequests"];
             500: components["responses"]["IntegrationInternalServerError"];
@@ -2590,7 +2620,19 @@ export interface operations {
                 };
             };
             401: components["responses"]["IntegrationUnauthorized"];
-            403: components["responses"]["IntegrationForbidden"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: components["responses"]["IntegrationNotFound"];
             408: components["responses"]["IntegrationRequestTimeout"];
             /** @description The request conflicts with the current state. */
@@ -2659,7 +2701,19 @@ export interface operations {
                 };
             };
             401: components["responses"]["IntegrationUnauthorized"];
-            403: components["responses"]["IntegrationForbidden"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: components["responses"]["IntegrationNotFound"];
             429: components["responses"]["IntegrationTooManyRequests"];
             500: components["responses"]["IntegrationInternalServerError"];

@@ -1,7 +1,8 @@
 //! Creates a key. portal-api owns the go-live facts and decides beforehand whether a business may have a live key
 //! (SPECIFICATION §3.2).
 
-use domain::{BusinessId, Mode};
+use chrono::{DateTime, Utc};
+use domain::{BusinessId, KeyRestrictions, Mode, UserId};
 use postgres::StoreError;
 
 use super::IssuedKey;
@@ -14,6 +15,9 @@ pub(crate) struct NewKey {
     pub business: BusinessId,
     pub mode: Mode,
     pub name: String,
+    pub created_by: Option<UserId>,
+    pub expires_at: Option<DateTime<Utc>>,
+    pub restrictions: KeyRestrictions,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -28,7 +32,7 @@ pub(crate) enum CreateError {
 /// When the business has the maximum number of working keys.
 pub(crate) async fn create(state: &State, new: NewKey) -> Result<IssuedKey, CreateError> {
     let issued = IssuedKey::generate(state, new, None);
-    let (key, hash) = (&issued.key, state.hasher.hash(&issued.secret));
+    let (key, hash) = (&issued.key, issued.hash(state));
     state
         .unit
         .database

@@ -1,5 +1,5 @@
-//! Revokes and announces rotated keys whose grace period has ended. Verification does not depend on this: it rejects a key
-//! from the moment its grace period ends, and caches know that moment.
+//! Revokes and announces keys that have expired, such as rotated keys at the end of their grace period. Verification does not
+//! depend on this: it rejects a key from the moment it expires, and caches know that moment.
 
 use postgres::StoreError;
 
@@ -28,7 +28,7 @@ async fn expire_batch(state: &State) -> Result<usize, StoreError> {
         })
         .await?;
     for key in &expired {
-        tracing::info!(business_id = %key.business_id, key_id = %key.id, "the grace period of a rotated key ended");
+        tracing::info!(business_id = %key.business_id, key_id = %key.id, "key expired");
     }
     Ok(expired.len())
 }

@@ -12,7 +12,7 @@ pub(crate) use expire_keys::expire_keys;
 pub(crate) use flush_usage::flush_usage;
 pub(crate) use revoke::{RevokeError, revoke};
 pub(crate) use rotate::{RotateError, rotate};
-pub(crate) use verify::verify;
+pub(crate) use verify::{Verified, verify};
 
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
@@ -21,7 +21,7 @@ use events::{ApiKeyRevoked, Body, Envelope};
 use outbox::Unit;
 use postgres::StoreError;
 
-use crate::domain::Key;
+use crate::domain::{Key, KeyHash};
 use crate::state::State;
 
 /// A new key with its secret, which is shown only once.
@@ -44,10 +44,21 @@ impl IssuedKey {
             created_at: clock.now(),
             last_used_at: None,
             revoked_at: None,
-            expires_at: None,
+            expires_at: new.expires_at,
             rotated_from,
+            created_by: new.created_by,
+            restrictions: new.restrictions,
         };
         Self { key, secret }
+    }
+
+    /// The hash under which the key is stored.
+    fn hash(&self, state: &State) -> KeyHash {
+        if self.key.restrictions.are_none() {
+            state.hasher.hash(&self.secret)
+        } else {
+            state.hasher.hash_restricted(&self.secret)
+        }
     }
 }
 

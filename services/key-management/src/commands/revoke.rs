@@ -29,7 +29,7 @@ pub(crate) async fn revoke(state: &State, business: BusinessId, id: ApiKeyId) ->
                 return Ok((key, false));
             }
             let now = unit.clock.now();
-            // The grace period may have ended a moment ago, before `expire_keys` ran.
+            // The key may have expired a moment ago, before `expire_keys` ran.
             let at = key.expires_at.map_or(now, |end| end.min(now));
             store::set_revoked(conn, business, id, at).await?;
             let key = Key { revoked_at: Some(at), ..key };

@@ -1,5 +1,6 @@
 //! Replaces a key. The old key works until the end of a grace period, so that its users can switch.
 
+use chrono::{DateTime, Utc};
 use domain::{ApiKeyId, BusinessId, Mode};
 use postgres::StoreError;
 
@@ -12,7 +13,7 @@ use crate::store;
 pub(crate) enum RotateError {
     #[error("the business has no such key")]
     NotFound,
-    #[error("the key is revoked and cannot be rotated")]
+    #[error("the key is revoked or expired and cannot be rotated")]
     Revoked,
     #[error("the key was rotated already")]
     AlreadyRotated,
@@ -22,7 +23,8 @@ pub(crate) enum RotateError {
     Store(#[from] StoreError),
 }
 
-/// Issues a successor with the same mode and name. Without a grace period the old key is revoked in the same transaction.
+/// Issues a successor with the same mode, name, creator and options; `expires_at` replaces its end. Without a grace period the
+/// old key is revoked in the same transaction.
 ///
 /// # Errors
 /// When the business has no such key, the key is revoked or already rotated, or both keys together would exceed the
@@ -32,6 +34,7 @@ pub(crate) async fn rotate(
     business: BusinessId,
     id: ApiKeyId,
     grace: Grace,
+    expires_at: Option<DateTime<Utc>>,
 ) -> Result<IssuedKey, RotateError> {
     let unit = &state.unit;
     let issued = unit
@@ -42,21 +45,30 @@ pub(crate) async fn rotate(
             if !old.works_at(now) {
                 return Err(RotateError::Revoked);
             }
-            if old.expires_at.is_some() {
+            if !store::rotated_among(conn, business, &[id]).await?.is_empty() {
                 return Err(RotateError::AlreadyRotated);
             }
             if grace.is_none() {
                 store::set_revoked(conn, business, id, now).await?;
                 announce_revoked(conn, unit, std::slice::from_ref(&old), now).await?;
             } else {
-                store::set_expiry(conn, business, id, now + grace.duration()).await?;
+                let end = now + grace.duration();
+                let end = old.expires_at.map_or(end, |own| own.min(end));
+                store::set_expiry(conn, business, id, end).await?;
             }
             if store::count_working(conn, business, old.mode, now).await? >= WORKING_KEYS_MAX {
                 return Err(RotateError::TooManyKeys(old.mode));
             }
-            let successor = NewKey { business, mode: old.mode, name: old.name };
+            let successor = NewKey {
+                business,
+                mode: old.mode,
+                name: old.name,
+                created_by: old.created_by,
+                expires_at: expires_at.or(old.expires_at),
+                restrictions: old.restrictions,
+            };
             let issued = IssuedKey::generate(state, successor, Some(id));
-            store::insert(conn, &issued.key, &state.hasher.hash(&issued.secret)).await?;
+            store::insert(conn, &issued.key, &issued.hash(state)).await?;
             Ok(issued)
         })
         .await?;

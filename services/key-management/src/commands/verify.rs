@@ -8,17 +8,33 @@ use crate::domain::Key;
 use crate::state::State;
 use crate::store;
 
+pub(crate) enum Verified {
+    Working(Box<Key>),
+    /// It worked until it expired.
+    Expired,
+    /// Unknown or revoked, or restricted and the caller would not enforce that.
+    Invalid,
+}
+
 /// # Errors
 /// When the database is unavailable: the key is then neither valid nor invalid.
-pub(crate) async fn verify(state: &State, text: &str) -> Result<Option<Key>, StoreError> {
+pub(crate) async fn verify(
+    state: &State,
+    text: &str,
+    enforces_restrictions: bool,
+) -> Result<Verified, StoreError> {
     // A mistyped key costs no query.
-    let Ok(key) = ApiKey::parse(text, &state.segment) else { return Ok(None) };
-    let hash = state.hasher.hash(&key);
-    let found = state.unit.database.read(async |conn| store::find_by_hash(conn, &hash).await).await?;
+    let Ok(key) = ApiKey::parse(text, &state.segment) else { return Ok(Verified::Invalid) };
+    let hashes = [state.hasher.hash(&key), state.hasher.hash_restricted(&key)];
+    let found = state.unit.database.read(async |conn| store::find_by_hash(conn, &hashes).await).await?;
     let now = state.unit.clock.now();
-    let working = found.filter(|key| key.works_at(now));
-    if let Some(key) = &working {
-        state.usage.record(key.id, now);
-    }
-    Ok(working)
+    Ok(match found {
+        Some(key) if !key.restrictions.are_none() && !enforces_restrictions => Verified::Invalid,
+        Some(key) if key.works_at(now) => {
+            state.usage.record(key.id, now);
+            Verified::Working(Box::new(key))
+        }
+        Some(key) if key.expired_by(now) => Verified::Expired,
+        Some(_) | None => Verified::Invalid,
+    })
 }

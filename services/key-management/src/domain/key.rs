@@ -1,7 +1,7 @@
 //! A stored key, and whether it works.
 
 use chrono::{DateTime, Utc};
-use domain::{ApiKeyId, BusinessId, Mode};
+use domain::{ApiKeyId, BusinessId, KeyRestrictions, Mode, UserId};
 
 /// Working keys of a business per mode, including keys in their grace period.
 pub(crate) const WORKING_KEYS_MAX: i64 = 20;
@@ -19,16 +19,24 @@ pub(crate) struct Key {
     pub last_used_at: Option<DateTime<Utc>>,
     /// When it stopped working.
     pub revoked_at: Option<DateTime<Utc>>,
-    /// The end of a rotated key's grace period.
+    /// The end of the key, or of its grace period if that is earlier.
     pub expires_at: Option<DateTime<Utc>>,
     /// The key that this one replaces.
     pub rotated_from: Option<ApiKeyId>,
+    /// Unknown for keys of earlier releases.
+    pub created_by: Option<UserId>,
+    pub restrictions: KeyRestrictions,
 }
 
 impl Key {
-    /// The end of the grace period is exclusive.
+    /// The end is exclusive.
     pub(crate) fn works_at(&self, now: DateTime<Utc>) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
+    }
+
+    /// Whether it worked until its end. It is also revoked then, a moment later.
+    pub(crate) fn expired_by(&self, now: DateTime<Utc>) -> bool {
+        self.expires_at.is_some_and(|end| end <= now && self.revoked_at.is_none_or(|at| end <= at))
     }
 }
 
@@ -36,6 +44,7 @@ impl Key {
 mod tests {
     use chrono::TimeDelta;
     use domain::{Clock, Entropy};
+    use proptest::{option, prelude::*};
 
     use super::*;
 
@@ -53,6 +62,8 @@ mod tests {
             revoked_at,
             expires_at,
             rotated_from: None,
+            created_by: None,
+            restrictions: KeyRestrictions::default(),
         }
     }
 
@@ -65,5 +76,23 @@ mod tests {
         assert!(key(None, Some(now + step)).works_at(now));
         assert!(!key(None, Some(now)).works_at(now));
         assert!(!key(Some(now), Some(now + step)).works_at(now));
+    }
+
+    proptest! {
+        /// Every key works, is revoked, or has expired, and only one of them.
+        #[test]
+        fn a_key_ends_at_the_earlier_of_both_ends(
+            revoked in option::of(0..100_i64), end in option::of(0..100_i64), now in 0..200_i64,
+        ) {
+            let at = |second: i64| DateTime::UNIX_EPOCH + TimeDelta::seconds(second);
+            // A key is not revoked after its end, and not in the future.
+            let revoked = revoked.filter(|second| *second <= now);
+            let revoked = revoked.map(|second| second.min(end.unwrap_or(i64::MAX)));
+            let (key, now) = (key(revoked.map(at), end.map(at)), at(now));
+            let is_past_end = end.is_some_and(|end| at(end) <= now);
+            prop_assert_eq!(key.works_at(now), revoked.is_none() && !is_past_end);
+            let was_revoked_first = revoked.is_some_and(|revoked| end.is_none_or(|end| revoked < end));
+            prop_assert_eq!(key.expired_by(now), is_past_end && !was_revoked_first);
+        }
     }
 }

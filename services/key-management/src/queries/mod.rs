@@ -1,22 +1,30 @@
 //! Reads of keys.
 
-use domain::{ApiKeyId, BusinessId, Mode};
+use diesel_async::AsyncPgConnection;
+use domain::{ApiKeyId, BusinessId, Mode, UserId};
 use postgres::StoreError;
 
 use crate::domain::Key;
 use crate::state::State;
 use crate::store;
 
-/// Up to `limit + 1` keys, newest first. `None` when `after` names no key of this business.
+/// A key, and whether another key replaces it.
+pub(crate) struct ListedKey {
+    pub key: Key,
+    pub is_rotated: bool,
+}
+
+/// Up to `limit + 1` keys, of one creator or of all, newest first. `None` when `after` names no key of this business.
 ///
 /// # Errors
 /// When the database is unavailable.
 pub(crate) async fn list(
     state: &State,
     business: BusinessId,
+    created_by: Option<UserId>,
     after: Option<ApiKeyId>,
     limit: usize,
-) -> Result<Option<Vec<Key>>, StoreError> {
+) -> Result<Option<Vec<ListedKey>>, StoreError> {
     let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
     state
         .unit
@@ -29,7 +37,8 @@ pub(crate) async fn list(
                     None => return Ok(None),
                 },
             };
-            store::list(conn, business, after.as_ref(), wanted).await.map(Some)
+            let keys = store::list(conn, business, created_by, after.as_ref(), wanted).await?;
+            listed(conn, business, keys).await.map(Some)
         })
         .await
 }
@@ -55,8 +64,26 @@ pub(crate) async fn find(
     state: &State,
     business: BusinessId,
     id: ApiKeyId,
-) -> Result<Option<Key>, StoreError> {
-    state.unit.database.read(async |conn| store::find(conn, business, id).await).await
+) -> Result<Option<ListedKey>, StoreError> {
+    state
+        .unit
+        .database
+        .read(async |conn| {
+            let found = store::find(conn, business, id).await?;
+            Ok(listed(conn, business, found.into_iter().collect()).await?.pop())
+        })
+        .await
+}
+
+async fn listed(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    keys: Vec<Key>,
+) -> Result<Vec<ListedKey>, StoreError> {
+    let ids: Vec<ApiKeyId> = keys.iter().map(|key| key.id).collect();
+    let rotated = store::rotated_among(conn, business, &ids).await?;
+    let listed = keys.into_iter().map(|key| ListedKey { is_rotated: rotated.contains(&key.id), key });
+    Ok(listed.collect())
 }
 
 /// The modes in which the business has a working key.

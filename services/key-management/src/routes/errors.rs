@@ -28,7 +28,9 @@ pub(super) fn from_revoke(error: RevokeError) -> ApiError {
 pub(super) fn from_rotate(error: RotateError) -> ApiError {
     match error {
         RotateError::NotFound => key_not_found(),
-        RotateError::Revoked => conflict("api_key_revoked", "This key is revoked. Create a new one."),
+        RotateError::Revoked => {
+            conflict("api_key_revoked", "This key is revoked or expired. Create a new one.")
+        }
         RotateError::AlreadyRotated => conflict(
             "api_key_already_rotated",
             "This key was rotated already. Rotate its successor, or revoke this key to end its grace period.",

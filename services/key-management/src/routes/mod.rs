@@ -4,6 +4,7 @@ mod businesses;
 mod create;
 mod errors;
 mod list;
+mod options;
 mod path;
 mod read;
 mod revoke;
@@ -52,6 +53,14 @@ pub(crate) fn internal(
                 )
                 .service(
                     resource("/businesses/{business}/api-keys/{key}/rotate").route(post().to(rotate::rotate)),
+                )
+                // The previous release ignores options, and lacks these paths.
+                .service(
+                    resource("/businesses/{business}/api-keys-with-options").route(post().to(create::create)),
+                )
+                .service(
+                    resource("/businesses/{business}/api-keys-with-options/{key}/rotate")
+                        .route(post().to(rotate::rotate)),
                 ),
         );
     }

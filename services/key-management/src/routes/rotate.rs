@@ -1,11 +1,12 @@
-//! `POST /internal/businesses/{id}/api-keys/{key}/rotate`
+//! `POST /internal/businesses/{id}/api-keys/{key}/rotate`, and the same below `api-keys-with-options`
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
+use chrono::{DateTime, Utc};
 use web::{ApiError, FieldErrors, Fields, JsonBody, Tasks};
 
 use super::errors::from_rotate;
-use super::{path, view};
+use super::{options, path, view};
 use crate::commands;
 use crate::domain::Grace;
 use crate::state::State;
@@ -17,25 +18,32 @@ pub(super) async fn rotate(
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let (business, id) = path::key_of_business(&ids)?;
-    let grace = read(&body)?;
+    let (grace, expires_at) = read(&body, state.unit.clock.now())?;
     let state = state.into_inner();
-    let issued = tasks.run(async move { commands::rotate(&state, business, id, grace).await }).await?;
+    let work = async move { commands::rotate(&state, business, id, grace, expires_at).await };
+    let issued = tasks.run(work).await?;
     Ok(HttpResponse::Ok().json(view::of_issued(issued.map_err(from_rotate)?)))
 }
 
-fn read(body: &JsonBody) -> Result<Grace, ApiError> {
-    let field_errors = FieldErrors::default();
-    if let Some(fields) = Fields::of_body(&body.0, &field_errors)
-        && let Some(seconds) = fields.required_integer("graceSeconds", 0, 86_400)
-    {
-        match Grace::from_seconds(seconds) {
-            Some(grace) => return Ok(grace),
-            None => fields.reject(
-                "graceSeconds",
-                "invalid_value",
-                "graceSeconds must be 0, 900, 3600, 21600 or 86400.",
-            ),
-        }
+fn read(body: &JsonBody, now: DateTime<Utc>) -> Result<(Grace, Option<DateTime<Utc>>), ApiError> {
+    let (errors, option_errors) = (FieldErrors::default(), FieldErrors::default());
+    let read = Fields::of_body(&body.0, &errors).and_then(|fields| {
+        options::refuse_unknown(&fields, &["graceSeconds", options::EXPIRES_AT]);
+        let grace = grace(&fields);
+        let expires_at = options::expires_at(&Fields::of_body(&body.0, &option_errors)?, now);
+        Some((grace?, expires_at))
+    });
+    match read {
+        Some(read) if errors.is_empty() && option_errors.is_empty() => Ok(read),
+        _ => Err(options::refusal(errors, option_errors)),
     }
-    Err(ApiError::invalid(field_errors))
+}
+
+fn grace(fields: &Fields<'_>) -> Option<Grace> {
+    let grace = Grace::from_seconds(fields.required_integer("graceSeconds", 0, 86_400)?);
+    if grace.is_none() {
+        let message = "graceSeconds must be 0, 900, 3600, 21600 or 86400.";
+        fields.reject("graceSeconds", "invalid_value", message);
+    }
+    grace
 }

@@ -2,10 +2,10 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
-use internal_api::keys::{AuthenticatedKey, KeyVerification};
+use internal_api::keys::{AuthenticatedKey, KeyVerification, VerifyKey};
 use web::{ApiError, FieldErrors, Fields, JsonBody};
 
-use crate::commands;
+use crate::commands::{self, Verified};
 use crate::domain::Key;
 use crate::state::State;
 
@@ -21,24 +21,34 @@ pub(crate) fn create_counters() {
 }
 
 pub(super) async fn verify(state: Data<State>, body: JsonBody) -> Result<HttpResponse, ApiError> {
-    let key = commands::verify(&state, &read(&body)?).await?;
-    let outcome = if key.is_some() { VALID } else { INVALID };
+    let VerifyKey { key, enforces_restrictions } = read(&body)?;
+    let verified = commands::verify(&state, &key, enforces_restrictions).await?;
+    let verification = match verified {
+        Verified::Working(key) => KeyVerification { key: Some(authenticated(*key)), expired: false },
+        Verified::Expired => KeyVerification { key: None, expired: true },
+        Verified::Invalid => KeyVerification::default(),
+    };
+    let outcome = if verification.key.is_some() { VALID } else { INVALID };
     metrics::counter!("api_key_verifications_total", "outcome" => outcome).increment(1);
-    let verdict = key.map(|Key { id, business_id, mode, expires_at, .. }| AuthenticatedKey {
-        key_id: id,
-        business_id,
-        mode,
-        expires_at,
-    });
-    Ok(HttpResponse::Ok().json(KeyVerification { key: verdict }))
+    Ok(HttpResponse::Ok().json(verification))
 }
 
-/// Accepts any text: one that cannot be a key is simply invalid.
-fn read(body: &JsonBody) -> Result<String, ApiError> {
+fn authenticated(key: Key) -> AuthenticatedKey {
+    let Key { id, business_id, mode, expires_at, restrictions, .. } = key;
+    AuthenticatedKey { key_id: id, business_id, mode, expires_at, restrictions }
+}
+
+/// Accepts any text as a key: one that cannot be a key is simply invalid.
+fn read(body: &JsonBody) -> Result<VerifyKey, ApiError> {
     let field_errors = FieldErrors::default();
     if let Some(fields) = Fields::of_body(&body.0, &field_errors) {
+        // Left out by the previous release.
+        let enforces_restrictions = fields.optional_boolean("enforcesRestrictions").unwrap_or_default();
         match fields.value("key") {
-            Some(serde_json::Value::String(text)) => return Ok(text.clone()),
+            Some(serde_json::Value::String(key)) if field_errors.is_empty() => {
+                return Ok(VerifyKey { key: key.clone(), enforces_restrictions });
+            }
+            Some(serde_json::Value::String(_)) => {}
             Some(_) => fields.reject("key", "invalid_type", "key must be a string."),
             None => fields.missing::<()>("key").unwrap_or_default(),
         }

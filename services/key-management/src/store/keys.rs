@@ -1,9 +1,11 @@
 //! The keys of a business.
 
+use std::collections::HashSet;
+
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{ApiKeyId, BusinessId, Mode};
+use domain::{ApiKeyId, BusinessId, Mode, UserId};
 use postgres::StoreError;
 
 use super::row::{KeyRow, NewKeyRow, corrupt};
@@ -95,13 +97,13 @@ pub(crate) async fn find_for_update(
     row.map(Key::try_from).transpose()
 }
 
-/// Has no business filter, because the caller asks which business the key belongs to.
+/// The key with one of these hashes. Has no business filter, because the caller asks which business the key belongs to.
 pub(crate) async fn find_by_hash(
     conn: &mut AsyncPgConnection,
-    hash: &KeyHash,
+    hashes: &[KeyHash; 2],
 ) -> Result<Option<Key>, StoreError> {
     let row = api_keys::table
-        .filter(api_keys::key_hash.eq(hash.as_slice()))
+        .filter(api_keys::key_hash.eq_any(hashes.each_ref().map(<[u8; 32]>::as_slice)))
         .select(KeyRow::as_select())
         .first(conn)
         .await
@@ -127,10 +129,11 @@ pub(crate) async fn businesses(
     ids.iter().map(|id| id.parse().map_err(corrupt)).collect()
 }
 
-/// At most `limit` keys older than `after`, newest first.
+/// At most `limit` keys older than `after`, of one creator or of all, newest first.
 pub(crate) async fn list(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
+    created_by: Option<UserId>,
     after: Option<&Key>,
     limit: i64,
 ) -> Result<Vec<Key>, StoreError> {
@@ -140,12 +143,30 @@ pub(crate) async fn list(
         .order((api_keys::created_at.desc(), api_keys::id.desc()))
         .limit(limit)
         .into_boxed();
+    if let Some(user) = created_by {
+        query = query.filter(api_keys::created_by.eq(user.to_string()));
+    }
     if let Some(after) = after {
         let same_moment =
             api_keys::created_at.eq(after.created_at).and(api_keys::id.lt(after.id.to_string()));
         query = query.filter(api_keys::created_at.lt(after.created_at).or(same_moment));
     }
     query.load(conn).await?.into_iter().map(Key::try_from).collect()
+}
+
+/// Those of these keys that another key replaces.
+pub(crate) async fn rotated_among(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    keys: &[ApiKeyId],
+) -> Result<HashSet<ApiKeyId>, StoreError> {
+    let rotated: Vec<Option<String>> = api_keys::table
+        .filter(api_keys::business_id.eq(business.to_string()))
+        .filter(api_keys::rotated_from.eq_any(keys.iter().map(ToString::to_string)))
+        .select(api_keys::rotated_from)
+        .load(conn)
+        .await?;
+    rotated.iter().flatten().map(|id| id.parse().map_err(corrupt)).collect()
 }
 
 /// Requires that this transaction has found the key unrevoked.
@@ -175,7 +196,7 @@ pub(crate) async fn set_expiry(
     let changed = diesel::update(api_keys::table)
         .filter(api_keys::business_id.eq(business.to_string()))
         .filter(api_keys::id.eq(id.to_string()))
-        .filter(api_keys::revoked_at.is_null().and(api_keys::expires_at.is_null()))
+        .filter(api_keys::revoked_at.is_null())
         .set(api_keys::expires_at.eq(at))
         .execute(conn)
         .await?;

@@ -11,7 +11,7 @@ use super::row::KeyRow;
 use super::schema::api_keys;
 use crate::domain::Key;
 
-/// Revokes and returns at most `max` keys whose grace period has ended. Skips keys that another instance is revoking.
+/// Revokes and returns at most `max` keys that have expired. Skips keys that another instance is revoking.
 pub(crate) async fn revoke_expired(
     conn: &mut AsyncPgConnection,
     now: DateTime<Utc>,

@@ -14,5 +14,8 @@ diesel::table! {
         revoked_at -> Nullable<Timestamptz>,
         expires_at -> Nullable<Timestamptz>,
         rotated_from -> Nullable<Text>,
+        created_by -> Nullable<Text>,
+        scopes -> Nullable<Array<Text>>,
+        ip_allow_list -> Nullable<Array<Text>>,
     }
 }

@@ -1,4 +1,4 @@
-//! Revokes rotated keys when their grace period ends.
+//! Revokes keys when they expire.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use chassis::Chassis;
 use crate::commands;
 use crate::state::State;
 
-/// Verification does not wait for this: it rejects a key from the end of its grace period.
+/// Verification does not wait for this: it rejects a key from the moment it expires.
 const INTERVAL: Duration = Duration::from_secs(3);
 
 pub(crate) fn expire_keys(chassis: &mut Chassis, state: &Arc<State>) {

@@ -69,7 +69,7 @@ async fn every_fault_is_named_at_once() {
         (json!(["test"]), &[""]),
     ];
     for (body, fields) in cases {
-        let refused = refusal(harness.keys.create(harness.business, &body).await);
+        let refused = refusal(harness.keys.create(harness.business, None, &body).await);
         assert_eq!((refused.status, refused.code.as_str()), (400, "invalid_request"), "{body}");
         assert_eq!(invalid_fields(&refused), fields, "{body}");
     }
@@ -81,7 +81,7 @@ async fn names_are_counted_in_characters() {
     let harness = Harness::start().await;
     let name = "क".repeat(80);
     let created =
-        harness.keys.create(harness.business, &json!({"mode": "test", "name": name})).await.unwrap();
+        harness.keys.create(harness.business, None, &json!({"mode": "test", "name": name})).await.unwrap();
     assert_eq!(created.view.name, name);
 }
 
@@ -89,7 +89,7 @@ async fn names_are_counted_in_characters() {
 async fn twenty_keys_of_a_mode_work_and_not_one_more() {
     let harness = Harness::start().await;
     let body = json!({"mode": "test", "name": "shop"});
-    let outcomes = join_all((0..26).map(|_| harness.keys.create(harness.business, &body))).await;
+    let outcomes = join_all((0..26).map(|_| harness.keys.create(harness.business, None, &body))).await;
     let (created, refused): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(Result::is_ok);
     assert_eq!((created.len(), refused.len()), (20, 6));
     for outcome in refused {
@@ -98,7 +98,11 @@ async fn twenty_keys_of_a_mode_work_and_not_one_more() {
     }
     // The limit is one mode's and one business's.
     harness.create(Mode::Live).await;
-    harness.keys.create(harness.new_business(), &json!({"mode": "test", "name": "shop"})).await.unwrap();
+    harness
+        .keys
+        .create(harness.new_business(), None, &json!({"mode": "test", "name": "shop"}))
+        .await
+        .unwrap();
     // A key that works no longer makes room.
     harness.revoke(created[0].as_ref().unwrap()).await;
     harness.create(Mode::Test).await;

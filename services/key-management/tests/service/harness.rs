@@ -64,7 +64,7 @@ impl Harness {
     }
 
     pub(crate) async fn create(&self, mode: Mode) -> CreatedApiKey {
-        self.keys.create(self.business, &json!({"mode": mode, "name": "shop"})).await.expect("a key")
+        self.keys.create(self.business, None, &json!({"mode": mode, "name": "shop"})).await.expect("a key")
     }
 
     pub(crate) async fn rotate(&self, key: &CreatedApiKey, grace_seconds: i64) -> CreatedApiKey {

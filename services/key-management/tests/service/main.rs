@@ -8,6 +8,7 @@
 mod create;
 mod harness;
 mod list;
+mod options;
 mod outage;
 mod process;
 mod revoke;

@@ -19,7 +19,8 @@ async fn without_a_database_nothing_is_known() {
     let body: serde_json::Value = answer.json().await.unwrap();
     assert_eq!(body["code"], "temporarily_unavailable");
 
-    let created = harness.keys.create(harness.business, &json!({"mode": Mode::Test, "name": "shop"})).await;
+    let created =
+        harness.keys.create(harness.business, None, &json!({"mode": Mode::Test, "name": "shop"})).await;
     assert!(matches!(created, Err(CallError::Unavailable { .. })));
 
     // A mistyped key needs no look-up, so that verdict stands.

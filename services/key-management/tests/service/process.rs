@@ -24,7 +24,8 @@ async fn the_program_migrates_serves_and_stops_without_forgetting() {
     let (internal, _) = program.serves().await;
     let keys = client(&internal, &harness.settings.internal.token);
 
-    let created = keys.create(harness.business, &json!({"mode": Mode::Test, "name": "shop"})).await.unwrap();
+    let created =
+        keys.create(harness.business, None, &json!({"mode": Mode::Test, "name": "shop"})).await.unwrap();
     assert!(keys.verify(&created.key).await.unwrap().key.is_some());
     let log = program.stop();
     assert!(harness.view(&created).await.last_used_at.is_some(), "the last use was written at the end");

@@ -38,7 +38,7 @@ async fn each_business_has_its_own_list_and_summary() {
     let harness = Harness::start().await;
     let other = harness.new_business();
     let ours = harness.create(Mode::Test).await;
-    let theirs = harness.keys.create(other, &json!({"mode": "live", "name": "theirs"})).await.unwrap();
+    let theirs = harness.keys.create(other, None, &json!({"mode": "live", "name": "theirs"})).await.unwrap();
     assert_eq!(harness.list().await, std::slice::from_ref(&ours.view));
     let all = PageQuery { limit: 10, starting_after: None };
     assert_eq!(harness.keys.list(other, &all).await.unwrap().data, [theirs.view]);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::{ApiKey, ApiKeyId, Clock, KeySegment};
 use internal_api::CallError;
-use internal_api::keys::{AuthenticatedKey, KeysClient};
+use internal_api::keys::{AuthenticatedKey, KeyVerification, KeysClient};
 use sha2::{Digest, Sha256};
 
 use super::peer_cache::PeerCache;
@@ -13,7 +13,7 @@ pub struct KeyCache {
     client: KeysClient,
     segment: KeySegment,
     clock: Clock,
-    cache: Arc<PeerCache<Option<AuthenticatedKey>>>,
+    cache: Arc<PeerCache<KeyVerification>>,
 }
 
 /// Why a caller is not authenticated.
@@ -21,13 +21,20 @@ pub struct KeyCache {
 pub enum AuthenticationError {
     #[error("the API key is not valid")]
     InvalidKey,
+    #[error("the API key has expired")]
+    ExpiredKey,
     #[error(transparent)]
     Unavailable(#[from] CallError),
 }
 
 impl KeyCache {
     pub fn new(client: KeysClient, segment: KeySegment, clock: Clock) -> Self {
-        Self { client, segment, cache: PeerCache::new(clock.clone(), Option::is_some), clock }
+        Self {
+            client,
+            segment,
+            cache: PeerCache::new(clock.clone(), |verified| verified.key.is_some()),
+            clock,
+        }
     }
 
     /// The business and mode of this key. A key with a wrong form or checksum is refused without a call to
@@ -36,15 +43,19 @@ impl KeyCache {
         let key = ApiKey::parse(text, &self.segment).map_err(|_| AuthenticationError::InvalidKey)?;
         let fetch = || {
             let (client, key) = (self.client.clone(), key.expose().to_owned());
-            async move { Ok(client.verify(&key).await?.key) }
+            async move { client.verify(&key).await }
         };
-        let verified =
-            self.cache.get(&cache_key(&key), fetch).await?.ok_or(AuthenticationError::InvalidKey)?;
-        let expired = verified.expires_at.is_some_and(|expires_at| expires_at <= self.clock.now());
-        if expired || verified.mode != key.mode() {
-            Err(AuthenticationError::InvalidKey)
-        } else {
-            Ok(verified)
+        let KeyVerification { key: verified, expired } = self.cache.get(&cache_key(&key), fetch).await?;
+        let now = self.clock.now();
+        match verified {
+            Some(verified) if verified.mode != key.mode() => Err(AuthenticationError::InvalidKey),
+            // A cached answer may outlive the key.
+            Some(verified) if verified.expires_at.is_some_and(|end| end <= now) => {
+                Err(AuthenticationError::ExpiredKey)
+            }
+            Some(verified) => Ok(verified),
+            None if expired => Err(AuthenticationError::ExpiredKey),
+            None => Err(AuthenticationError::InvalidKey),
         }
     }
 
@@ -55,7 +66,7 @@ impl KeyCache {
 
     /// Drops a revoked key.
     pub fn invalidate(&self, key: ApiKeyId) {
-        self.cache.invalidate(|_, cached| cached.as_ref().is_some_and(|cached| cached.key_id == key));
+        self.cache.invalidate(|_, cached| cached.key.as_ref().is_some_and(|cached| cached.key_id == key));
     }
 
     pub fn clear(&self) {

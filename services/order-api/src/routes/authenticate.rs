@@ -3,21 +3,32 @@
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
+use domain::KeyScope;
 use internal_api::keys::AuthenticatedKey;
-use web::{ApiError, bearer_token, same_secret};
+use web::{ApiError, bearer_token, caller_ip, same_secret};
 
 use super::quota;
 use crate::cache::AuthenticationError;
 use crate::state::State;
 
-/// Authenticates a business and charges the call to its key.
-pub(super) async fn business(state: &State, request: &HttpRequest) -> Result<AuthenticatedKey, ApiError> {
+/// Authenticates a business, charges the call to its key, and requires a scope.
+pub(super) async fn business(
+    state: &State,
+    request: &HttpRequest,
+    scope: KeyScope,
+) -> Result<AuthenticatedKey, ApiError> {
     let caller = identify(state, request).await?;
     quota::charge_request(state, request, &caller)?;
+    require(&caller, scope)?;
     Ok(caller)
 }
 
-/// Authenticates `Authorization: Bearer <API_KEY>` (SPECIFICATION §5.1). The handler charges the call.
+pub(super) fn require(caller: &AuthenticatedKey, scope: KeyScope) -> Result<(), ApiError> {
+    if caller.restrictions.allow(scope) { Ok(()) } else { Err(insufficient_scope(scope)) }
+}
+
+/// Authenticates `Authorization: Bearer <API_KEY>` (SPECIFICATION §5.1), and the address of the caller if the key is
+/// restricted to some. The handler charges the call and requires a scope.
 pub(super) async fn identify(state: &State, request: &HttpRequest) -> Result<AuthenticatedKey, ApiError> {
     let failed = |failure| state.authentication_failures.count(request, failure);
     let Some(key) = bearer_token(request.headers())? else {
@@ -29,8 +40,13 @@ pub(super) async fn identify(state: &State, request: &HttpRequest) -> Result<Aut
     }
     let caller = state.keys.authenticate(key).await.map_err(|error| match error {
         AuthenticationError::InvalidKey => invalid(),
+        AuthenticationError::ExpiredKey => failed(expired_key()),
         AuthenticationError::Unavailable(error) => error.into(),
     })?;
+    if !caller.restrictions.allow_from(|| caller_ip(request, &state.trusted_proxies)) {
+        // Not charged to the key: whoever stole it must not use up its quota.
+        return Err(failed(address_not_allowed()));
+    }
     tracing::debug!(business_id = %caller.business_id, key_id = %caller.key_id, mode = %caller.mode, "authenticated");
     Ok(caller)
 }
@@ -103,6 +119,24 @@ pub(super) fn bad_key() -> ApiError {
         "invalid_api_key",
         "The API key is not valid. Use the key from your backend's configuration; it may have been revoked.",
     )
+}
+
+pub(super) fn expired_key() -> ApiError {
+    unauthorized("api_key_expired", "The API key has expired. Take a new key from the portal.")
+}
+
+/// Does not reveal the allow-list: the key may be stolen.
+pub(super) fn address_not_allowed() -> ApiError {
+    let message = "This API key may not be used from this address. Call from an address of the key's allow-list, or use \
+                   another key.";
+    ApiError::new(StatusCode::FORBIDDEN, "address_not_allowed", message)
+}
+
+pub(super) fn insufficient_scope(scope: KeyScope) -> ApiError {
+    let message = format!(
+        "This API key may not make this call, which needs the scope {scope}. Use a key with that scope."
+    );
+    ApiError::new(StatusCode::FORBIDDEN, "insufficient_scope", message).with("requiredScope", scope.as_str())
 }
 
 pub(super) fn bad_fleet_token() -> ApiError {

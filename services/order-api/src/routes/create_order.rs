@@ -6,7 +6,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderMap, LOCATION};
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpMessage, HttpRequest, HttpResponse};
-use domain::{BusinessId, Mode, OrderId, RequestId};
+use domain::{BusinessId, KeyScope, Mode, OrderId, RequestId};
 use internal_api::keys::AuthenticatedKey;
 use web::{ApiError, no_query, read_json};
 
@@ -39,6 +39,7 @@ async fn place(
     request_id: RequestId,
 ) -> Result<HttpResponse, ApiError> {
     let replay = quota::charge_replay(state, request, caller)?;
+    authenticate::require(caller, KeyScope::WriteOrders)?;
     let command = match read(request, payload, caller.clone(), request_id).await {
         Ok(command) => command,
         Err(unreadable) => {

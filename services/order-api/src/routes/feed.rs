@@ -7,7 +7,7 @@ use actix_web::http::header::{ContentType, HeaderName, HeaderValue};
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
-use domain::EventKind;
+use domain::{EventKind, KeyScope};
 use internal_api::keys::AuthenticatedKey;
 use web::{ApiError, QueryFields, no_query, read_query};
 
@@ -32,7 +32,7 @@ struct FeedQuery {
 
 /// `GET /v1/integration/events?limit=&startingAfter=&since=&types=&waitSeconds=`
 pub(super) async fn list(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let caller = authenticate::business(&state, &request).await?;
+    let caller = authenticate::business(&state, &request, KeyScope::ReadEvents).await?;
     let query = read_query(&request, read)?;
     let cursor =
         query.starting_after.as_deref().map(|text| FeedCursor::parse(text).ok_or_else(unknown_cursor));
@@ -47,7 +47,7 @@ pub(super) async fn list(state: Data<State>, request: HttpRequest) -> Result<Htt
     };
     let slice = feed::page(&state, &page).await.map_err(errors::from_feed)?;
     if !page.wait.is_zero() {
-        // The key may have been revoked while the call waited.
+        // The key may have been revoked or expired while the call waited.
         authenticate::identify(&state, &request).await?;
     }
     let next = slice.end.unwrap_or(page.start);
@@ -62,7 +62,7 @@ pub(super) async fn get(
     request: HttpRequest,
     id: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
-    let caller = authenticate::business(&state, &request).await?;
+    let caller = authenticate::business(&state, &request, KeyScope::ReadEvents).await?;
     no_query(&request)?;
     let id = id.parse().map_err(|_| errors::event_not_found())?;
     let found = feed::event(&state, caller.business_id, caller.mode, id).await?;

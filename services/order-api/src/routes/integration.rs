@@ -3,7 +3,7 @@
 use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path, Payload};
 use chrono::{DateTime, Utc};
-use domain::{EventKind, Mode, OrderId, TrackingCode};
+use domain::{EventKind, KeyScope, Mode, OrderId, TrackingCode};
 use internal_api::orders::OrderView;
 use internal_api::{Page, PageQuery};
 use serde_json::Value;
@@ -25,7 +25,7 @@ pub(super) const DELIVERY_STATUSES: &str = "created, driver_assigned, picked_up,
 
 /// `GET /v1/integration/orders?orderReference=&trackingCode=&status=&updatedAfter=&limit=&startingAfter=`
 pub(super) async fn list(state: Data<State>, request: HttpRequest) -> Result<Json<OrderPage>, ApiError> {
-    let caller = authenticate::business(&state, &request).await?;
+    let caller = authenticate::business(&state, &request, KeyScope::ReadOrders).await?;
     let query = read_query(&request, |fields| order_query(fields, Some(caller.mode)))?;
     page(&state, caller.business_id, query).await.map(Json)
 }
@@ -36,7 +36,7 @@ pub(super) async fn get(
     request: HttpRequest,
     id: Path<String>,
 ) -> Result<Json<OrderView>, ApiError> {
-    let caller = authenticate::business(&state, &request).await?;
+    let caller = authenticate::business(&state, &request, KeyScope::ReadOrders).await?;
     no_query(&request)?;
     let order = find(&state, caller.business_id, Some(caller.mode), &id).await?;
     Ok(Json(views::order_view(&state.tracking_urls, order)))
@@ -49,7 +49,7 @@ pub(super) async fn cancel(
     id: Path<String>,
     payload: Payload,
 ) -> Result<Json<OrderView>, ApiError> {
-    let caller = authenticate::business(&state, &request).await?;
+    let caller = authenticate::business(&state, &request, KeyScope::WriteOrders).await?;
     no_query(&request)?;
     let id = parse_id(&id)?;
     let reason = cancel_reason(&read_optional_json(&request, payload).await?)?;

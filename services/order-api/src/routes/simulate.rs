@@ -4,7 +4,7 @@
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path, Payload};
-use domain::{BusinessId, EventKind, Mode, OrderId};
+use domain::{BusinessId, EventKind, KeyScope, Mode, OrderId};
 use internal_api::orders::SimulatedOrderView;
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody, no_query, read_json};
@@ -26,7 +26,7 @@ pub(super) async fn of_key(
     id: Path<String>,
     payload: Payload,
 ) -> Result<Json<SimulatedOrderView>, ApiError> {
-    let caller = authenticate::business(&state, &request).await?;
+    let caller = authenticate::business(&state, &request, KeyScope::WriteOrders).await?;
     no_query(&request)?;
     if caller.mode == Mode::Live {
         return Err(needs_test_key());

@@ -2,7 +2,7 @@
 
 use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path};
-use domain::{BusinessId, Mode};
+use domain::{BusinessId, KeyScope, Mode};
 use internal_api::orders::TimelinePage;
 use web::{ApiError, page_query};
 
@@ -16,7 +16,7 @@ pub(super) async fn of_key(
     request: HttpRequest,
     id: Path<String>,
 ) -> Result<Json<TimelinePage>, ApiError> {
-    let caller = authenticate::business(&state, &request).await?;
+    let caller = authenticate::business(&state, &request, KeyScope::ReadOrders).await?;
     page(&state, caller.business_id, Some(caller.mode), &id, &request).await
 }
 

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use demo::clients::{Fleet, Integration};
-use domain::{ApiKey, ApiKeyId, BusinessId, GoLiveItem, KeySegment, Mode};
+use domain::{ApiKey, ApiKeyId, BusinessId, GoLiveItem, KeyRestrictions, KeySegment, Mode};
 use events::Body;
 use internal_api::keys::AuthenticatedKey;
 use internal_api::ordering::PickupProfile;
@@ -44,10 +44,20 @@ impl OrderApi {
 
     /// Another key.
     pub(crate) fn key(&self, business_id: BusinessId, mode: Mode) -> String {
+        self.restricted_key(business_id, mode, KeyRestrictions::default())
+    }
+
+    pub(crate) fn restricted_key(
+        &self,
+        business_id: BusinessId,
+        mode: Mode,
+        restrictions: KeyRestrictions,
+    ) -> String {
         let segment = KeySegment::new(&self.settings.brand.key_segment).unwrap();
         let key = ApiKey::generate(mode, &segment, &self.entropy);
         let key_id = ApiKeyId::generate(&self.clock, &self.entropy);
-        self.peers.know_key(key.expose(), AuthenticatedKey { key_id, business_id, mode, expires_at: None });
+        let known = AuthenticatedKey { key_id, business_id, mode, expires_at: None, restrictions };
+        self.peers.know_key(key.expose(), known);
         key.expose().to_owned()
     }
 

@@ -18,6 +18,7 @@ mod fleet_list;
 mod fleet_reports;
 mod harness;
 mod idempotency;
+mod key_restrictions;
 mod limits;
 mod parameters;
 mod peers;

@@ -19,6 +19,7 @@ use tokio::sync::watch;
 /// The data of the fakes.
 struct Known {
     keys: HashMap<String, AuthenticatedKey>,
+    expired: HashSet<String>,
     /// All verified keys, valid or not.
     looked_up: Vec<String>,
     ordering: HashMap<BusinessId, OrderingContext>,
@@ -65,6 +66,7 @@ impl Peers {
     pub(crate) fn start(clock: Clock, entropy: Entropy) -> Self {
         let known = Known {
             keys: HashMap::new(),
+            expired: HashSet::new(),
             looked_up: Vec::new(),
             ordering: HashMap::new(),
             balances: HashMap::new(),
@@ -123,6 +125,12 @@ impl Peers {
     /// Removes a key from key-management and returns it.
     pub(crate) fn forget_key(&self, text: &str) -> AuthenticatedKey {
         self.known().keys.remove(text).expect("a known key")
+    }
+
+    /// key-management says that the key has expired.
+    pub(crate) fn expire_key(&self, text: &str) {
+        self.forget_key(text);
+        self.known().expired.insert(text.to_owned());
     }
 
     /// How often key-management verified the key.
@@ -228,7 +236,9 @@ impl Known {
 async fn verify(shared: Data<Shared>, asked: Json<VerifyKey>) -> Json<KeyVerification> {
     let mut known = shared.known.lock().unwrap();
     known.looked_up.push(asked.key.clone());
-    Json(KeyVerification { key: known.keys.get(&asked.key).cloned() })
+    let key = known.keys.get(&asked.key).cloned();
+    let key = key.filter(|key| asked.enforces_restrictions || key.restrictions.are_none());
+    Json(KeyVerification { key, expired: known.expired.contains(&asked.key) })
 }
 
 async fn ordering(shared: Data<Shared>, business: Path<BusinessId>) -> HttpResponse {

@@ -1,5 +1,7 @@
 //! The users of a business.
 
+use std::collections::HashMap;
+
 use domain::{BusinessId, UserId};
 use postgres::StoreError;
 
@@ -15,4 +17,16 @@ pub(crate) async fn list(
     after: Option<UserId>,
 ) -> Result<Option<Vec<User>>, StoreError> {
     state.unit.database.read(async |conn| users::list(conn, business, limit, after).await).await
+}
+
+/// See [`users::emails_by_id`].
+pub(crate) async fn emails_by_id(
+    state: &State,
+    business: BusinessId,
+    ids: &[UserId],
+) -> Result<HashMap<UserId, String>, StoreError> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    state.unit.database.read(async |conn| users::emails_by_id(conn, business, ids).await).await
 }

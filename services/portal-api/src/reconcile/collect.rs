@@ -125,8 +125,10 @@ impl Collector {
         );
         let (keys, endpoints) = tokio::try_join!(keys, endpoints)?;
         let keys = keys.into_iter().map(|key| {
-            let (is_revoked, has_expiry) = (key.revoked_at.is_some(), key.expires_at.is_some());
-            (key.id.to_string(), Key { created_at: key.created_at, is_revoked, has_expiry })
+            let is_revoked = key.revoked_at.is_some();
+            // The previous release sets an expiry in a grace period only.
+            let in_grace_period = key.in_grace_period.unwrap_or(key.expires_at.is_some());
+            (key.id.to_string(), Key { created_at: key.created_at, is_revoked, in_grace_period })
         });
         let endpoints = endpoints.into_iter().map(|endpoint| (endpoint.id.to_string(), endpoint.created_at));
         Ok(PeerRecords {

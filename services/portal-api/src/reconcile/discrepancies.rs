@@ -11,7 +11,7 @@ use reconciliation::Finding;
 pub(super) struct OwnRecords {
     pub(super) keys_created: BTreeSet<String>,
     pub(super) keys_revoked: BTreeSet<String>,
-    /// By a rotation, which sets an expiry for the old key.
+    /// By a rotation, which begins the grace period of the old key.
     pub(super) keys_replaced: BTreeSet<String>,
     pub(super) endpoints_created: BTreeSet<String>,
     pub(super) endpoints_deleted: BTreeSet<String>,
@@ -35,7 +35,7 @@ pub(super) struct PeerRecords {
 pub(super) struct Key {
     pub(super) created_at: DateTime<Utc>,
     pub(super) is_revoked: bool,
-    pub(super) has_expiry: bool,
+    pub(super) in_grace_period: bool,
 }
 
 pub(super) fn discrepancies(business: BusinessId, own: &OwnRecords, peers: &PeerRecords) -> Vec<Finding> {
@@ -62,11 +62,15 @@ fn in_keys(own: &OwnRecords, peers: &PeerRecords) -> Vec<Discrepancy> {
     let not_replaced = peers
         .keys
         .iter()
-        .filter(|(id, key)| !key.is_revoked && !key.has_expiry && own.keys_replaced.contains(*id))
+        .filter(|(id, key)| !key.is_revoked && !key.in_grace_period && own.keys_replaced.contains(*id))
         // A key that was also revoked is already reported above.
         .filter(|(id, _)| !own.keys_revoked.contains(*id))
         .map(|(id, _)| {
-            ("key_works_again", id.clone(), "the key was replaced, but it works without an expiry")
+            (
+                "key_works_again",
+                id.clone(),
+                "the key was replaced, but it works without the end of a grace period",
+            )
         });
     let unexplained = peers
         .keys
@@ -153,7 +157,7 @@ mod tests {
     }
 
     fn key() -> Key {
-        Key { created_at: begin(), is_revoked: false, has_expiry: false }
+        Key { created_at: begin(), is_revoked: false, in_grace_period: false }
     }
 
     /// A business without discrepancies, with one key and one endpoint of each history.
@@ -173,7 +177,7 @@ mod tests {
             keys: BTreeMap::from([
                 ("works".to_owned(), key()),
                 ("revoked".to_owned(), Key { is_revoked: true, ..key() }),
-                ("replaced".to_owned(), Key { has_expiry: true, ..key() }),
+                ("replaced".to_owned(), Key { in_grace_period: true, ..key() }),
             ]),
             endpoints: BTreeMap::from([("there".to_owned(), begin())]),
             test_order: true,

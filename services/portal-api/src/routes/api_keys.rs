@@ -2,18 +2,30 @@
 
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
-use domain::{ApiKeyId, BusinessId, Mode};
+use domain::{ApiKeyId, BusinessId, Mode, UserId};
 use internal_api::keys::{ApiKeyView, CreatedApiKey};
-use serde_json::Value;
-use web::{ApiError, JsonBody, page_query};
+use serde::Serialize;
+use serde_json::{Value, json};
+use web::{ApiError, JsonBody, read_query};
 
 use super::audited::{UserAuthor, audited};
 use super::errors;
 use super::openapi::{bodies, params};
 use crate::commands::confirm_go_live::confirm_go_live;
-use crate::domain::{Action, AuditEvent, Session, Target, TargetKind};
-use crate::queries::businesses;
+use crate::domain::{Action, AuditEvent, Role, Session, Target, TargetKind};
+use crate::queries::{businesses, users};
 use crate::state::State;
+
+/// An API key in the list.
+#[derive(Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ListedApiKey {
+    #[serde(flatten)]
+    key: ApiKeyView,
+    /// The e-mail address of the user who created it. Left out for viewers, and if the user was removed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    created_by_email: Option<String>,
+}
 
 #[utoipa::path(
     get,
@@ -21,16 +33,31 @@ use crate::state::State;
     operation_id = "listApiKeys",
     tag = "API keys",
     summary = "List keys, newest first",
-    params(params::PageParams),
-    responses((status = 200, description = "A page of keys.", body = internal_api::Page<internal_api::keys::ApiKeyView>)),
+    params(params::ApiKeysParams),
+    responses((status = 200, description = "A page of keys.", body = internal_api::Page<ListedApiKey>)),
 )]
 pub(super) async fn list(
     state: Data<State>,
     session: ReqData<Session>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let page = page_query(&request)?;
-    Ok(HttpResponse::Ok().json(state.peers.keys.list(session.business, &page).await?))
+    let (page, created_by) =
+        read_query(&request, |query| (query.page(), query.parsed("createdBy", "the id of a user")))?;
+    let keys = match created_by {
+        Some(user) => state.peers.keys.list_of(session.business, user, &page).await?,
+        None => state.peers.keys.list(session.business, &page).await?,
+    };
+    // Viewers do not see who belongs to the team.
+    let creators: Vec<UserId> = match session.role {
+        Role::Viewer => Vec::new(),
+        Role::Developer | Role::Owner => keys.data.iter().filter_map(|key| key.created_by).collect(),
+    };
+    let emails = users::emails_by_id(&state, session.business, &creators).await?;
+    let listed = keys.map(|key| {
+        let created_by_email = key.created_by.and_then(|user| emails.get(&user).cloned());
+        ListedApiKey { key, created_by_email }
+    });
+    Ok(HttpResponse::Ok().json(listed))
 }
 
 /// The only response that contains the key.
@@ -52,9 +79,9 @@ pub(super) async fn create(
     if body.0.get("mode").and_then(Value::as_str) == Some(Mode::Live.as_str()) {
         require_unlocked(&state, session.business).await?;
     }
-    let (business, keys) = (session.business, state.peers.keys.clone());
-    let call = async move { Ok(keys.create(business, &body.0).await?) };
-    let event = |created: &CreatedApiKey| key_event(Action::ApiKeyCreated, &created.view);
+    let (business, user, keys) = (session.business, session.user, state.peers.keys.clone());
+    let call = async move { Ok(keys.create(business, Some(user), &body.0).await?) };
+    let event = |created: &CreatedApiKey| issued_event(Action::ApiKeyCreated, created);
     let created = audited(&state, business, author.0, call, event).await?;
     tracing::info!(
         business_id = %session.business,
@@ -113,7 +140,7 @@ pub(super) async fn rotate(
     let (business, keys) = (session.business, state.peers.keys.clone());
     let call = async move { Ok(keys.rotate(business, &key.to_string(), &body.0).await?) };
     let event = move |created: &CreatedApiKey| {
-        key_event(Action::ApiKeyRotated, &created.view).with("replaces", key.to_string())
+        issued_event(Action::ApiKeyRotated, created).with("replaces", key.to_string())
     };
     let created = audited(&state, business, author.0, call, event).await?;
     tracing::info!(
@@ -124,6 +151,18 @@ pub(super) async fn rotate(
         "API key rotated"
     );
     Ok(HttpResponse::Ok().json(created))
+}
+
+/// With the options of the new key.
+fn issued_event(action: Action, created: &CreatedApiKey) -> AuditEvent {
+    let key = &created.view;
+    let options = [
+        ("expiresAt", json!(key.expires_at)),
+        ("scopes", json!(key.scopes)),
+        ("ipAllowList", json!(key.ip_allow_list)),
+    ];
+    let given = options.into_iter().filter(|(_, value)| !value.is_null());
+    given.fold(key_event(action, key), |event, (name, value)| event.with(name, value))
 }
 
 /// The label contains only the public parts of the key.

@@ -1,5 +1,7 @@
 //! Users.
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
@@ -218,6 +220,20 @@ pub(crate) async fn emails_of(
         .order(users::id)
         .select(users::email);
     Ok(emails.load(conn).await?)
+}
+
+/// The e-mail addresses of these users, as far as they exist.
+pub(crate) async fn emails_by_id(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    ids: &[UserId],
+) -> Result<HashMap<UserId, String>, StoreError> {
+    let emails = users::table
+        .filter(users::business_id.eq(business.to_string()))
+        .filter(users::id.eq_any(ids.iter().map(ToString::to_string)))
+        .select((users::id, users::email));
+    let rows: Vec<(String, String)> = emails.load(conn).await?;
+    rows.into_iter().map(|(id, email)| Ok((stored("users.id", &id)?, email))).collect()
 }
 
 pub(crate) async fn count(conn: &mut AsyncPgConnection, business: BusinessId) -> Result<i64, StoreError> {

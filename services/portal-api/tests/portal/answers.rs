@@ -50,6 +50,10 @@ pub(crate) fn key() -> ApiKeyView {
         last_used_at: None,
         revoked_at: None,
         expires_at: None,
+        in_grace_period: Some(false),
+        created_by: None,
+        scopes: None,
+        ip_allow_list: None,
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod accounts;
 mod answers;
+mod api_keys;
 mod audit_log;
 mod client;
 mod events;

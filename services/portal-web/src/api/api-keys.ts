@@ -1,7 +1,7 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { answer, api } from "./client";
 import { PAGE_SIZE, useCursorList } from "./list";
-import type { Mode } from "./types";
+import type { NewApiKey } from "./types";
 
 export const apiKeysKey = ["api-keys"] as const;
 
@@ -9,6 +9,19 @@ export function useApiKeys() {
   return useCursorList(apiKeysKey, (startingAfter) =>
     answer(api.GET("/v1/portal/api-keys", { params: { query: { limit: PAGE_SIZE, startingAfter } } })),
   );
+}
+
+const CREATED_MAX = 100;
+
+/** The newest keys that a user created. */
+export function useKeysCreatedBy(userId: string) {
+  return useQuery({
+    queryKey: [...apiKeysKey, "created-by", userId],
+    queryFn: () =>
+      answer(
+        api.GET("/v1/portal/api-keys", { params: { query: { createdBy: userId, limit: CREATED_MAX } } }),
+      ),
+  });
 }
 
 /** A changed key also changes the status indicators. */
@@ -26,14 +39,12 @@ function useKeyChange<Input, Output>(change: (input: Input) => Promise<Output>) 
 }
 
 export function useCreateApiKey() {
-  return useKeyChange((body: { mode: Mode; name: string }) =>
-    answer(api.POST("/v1/portal/api-keys", { body })),
-  );
+  return useKeyChange((body: NewApiKey) => answer(api.POST("/v1/portal/api-keys", { body })));
 }
 
 export function useRotateApiKey() {
-  return useKeyChange(({ id, graceSeconds }: { id: string; graceSeconds: number }) =>
-    answer(api.POST("/v1/portal/api-keys/{id}/rotate", { params: { path: { id } }, body: { graceSeconds } })),
+  return useKeyChange(({ id, ...body }: { id: string; graceSeconds: number; expiresAt?: string }) =>
+    answer(api.POST("/v1/portal/api-keys/{id}/rotate", { params: { path: { id } }, body })),
   );
 }
 

@@ -1312,9 +1312,16 @@ export interface components {
             revokedAt?: string | null;
             /**
              * Format: date-time
-             * @description The end of a rotated key's grace period.
+             * @description The end of the key, or of the grace period of a rotated key.
              */
             expiresAt?: string | null;
+            /** @description Whether the key was rotated and still works. Left out by the previous release. */
+            inGracePeriod?: boolean | null;
+            createdBy?: components["schemas"]["UserId"] | null;
+            /** @description What the key may do. Left out if it may do everything. */
+            scopes?: components["schemas"]["KeyScope"][] | null;
+            /** @description The networks from which the key may be used. Left out if it may be used from everywhere. */
+            ipAllowList?: string[] | null;
         };
         /** @description One HTTP request of a delivery. */
         AttemptView: {
@@ -1554,6 +1561,15 @@ export interface components {
         CreateApiKey: {
             mode: components["schemas"]["Mode"];
             name: string;
+            /**
+             * Format: date-time
+             * @description When the key stops working, at most ten years ahead. Default: never.
+             */
+            expiresAt?: string | null;
+            /** @description What the key may do. Default: everything. */
+            scopes?: components["schemas"]["KeyScope"][] | null;
+            /** @description The networks or addresses from which the key may be used, IPv4 or IPv6, such as `203.0.113.0/24`. Default: everywhere. */
+            ipAllowList?: string[] | null;
         };
         CreateEndpoint: {
             url: string;
@@ -1886,6 +1902,11 @@ export interface components {
              */
             at?: string | null;
         };
+        /**
+         * @description What a key may do.
+         * @enum {string}
+         */
+        KeyScope: "orders:write" | "orders:read" | "events:read";
         /** @description The portal's “last delivery” indicator. The label is `Never` before the first delivery (SPECIFICATION §2.6). */
         LastDelivery: {
             /** Format: date-time */
@@ -1908,6 +1929,11 @@ export interface components {
         LinkToken: {
             /** @description The part of the link after `#token=`. */
             token: string;
+        };
+        /** @description An API key in the list. */
+        ListedApiKey: components["schemas"]["ApiKeyView"] & {
+            /** @description The e-mail address of the user who created it. Left out for viewers, and if the user was removed. */
+            createdByEmail?: string | null;
         };
         /**
          * @description How amounts and dates are written.
@@ -2120,29 +2146,6 @@ export interface components {
             data: string[];
         };
         /** @description One page of a list. */
-        Page_ApiKeyView: {
-            data: {
-                id: components["schemas"]["ApiKeyId"];
-                mode: components["schemas"]["Mode"];
-                name: string;
-                prefix: string;
-                lastFour: string;
-                /** Format: date-time */
-                createdAt: string;
-                /** Format: date-time */
-                lastUsedAt?: string | null;
-                /** Format: date-time */
-                revokedAt?: string | null;
-                /**
-                 * Format: date-time
-                 * @description The end of a rotated key's grace period.
-                 */
-                expiresAt?: string | null;
-            }[];
-            /** @description Whether more entries follow. */
-            hasMore: boolean;
-        };
-        /** @description One page of a list. */
         Page_BusinessCash: {
             data: (components["schemas"]["CashTotals"] & {
                 /** @description Also the cursor of the list. */
@@ -2289,6 +2292,15 @@ export interface components {
                 /** @description Further details. Never contains secrets. */
                 details: unknown;
             }[];
+            /** @description Whether more entries follow. */
+            hasMore: boolean;
+        };
+        /** @description One page of a list. */
+        Page_ListedApiKey: {
+            data: (components["schemas"]["ApiKeyView"] & {
+                /** @description The e-mail address of the user who created it. Left out for viewers, and if the user was removed. */
+                createdByEmail?: string | null;
+            })[];
             /** @description Whether more entries follow. */
             hasMore: boolean;
         };
@@ -2604,9 +2616,15 @@ export interface components {
         RotateApiKey: {
             /**
              * Format: int32
-             * @description How long the old key keeps working: 0, 900, 3600, 21600 or 86400.
+             * @description How long the old key keeps working: 0, 900, 3600, 21600 or 86400. It ends earlier if the key expires earlier.
              */
             graceSeconds: number;
+            /**
+             * Format: date-time
+             * @description When the new key stops working. Default: when the old key would have expired. The new key has the scopes and the allow-list of
+             *     the old one.
+             */
+            expiresAt?: string | null;
         };
         RotateSecret: {
             /**
@@ -3436,9 +3454,9 @@ export interface operations {
     listApiKeys: {
         parameters: {
             query?: {
-                /** @description The maximum number of items. Default: 20. */
+                /** @description Only keys that this user created, and their successors. */
+                createdBy?: components["schemas"]["UserId"];
                 limit?: number;
-                /** @description The id of the last item of the previous page. An unknown id is 400. */
                 startingAfter?: string;
             };
             header?: never;
@@ -3453,7 +3471,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_ApiKeyView"];
+                    "application/json": components["schemas"]["Page_ListedApiKey"];
                 };
             };
             default: components["responses"]["Error"];

@@ -8,7 +8,7 @@ export interface List<T> {
   hasMore: boolean;
 }
 export type Advice = Status["advice"][number];
-export type ApiKey = Schemas["ApiKeyView"];
+export type ApiKey = Schemas["ListedApiKey"];
 export type AuditEntry = Schemas["LineView"];
 export type Business = Schemas["BusinessView"];
 export type BusinessDetails = Schemas["BusinessDetails"];
@@ -22,7 +22,9 @@ export type Indicator = Schemas["IndicatorView"];
 export type IndicatorName = keyof Schemas["IndicatorsView"];
 export type Invitation = Schemas["InvitationView"];
 export type InvitationPreview = Schemas["FoundView"];
+export type KeyScope = Schemas["KeyScope"];
 export type Mode = Schemas["Mode"];
+export type NewApiKey = Schemas["CreateApiKey"];
 export type OpenSession = Schemas["OwnSessionView"];
 export type PortalConfig = Schemas["ConfigView"];
 export type Role = Schemas["Role"];

@@ -3,6 +3,7 @@ import type { UseFormReturnType } from "@mantine/form";
 import { IconAlertCircle } from "@tabler/icons-react";
 import { useEffect } from "react";
 import { asFailure } from "../api/failure";
+import type { FieldError } from "../api/types";
 import { RequestId } from "./error-state";
 
 interface FormErrorsProps<Values extends Record<string, unknown>> {
@@ -18,7 +19,7 @@ export function FormErrors<Values extends Record<string, unknown>>({ error, form
   useFieldErrors(error, form);
   if (!error) return null;
   const failure = asFailure(error);
-  const elsewhere = failure.fieldErrors.filter((fieldError) => !isField(form, fieldError.field));
+  const elsewhere = failure.fieldErrors.filter((fieldError) => !isField(form, fieldOf(fieldError)));
   if (failure.fieldErrors.length > 0 && elsewhere.length === 0) return null;
   return (
     <Alert role="alert" color="red" variant="light" icon={<IconAlertCircle aria-hidden />}>
@@ -44,12 +45,14 @@ function useFieldErrors<Values extends Record<string, unknown>>(
   // biome-ignore lint/correctness/useExhaustiveDependencies: once per error; each render creates new form functions
   useEffect(() => {
     if (!error) return;
-    const fieldErrors = asFailure(error).fieldErrors.filter((fieldError) => isField(form, fieldError.field));
+    const fieldErrors = asFailure(error).fieldErrors.filter((fieldError) =>
+      isField(form, fieldOf(fieldError)),
+    );
     if (fieldErrors.length === 0) return;
     form.setErrors(
-      Object.fromEntries(fieldErrors.map((fieldError) => [fieldError.field, fieldError.message])),
+      Object.fromEntries(fieldErrors.map((fieldError) => [fieldOf(fieldError), fieldError.message])),
     );
-    focusField(form, fieldErrors[0]?.field);
+    focusField(form, fieldErrors[0] && fieldOf(fieldErrors[0]));
   }, [error]);
 }
 
@@ -60,6 +63,11 @@ export function focusFirstError<Values extends Record<string, unknown>>(form: Us
 
 function focusField<Values extends Record<string, unknown>>(form: UseFormReturnType<Values>, field?: string) {
   if (field) form.getInputNode(field)?.focus();
+}
+
+/** The form's field of an error: an entry of a list belongs to the field of the list. */
+function fieldOf(error: FieldError): string {
+  return error.field.replace(/\[\d+\]$/, "");
 }
 
 function isField<Values extends Record<string, unknown>>(

@@ -119,9 +119,20 @@ test("a viewer is invited by a link, sees the portal, and can change nothing", a
   expect(changes).toEqual(['{"role":"developer"}']);
   await viewer.page.goto("/api-keys");
   await viewer.page.getByRole("button", { name: "Create key" }).waitFor();
+  const theirs = await newTestKey(viewer, "their shop");
   await page.getByRole("button", { name: `Remove ${email}` }).click();
+  const keys = page.getByRole("list", { name: "Keys of the user" }).getByRole("listitem");
+  await keys.getByText(`…${theirs.slice(-4)}`).waitFor();
+  expect(await keys.count()).toBe(1);
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
   await rowsOf(page, "Users", 1);
+  await goTo(page, "API keys");
+  await row(page, "Test keys", `…${theirs.slice(-4)}`)
+    .getByText("by a removed user")
+    .waitFor();
+  await row(page, "Test keys", `…${key.slice(-4)}`)
+    .getByText("by you")
+    .waitFor();
   await viewer.page.goto("/orders");
   await heading(viewer.page, "Log in");
   expect(owner.errors.concat(viewer.errors)).toEqual([]);

@@ -1,9 +1,11 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { placeOrder } from "../support/api";
-import { openBrowser, screenshot, visit } from "../support/browser";
+import { openBrowser, PHONE, screenshot, visit } from "../support/browser";
 import { newBusiness, newTestKey } from "../support/business";
+import { overhang, seriousFindings } from "../support/page-checks";
 import { heading, row, takeSecret } from "../support/pages";
+import { stack } from "../support/stack";
 import { until } from "../support/until";
 
 let browser: Browser;
@@ -134,6 +136,70 @@ test("a key needs a name, and no Live key can be created while live orders are l
   expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
+
+test("a key with options does what they allow, and its successor too", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  await newBusiness(visitor, "Restricted");
+  const plain = await newTestKey(visitor, "everything");
+  await page.goto("/api-keys");
+  await page.getByRole("button", { name: "Create key" }).click();
+  const dialog = page.getByRole("dialog", { name: "Create an API key" });
+  await dialog.getByLabel("Name").fill("reports");
+  const options = dialog.getByRole("button", { name: "Options" });
+  expect(await dialog.getByLabel("Expires").isVisible()).toBe(false);
+  await options.focus();
+  await page.keyboard.press("Enter");
+  await dialog.getByLabel("Expires").fill("2020-01-01T00:00");
+  for (const label of ["Write orders", "Read orders", "Read events"])
+    await dialog.getByLabel(label).uncheck();
+  const create = dialog.getByRole("button", { name: "Create key" });
+  await create.click();
+  await dialog.getByText("Choose at least one.").waitFor();
+  await dialog.getByLabel("Read events").check();
+  await dialog.getByLabel("Allowed addresses").fill("127.0.0.1\nshop.example");
+  await create.click();
+  await dialog.getByText("expiresAt must be in the future").waitFor();
+  await dialog.getByText("ipAllowList[1] must be a network").waitFor();
+  expect(await seriousFindings(page, { within: "[role=dialog]" })).toEqual([]);
+  await screenshot(page, "keys-options");
+  await dialog.getByLabel("Expires").fill(`${new Date().getFullYear() + 1}-01-31T09:30`);
+  await dialog.getByLabel("Allowed addresses").fill("127.0.0.9, 127.0.0.1/24");
+  await create.click();
+  const key = await takeSecret(page, "Your Test key");
+
+  const created = row(page, "Test keys", `…${key.slice(-4)}`);
+  await created.getByText("Active").waitFor();
+  await created.getByText("Read events").waitFor();
+  await created.getByText("from 127.0.0.0/24, 127.0.0.9/32").waitFor();
+  await created.getByText("by you").waitFor();
+  await row(page, "Test keys", `…${plain.slice(-4)}`)
+    .getByText("Everything")
+    .waitFor();
+  await placeOrder(key, "not-allowed", {}, 403);
+  expect((await events(key)).status).toBe(200);
+
+  await page.getByRole("button", { name: `Rotate reports …${key.slice(-4)}` }).click();
+  await page.getByRole("button", { name: "Rotate key" }).click();
+  const next = await takeSecret(page, "Your new key");
+  await row(page, "Test keys", `…${next.slice(-4)}`)
+    .getByText("from 127.0.0.0/24, 127.0.0.9/32")
+    .waitFor();
+  await created.getByText("Expiring").waitFor();
+  await placeOrder(next, "not-allowed", {}, 403);
+  expect((await events(next)).status).toBe(200);
+
+  await page.setViewportSize(PHONE);
+  await page.getByRole("list", { name: "Test keys" }).getByText("Read events").first().waitFor();
+  expect(await overhang(page)).toBeLessThanOrEqual(0);
+  expect(visitor.errors).toEqual([]);
+  await visitor.context.close();
+});
+
+/** Reads the events feed. */
+function events(key: string): Promise<Response> {
+  return fetch(`${stack.orderApi}/v1/integration/events`, { headers: { Authorization: `Bearer ${key}` } });
+}
 
 /** Waits until the key is rejected: services cache a valid key for a few seconds. */
 async function rejected(key: string): Promise<void> {

@@ -315,6 +315,9 @@ class ReportedMove(TypedDict):
 RequestId: TypeAlias = str
 
 
+RequiredScope: TypeAlias = Literal["orders:write", "orders:read", "events:read"] | str
+
+
 SimulatedEvent: TypeAlias = Literal[
     "driver.assigned",
     "driver.unassigned",
@@ -742,6 +745,7 @@ class Problem(TypedDict):
     errors: NotRequired[list[Fault]]
     warnings: NotRequired[list[Warning]]
     missing: NotRequired[list[GoLiveItem]]
+    requiredScope: NotRequired[RequiredScope]
     order: NotRequired[ExistingOrder]
     differences: NotRequired[list[str]]
     balancePaise: NotRequired[Paise]
@@ -871,6 +875,7 @@ class Error(TypedDict):
     errors: NotRequired[list[Fault]]
     warnings: NotRequired[list[Warning]]
     missing: NotRequired[list[GoLiveItem]]
+    requiredScope: NotRequired[RequiredScope]
     order: NotRequired[ExistingOrder]
     differences: NotRequired[list[str]]
     balancePaise: NotRequired[Paise]

@@ -1,6 +1,7 @@
 //! The events feed of a business.
 #![expect(dead_code, reason = "described, not called")]
 
+use domain::KeyScope;
 use utoipa::ToSchema;
 
 use super::answers::Sample;
@@ -56,7 +57,7 @@ fn list(samples: &Samples) -> Operation {
     };
     let bodies: Vec<String> =
         webhooks::of_orders(samples).into_iter().take(2).map(|(_, _, body)| body).collect();
-    let mut errors = before_all();
+    let mut errors = before_all(KeyScope::ReadEvents);
     errors.push(errors::from_feed(FeedError::TooManyWaiting(TooManyWaiting::OfKey)));
     errors.push(feed::unknown_cursor());
     Operation {
@@ -83,7 +84,7 @@ pub(super) fn get_event() {}
 
 fn get(samples: &Samples) -> Operation {
     let answers: Vec<Sample> = webhooks::of_orders(samples).into_iter().take(1).collect();
-    let mut errors = before_all();
+    let mut errors = before_all(KeyScope::ReadEvents);
     errors.push(errors::event_not_found());
     Operation { id: "getEvent", answers, headers: &["Webhook-Header-Prefix"], errors, ..Operation::default() }
 }

@@ -2,7 +2,7 @@
 #![expect(dead_code, reason = "described, not called")]
 
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
-use domain::{DeliveryStatus, EventKind, GoLiveItem, Mode, Paise};
+use domain::{DeliveryStatus, EventKind, GoLiveItem, KeyScope, Mode, Paise};
 use internal_api::orders::{OrderView, SimulatedOrderView, TimelinePage};
 use serde_json::{Value, json};
 use strum::VariantArray;
@@ -61,8 +61,8 @@ pub(super) fn operations(samples: &Samples) -> anyhow::Result<Vec<Operation>> {
 }
 
 /// Errors that every operation can answer before it reads the call itself.
-pub(super) fn before_all() -> Vec<ApiError> {
-    let mut errors = shared::api_key();
+pub(super) fn before_all(scope: KeyScope) -> Vec<ApiError> {
+    let mut errors = shared::api_key(scope);
     errors.push(quota::too_many(RATE_LIMIT_WAIT_S));
     errors.extend(shared::always());
     errors
@@ -93,7 +93,7 @@ pub(super) fn before_all() -> Vec<ApiError> {
 pub(super) fn create_order() {}
 
 fn create(samples: &Samples) -> anyhow::Result<Operation> {
-    let mut errors = before_all();
+    let mut errors = before_all(KeyScope::WriteOrders);
     errors.extend(create_errors(samples));
     errors.extend(shared::body());
     Ok(Operation {
@@ -191,7 +191,7 @@ fn list(samples: &Samples) -> Operation {
     let order = samples.order(Mode::Live, &[EventKind::DriverAssigned]);
     let page =
         OrderPage::newest(&samples.tracking_urls, internal_api::Page { data: vec![order], has_more: false });
-    let mut errors = before_all();
+    let mut errors = before_all(KeyScope::ReadOrders);
     errors.extend(shared::bad_page());
     Operation {
         id: "listOrders",
@@ -216,7 +216,7 @@ pub(super) fn get_order() {}
 
 fn get(samples: &Samples) -> Operation {
     let order = |events| json(&views::order_view(&samples.tracking_urls, samples.order(Mode::Live, events)));
-    let mut errors = before_all();
+    let mut errors = before_all(KeyScope::ReadOrders);
     errors.push(errors::order_not_found());
     Operation {
         id: "getOrder",
@@ -249,7 +249,7 @@ fn timeline(samples: &Samples) -> anyhow::Result<Operation> {
         let found = Timeline { moves, money: vec![money.clone()], webhooks, incomplete };
         json(&views::timeline_page(found, web::PAGE_LIMIT_DEFAULT))
     };
-    let mut errors = before_all();
+    let mut errors = before_all(KeyScope::ReadOrders);
     errors.push(errors::order_not_found());
     errors.extend(shared::bad_page());
     Ok(Operation {
@@ -282,7 +282,7 @@ fn cancel(samples: &Samples) -> Operation {
     let cancelled = views::order_view(&samples.tracking_urls, samples.cancelled_order());
     let on_the_way = samples.order(Mode::Live, &[EventKind::DriverAssigned, EventKind::OrderPickedUp]);
     let illegal = on_the_way.state.apply(EventKind::OrderCancelled).err().map(MoveError::Illegal);
-    let mut errors = before_all();
+    let mut errors = before_all(KeyScope::WriteOrders);
     errors.push(errors::order_not_found());
     errors.extend(illegal.map(errors::from_cancel));
     errors.extend(integration::cancel_reason(&json!({ "reason": 7 })).err());
@@ -318,7 +318,7 @@ fn simulate_order(samples: &Samples) -> Operation {
     let moved = views::simulated_view(&samples.tracking_urls, Simulated { order, run: None });
     let illegal = state.apply(EventKind::OrderDelivered).err().map(MoveError::Illegal);
     let ended = samples.cancelled_order().state;
-    let mut errors = before_all();
+    let mut errors = before_all(KeyScope::WriteOrders);
     errors.push(simulate::needs_test_key());
     errors.push(errors::order_not_found());
     errors.extend(illegal.map(|error| errors::from_simulate(SimulateError::Move(error))));

@@ -2,7 +2,9 @@
 #![expect(dead_code, reason = "describes what `web::ApiError` and `routes::errors` write")]
 
 use domain::schema::open_words;
-use domain::{CodStatus, DeliveryStatus, EventKind, GoLiveItem, OrderId, Paise, RequestId, TrackingCode};
+use domain::{
+    CodStatus, DeliveryStatus, EventKind, GoLiveItem, KeyScope, OrderId, Paise, RequestId, TrackingCode,
+};
 use strum::VariantArray;
 use utoipa::ToSchema;
 
@@ -14,6 +16,7 @@ schemas! {
         EventKind::VARIANTS.iter().filter(|kind| kind.is_progress()).map(|kind| kind.as_str()),
         "What can happen to a delivery and its cash.",
     );
+    RequiredScope = open_words(KeyScope::VARIANTS.iter().map(|scope| scope.as_str()), "What a key may do.");
     FaultCode = open_words(
         [
             "required",
@@ -45,6 +48,8 @@ pub(super) struct Error {
     warnings: Option<Vec<Warning>>,
     /// The open items of the go-live list (403 `live_api_locked`).
     missing: Option<Vec<GoLiveItem>>,
+    /// The scope that the key lacks (403 `insufficient_scope`).
+    required_scope: Option<RequiredScope>,
     order: Option<ExistingOrder>,
     /// Dotted paths of the fields in which the request differs from the order that holds its key, as far as the order still
     /// has them (422 `idempotency_key_reused`).

@@ -2,6 +2,7 @@
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use domain::KeyScope;
 use web::{ApiError, bearer_token, too_many_failures};
 
 use crate::routes::{authenticate, backend_only, integration};
@@ -13,9 +14,16 @@ pub(super) fn always() -> [ApiError; 2] {
     [ApiError::from_status(StatusCode::INTERNAL_SERVER_ERROR), ApiError::unavailable()]
 }
 
-/// Of a caller who is to have an API key.
-pub(super) fn api_key() -> Vec<ApiError> {
-    let mut errors = vec![authenticate::no_key(), authenticate::bad_key(), backend_only::from_browser()];
+/// Of a caller who is to have an API key with this scope.
+pub(super) fn api_key(scope: KeyScope) -> Vec<ApiError> {
+    let mut errors = vec![
+        authenticate::no_key(),
+        authenticate::bad_key(),
+        authenticate::expired_key(),
+        authenticate::insufficient_scope(scope),
+        authenticate::address_not_allowed(),
+        backend_only::from_browser(),
+    ];
     errors.extend(two_callers());
     errors
 }

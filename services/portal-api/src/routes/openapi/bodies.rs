@@ -2,7 +2,7 @@
 #![expect(dead_code, reason = "only described")]
 
 use chrono::{DateTime, Utc};
-use domain::{EventKind, Mode, Paise};
+use domain::{EventKind, KeyScope, Mode, Paise};
 use internal_api::ordering::PickupProfile;
 use internal_api::orders::details;
 use utoipa::ToSchema;
@@ -98,17 +98,29 @@ pub(crate) struct RequestSubscription {
 }
 
 #[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
 pub(crate) struct CreateApiKey {
     mode: Mode,
-    #[schema(max_length = 120)]
+    #[schema(max_length = 80)]
     name: String,
+    /// When the key stops working, at most ten years ahead. Default: never.
+    expires_at: Option<DateTime<Utc>>,
+    /// What the key may do. Default: everything.
+    #[schema(min_items = 1)]
+    scopes: Option<Vec<KeyScope>>,
+    /// The networks or addresses from which the key may be used, IPv4 or IPv6, such as `203.0.113.0/24`. Default: everywhere.
+    #[schema(min_items = 1, max_items = 20)]
+    ip_allow_list: Option<Vec<String>>,
 }
 
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub(crate) struct RotateApiKey {
-    /// How long the old key keeps working: 0, 900, 3600, 21600 or 86400.
+    /// How long the old key keeps working: 0, 900, 3600, 21600 or 86400. It ends earlier if the key expires earlier.
     grace_seconds: i32,
+    /// When the new key stops working. Default: when the old key would have expired. The new key has the scopes and the allow-list of
+    /// the old one.
+    expires_at: Option<DateTime<Utc>>,
 }
 
 #[derive(ToSchema)]

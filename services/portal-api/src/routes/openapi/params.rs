@@ -17,6 +17,16 @@ pub(crate) struct PageParams {
 
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct ApiKeysParams {
+    /// Only keys that this user created, and their successors.
+    created_by: Option<UserId>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<i32>,
+    starting_after: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
 pub(crate) struct ModeParams {
     /// Default: both.
     mode: Option<Mode>,

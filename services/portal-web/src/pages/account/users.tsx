@@ -10,6 +10,7 @@ import type { Column } from "../../components/data-table";
 import { ListSection } from "../../components/list-section";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
+import { KeysOfUser } from "./keys-of-user";
 import { RoleSelect } from "./role-select";
 
 /** The business's users and their roles. */
@@ -87,9 +88,15 @@ function Remove({ user }: { user: User }) {
       aria-label={`Remove ${user.email}`}
       title={`Remove ${user.email}?`}
       description={
-        user.you
-          ? "You lose access to this business and are logged out."
-          : "The user is logged out within seconds and can no longer log in to your business. The audit log keeps the user’s actions."
+        user.you ? (
+          "You lose access to this business and are logged out."
+        ) : (
+          <>
+            The user is logged out within seconds and can no longer log in to your business. The audit log
+            keeps the user’s actions.
+            <KeysOfUser user={user} />
+          </>
+        )
       }
       confirm="Remove"
       onConfirm={() => remove.mutateAsync(user.id)}

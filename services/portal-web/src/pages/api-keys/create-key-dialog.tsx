@@ -9,6 +9,7 @@ import { InlineCode } from "../../components/code-block";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { SecretOnce } from "../../components/secret-once";
+import { asNewKey, KeyOptions, type NewKeyForm, type NewKeyValues, newKeyValues } from "./key-options";
 import { OpenItems } from "./open-items";
 
 interface CreateKeyDialogProps {
@@ -65,13 +66,16 @@ function KeyForm({ mode, onCancel, onCreated }: KeyFormProps) {
   const create = useCreateApiKey();
   const status = useStatus();
   const goLive = status.data?.goLive;
-  const form = useForm<{ mode: Mode; name: string }>({
-    initialValues: { mode, name: "" },
-    validate: { name: (name) => (name.trim() === "" ? "Enter a name for the key." : null) },
-  });
+  const form = useForm<NewKeyValues>({
+    initialValues: newKeyValues(mode),
+    validate: {
+      name: (name) => (name.trim() === "" ? "Enter a name for the key." : null),
+      scopes: (scopes) => (scopes.length === 0 ? "Choose at least one." : null),
+    },
+  }) as NewKeyForm;
   const isLocked = form.values.mode === "live" && goLive?.unlocked === false;
   const submit = form.onSubmit(
-    (values) => create.mutate(values, { onSuccess: onCreated }),
+    (values) => create.mutate(asNewKey(values), { onSuccess: onCreated }),
     focusFirstError(form),
   );
   return (
@@ -104,17 +108,20 @@ function KeyForm({ mode, onCancel, onCreated }: KeyFormProps) {
             <OpenItems items={goLive.items} onFollow={onCancel} />
           </Alert>
         ) : (
-          <TextInput
-            label="Name"
-            description={
-              <>
-                Where it is used, such as <InlineCode>shop backend</InlineCode>.
-              </>
-            }
-            maxLength={80}
-            data-autofocus
-            {...form.getInputProps("name")}
-          />
+          <>
+            <TextInput
+              label="Name"
+              description={
+                <>
+                  Where it is used, such as <InlineCode>shop backend</InlineCode>.
+                </>
+              }
+              maxLength={80}
+              data-autofocus
+              {...form.getInputProps("name")}
+            />
+            <KeyOptions form={form} />
+          </>
         )}
         <DialogActions isPending={create.isPending} disabled={isLocked} onCancel={onCancel}>
           Create key

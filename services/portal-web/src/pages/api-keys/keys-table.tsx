@@ -3,13 +3,14 @@ import { useDisclosure } from "@mantine/hooks";
 import { type ReactNode, useState } from "react";
 import { useRevokeApiKey } from "../../api/api-keys";
 import type { ApiKey } from "../../api/types";
-import { useHasRole } from "../../app/session";
+import { useHasRole, useSession } from "../../app/session";
 import { InlineCode } from "../../components/code-block";
 import { ConfirmButton } from "../../components/confirm-button";
 import { type Column, DataTable } from "../../components/data-table";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
-import { keyState, maskedKey } from "./key-state";
+import { SCOPES } from "./key-options";
+import { isReplaced, keyState, maskedKey } from "./key-state";
 import { RotateKeyDialog } from "./rotate-key-dialog";
 
 interface KeysTableProps {
@@ -46,8 +47,9 @@ const COLUMNS: Column<ApiKey>[] = [
   { key: "name", header: "Name", lead: true, render: (key) => <Text fw={500}>{key.name}</Text> },
   { key: "key", header: "Key", render: (key) => <InlineCode>{maskedKey(key)}</InlineCode> },
   { key: "state", header: "Status", render: (key) => <KeyState apiKey={key} /> },
+  { key: "access", header: "Access", render: (key) => <Access apiKey={key} /> },
   { key: "lastUsed", header: "Last used", render: (key) => <Time at={key.lastUsedAt} relative /> },
-  { key: "created", header: "Created", render: (key) => <Time at={key.createdAt} relative /> },
+  { key: "created", header: "Created", render: (key) => <Creation apiKey={key} /> },
 ];
 
 function actions(onRotate: (key: ApiKey) => void): Column<ApiKey> {
@@ -74,11 +76,42 @@ function KeyState({ apiKey }: { apiKey: ApiKey }) {
   );
 }
 
+function Access({ apiKey: { scopes, ipAllowList } }: { apiKey: ApiKey }) {
+  const allowed = SCOPES.filter(({ scope }) => scopes?.includes(scope)).map(({ label }) => label);
+  return (
+    <>
+      <Text size="sm">{scopes ? allowed.join(", ") : "Everything"}</Text>
+      {ipAllowList && (
+        <Text size="xs" c="dimmed" style={{ overflowWrap: "anywhere" }}>
+          from {ipAllowList.join(", ")}
+        </Text>
+      )}
+    </>
+  );
+}
+
+function Creation({ apiKey }: { apiKey: ApiKey }) {
+  const { userId } = useSession();
+  const seesTeam = useHasRole("developer");
+  const creator = apiKey.createdBy === userId ? "you" : (apiKey.createdByEmail ?? "a removed user");
+  const isShown = apiKey.createdBy && (seesTeam || creator === "you");
+  return (
+    <>
+      <Time at={apiKey.createdAt} relative />
+      {isShown && (
+        <Text size="xs" c="dimmed" style={{ overflowWrap: "anywhere" }}>
+          by {creator}
+        </Text>
+      )}
+    </>
+  );
+}
+
 function KeyActions({ apiKey, onRotate }: { apiKey: ApiKey; onRotate: (key: ApiKey) => void }) {
   const revoke = useRevokeApiKey();
   return (
     <Group gap="xs" justify="flex-end" wrap="nowrap">
-      {!apiKey.expiresAt && (
+      {!isReplaced(apiKey) && (
         <Button
           variant="default"
           size="xs"

@@ -4,6 +4,7 @@ import { useRotateApiKey } from "../../api/api-keys";
 import type { ApiKey } from "../../api/types";
 import { DialogActions } from "../../components/dialog-actions";
 import { ErrorState } from "../../components/error-state";
+import { LocalTimeInput } from "../../components/local-time-input";
 import { SecretOnce } from "../../components/secret-once";
 import { maskedKey } from "./key-state";
 
@@ -71,11 +72,18 @@ interface RotateFormProps {
 function RotateForm({ apiKey, onCancel, onRotated }: RotateFormProps) {
   const rotate = useRotateApiKey();
   const [graceSeconds, setGraceSeconds] = useState(USUAL_GRACE);
+  const [expiresAt, setExpiresAt] = useState(apiKey.expiresAt ?? undefined);
+  const change = expiresAt && expiresAt !== apiKey.expiresAt ? { expiresAt } : {};
   const act = () =>
-    rotate.mutate({ id: apiKey.id, graceSeconds }, { onSuccess: (created) => onRotated(created.key) });
+    rotate.mutate(
+      { id: apiKey.id, graceSeconds, ...change },
+      { onSuccess: (created) => onRotated(created.key) },
+    );
   return (
     <Stack>
-      <Text>A new key replaces {maskedKey(apiKey)}. Both work until the old one expires.</Text>
+      <Text>
+        A new key replaces {maskedKey(apiKey)}, with the same access. Both work until the old one expires.
+      </Text>
       {rotate.error ? <ErrorState error={rotate.error} title="The key was not rotated" /> : null}
       <Radio.Group
         label="When does the old key expire?"
@@ -93,6 +101,14 @@ function RotateForm({ apiKey, onCancel, onRotated }: RotateFormProps) {
           ))}
         </Stack>
       </Radio.Group>
+      {apiKey.expiresAt && (
+        <LocalTimeInput
+          label="When does the new key expire?"
+          description="Leave it empty to keep the time of the old key."
+          value={expiresAt}
+          onChange={setExpiresAt}
+        />
+      )}
       <DialogActions isPending={rotate.isPending} onCancel={onCancel} onAct={act}>
         Rotate key
       </DialogActions>

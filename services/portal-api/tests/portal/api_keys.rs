@@ -1,0 +1,162 @@
+//! API keys with options: who created them, and what the audit log says.
+
+use domain::{IpAllowList, KeyScope};
+use internal_api::keys::ApiKeyView;
+use serde_json::{Value, json};
+
+use crate::answers::{self, KEY};
+use crate::client::Client;
+use crate::peers::{answer_of, at};
+use crate::portal::{Owner, Portal};
+
+const KEYS: &str = "/v1/portal/api-keys";
+const SECRET: &str = "sk_test_waybill_secret";
+
+/// A call of key-management about the keys of this business.
+fn far(method: &str, owner: &Owner, path: &str) -> String {
+    format!("{method} /key-management/internal/businesses/{}/{path}", owner.business)
+}
+
+fn created(view: ApiKeyView) -> Value {
+    let mut answer = answer_of(&view);
+    answer["key"] = SECRET.into();
+    answer
+}
+
+fn restricted() -> ApiKeyView {
+    ApiKeyView {
+        expires_at: Some(at()),
+        scopes: Some(vec![KeyScope::ReadOrders]),
+        ip_allow_list: Some(IpAllowList::try_from(vec!["10.0.0.0/8".to_owned()]).unwrap()),
+        ..answers::key()
+    }
+}
+
+async fn user_id(client: &mut Client) -> String {
+    client.get("/v1/portal/session").await.body["userId"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn the_session_is_the_creator_whatever_the_body_says() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let user = user_id(&mut owner.client).await;
+    for path in ["api-keys", "api-keys-with-options"] {
+        portal.peers.answer(far("POST", &owner, path), 201, created(answers::key()));
+    }
+    let forged = "usr_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+    for (body, path) in [
+        (json!({ "mode": "test", "name": "Shop", "createdBy": forged }), "api-keys"),
+        (json!({ "mode": "test", "name": "Shop", "scopes": null }), "api-keys"),
+        (json!({ "mode": "test", "name": "Shop", "scopes": ["orders:read"] }), "api-keys-with-options"),
+        (json!({ "mode": "test", "name": "Shop", "ipAllowList": [] }), "api-keys-with-options"),
+        (json!({ "mode": "test", "name": "Shop", "expiresAt": "" }), "api-keys-with-options"),
+    ] {
+        let answer = owner.client.post(KEYS, body.clone()).await;
+        assert_eq!(answer.status, 201, "{body}: {answer:?}");
+        let asked = portal.peers.asked(&far("POST", &owner, path));
+        let last = asked.last().unwrap();
+        assert_eq!((&last.body, &last.query), (&body, &format!("createdBy={user}")), "forwarded unchanged");
+    }
+    assert_eq!(portal.peers.asked(&far("POST", &owner, "api-keys")).len(), 2);
+}
+
+#[tokio::test]
+async fn a_key_management_without_options_is_503() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let nothing = json!({ "code": "not_found", "message": "There is nothing at this address." });
+    portal.peers.answer(far("POST", &owner, "api-keys-with-options"), 404, nothing.clone());
+    let rotate = format!("api-keys-with-options/{KEY}/rotate");
+    portal.peers.answer(far("POST", &owner, &rotate), 404, nothing);
+    let body = json!({ "mode": "test", "name": "Shop", "ipAllowList": ["10.0.0.0/8"] });
+    let refused = owner.client.post(KEYS, body).await;
+    assert_eq!((refused.status, refused.code()), (503, "temporarily_unavailable"));
+    let body = json!({ "graceSeconds": 0, "expiresAt": "2030-01-01T00:00:00Z" });
+    let refused = owner.client.post(&format!("{KEYS}/{KEY}/rotate"), body).await;
+    assert_eq!((refused.status, refused.code()), (503, "temporarily_unavailable"));
+    assert_eq!(portal.peers.asked(&far("POST", &owner, "api-keys")).len(), 0, "no key without the options");
+    // It refuses the filter, and other errors remain the caller's.
+    let refused = |field: &str, code: &str| json!({ "code": "invalid_request", "message": "x", "errors": [{ "field": field, "code": code, "message": "x" }] });
+    let path = format!("{KEYS}?createdBy=usr_01ARZ3NDEKTSV4RRFFQ69G5FAV");
+    for (answer, status) in
+        [(refused("createdBy", "unknown_parameter"), 503), (refused("startingAfter", "invalid_value"), 400)]
+    {
+        portal.peers.answer(far("GET", &owner, "api-keys"), 400, answer);
+        assert_eq!(owner.client.get(&path).await.status, status);
+    }
+}
+
+#[tokio::test]
+async fn a_refused_option_reaches_the_caller() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let message = "expiresAt must be a time, such as 2026-01-31T09:30:00Z.";
+    let refusal = json!({
+        "code": "invalid_request", "message": message,
+        "errors": [{ "field": "expiresAt", "code": "invalid_format", "message": message }],
+    });
+    portal.peers.answer(far("POST", &owner, "api-keys-with-options"), 422, refusal);
+    let refused = owner.client.post(KEYS, json!({ "mode": "test", "name": "Shop", "expiresAt": "" })).await;
+    assert_eq!((refused.status, refused.invalid_fields()), (422, vec!["expiresAt"]));
+    let log = owner.client.get("/v1/portal/audit-log?action=api_key.created").await;
+    assert_eq!(log.body["data"], json!([]));
+}
+
+#[tokio::test]
+async fn the_audit_log_lists_the_options_of_new_keys() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    portal.peers.answer(far("POST", &owner, "api-keys-with-options"), 201, created(restricted()));
+    let rotate = far("POST", &owner, &format!("api-keys/{KEY}/rotate"));
+    portal.peers.answer(rotate, 200, created(restricted()));
+    let body = json!({ "mode": "test", "name": "Shop", "scopes": ["orders:read"] });
+    assert_eq!(owner.client.post(KEYS, body).await.status, 201);
+    let rotated = owner.client.post(&format!("{KEYS}/{KEY}/rotate"), json!({ "graceSeconds": 900 })).await;
+    assert_eq!(rotated.status, 200, "{rotated:?}");
+    for (action, replaces) in [("api_key.created", Value::Null), ("api_key.rotated", json!(KEY))] {
+        let log = owner.client.get(&format!("/v1/portal/audit-log?action={action}")).await;
+        let details = &log.body["data"][0]["details"];
+        assert_eq!(details["expiresAt"], "2026-01-01T00:00:00Z", "{action}: {details}");
+        assert_eq!(details["scopes"], json!(["orders:read"]), "{action}");
+        assert_eq!(details["ipAllowList"], json!(["10.0.0.0/8"]), "{action}");
+        assert_eq!(details["replaces"], replaces, "{action}");
+        assert!(!log.body.to_string().contains(SECRET));
+    }
+}
+
+#[tokio::test]
+async fn the_list_names_the_creator_for_developers_and_owners() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let mut developer = portal.member(&mut owner, "dev@shop.example", "developer").await;
+    let mut viewer = portal.member(&mut owner, "viewer@shop.example", "viewer").await;
+    let stranger = user_id(&mut portal.owner("owner@other.example").await.client).await;
+    let creator = user_id(&mut developer).await;
+    let of = |user: &str| ApiKeyView { created_by: Some(user.parse().unwrap()), ..answers::key() };
+    let keys = json!({
+        "data": [of(&creator), of("usr_01ARZ3NDEKTSV4RRFFQ69G5FAV"), of(&stranger), answers::key()],
+        "hasMore": false,
+    });
+    portal.peers.answer(far("GET", &owner, "api-keys"), 200, keys);
+    for client in [&mut owner.client, &mut developer] {
+        let listed = client.get(KEYS).await.body["data"].clone();
+        assert_eq!(listed[0]["createdBy"], creator);
+        assert_eq!(listed[0]["createdByEmail"], "dev@shop.example");
+        for other in 1..4 {
+            assert_eq!(listed[other].get("createdByEmail"), None, "{}", listed[other]);
+        }
+        assert_eq!(listed[3].get("createdBy"), None);
+    }
+    let path = format!("{KEYS}?createdBy={creator}&limit=5");
+    assert_eq!(owner.client.get(&path).await.status, 200);
+    let asked = portal.peers.asked(&far("GET", &owner, "api-keys"));
+    let mut query: Vec<_> = asked.last().unwrap().query.split('&').collect();
+    query.sort_unstable();
+    assert_eq!(query, [format!("createdBy={creator}"), "limit=5".to_owned()]);
+    let refused = owner.client.get(&format!("{KEYS}?createdBy=someone&limit=0")).await;
+    assert_eq!((refused.status, refused.invalid_fields()), (400, vec!["createdBy", "limit"]));
+    let listed = viewer.get(KEYS).await;
+    assert_eq!((listed.status, listed.body["data"].as_array().map(Vec::len)), (200, Some(4)));
+    assert!(!listed.body.to_string().contains("@shop.example"), "viewers do not see the team");
+}
