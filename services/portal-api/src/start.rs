@@ -172,10 +172,10 @@ fn name(text: &str) -> Result<String, String> {
 /// When the account exists already, or the database is unreachable.
 pub fn create_operator(arguments: CreateOperator, out: &mut impl Write) -> anyhow::Result<()> {
     let CreateOperator { email, name } = arguments;
+    let new = NewStaff { name, email, role: OperatorRole::Administrator };
     chassis::command(async |settings: &PortalSettings| {
         let entropy = Entropy::from_system().context("the operating system provides no randomness")?;
         let database = Database::new(&settings.database)?;
-        let new = NewStaff { name: name.clone(), email: email.clone(), role: OperatorRole::Administrator };
         let author =
             Author::operator(OperatorCaller { actor: OperatorActor::Command, address: None }, None);
         let issued = staff::invite(&database, (&Clock::system(), &entropy), &author, new).await?;

@@ -20,7 +20,7 @@ impl<T> CallTable<T> {
     ///
     /// # Errors
     /// 404 for an unknown path, 405 for an unknown method.
-    pub(super) fn row(&self, request: &ServiceRequest) -> Result<&T, ApiError> {
+    pub(super) fn row(&self, request: &ServiceRequest) -> Result<&'static T, ApiError> {
         let not_found = || ApiError::from_status(StatusCode::NOT_FOUND);
         let pattern = request.resource_map().match_pattern(request.match_info().as_str());
         let pattern = pattern.ok_or_else(not_found)?;
@@ -37,7 +37,7 @@ impl<T> CallTable<T> {
     }
 
     /// The row of a call by the pattern of its path.
-    pub(super) fn find(&self, method: &Method, pattern: &str) -> Option<&T> {
+    pub(super) fn find(&self, method: &Method, pattern: &str) -> Option<&'static T> {
         let path = pattern.strip_prefix(self.scope)?;
         let found = self.calls.iter().find(|(known, at, _)| known == method && *at == path);
         found.map(|(_, _, row)| row)

@@ -90,7 +90,7 @@ pub(super) async fn record_read(
     if let Some(order) = order {
         event = event.on(Target::new(TargetKind::Order, order));
     }
-    if let Some(SentOrders(orders)) = request.extensions().get() {
+    if let Some(SentOrders(orders)) = request.extensions().get::<SentOrders>() {
         let orders: Vec<Value> = orders.iter().map(|order| Value::from(order.to_string())).collect();
         event = event.with("orders", orders);
     }

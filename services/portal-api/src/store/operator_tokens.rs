@@ -103,8 +103,7 @@ pub(crate) async fn find_by_secret(
     let is_current = operator_tokens::secret_hash.eq(digest.clone());
     let is_previous = operator_tokens::previous_hash
         .eq(digest)
-        .and(operator_tokens::previous_until.gt(now))
-        .assume_not_null();
+        .and(operator_tokens::previous_until.gt(now));
     let row: Option<(String, String, String)> = operator_tokens::table
         .filter(operator_tokens::disabled_at.is_null())
         .filter(is_current.or(is_previous))
