@@ -176,11 +176,14 @@ pub fn create_operator(arguments: CreateOperator, out: &mut impl Write) -> anyho
     chassis::command(async |settings: &PortalSettings| {
         let entropy = Entropy::from_system().context("the operating system provides no randomness")?;
         let database = Database::new(&settings.database)?;
-        let author =
-            Author::operator(OperatorCaller { actor: OperatorActor::Command, address: None }, None);
+        let author = Author::operator(OperatorCaller { actor: OperatorActor::Command, address: None }, None);
         let issued = staff::invite(&database, (&Clock::system(), &entropy), &author, new).await?;
         let link = Links::new(settings.public.url.clone()).staff_password(&issued.token);
-        writeln!(out, "Open this link once, before {}, to set the password:", issued.expires_at.to_rfc3339())?;
+        writeln!(
+            out,
+            "Open this link once, before {}, to set the password:",
+            issued.expires_at.to_rfc3339()
+        )?;
         Ok(writeln!(out, "{link}")?)
     })
 }

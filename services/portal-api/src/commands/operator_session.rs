@@ -94,10 +94,7 @@ async fn begin(
 }
 
 /// The session of a cookie; `None` if it has ended.
-pub(crate) async fn find(
-    state: &State,
-    token: &SessionToken,
-) -> Result<Option<ConsoleSession>, StoreError> {
+pub(crate) async fn find(state: &State, token: &SessionToken) -> Result<Option<ConsoleSession>, StoreError> {
     let (digest, now) = (digest(&state.operator_token, token), state.unit.clock.now());
     let database = &state.unit.database;
     database
@@ -131,11 +128,7 @@ pub(crate) async fn close(state: &State, token: &SessionToken, author: &Author) 
     Ok(())
 }
 
-async fn remove(
-    conn: &mut AsyncPgConnection,
-    state: &State,
-    token: &SessionToken,
-) -> Result<(), StoreError> {
+async fn remove(conn: &mut AsyncPgConnection, state: &State, token: &SessionToken) -> Result<(), StoreError> {
     staff_sessions::remove(conn, token).await?;
     operator_sessions::remove(conn, digest(&state.operator_token, token)).await?;
     Ok(())

@@ -6,8 +6,8 @@ use postgres::StoreError;
 use super::audit::write_operator_audit;
 use super::staff::lock_administrator;
 use crate::domain::{
-    Action, AuditEvent, Author, OperatorActor, OperatorRole, OperatorSecret, OperatorToken, SessionHolder, Target,
-    TargetKind, TokenGrace,
+    Action, AuditEvent, Author, OperatorActor, OperatorRole, OperatorSecret, OperatorToken, SessionHolder,
+    Target, TargetKind, TokenGrace,
 };
 use crate::state::State;
 use crate::store::{operator_tokens, staff_sessions};
@@ -76,9 +76,8 @@ pub(crate) async fn create(
             if !operator_tokens::insert(conn, &token, &secret).await? {
                 return Err(TokenError::NameTaken);
             }
-            let event = AuditEvent::new(Action::OperatorTokenCreated)
-                .on(target(&token))
-                .with("role", role.as_str());
+            let event =
+                AuditEvent::new(Action::OperatorTokenCreated).on(target(&token)).with("role", role.as_str());
             Ok(write_operator_audit(conn, (clock, entropy), None, author, &event).await?)
         })
         .await;
@@ -119,11 +118,7 @@ pub(crate) async fn rotate(
 }
 
 /// Ends the token and its console sessions.
-pub(crate) async fn disable(
-    state: &State,
-    author: &Author,
-    id: OperatorTokenId,
-) -> Result<(), TokenError> {
+pub(crate) async fn disable(state: &State, author: &Author, id: OperatorTokenId) -> Result<(), TokenError> {
     let (clock, entropy) = (&state.unit.clock, &state.unit.entropy);
     let disabled: Result<(), TokenError> = state
         .unit

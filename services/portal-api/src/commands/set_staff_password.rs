@@ -6,8 +6,8 @@ use postgres::StoreError;
 use super::attempt_limits::Caller;
 use super::audit::write_operator_audit;
 use crate::domain::{
-    Action, AuditEvent, Author, Email, LinkToken, OperatorActor, OperatorCaller, Password, Scope, SessionHolder,
-    Staff, Subject, Target, TargetKind,
+    Action, AuditEvent, Author, Email, LinkToken, OperatorActor, OperatorCaller, Password, Scope,
+    SessionHolder, Staff, Subject, Target, TargetKind,
 };
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
@@ -50,7 +50,9 @@ pub(crate) async fn set_password(
         .transaction(async |conn| {
             // Changes of the staff may consume or replace the link, and lock in this order.
             staff::lock(conn).await?;
-            if !staff_links::consume(conn, token).await? || !staff::set_password(conn, person.id, &hash).await? {
+            if !staff_links::consume(conn, token).await?
+                || !staff::set_password(conn, person.id, &hash).await?
+            {
                 return Err(SetPasswordError::Invalid);
             }
             staff_sessions::remove_all(conn, SessionHolder::Staff(person.id)).await?;

@@ -152,9 +152,8 @@ pub(crate) async fn remove(state: &State, author: &Author, id: StaffId) -> Resul
             let before = staff::find(conn, id).await?.ok_or(StaffError::Unknown)?;
             require_another_administrator(conn, &before).await?;
             staff::remove(conn, id).await?;
-            let event = AuditEvent::new(Action::StaffRemoved)
-                .on(target(&before))
-                .with("role", before.role.as_str());
+            let event =
+                AuditEvent::new(Action::StaffRemoved).on(target(&before)).with("role", before.role.as_str());
             Ok(write_operator_audit(conn, parts, None, author, &event).await?)
         })
         .await;

@@ -94,9 +94,8 @@ fn audit_failure(state: &Arc<State>, person: &StaffCredentials, request: &StaffL
     state.background.spawn(async move {
         let parts = (&shared.unit.clock, &shared.unit.entropy);
         let database = &shared.unit.database;
-        let written: Result<(), StoreError> = database
-            .read(async |conn| write_operator_audit(conn, parts, None, &author, &event).await)
-            .await;
+        let written: Result<(), StoreError> =
+            database.read(async |conn| write_operator_audit(conn, parts, None, &author, &event).await).await;
         if let Err(error) = written {
             tracing::warn!(%error, action = %event.action, "audit log entry lost");
         }

@@ -116,7 +116,9 @@ mod tests {
     fn only_well_formed_secrets_are_looked_up() {
         let secret = OperatorSecret::generate(&Entropy::seeded(3));
         assert_eq!(OperatorSecret::parse(secret.expose()).unwrap().digest(), secret.digest());
-        for bad in ["", "wop_", "local-operator-token", &secret.expose()[4..], &format!("{}A", secret.expose())] {
+        for bad in
+            ["", "wop_", "local-operator-token", &secret.expose()[4..], &format!("{}A", secret.expose())]
+        {
             assert!(OperatorSecret::parse(bad).is_none(), "{bad}");
         }
     }

@@ -26,8 +26,7 @@ pub(super) fn not_logged_in() -> ApiError {
 }
 
 pub(super) fn operator_token_invalid() -> ApiError {
-    let message =
-        "Log in to the console, or send a token of the operator: Authorization: Bearer <token>.";
+    let message = "Log in to the console, or send a token of the operator: Authorization: Bearer <token>.";
     ApiError::new(StatusCode::UNAUTHORIZED, "operator_token_invalid", message)
 }
 
@@ -158,11 +157,9 @@ pub(super) fn token(error: TokenError) -> ApiError {
             "name_taken",
             "A working token already has this name. Choose another name, or rotate that token.",
         ),
-        TokenError::TooMany => ApiError::new(
-            StatusCode::CONFLICT,
-            "too_many_tokens",
-            "Too many tokens work. Disable one first.",
-        ),
+        TokenError::TooMany => {
+            ApiError::new(StatusCode::CONFLICT, "too_many_tokens", "Too many tokens work. Disable one first.")
+        }
         TokenError::Store(error) => error.into(),
     }
 }

@@ -280,7 +280,9 @@ fn operator_access(config: &mut ServiceConfig) {
         .service(resource("/staff/{id}").route(patch().to(staff::change)).route(delete().to(staff::remove)))
         .service(resource("/staff/{id}/password-link").route(post().to(staff::issue_link)))
         .service(
-            resource("/tokens").route(get().to(operator_tokens::list)).route(post().to(operator_tokens::create)),
+            resource("/tokens")
+                .route(get().to(operator_tokens::list))
+                .route(post().to(operator_tokens::create)),
         )
         .service(resource("/tokens/{id}/rotate").route(post().to(operator_tokens::rotate)))
         .service(resource("/tokens/{id}/disable").route(post().to(operator_tokens::disable)))

@@ -14,8 +14,8 @@ use crate::commands::audit::record_operator_read;
 use crate::commands::operator_session::{self, ConsoleSession};
 use crate::commands::operator_token;
 use crate::domain::{
-    Action, AuditEvent, Author, OperatorActor, OperatorCaller, OperatorPermission, OperatorRole, OperatorSecret,
-    Target, TargetKind,
+    Action, AuditEvent, Author, OperatorActor, OperatorCaller, OperatorPermission, OperatorRole,
+    OperatorSecret, Target, TargetKind,
 };
 use crate::state::State;
 

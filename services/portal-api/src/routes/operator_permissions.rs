@@ -9,8 +9,7 @@ use crate::domain::OperatorPermission::{
     ReadAuditLog, ReadBusinesses, ReadCash, ReadOrders, ReadUsers,
 };
 
-pub(super) const OPERATOR_CALLS: CallTable<OperatorCall> =
-    CallTable { scope: "/v1/operator", calls: CALLS };
+pub(super) const OPERATOR_CALLS: CallTable<OperatorCall> = CallTable { scope: "/v1/operator", calls: CALLS };
 
 /// What a call needs.
 pub(super) struct OperatorCall {

@@ -75,8 +75,7 @@ pub(super) async fn open(
         Given::Token(token) => open_with_token(&state, &request, &token).await?,
         Given::Account(email, password) => {
             let (caller, replaces) = (caller(&state, &request), OPERATOR.read(&state, &request));
-            let log_in =
-                StaffLogIn { email, password, caller, replaces, request: request_id(&request) };
+            let log_in = StaffLogIn { email, password, caller, replaces, request: request_id(&request) };
             staff_log_in::log_in(&state, log_in).await.map_err(errors::staff_log_in)?
         }
     };

@@ -159,7 +159,11 @@ fn parse_new(body: &Value) -> Result<(String, OperatorRole), ApiError> {
         let role = fields.required_word::<OperatorRole>("role", OperatorRole::WORDS);
         let name = name?;
         if is_reserved(&name) {
-            fields.reject("name", "invalid_value", "name is the name of another kind of access. Choose another one.");
+            fields.reject(
+                "name",
+                "invalid_value",
+                "name is the name of another kind of access. Choose another one.",
+            );
         }
         Some((name, role?))
     });

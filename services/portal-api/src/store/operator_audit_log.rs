@@ -87,12 +87,9 @@ pub(crate) async fn has_since(
                 .is_not_distinct_from(entry.caller.address.as_ref().map(CallerAddress::as_str)),
         )
         .filter(
-            operator_audit_log::about_business
-                .is_not_distinct_from(entry.business.map(|id| id.to_string())),
+            operator_audit_log::about_business.is_not_distinct_from(entry.business.map(|id| id.to_string())),
         )
-        .filter(
-            operator_audit_log::target_id.is_not_distinct_from(target.map(|target| target.id.as_str())),
-        )
+        .filter(operator_audit_log::target_id.is_not_distinct_from(target.map(|target| target.id.as_str())))
         .filter(operator_audit_log::details.eq(&entry.event.details));
     Ok(diesel::select(diesel::dsl::exists(same)).get_result(conn).await?)
 }

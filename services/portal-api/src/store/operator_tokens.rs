@@ -70,11 +70,7 @@ pub(crate) async fn list(
 
 /// How many tokens work.
 pub(crate) async fn count(conn: &mut AsyncPgConnection) -> Result<i64, StoreError> {
-    Ok(operator_tokens::table
-        .filter(operator_tokens::disabled_at.is_null())
-        .count()
-        .get_result(conn)
-        .await?)
+    Ok(operator_tokens::table.filter(operator_tokens::disabled_at.is_null()).count().get_result(conn).await?)
 }
 
 /// Locks a working token until the transaction ends.
@@ -101,9 +97,7 @@ pub(crate) async fn find_by_secret(
 ) -> Result<Option<(OperatorTokenId, String, OperatorRole)>, StoreError> {
     let digest = secret.digest().to_vec();
     let is_current = operator_tokens::secret_hash.eq(digest.clone());
-    let is_previous = operator_tokens::previous_hash
-        .eq(digest)
-        .and(operator_tokens::previous_until.gt(now));
+    let is_previous = operator_tokens::previous_hash.eq(digest).and(operator_tokens::previous_until.gt(now));
     let row: Option<(String, String, String)> = operator_tokens::table
         .filter(operator_tokens::disabled_at.is_null())
         .filter(is_current.or(is_previous))
@@ -124,11 +118,8 @@ pub(crate) async fn rotate(
     secret: &OperatorSecret,
     previous_until: Option<DateTime<Utc>>,
 ) -> Result<(), StoreError> {
-    let previous: Vec<u8> = operator_tokens::table
-        .find(id.to_string())
-        .select(operator_tokens::secret_hash)
-        .first(conn)
-        .await?;
+    let previous: Vec<u8> =
+        operator_tokens::table.find(id.to_string()).select(operator_tokens::secret_hash).first(conn).await?;
     diesel::update(operator_tokens::table.find(id.to_string()))
         .set((
             operator_tokens::secret_hash.eq(secret.digest().to_vec()),
@@ -157,9 +148,9 @@ pub(crate) async fn mark_used(
     id: OperatorTokenId,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    let stale = operator_tokens::table
-        .find(id.to_string())
-        .filter(operator_tokens::last_used_at.is_null().or(operator_tokens::last_used_at.lt(now - USED_STEP)));
+    let stale = operator_tokens::table.find(id.to_string()).filter(
+        operator_tokens::last_used_at.is_null().or(operator_tokens::last_used_at.lt(now - USED_STEP)),
+    );
     diesel::update(stale).set(operator_tokens::last_used_at.eq(now)).execute(conn).await?;
     Ok(())
 }

@@ -12,7 +12,7 @@ use super::stored;
 use crate::domain::{Email, NewStaff, OperatorRole, Staff, StaffCredentials};
 
 /// Key of the advisory lock for changes of the staff.
-const LOCK: i64 = 0x7374_6166_66;
+const LOCK: i64 = 0x0073_7461_6666;
 /// `last_seen_at` is written in steps of at least this length, so that most requests write nothing.
 const SEEN_STEP: TimeDelta = TimeDelta::minutes(5);
 

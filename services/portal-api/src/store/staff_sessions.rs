@@ -62,7 +62,11 @@ pub(crate) async fn find(
         .filter(staff_sessions::expires_at.gt(now))
         .select((
             (staff::id.nullable(), staff::email.nullable(), staff::role.nullable()),
-            (operator_tokens::id.nullable(), operator_tokens::name.nullable(), operator_tokens::role.nullable()),
+            (
+                operator_tokens::id.nullable(),
+                operator_tokens::name.nullable(),
+                operator_tokens::role.nullable(),
+            ),
             staff_sessions::expires_at,
         ))
         .first(conn)
@@ -88,7 +92,10 @@ pub(crate) async fn remove(conn: &mut AsyncPgConnection, token: &SessionToken) -
 }
 
 /// Ends all sessions of a person or token.
-pub(crate) async fn remove_all(conn: &mut AsyncPgConnection, holder: SessionHolder) -> Result<(), StoreError> {
+pub(crate) async fn remove_all(
+    conn: &mut AsyncPgConnection,
+    holder: SessionHolder,
+) -> Result<(), StoreError> {
     match holder {
         SessionHolder::Staff(id) => {
             let own = staff_sessions::table.filter(staff_sessions::staff_id.eq(id.to_string()));

@@ -55,7 +55,10 @@ async fn actions_name_the_person_the_address_and_the_time() {
     assert_eq!(line["actor"], json!({ "type": "person", "id": id, "name": "asha@carrier.example" }));
     assert_eq!((&line["address"], &line["businessId"]), (&json!("203.0.113.9"), &json!(owner.business)));
     assert_eq!(line["at"], "2027-01-15T08:00:01.002Z");
-    assert_eq!((&line["requestId"], &line["details"]), (&json!(changed.header("request-id")), &json!({ "status": "active" })));
+    assert_eq!(
+        (&line["requestId"], &line["details"]),
+        (&json!(changed.header("request-id")), &json!({ "status": "active" }))
+    );
 
     let log = format!("{path}/audit-log?action=business.changed");
     assert_eq!(
@@ -94,7 +97,8 @@ async fn every_action_is_recorded_and_nothing_secret() {
         erasure,
     );
     asha.press(&format!("{path}/personal-data-erasure")).await;
-    let invited = asha.post(STAFF, json!({ "email": "ravi@carrier.example", "name": "Ravi", "role": "viewer" })).await;
+    let invited =
+        asha.post(STAFF, json!({ "email": "ravi@carrier.example", "name": "Ravi", "role": "viewer" })).await;
     let ravi = format!("{STAFF}/{}", invited.body["id"].as_str().unwrap());
     let link = asha.press(&format!("{ravi}/password-link")).await;
     asha.patch(&ravi, json!({ "role": "finance" })).await;
@@ -189,7 +193,8 @@ async fn personal_data_is_not_sent_without_its_entry() {
     let portal = Portal::start().await;
     let business = portal.owner("owner@shop.example").await.business;
     let (mut asha, _) = person(&portal, "asha@carrier.example", "support").await;
-    let broken = "ALTER TABLE operator_audit_log ADD CONSTRAINT broken CHECK (action NOT LIKE '%.read') NOT VALID";
+    let broken =
+        "ALTER TABLE operator_audit_log ADD CONSTRAINT broken CHECK (action NOT LIKE '%.read') NOT VALID";
     portal.connect().await.batch_execute(broken).await.unwrap();
     let answer = asha.get(&format!("{BUSINESSES}/{business}/users")).await;
     assert_eq!(answer.status, 500, "{answer:?}");
@@ -208,7 +213,8 @@ async fn refusals_and_failed_log_ins_are_recorded() {
     assert_eq!((refused.len(), &refused[0]["details"]), (1, &json!({ "permission": "manage_staff" })));
     let wrong = json!({ "email": "viewer@carrier.example", "password": "wrong" });
     assert_eq!(portal.stranger().post(SESSION, wrong).await.status, 401);
-    until("the failure is recorded", async || !actions(&portal, "&action=session.failed").await.is_empty()).await;
+    until("the failure is recorded", async || !actions(&portal, "&action=session.failed").await.is_empty())
+        .await;
     let failed = lines(&portal, "&action=session.failed").await;
     assert_eq!((&failed[0]["actor"]["type"], &failed[0]["target"]["id"]), (&json!("unknown"), &json!(id)));
 }

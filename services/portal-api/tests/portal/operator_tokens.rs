@@ -31,7 +31,10 @@ async fn a_token_works_with_its_role_and_shows_its_last_use_but_never_its_secret
     let listed = portal.operator().get(TOKENS).await;
     assert_eq!(listed.body["configuration"], json!({ "name": "configuration", "role": "administrator" }));
     let first = &listed.body["data"][0];
-    assert_eq!((&first["id"], &first["name"], &first["lastUsedAt"]), (&json!(id), &json!("Invoices"), &Value::Null));
+    assert_eq!(
+        (&first["id"], &first["name"], &first["lastUsedAt"]),
+        (&json!(id), &json!("Invoices"), &Value::Null)
+    );
     assert!(!listed.body.to_string().contains(&secret));
 
     portal.clock.advance(TimeDelta::minutes(1));
@@ -61,13 +64,18 @@ async fn all_wrong_fields_are_named_and_names_are_unique() {
     let (id, _) = create(&portal, "Invoices", "finance").await;
     let taken = operator.post(TOKENS, json!({ "name": "INVOICES", "role": "viewer" })).await;
     assert_eq!((taken.status, taken.code()), (409, "name_taken"));
-    for body in [json!({}), json!({ "graceSeconds": 1 }), json!({ "graceSeconds": "0" }), json!({ "graceSeconds": -1 })]
-    {
+    for body in [
+        json!({}),
+        json!({ "graceSeconds": 1 }),
+        json!({ "graceSeconds": "0" }),
+        json!({ "graceSeconds": -1 }),
+    ] {
         let refused = operator.post(&format!("{TOKENS}/{id}/rotate"), body.clone()).await;
         assert_eq!((refused.status, refused.invalid_fields()), (400, vec!["graceSeconds"]), "{body}");
     }
     for unknown in ["opt_01ARZ3NDEKTSV4RRFFQ69G5FAV", "configuration"] {
-        let rotated = operator.post(&format!("{TOKENS}/{unknown}/rotate"), json!({ "graceSeconds": 0 })).await;
+        let rotated =
+            operator.post(&format!("{TOKENS}/{unknown}/rotate"), json!({ "graceSeconds": 0 })).await;
         assert_eq!((rotated.status, rotated.code()), (404, "token_not_found"), "{unknown}");
         assert_eq!(operator.press(&format!("{TOKENS}/{unknown}/disable")).await.code(), "token_not_found");
     }

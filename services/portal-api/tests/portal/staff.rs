@@ -169,7 +169,11 @@ async fn the_last_administrator_stays() {
     let path = format!("{STAFF}/{id}");
     for mut caller in [asha.clone(), portal.operator()] {
         let removed = caller.delete(&path).await;
-        assert_eq!((removed.status, removed.code()), (409, "last_administrator"), "the other has no password");
+        assert_eq!(
+            (removed.status, removed.code()),
+            (409, "last_administrator"),
+            "the other has no password"
+        );
         let demoted = caller.patch(&path, json!({ "role": "finance" })).await;
         assert_eq!((demoted.status, demoted.code()), (409, "last_administrator"));
     }
@@ -207,8 +211,7 @@ async fn two_administrators_who_demote_each_other_leave_one() {
     };
     let (of_ravi, of_asha) = (format!("{STAFF}/{ravis}"), format!("{STAFF}/{ashas}"));
     let demote = json!({ "role": "viewer" });
-    let (one, other, ()) =
-        tokio::join!(asha.patch(&of_ravi, demote.clone()), ravi.delete(&of_asha), release);
+    let (one, other, ()) = tokio::join!(asha.patch(&of_ravi, demote.clone()), ravi.delete(&of_asha), release);
     let mut statuses = [one.status, other.status];
     statuses.sort_unstable();
     assert!(matches!(statuses, [200 | 204, 403]), "{one:?} {other:?}");
@@ -235,7 +238,10 @@ async fn links_expire_are_replaced_and_end_with_the_administrator_who_made_them(
     assert!(is_dead(&token_of(&second)).await, "expired");
     let mut asha = log_in(&portal, "asha@carrier.example").await;
     let third = asha.press(&dev).await;
-    assert_eq!(portal.operator().patch(&format!("{STAFF}/{id}"), json!({ "role": "viewer" })).await.status, 200);
+    assert_eq!(
+        portal.operator().patch(&format!("{STAFF}/{id}"), json!({ "role": "viewer" })).await.status,
+        200
+    );
     assert!(is_dead(&token_of(&third)).await, "its administrator is none any more");
     for nonsense in ["x", &"A".repeat(43)] {
         assert!(is_dead(nonsense).await);
@@ -317,7 +323,10 @@ async fn the_configured_token_is_an_administrator() {
     let portal = Portal::start().await;
     let mut console = portal.stranger();
     let opened = console.post(SESSION, json!({ "token": OPERATOR_TOKEN })).await;
-    assert_eq!((&opened.body["type"], &opened.body["role"]), (&json!("configuration"), &json!("administrator")));
+    assert_eq!(
+        (&opened.body["type"], &opened.body["role"]),
+        (&json!("configuration"), &json!("administrator"))
+    );
     for mut caller in [console, portal.operator()] {
         for path in [STAFF, "/v1/operator/tokens", "/v1/operator/audit-log", BUSINESSES] {
             assert_eq!(caller.get(path).await.status, 200, "{path}");

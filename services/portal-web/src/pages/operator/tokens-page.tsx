@@ -3,7 +3,12 @@ import { useForm } from "@mantine/form";
 import { useDisclosure } from "@mantine/hooks";
 import { IconPlus } from "@tabler/icons-react";
 import { useState } from "react";
-import { useCreateToken, useDisableToken, useOperatorTokens, useRotateToken } from "../../api/operator-access";
+import {
+  useCreateToken,
+  useDisableToken,
+  useOperatorTokens,
+  useRotateToken,
+} from "../../api/operator-access";
 import type { OperatorRole, OperatorToken } from "../../api/types";
 import { InlineCode } from "../../components/code-block";
 import { ConfirmButton } from "../../components/confirm-button";
@@ -38,7 +43,8 @@ export function Component() {
         description={
           <>
             For programs that call the operator API. The token of the setting{" "}
-            <InlineCode>WAYBILL_OPERATOR__TOKEN</InlineCode> is an administrator too: change it in the settings.
+            <InlineCode>WAYBILL_OPERATOR__TOKEN</InlineCode> is an administrator too: change it in the
+            settings.
           </>
         }
         actions={
@@ -53,7 +59,9 @@ export function Component() {
         failed="The tokens could not be loaded"
         columns={[...COLUMNS, actions(setSecret)]}
         rowKey={(token) => token.id}
-        empty={<EmptyState title="No tokens yet">Create one for each program, with the least role.</EmptyState>}
+        empty={
+          <EmptyState title="No tokens yet">Create one for each program, with the least role.</EmptyState>
+        }
       />
       <Modal opened={isCreating} onClose={close} title={<Text fw={600}>Create a token</Text>}>
         <TokenForm
