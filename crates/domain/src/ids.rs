@@ -120,9 +120,19 @@ id!(
     "inv_"
 );
 id!(
-    /// A line of a business's audit log.
+    /// A line of an audit log.
     AuditEntryId,
     "aud_"
+);
+id!(
+    /// A person of the operator's staff, who logs in to the console.
+    StaffId,
+    "stf_"
+);
+id!(
+    /// An operator token. It identifies the token; it is not the secret.
+    OperatorTokenId,
+    "opt_"
 );
 id!(
     /// An API key. It identifies the key; it is not the secret.

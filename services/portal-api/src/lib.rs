@@ -21,5 +21,5 @@ mod store;
 mod workers;
 
 pub use routes::openapi_document;
-pub use start::{reconcile, start};
+pub use start::{CreateOperator, create_operator, reconcile, start};
 pub use store::MIGRATIONS;

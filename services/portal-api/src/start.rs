@@ -8,6 +8,7 @@ use std::time::Duration;
 use actix_web::web::Data;
 use anyhow::Context as _;
 use chassis::{Chassis, Running};
+use domain::{Clock, Entropy};
 use events::queues;
 use messaging::Queue;
 use postgres::Database;
@@ -16,8 +17,11 @@ use settings::Environment;
 use tokio::sync::Notify;
 use web::FailureLimits;
 
+use crate::commands::staff;
 use crate::consumers::{GoLiveFactsConsumer, WarningsConsumer};
-use crate::domain::{Links, Origins, RegionFormat};
+use crate::domain::{
+    Author, Email, Links, NewStaff, OperatorActor, OperatorCaller, OperatorRole, Origins, RegionFormat,
+};
 use crate::live_updates::{OpenPages, OrderStreams, SessionMonitor, StatusStreams};
 use crate::mail::{Encryption, MailSender, Mailbox, Route, SmtpServer, TokenCipher, Transport};
 use crate::pages::Pages;
@@ -144,6 +148,44 @@ fn pages(settings: &PortalSettings) -> anyhow::Result<Option<Pages>> {
         tracing::warn!("no pages are served: WAYBILL_PAGES__FOLDER contains no index.html");
     }
     Ok(pages)
+}
+
+/// The arguments of `portal-api create-operator`.
+#[derive(clap::Args)]
+pub struct CreateOperator {
+    /// The person's e-mail address, for the log-in
+    #[arg(long, value_parser = |text: &str| Email::parse(text).ok_or("expected an e-mail address"))]
+    email: Email,
+    /// The person's name
+    #[arg(long, value_parser = name)]
+    name: String,
+}
+
+fn name(text: &str) -> Result<String, String> {
+    let name = routes::STAFF_NAME.check(text).map_err(|error| format!("the name {}", error.message))?;
+    name.map(str::to_owned).ok_or_else(|| "the name is empty".to_owned())
+}
+
+/// Runs `portal-api create-operator` and prints the link to `out`.
+///
+/// # Errors
+/// When the account exists already, or the database is unreachable.
+pub fn create_operator(arguments: CreateOperator, out: &mut impl Write) -> anyhow::Result<()> {
+    let CreateOperator { email, name } = arguments;
+    let new = NewStaff { name, email, role: OperatorRole::Administrator };
+    chassis::command(async |settings: &PortalSettings| {
+        let entropy = Entropy::from_system().context("the operating system provides no randomness")?;
+        let database = Database::new(&settings.database)?;
+        let author = Author::operator(OperatorCaller { actor: OperatorActor::Command, address: None }, None);
+        let issued = staff::invite(&database, (&Clock::system(), &entropy), &author, new).await?;
+        let link = Links::new(settings.public.url.clone()).staff_password(&issued.token);
+        writeln!(
+            out,
+            "Open this link once, before {}, to set the password:",
+            issued.expires_at.to_rfc3339()
+        )?;
+        Ok(writeln!(out, "{link}")?)
+    })
 }
 
 /// Runs `portal-api reconcile` and prints to `out`.

@@ -121,6 +121,7 @@ const GUEST_STOPS: Stop[] = [
   { name: "reset-link-spent", path: "/reset-password#token=none", heading: "This link cannot be used" },
   { name: "invitation", path: "/invitation#token=none", heading: "This invitation cannot be used" },
   { name: "operator-log-in", path: "/operator", heading: "Operator console" },
+  { name: "operator-link", path: "/operator/password#token=none", heading: "This link cannot be used" },
 ];
 
 describe.each(SIZES)("$size", { timeout: TIMEOUT_MS, concurrent: true }, ({ size, viewport }) => {
@@ -152,6 +153,9 @@ describe.each(SIZES)("$size", { timeout: TIMEOUT_MS, concurrent: true }, ({ size
       { name: "operator-audit-log", path: `${path}?tab=audit-log`, heading: business.name },
       { name: "operator-order", path: "/operator/orders?code=everybody-live", heading: "Find an order" },
       { name: "operator-cash", path: "/operator/cash", heading: "Cash on delivery" },
+      { name: "operator-staff", path: "/operator/staff", heading: "Staff", dialogs: ["Invite"] },
+      { name: "operator-tokens", path: "/operator/tokens", heading: "Tokens", dialogs: ["Create token"] },
+      { name: "operator-own-log", path: "/operator/audit-log", heading: "Audit log" },
     ];
     expect(await findings(visitor, ofOperator, size)).toEqual([]);
     expect(visitor.errors).toEqual([]);

@@ -1,14 +1,20 @@
-//! Writes the audit log: in the transaction of a change of this service, or right after a change of another service.
+//! Writes the audit logs: in the transaction of a change of this service, or right after a change of another service.
 
+use chrono::TimeDelta;
 use diesel_async::AsyncPgConnection;
-use domain::{AuditEntryId, BusinessId};
+use domain::{AuditEntryId, BusinessId, Clock, Entropy};
 use postgres::StoreError;
 
-use crate::domain::{AuditEvent, Author};
+use crate::domain::{Actor, AuditEvent, Author};
 use crate::state::State;
 use crate::store::audit_log::{self, NewEntry};
+use crate::store::operator_audit_log::{self, NewOperatorEntry};
 
-/// Writes an entry within the caller's transaction.
+/// Within this time, repeated reads of the same data by the same caller are one entry: open pages refresh themselves.
+const REPEATED_READS: TimeDelta = TimeDelta::minutes(10);
+
+/// Writes an entry within the caller's transaction. Actions of the operator are written to its own log too, which names the
+/// person.
 pub(super) async fn write_audit(
     conn: &mut AsyncPgConnection,
     state: &State,
@@ -16,11 +22,13 @@ pub(super) async fn write_audit(
     author: &Author,
     event: &AuditEvent,
 ) -> Result<(), StoreError> {
+    let (clock, entropy) = (&state.unit.clock, &state.unit.entropy);
+    write_operator_audit(conn, (clock, entropy), Some(business), author, event).await?;
     if event.once && audit_log::has(conn, business, event).await? {
         return Ok(());
     }
-    let id = AuditEntryId::generate(&state.unit.clock, &state.unit.entropy);
-    let entry = NewEntry { id, at: state.unit.clock.now(), author, event };
+    let id = AuditEntryId::generate(clock, entropy);
+    let entry = NewEntry { id, at: clock.now(), author, event };
     audit_log::insert(conn, business, &entry).await
 }
 
@@ -33,8 +41,48 @@ pub(crate) async fn try_write_audit(
 ) {
     let database = &state.unit.database;
     let written: Result<(), StoreError> =
-        database.read(async |conn| write_audit(conn, state, business, author, event).await).await;
+        database.transaction(async |conn| write_audit(conn, state, business, author, event).await).await;
     if let Err(error) = written {
         tracing::warn!(%error, business_id = %business, action = %event.action, "audit log entry lost");
     }
+}
+
+/// Writes an entry to the operator's log, if the operator acts.
+pub(super) async fn write_operator_audit(
+    conn: &mut AsyncPgConnection,
+    (clock, entropy): (&Clock, &Entropy),
+    business: Option<BusinessId>,
+    author: &Author,
+    event: &AuditEvent,
+) -> Result<(), StoreError> {
+    let Actor::Operator(caller) = &author.actor else { return Ok(()) };
+    let id = AuditEntryId::generate(clock, entropy);
+    let entry = NewOperatorEntry { id, at: clock.now(), caller, request: author.request, business, event };
+    operator_audit_log::insert(conn, &entry).await
+}
+
+/// Writes an entry about data that the operator is about to receive, or about a refused call.
+///
+/// # Errors
+/// When it cannot be written. Then the data must not be sent.
+pub(crate) async fn record_operator_read(
+    state: &State,
+    business: Option<BusinessId>,
+    author: &Author,
+    event: &AuditEvent,
+) -> Result<(), StoreError> {
+    let Actor::Operator(caller) = &author.actor else { return Ok(()) };
+    let (clock, entropy) = (&state.unit.clock, &state.unit.entropy);
+    let (id, at) = (AuditEntryId::generate(clock, entropy), clock.now());
+    let entry = NewOperatorEntry { id, at, caller, request: author.request, business, event };
+    state
+        .unit
+        .database
+        .read(async |conn| {
+            if operator_audit_log::has_since(conn, &entry, at - REPEATED_READS).await? {
+                return Ok(());
+            }
+            operator_audit_log::insert(conn, &entry).await
+        })
+        .await
 }

@@ -14,6 +14,7 @@ pub(crate) mod log_out;
 pub(crate) mod mail_warning;
 mod open_session;
 pub(crate) mod operator_session;
+pub(crate) mod operator_token;
 mod owners;
 pub(crate) mod prune;
 pub(crate) mod publish_portal_change;
@@ -22,7 +23,10 @@ pub(crate) mod record_go_live_fact;
 pub(crate) mod request_subscription;
 pub(crate) mod reset_password;
 pub(crate) mod revoke_sessions;
+pub(crate) mod set_staff_password;
 pub(crate) mod sign_up;
+pub(crate) mod staff;
+pub(crate) mod staff_log_in;
 pub(crate) mod use_session;
 
 pub(crate) use attempt_limits::Caller;

@@ -1,19 +1,21 @@
-//! The operator logs in to the console, and out of it. The operator's token never stays in a browser: the cookie has a
-//! secret of its own, which expires after hours or when the token changes.
+//! Console sessions. Neither a password nor a token stays in a browser: the cookie has a secret of its own, which expires after
+//! hours. The sessions of the configured token also end when that token changes.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use diesel_async::AsyncPgConnection;
 use hmac::{Hmac, KeyInit, Mac};
 use postgres::StoreError;
 use settings::Secret;
 use sha2::Sha256;
 
-use crate::domain::SessionToken;
+use super::audit::write_operator_audit;
+use crate::domain::{Action, AuditEvent, Author, OperatorActor, OperatorRole, SessionHolder, SessionToken};
 use crate::state::State;
-use crate::store::operator_sessions;
+use crate::store::{operator_sessions, staff, staff_sessions};
 
 /// A session ends after this time, even when in use.
 const AGE_MAX: TimeDelta = TimeDelta::hours(12);
-/// Open sessions. Opening more ends the oldest ones.
+/// Open sessions of the configured token. Opening more ends the oldest ones.
 const SESSIONS_MAX: i64 = 1_000;
 
 pub(crate) struct OpenedConsole {
@@ -22,39 +24,113 @@ pub(crate) struct OpenedConsole {
     pub(crate) expires_at: DateTime<Utc>,
 }
 
-/// Opens a session after the operator's token was checked. Ends the session of `replaces`.
-pub(crate) async fn open(state: &State, replaces: Option<SessionToken>) -> Result<OpenedConsole, StoreError> {
-    let token = SessionToken::generate(&state.unit.entropy);
+/// The holder of an open session, with the present role.
+pub(crate) struct ConsoleSession {
+    pub(crate) actor: OperatorActor,
+    pub(crate) role: OperatorRole,
+    pub(crate) expires_at: DateTime<Utc>,
+}
+
+/// Opens a session after a token was checked: of the named token `holder`, or of the configured token. Ends the session of
+/// `replaces`.
+pub(crate) async fn open(
+    state: &State,
+    holder: Option<SessionHolder>,
+    replaces: Option<SessionToken>,
+    author: &Author,
+) -> Result<OpenedConsole, StoreError> {
+    let database = &state.unit.database;
+    let opened: Result<OpenedConsole, StoreError> = database
+        .transaction(async |conn| match holder {
+            Some(holder) => insert(conn, state, holder, replaces.as_ref(), author).await,
+            None => insert_configured(conn, state, replaces.as_ref(), author).await,
+        })
+        .await;
+    let opened = opened?;
+    tracing::info!("operator logged in with a token");
+    Ok(opened)
+}
+
+/// Opens a session of a person or a named token within the caller's transaction.
+pub(super) async fn insert(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    holder: SessionHolder,
+    replaces: Option<&SessionToken>,
+    author: &Author,
+) -> Result<OpenedConsole, StoreError> {
+    let opened = begin(conn, state, replaces, author).await?;
     let now = state.unit.clock.now();
-    let expires_at = now + AGE_MAX;
-    let outcome: Result<(), StoreError> = state
+    staff_sessions::insert(conn, holder, &opened.token, (now, opened.expires_at)).await?;
+    Ok(opened)
+}
+
+/// In the table of the previous release, so that its instances know the session too.
+async fn insert_configured(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    replaces: Option<&SessionToken>,
+    author: &Author,
+) -> Result<OpenedConsole, StoreError> {
+    let opened = begin(conn, state, replaces, author).await?;
+    let (digest, now) = (digest(&state.operator_token, &opened.token), state.unit.clock.now());
+    operator_sessions::insert(conn, digest, now, opened.expires_at, SESSIONS_MAX).await?;
+    Ok(opened)
+}
+
+async fn begin(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    replaces: Option<&SessionToken>,
+    author: &Author,
+) -> Result<OpenedConsole, StoreError> {
+    if let Some(replaced) = replaces {
+        remove(conn, state, replaced).await?;
+    }
+    let parts = (&state.unit.clock, &state.unit.entropy);
+    write_operator_audit(conn, parts, None, author, &AuditEvent::new(Action::SessionOpened)).await?;
+    let token = SessionToken::generate(&state.unit.entropy);
+    Ok(OpenedConsole { token, expires_at: state.unit.clock.now() + AGE_MAX })
+}
+
+/// The session of a cookie; `None` if it has ended.
+pub(crate) async fn find(state: &State, token: &SessionToken) -> Result<Option<ConsoleSession>, StoreError> {
+    let (digest, now) = (digest(&state.operator_token, token), state.unit.clock.now());
+    let database = &state.unit.database;
+    database
+        .read(async |conn| {
+            if let Some((actor, role, expires_at)) = staff_sessions::find(conn, token, now).await? {
+                if let OperatorActor::Person { id, .. } = actor {
+                    staff::mark_seen(conn, id, now).await?;
+                }
+                return Ok(Some(ConsoleSession { actor, role, expires_at }));
+            }
+            let expires_at = operator_sessions::find(conn, digest, now).await?;
+            let (actor, role) = (OperatorActor::Configuration, OperatorRole::Administrator);
+            Ok(expires_at.map(|expires_at| ConsoleSession { actor, role, expires_at }))
+        })
+        .await
+}
+
+/// Ends the author's session.
+pub(crate) async fn close(state: &State, token: &SessionToken, author: &Author) -> Result<(), StoreError> {
+    let parts = (&state.unit.clock, &state.unit.entropy);
+    let closed: Result<(), StoreError> = state
         .unit
         .database
         .transaction(async |conn| {
-            if let Some(replaced) = &replaces {
-                operator_sessions::remove(conn, digest(&state.operator_token, replaced)).await?;
-            }
-            let digest = digest(&state.operator_token, &token);
-            operator_sessions::insert(conn, digest, now, expires_at, SESSIONS_MAX).await
+            remove(conn, state, token).await?;
+            write_operator_audit(conn, parts, None, author, &AuditEvent::new(Action::SessionClosed)).await
         })
         .await;
-    outcome?;
-    tracing::info!("operator logged in");
-    Ok(OpenedConsole { token, expires_at })
+    closed?;
+    tracing::info!("operator logged out");
+    Ok(())
 }
 
-/// When the session of a cookie ends; `None` if it has ended.
-pub(crate) async fn find(state: &State, token: &SessionToken) -> Result<Option<DateTime<Utc>>, StoreError> {
-    let (digest, now) = (digest(&state.operator_token, token), state.unit.clock.now());
-    state.unit.database.read(async |conn| operator_sessions::find(conn, digest, now).await).await
-}
-
-/// Ends the session. Does nothing if it has already ended.
-pub(crate) async fn close(state: &State, token: &SessionToken) -> Result<(), StoreError> {
-    let digest = digest(&state.operator_token, token);
-    if state.unit.database.read(async |conn| operator_sessions::remove(conn, digest).await).await? {
-        tracing::info!("operator logged out");
-    }
+async fn remove(conn: &mut AsyncPgConnection, state: &State, token: &SessionToken) -> Result<(), StoreError> {
+    staff_sessions::remove(conn, token).await?;
+    operator_sessions::remove(conn, digest(&state.operator_token, token)).await?;
     Ok(())
 }
 

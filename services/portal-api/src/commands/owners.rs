@@ -18,7 +18,7 @@ pub(super) async fn is_still_owner(
 ) -> Result<bool, StoreError> {
     match author.actor {
         Actor::User { id, .. } => users::is_owner(conn, business, id).await,
-        Actor::Operator | Actor::System => Ok(true),
+        Actor::Operator(_) | Actor::System => Ok(true),
     }
 }
 

@@ -74,6 +74,15 @@ impl Subject {
         Self::of(scope, &format!("{} {address}", email.key()))
     }
 
+    /// An account of the operator's staff. The space separates it from accounts of businesses.
+    pub(crate) fn staff(scope: Scope, email: &Email) -> Self {
+        Self::of(scope, &format!("staff {}", email.key()))
+    }
+
+    pub(crate) fn staff_at(scope: Scope, email: &Email, address: &str) -> Self {
+        Self::of(scope, &format!("staff {} {address}", email.key()))
+    }
+
     pub(crate) fn address(scope: Scope, address: &CallerAddress) -> Self {
         Self::of(scope, address.as_str())
     }

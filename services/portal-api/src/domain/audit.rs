@@ -2,11 +2,11 @@
 //! a postal address or a request body.
 
 use chrono::{DateTime, Utc};
-use domain::{AuditEntryId, RequestId, UserId};
+use domain::{AuditEntryId, RequestId, StaffId, UserId};
 use serde_json::{Value, json};
 use strum::{Display, EnumString, IntoStaticStr};
 
-use super::Session;
+use super::{OperatorCaller, Session};
 
 /// What was done, as `thing.verb`. Stored names never change their meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr)]
@@ -87,13 +87,44 @@ pub(crate) enum Action {
     PickupProfileChanged,
     #[strum(serialize = "business.changed")]
     BusinessChanged,
+    // Only in the operator's log.
+    #[strum(serialize = "staff.invited")]
+    StaffInvited,
+    #[strum(serialize = "staff.link_issued")]
+    StaffLinkIssued,
+    #[strum(serialize = "staff.password_set")]
+    StaffPasswordSet,
+    #[strum(serialize = "staff.role_changed")]
+    StaffRoleChanged,
+    #[strum(serialize = "staff.removed")]
+    StaffRemoved,
+    #[strum(serialize = "operator_token.created")]
+    OperatorTokenCreated,
+    #[strum(serialize = "operator_token.rotated")]
+    OperatorTokenRotated,
+    #[strum(serialize = "operator_token.disabled")]
+    OperatorTokenDisabled,
+    #[strum(serialize = "access.refused")]
+    AccessRefused,
+    #[strum(serialize = "businesses.read")]
+    BusinessesRead,
+    #[strum(serialize = "business.read")]
+    BusinessRead,
+    #[strum(serialize = "users.read")]
+    UsersRead,
+    #[strum(serialize = "audit_log.read")]
+    AuditLogRead,
+    #[strum(serialize = "orders.read")]
+    OrdersRead,
+    #[strum(serialize = "order_timeline.read")]
+    OrderTimelineRead,
 }
 
 /// Who did it. Users are stored with their e-mail address at that time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Actor {
     User { id: UserId, email: String },
-    Operator,
+    Operator(OperatorCaller),
     System,
 }
 
@@ -113,8 +144,16 @@ impl Author {
         Self::user(session.user, &session.email, request)
     }
 
-    pub(crate) fn operator(request: Option<RequestId>) -> Self {
-        Self { actor: Actor::Operator, request }
+    pub(crate) fn operator(caller: OperatorCaller, request: Option<RequestId>) -> Self {
+        Self { actor: Actor::Operator(caller), request }
+    }
+
+    /// The person, if one of the operator's staff acts.
+    pub(crate) fn staff(&self) -> Option<StaffId> {
+        match &self.actor {
+            Actor::Operator(caller) => caller.actor.staff(),
+            Actor::User { .. } | Actor::System => None,
+        }
     }
 
     pub(crate) fn system(request: Option<RequestId>) -> Self {
@@ -136,6 +175,8 @@ pub(crate) enum TargetKind {
     Order,
     TopUp,
     Transfer,
+    Staff,
+    OperatorToken,
 }
 
 /// What it was done to. The label is for people.

@@ -24,6 +24,11 @@ impl Links {
         self.with_token("reset-password", token)
     }
 
+    /// The page where a person of the operator's staff sets a password.
+    pub(crate) fn staff_password(&self, token: &LinkToken) -> String {
+        self.with_token("operator/password", token)
+    }
+
     /// The page with this path.
     pub(crate) fn page(&self, path: &str) -> String {
         let base = self.public.as_str().trim_end_matches('/');

@@ -10,6 +10,8 @@ pub(crate) mod csv;
 pub(crate) mod indicators;
 mod known_browser;
 mod links;
+mod operator;
+mod operator_audit;
 mod origin;
 mod password;
 mod people;
@@ -20,6 +22,7 @@ mod reports;
 mod role;
 mod secret_token;
 mod session;
+mod staff;
 mod subscription;
 mod web_address;
 
@@ -35,6 +38,8 @@ pub(crate) use business::{
 pub(crate) use caller_address::CallerAddress;
 pub(crate) use known_browser::KnownBrowser;
 pub(crate) use links::Links;
+pub(crate) use operator::{OperatorActor, OperatorCaller, OperatorPermission, OperatorRole};
+pub(crate) use operator_audit::{OperatorEntry, OperatorFilter};
 pub(crate) use origin::Origins;
 pub(crate) use password::{Password, PasswordRejection};
 pub(crate) use people::{Credentials, Invitation, User};
@@ -46,7 +51,10 @@ pub(crate) use reports::{
     ConnectionTest, EndpointReport, EndpointStatus, KeysReport, WalletReport, WebhooksReport,
 };
 pub(crate) use role::Role;
-pub(crate) use secret_token::{LinkToken, SessionToken};
+pub(crate) use secret_token::{LinkToken, SecretToken, SessionToken};
 pub(crate) use session::{OpenSession, Session, expiry, is_due_for_extension, oldest_session_start};
+pub(crate) use staff::{
+    NewStaff, OperatorSecret, OperatorToken, SessionHolder, Staff, StaffCredentials, TokenGrace,
+};
 pub(crate) use subscription::{Subscription, SubscriptionState};
 pub(crate) use web_address::has_web_address;

@@ -12,7 +12,7 @@ use web::{ApiError, QueryFields, read_query};
 use super::openapi::params;
 use super::operator::business_id;
 use super::pagination::PageRequest;
-use crate::domain::{AuditEntry, AuditFilter, Session};
+use crate::domain::{AuditEntry, AuditFilter, AuditTarget, Session};
 use crate::queries;
 use crate::state::State;
 
@@ -41,15 +41,24 @@ struct ActorView {
     /// The e-mail address at that time.
     #[serde(skip_serializing_if = "Option::is_none")]
     email: Option<String>,
+    /// For the operator only: the e-mail address of the operator's person, or the name of the token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
 }
 
 #[derive(Serialize, utoipa::ToSchema)]
-struct TargetView {
+pub(super) struct TargetView {
     #[serde(rename = "type")]
     kind: String,
     id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     label: Option<String>,
+}
+
+impl From<AuditTarget> for TargetView {
+    fn from(target: AuditTarget) -> Self {
+        Self { kind: target.kind, id: target.id, label: target.label }
+    }
 }
 
 impl From<AuditEntry> for LineView {
@@ -62,12 +71,9 @@ impl From<AuditEntry> for LineView {
                 kind: entry.actor_type,
                 user_id: entry.actor_user_id,
                 email: entry.actor_email,
+                name: None,
             },
-            target: entry.target.map(|target| TargetView {
-                kind: target.kind,
-                id: target.id,
-                label: target.label,
-            }),
+            target: entry.target.map(TargetView::from),
             request_id: entry.request_id,
             details: entry.details,
         }
@@ -88,7 +94,8 @@ pub(super) async fn list(
     session: ReqData<Session>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    page_of(&state, session.business, &request).await
+    let page = page_of(&state, session.business, &request).await?;
+    Ok(HttpResponse::Ok().json(page.map(LineView::from)))
 }
 
 #[utoipa::path(
@@ -106,18 +113,26 @@ pub(super) async fn list_for_operator(
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let business = business_id(&state, &business).await?;
-    page_of(&state, business, &request).await
+    let page = page_of(&state, business, &request).await?;
+    let names = queries::operator_audit_log::actors(&state, &page.data).await?;
+    Ok(HttpResponse::Ok().json(page.map(|entry| {
+        let request = entry.request_id.as_ref().filter(|_| entry.actor_type == "operator");
+        let name = request.and_then(|request| names.get(request).cloned());
+        let mut line = LineView::from(entry);
+        line.actor.name = name;
+        line
+    })))
 }
 
 async fn page_of(
     state: &State,
     business: BusinessId,
     request: &HttpRequest,
-) -> Result<HttpResponse, ApiError> {
+) -> Result<Page<AuditEntry>, ApiError> {
     let (page, filter) = read_query(request, read)?;
     let page = PageRequest::new(page, "entry")?;
     let rows = queries::audit_log::list(state, business, filter, page.limit, page.after).await?;
-    Ok(HttpResponse::Ok().json(page.page(rows)?.map(LineView::from)))
+    page.page(rows)
 }
 
 fn read(fields: &mut QueryFields) -> (PageQuery, AuditFilter) {

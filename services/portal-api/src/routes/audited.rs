@@ -35,7 +35,7 @@ impl FromRequest for UserAuthor {
     }
 }
 
-/// The operator as the author.
+/// The author of a call of the operator.
 pub(super) struct OperatorAuthor(pub(super) Author);
 
 impl FromRequest for OperatorAuthor {
@@ -43,7 +43,11 @@ impl FromRequest for OperatorAuthor {
     type Future = Ready<Result<Self, ApiError>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        ready(Ok(Self(Author::operator(request_id(request)))))
+        let author = request.extensions().get::<Author>().cloned();
+        ready(match author {
+            Some(author) => Ok(Self(author)),
+            None => Err(ApiError::internal("no author: the route is not behind the guard")),
+        })
     }
 }
 

@@ -12,9 +12,13 @@ use crate::commands::change_password::ChangePasswordError;
 use crate::commands::change_user::ChangeUserError;
 use crate::commands::invite::InviteError;
 use crate::commands::log_in::LogInError;
+use crate::commands::operator_token::TokenError;
 use crate::commands::reset_password::{RequestResetError, ResetError};
+use crate::commands::set_staff_password::SetPasswordError;
 use crate::commands::sign_up::SignUpError;
-use crate::domain::Role;
+use crate::commands::staff::StaffError;
+use crate::commands::staff_log_in::StaffLogInError;
+use crate::domain::{OperatorPermission, OperatorRole, Role};
 use crate::passwords::PasswordError;
 
 pub(super) fn not_logged_in() -> ApiError {
@@ -22,7 +26,7 @@ pub(super) fn not_logged_in() -> ApiError {
 }
 
 pub(super) fn operator_token_invalid() -> ApiError {
-    let message = "Send the operator's token: Authorization: Bearer <token>.";
+    let message = "Log in to the console, or send a token of the operator: Authorization: Bearer <token>.";
     ApiError::new(StatusCode::UNAUTHORIZED, "operator_token_invalid", message)
 }
 
@@ -69,6 +73,95 @@ pub(super) fn role_insufficient(required: Role) -> ApiError {
     let message =
         format!("This requires the role {required}. Ask an owner of your business to change your role.");
     ApiError::new(StatusCode::FORBIDDEN, "role_insufficient", message).with("requiredRole", required.as_str())
+}
+
+pub(super) fn permission_missing(permission: OperatorPermission, role: OperatorRole) -> ApiError {
+    let message = format!(
+        "This requires the permission {permission}, which the role {role} does not have. Ask an administrator."
+    );
+    ApiError::new(StatusCode::FORBIDDEN, "permission_missing", message)
+        .with("requiredPermission", permission.as_str())
+}
+
+fn no_longer_administrator(permission: OperatorPermission) -> ApiError {
+    let message = format!("This requires the permission {permission}, which you no longer have.");
+    ApiError::new(StatusCode::FORBIDDEN, "permission_missing", message)
+        .with("requiredPermission", permission.as_str())
+}
+
+pub(super) fn staff_log_in(error: StaffLogInError) -> ApiError {
+    match error {
+        StaffLogInError::InvalidCredentials => log_in(LogInError::InvalidCredentials),
+        StaffLogInError::TooMany { wait } => log_in(LogInError::TooMany { wait }),
+        StaffLogInError::Password(error) => password(error),
+        StaffLogInError::Store(error) => error.into(),
+    }
+}
+
+pub(super) fn staff_not_found() -> ApiError {
+    ApiError::not_found("staff_not_found", "person")
+}
+
+pub(super) fn staff(error: StaffError) -> ApiError {
+    match error {
+        StaffError::NotAdministrator => no_longer_administrator(OperatorPermission::ManageStaff),
+        StaffError::Unknown => staff_not_found(),
+        StaffError::EmailTaken => ApiError::new(
+            StatusCode::CONFLICT,
+            "email_taken",
+            "A person with this e-mail address already belongs to the staff. Change their role, or create a new link for them.",
+        ),
+        StaffError::TooMany => ApiError::new(
+            StatusCode::CONFLICT,
+            "too_many_staff",
+            "The staff has the maximum number of persons. Remove one first.",
+        ),
+        StaffError::LastAdministrator => ApiError::new(
+            StatusCode::CONFLICT,
+            "last_administrator",
+            "This person is the last administrator who can log in. Make another person an administrator first.",
+        ),
+        StaffError::Store(error) => error.into(),
+    }
+}
+
+pub(super) fn password_link_invalid() -> ApiError {
+    ApiError::new(
+        StatusCode::UNPROCESSABLE_ENTITY,
+        "password_link_invalid",
+        "This link is used, replaced or expired. Ask an administrator for a new one.",
+    )
+}
+
+pub(super) fn set_password(error: SetPasswordError) -> ApiError {
+    match error {
+        SetPasswordError::Invalid => password_link_invalid(),
+        SetPasswordError::LikeEmail => {
+            ApiError::invalid_field("password", "too_common", "password must not be your e-mail address.")
+        }
+        SetPasswordError::Password(error) => password(error),
+        SetPasswordError::Store(error) => error.into(),
+    }
+}
+
+pub(super) fn token_not_found() -> ApiError {
+    ApiError::not_found("token_not_found", "working token")
+}
+
+pub(super) fn token(error: TokenError) -> ApiError {
+    match error {
+        TokenError::NotAdministrator => no_longer_administrator(OperatorPermission::ManageTokens),
+        TokenError::Unknown => token_not_found(),
+        TokenError::NameTaken => ApiError::new(
+            StatusCode::CONFLICT,
+            "name_taken",
+            "A working token already has this name. Choose another name, or rotate that token.",
+        ),
+        TokenError::TooMany => {
+            ApiError::new(StatusCode::CONFLICT, "too_many_tokens", "Too many tokens work. Disable one first.")
+        }
+        TokenError::Store(error) => error.into(),
+    }
 }
 
 /// An unknown `startingAfter`.

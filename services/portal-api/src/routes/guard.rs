@@ -1,4 +1,5 @@
-//! Middleware that rejects foreign pages, callers without a session, and callers without the operator's token.
+//! Middleware that rejects foreign pages, callers without a session, and callers who are not the operator or lack the
+//! permission.
 
 use actix_web::body::MessageBody;
 use actix_web::cookie::Cookie;
@@ -9,10 +10,12 @@ use actix_web::middleware::Next;
 use actix_web::web::Data;
 use actix_web::{Error, HttpMessage};
 use domain::BusinessId;
-use web::{ApiError, bearer_token, same_secret};
+use web::ApiError;
 
-use super::permissions::{methods_of, minimum_role};
-use super::{errors, operator_session, session_cookie};
+use super::operator_caller::{self, record_read, record_refusal};
+use super::operator_permissions::OPERATOR_CALLS;
+use super::permissions::MINIMUM_ROLES;
+use super::{errors, session_cookie};
 use crate::commands::publish_portal_change::publish_portal_change;
 use crate::commands::use_session::use_session;
 use crate::domain::Session;
@@ -109,26 +112,9 @@ pub(super) async fn require_session(
     Ok(response)
 }
 
-/// Matches the decoded path, as the router does. Otherwise an encoded path could be checked as one call and served as
-/// another.
 fn require_role(request: &ServiceRequest, session: &Session) -> Result<(), ApiError> {
-    let not_found = || ApiError::from_status(StatusCode::NOT_FOUND);
-    let pattern = request.resource_map().match_pattern(request.match_info().as_str());
-    let pattern = pattern.ok_or_else(not_found)?;
-    match minimum_role(request.method(), &pattern) {
-        Some(minimum) if session.role >= minimum => Ok(()),
-        Some(minimum) => Err(errors::role_insufficient(minimum)),
-        None => {
-            let methods = methods_of(&pattern).join(", ");
-            let allowed = HeaderValue::try_from(methods).ok().filter(|methods| !methods.is_empty());
-            Err(match allowed {
-                Some(methods) => {
-                    ApiError::from_status(StatusCode::METHOD_NOT_ALLOWED).with_header(header::ALLOW, methods)
-                }
-                None => not_found(),
-            })
-        }
-    }
+    let minimum = *MINIMUM_ROLES.row(request)?;
+    if session.role >= minimum { Ok(()) } else { Err(errors::role_insufficient(minimum)) }
 }
 
 /// The session of a request.
@@ -151,23 +137,29 @@ pub(super) async fn active_session(
     }))
 }
 
-/// Requires the operator's token or the cookie of a console session.
+/// Requires a token of the operator or the cookie of a console session, with the permission of the call. Handlers receive
+/// the [`Author`](crate::domain::Author). Writes reads of personal data to the operator's log before they are sent.
 pub(super) async fn require_operator(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<impl MessageBody + 'static>, Error> {
     let state = state_of(&request)?.clone();
-    let known = match bearer_token(request.headers())? {
-        Some(given) => same_secret(given, &state.operator_token),
-        None => operator_session::session_end(&state, request.request()).await?.is_some(),
-    };
-    if !known {
+    let Some((author, role)) = operator_caller::of_call(&state, request.request()).await? else {
         return Err(state.failure_limits.count(request.request(), errors::operator_token_invalid()).into());
+    };
+    let call = OPERATOR_CALLS.row(&request)?;
+    if !role.may(call.permission) {
+        record_refusal(&state, &author, call.permission).await.map_err(ApiError::from)?;
+        return Err(errors::permission_missing(call.permission, role).into());
     }
     // Paths below a business change that business.
     let business = request.match_info().get("id").and_then(|id| id.parse().ok());
     let changed = business.filter(|_| !is_read(&request));
+    request.extensions_mut().insert(author.clone());
     let mut response = next.call(request).await?;
+    if response.status().is_success() {
+        record_read(&state, &author, call, response.request()).await.map_err(ApiError::from)?;
+    }
     publish_change(&state, changed, &response).await;
     forbid_caching(&mut response);
     Ok(response)

@@ -1,4 +1,4 @@
-//! The URL table. Public: portal calls with a session, operator calls with the token or a console session, and the pages.
+//! The URL table. Public: portal calls with a session, operator calls with a token or a console session, and the pages.
 //! Internal: calls from order-api.
 
 mod account_fields;
@@ -7,6 +7,7 @@ mod api_keys;
 mod audit_log;
 mod audited;
 mod browser_cookie;
+mod call_table;
 mod caller;
 mod cash;
 mod config;
@@ -17,9 +18,13 @@ mod guard;
 mod invitations;
 mod openapi;
 mod operator;
+mod operator_audit_log;
+mod operator_caller;
 mod operator_health;
 mod operator_orders;
+mod operator_permissions;
 mod operator_session;
+mod operator_tokens;
 mod order_cancel;
 mod order_request;
 mod order_stream;
@@ -37,6 +42,8 @@ mod query_parameters;
 mod session;
 mod session_cookie;
 mod sessions;
+mod staff;
+mod staff_links;
 mod statement;
 mod status;
 mod status_stream;
@@ -48,6 +55,7 @@ mod webhook_endpoints;
 mod webhook_tools;
 
 pub use openapi::document as openapi_document;
+pub(crate) use staff::NAME as STAFF_NAME;
 
 use actix_web::middleware::from_fn;
 use actix_web::web::{Data, ServiceConfig, delete, get, patch, post, put, resource, scope};
@@ -83,6 +91,8 @@ pub(crate) fn public(
                         .route(get().to(operator_session::read))
                         .route(delete().to(operator_session::close)),
                 )
+                .service(resource("/operator/password-links/look-up").route(post().to(staff_links::look_up)))
+                .service(resource("/operator/password-links/use").route(post().to(staff_links::use_link)))
                 .configure(without_session)
                 .service(resource("/payments/{provider}/webhook").route(post().to(payments::webhook)))
                 .service(scope("/portal").wrap(from_fn(guard::require_session)).configure(portal))
@@ -239,9 +249,10 @@ fn webhook_tools(config: &mut ServiceConfig) {
         );
 }
 
-/// Calls of the operator.
+/// Calls of the operator. Each has a permission in [`operator_permissions`].
 fn operator_calls(config: &mut ServiceConfig) {
     config
+        .configure(operator_access)
         .service(resource("/businesses").route(get().to(operator::list)))
         .service(
             resource("/businesses/{id}").route(get().to(operator::read)).route(patch().to(operator::change)),
@@ -260,4 +271,20 @@ fn operator_calls(config: &mut ServiceConfig) {
         .service(resource("/cod").route(get().to(cash::of_all)))
         .service(resource("/cod/discrepancies").route(get().to(cash::discrepancies)))
         .service(resource("/businesses/{id}/wallet/credits").route(post().to(operator::credit)));
+}
+
+/// The operator's own staff, tokens and log.
+fn operator_access(config: &mut ServiceConfig) {
+    config
+        .service(resource("/staff").route(get().to(staff::list)).route(post().to(staff::invite)))
+        .service(resource("/staff/{id}").route(patch().to(staff::change)).route(delete().to(staff::remove)))
+        .service(resource("/staff/{id}/password-link").route(post().to(staff::issue_link)))
+        .service(
+            resource("/tokens")
+                .route(get().to(operator_tokens::list))
+                .route(post().to(operator_tokens::create)),
+        )
+        .service(resource("/tokens/{id}/rotate").route(post().to(operator_tokens::rotate)))
+        .service(resource("/tokens/{id}/disable").route(post().to(operator_tokens::disable)))
+        .service(resource("/audit-log").route(get().to(operator_audit_log::list)));
 }

@@ -6,12 +6,18 @@ use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
-use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule, same_secret};
+use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule};
 
+use super::account_fields::{email, password_text};
+use super::audited::request_id;
+use super::caller::caller;
 use super::errors;
 use super::openapi::bodies;
+use super::operator_caller::{self, author};
 use super::session_cookie::OPERATOR;
-use crate::commands::operator_session;
+use crate::commands::operator_session::{self, ConsoleSession, OpenedConsole};
+use crate::commands::staff_log_in::{self, StaffLogIn};
+use crate::domain::{Email, OperatorPermission, OperatorRole, Password, SessionHolder};
 use crate::state::State;
 
 /// Longer than any operator token.
@@ -21,6 +27,34 @@ const TOKEN_TEXT: TextRule = TextRule::line(1_024);
 #[serde(rename_all = "camelCase")]
 struct OperatorSessionView {
     expires_at: DateTime<Utc>,
+    /// `person`, `token`, or `configuration` for the token of the settings.
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// The id of the person or the token.
+    id: Option<String>,
+    /// The e-mail address of the person, or the name of the token.
+    name: String,
+    role: OperatorRole,
+    permissions: Vec<OperatorPermission>,
+}
+
+impl From<ConsoleSession> for OperatorSessionView {
+    fn from(session: ConsoleSession) -> Self {
+        Self {
+            expires_at: session.expires_at,
+            kind: session.actor.kind(),
+            id: session.actor.id(),
+            name: session.actor.name().to_owned(),
+            role: session.role,
+            permissions: session.role.permissions(),
+        }
+    }
+}
+
+/// What somebody logs in with.
+enum Given {
+    Token(String),
+    Account(Email, Password),
 }
 
 #[utoipa::path(
@@ -28,25 +62,42 @@ struct OperatorSessionView {
     path = "/v1/operator/session",
     operation_id = "openOperatorSession",
     tag = "Operator",
-    summary = "Log in to the console with the operator's token",
+    summary = "Log in to the console: with e-mail and password, or with a token",
     request_body = bodies::OperatorLogIn,
-    responses((status = 200, description = "When the session ends. A cookie carries the session.", body = OperatorSessionView)),
+    responses((status = 200, description = "The session. A cookie carries it.", body = OperatorSessionView)),
 )]
 pub(super) async fn open(
     state: Data<State>,
     request: HttpRequest,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let given = parse(&body.0)?;
-    if !same_secret(&given, &state.operator_token) {
-        return Err(state.failure_limits.count(&request, errors::operator_token_invalid()));
-    }
-    let opened = operator_session::open(&state, OPERATOR.read(&state, &request)).await?;
+    let opened = match parse(&body.0)? {
+        Given::Token(token) => open_with_token(&state, &request, &token).await?,
+        Given::Account(email, password) => {
+            let (caller, replaces) = (caller(&state, &request), OPERATOR.read(&state, &request));
+            let log_in = StaffLogIn { email, password, caller, replaces, request: request_id(&request) };
+            staff_log_in::log_in(&state, log_in).await.map_err(errors::staff_log_in)?
+        }
+    };
+    let session = operator_session::find(&state, &opened.token).await?.ok_or_else(errors::not_logged_in)?;
     let cookie = OPERATOR.set(&state, &opened.token, opened.expires_at);
     Ok(HttpResponse::Ok()
         .cookie(cookie)
         .insert_header((header::CACHE_CONTROL, "no-store"))
-        .json(OperatorSessionView { expires_at: opened.expires_at }))
+        .json(OperatorSessionView::from(session)))
+}
+
+async fn open_with_token(
+    state: &State,
+    request: &HttpRequest,
+    token: &str,
+) -> Result<OpenedConsole, ApiError> {
+    let Some(known) = operator_caller::of_token(state, request, token).await? else {
+        return Err(state.failure_limits.count(request, errors::operator_token_invalid()));
+    };
+    let author = author(state, request, known.actor);
+    let holder = known.id.map(SessionHolder::Token);
+    Ok(operator_session::open(state, holder, OPERATOR.read(state, request), &author).await?)
 }
 
 #[utoipa::path(
@@ -54,14 +105,14 @@ pub(super) async fn open(
     path = "/v1/operator/session",
     operation_id = "readOperatorSession",
     tag = "Operator",
-    summary = "Whether the operator is logged in",
-    responses((status = 200, description = "When the session ends.", body = OperatorSessionView)),
+    summary = "Who is logged in to the console, and what they may do",
+    responses((status = 200, description = "The session.", body = OperatorSessionView)),
 )]
 pub(super) async fn read(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let expires_at = session_end(&state, &request).await?.ok_or_else(errors::not_logged_in)?;
+    let session = operator_caller::session(&state, &request).await?.ok_or_else(errors::not_logged_in)?;
     Ok(HttpResponse::Ok()
         .insert_header((header::CACHE_CONTROL, "no-store"))
-        .json(OperatorSessionView { expires_at }))
+        .json(OperatorSessionView::from(session)))
 }
 
 /// Succeeds without a session too.
@@ -74,29 +125,29 @@ pub(super) async fn read(state: Data<State>, request: HttpRequest) -> Result<Htt
     responses((status = 204, description = "Logged out.")),
 )]
 pub(super) async fn close(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    if let Some(token) = OPERATOR.read(&state, &request) {
-        operator_session::close(&state, &token).await?;
+    if let Some(token) = OPERATOR.read(&state, &request)
+        && let Some(session) = operator_session::find(&state, &token).await?
+    {
+        operator_session::close(&state, &token, &author(&state, &request, session.actor)).await?;
     }
     Ok(HttpResponse::NoContent().cookie(OPERATOR.clear(&state)).finish())
 }
 
-/// When the operator's session of this request ends; `None` without an open session.
-pub(super) async fn session_end(
-    state: &State,
-    request: &HttpRequest,
-) -> Result<Option<DateTime<Utc>>, ApiError> {
-    match OPERATOR.read(state, request) {
-        Some(token) => Ok(operator_session::find(state, &token).await?),
-        None => Ok(None),
-    }
-}
-
-fn parse(body: &Value) -> Result<String, ApiError> {
+/// `token`, or `email` and `password`.
+fn parse(body: &Value) -> Result<Given, ApiError> {
     let field_errors = FieldErrors::default();
-    let token =
-        Fields::of_body(body, &field_errors).and_then(|fields| fields.required_text("token", TOKEN_TEXT));
-    match token {
-        Some(token) if field_errors.is_empty() => Ok(token),
+    let given = Fields::of_body(body, &field_errors).and_then(|fields| {
+        if fields.value("token").is_none() {
+            let (email, password) = (email(&fields), password_text(&fields, "password"));
+            return Some(Given::Account(email?, Password::entered(password?)));
+        }
+        for other in ["email", "password"].into_iter().filter(|other| fields.value(other).is_some()) {
+            fields.reject(other, "invalid_value", format!("{other} is not allowed together with token."));
+        }
+        fields.required_text("token", TOKEN_TEXT).map(Given::Token)
+    });
+    match given {
+        Some(given) if field_errors.is_empty() => Ok(given),
         _ => Err(ApiError::invalid(field_errors)),
     }
 }

@@ -8,7 +8,8 @@ use actix_web::middleware::Next;
 use web::no_query;
 
 /// The `GET` calls whose handlers read the query and reject unknown parameters.
-const READERS: [&str; 23] = [
+const READERS: [&str; 26] = [
+    "/v1/operator/audit-log",
     "/v1/operator/businesses",
     "/v1/operator/businesses/{id}/audit-log",
     "/v1/operator/businesses/{id}/users",
@@ -16,6 +17,8 @@ const READERS: [&str; 23] = [
     "/v1/operator/cod/discrepancies",
     "/v1/operator/orders",
     "/v1/operator/orders/{id}/events",
+    "/v1/operator/staff",
+    "/v1/operator/tokens",
     "/v1/portal/api-keys",
     "/v1/portal/audit-log",
     "/v1/portal/cod",

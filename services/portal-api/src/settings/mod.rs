@@ -103,7 +103,7 @@ impl Pages {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Operator {
-    /// At least 16 characters. Also the password of the console.
+    /// At least 16 characters. An administrator's token for all calls of the operator and for the console.
     pub token: Secret,
 }
 

@@ -42,7 +42,7 @@ pub(crate) async fn insert(
 ) -> Result<(), StoreError> {
     let (actor_type, user, email) = match &entry.author.actor {
         Actor::User { id, email } => ("user", Some(id.to_string()), Some(email.as_str())),
-        Actor::Operator => ("operator", None, None),
+        Actor::Operator(_) => ("operator", None, None),
         Actor::System => ("system", None, None),
     };
     let target = entry.event.target.as_ref();

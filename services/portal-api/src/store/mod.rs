@@ -15,11 +15,16 @@ pub(crate) mod businesses;
 pub(crate) mod go_live;
 pub(crate) mod invitations;
 pub(crate) mod mails;
+pub(crate) mod operator_audit_log;
 pub(crate) mod operator_sessions;
+pub(crate) mod operator_tokens;
 pub(crate) mod password_resets;
 pub(crate) mod pickup_profiles;
 mod schema;
 pub(crate) mod sessions;
+pub(crate) mod staff;
+pub(crate) mod staff_links;
+pub(crate) mod staff_sessions;
 pub(crate) mod users;
 
 use std::str::FromStr;

@@ -148,6 +148,76 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    staff (id) {
+        id -> Text,
+        name -> Text,
+        email -> Text,
+        email_key -> Text,
+        password_hash -> Nullable<Text>,
+        role -> Text,
+        created_at -> Timestamptz,
+        last_seen_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    staff_links (token_hash) {
+        token_hash -> Binary,
+        staff_id -> Text,
+        created_by -> Nullable<Text>,
+        created_at -> Timestamptz,
+        expires_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    operator_tokens (id) {
+        id -> Text,
+        name -> Text,
+        name_key -> Text,
+        role -> Text,
+        secret_hash -> Binary,
+        previous_hash -> Nullable<Binary>,
+        previous_until -> Nullable<Timestamptz>,
+        created_at -> Timestamptz,
+        last_used_at -> Nullable<Timestamptz>,
+        disabled_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    staff_sessions (token_hash) {
+        token_hash -> Binary,
+        staff_id -> Nullable<Text>,
+        token_id -> Nullable<Text>,
+        created_at -> Timestamptz,
+        expires_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    operator_audit_log (id) {
+        id -> Text,
+        at -> Timestamptz,
+        action -> Text,
+        actor_type -> Text,
+        actor_id -> Nullable<Text>,
+        actor_name -> Text,
+        address -> Nullable<Text>,
+        about_business -> Nullable<Text>,
+        target_type -> Nullable<Text>,
+        target_id -> Nullable<Text>,
+        target_label -> Nullable<Text>,
+        request_id -> Nullable<Text>,
+        details -> Jsonb,
+    }
+}
+
+diesel::joinable!(staff_links -> staff (staff_id));
+diesel::joinable!(staff_sessions -> staff (staff_id));
+diesel::joinable!(staff_sessions -> operator_tokens (token_id));
+diesel::allow_tables_to_appear_in_same_query!(staff, staff_links, staff_sessions, operator_tokens);
 diesel::joinable!(sessions -> users (user_id));
 diesel::joinable!(sessions -> businesses (business_id));
 diesel::joinable!(users -> businesses (business_id));

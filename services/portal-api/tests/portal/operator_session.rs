@@ -16,7 +16,7 @@ async fn the_token_opens_a_session_that_takes_its_place() {
     assert_eq!(console.get(SESSION).await.status, 401);
     let opened = console.post(SESSION, json!({ "token": OPERATOR_TOKEN })).await;
     assert_eq!(opened.status, 200, "{opened:?}");
-    assert_eq!(opened.body, json!({ "expiresAt": "2027-01-15T20:00:00.001Z" }), "twelve hours");
+    assert_eq!(opened.body["expiresAt"], "2027-01-15T20:00:00.001Z", "twelve hours");
     let cookie = opened.header("set-cookie").to_owned();
     for part in ["operator_session=", "HttpOnly", "SameSite=Strict", "Path=/", "Max-Age=43200"] {
         assert!(cookie.contains(part), "{part}: {cookie}");

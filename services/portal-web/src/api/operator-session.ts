@@ -1,6 +1,7 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { answer, api } from "./client";
 import { ApiFailure, isCode } from "./failure";
+import type { OperatorPermission, OperatorSession } from "./types";
 
 /** Prefix of all query keys of the console, so that logging out removes them together. */
 export const operatorKey = ["operator"] as const;
@@ -23,10 +24,10 @@ export function isOperatorLoggedOut(error: unknown): boolean {
   return isCode(error, LOGGED_OUT);
 }
 
-/** When the operator's session ends; `null` without a session. */
+/** Who is logged in to the console; `null` without a session. */
 const operatorSessionQuery = queryOptions({
   queryKey: operatorSessionKey,
-  queryFn: async (): Promise<{ expiresAt: string } | null> => {
+  queryFn: async (): Promise<OperatorSession | null> => {
     try {
       return await operatorAnswer(api.GET("/v1/operator/session"));
     } catch (error) {
@@ -41,12 +42,17 @@ export function useOperatorSession() {
   return useQuery(operatorSessionQuery);
 }
 
+/** Whether the person has this permission. The server enforces it; pages only hide what it would reject. */
+export function useMay(permission: OperatorPermission): boolean {
+  return useOperatorSession().data?.permissions.includes(permission) ?? false;
+}
+
 export function useOperatorLogIn() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: async (token: string) => {
+    mutationFn: async (body: { token: string } | { email: string; password: string }) => {
       try {
-        return await answer(api.POST("/v1/operator/session", { body: { token } }));
+        return await answer(api.POST("/v1/operator/session", { body }));
       } catch (error) {
         if (!(error instanceof ApiFailure) || error.code !== "operator_token_invalid") throw error;
         // The server's message is for programs that send the token in a header.
@@ -55,7 +61,7 @@ export function useOperatorLogIn() {
       }
     },
     onSuccess: (session) => client.setQueryData(operatorSessionKey, session),
-    // The token must not stay in memory.
+    // The password or token must not stay in memory.
     gcTime: 0,
   });
 }

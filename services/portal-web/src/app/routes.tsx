@@ -34,10 +34,11 @@ const GUEST_PAGES: RouteObject[] = [
   { path: "/sign-up", lazy: () => import("../pages/auth/sign-up-page") },
 ];
 
-/** Pages that links in e-mails open, with or without a session. */
+/** Pages that links open, with or without a session. */
 const LINKED_PAGES: RouteObject[] = [
   { path: "/reset-password", lazy: () => import("../pages/auth/reset-password-page") },
   { path: "/invitation", lazy: () => import("../pages/auth/invitation-page") },
+  { path: "/operator/password", lazy: () => import("../pages/operator/password-page") },
 ];
 
 /** The operator console has its own shell and login. */
@@ -47,6 +48,9 @@ const OPERATOR_PAGES: RouteObject[] = [
   { path: "businesses/:businessId", lazy: () => import("../pages/operator/business-page") },
   { path: "orders", lazy: () => import("../pages/operator/orders-page") },
   { path: "cash", lazy: () => import("../pages/operator/cash-page") },
+  { path: "staff", lazy: () => import("../pages/operator/staff-page") },
+  { path: "tokens", lazy: () => import("../pages/operator/tokens-page") },
+  { path: "audit-log", lazy: () => import("../pages/operator/audit-log-page") },
   { path: "*", element: <NotFound home="/operator/businesses" homeLabel="Go to the businesses" /> },
 ];
 

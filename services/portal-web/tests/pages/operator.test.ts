@@ -23,6 +23,7 @@ test("a wrong token is rejected, and the right one works until the log-out", asy
   const { page } = visitor;
   await page.goto("/operator/businesses");
   await heading(page, "Operator console");
+  await page.getByRole("button", { name: "Log in with a token" }).click();
   await page.getByLabel("Operator token").fill(`${stack.operatorToken}x`);
   await page.getByRole("button", { name: "Log in" }).click();
   await page.getByRole("alert").waitFor();
@@ -163,7 +164,7 @@ test("a wallet is credited once per reference, and its owner sees it", async () 
   await row(owner.page, "Statement", "neft-0815").getByText("+₹1,000.00").waitFor();
   await page.getByRole("tab", { name: "Audit log" }).click();
   const credited = row(page, "Audit log", "Wallet credited").first();
-  await credited.getByText("Delivery company").waitFor();
+  await credited.getByText("Delivery company, configuration").waitFor();
   await credited.getByText("₹1,000.00", { exact: true }).waitFor();
   expect(visitor.errors.concat(owner.errors)).toEqual([]);
   await visitor.context.close();

@@ -34,6 +34,7 @@ export async function logIn(page: Page, email: string, password: string): Promis
 
 export async function logInAsOperator(page: Page): Promise<void> {
   await page.goto("/operator");
+  await page.getByRole("button", { name: "Log in with a token" }).click();
   await page.getByLabel("Operator token").fill(stack.operatorToken);
   await page.getByRole("button", { name: "Log in" }).click();
   await heading(page, "Businesses");

@@ -93,6 +93,11 @@ const OF_NO_BUSINESS: &[(Service, &str)] = &[
     // Failed log-ins by account and by address, and the operator's own.
     (Service::PortalApi, "attempts"),
     (Service::PortalApi, "operator_sessions"),
+    (Service::PortalApi, "staff"),
+    (Service::PortalApi, "staff_links"),
+    (Service::PortalApi, "staff_sessions"),
+    (Service::PortalApi, "operator_tokens"),
+    (Service::PortalApi, "operator_audit_log"),
     // The progress and findings of the reconciliation.
     (Service::Wallet, "reconciliation_cursors"),
     (Service::Wallet, "reconciliation_findings"),

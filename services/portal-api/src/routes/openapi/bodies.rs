@@ -7,7 +7,7 @@ use internal_api::ordering::PickupProfile;
 use internal_api::orders::details;
 use utoipa::ToSchema;
 
-use crate::domain::Role;
+use crate::domain::{OperatorRole, Role};
 
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
@@ -216,10 +216,44 @@ pub(crate) struct VerifySignature {
     id: Option<String>,
 }
 
+/// Send either `token`, or `email` and `password`.
 #[derive(ToSchema)]
 pub(crate) struct OperatorLogIn {
+    #[schema(format = "email")]
+    email: Option<String>,
     #[schema(format = "password")]
-    token: String,
+    password: Option<String>,
+    #[schema(format = "password")]
+    token: Option<String>,
+}
+
+#[derive(ToSchema)]
+pub(crate) struct InviteStaff {
+    #[schema(format = "email")]
+    email: String,
+    #[schema(max_length = 120)]
+    name: String,
+    role: OperatorRole,
+}
+
+#[derive(ToSchema)]
+pub(crate) struct ChangeStaffRole {
+    role: OperatorRole,
+}
+
+#[derive(ToSchema)]
+pub(crate) struct CreateOperatorToken {
+    /// Unique among the tokens that work.
+    #[schema(max_length = 120)]
+    name: String,
+    role: OperatorRole,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct RotateOperatorToken {
+    /// How long the old secret keeps working: 0, 900, 3600, 21600 or 86400.
+    grace_seconds: i32,
 }
 
 #[derive(ToSchema)]

@@ -5,14 +5,14 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder
 use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Response, ResponseBuilder, SecurityRequirement};
 use utoipa::{Modify, PartialSchema, ToSchema};
 
-use crate::domain::Role;
+use crate::domain::{OperatorPermission, Role};
 
 const ERROR: &str = "Error";
 const SESSION: &str = "session";
 const OPERATOR: &str = "operatorToken";
 const CONSOLE: &str = "operatorSession";
 /// Calls without authentication.
-const OPEN: [&str; 11] = [
+const OPEN: [&str; 13] = [
     "signUp",
     "logIn",
     "logOut",
@@ -24,6 +24,8 @@ const OPEN: [&str; 11] = [
     "acceptInvitation",
     "openOperatorSession",
     "closeOperatorSession",
+    "lookUpStaffLink",
+    "useStaffLink",
 ];
 
 /// The body of every error response.
@@ -42,6 +44,8 @@ struct Error {
     missing: Option<Vec<String>>,
     /// The minimum role for the call.
     required_role: Option<Role>,
+    /// The operator's permission for the call.
+    required_permission: Option<OperatorPermission>,
 }
 
 #[derive(ToSchema)]
@@ -67,7 +71,7 @@ impl Modify for Common {
         let cookie =
             SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::with_description("portal_session", cookie)));
         let token =
-            HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some("The operator's token."));
+            HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some("A token of the operator."));
         components.add_security_scheme(SESSION, cookie);
         let console = "The cookie of a console session. With TLS its name is `__Host-operator_session`.";
         let console = SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::with_description(

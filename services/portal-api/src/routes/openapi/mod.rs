@@ -11,10 +11,11 @@ use utoipa::OpenApi;
 
 use self::common::Common;
 use super::{
-    accounts, api_keys, audit_log, cash, config, events, invitations, operator, operator_health,
-    operator_orders, operator_session, order_cancel, order_request, order_stream, orders, packages, password,
-    password_resets, payments, personal_data, pickup_profile, session, sessions, statement, status,
-    status_stream, subscription, users, wallet, webhook_deliveries, webhook_endpoints, webhook_tools,
+    accounts, api_keys, audit_log, cash, config, events, invitations, operator, operator_audit_log,
+    operator_health, operator_orders, operator_session, operator_tokens, order_cancel, order_request,
+    order_stream, orders, packages, password, password_resets, payments, personal_data, pickup_profile,
+    session, sessions, staff, staff_links, statement, status, status_stream, subscription, users, wallet,
+    webhook_deliveries, webhook_endpoints, webhook_tools,
 };
 
 const INTRODUCTION: &str = "The API of the portal's pages. Amounts are integers in paise; times are RFC 3339 in UTC. Lists accept `limit` and \
@@ -35,7 +36,7 @@ const INTRODUCTION: &str = "The API of the portal's pages. Amounts are integers 
         (name = "Wallet", description = "Balance, statement, top-ups and cash on delivery."),
         (name = "Subscription", description = "The plan of the business."),
         (name = "Pickup profile", description = "The address where parcels are picked up."),
-        (name = "Operator", description = "Calls of the operator, with the operator's token or a console session."),
+        (name = "Operator", description = "Calls of the operator, with a token of the operator or a console session."),
         (name = "Payments", description = "Signed notifications of the payment provider."),
     ),
     paths(
@@ -111,6 +112,8 @@ const INTRODUCTION: &str = "The API of the portal's pages. Amounts are integers 
         operator_session::open,
         operator_session::read,
         operator_session::close,
+        staff_links::look_up,
+        staff_links::use_link,
         operator::list,
         operator::read,
         operator_health::health,
@@ -125,6 +128,16 @@ const INTRODUCTION: &str = "The API of the portal's pages. Amounts are integers 
         audit_log::list_for_operator,
         cash::of_all,
         cash::discrepancies,
+        staff::list,
+        staff::invite,
+        staff::change,
+        staff::remove,
+        staff::issue_link,
+        operator_tokens::list,
+        operator_tokens::create,
+        operator_tokens::rotate,
+        operator_tokens::disable,
+        operator_audit_log::list,
         payments::webhook,
     ),
 )]

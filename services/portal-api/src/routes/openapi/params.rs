@@ -2,7 +2,7 @@
 #![expect(dead_code, reason = "only described")]
 
 use chrono::{DateTime, Utc};
-use domain::{DeliveryStatus, EventKind, Mode, OrderId, UserId};
+use domain::{BusinessId, DeliveryStatus, EventKind, Mode, OrderId, UserId};
 use utoipa::IntoParams;
 
 #[derive(IntoParams)]
@@ -149,6 +149,24 @@ pub(crate) struct IdempotencyParams {
     /// Repeating the same key and amount returns the same top-up.
     #[param(rename = "Idempotency-Key")]
     idempotency_key: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct OperatorAuditLogParams {
+    /// `thing.verb`, such as `staff.invited`.
+    action: Option<String>,
+    /// The e-mail address of a person, or the name of a token.
+    #[param(max_length = 320)]
+    actor: Option<String>,
+    business_id: Option<BusinessId>,
+    /// Inclusive.
+    since: Option<DateTime<Utc>>,
+    /// Exclusive.
+    until: Option<DateTime<Utc>>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<i32>,
+    starting_after: Option<String>,
 }
 
 #[derive(IntoParams)]

@@ -78,7 +78,7 @@ function Target({ entry }: { entry: AuditEntry }) {
 }
 
 function actorName(actor: AuditEntry["actor"]): string {
-  if (actor.type === "operator") return "Delivery company";
+  if (actor.type === "operator") return actor.name ? `Delivery company, ${actor.name}` : "Delivery company";
   if (actor.type === "system") return "System";
   return actor.email ?? actor.userId ?? "A former user";
 }

@@ -1,6 +1,7 @@
 import { Group, Skeleton, Stack, Tabs, Text } from "@mantine/core";
 import { useParams, useSearchParams } from "react-router-dom";
 import { type BusinessDetails, useBusiness } from "../../api/operator-businesses";
+import { useMay } from "../../api/operator-session";
 import { BackLink } from "../../components/back-link";
 import { InlineCode } from "../../components/code-block";
 import { CopyButton } from "../../components/copy-button";
@@ -41,6 +42,7 @@ export function Component() {
 function Details({ business }: { business: BusinessDetails }) {
   const [search, setSearch] = useSearchParams();
   const tab = search.get("tab") ?? "status";
+  const mayReadUsers = useMay("read_users");
   return (
     <>
       <PageHeader
@@ -61,8 +63,12 @@ function Details({ business }: { business: BusinessDetails }) {
         <Tabs.List mb="md">
           <Tabs.Tab value="status">Status</Tabs.Tab>
           <Tabs.Tab value="health">Health</Tabs.Tab>
-          <Tabs.Tab value="users">Users</Tabs.Tab>
-          <Tabs.Tab value="audit-log">Audit log</Tabs.Tab>
+          {mayReadUsers && (
+            <>
+              <Tabs.Tab value="users">Users</Tabs.Tab>
+              <Tabs.Tab value="audit-log">Audit log</Tabs.Tab>
+            </>
+          )}
         </Tabs.List>
         <Tabs.Panel value="status">
           <Stack gap="md">

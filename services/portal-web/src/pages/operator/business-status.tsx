@@ -7,6 +7,7 @@ import {
   type BusinessDetails,
   useChangeBusiness,
 } from "../../api/operator-businesses";
+import { useMay } from "../../api/operator-session";
 import { ConfirmButton } from "../../components/confirm-button";
 import { ErrorState } from "../../components/error-state";
 import { Section } from "../../components/section";
@@ -165,6 +166,7 @@ interface RowProps extends StatusLabel {
 }
 
 function Row({ name, label, tone, hint, error, children }: RowProps) {
+  const mayChange = useMay("change_businesses");
   return (
     <section className={classes.row} aria-label={name}>
       <Text fw={500} className={classes.name}>
@@ -178,7 +180,7 @@ function Row({ name, label, tone, hint, error, children }: RowProps) {
           </Text>
         )}
       </div>
-      <Group gap="xs">{children}</Group>
+      {mayChange && <Group gap="xs">{children}</Group>}
       {error ? (
         <div style={{ flexBasis: "100%" }}>
           <ErrorState error={error} title="The change failed" />

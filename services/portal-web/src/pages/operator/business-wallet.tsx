@@ -1,6 +1,7 @@
 import { Button, Skeleton } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { type BusinessDetails, useBusinessHealth } from "../../api/operator-businesses";
+import { useMay } from "../../api/operator-session";
 import { Fact, Facts } from "../../components/facts";
 import { Money } from "../../components/money";
 import { Section } from "../../components/section";
@@ -9,15 +10,18 @@ import { CreditDialog } from "./credit-dialog";
 /** The prepaid balance, and credits for payments outside the payment provider. */
 export function BusinessWallet({ business }: { business: BusinessDetails }) {
   const health = useBusinessHealth(business.id);
+  const mayCredit = useMay("credit_wallets");
   const [isCrediting, { open, close }] = useDisclosure(false);
   return (
     <Section
       title="Wallet"
       description="Credit payments that you received outside the portal, for example by bank transfer."
       actions={
-        <Button size="xs" variant="default" onClick={open}>
-          Credit wallet
-        </Button>
+        mayCredit && (
+          <Button size="xs" variant="default" onClick={open}>
+            Credit wallet
+          </Button>
+        )
       }
     >
       <Facts>

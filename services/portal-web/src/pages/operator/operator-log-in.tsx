@@ -1,42 +1,86 @@
-import { Anchor } from "@mantine/core";
+import { Anchor, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
+import { useState } from "react";
 import { Link } from "react-router-dom";
 import { useOperatorLogIn } from "../../api/operator-session";
 import { PasswordField } from "../../components/password-field";
 import { AuthForm } from "../auth/auth-form";
 import { AuthFrame } from "../auth/auth-frame";
+import { emailError } from "../auth/rules";
 
-/** The operator logs in with one token. There are no operator accounts. */
+/** The staff log in with their own accounts; a token works too. */
 export function OperatorLogIn() {
-  const logIn = useOperatorLogIn();
-  const form = useForm({
-    mode: "uncontrolled",
-    initialValues: { token: "" },
-    validate: { token: (token) => (token.trim() === "" ? "Enter the operator token." : null) },
-  });
+  const [usesToken, setUsesToken] = useState(false);
   return (
     <AuthFrame
       title="Operator console"
       description="For the delivery company: businesses, their wallets, and all orders."
       footer={
         <>
-          Here for your business?{" "}
+          <Anchor component="button" type="button" size="sm" onClick={() => setUsesToken(!usesToken)}>
+            {usesToken ? "Log in with your e-mail" : "Log in with a token"}
+          </Anchor>
+          {" · "}
           <Anchor component={Link} to="/log-in" size="sm">
             Go to the portal
           </Anchor>
         </>
       }
     >
-      <AuthForm form={form} call={logIn} onSubmit={({ token }) => logIn.mutate(token.trim())} act="Log in">
-        <PasswordField
-          label="Operator token"
-          description="The token is in the settings of this installation. The session lasts 12 hours."
-          autoComplete="current-password"
-          autoFocus
-          key={form.key("token")}
-          {...form.getInputProps("token")}
-        />
-      </AuthForm>
+      {usesToken ? <TokenForm /> : <AccountForm />}
     </AuthFrame>
+  );
+}
+
+function AccountForm() {
+  const logIn = useOperatorLogIn();
+  const form = useForm({
+    mode: "uncontrolled",
+    initialValues: { email: "", password: "" },
+    validate: {
+      email: emailError,
+      password: (password) => (password === "" ? "Enter your password." : null),
+    },
+  });
+  return (
+    <AuthForm form={form} call={logIn} onSubmit={(values) => logIn.mutate(values)} act="Log in">
+      <TextInput
+        label="E-mail"
+        type="email"
+        autoComplete="username"
+        autoFocus
+        key={form.key("email")}
+        {...form.getInputProps("email")}
+      />
+      <PasswordField
+        label="Password"
+        description="Lost it? Ask an administrator of your company for a link. The session lasts 12 hours."
+        autoComplete="current-password"
+        key={form.key("password")}
+        {...form.getInputProps("password")}
+      />
+    </AuthForm>
+  );
+}
+
+function TokenForm() {
+  const logIn = useOperatorLogIn();
+  const form = useForm({
+    mode: "uncontrolled",
+    initialValues: { token: "" },
+    validate: { token: (token) => (token.trim() === "" ? "Enter the operator token." : null) },
+  });
+  const submit = ({ token }: { token: string }) => logIn.mutate({ token: token.trim() });
+  return (
+    <AuthForm form={form} call={logIn} onSubmit={submit} act="Log in">
+      <PasswordField
+        label="Operator token"
+        description="A token of the console, or the token in the settings of this installation. The session lasts 12 hours."
+        autoComplete="current-password"
+        autoFocus
+        key={form.key("token")}
+        {...form.getInputProps("token")}
+      />
+    </AuthForm>
   );
 }

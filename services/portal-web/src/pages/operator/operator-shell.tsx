@@ -1,6 +1,7 @@
 import { Button, Center, Loader } from "@mantine/core";
 import { Link, NavLink, Outlet } from "react-router-dom";
 import { useOperatorLogOut, useOperatorSession } from "../../api/operator-session";
+import type { OperatorPermission, OperatorSession } from "../../api/types";
 import { Brand } from "../../app/brand";
 import navLink from "../../app/nav-link.module.css";
 import shell from "../../app/shell.module.css";
@@ -10,10 +11,13 @@ import { OperatorLogIn } from "./operator-log-in";
 import { OperatorMenu } from "./operator-menu";
 import classes from "./operator-shell.module.css";
 
-const PAGES = [
-  { path: "/operator/businesses", label: "Businesses" },
-  { path: "/operator/orders", label: "Find an order" },
-  { path: "/operator/cash", label: "Cash" },
+const PAGES: { path: string; label: string; permission: OperatorPermission }[] = [
+  { path: "/operator/businesses", label: "Businesses", permission: "read_businesses" },
+  { path: "/operator/orders", label: "Find an order", permission: "read_orders" },
+  { path: "/operator/cash", label: "Cash", permission: "read_cash" },
+  { path: "/operator/staff", label: "Staff", permission: "manage_staff" },
+  { path: "/operator/tokens", label: "Tokens", permission: "manage_tokens" },
+  { path: "/operator/audit-log", label: "Audit log", permission: "read_audit_log" },
 ];
 
 /** Frame of the operator's pages. The login replaces the page at its own address, so that it opens afterwards. */
@@ -26,7 +30,7 @@ export function Component() {
       </Center>
     );
   }
-  if (session) return <Frame />;
+  if (session) return <Frame session={session} />;
   if (error) {
     return (
       <div className={shell.alone}>
@@ -37,7 +41,7 @@ export function Component() {
   return <OperatorLogIn />;
 }
 
-function Frame() {
+function Frame({ session }: { session: OperatorSession }) {
   const main = useFocusOnArrival();
   const logOut = useOperatorLogOut();
   return (
@@ -52,14 +56,16 @@ function Frame() {
           </Link>
           <span className={classes.tag}>Operator</span>
           <nav aria-label="Main" className={classes.nav}>
-            {PAGES.map(({ path, label }) => (
-              <NavLink key={path} to={path} className={`${navLink.link} ${classes.link}`}>
-                {label}
-              </NavLink>
-            ))}
+            {PAGES.filter(({ permission }) => session.permissions.includes(permission)).map(
+              ({ path, label }) => (
+                <NavLink key={path} to={path} className={`${navLink.link} ${classes.link}`}>
+                  {label}
+                </NavLink>
+              ),
+            )}
           </nav>
           <div className={classes.end}>
-            <OperatorMenu />
+            <OperatorMenu session={session} />
             <Button variant="default" size="xs" loading={logOut.isPending} onClick={() => logOut.mutate()}>
               Log out
             </Button>

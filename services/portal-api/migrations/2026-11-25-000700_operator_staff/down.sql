@@ -1,0 +1,5 @@
+DROP TABLE operator_audit_log;
+DROP TABLE staff_sessions;
+DROP TABLE operator_tokens;
+DROP TABLE staff_links;
+DROP TABLE staff;

@@ -1,0 +1,71 @@
+//! A person of the staff sets their password with a link.
+
+use domain::RequestId;
+use postgres::StoreError;
+
+use super::attempt_limits::Caller;
+use super::audit::write_operator_audit;
+use crate::domain::{
+    Action, AuditEvent, Author, Email, LinkToken, OperatorActor, OperatorCaller, Password, Scope,
+    SessionHolder, Staff, Subject, Target, TargetKind,
+};
+use crate::passwords::{PasswordError, Requester};
+use crate::state::State;
+use crate::store::{attempts, staff, staff_links, staff_sessions};
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SetPasswordError {
+    #[error("the link is used, replaced, expired or invalid")]
+    Invalid,
+    #[error("the password is the person's e-mail address")]
+    LikeEmail,
+    #[error(transparent)]
+    Password(#[from] PasswordError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Consumes the link, sets the password, ends all sessions of the person, and clears their failed log-ins.
+pub(crate) async fn set_password(
+    state: &State,
+    token: &LinkToken,
+    password: &Password,
+    caller: &Caller,
+    request: Option<RequestId>,
+) -> Result<(), SetPasswordError> {
+    let now = state.unit.clock.now();
+    let database = &state.unit.database;
+    // Checked before hashing the password, which is expensive.
+    let found = database.read(async |conn| staff_links::find(conn, token, now).await).await?;
+    let person: Staff = found.ok_or(SetPasswordError::Invalid)?;
+    let email = Email::parse(&person.email).ok_or(SetPasswordError::Invalid)?;
+    if password.is_like(&email) {
+        return Err(SetPasswordError::LikeEmail);
+    }
+    let requester = Requester { address: caller.address_text(), account: person.id.to_string() };
+    let hash = state.passwords.hash(password, requester).await?;
+    let actor = OperatorActor::Person { id: person.id, email: person.email.clone() };
+    let author = Author::operator(OperatorCaller { actor, address: caller.address.clone() }, request);
+    let changed: Result<(), SetPasswordError> = database
+        .transaction(async |conn| {
+            // Changes of the staff may consume or replace the link, and lock in this order.
+            staff::lock(conn).await?;
+            if !staff_links::consume(conn, token).await?
+                || !staff::set_password(conn, person.id, &hash).await?
+            {
+                return Err(SetPasswordError::Invalid);
+            }
+            staff_sessions::remove_all(conn, SessionHolder::Staff(person.id)).await?;
+            attempts::clear(conn, Subject::staff(Scope::LogInAccount, &email)).await?;
+            let here = Subject::staff_at(Scope::LogInAccountAddress, &email, &caller.address_text());
+            attempts::clear(conn, here).await?;
+            let target = Target::new(TargetKind::Staff, person.id).labelled(&person.email);
+            let event = AuditEvent::new(Action::StaffPasswordSet).on(target);
+            let parts = (&state.unit.clock, &state.unit.entropy);
+            Ok(write_operator_audit(conn, parts, None, &author, &event).await?)
+        })
+        .await;
+    changed?;
+    tracing::info!(staff_id = %person.id, "password of a person of the staff set");
+    Ok(())
+}

@@ -1,0 +1,193 @@
+//! An administrator invites a person to the staff, changes a role, issues a link, or removes a person. At least one
+//! administrator who can log in always remains.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use diesel_async::AsyncPgConnection;
+use domain::{Clock, Entropy, StaffId};
+use postgres::{Database, StoreError};
+
+use super::audit::write_operator_audit;
+use crate::domain::{
+    Action, AuditEvent, Author, LinkToken, NewStaff, OperatorRole, Staff, Target, TargetKind,
+};
+use crate::state::State;
+use crate::store::{staff, staff_links};
+
+/// The first link of a person expires after this time.
+const INVITATION_VALID_FOR: TimeDelta = TimeDelta::days(7);
+/// A link for a person who has a password expires after this time.
+const RESET_VALID_FOR: TimeDelta = TimeDelta::hours(1);
+const STAFF_MAX: i64 = 200;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StaffError {
+    #[error("the author is no longer an administrator")]
+    NotAdministrator,
+    #[error("there is no such person")]
+    Unknown,
+    #[error("the e-mail address already has an account")]
+    EmailTaken,
+    #[error("the staff has the maximum number of persons")]
+    TooMany,
+    #[error("the person is the last administrator")]
+    LastAdministrator,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A link that sets a password.
+pub(crate) struct IssuedLink {
+    pub(crate) staff: Staff,
+    pub(crate) token: LinkToken,
+    pub(crate) expires_at: DateTime<Utc>,
+}
+
+/// Creates an account without a password, and the link that sets it. Needs no [`State`], because the command
+/// `create-operator` calls it too.
+pub(crate) async fn invite(
+    database: &Database,
+    (clock, entropy): (&Clock, &Entropy),
+    author: &Author,
+    new: NewStaff,
+) -> Result<IssuedLink, StaffError> {
+    let (id, now) = (StaffId::generate(clock, entropy), clock.now());
+    let issued: Result<IssuedLink, StaffError> = database
+        .transaction(async |conn| {
+            lock(conn, author).await?;
+            if staff::count(conn).await? >= STAFF_MAX {
+                return Err(StaffError::TooMany);
+            }
+            if !staff::insert(conn, id, &new, now).await? {
+                return Err(StaffError::EmailTaken);
+            }
+            let event = AuditEvent::new(Action::StaffInvited)
+                .on(Target::new(TargetKind::Staff, id).labelled(new.email.as_str()))
+                .with("role", new.role.as_str());
+            write_operator_audit(conn, (clock, entropy), None, author, &event).await?;
+            let invited = staff::find(conn, id).await?.ok_or(StaffError::Unknown)?;
+            issue(conn, (now, entropy), author, invited).await
+        })
+        .await;
+    let issued = issued?;
+    tracing::info!(staff_id = %id, role = %issued.staff.role, "person invited to the staff");
+    Ok(issued)
+}
+
+/// Creates a link for a person who has lost the password or the first link. The older link ends.
+pub(crate) async fn issue_link(
+    state: &State,
+    author: &Author,
+    id: StaffId,
+) -> Result<IssuedLink, StaffError> {
+    let (clock, entropy) = (&state.unit.clock, &state.unit.entropy);
+    let issued: Result<IssuedLink, StaffError> = state
+        .unit
+        .database
+        .transaction(async |conn| {
+            lock(conn, author).await?;
+            let found = staff::find(conn, id).await?.ok_or(StaffError::Unknown)?;
+            let event = AuditEvent::new(Action::StaffLinkIssued).on(target(&found));
+            write_operator_audit(conn, (clock, entropy), None, author, &event).await?;
+            issue(conn, (clock.now(), entropy), author, found).await
+        })
+        .await;
+    let issued = issued?;
+    tracing::info!(staff_id = %id, "link for a person of the staff issued");
+    Ok(issued)
+}
+
+async fn issue(
+    conn: &mut AsyncPgConnection,
+    (now, entropy): (DateTime<Utc>, &Entropy),
+    author: &Author,
+    of: Staff,
+) -> Result<IssuedLink, StaffError> {
+    let valid_for = if of.has_password { RESET_VALID_FOR } else { INVITATION_VALID_FOR };
+    let (token, expires_at) = (LinkToken::generate(entropy), now + valid_for);
+    staff_links::replace(conn, (of.id, author.staff()), &token, (now, expires_at)).await?;
+    Ok(IssuedLink { staff: of, token, expires_at })
+}
+
+/// The role applies from the person's next call on. The open links of a former administrator end.
+pub(crate) async fn change_role(
+    state: &State,
+    author: &Author,
+    id: StaffId,
+    role: OperatorRole,
+) -> Result<Staff, StaffError> {
+    let parts = (&state.unit.clock, &state.unit.entropy);
+    let changed: Result<Staff, StaffError> = state
+        .unit
+        .database
+        .transaction(async |conn| {
+            lock(conn, author).await?;
+            let before = staff::find(conn, id).await?.ok_or(StaffError::Unknown)?;
+            if before.role == role {
+                return Ok(before);
+            }
+            require_another_administrator(conn, &before).await?;
+            staff::set_role(conn, id, role).await?;
+            staff_links::remove_created_by(conn, id).await?;
+            let event = AuditEvent::new(Action::StaffRoleChanged)
+                .on(target(&before))
+                .with("from", before.role.as_str())
+                .with("to", role.as_str());
+            write_operator_audit(conn, parts, None, author, &event).await?;
+            Ok(Staff { role, ..before })
+        })
+        .await;
+    let changed = changed?;
+    tracing::info!(staff_id = %id, %role, "role of a person of the staff changed");
+    Ok(changed)
+}
+
+/// Ends the person's sessions and links, and the links that they created.
+pub(crate) async fn remove(state: &State, author: &Author, id: StaffId) -> Result<(), StaffError> {
+    let parts = (&state.unit.clock, &state.unit.entropy);
+    let removed: Result<(), StaffError> = state
+        .unit
+        .database
+        .transaction(async |conn| {
+            lock(conn, author).await?;
+            let before = staff::find(conn, id).await?.ok_or(StaffError::Unknown)?;
+            require_another_administrator(conn, &before).await?;
+            staff::remove(conn, id).await?;
+            let event =
+                AuditEvent::new(Action::StaffRemoved).on(target(&before)).with("role", before.role.as_str());
+            Ok(write_operator_audit(conn, parts, None, author, &event).await?)
+        })
+        .await;
+    removed?;
+    tracing::info!(staff_id = %id, "person removed from the staff");
+    Ok(())
+}
+
+async fn lock(conn: &mut AsyncPgConnection, author: &Author) -> Result<(), StaffError> {
+    lock_administrator(conn, author).await?.then_some(()).ok_or(StaffError::NotAdministrator)
+}
+
+/// Serializes changes of the staff, and repeats the guard's check: the author may have been demoted or removed since.
+pub(super) async fn lock_administrator(
+    conn: &mut AsyncPgConnection,
+    author: &Author,
+) -> Result<bool, StoreError> {
+    staff::lock(conn).await?;
+    let Some(id) = author.staff() else { return Ok(true) };
+    let present = staff::find(conn, id).await?;
+    Ok(present.is_some_and(|author| author.role == OperatorRole::Administrator))
+}
+
+async fn require_another_administrator(
+    conn: &mut AsyncPgConnection,
+    leaving: &Staff,
+) -> Result<(), StaffError> {
+    let can_administrate = leaving.role == OperatorRole::Administrator && leaving.has_password;
+    if can_administrate && staff::count_other_administrators(conn, leaving.id).await? == 0 {
+        return Err(StaffError::LastAdministrator);
+    }
+    Ok(())
+}
+
+fn target(staff: &Staff) -> Target {
+    Target::new(TargetKind::Staff, staff.id).labelled(&staff.email)
+}

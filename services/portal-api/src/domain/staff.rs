@@ -1,0 +1,135 @@
+//! The operator's staff, and operator tokens.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use domain::{Entropy, OperatorTokenId, StaffId};
+use sha2::{Digest, Sha256};
+
+use super::{Email, OperatorRole, SecretToken};
+
+/// A person of the operator's staff.
+#[derive(Clone, Debug)]
+pub(crate) struct Staff {
+    pub(crate) id: StaffId,
+    pub(crate) name: String,
+    pub(crate) email: String,
+    pub(crate) role: OperatorRole,
+    /// False until the person has set a password. Nobody can log in without one.
+    pub(crate) has_password: bool,
+    pub(crate) created_at: DateTime<Utc>,
+    pub(crate) last_seen_at: Option<DateTime<Utc>>,
+}
+
+/// A person to add.
+#[derive(Clone, Debug)]
+pub(crate) struct NewStaff {
+    pub(crate) name: String,
+    pub(crate) email: Email,
+    pub(crate) role: OperatorRole,
+}
+
+/// A person with the hash of their password.
+#[derive(Clone)]
+pub(crate) struct StaffCredentials {
+    pub(crate) id: StaffId,
+    pub(crate) email: String,
+    pub(crate) password_hash: Option<String>,
+}
+
+/// Who holds a console session.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SessionHolder {
+    Staff(StaffId),
+    Token(OperatorTokenId),
+}
+
+/// A named operator token, without its secret.
+#[derive(Clone, Debug)]
+pub(crate) struct OperatorToken {
+    pub(crate) id: OperatorTokenId,
+    pub(crate) name: String,
+    pub(crate) role: OperatorRole,
+    pub(crate) created_at: DateTime<Utc>,
+    pub(crate) last_used_at: Option<DateTime<Utc>>,
+    /// Until when the secret before the rotation works.
+    pub(crate) previous_until: Option<DateTime<Utc>>,
+    pub(crate) disabled_at: Option<DateTime<Utc>>,
+}
+
+/// The secret of a named token: a prefix and 256 random bits. Only its digest is stored.
+#[derive(Clone)]
+pub(crate) struct OperatorSecret(String);
+
+impl OperatorSecret {
+    const PREFIX: &str = "wop_";
+
+    pub(crate) fn generate(entropy: &Entropy) -> Self {
+        Self(format!("{}{}", Self::PREFIX, SecretToken::generate(entropy).expose()))
+    }
+
+    /// `None` if no named token looks like this.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        SecretToken::parse(text.strip_prefix(Self::PREFIX)?)?;
+        Some(Self(text.to_owned()))
+    }
+
+    /// The stored form. It is looked up by index: the time of a look-up reveals nothing about a digest that callers cannot
+    /// choose.
+    pub(crate) fn digest(&self) -> [u8; 32] {
+        Sha256::digest(&self.0).into()
+    }
+
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+/// How long the previous secret of a rotated token works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TokenGrace(TimeDelta);
+
+impl TokenGrace {
+    /// The same as for API keys (SPECIFICATION §12).
+    const SECONDS: [i64; 5] = [0, 900, 3_600, 21_600, 86_400];
+    /// For error messages.
+    pub(crate) const WORDS: &str = "0, 900, 3600, 21600 or 86400";
+    pub(crate) const SECONDS_MAX: i64 = 86_400;
+
+    pub(crate) fn from_seconds(seconds: i64) -> Option<Self> {
+        Self::SECONDS.contains(&seconds).then(|| Self(TimeDelta::seconds(seconds)))
+    }
+
+    /// `None` if the previous secret ends at once.
+    pub(crate) fn until(self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        (!self.0.is_zero()).then(|| now + self.0)
+    }
+
+    pub(crate) fn seconds(self) -> i64 {
+        self.0.num_seconds()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_well_formed_secrets_are_looked_up() {
+        let secret = OperatorSecret::generate(&Entropy::seeded(3));
+        assert_eq!(OperatorSecret::parse(secret.expose()).unwrap().digest(), secret.digest());
+        for bad in
+            ["", "wop_", "local-operator-token", &secret.expose()[4..], &format!("{}A", secret.expose())]
+        {
+            assert!(OperatorSecret::parse(bad).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_grace_of_nothing_ends_the_previous_secret_at_once() {
+        let now = DateTime::UNIX_EPOCH;
+        assert_eq!(TokenGrace::from_seconds(0).unwrap().until(now), None);
+        assert_eq!(TokenGrace::from_seconds(900).unwrap().until(now), Some(now + TimeDelta::minutes(15)));
+        for other in [-1, 1, 899, 86_401] {
+            assert_eq!(TokenGrace::from_seconds(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Who sends a call of the operator, and the log of what they read.
+
+use actix_web::{HttpMessage, HttpRequest};
+use domain::{BusinessId, OperatorTokenId, OrderId};
+use postgres::StoreError;
+use serde_json::Value;
+use web::{ApiError, bearer_token, same_secret};
+
+use super::audited::request_id;
+use super::caller::address;
+use super::operator_permissions::{OperatorCall, Recorded};
+use super::session_cookie::OPERATOR;
+use crate::commands::audit::record_operator_read;
+use crate::commands::operator_session::{self, ConsoleSession};
+use crate::commands::operator_token;
+use crate::domain::{
+    Action, AuditEvent, Author, OperatorActor, OperatorCaller, OperatorPermission, OperatorRole,
+    OperatorSecret, Target, TargetKind,
+};
+use crate::state::State;
+
+/// A token that a caller sent.
+pub(super) struct KnownToken {
+    pub(super) actor: OperatorActor,
+    pub(super) role: OperatorRole,
+    /// `None` for the configured token.
+    pub(super) id: Option<OperatorTokenId>,
+}
+
+/// The author of a call, by its token or else by its cookie. `None` if neither is valid.
+pub(super) async fn of_call(
+    state: &State,
+    request: &HttpRequest,
+) -> Result<Option<(Author, OperatorRole)>, ApiError> {
+    let found = match bearer_token(request.headers())? {
+        Some(given) => of_token(state, request, given).await?.map(|known| (known.actor, known.role)),
+        None => session(state, request).await?.map(|session| (session.actor, session.role)),
+    };
+    Ok(found.map(|(actor, role)| (author(state, request, actor), role)))
+}
+
+/// The configured token, or a named one. Addresses that sent too many wrong ones cause no look-up.
+pub(super) async fn of_token(
+    state: &State,
+    request: &HttpRequest,
+    given: &str,
+) -> Result<Option<KnownToken>, StoreError> {
+    if same_secret(given, &state.operator_token) {
+        let (actor, role) = (OperatorActor::Configuration, OperatorRole::Administrator);
+        return Ok(Some(KnownToken { actor, role, id: None }));
+    }
+    let Some(secret) = OperatorSecret::parse(given) else { return Ok(None) };
+    if state.failure_limits.is_blocked(request) {
+        return Ok(None);
+    }
+    let found = operator_token::authenticate(state, &secret).await?;
+    Ok(found.map(|(id, actor, role)| KnownToken { actor, role, id: Some(id) }))
+}
+
+/// The open console session of a request.
+pub(super) async fn session(
+    state: &State,
+    request: &HttpRequest,
+) -> Result<Option<ConsoleSession>, StoreError> {
+    match OPERATOR.read(state, request) {
+        Some(token) => operator_session::find(state, &token).await,
+        None => Ok(None),
+    }
+}
+
+pub(super) fn author(state: &State, request: &HttpRequest, actor: OperatorActor) -> Author {
+    Author::operator(OperatorCaller { actor, address: address(state, request) }, request_id(request))
+}
+
+/// Handlers add it to the request: the orders in their response.
+pub(super) struct SentOrders(pub(super) Vec<OrderId>);
+
+/// Writes the entry of a successful read of personal data.
+pub(super) async fn record_read(
+    state: &State,
+    author: &Author,
+    call: &OperatorCall,
+    request: &HttpRequest,
+) -> Result<(), StoreError> {
+    let Recorded::Read(action) = call.recorded else { return Ok(()) };
+    let id = request.match_info().get("id");
+    let business: Option<BusinessId> = id.and_then(|id| id.parse().ok());
+    let order: Option<OrderId> = id.and_then(|id| id.parse().ok());
+    let mut event = AuditEvent::new(action);
+    if let Some(order) = order {
+        event = event.on(Target::new(TargetKind::Order, order));
+    }
+    if let Some(SentOrders(orders)) = request.extensions().get::<SentOrders>() {
+        let orders: Vec<Value> = orders.iter().map(|order| Value::from(order.to_string())).collect();
+        event = event.with("orders", orders);
+    }
+    record_operator_read(state, business, author, &event).await
+}
+
+/// Writes the entry of a call without the permission.
+pub(super) async fn record_refusal(
+    state: &State,
+    author: &Author,
+    permission: OperatorPermission,
+) -> Result<(), StoreError> {
+    let event = AuditEvent::new(Action::AccessRefused).with("permission", permission.as_str());
+    record_operator_read(state, None, author, &event).await
+}

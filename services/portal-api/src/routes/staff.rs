@@ -1,0 +1,205 @@
+//! `/v1/operator/staff`: administrators manage the operator's staff.
+
+use actix_web::web::{Data, Path};
+use actix_web::{HttpRequest, HttpResponse};
+use chrono::{DateTime, Utc};
+use domain::StaffId;
+use internal_api::Page;
+use serde::Serialize;
+use serde_json::Value;
+use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule, page_query};
+
+use super::account_fields::reachable_email;
+use super::audited::OperatorAuthor;
+use super::errors;
+use super::openapi::{bodies, params};
+use super::pagination::PageRequest;
+use crate::commands::staff::{self, IssuedLink};
+use crate::domain::{NewStaff, OperatorRole, Staff};
+use crate::queries;
+use crate::state::State;
+
+/// The name of a person or a token.
+pub(crate) const NAME: TextRule = TextRule::line(120);
+
+#[derive(Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct StaffView {
+    id: StaffId,
+    name: String,
+    email: String,
+    role: OperatorRole,
+    /// `invited` until the person has set a password, then `active`.
+    status: &'static str,
+    created_at: DateTime<Utc>,
+    last_seen_at: Option<DateTime<Utc>>,
+    /// Whether it is the person who sends this call.
+    you: bool,
+}
+
+/// A person with a link that sets their password. It is shown only once.
+#[derive(Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct StaffLinkView {
+    #[serde(flatten)]
+    staff: StaffView,
+    /// Can be used once.
+    url: String,
+    expires_at: DateTime<Utc>,
+}
+
+impl StaffView {
+    fn of(staff: Staff, current: Option<StaffId>) -> Self {
+        Self {
+            you: Some(staff.id) == current,
+            id: staff.id,
+            name: staff.name,
+            email: staff.email,
+            role: staff.role,
+            status: if staff.has_password { "active" } else { "invited" },
+            created_at: staff.created_at,
+            last_seen_at: staff.last_seen_at,
+        }
+    }
+}
+
+#[utoipa::path(
+    get,
+    path = "/v1/operator/staff",
+    operation_id = "listStaff",
+    tag = "Operator",
+    summary = "List the operator's staff, oldest first",
+    params(params::PageParams),
+    responses((status = 200, description = "A page of persons.", body = Page<StaffView>)),
+)]
+pub(super) async fn list(
+    state: Data<State>,
+    author: OperatorAuthor,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let page = PageRequest::new(page_query(&request)?, "person")?;
+    let rows = queries::staff::list(&state, page.limit, page.after).await?;
+    let current = author.0.staff();
+    Ok(HttpResponse::Ok().json(page.page(rows)?.map(|person| StaffView::of(person, current))))
+}
+
+#[utoipa::path(
+    post,
+    path = "/v1/operator/staff",
+    operation_id = "inviteStaff",
+    tag = "Operator",
+    summary = "Invite a person to the staff with a link that sets their password",
+    request_body = bodies::InviteStaff,
+    responses((status = 201, description = "The person with the link, which is shown only once.", body = StaffLinkView)),
+)]
+pub(super) async fn invite(
+    state: Data<State>,
+    author: OperatorAuthor,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let new = parse_new(&body.0)?;
+    let parts = (&state.unit.clock, &state.unit.entropy);
+    let issued = staff::invite(&state.unit.database, parts, &author.0, new).await.map_err(errors::staff)?;
+    Ok(HttpResponse::Created().json(link_view(&state, issued, author.0.staff())))
+}
+
+#[utoipa::path(
+    patch,
+    path = "/v1/operator/staff/{id}",
+    operation_id = "changeStaffRole",
+    tag = "Operator",
+    summary = "Change the role of a person",
+    params(("id" = StaffId, Path, description = "The person.")),
+    request_body = bodies::ChangeStaffRole,
+    responses((status = 200, description = "The changed person.", body = StaffView)),
+)]
+pub(super) async fn change(
+    state: Data<State>,
+    author: OperatorAuthor,
+    id: Path<String>,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let (id, role) = (staff_id(&id)?, parse_role(&body.0)?);
+    let changed = staff::change_role(&state, &author.0, id, role).await.map_err(errors::staff)?;
+    Ok(HttpResponse::Ok().json(StaffView::of(changed, author.0.staff())))
+}
+
+#[utoipa::path(
+    delete,
+    path = "/v1/operator/staff/{id}",
+    operation_id = "removeStaff",
+    tag = "Operator",
+    summary = "Remove a person. Their sessions end at once",
+    params(("id" = StaffId, Path, description = "The person.")),
+    responses((status = 204, description = "The person is removed.")),
+)]
+pub(super) async fn remove(
+    state: Data<State>,
+    author: OperatorAuthor,
+    id: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    staff::remove(&state, &author.0, staff_id(&id)?).await.map_err(errors::staff)?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+#[utoipa::path(
+    post,
+    path = "/v1/operator/staff/{id}/password-link",
+    operation_id = "issueStaffLink",
+    tag = "Operator",
+    summary = "Create a link that sets a person's password. Replaces the older link",
+    params(("id" = StaffId, Path, description = "The person.")),
+    responses((status = 201, description = "The link, which is shown only once.", body = StaffLinkView)),
+)]
+pub(super) async fn issue_link(
+    state: Data<State>,
+    author: OperatorAuthor,
+    id: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let issued = staff::issue_link(&state, &author.0, staff_id(&id)?).await.map_err(errors::staff)?;
+    Ok(HttpResponse::Created().json(link_view(&state, issued, author.0.staff())))
+}
+
+fn link_view(state: &State, issued: IssuedLink, current: Option<StaffId>) -> StaffLinkView {
+    StaffLinkView {
+        url: state.links.staff_password(&issued.token),
+        staff: StaffView::of(issued.staff, current),
+        expires_at: issued.expires_at,
+    }
+}
+
+fn parse_new(body: &Value) -> Result<NewStaff, ApiError> {
+    let field_errors = FieldErrors::default();
+    let parsed = Fields::of_body(body, &field_errors).and_then(|fields| {
+        reject_unknown(&fields, &["email", "name", "role"]);
+        let (email, name) = (reachable_email(&fields), fields.required_text("name", NAME));
+        let role = fields.required_word::<OperatorRole>("role", OperatorRole::WORDS);
+        Some(NewStaff { email: email?, name: name?, role: role? })
+    });
+    match parsed {
+        Some(parsed) if field_errors.is_empty() => Ok(parsed),
+        _ => Err(ApiError::invalid(field_errors)),
+    }
+}
+
+fn parse_role(body: &Value) -> Result<OperatorRole, ApiError> {
+    let field_errors = FieldErrors::default();
+    let role = Fields::of_body(body, &field_errors).and_then(|fields| {
+        reject_unknown(&fields, &["role"]);
+        fields.required_word::<OperatorRole>("role", OperatorRole::WORDS)
+    });
+    match role {
+        Some(role) if field_errors.is_empty() => Ok(role),
+        _ => Err(ApiError::invalid(field_errors)),
+    }
+}
+
+pub(super) fn reject_unknown(fields: &Fields<'_>, known: &[&str]) {
+    for name in fields.unknown(known) {
+        fields.reject(&name, "unknown_field", format!("{name} is not a field of this call."));
+    }
+}
+
+fn staff_id(text: &str) -> Result<StaffId, ApiError> {
+    text.parse().map_err(|_| errors::staff_not_found())
+}

@@ -1,0 +1,78 @@
+import { Modal, Radio, Stack, Text, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { useInviteStaff } from "../../api/operator-access";
+import type { OperatorRole, StaffLink } from "../../api/types";
+import { DialogActions } from "../../components/dialog-actions";
+import { FormErrors, focusFirstError } from "../../components/form-errors";
+import { emailError } from "../auth/rules";
+import { OPERATOR_ROLE_DESCRIPTIONS, OPERATOR_ROLE_LABELS, OPERATOR_ROLES } from "./operator-roles";
+
+export const NAME_CHARS_MAX = 120;
+
+interface InviteStaffDialogProps {
+  opened: boolean;
+  onClose: () => void;
+  onInvited: (link: StaffLink) => void;
+}
+
+/** Asks for name, e-mail and role of a new person. */
+export function InviteStaffDialog({ opened, onClose, onInvited }: InviteStaffDialogProps) {
+  return (
+    <Modal opened={opened} onClose={onClose} title={<Text fw={600}>Invite a person</Text>}>
+      <InviteForm
+        onCancel={onClose}
+        onInvited={(link) => {
+          onInvited(link);
+          onClose();
+        }}
+      />
+    </Modal>
+  );
+}
+
+interface InviteFormProps {
+  onCancel: () => void;
+  onInvited: (link: StaffLink) => void;
+}
+
+function InviteForm({ onCancel, onInvited }: InviteFormProps) {
+  const invite = useInviteStaff();
+  const form = useForm<{ name: string; email: string; role: OperatorRole }>({
+    initialValues: { name: "", email: "", role: "viewer" },
+    validate: { name: (name) => (name.trim() === "" ? "Enter the person’s name." : null), email: emailError },
+  });
+  const submit = form.onSubmit(
+    (values) => invite.mutate(values, { onSuccess: onInvited }),
+    focusFirstError(form),
+  );
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        <FormErrors error={invite.error} form={form} />
+        <TextInput
+          label="Name"
+          autoComplete="off"
+          maxLength={NAME_CHARS_MAX}
+          data-autofocus
+          {...form.getInputProps("name")}
+        />
+        <TextInput label="E-mail" type="email" autoComplete="off" {...form.getInputProps("email")} />
+        <Radio.Group label="Role" {...form.getInputProps("role")}>
+          <Stack gap="xs" mt="xs">
+            {OPERATOR_ROLES.map((role) => (
+              <Radio
+                key={role}
+                value={role}
+                label={OPERATOR_ROLE_LABELS[role]}
+                description={OPERATOR_ROLE_DESCRIPTIONS[role]}
+              />
+            ))}
+          </Stack>
+        </Radio.Group>
+        <DialogActions isPending={invite.isPending} onCancel={onCancel}>
+          Create link
+        </DialogActions>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,122 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openBrowser, screenshot, visit } from "../support/browser";
+import { newBusiness, PASSWORD, someone } from "../support/business";
+import { heading, logIn, logInAsOperator, openBusiness, row, takeSecret } from "../support/pages";
+import { stack } from "../support/stack";
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+afterAll(() => browser.close());
+
+/** Opens a page of the console by its navigation. */
+async function openPage(page: Page, name: string): Promise<void> {
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name, exact: true }).click();
+  await heading(page, name);
+}
+
+async function invite(page: Page, email: string, role: string): Promise<string> {
+  await openPage(page, "Staff");
+  await page.getByRole("button", { name: "Invite" }).click();
+  const dialog = page.getByRole("dialog", { name: "Invite a person" });
+  await dialog.getByLabel("Name").fill("Asha Rao");
+  await dialog.getByLabel("E-mail").fill(email);
+  await dialog.getByLabel(role).check();
+  await dialog.getByRole("button", { name: "Create link" }).click();
+  return takeSecret(page, `Link for ${email}`);
+}
+
+/** Sets the password with a link, and logs in. */
+async function joinBy(page: Page, link: string, email: string): Promise<void> {
+  await page.goto(link);
+  await page.getByLabel("Choose a password").fill(PASSWORD);
+  expect(page.url()).not.toContain("token=");
+  await page.getByRole("button", { name: "Set password" }).click();
+  await page.getByRole("link", { name: "Log in" }).click();
+  await logIn(page, email, PASSWORD);
+  await heading(page, "Businesses");
+}
+
+test("a person is invited, sees what the role allows, gets another role, and is removed", async () => {
+  const [owner, boss, person] = [await visit(browser), await visit(browser), await visit(browser)];
+  const business = await newBusiness(owner, `Watched ${Date.now()}`);
+  const { email } = someone("asha");
+  await logInAsOperator(boss.page);
+  await joinBy(person.page, await invite(boss.page, email, "Viewer"), email);
+  const navigation = person.page.getByRole("navigation", { name: "Main" }).getByRole("link");
+  expect(await navigation.allTextContents()).toEqual(["Businesses", "Cash"]);
+  await openBusiness(person.page, business.id, business.name);
+  expect(await person.page.getByRole("tab").allTextContents()).toEqual(["Status", "Health"]);
+  for (const name of ["Approve", "Credit wallet"]) {
+    expect(await person.page.getByRole("button", { name }).count()).toBe(0);
+  }
+  // The server rejects direct calls too.
+  expect((await person.page.request.get("/v1/operator/staff")).status()).toBe(403);
+
+  await boss.page.reload();
+  await boss.page.getByLabel(`Role of ${email}`).selectOption({ label: "Support" });
+  const question = boss.page.getByRole("dialog");
+  await question.getByRole("button", { name: "Change role" }).click();
+  await question.waitFor({ state: "hidden" });
+  await person.page.reload();
+  await person.page.getByRole("button", { name: "Approve" }).click();
+  await person.page.getByRole("status", { name: "Business" }).getByText("Active").waitFor();
+  await person.page.getByRole("tab", { name: "Audit log" }).click();
+  await row(person.page, "Audit log", "Business approved").getByText(email).waitFor();
+
+  await openPage(boss.page, "Audit log");
+  await boss.page.getByLabel("Person or token").fill(email);
+  const read = row(boss.page, "Audit log", "Business’s audit log read").first();
+  await read.getByText(email).waitFor();
+  await read.getByText("127.0.0.1").waitFor();
+  expect(await boss.page.content()).not.toContain(PASSWORD);
+  await screenshot(boss.page, "operator-own-log");
+
+  await openPage(boss.page, "Staff");
+  await boss.page.getByRole("button", { name: `Remove ${email}` }).click();
+  await question.getByRole("button", { name: "Remove" }).click();
+  await row(boss.page, "Staff", email).waitFor({ state: "detached" });
+  expect((await person.page.request.get("/v1/operator/businesses")).status()).toBe(401);
+  await person.page.goto("/operator");
+  await logIn(person.page, email, PASSWORD);
+  await person.page.getByText("The e-mail or the password is wrong.").waitFor();
+  for (const visitor of [owner, boss, person]) {
+    expect(visitor.errors).toEqual([]);
+    await visitor.context.close();
+  }
+});
+
+test("a token is shown once, works with its role, is rotated and disabled", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  const name = `robot ${Date.now()}`;
+  await logInAsOperator(page);
+  await openPage(page, "Tokens");
+  await page.getByRole("button", { name: "Create token" }).click();
+  const dialog = page.getByRole("dialog", { name: "Create a token" });
+  await dialog.getByLabel("Name").fill(name);
+  await dialog.getByRole("button", { name: "Create token" }).click();
+  const first = await takeSecret(page, `Token ${name}`);
+  await row(page, "Tokens", name).getByText("Viewer").waitFor();
+  expect(await status(first, "businesses")).toBe(200);
+  expect(await status(first, "tokens")).toBe(403);
+
+  await page.getByRole("button", { name: `Rotate ${name}` }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Rotate token" }).click();
+  const second = await takeSecret(page, `Token ${name}`);
+  expect([await status(first, "businesses"), await status(second, "businesses")]).toEqual([200, 200]);
+  await page.getByRole("button", { name: `Disable ${name}` }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Disable token" }).click();
+  await row(page, "Tokens", name).getByText("Disabled").waitFor();
+  expect([await status(first, "businesses"), await status(second, "businesses")]).toEqual([401, 401]);
+  expect(visitor.errors).toEqual([]);
+  await visitor.context.close();
+});
+
+/** The status of a call with this token, as a program sends it. */
+async function status(token: string, path: string): Promise<number> {
+  const headers = { authorization: `Bearer ${token}` };
+  return (await fetch(`${stack.portal}/v1/operator/${path}`, { headers })).status;
+}
