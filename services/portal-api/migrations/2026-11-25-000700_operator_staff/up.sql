@@ -48,19 +48,16 @@ CREATE TABLE operator_tokens (
 
 CREATE UNIQUE INDEX operator_tokens_name ON operator_tokens (name_key) WHERE disabled_at IS NULL;
 
--- Console sessions of persons and of named tokens. Those of the configured token are in operator_sessions.
+-- Console sessions of persons. Those of the configured token are in operator_sessions; named tokens open none.
 CREATE TABLE staff_sessions (
     -- SHA-256 of the cookie's value.
     token_hash BYTEA PRIMARY KEY CHECK (octet_length(token_hash) = 32),
-    staff_id TEXT COLLATE "C" REFERENCES staff (id) ON DELETE CASCADE,
-    token_id TEXT COLLATE "C" REFERENCES operator_tokens (id) ON DELETE CASCADE,
+    staff_id TEXT COLLATE "C" NOT NULL REFERENCES staff (id) ON DELETE CASCADE,
     created_at TIMESTAMPTZ NOT NULL,
-    expires_at TIMESTAMPTZ NOT NULL,
-    CONSTRAINT staff_sessions_have_one_holder CHECK ((staff_id IS NULL) <> (token_id IS NULL))
+    expires_at TIMESTAMPTZ NOT NULL
 );
 
 CREATE INDEX staff_sessions_by_staff ON staff_sessions (staff_id);
-CREATE INDEX staff_sessions_by_token ON staff_sessions (token_id);
 CREATE INDEX staff_sessions_by_expiry ON staff_sessions (expires_at);
 
 -- Actions of the operator, and its reads of personal data. Entries never change, and ids sort by time. Contains no secrets,

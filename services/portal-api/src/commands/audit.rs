@@ -61,6 +61,23 @@ pub(super) async fn write_operator_audit(
     operator_audit_log::insert(conn, &entry).await
 }
 
+/// Writes an entry about a change of another service that the operator is about to make.
+///
+/// # Errors
+/// When it cannot be written. Then the change must not be made.
+pub(crate) async fn record_operator_request(
+    state: &State,
+    business: BusinessId,
+    author: &Author,
+    event: &AuditEvent,
+) -> Result<(), StoreError> {
+    let parts = (&state.unit.clock, &state.unit.entropy);
+    let database = &state.unit.database;
+    database
+        .read(async |conn| write_operator_audit(conn, parts, Some(business), author, event).await)
+        .await
+}
+
 /// Writes an entry about data that the operator is about to receive, or about a refused call.
 ///
 /// # Errors

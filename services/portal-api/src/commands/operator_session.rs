@@ -3,13 +3,14 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::AsyncPgConnection;
+use domain::StaffId;
 use hmac::{Hmac, KeyInit, Mac};
 use postgres::StoreError;
 use settings::Secret;
 use sha2::Sha256;
 
 use super::audit::write_operator_audit;
-use crate::domain::{Action, AuditEvent, Author, OperatorActor, OperatorRole, SessionHolder, SessionToken};
+use crate::domain::{Action, AuditEvent, Author, OperatorActor, OperatorRole, SessionToken};
 use crate::state::State;
 use crate::store::{operator_sessions, staff, staff_sessions};
 
@@ -31,37 +32,32 @@ pub(crate) struct ConsoleSession {
     pub(crate) expires_at: DateTime<Utc>,
 }
 
-/// Opens a session after a token was checked: of the named token `holder`, or of the configured token. Ends the session of
-/// `replaces`.
+/// Opens a session after the configured token was checked. Ends the session of `replaces`.
 pub(crate) async fn open(
     state: &State,
-    holder: Option<SessionHolder>,
     replaces: Option<SessionToken>,
     author: &Author,
 ) -> Result<OpenedConsole, StoreError> {
     let database = &state.unit.database;
     let opened: Result<OpenedConsole, StoreError> = database
-        .transaction(async |conn| match holder {
-            Some(holder) => insert(conn, state, holder, replaces.as_ref(), author).await,
-            None => insert_configured(conn, state, replaces.as_ref(), author).await,
-        })
+        .transaction(async |conn| insert_configured(conn, state, replaces.as_ref(), author).await)
         .await;
     let opened = opened?;
-    tracing::info!("operator logged in with a token");
+    tracing::info!("operator logged in with the configured token");
     Ok(opened)
 }
 
-/// Opens a session of a person or a named token within the caller's transaction.
+/// Opens a session of a person within the caller's transaction.
 pub(super) async fn insert(
     conn: &mut AsyncPgConnection,
     state: &State,
-    holder: SessionHolder,
+    person: StaffId,
     replaces: Option<&SessionToken>,
     author: &Author,
 ) -> Result<OpenedConsole, StoreError> {
     let opened = begin(conn, state, replaces, author).await?;
     let now = state.unit.clock.now();
-    staff_sessions::insert(conn, holder, &opened.token, (now, opened.expires_at)).await?;
+    staff_sessions::insert(conn, person, &opened.token, (now, opened.expires_at)).await?;
     Ok(opened)
 }
 

@@ -6,11 +6,11 @@ use postgres::StoreError;
 use super::audit::write_operator_audit;
 use super::staff::lock_administrator;
 use crate::domain::{
-    Action, AuditEvent, Author, OperatorActor, OperatorRole, OperatorSecret, OperatorToken, SessionHolder,
+    Action, AuditEvent, Author, OperatorActor, OperatorRole, OperatorSecret, OperatorToken,
     Target, TargetKind, TokenGrace,
 };
 use crate::state::State;
-use crate::store::{operator_tokens, staff_sessions};
+use crate::store::operator_tokens;
 
 /// Tokens that work.
 const TOKENS_MAX: i64 = 100;
@@ -33,7 +33,7 @@ pub(crate) enum TokenError {
 pub(crate) async fn authenticate(
     state: &State,
     secret: &OperatorSecret,
-) -> Result<Option<(OperatorTokenId, OperatorActor, OperatorRole)>, StoreError> {
+) -> Result<Option<(OperatorActor, OperatorRole)>, StoreError> {
     let now = state.unit.clock.now();
     let database = &state.unit.database;
     database
@@ -41,7 +41,7 @@ pub(crate) async fn authenticate(
             let found = operator_tokens::find_by_secret(conn, secret, now).await?;
             let Some((id, name, role)) = found else { return Ok(None) };
             operator_tokens::mark_used(conn, id, now).await?;
-            Ok(Some((id, OperatorActor::Token { id, name }, role)))
+            Ok(Some((OperatorActor::Token { id, name }, role)))
         })
         .await
 }
@@ -86,7 +86,7 @@ pub(crate) async fn create(
     Ok((token, secret))
 }
 
-/// Replaces the secret, and ends the console sessions of the token.
+/// Replaces the secret.
 pub(crate) async fn rotate(
     state: &State,
     author: &Author,
@@ -104,7 +104,6 @@ pub(crate) async fn rotate(
             }
             let token = operator_tokens::find_for_update(conn, id).await?.ok_or(TokenError::Unknown)?;
             operator_tokens::rotate(conn, id, &secret, previous_until).await?;
-            staff_sessions::remove_all(conn, SessionHolder::Token(id)).await?;
             let event = AuditEvent::new(Action::OperatorTokenRotated)
                 .on(target(&token))
                 .with("graceSeconds", grace.seconds());
@@ -117,16 +116,18 @@ pub(crate) async fn rotate(
     Ok((rotated, secret))
 }
 
-/// Ends the token and its console sessions.
+/// The token ends at once.
 pub(crate) async fn disable(state: &State, author: &Author, id: OperatorTokenId) -> Result<(), TokenError> {
     let (clock, entropy) = (&state.unit.clock, &state.unit.entropy);
     let disabled: Result<(), TokenError> = state
         .unit
         .database
         .transaction(async |conn| {
+            if !lock_administrator(conn, author).await? {
+                return Err(TokenError::NotAdministrator);
+            }
             let token = operator_tokens::find_for_update(conn, id).await?.ok_or(TokenError::Unknown)?;
             operator_tokens::disable(conn, id, clock.now()).await?;
-            staff_sessions::remove_all(conn, SessionHolder::Token(id)).await?;
             let event = AuditEvent::new(Action::OperatorTokenDisabled).on(target(&token));
             Ok(write_operator_audit(conn, (clock, entropy), None, author, &event).await?)
         })

@@ -7,7 +7,7 @@ use super::attempt_limits::Caller;
 use super::audit::write_operator_audit;
 use crate::domain::{
     Action, AuditEvent, Author, Email, LinkToken, OperatorActor, OperatorCaller, Password, Scope,
-    SessionHolder, Staff, Subject, Target, TargetKind,
+    Staff, Subject, Target, TargetKind,
 };
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
@@ -55,7 +55,7 @@ pub(crate) async fn set_password(
             {
                 return Err(SetPasswordError::Invalid);
             }
-            staff_sessions::remove_all(conn, SessionHolder::Staff(person.id)).await?;
+            staff_sessions::remove_all(conn, person.id).await?;
             attempts::clear(conn, Subject::staff(Scope::LogInAccount, &email)).await?;
             let here = Subject::staff_at(Scope::LogInAccountAddress, &email, &caller.address_text());
             attempts::clear(conn, here).await?;

@@ -10,7 +10,7 @@ use super::attempt_limits::{self, Caller};
 use super::audit::write_operator_audit;
 use super::operator_session::{self, OpenedConsole};
 use crate::domain::{
-    Action, AuditEvent, Author, Email, OperatorActor, OperatorCaller, Password, Scope, SessionHolder,
+    Action, AuditEvent, Author, Email, OperatorActor, OperatorCaller, Password, Scope,
     SessionToken, StaffCredentials, Subject, Target, TargetKind,
 };
 use crate::passwords::{PasswordError, Requester};
@@ -123,8 +123,7 @@ async fn open(
             for subject in subjects.iter().filter(|subject| subject.scope != Scope::LogInAddress) {
                 attempts::clear(conn, *subject).await?;
             }
-            let holder = SessionHolder::Staff(person.id);
-            Ok(operator_session::insert(conn, state, holder, request.replaces.as_ref(), &author).await?)
+            Ok(operator_session::insert(conn, state, person.id, request.replaces.as_ref(), &author).await?)
         })
         .await;
     let opened = opened?;

@@ -6,7 +6,7 @@ use domain::{AuditEntryId, RequestId, StaffId, UserId};
 use serde_json::{Value, json};
 use strum::{Display, EnumString, IntoStaticStr};
 
-use super::{OperatorCaller, Session};
+use super::{OperatorCaller, OperatorPermission, OperatorRole, Session};
 
 /// What was done, as `thing.verb`. Stored names never change their meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr)]
@@ -79,6 +79,9 @@ pub(crate) enum Action {
     WalletToppedUp,
     #[strum(serialize = "wallet.threshold_changed")]
     WalletThresholdChanged,
+    /// Only in the operator's log: before the wallet is asked, because its answer may be lost.
+    #[strum(serialize = "wallet.credit_requested")]
+    WalletCreditRequested,
     #[strum(serialize = "wallet.credited")]
     WalletCredited,
     #[strum(serialize = "subscription.requested")]
@@ -146,6 +149,11 @@ impl Author {
 
     pub(crate) fn operator(caller: OperatorCaller, request: Option<RequestId>) -> Self {
         Self { actor: Actor::Operator(caller), request }
+    }
+
+    /// Whether the operator acts, and this caller with this role has the permission.
+    pub(crate) fn may(&self, role: OperatorRole, permission: OperatorPermission) -> bool {
+        matches!(&self.actor, Actor::Operator(caller) if caller.actor.may(role, permission))
     }
 
     /// The person, if one of the operator's staff acts.

@@ -133,6 +133,13 @@ impl OperatorActor {
         }
     }
 
+    /// A named token never grants access: what it granted would outlive it, and so would a removed administrator's token.
+    pub(crate) fn may(&self, role: OperatorRole, permission: OperatorPermission) -> bool {
+        use OperatorPermission::{ManageStaff, ManageTokens};
+        let is_named_token = matches!(self, Self::Token { .. });
+        role.may(permission) && !(is_named_token && matches!(permission, ManageStaff | ManageTokens))
+    }
+
     pub(crate) fn staff(&self) -> Option<StaffId> {
         match self {
             Self::Person { id, .. } => Some(*id),

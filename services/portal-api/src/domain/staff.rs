@@ -35,13 +35,6 @@ pub(crate) struct StaffCredentials {
     pub(crate) password_hash: Option<String>,
 }
 
-/// Who holds a console session.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum SessionHolder {
-    Staff(StaffId),
-    Token(OperatorTokenId),
-}
-
 /// A named operator token, without its secret.
 #[derive(Clone, Debug)]
 pub(crate) struct OperatorToken {

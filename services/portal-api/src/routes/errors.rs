@@ -76,11 +76,20 @@ pub(super) fn role_insufficient(required: Role) -> ApiError {
 }
 
 pub(super) fn permission_missing(permission: OperatorPermission, role: OperatorRole) -> ApiError {
+    let without = if role.may(permission) { "a named token".to_owned() } else { format!("the role {role}") };
     let message = format!(
-        "This requires the permission {permission}, which the role {role} does not have. Ask an administrator."
+        "This requires the permission {permission}, which {without} does not have. Ask an administrator."
     );
     ApiError::new(StatusCode::FORBIDDEN, "permission_missing", message)
         .with("requiredPermission", permission.as_str())
+}
+
+pub(super) fn named_token_opens_no_session() -> ApiError {
+    ApiError::new(
+        StatusCode::FORBIDDEN,
+        "named_token_not_allowed",
+        "Named tokens are for programs and open no console. Log in with an account.",
+    )
 }
 
 fn no_longer_administrator(permission: OperatorPermission) -> ApiError {

@@ -148,7 +148,7 @@ pub(super) async fn require_operator(
         return Err(state.failure_limits.count(request.request(), errors::operator_token_invalid()).into());
     };
     let call = OPERATOR_CALLS.row(&request)?;
-    if !role.may(call.permission) {
+    if !author.may(role, call.permission) {
         record_refusal(&state, &author, call.permission).await.map_err(ApiError::from)?;
         return Err(errors::permission_missing(call.permission, role).into());
     }

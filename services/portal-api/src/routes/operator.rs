@@ -15,6 +15,7 @@ use super::openapi::{bodies, params};
 use super::pagination::PageRequest;
 use super::subscription;
 use super::wallet::record_funding;
+use crate::commands::audit::record_operator_request;
 use crate::commands::change_business::{BusinessChange, change_business};
 use crate::domain::{
     Action, AuditEvent, BusinessFilter, BusinessStatus, ListedBusiness, Standing, Target, TargetKind,
@@ -148,6 +149,8 @@ pub(super) async fn credit(
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let business = business_id(&state, &business).await?;
+    let requested = AuditEvent::new(Action::WalletCreditRequested);
+    record_operator_request(&state, business, &author.0, &requested).await?;
     let work = {
         let state = state.clone();
         async move {

@@ -1,7 +1,7 @@
 //! Who sends a call of the operator, and the log of what they read.
 
 use actix_web::{HttpMessage, HttpRequest};
-use domain::{BusinessId, OperatorTokenId, OrderId};
+use domain::{BusinessId, OrderId};
 use postgres::StoreError;
 use serde_json::Value;
 use web::{ApiError, bearer_token, same_secret};
@@ -19,42 +19,30 @@ use crate::domain::{
 };
 use crate::state::State;
 
-/// A token that a caller sent.
-pub(super) struct KnownToken {
-    pub(super) actor: OperatorActor,
-    pub(super) role: OperatorRole,
-    /// `None` for the configured token.
-    pub(super) id: Option<OperatorTokenId>,
-}
-
 /// The author of a call, by its token or else by its cookie. `None` if neither is valid.
 pub(super) async fn of_call(
     state: &State,
     request: &HttpRequest,
 ) -> Result<Option<(Author, OperatorRole)>, ApiError> {
     let found = match bearer_token(request.headers())? {
-        Some(given) => of_token(state, request, given).await?.map(|known| (known.actor, known.role)),
+        Some(given) => of_token(state, given).await?,
         None => session(state, request).await?.map(|session| (session.actor, session.role)),
     };
     Ok(found.map(|(actor, role)| (author(state, request, actor), role)))
 }
 
-/// The configured token, or a named one. Addresses that sent too many wrong ones cause no look-up.
+/// Whose token it is: the configured one, or a named one.
 pub(super) async fn of_token(
     state: &State,
-    request: &HttpRequest,
     given: &str,
-) -> Result<Option<KnownToken>, StoreError> {
+) -> Result<Option<(OperatorActor, OperatorRole)>, StoreError> {
     if same_secret(given, &state.operator_token) {
-        let (actor, role) = (OperatorActor::Configuration, OperatorRole::Administrator);
-        return Ok(Some(KnownToken { actor, role, id: None }));
+        return Ok(Some((OperatorActor::Configuration, OperatorRole::Administrator)));
     }
-    let Some(secret) = OperatorSecret::parse(given) else { return Ok(None) };
-    if state.failure_limits.is_blocked(request) {
-        return Ok(None);
+    match OperatorSecret::parse(given) {
+        Some(secret) => operator_token::authenticate(state, &secret).await,
+        None => Ok(None),
     }
-    let found = operator_token::authenticate(state, &secret).await?;
-    Ok(found.map(|(id, actor, role)| KnownToken { actor, role, id: Some(id) }))
 }
 
 /// The open console session of a request.

@@ -17,7 +17,7 @@ use super::operator_caller::{self, author};
 use super::session_cookie::OPERATOR;
 use crate::commands::operator_session::{self, ConsoleSession, OpenedConsole};
 use crate::commands::staff_log_in::{self, StaffLogIn};
-use crate::domain::{Email, OperatorPermission, OperatorRole, Password, SessionHolder};
+use crate::domain::{Email, OperatorActor, OperatorPermission, OperatorRole, Password};
 use crate::state::State;
 
 /// Longer than any operator token.
@@ -27,12 +27,12 @@ const TOKEN_TEXT: TextRule = TextRule::line(1_024);
 #[serde(rename_all = "camelCase")]
 struct OperatorSessionView {
     expires_at: DateTime<Utc>,
-    /// `person`, `token`, or `configuration` for the token of the settings.
+    /// `person`, or `configuration` for the token of the settings.
     #[serde(rename = "type")]
     kind: &'static str,
-    /// The id of the person or the token.
+    /// The id of the person.
     id: Option<String>,
-    /// The e-mail address of the person, or the name of the token.
+    /// The e-mail address of the person, or `configuration`.
     name: String,
     role: OperatorRole,
     permissions: Vec<OperatorPermission>,
@@ -62,7 +62,7 @@ enum Given {
     path = "/v1/operator/session",
     operation_id = "openOperatorSession",
     tag = "Operator",
-    summary = "Log in to the console: with e-mail and password, or with a token",
+    summary = "Log in to the console: with e-mail and password, or with the configured token",
     request_body = bodies::OperatorLogIn,
     responses((status = 200, description = "The session. A cookie carries it.", body = OperatorSessionView)),
 )]
@@ -92,12 +92,15 @@ async fn open_with_token(
     request: &HttpRequest,
     token: &str,
 ) -> Result<OpenedConsole, ApiError> {
-    let Some(known) = operator_caller::of_token(state, request, token).await? else {
+    let Some((actor, _)) = operator_caller::of_token(state, token).await? else {
         return Err(state.failure_limits.count(request, errors::operator_token_invalid()));
     };
-    let author = author(state, request, known.actor);
-    let holder = known.id.map(SessionHolder::Token);
-    Ok(operator_session::open(state, holder, OPERATOR.read(state, request), &author).await?)
+    // A session would outlive the token.
+    if actor != OperatorActor::Configuration {
+        return Err(errors::named_token_opens_no_session());
+    }
+    let author = author(state, request, actor);
+    Ok(operator_session::open(state, OPERATOR.read(state, request), &author).await?)
 }
 
 #[utoipa::path(

@@ -136,7 +136,7 @@ pub(super) async fn rotate(
     tag = "Operator",
     summary = "Disable a token at once and forever",
     params(("id" = OperatorTokenId, Path, description = "The token.")),
-    responses((status = 204, description = "The token is disabled, and its console sessions have ended.")),
+    responses((status = 204, description = "The token is disabled.")),
 )]
 pub(super) async fn disable(
     state: Data<State>,
@@ -162,7 +162,7 @@ fn parse_new(body: &Value) -> Result<(String, OperatorRole), ApiError> {
             fields.reject(
                 "name",
                 "invalid_value",
-                "name is the name of another kind of access. Choose another one.",
+                "name is the name of another kind of access, or contains @. Choose another one.",
             );
         }
         Some((name, role?))
@@ -173,10 +173,10 @@ fn parse_new(body: &Value) -> Result<(String, OperatorRole), ApiError> {
     }
 }
 
-/// The log must not show a named token as the token of the settings.
+/// The log must not show a named token as the token of the settings, or as a person.
 fn is_reserved(name: &str) -> bool {
     let others = [OperatorActor::Configuration, OperatorActor::Command, OperatorActor::Unknown];
-    others.iter().any(|other| other.name() == name.to_lowercase())
+    name.contains('@') || others.iter().any(|other| other.name() == name.to_lowercase())
 }
 
 fn parse_grace(body: &Value) -> Result<TokenGrace, ApiError> {

@@ -81,6 +81,7 @@ pub(crate) async fn has_since(
         .filter(operator_audit_log::id.ge(AuditEntryId::first_of(since).to_string()))
         .filter(operator_audit_log::actor_name.eq(actor.name()))
         .filter(operator_audit_log::actor_type.eq(actor.kind()))
+        .filter(operator_audit_log::actor_id.is_not_distinct_from(actor.id()))
         .filter(operator_audit_log::action.eq(<&str>::from(entry.event.action)))
         .filter(
             operator_audit_log::address

@@ -189,8 +189,7 @@ diesel::table! {
 diesel::table! {
     staff_sessions (token_hash) {
         token_hash -> Binary,
-        staff_id -> Nullable<Text>,
-        token_id -> Nullable<Text>,
+        staff_id -> Text,
         created_at -> Timestamptz,
         expires_at -> Timestamptz,
     }
@@ -216,8 +215,7 @@ diesel::table! {
 
 diesel::joinable!(staff_links -> staff (staff_id));
 diesel::joinable!(staff_sessions -> staff (staff_id));
-diesel::joinable!(staff_sessions -> operator_tokens (token_id));
-diesel::allow_tables_to_appear_in_same_query!(staff, staff_links, staff_sessions, operator_tokens);
+diesel::allow_tables_to_appear_in_same_query!(staff, staff_links, staff_sessions);
 diesel::joinable!(sessions -> users (user_id));
 diesel::joinable!(sessions -> businesses (business_id));
 diesel::joinable!(users -> businesses (business_id));

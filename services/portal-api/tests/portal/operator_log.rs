@@ -128,6 +128,8 @@ async fn every_action_is_recorded_and_nothing_secret() {
             "staff.password_set",
             "staff.removed",
             "staff.role_changed",
+            "wallet.credit_requested",
+            "wallet.credit_requested",
             "wallet.credited",
             "wallet.credited",
         ]

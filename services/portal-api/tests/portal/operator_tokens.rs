@@ -56,6 +56,7 @@ async fn all_wrong_fields_are_named_and_names_are_unique() {
         (json!({ "name": "", "role": "owner" }), &["name", "role"]),
         (json!({ "name": 7, "role": 7 }), &["name", "role"]),
         (json!({ "name": "Configuration", "role": "viewer" }), &["name"]),
+        (json!({ "name": "asha@carrier.example", "role": "viewer" }), &["name"]),
         (json!({ "name": "x".repeat(121), "role": "viewer", "secret": "x" }), &["name", "secret"]),
     ] {
         let refused = operator.post(TOKENS, body.clone()).await;
@@ -104,21 +105,35 @@ async fn the_old_secret_works_until_the_grace_ends() {
 }
 
 #[tokio::test]
-async fn a_disabled_token_and_its_console_sessions_end_at_once() {
+async fn a_disabled_token_ends_at_once() {
     let portal = Portal::start().await;
     let (id, secret) = create(&portal, "Invoices", "viewer").await;
-    let mut console = portal.stranger();
-    let opened = console.post(SESSION, json!({ "token": secret })).await;
-    assert_eq!((opened.status, &opened.body["type"]), (200, &json!("token")), "{opened:?}");
-    assert_eq!((&opened.body["name"], &opened.body["role"]), (&json!("Invoices"), &json!("viewer")));
-    assert_eq!(console.get(BUSINESSES).await.status, 200);
+    assert_eq!(with(&portal, &secret).get(BUSINESSES).await.status, 200);
     let path = format!("{TOKENS}/{id}/disable");
     assert_eq!(portal.operator().press(&path).await.status, 204);
-    assert_eq!(console.get(BUSINESSES).await.status, 401);
     assert_eq!(with(&portal, &secret).get(BUSINESSES).await.status, 401);
     let refused = portal.stranger().post(SESSION, json!({ "token": secret })).await;
     assert_eq!((refused.status, refused.code()), (401, "operator_token_invalid"));
     assert_eq!(portal.operator().press(&path).await.code(), "token_not_found");
     assert!(portal.operator().get(TOKENS).await.body["data"][0]["disabledAt"].is_string());
     assert_eq!(with(&portal, OPERATOR_TOKEN).get(BUSINESSES).await.status, 200);
+}
+
+/// What it opened or granted would outlive it.
+#[tokio::test]
+async fn a_token_opens_no_console_and_grants_no_access() {
+    let portal = Portal::start().await;
+    let (id, secret) = create(&portal, "Everything", "administrator").await;
+    let refused = portal.stranger().post(SESSION, json!({ "token": secret })).await;
+    assert_eq!((refused.status, refused.code()), (403, "named_token_not_allowed"), "{refused:?}");
+    let mut robot = with(&portal, &secret);
+    let person = json!({ "email": "eve@carrier.example", "name": "Eve", "role": "administrator" });
+    for refused in [
+        robot.post("/v1/operator/staff", person).await,
+        robot.post(TOKENS, json!({ "name": "Next", "role": "viewer" })).await,
+        robot.post(&format!("{TOKENS}/{id}/rotate"), json!({ "graceSeconds": 0 })).await,
+    ] {
+        assert_eq!((refused.status, refused.code()), (403, "permission_missing"), "{refused:?}");
+        assert!(refused.body["message"].as_str().unwrap().contains("a named token"), "{refused:?}");
+    }
 }

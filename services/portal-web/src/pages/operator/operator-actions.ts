@@ -12,6 +12,7 @@ export const OPERATOR_ACTIONS: Record<string, string> = {
   "order_timeline.read": "Order’s timeline read",
   "business.changed": "Business changed",
   "password.reset_issued": "Reset link issued",
+  "wallet.credit_requested": "Wallet credit requested",
   "wallet.credited": "Wallet credited",
   "business.personal_data_erasure_requested": "Erasure of personal data requested",
   "staff.invited": "Person invited",

@@ -1,6 +1,6 @@
 import { Button, Center, Loader } from "@mantine/core";
 import { Link, NavLink, Outlet } from "react-router-dom";
-import { useOperatorLogOut, useOperatorSession } from "../../api/operator-session";
+import { may, useOperatorLogOut, useOperatorSession } from "../../api/operator-session";
 import type { OperatorPermission, OperatorSession } from "../../api/types";
 import { Brand } from "../../app/brand";
 import navLink from "../../app/nav-link.module.css";
@@ -56,7 +56,7 @@ function Frame({ session }: { session: OperatorSession }) {
           </Link>
           <span className={classes.tag}>Operator</span>
           <nav aria-label="Main" className={classes.nav}>
-            {PAGES.filter(({ permission }) => session.permissions.includes(permission)).map(
+            {PAGES.filter(({ permission }) => may(session, permission)).map(
               ({ path, label }) => (
                 <NavLink key={path} to={path} className={`${navLink.link} ${classes.link}`}>
                   {label}
