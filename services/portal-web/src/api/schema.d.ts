@@ -4,6 +4,23 @@
  */
 
 export interface paths {
+    "/v1/operator/audit-log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the operator's audit log, newest first */
+        get: operations["listOperatorAuditLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/operator/businesses": {
         parameters: {
             query?: never;
@@ -210,6 +227,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operator/password-links/look-up": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Look up the person of a link */
+        post: operations["lookUpStaffLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/password-links/use": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Set a password with a link. All console sessions of the person end */
+        post: operations["useStaffLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/operator/session": {
         parameters: {
             query?: never;
@@ -217,13 +268,118 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the operator is logged in */
+        /** Who is logged in to the console, and what they may do */
         get: operations["readOperatorSession"];
         put?: never;
-        /** Log in to the console with the operator's token */
+        /** Log in to the console: with e-mail and password, or with the configured token */
         post: operations["openOperatorSession"];
         /** Log out of the console */
         delete: operations["closeOperatorSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/staff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the operator's staff, oldest first */
+        get: operations["listStaff"];
+        put?: never;
+        /** Invite a person to the staff with a link that sets their password */
+        post: operations["inviteStaff"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/staff/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove a person. Their sessions end at once */
+        delete: operations["removeStaff"];
+        options?: never;
+        head?: never;
+        /** Change the role of a person */
+        patch: operations["changeStaffRole"];
+        trace?: never;
+    };
+    "/v1/operator/staff/{id}/password-link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Create a link that sets a person's password. Replaces the older link */
+        post: operations["issueStaffLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the operator's tokens, newest first */
+        get: operations["listOperatorTokens"];
+        put?: never;
+        /** Create a token */
+        post: operations["createOperatorToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/tokens/{id}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Disable a token at once and forever */
+        post: operations["disableOperatorToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/tokens/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Replace the secret of a token. The old secret keeps working for a grace period */
+        post: operations["rotateOperatorToken"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1281,6 +1437,8 @@ export interface components {
             userId?: string | null;
             /** @description The e-mail address at that time. */
             email?: string | null;
+            /** @description For the operator only: the e-mail address of the operator's person, or the name of the token. */
+            name?: string | null;
         };
         AdviceView: {
             /** @description `duplicate_retry_tested`, `failure_retry_tested` or `webhook_verified`. */
@@ -1346,7 +1504,7 @@ export interface components {
             responseBody?: string | null;
         };
         /**
-         * @description A line of a business's audit log.
+         * @description A line of an audit log.
          * @example aud_01JZ5S9QK4V8M2T6YB3C7D9FGH
          */
         AuditEntryId: string;
@@ -1525,6 +1683,9 @@ export interface components {
         ChangeRole: {
             role: components["schemas"]["Role"];
         };
+        ChangeStaffRole: {
+            role: components["schemas"]["OperatorRole"];
+        };
         /** @description The data for the payment provider's page, which the portal opens in the browser. It contains no secret. */
         CheckoutView: {
             /** @description The operator's public key at the provider. */
@@ -1556,6 +1717,11 @@ export interface components {
             /** @description The roles of users, the most powerful one first. */
             roles: components["schemas"]["Role"][];
         };
+        /** @description The token of the setting `WAYBILL_OPERATOR__TOKEN`. It changes with the setting only. */
+        ConfiguredTokenView: {
+            name: string;
+            role: components["schemas"]["OperatorRole"];
+        };
         /** @enum {string} */
         ConnectionTest: "not_tested" | "passed" | "failed";
         CreateApiKey: {
@@ -1579,6 +1745,11 @@ export interface components {
             modes?: components["schemas"]["Mode"][] | null;
             /** Format: int32 */
             maxPerSecond?: number | null;
+        };
+        CreateOperatorToken: {
+            /** @description Unique among the tokens that work. */
+            name: string;
+            role: components["schemas"]["OperatorRole"];
         };
         /** @description The only response that contains the key itself. */
         CreatedApiKey: components["schemas"]["ApiKeyView"] & {
@@ -1791,6 +1962,7 @@ export interface components {
             /** @description The open go-live items. */
             missing?: string[] | null;
             requiredRole?: components["schemas"]["Role"] | null;
+            requiredPermission?: components["schemas"]["OperatorPermission"] | null;
         };
         /**
          * @description An event. Receivers use this id to drop duplicates.
@@ -1881,6 +2053,12 @@ export interface components {
             email: string;
             role: components["schemas"]["Role"];
         };
+        InviteStaff: {
+            /** Format: email */
+            email: string;
+            name: string;
+            role: components["schemas"]["OperatorRole"];
+        };
         /** @description One line of the order. */
         Item: {
             /** @description The product. */
@@ -1929,6 +2107,12 @@ export interface components {
         LinkToken: {
             /** @description The part of the link after `#token=`. */
             token: string;
+        };
+        /** @description The person of a link as they see it before they set the password. */
+        LinkedStaffView: {
+            name: string;
+            email: string;
+            role: components["schemas"]["OperatorRole"];
         };
         /** @description An API key in the list. */
         ListedApiKey: components["schemas"]["ApiKeyView"] & {
@@ -2009,13 +2193,91 @@ export interface components {
             /** Format: date-time */
             at: string;
         };
-        OperatorLogIn: {
-            /** Format: password */
-            token: string;
+        OperatorActorView: {
+            /** @description `person`, `token`, `configuration`, `command`, or `unknown` for a failed log-in. */
+            type: string;
+            id?: string | null;
+            /** @description The e-mail address of the person, or the name of the token, at that time. */
+            name: string;
         };
+        OperatorLineView: {
+            id: components["schemas"]["AuditEntryId"];
+            /** Format: date-time */
+            at: string;
+            /** @description What was done, as `thing.verb`. */
+            action: string;
+            actor: components["schemas"]["OperatorActorView"];
+            /** @description The IP address of the caller; for IPv6 its /64 network. */
+            address?: string | null;
+            /** @description The business that the entry is about. */
+            businessId?: string | null;
+            target?: components["schemas"]["TargetView"] | null;
+            requestId?: string | null;
+            /** @description Further details. Never contains secrets or customers' data. */
+            details: unknown;
+        };
+        /** @description Send either `token`, or `email` and `password`. */
+        OperatorLogIn: {
+            /** Format: email */
+            email?: string | null;
+            /** Format: password */
+            password?: string | null;
+            /** Format: password */
+            token?: string | null;
+        };
+        /**
+         * @description What a call of the operator needs.
+         * @enum {string}
+         */
+        OperatorPermission: "read_businesses" | "read_cash" | "read_users" | "read_orders" | "change_businesses" | "issue_password_resets" | "credit_wallets" | "erase_personal_data" | "manage_staff" | "manage_tokens" | "read_audit_log";
+        /**
+         * @description The role of a person or a token of the operator. The names are stored.
+         * @enum {string}
+         */
+        OperatorRole: "administrator" | "finance" | "support" | "viewer";
         OperatorSessionView: {
             /** Format: date-time */
             expiresAt: string;
+            /** @description `person`, or `configuration` for the token of the settings. */
+            type: string;
+            /** @description The id of the person. */
+            id?: string | null;
+            /** @description The e-mail address of the person, or `configuration`. */
+            name: string;
+            role: components["schemas"]["OperatorRole"];
+            permissions: components["schemas"]["OperatorPermission"][];
+        };
+        /**
+         * @description An operator token. It identifies the token; it is not the secret.
+         * @example opt_01JZ5S9QK4V8M2T6YB3C7D9FGH
+         */
+        OperatorTokenId: string;
+        /** @description A token with its secret. */
+        OperatorTokenSecretView: components["schemas"]["OperatorTokenView"] & {
+            /** @description The secret, which is shown only once. */
+            token: string;
+        };
+        OperatorTokenView: {
+            id: components["schemas"]["OperatorTokenId"];
+            name: string;
+            role: components["schemas"]["OperatorRole"];
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            lastUsedAt?: string | null;
+            /**
+             * Format: date-time
+             * @description Until when the secret before the latest rotation works.
+             */
+            previousUntil?: string | null;
+            /** Format: date-time */
+            disabledAt?: string | null;
+        };
+        /** @description A page of named tokens, and the token of the settings. */
+        OperatorTokensView: {
+            data: components["schemas"]["OperatorTokenView"][];
+            hasMore: boolean;
+            configuration: components["schemas"]["ConfiguredTokenView"];
         };
         /** @description A change of the order's status. */
         OrderEventView: {
@@ -2305,6 +2567,27 @@ export interface components {
             hasMore: boolean;
         };
         /** @description One page of a list. */
+        Page_OperatorLineView: {
+            data: {
+                id: components["schemas"]["AuditEntryId"];
+                /** Format: date-time */
+                at: string;
+                /** @description What was done, as `thing.verb`. */
+                action: string;
+                actor: components["schemas"]["OperatorActorView"];
+                /** @description The IP address of the caller; for IPv6 its /64 network. */
+                address?: string | null;
+                /** @description The business that the entry is about. */
+                businessId?: string | null;
+                target?: components["schemas"]["TargetView"] | null;
+                requestId?: string | null;
+                /** @description Further details. Never contains secrets or customers' data. */
+                details: unknown;
+            }[];
+            /** @description Whether more entries follow. */
+            hasMore: boolean;
+        };
+        /** @description One page of a list. */
         Page_OrderView: {
             data: {
                 id: components["schemas"]["OrderId"];
@@ -2406,6 +2689,25 @@ export interface components {
                 createdAt: string;
                 /** Format: date-time */
                 endedAt?: string | null;
+            }[];
+            /** @description Whether more entries follow. */
+            hasMore: boolean;
+        };
+        /** @description One page of a list. */
+        Page_StaffView: {
+            data: {
+                id: components["schemas"]["StaffId"];
+                name: string;
+                email: string;
+                role: components["schemas"]["OperatorRole"];
+                /** @description `invited` until the person has set a password, then `active`. */
+                status: string;
+                /** Format: date-time */
+                createdAt: string;
+                /** Format: date-time */
+                lastSeenAt?: string | null;
+                /** @description Whether it is the person who sends this call. */
+                you: boolean;
             }[];
             /** @description Whether more entries follow. */
             hasMore: boolean;
@@ -2626,6 +2928,13 @@ export interface components {
              */
             expiresAt?: string | null;
         };
+        RotateOperatorToken: {
+            /**
+             * Format: int32
+             * @description How long the old secret keeps working: 0, 900, 3600, 21600 or 86400.
+             */
+            graceSeconds: number;
+        };
         RotateSecret: {
             /**
              * Format: int32
@@ -2719,6 +3028,32 @@ export interface components {
             timeZone: string;
             /** @description Every day of the period, including days without payments. */
             days: components["schemas"]["SpendDay"][];
+        };
+        /**
+         * @description A person of the operator's staff, who logs in to the console.
+         * @example stf_01JZ5S9QK4V8M2T6YB3C7D9FGH
+         */
+        StaffId: string;
+        /** @description A person with a link that sets their password. It is shown only once. */
+        StaffLinkView: components["schemas"]["StaffView"] & {
+            /** @description Can be used once. */
+            url: string;
+            /** Format: date-time */
+            expiresAt: string;
+        };
+        StaffView: {
+            id: components["schemas"]["StaffId"];
+            name: string;
+            email: string;
+            role: components["schemas"]["OperatorRole"];
+            /** @description `invited` until the person has set a password, then `active`. */
+            status: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            lastSeenAt?: string | null;
+            /** @description Whether it is the person who sends this call. */
+            you: boolean;
         };
         StatusView: {
             indicators: components["schemas"]["IndicatorsView"];
@@ -2957,6 +3292,39 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    listOperatorAuditLog: {
+        parameters: {
+            query?: {
+                /** @description `thing.verb`, such as `staff.invited`. */
+                action?: string;
+                /** @description The e-mail address of a person, or the name of a token. */
+                actor?: string;
+                businessId?: components["schemas"]["BusinessId"];
+                /** @description Inclusive. */
+                since?: string;
+                /** @description Exclusive. */
+                until?: string;
+                limit?: number;
+                startingAfter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the log. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_OperatorLineView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     listBusinesses: {
         parameters: {
             query?: {
@@ -3335,6 +3703,54 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    lookUpStaffLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LinkToken"];
+            };
+        };
+        responses: {
+            /** @description The person whose password the link sets. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LinkedStaffView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    useStaffLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TokenAndPassword"];
+            };
+        };
+        responses: {
+            /** @description The password is set. Log in with it. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     readOperatorSession: {
         parameters: {
             query?: never;
@@ -3344,7 +3760,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description When the session ends. */
+            /** @description The session. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3369,7 +3785,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description When the session ends. A cookie carries the session. */
+            /** @description The session. A cookie carries it. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3396,6 +3812,232 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listStaff: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of items. Default: 20. */
+                limit?: number;
+                /** @description The id of the last item of the previous page. An unknown id is 400. */
+                startingAfter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of persons. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_StaffView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    inviteStaff: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InviteStaff"];
+            };
+        };
+        responses: {
+            /** @description The person with the link, which is shown only once. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StaffLinkView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    removeStaff: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The person. */
+                id: components["schemas"]["StaffId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The person is removed. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    changeStaffRole: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The person. */
+                id: components["schemas"]["StaffId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeStaffRole"];
+            };
+        };
+        responses: {
+            /** @description The changed person. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StaffView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    issueStaffLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The person. */
+                id: components["schemas"]["StaffId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The link, which is shown only once. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StaffLinkView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listOperatorTokens: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of items. Default: 20. */
+                limit?: number;
+                /** @description The id of the last item of the previous page. An unknown id is 400. */
+                startingAfter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of tokens, without their secrets. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorTokensView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    createOperatorToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateOperatorToken"];
+            };
+        };
+        responses: {
+            /** @description The token with its secret, which is shown only once. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorTokenSecretView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    disableOperatorToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The token. */
+                id: components["schemas"]["OperatorTokenId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The token is disabled. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    rotateOperatorToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The token. */
+                id: components["schemas"]["OperatorTokenId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RotateOperatorToken"];
+            };
+        };
+        responses: {
+            /** @description The token with its new secret, which is shown only once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorTokenSecretView"];
+                };
             };
             default: components["responses"]["Error"];
         };
