@@ -141,7 +141,7 @@ test("a key with options does what they allow, and its successor too", async () 
   const visitor = await visit(browser);
   const { page } = visitor;
   await newBusiness(visitor, "Restricted");
-  const plain = await newTestKey(visitor, "everything");
+  const plain = await newTestKey(visitor, "shop");
   await page.goto("/api-keys");
   await page.getByRole("button", { name: "Create key" }).click();
   const dialog = page.getByRole("dialog", { name: "Create an API key" });
