@@ -45,6 +45,13 @@ impl Portal {
         Self::serve(settings, peers, start_of_time()).await
     }
 
+    /// With the system's clock, which the program's commands use.
+    pub(crate) async fn today() -> Self {
+        let peers = Peers::start();
+        let settings = settings_for(&peers, &[]).await;
+        Self::serve(settings, peers, Clock::system()).await
+    }
+
     /// With an unreachable database.
     pub(crate) async fn without_database() -> Self {
         let database = test_kit::unreachable_database();
