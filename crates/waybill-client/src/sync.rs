@@ -69,7 +69,8 @@ pub struct OrderSync<S> {
 }
 
 impl<S: SyncStore> OrderSync<S> {
-    /// `website`: of yours; the Idempotency-Key is `<website>-<local order id>`. Never change it.
+    /// `website`: of yours; the Idempotency-Key is `<website>-<local order id>`. Never change it. Several websites of one
+    /// account need different references: an existing delivery with the order's reference counts as this order's.
     ///
     /// # Errors
     /// When the name cannot be part of a key.

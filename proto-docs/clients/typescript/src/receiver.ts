@@ -26,9 +26,12 @@ export interface ReceiverOptions extends VerifyOptions {
   dialect?: Dialect;
   /** Called instead of `apply` for an event older than the last one of its order, to record what matters on its own. */
   onStale?: Apply;
-  /** Called when a webhook is not applied because it is refused or of the other mode; log the reason. */
+  /** Called when a webhook is not applied because it is refused or of the other mode; by default, the reason is logged. */
   onRefused?: (reason: IgnoredReason) => void;
 }
+
+// biome-ignore lint/suspicious/noConsole: the sender learns no reason, and a wrong clock must not look like a wrong secret.
+export const logRefusal = (reason: IgnoredReason) => console.error(`webhook refused: ${reason}`);
 
 export class Receiver {
   // Private, so that dumps do not show the secrets.
@@ -45,15 +48,15 @@ export class Receiver {
    * @throws WebhookError if it cannot be trusted: answer 401.
    */
   async receive(rawBody: Uint8Array | string, headers: WebhookHeaders, apply: Apply): Promise<Receipt> {
-    const { secrets, mode, onRefused } = this.#options;
+    const { secrets, mode, onRefused = logRefusal } = this.#options;
     let event: WebhookEvent;
     try {
       event = constructEvent(rawBody, headers, secrets, this.#options);
     } catch (error) {
-      if (error instanceof WebhookError) onRefused?.(error.reason);
+      if (error instanceof WebhookError) onRefused(error.reason);
       throw error;
     }
-    if (event.mode !== mode) onRefused?.("other_mode");
+    if (event.mode !== mode) onRefused("other_mode");
     return this.accept(event, apply);
   }
 

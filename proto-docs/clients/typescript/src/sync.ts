@@ -25,7 +25,10 @@ export type SyncOutcome =
 export interface SyncOptions {
   client: Waybill;
   store: SyncStore;
-  /** Of your website; the Idempotency-Key is `<website>-<local order id>`. Never change it. */
+  /**
+   * Of your website; the Idempotency-Key is `<website>-<local order id>`. Never change it. Several websites of one account
+   * need different references: an existing delivery with the order's reference counts as this order's.
+   */
   website: string;
   /** Longer than the client's deadline by at least a second. */
   leaseMs?: number;

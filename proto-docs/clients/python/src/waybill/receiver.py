@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Callable, Generic, Literal, Optional, Union
@@ -20,6 +21,8 @@ Receipt = Literal["applied", "duplicate", "stale", "other_mode"]
 #: `other_mode` is answered with 200; all others with 401.
 IgnoredReason = Union[Reason, Literal["other_mode"]]
 
+_logger = logging.getLogger("waybill")
+
 _IS_NEW = """
 INSERT INTO waybill_events (event_id, received_at_ms) VALUES (%s, %s)
 ON CONFLICT (event_id) DO NOTHING RETURNING event_id
@@ -36,6 +39,11 @@ _SAVE = """
 INSERT INTO waybill_cursors (reader, feed_cursor) VALUES (%s, %s)
 ON CONFLICT (reader) DO UPDATE SET feed_cursor = excluded.feed_cursor RETURNING reader
 """
+
+
+def _log_refusal(reason: IgnoredReason) -> None:
+    """The sender learns no reason, and a wrong clock must not look like a wrong secret."""
+    _logger.warning("webhook refused: %s", reason)
 
 
 class Receiver(Generic[Connection]):
@@ -60,10 +68,11 @@ class Receiver(Generic[Connection]):
 
         Events of the other `mode` are ignored, because their references may be the same. `on_stale` is called instead
         of `apply` for an event that is older than the last one of its order, to record what matters on its own.
-        `on_refused` is called when a webhook is not applied because it is refused or of the other mode; log the reason.
+        `on_refused` is called when a webhook is not applied because it is refused or of the other mode; by default, the
+        reason is logged.
         """
         self._database, self._mode = database, mode
-        self._on_stale, self._on_refused = on_stale, on_refused
+        self._on_stale, self._on_refused = on_stale, on_refused or _log_refusal
         self._secrets = parse_secrets(secrets)
         self._header_prefix, self._tolerance_seconds = header_prefix, tolerance_seconds
         self._environment = environment or Environment()
@@ -85,10 +94,9 @@ class Receiver(Generic[Connection]):
                 now=self._environment.now(),
             )
         except WebhookError as error:
-            if self._on_refused:
-                self._on_refused(error.reason)
+            self._on_refused(error.reason)
             raise
-        if event["mode"] != self._mode and self._on_refused:
+        if event["mode"] != self._mode:
             self._on_refused("other_mode")
         return self.accept(event, apply)
 

@@ -36,7 +36,11 @@ class SyncOutcome:
 
 class Sync:
     def __init__(self, client: Waybill, store: SyncStore, website: str, *, lease_s: Optional[float] = None) -> None:
-        """The Idempotency-Key is `<website>-<local order id>`: never change `website`."""
+        """The Idempotency-Key is `<website>-<local order id>`: never change `website`.
+
+        Several websites of one account need different references: an existing delivery with the order's reference
+        counts as this order's.
+        """
         self._client, self._store, self._website = client, store, website
         self._lease_s = client.deadline_s + _LEASE_MARGIN_S if lease_s is None else lease_s
         if self._lease_s < client.deadline_s + 1:

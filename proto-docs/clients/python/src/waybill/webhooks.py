@@ -181,7 +181,7 @@ def _mismatch(given: Iterable[str], expected: Sequence[str]) -> Optional[Reason]
 def _parse(body: bytes) -> WebhookEvent:
     try:
         event: Any = json.loads(body.decode())
-    except ValueError:
+    except (ValueError, RecursionError):
         event = None
     if not is_event(event) or not isinstance(event.get("mode"), str):
         raise WebhookError("not_an_event") from None

@@ -1,7 +1,7 @@
 /** Webhook routes for Express, and for Node's own http server. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { type RefusalReason, WebhookError } from "../errors.js";
-import type { Apply, Receiver } from "../receiver.js";
+import { type Apply, logRefusal, type Receiver } from "../receiver.js";
 import type { WebhookEvent } from "../types.js";
 import { constructEvent, parseSecrets, type VerifyOptions } from "../webhooks.js";
 
@@ -26,7 +26,7 @@ export function eventHandler(
 ) {
   const known = secrets ?? "";
   parseSecrets(known);
-  const onRefused = options.onRefused ?? ((reason) => report(`webhook refused: ${reason}`));
+  const { onRefused = logRefusal } = options;
   const receive: Receive = async (body, headers) => {
     await handle(constructEvent(body, headers, known, options));
     return {};

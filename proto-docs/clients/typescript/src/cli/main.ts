@@ -24,7 +24,8 @@ const HELP = `waybill ${VERSION}: test orders, events and webhooks on your machi
 Without FILE the order and the body come from the standard input.
 Environment: WAYBILL_BASE_URL (ends with /v1), WAYBILL_API_KEY, and for verify WAYBILL_WEBHOOK_SECRET (otherwise the
 secret of listen). listen keeps its secret and its place in WAYBILL_STATE_DIRECTORY.
-Exit codes: 0 done, 1 failed, 2 wrong arguments, 3 the key was refused, 4 no API answers at WAYBILL_BASE_URL.`;
+Exit codes: 0 done, 1 failed, 2 wrong arguments, 3 the key was refused, 4 something else answers at
+WAYBILL_BASE_URL, or its host is unknown.`;
 
 const OPTIONS = {
   "forward-to": { type: "string" },

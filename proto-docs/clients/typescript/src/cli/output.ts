@@ -63,12 +63,17 @@ export function waybill(): Waybill {
     throw new KeyError("WAYBILL_API_KEY must be an API key, sk_test_… or sk_live_….");
   }
   let hasAnswered = false;
+  let hasTold = false;
   const onResponse = ({ error, status, method, attempt }: ExchangeResult) => {
     // After an earlier attempt, or an answer that cannot be read, the order of a POST may exist.
     const mayBeDone = method === "POST" && (attempt > 1 || error?.code === "unusable_answer");
     // After an answer it is an outage, such as a captive portal or a network without names.
     if (!hasAnswered && !mayBeDone && error && isOfAnotherUrl(error)) {
       throw new UrlError(`${error.message} Check WAYBILL_BASE_URL.`);
+    }
+    if (error instanceof NoAnswerError && !hasAnswered && !hasTold) {
+      hasTold = true;
+      printError(`${error.message} Trying again.`);
     }
     // A proxy answers 5xx while the API starts.
     hasAnswered ||= status !== undefined && status < 500;

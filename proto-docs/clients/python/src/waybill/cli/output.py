@@ -70,16 +70,19 @@ def waybill() -> Waybill:
     """The key comes from the environment, never from arguments, which other users of a machine can see."""
     if not re.match("$|sk_(test|live)_", os.environ.get("WAYBILL_API_KEY", "")):
         raise KeyRefusedError("WAYBILL_API_KEY must be an API key, sk_test_… or sk_live_….")
-    has_answered = False
+    has_answered = has_told = False
 
     def on_response(result: ExchangeResult) -> None:
-        nonlocal has_answered
+        nonlocal has_answered, has_told
         error, call = result.error, result.exchange
         # After an earlier attempt, or an answer that cannot be read, the order of a POST may exist.
         may_be_done = call.method == "POST" and (call.attempt > 1 or (error and error.code == "unusable_answer"))
         # After an answer it is an outage, such as a captive portal or a network without names.
         if not has_answered and not may_be_done and error and _is_of_another_url(error):
             raise UrlError(f"{error.message} Check WAYBILL_BASE_URL.")
+        if isinstance(error, NoAnswerError) and not has_answered and not has_told:
+            has_told = True
+            say_error(f"{error.message} Trying again.")
         # A proxy answers 5xx while the API starts.
         has_answered = has_answered or (result.status is not None and result.status < 500)
 
