@@ -59,6 +59,8 @@ class Helpers(unittest.TestCase):
         with self.assertRaises(WebhookError) as caught:
             sign_test_event(b"[]", SECRET)
         self.assertEqual(caught.exception.reason, "not_an_event")
+        with self.assertRaises(WebhookError):
+            sign_test_event(b"[" * 100_000, SECRET)
         self.assertEqual(construct_event(body, sign_test_event(body, SECRET), [SECRET])["id"], "evt_1")
 
     def test_wrong_secrets_and_bodies_are_errors_of_the_caller(self) -> None:

@@ -25,7 +25,7 @@ test("a wrong token is rejected, and the right one works until the log-out", asy
   await heading(page, "Operator console");
   await page.getByRole("button", { name: "Log in with a token" }).click();
   await page.getByLabel("Operator token").fill(`${stack.operatorToken}x`);
-  await page.getByRole("button", { name: "Log in" }).click();
+  await page.getByRole("button", { name: "Log in", exact: true }).click();
   await page.getByRole("alert").waitFor();
   expect((await page.request.get("/v1/operator/businesses")).status()).toBe(401);
   await logInAsOperator(page);

@@ -36,7 +36,7 @@ export async function logInAsOperator(page: Page): Promise<void> {
   await page.goto("/operator");
   await page.getByRole("button", { name: "Log in with a token" }).click();
   await page.getByLabel("Operator token").fill(stack.operatorToken);
-  await page.getByRole("button", { name: "Log in" }).click();
+  await page.getByRole("button", { name: "Log in", exact: true }).click();
   await heading(page, "Businesses");
 }
 
