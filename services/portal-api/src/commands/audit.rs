@@ -73,9 +73,7 @@ pub(crate) async fn record_operator_request(
 ) -> Result<(), StoreError> {
     let parts = (&state.unit.clock, &state.unit.entropy);
     let database = &state.unit.database;
-    database
-        .read(async |conn| write_operator_audit(conn, parts, Some(business), author, event).await)
-        .await
+    database.read(async |conn| write_operator_audit(conn, parts, Some(business), author, event).await).await
 }
 
 /// Writes an entry about data that the operator is about to receive, or about a refused call.

@@ -6,8 +6,8 @@ use postgres::StoreError;
 use super::audit::write_operator_audit;
 use super::staff::lock_administrator;
 use crate::domain::{
-    Action, AuditEvent, Author, OperatorActor, OperatorRole, OperatorSecret, OperatorToken,
-    Target, TargetKind, TokenGrace,
+    Action, AuditEvent, Author, OperatorActor, OperatorRole, OperatorSecret, OperatorToken, Target,
+    TargetKind, TokenGrace,
 };
 use crate::state::State;
 use crate::store::operator_tokens;

@@ -6,8 +6,8 @@ use postgres::StoreError;
 use super::attempt_limits::Caller;
 use super::audit::write_operator_audit;
 use crate::domain::{
-    Action, AuditEvent, Author, Email, LinkToken, OperatorActor, OperatorCaller, Password, Scope,
-    Staff, Subject, Target, TargetKind,
+    Action, AuditEvent, Author, Email, LinkToken, OperatorActor, OperatorCaller, Password, Scope, Staff,
+    Subject, Target, TargetKind,
 };
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;

@@ -10,8 +10,8 @@ use super::attempt_limits::{self, Caller};
 use super::audit::write_operator_audit;
 use super::operator_session::{self, OpenedConsole};
 use crate::domain::{
-    Action, AuditEvent, Author, Email, OperatorActor, OperatorCaller, Password, Scope,
-    SessionToken, StaffCredentials, Subject, Target, TargetKind,
+    Action, AuditEvent, Author, Email, OperatorActor, OperatorCaller, Password, Scope, SessionToken,
+    StaffCredentials, Subject, Target, TargetKind,
 };
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;

@@ -29,7 +29,7 @@ export async function signUp(page: Page, businessName: string): Promise<string> 
 export async function logIn(page: Page, email: string, password: string): Promise<void> {
   await page.getByLabel("E-mail").fill(email);
   await page.getByLabel("Password", { exact: true }).fill(password);
-  await page.getByRole("button", { name: "Log in" }).click();
+  await page.getByRole("button", { name: "Log in", exact: true }).click();
 }
 
 export async function logInAsOperator(page: Page): Promise<void> {

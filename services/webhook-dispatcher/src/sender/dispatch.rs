@@ -158,8 +158,7 @@ impl Sender {
             let at_once = if began.elapsed() < SMALL_RENEWALS { RENEWED_AT_ONCE } else { rest.len() };
             let (next, later) = rest.split_at(at_once.min(rest.len()));
             let at = Instant::now();
-            let renewed =
-                self.unit.database.read(async |conn| store::renew_leases(conn, next).await).await?;
+            let renewed = self.unit.database.read(async |conn| store::renew_leases(conn, next).await).await?;
             self.capacity.mark_renewed(&renewed, at);
             rest = later;
             if !rest.is_empty() && began.elapsed() < SMALL_RENEWALS {

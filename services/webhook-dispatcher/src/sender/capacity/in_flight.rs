@@ -112,7 +112,9 @@ impl InFlightSet {
     /// The database extended these leases at that time or later.
     pub(super) fn mark_renewed(&mut self, leases: &[Lease], at: Instant) {
         for lease in leases {
-            if let Some(held) = self.held.get_mut(&lease.delivery).filter(|held| held.lease.token == lease.token) {
+            if let Some(held) =
+                self.held.get_mut(&lease.delivery).filter(|held| held.lease.token == lease.token)
+            {
                 held.renewed_at = Some(at);
             }
         }
