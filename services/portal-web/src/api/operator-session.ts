@@ -25,7 +25,12 @@ export function isOperatorLoggedOut(error: unknown): boolean {
 }
 
 /** The previous release tells nothing but the end of the session, which is one of the configured token. */
-const CONFIGURATION = { type: "configuration", id: null, name: "configuration", role: "administrator" } as const;
+const CONFIGURATION = {
+  type: "configuration",
+  id: null,
+  name: "configuration",
+  role: "administrator",
+} as const;
 
 /** Who is logged in to the console; `null` without a session. */
 const operatorSessionQuery = queryOptions({

@@ -56,13 +56,11 @@ function Frame({ session }: { session: OperatorSession }) {
           </Link>
           <span className={classes.tag}>Operator</span>
           <nav aria-label="Main" className={classes.nav}>
-            {PAGES.filter(({ permission }) => may(session, permission)).map(
-              ({ path, label }) => (
-                <NavLink key={path} to={path} className={`${navLink.link} ${classes.link}`}>
-                  {label}
-                </NavLink>
-              ),
-            )}
+            {PAGES.filter(({ permission }) => may(session, permission)).map(({ path, label }) => (
+              <NavLink key={path} to={path} className={`${navLink.link} ${classes.link}`}>
+                {label}
+              </NavLink>
+            ))}
           </nav>
           <div className={classes.end}>
             <OperatorMenu session={session} />

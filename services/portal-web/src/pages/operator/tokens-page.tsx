@@ -42,9 +42,9 @@ export function Component() {
         title="Tokens"
         description={
           <>
-            For programs that call the operator API. They open no console, and manage neither staff nor tokens. The token of the setting{" "}
-            <InlineCode>WAYBILL_OPERATOR__TOKEN</InlineCode> is an administrator too: change it in the
-            settings.
+            For programs that call the operator API. They open no console, and manage neither staff nor
+            tokens. The token of the setting <InlineCode>WAYBILL_OPERATOR__TOKEN</InlineCode> is an
+            administrator too: change it in the settings.
           </>
         }
         actions={
