@@ -71,7 +71,7 @@ export function waybill(): Waybill {
     if (!hasAnswered && !mayBeDone && error && isOfAnotherUrl(error)) {
       throw new UrlError(`${error.message} Check WAYBILL_BASE_URL.`);
     }
-    if (error instanceof NoAnswerError && !hasAnswered && !hasTold) {
+    if (error instanceof NoAnswerError && status === undefined && !hasAnswered && !hasTold) {
       hasTold = true;
       printError(`${error.message} Trying again.`);
     }

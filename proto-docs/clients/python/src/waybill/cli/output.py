@@ -80,7 +80,7 @@ def waybill() -> Waybill:
         # After an answer it is an outage, such as a captive portal or a network without names.
         if not has_answered and not may_be_done and error and _is_of_another_url(error):
             raise UrlError(f"{error.message} Check WAYBILL_BASE_URL.")
-        if isinstance(error, NoAnswerError) and not has_answered and not has_told:
+        if isinstance(error, NoAnswerError) and result.status is None and not has_answered and not has_told:
             has_told = True
             say_error(f"{error.message} Trying again.")
         # A proxy answers 5xx while the API starts.
