@@ -129,7 +129,9 @@ test("a reader ends after ten answers in a row that cannot be read, and waits ou
     portal,
   );
   assert.ok(outage.answered, String(outage.error));
-  assert.equal(outage.retried.length, 39);
+  // Each further one is a poll that the service did not answer in time.
+  const failed = outage.retried.filter((code) => code !== "timeout");
+  assert.equal(failed.length, 39);
 });
 
 test("an element of the feed without an id is no answer of the service; any other shape passes", async (context) => {
