@@ -44,7 +44,7 @@ pub(super) async fn identify(state: &State, request: &HttpRequest) -> Result<Aut
         AuthenticationError::Unavailable(error) => error.into(),
     })?;
     if !caller.restrictions.allow_from(|| caller_ip(request, &state.trusted_proxies)) {
-        // Not charged to the key: whoever stole it must not use up its quota.
+        // The call is not charged to the key. Otherwise a thief could use up its quota.
         return Err(failed(address_not_allowed()));
     }
     tracing::debug!(business_id = %caller.business_id, key_id = %caller.key_id, mode = %caller.mode, "authenticated");
