@@ -1,5 +1,6 @@
 //! Counts attempts to log in and to reset a password.
 
+use diesel_async::AsyncPgConnection;
 use domain::UserId;
 use postgres::StoreError;
 
@@ -80,6 +81,20 @@ async fn user_of(state: &State, email: &Email, browser: &KnownBrowser) -> Result
 pub(super) async fn admit(state: &State, subjects: &[Subject]) -> Result<Admission, StoreError> {
     let now = state.unit.clock.now();
     state.unit.database.transaction(async |conn| attempts::admit(conn, subjects, now).await).await
+}
+
+/// After a log-in: cancels its own attempt, and forgets the account's failures. Those of the address stay, because they may
+/// have been on other accounts.
+pub(super) async fn clear_failures(
+    conn: &mut AsyncPgConnection,
+    subjects: &[Subject],
+    counted: &[Attempt],
+) -> Result<(), StoreError> {
+    attempts::cancel(conn, counted).await?;
+    for subject in subjects.iter().filter(|subject| subject.scope != Scope::LogInAddress) {
+        attempts::clear(conn, *subject).await?;
+    }
+    Ok(())
 }
 
 /// Cancels attempts that failed because of an error in the service.

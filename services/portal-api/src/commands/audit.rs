@@ -55,10 +55,22 @@ pub(super) async fn write_operator_audit(
     author: &Author,
     event: &AuditEvent,
 ) -> Result<(), StoreError> {
-    let Actor::Operator(caller) = &author.actor else { return Ok(()) };
+    match operator_entry((clock, entropy), business, author, event) {
+        Some(entry) => operator_audit_log::insert(conn, &entry).await,
+        None => Ok(()),
+    }
+}
+
+/// `None` if somebody else acts.
+fn operator_entry<'a>(
+    (clock, entropy): (&Clock, &Entropy),
+    business: Option<BusinessId>,
+    author: &'a Author,
+    event: &'a AuditEvent,
+) -> Option<NewOperatorEntry<'a>> {
+    let Actor::Operator(caller) = &author.actor else { return None };
     let id = AuditEntryId::generate(clock, entropy);
-    let entry = NewOperatorEntry { id, at: clock.now(), caller, request: author.request, business, event };
-    operator_audit_log::insert(conn, &entry).await
+    Some(NewOperatorEntry { id, at: clock.now(), caller, request: author.request, business, event })
 }
 
 /// Writes an entry about a change of another service that the operator is about to make.
@@ -86,15 +98,13 @@ pub(crate) async fn record_operator_read(
     author: &Author,
     event: &AuditEvent,
 ) -> Result<(), StoreError> {
-    let Actor::Operator(caller) = &author.actor else { return Ok(()) };
-    let (clock, entropy) = (&state.unit.clock, &state.unit.entropy);
-    let (id, at) = (AuditEntryId::generate(clock, entropy), clock.now());
-    let entry = NewOperatorEntry { id, at, caller, request: author.request, business, event };
+    let parts = (&state.unit.clock, &state.unit.entropy);
+    let Some(entry) = operator_entry(parts, business, author, event) else { return Ok(()) };
     state
         .unit
         .database
         .read(async |conn| {
-            if operator_audit_log::has_since(conn, &entry, at - REPEATED_READS).await? {
+            if operator_audit_log::has_since(conn, &entry, entry.at - REPEATED_READS).await? {
                 return Ok(());
             }
             operator_audit_log::insert(conn, &entry).await

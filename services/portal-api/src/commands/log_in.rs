@@ -131,10 +131,7 @@ async fn try_open(
             if !users::lock_unchanged(conn, credentials).await? {
                 return Err(LogInError::InvalidCredentials);
             }
-            attempts::cancel(conn, counted).await?;
-            for subject in subjects.iter().filter(|subject| subject.scope != Scope::LogInAddress) {
-                attempts::clear(conn, *subject).await?;
-            }
+            attempt_limits::clear_failures(conn, subjects, counted).await?;
             let success = Subject::account(Scope::LogInSuccess, &request.email);
             attempts::record(conn, success, state.unit.clock.now()).await?;
             let author = Author::user(credentials.user, &credentials.email, request.request);

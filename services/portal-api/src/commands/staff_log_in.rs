@@ -15,7 +15,7 @@ use crate::domain::{
 };
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
-use crate::store::attempts::{self, Admission, Attempt};
+use crate::store::attempts::{Admission, Attempt};
 use crate::store::staff;
 
 pub(crate) struct StaffLogIn {
@@ -119,10 +119,7 @@ async fn open(
             if !staff::lock_unchanged(conn, person).await? {
                 return Err(StaffLogInError::InvalidCredentials);
             }
-            attempts::cancel(conn, counted).await?;
-            for subject in subjects.iter().filter(|subject| subject.scope != Scope::LogInAddress) {
-                attempts::clear(conn, *subject).await?;
-            }
+            attempt_limits::clear_failures(conn, subjects, counted).await?;
             Ok(operator_session::insert(conn, state, person.id, request.replaces.as_ref(), &author).await?)
         })
         .await;

@@ -1,4 +1,4 @@
-import { Modal, Radio, Stack, Text, TextInput } from "@mantine/core";
+import { Modal, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useState } from "react";
 import { useConfig } from "../../api/config";
@@ -7,6 +7,7 @@ import type { Invitation, Role } from "../../api/types";
 import { ROLE_DESCRIPTIONS, ROLE_LABELS } from "../../app/session";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
+import { RoleChoices } from "../../components/role-choices";
 import { SecretOnce } from "../../components/secret-once";
 import { emailError } from "../auth/rules";
 
@@ -74,18 +75,12 @@ function InviteForm({ onCancel, onInvited }: InviteFormProps) {
           data-autofocus
           {...form.getInputProps("email")}
         />
-        <Radio.Group label="Role" {...form.getInputProps("role")}>
-          <Stack gap="xs" mt="xs">
-            {ROLES.filter((role) => roles.includes(role)).map((role) => (
-              <Radio
-                key={role}
-                value={role}
-                label={ROLE_LABELS[role]}
-                description={ROLE_DESCRIPTIONS[role]}
-              />
-            ))}
-          </Stack>
-        </Radio.Group>
+        <RoleChoices
+          roles={ROLES.filter((role) => roles.includes(role))}
+          labels={ROLE_LABELS}
+          descriptions={ROLE_DESCRIPTIONS}
+          {...form.getInputProps("role")}
+        />
         <DialogActions isPending={invite.isPending} onCancel={onCancel}>
           Create invitation
         </DialogActions>

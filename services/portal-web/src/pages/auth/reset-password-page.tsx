@@ -1,6 +1,6 @@
 import { Alert, Anchor, Button, Skeleton, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
-import { IconCircleCheck, IconMail } from "@tabler/icons-react";
+import { IconMail } from "@tabler/icons-react";
 import { useState } from "react";
 import { Link } from "react-router-dom";
 import { useConfig } from "../../api/config";
@@ -10,6 +10,7 @@ import { ErrorState } from "../../components/error-state";
 import { AuthForm } from "./auth-form";
 import { AuthFrame } from "./auth-frame";
 import { NewPasswordField } from "./new-password-field";
+import { PasswordSaved } from "./password-saved";
 import { emailError, newPasswordError } from "./rules";
 import { useLinkToken } from "./use-link-token";
 
@@ -125,16 +126,11 @@ function SetPassword({ token, onRequestNew }: LinkProps) {
   });
   if (reset.isSuccess) {
     return (
-      <AuthFrame title="Password changed">
-        <Stack>
-          <Alert role="status" variant="light" color="gray" icon={<IconCircleCheck aria-hidden />}>
-            All browsers are logged out of your account.
-          </Alert>
-          <Button component={Link} to="/log-in" fullWidth>
-            Log in
-          </Button>
-        </Stack>
-      </AuthFrame>
+      <PasswordSaved
+        title="Password changed"
+        message="All browsers are logged out of your account."
+        logIn="/log-in"
+      />
     );
   }
   const isSpent = isCode(reset.error, "reset_link_invalid");

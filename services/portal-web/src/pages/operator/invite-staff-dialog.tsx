@@ -1,9 +1,10 @@
-import { Modal, Radio, Stack, Text, TextInput } from "@mantine/core";
+import { Modal, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useInviteStaff } from "../../api/operator-access";
 import type { OperatorRole, StaffLink } from "../../api/types";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
+import { RoleChoices } from "../../components/role-choices";
 import { emailError } from "../auth/rules";
 import { OPERATOR_ROLE_DESCRIPTIONS, OPERATOR_ROLE_LABELS, OPERATOR_ROLES } from "./operator-roles";
 
@@ -57,18 +58,12 @@ function InviteForm({ onCancel, onInvited }: InviteFormProps) {
           {...form.getInputProps("name")}
         />
         <TextInput label="E-mail" type="email" autoComplete="off" {...form.getInputProps("email")} />
-        <Radio.Group label="Role" {...form.getInputProps("role")}>
-          <Stack gap="xs" mt="xs">
-            {OPERATOR_ROLES.map((role) => (
-              <Radio
-                key={role}
-                value={role}
-                label={OPERATOR_ROLE_LABELS[role]}
-                description={OPERATOR_ROLE_DESCRIPTIONS[role]}
-              />
-            ))}
-          </Stack>
-        </Radio.Group>
+        <RoleChoices
+          roles={OPERATOR_ROLES}
+          labels={OPERATOR_ROLE_LABELS}
+          descriptions={OPERATOR_ROLE_DESCRIPTIONS}
+          {...form.getInputProps("role")}
+        />
         <DialogActions isPending={invite.isPending} onCancel={onCancel}>
           Create link
         </DialogActions>

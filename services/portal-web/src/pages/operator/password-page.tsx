@@ -1,12 +1,11 @@
-import { Alert, Button, Skeleton, Stack, Text } from "@mantine/core";
+import { Skeleton, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
-import { IconCircleCheck } from "@tabler/icons-react";
-import { Link } from "react-router-dom";
 import { asFailure } from "../../api/failure";
 import { useSetStaffPassword, useStaffOfLink } from "../../api/operator-access";
 import { AuthForm } from "../auth/auth-form";
 import { AuthFrame } from "../auth/auth-frame";
 import { NewPasswordField } from "../auth/new-password-field";
+import { PasswordSaved } from "../auth/password-saved";
 import { newPasswordError } from "../auth/rules";
 import { useLinkToken } from "../auth/use-link-token";
 import { OPERATOR_ROLE_LABELS } from "./operator-roles";
@@ -23,16 +22,11 @@ export function Component() {
   });
   if (set.isSuccess) {
     return (
-      <AuthFrame title="Password set">
-        <Stack>
-          <Alert role="status" variant="light" color="gray" icon={<IconCircleCheck aria-hidden />}>
-            All your sessions of the console have ended.
-          </Alert>
-          <Button component={Link} to="/operator" fullWidth>
-            Log in
-          </Button>
-        </Stack>
-      </AuthFrame>
+      <PasswordSaved
+        title="Password set"
+        message="All your sessions of the console have ended."
+        logIn="/operator"
+      />
     );
   }
   if (token === "" || error) {
