@@ -138,9 +138,9 @@ impl<H: Handler> ConsumerState<H> {
                     if std::mem::take(&mut is_failing) {
                         tracing::info!(queue = self.queue.name, "resubscribed");
                     }
+                    self.handler.connected().await;
                     let subscribed = subscribed_gauge(self.queue.name);
                     subscribed.set(1);
-                    self.handler.connected().await;
                     let last = self.run(subscription, in_flight, stop).await;
                     subscribed.set(0);
                     if stop.is_cancelled() {

@@ -9,6 +9,7 @@ use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use domain::{Clock, Entropy};
 use local_stack::{Servers, Service};
 use messaging::Broker;
+use order_api::consumers::CacheInvalidation;
 use order_api::settings::OrderApiSettings;
 use serde_json::Value;
 use test_kit::{metrics, until};
@@ -61,6 +62,13 @@ impl OrderApi {
         let management = test_kit::url(service.management);
         tokio::spawn(service.run());
         until("the service is ready", async || test_kit::is_ready(&management).await).await;
+        // Its caches are cleared at the first subscription, which may come after the first answers.
+        let name = CacheInvalidation::queue().name();
+        let subscribed = format!("queue=\"{name}\"}} 1");
+        let is_subscribed =
+            |line: &str| line.starts_with("consumer_subscribed") && line.ends_with(&subscribed);
+        until("the caches are cleared", async || metrics("order-api").render().lines().any(is_subscribed))
+            .await;
         order_api
     }
 
