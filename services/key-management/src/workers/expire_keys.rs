@@ -9,7 +9,7 @@ use crate::commands;
 use crate::state::State;
 
 /// Verification does not wait for this: it rejects a key from the moment it expires.
-const INTERVAL: Duration = Duration::from_secs(3);
+const INTERVAL: Duration = Duration::from_secs(5);
 
 pub(crate) fn expire_keys(chassis: &mut Chassis, state: &Arc<State>) {
     let state = Arc::clone(state);

@@ -95,7 +95,7 @@ async fn find_abandoned(
         let abandoned = existing_orders::pending_since(conn, before, postponed.active(now), BATCH).await?;
         Ok((abandoned, existing_orders::count_pending(conn).await?))
     };
-    let (abandoned, (pending, oldest)) = state.unit.database.read(find).await?;
+    let (abandoned, (pending, oldest)) = state.unit.database.transaction(find).await?;
     let age = oldest.map_or(TimeDelta::zero(), |oldest| now - oldest);
     metrics::gauge!("orders_pending_payment").set(precise(pending));
     metrics::gauge!("orders_pending_payment_oldest_age_seconds").set(age.as_seconds_f64().max(0.0));

@@ -11,10 +11,10 @@ use crate::commands::advance_simulations::advance_simulations;
 use crate::state::State;
 
 const INTERVAL: Duration = Duration::from_millis(250);
-/// After three seconds without a due step, only every fourth round looks for one: the first step of a run may be a second
-/// late.
+/// After three seconds without a due step, only every sixth round looks for one: the first step of a run may be one
+/// and a half seconds late.
 const QUIET: u64 = 12;
-const ROUNDS_PER_LOOK: u64 = 4;
+const ROUNDS_PER_LOOK: u64 = 6;
 
 pub fn start(chassis: &mut Chassis, state: &Arc<State>) {
     let (state, rounds_without_step) = (Arc::clone(state), Arc::new(Mutex::new(QUIET)));

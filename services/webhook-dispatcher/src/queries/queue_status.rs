@@ -16,10 +16,10 @@ pub(crate) struct QueueStatus {
 pub(crate) async fn queue_status(state: &State, now: DateTime<Utc>) -> Result<QueueStatus, StoreError> {
     let database = &state.unit.database;
     database
-        .read(async |conn| {
+        .transaction(async |conn| {
             let (held_back, oldest_held_back) = store::held_back_overview(conn).await?;
             let breakers = store::breakers(conn, now).await?;
-            Ok(QueueStatus { held_back, oldest_held_back, breakers })
+            Ok::<_, StoreError>(QueueStatus { held_back, oldest_held_back, breakers })
         })
         .await
 }
