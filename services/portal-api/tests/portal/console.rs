@@ -46,7 +46,7 @@ const OPEN_TO_BUSINESSES: &[&str] = &[
 ];
 
 async fn private(more: &[(&str, &str)]) -> (Portal, SocketAddr) {
-    let portal = Portal::with(&[&[UNLIMITED, LISTENER, URL], more].concat()).await;
+    let portal = Portal::with(&[&[UNLIMITED, LISTENER, URL][..], more].concat()).await;
     let console = portal.console.unwrap();
     (portal, console)
 }
