@@ -21,8 +21,7 @@ use web::FailureLimits;
 use crate::commands::staff;
 use crate::consumers::{GoLiveFactsConsumer, WarningsConsumer};
 use crate::domain::{
-    Author, Email, Links, NewStaff, OperatorActor, OperatorCaller, OperatorRole, Part, RegionFormat,
-    Site,
+    Author, Email, Links, NewStaff, OperatorActor, OperatorCaller, OperatorRole, Part, RegionFormat, Site,
 };
 use crate::live_updates::{OpenPages, OrderStreams, SessionMonitor, StatusStreams};
 use crate::mail::{Encryption, MailSender, Mailbox, Route, SmtpServer, TokenCipher, Transport};

@@ -72,7 +72,8 @@ mod tests {
         let token = LinkToken::generate(&Entropy::seeded(1));
         let links = Links::new(Url::parse("https://portal.example.com").unwrap());
         let apart = links.clone().with_console(Url::parse("https://console.example.com").unwrap());
-        for (links, origin) in [(links, "https://portal.example.com"), (apart, "https://console.example.com")] {
+        for (links, origin) in [(links, "https://portal.example.com"), (apart, "https://console.example.com")]
+        {
             assert_eq!(
                 links.staff_password(&token),
                 format!("{origin}/operator/password#token={}", token.expose())

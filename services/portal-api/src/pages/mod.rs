@@ -54,11 +54,7 @@ impl Pages {
     }
 }
 
-async fn page(
-    pages: Data<Pages>,
-    site: Data<Site>,
-    request: HttpRequest,
-) -> Result<HttpResponse, ApiError> {
+async fn page(pages: Data<Pages>, site: Data<Site>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let uri: &Uri = request.uri();
     let file = pages.files.find(uri.path()).ok_or_else(|| ApiError::from_status(StatusCode::NOT_FOUND))?;
     let (encoding, content) = select_encoding(file, request.headers());

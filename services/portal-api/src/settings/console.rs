@@ -26,7 +26,8 @@ pub(super) fn check(settings: &PortalSettings, errors: &mut SettingErrors) {
             errors.add("WAYBILL_PUBLIC__CONSOLE_URL", "is missing: set the origin of WAYBILL_HTTP__OPERATOR");
         }
         Some(url) if url.origin() == settings.public.url.origin() => {
-            let error = "must differ from WAYBILL_PUBLIC__URL: the public listener does not serve the console";
+            let error =
+                "must differ from WAYBILL_PUBLIC__URL: the public listener does not serve the console";
             errors.add("WAYBILL_PUBLIC__CONSOLE_URL", error);
         }
         Some(_) => {}
@@ -58,14 +59,18 @@ mod tests {
         ] {
             match load(&given) {
                 Ok(_) => assert_eq!(error, "", "{given:?}"),
-                Err(text) => assert!(!error.is_empty() && text.to_string().contains(error), "{given:?}: {text}"),
+                Err(text) => {
+                    assert!(!error.is_empty() && text.to_string().contains(error), "{given:?}: {text}")
+                }
             }
         }
     }
 
     #[test]
     fn production_requires_https_for_the_console() {
-        for (console, is_accepted) in [("https://console.example.com", true), ("http://127.0.0.1:8085", false)] {
+        for (console, is_accepted) in
+            [("https://console.example.com", true), ("http://127.0.0.1:8085", false)]
+        {
             let given = [
                 ("WAYBILL_ENVIRONMENT", "production"),
                 ("WAYBILL_INTERNAL__TOKEN", "a secret of the operator's own"),

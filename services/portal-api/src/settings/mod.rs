@@ -122,10 +122,7 @@ pub struct Operator {
 
 impl Default for Operator {
     fn default() -> Self {
-        Self {
-            token: Secret::new("local-operator-token-of-the-local-stack"),
-            on_public_listener: false,
-        }
+        Self { token: Secret::new("local-operator-token-of-the-local-stack"), on_public_listener: false }
     }
 }
 
@@ -193,7 +190,8 @@ impl Settings for PortalSettings {
         if self.http.public.is_none() {
             errors.add("WAYBILL_HTTP__PUBLIC", "is missing: set the address of the public listener");
         }
-        let own = [("WAYBILL_PUBLIC__URL", &self.public.url), ("WAYBILL_PUBLIC__API_URL", &self.public.api_url)];
+        let own =
+            [("WAYBILL_PUBLIC__URL", &self.public.url), ("WAYBILL_PUBLIC__API_URL", &self.public.api_url)];
         let console = self.public.console_url.iter().map(|url| ("WAYBILL_PUBLIC__CONSOLE_URL", url));
         for (variable, url) in own.into_iter().chain(console) {
             match url.scheme() {

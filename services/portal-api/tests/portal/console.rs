@@ -107,7 +107,12 @@ async fn each_listener_serves_its_own_calls_only() {
 async fn encoded_paths_reach_no_other_part() {
     let (portal, console) = private(&[]).await;
     let mut operator = portal.operator();
-    for path in ["/v1/oper%61tor/staff", "/v1/operator/st%61ff", "/v1//operator/staff", "/v1/portal/../operator/staff"] {
+    for path in [
+        "/v1/oper%61tor/staff",
+        "/v1/operator/st%61ff",
+        "/v1//operator/staff",
+        "/v1/portal/../operator/staff",
+    ] {
         assert_eq!(operator.get(path).await.status, 404, "{path}");
     }
     let owner = portal.owner("owner@shop.example").await;
@@ -244,7 +249,8 @@ async fn pages_of_the_console_have_the_same_security_headers() {
     .await;
     let (at_public, at_console) =
         (page(portal.public, "/").await, page(portal.console.unwrap(), "/operator").await);
-    for name in ["x-content-type-options", "referrer-policy", "x-frame-options", "cross-origin-opener-policy"] {
+    for name in ["x-content-type-options", "referrer-policy", "x-frame-options", "cross-origin-opener-policy"]
+    {
         assert!(at_console.headers().contains_key(name), "{name}");
         assert_eq!(at_public.headers().get(name), at_console.headers().get(name), "{name}");
     }
