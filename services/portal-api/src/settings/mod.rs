@@ -2,6 +2,7 @@
 
 mod console;
 mod mail;
+mod public;
 mod region;
 
 use std::num::NonZeroU32;
@@ -18,6 +19,7 @@ use url::Url;
 
 pub use crate::domain::Locale;
 pub use mail::{MailEncryption, MailSettings, MailTransport};
+pub use public::Public;
 pub use region::Region;
 
 /// All settings (`WAYBILL_…`).
@@ -51,35 +53,6 @@ pub struct PortalSettings {
     pub pages: Pages,
     #[serde(default)]
     pub region: Region,
-}
-
-/// How browsers reach the portal (`WAYBILL_PUBLIC__…`).
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(default)]
-pub struct Public {
-    /// The portal's own origin. Writing calls from pages of other origins are refused.
-    #[schemars(transform = settings::origin)]
-    pub url: Url,
-    /// The integrators' `{base_url}`, ending in `/v1`. The pages show it.
-    #[schemars(transform = settings::published)]
-    pub api_url: Url,
-    /// The console's own origin, required if only `WAYBILL_HTTP__OPERATOR` serves it. Links of the staff lead there.
-    #[schemars(transform = settings::origin)]
-    pub console_url: Option<Url>,
-}
-
-impl Public {
-    /// Without an origin of its own, the console is at the portal's.
-    pub(crate) fn console_url(&self) -> &Url {
-        self.console_url.as_ref().unwrap_or(&self.url)
-    }
-}
-
-impl Default for Public {
-    fn default() -> Self {
-        let at = |url| Url::parse(url).unwrap_or_else(|_| unreachable!("a constant URL"));
-        Self { url: at("http://127.0.0.1:8084/"), api_url: at("http://127.0.0.1:8081/v1"), console_url: None }
-    }
 }
 
 /// The portal's pages (`WAYBILL_PAGES__…`).
