@@ -231,6 +231,7 @@ async fn each_listener_has_its_own_pages_only() {
     let tag = page(portal.public, "/").await.headers()["etag"].to_str().unwrap().to_owned();
     let again = Client::new(portal.public).with_header("if-none-match", &tag).open("/operator").await;
     assert_eq!(again.status(), 404, "the cached page is another one");
+    assert_eq!(again.text().await.unwrap(), INDEX, "a 404 without a page is blank");
     for listener in [portal.public, console] {
         assert_eq!(page(listener, "/assets/main-1a2b.js").await.status(), 200, "both have the same build");
     }
