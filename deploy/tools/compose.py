@@ -29,8 +29,11 @@ def interpolated(value, variables=None):
         return [interpolated(inner, variables) for inner in value]
     if isinstance(value, str):
         def put(found):
-            return variables.get(found.group(1), found.group(2) or "given")
-        return re.sub(r"\$\{([A-Z_]+)(?::-([^}]*)|:\?[^}]*)?\}", put, value)
+            name, default, alternative = found.groups()
+            if alternative is not None:
+                return alternative if variables.get(name) else ""
+            return variables.get(name, "given" if default is None else default)
+        return re.sub(r"\$\{([A-Z_]+)(?::-([^}]*)|:\?[^}]*|:\+([^}]*))?\}", put, value)
     return value
 
 

@@ -97,6 +97,7 @@ POLICIES = [
     (policies.references_resolve, drop("ServiceAccount", "migrations"), "no ServiceAccount migrations"),
     (policies.references_resolve, drop("Service", "order-api"), "order-api:public is not"),
     (policies.references_resolve, spec("Ingress", "order-api", lambda s: backend(s).update(name="internal")), "not the public listener"),
+    (policies.references_resolve, spec("Ingress", "portal-api", lambda s: backend(s).update(name="operator")), "not the public listener"),
     (policies.references_resolve, drop("Service", "key-management"), "names no Service"),
     (policies.references_resolve, lambda r: one(r, "Service", "wallet")["metadata"].pop("namespace"), "not in the namespace"),
     (policies.references_resolve, lambda r: one(r, "Service", "wallet")["metadata"]["labels"].pop("rollout-step"), "no step"),

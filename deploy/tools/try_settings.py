@@ -68,7 +68,7 @@ def of_kubernetes(authority: str):
 
 def of_compose_in_production():
     variables = {"WAYBILL_ENVIRONMENT": "production", "ORDER_API_URL": "https://api.example", "PORTAL_URL": "https://portal.example",
-                 "MAIL_FROM": "no-reply@example.com"}
+                 "CONSOLE_URL": "https://console.example", "MAIL_FROM": "no-reply@example.com"}
     files = [compose.interpolated(compose.files()[name], variables) for name in compose.FILES]
     made_up = {"WAYBILL_DATABASE__URL": f"postgres://nobody@{NOBODY}/nothing", "WAYBILL_BROKER__URL": f"amqp://{NOBODY}", "WAYBILL_SECRETS__KEY": KEY}
     for service in compose.PROGRAMS:

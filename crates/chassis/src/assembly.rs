@@ -29,6 +29,7 @@ pub struct Chassis {
     metrics: Metrics,
     workers: Workers,
     public: Option<Listener>,
+    operator: Option<Listener>,
     management: Listener,
     lacks_schema: Arc<AtomicBool>,
     stop: StopSignal,
@@ -62,6 +63,7 @@ impl Chassis {
             metrics,
             workers: Workers::default(),
             public: None,
+            operator: None,
             management,
             lacks_schema,
             stop: StopSignal::listen()?,
@@ -142,6 +144,20 @@ impl Chassis {
         Ok(())
     }
 
+    /// Listens for the operator's staff, if an address is configured.
+    ///
+    /// # Errors
+    /// When the address cannot be bound.
+    pub fn listen_operator(
+        &mut self,
+        routes: impl Fn(&mut ServiceConfig) + Clone + Send + 'static,
+    ) -> anyhow::Result<()> {
+        let Some(address) = self.http.operator else { return Ok(()) };
+        let operator = web::listen(address, ServeOptions::INTERNAL, self.edge(), routes);
+        self.operator = Some(operator.with_context(|| unusable("OPERATOR", address))?);
+        Ok(())
+    }
+
     /// Listens for the other services, with these routes.
     ///
     /// # Errors
@@ -158,9 +174,15 @@ impl Chassis {
         self.lacks_schema.store(false, Ordering::Relaxed);
         Ok(Running {
             public: self.public.as_ref().map(|public| public.address),
+            operator: self.operator.as_ref().map(|operator| operator.address),
             internal: internal.address,
             management: self.management.address,
-            listeners: self.public.into_iter().chain([internal, self.management]).collect(),
+            listeners: self
+                .public
+                .into_iter()
+                .chain(self.operator)
+                .chain([internal, self.management])
+                .collect(),
             tasks: self.tasks,
             workers: self.workers,
             broker: self.broker,

@@ -13,6 +13,8 @@ const BROKER_CLOSE: Duration = Duration::from_secs(2);
 pub struct Running {
     /// For public callers; order-api and portal-api have this listener.
     pub public: Option<SocketAddr>,
+    /// For the operator's staff; portal-api may have this listener.
+    pub operator: Option<SocketAddr>,
     /// For the other services.
     pub internal: SocketAddr,
     /// For the platform.

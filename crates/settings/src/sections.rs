@@ -89,6 +89,9 @@ pub struct Http {
     /// The listener for public callers. Required by order-api and portal-api; the others have none.
     #[schemars(title = "address:port")]
     pub public: Option<SocketAddr>,
+    /// The listener for the operator's console and API. Only portal-api has it. If unset, they are at its public listener.
+    #[schemars(title = "address:port")]
+    pub operator: Option<SocketAddr>,
     /// The listener for the other services, which send the internal token.
     #[schemars(title = "address:port", example = "0.0.0.0:8180")]
     pub internal: SocketAddr,

@@ -29,7 +29,7 @@ pub struct ServeOptions {
 impl ServeOptions {
     /// For callers outside the platform.
     pub const PUBLIC: Self = Self { workers: 2, connections_max: 10_000, drain: Duration::from_secs(14) };
-    /// For other services and the platform.
+    /// For other services, the platform and the operator's staff.
     pub const INTERNAL: Self = Self { workers: 1, connections_max: 1_000, drain: Duration::from_secs(14) };
 }
 

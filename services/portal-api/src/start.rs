@@ -15,12 +15,13 @@ use postgres::Database;
 use reconciliation::{Report, RunArguments};
 use settings::Environment;
 use tokio::sync::Notify;
+use url::Url;
 use web::FailureLimits;
 
 use crate::commands::staff;
 use crate::consumers::{GoLiveFactsConsumer, WarningsConsumer};
 use crate::domain::{
-    Author, Email, Links, NewStaff, OperatorActor, OperatorCaller, OperatorRole, Origins, RegionFormat,
+    Author, Email, Links, NewStaff, OperatorActor, OperatorCaller, OperatorRole, Part, RegionFormat, Site,
 };
 use crate::live_updates::{OpenPages, OrderStreams, SessionMonitor, StatusStreams};
 use crate::mail::{Encryption, MailSender, Mailbox, Route, SmtpServer, TokenCipher, Transport};
@@ -51,9 +52,21 @@ pub fn start(settings: &PortalSettings, mut chassis: Chassis) -> anyhow::Result<
     let warnings = WarningsConsumer(state.clone());
     chassis.consume("warnings", Queue::shared(queues::WARNINGS), WARNINGS_PARALLEL, warnings);
     start_workers(&mut chassis, settings, &state)?;
-    let pages = pages(settings)?.map(Data::new);
-    chassis.listen_public(routes::public(Data::from(state.clone()), pages))?;
+    listen(settings, &mut chassis, &state)?;
     chassis.start(routes::internal(Data::from(state), settings.internal.clone()))
+}
+
+/// Listens for businesses, and for the operator's staff.
+fn listen(settings: &PortalSettings, chassis: &mut Chassis, state: &Arc<State>) -> anyhow::Result<()> {
+    let console_url = settings.public.console_url();
+    let pages = pages(settings)?;
+    let pages_of_console = pages.as_ref().map(|pages| pages.at(console_url));
+    let routes = |url: &Url, parts, pages: Option<Pages>| {
+        let site = Data::new(Site::new(url.clone(), parts));
+        routes::of_site(Data::from(state.clone()), site, pages.map(Data::new))
+    };
+    chassis.listen_public(routes(&settings.public.url, settings.public_parts(), pages))?;
+    chassis.listen_operator(routes(console_url, &[Part::Console], pages_of_console))
 }
 
 fn state(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<State> {
@@ -70,8 +83,7 @@ fn state(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<State> 
         session_monitor: Arc::new(SessionMonitor::default()),
         tasks: chassis.tasks.clone(),
         background: BackgroundTasks::new(chassis.tasks.clone()),
-        origins: Origins::new(settings.public.url.clone()),
-        links: Links::new(settings.public.url.clone()),
+        links: links(settings),
         limit_per_address: limits.per_address,
         trusted_proxies: limits.trusted_proxies.clone(),
         failure_limits: FailureLimits::new(
@@ -92,12 +104,16 @@ fn state(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<State> 
     })
 }
 
+fn links(settings: &PortalSettings) -> Links {
+    Links::new(settings.public.url.clone()).with_console(settings.public.console_url().clone())
+}
+
 fn mailbox(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<Mailbox> {
     let zone = settings.region.zone().context("WAYBILL_REGION__TIME_ZONE is not a time zone")?;
     Ok(Mailbox {
         is_enabled: settings.mail.is_enabled(),
         brand: settings.brand.clone(),
-        links: Links::new(settings.public.url.clone()),
+        links: links(settings),
         region: RegionFormat { locale: settings.region.locale, zone },
         cipher: TokenCipher::new(&settings.internal.token)?,
         entropy: chassis.unit.entropy.clone(),
@@ -178,7 +194,7 @@ pub fn create_operator(arguments: CreateOperator, out: &mut impl Write) -> anyho
         let database = Database::new(&settings.database)?;
         let author = Author::operator(OperatorCaller { actor: OperatorActor::Command, address: None }, None);
         let issued = staff::invite(&database, (&Clock::system(), &entropy), &author, new).await?;
-        let link = Links::new(settings.public.url.clone()).staff_password(&issued.token);
+        let link = links(settings).staff_password(&issued.token);
         writeln!(
             out,
             "Open this link once, before {}, to set the password:",

@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 use url::Url;
 use web::{FailureLimits, Tasks};
 
-use crate::domain::{Links, Locale, Origins};
+use crate::domain::{Links, Locale};
 use crate::live_updates::{OpenPages, OrderStreams, SessionMonitor, StatusStreams};
 use crate::mail::Mailbox;
 use crate::passwords::Passwords;
@@ -28,7 +28,6 @@ pub(crate) struct State {
     pub(crate) session_monitor: Arc<SessionMonitor>,
     pub(crate) tasks: Tasks,
     pub(crate) background: BackgroundTasks,
-    pub(crate) origins: Origins,
     pub(crate) links: Links,
     /// Whether log-ins and sign-ups are also limited per client address.
     pub(crate) limit_per_address: bool,

@@ -17,7 +17,10 @@ const FIRST_PAINT_MS = 3_000;
 async function start() {
   const root = document.getElementById("root");
   if (!root) throw new Error("index.html has no #root");
-  const known = Promise.all([client.prefetchQuery(configQuery), client.prefetchQuery(sessionQuery)]);
+  // Pages of the operator's console need no user's session.
+  const isConsole = window.location.pathname.startsWith("/operator");
+  const session = isConsole ? undefined : client.prefetchQuery(sessionQuery);
+  const known = Promise.all([client.prefetchQuery(configQuery), session]);
   await Promise.race([known, new Promise((go) => setTimeout(go, FIRST_PAINT_MS))]);
   createRoot(root).render(
     <StrictMode>

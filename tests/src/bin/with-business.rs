@@ -50,6 +50,7 @@ async fn main() -> anyhow::Result<ExitCode> {
         .env("LIVE_KEY", &live_key)
         .env("FLEET_TOKEN", stack.fleet_token())
         .env("PORTAL", stack.portal_api())
+        .env("OPERATOR_CONSOLE", stack.operator_console())
         .env("OPERATOR_TOKEN", stack.operator_token())
         .env("MAIL_FOLDER", stack.directory().join("mails"))
         .env("TEST_ORDERS", test)

@@ -19,6 +19,8 @@ pub(super) struct Content {
     pub(super) order_api: String,
     pub(super) portal_api: String,
     pub(super) portal_web: String,
+    /// The origin of the console's own listener. The console is at `portal_api` too.
+    pub(super) operator_console: String,
     /// The management address of each service: health and metrics.
     pub(super) management: BTreeMap<&'static str, String>,
     pub(super) fleet_token: String,

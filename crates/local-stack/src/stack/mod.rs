@@ -132,6 +132,11 @@ impl Stack {
         self.public_origin(Service::PortalApi)
     }
 
+    /// The origin of the operator's console.
+    pub fn operator_console(&self) -> String {
+        self.origin(Service::PortalApi, |ports| ports.operator)
+    }
+
     /// The origin of a service's internal listener.
     pub fn internal_url(&self, service: Service) -> String {
         self.origin(service, |ports| Some(ports.internal))

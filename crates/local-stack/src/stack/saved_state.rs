@@ -54,6 +54,9 @@ pub(super) struct Ports {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct ServicePorts {
     pub(super) public: Option<u16>,
+    /// Missing in the state of earlier runs.
+    #[serde(default)]
+    pub(super) operator: Option<u16>,
     pub(super) internal: u16,
     pub(super) management: u16,
 }
@@ -115,13 +118,18 @@ impl Secrets {
 
 impl ServicePorts {
     pub(super) fn free(service: Service, entropy: &Entropy) -> anyhow::Result<Self> {
-        let public = if service.is_public() { Some(ports::free(entropy)?) } else { None };
-        Ok(Self { public, internal: ports::free(entropy)?, management: ports::free(entropy)? })
+        let free_if = |has: bool| has.then(|| ports::free(entropy)).transpose();
+        Ok(Self {
+            public: free_if(service.is_public())?,
+            operator: free_if(service == Service::PortalApi)?,
+            internal: ports::free(entropy)?,
+            management: ports::free(entropy)?,
+        })
     }
 
     /// Releases them after nothing listens any more.
     pub(super) fn release(self) {
-        [self.public.unwrap_or_default(), self.internal, self.management]
+        [self.public.unwrap_or_default(), self.operator.unwrap_or_default(), self.internal, self.management]
             .into_iter()
             .for_each(ports::release);
     }
@@ -143,9 +151,13 @@ impl Ports {
     fn still_free(self, entropy: &Entropy) -> anyhow::Result<Self> {
         let again = |port| ports::remembered_or_free(port, entropy);
         let services = self.services.into_iter().map(|(name, old)| {
+            let mut operator = old.operator.map(again).transpose()?;
+            if name == Service::PortalApi.name() && operator.is_none() {
+                operator = Some(ports::free(entropy)?);
+            }
             let public = old.public.map(again).transpose()?;
             let internal = again(old.internal)?;
-            Ok((name, ServicePorts { public, internal, management: again(old.management)? }))
+            Ok((name, ServicePorts { public, operator, internal, management: again(old.management)? }))
         });
         let rabbitmq = RabbitMqPorts {
             amqp: again(self.rabbitmq.amqp)?,

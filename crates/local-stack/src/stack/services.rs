@@ -133,10 +133,10 @@ pub(super) fn listening(launch: Launch, ports: ServicePorts) -> Launch {
     let launch = launch
         .variable("WAYBILL_HTTP__INTERNAL", loopback(ports.internal).to_string())
         .variable("WAYBILL_HTTP__MANAGEMENT", loopback(ports.management).to_string());
-    match ports.public {
-        Some(public) => launch.variable("WAYBILL_HTTP__PUBLIC", loopback(public).to_string()),
-        None => launch,
-    }
+    [("WAYBILL_HTTP__PUBLIC", ports.public), ("WAYBILL_HTTP__OPERATOR", ports.operator)]
+        .into_iter()
+        .filter_map(|(variable, port)| Some((variable, port?)))
+        .fold(launch, |launch, (variable, port)| launch.variable(variable, loopback(port).to_string()))
 }
 
 /// Replaces the port of a URL by the detour's port.
@@ -178,11 +178,14 @@ fn own_settings(
 }
 
 /// The portal shows the integrators' base URL, writes its mails into a directory, and serves its pages if they are
-/// built.
+/// built. The operator's console and API are also at its public listener.
 fn portal_settings(directory: &Path, kept: &SavedState, launch: Launch) -> anyhow::Result<Launch> {
     let integration = kept.ports.of(Service::OrderApi)?.public.context("order-api has a public listener")?;
+    let console = kept.ports.of(Service::PortalApi)?.operator.context("portal-api has a console")?;
     let launch = launch
         .variable("WAYBILL_OPERATOR__TOKEN", &kept.secrets.operator_token)
+        .variable("WAYBILL_OPERATOR__ON_PUBLIC_LISTENER", "true")
+        .variable("WAYBILL_PUBLIC__CONSOLE_URL", format!("http://127.0.0.1:{console}"))
         .variable("WAYBILL_LIMITS__PER_ADDRESS", "false")
         .variable("WAYBILL_MAIL__TRANSPORT", "folder")
         .variable("WAYBILL_MAIL__FOLDER", directory.join(MAILS))

@@ -190,6 +190,7 @@ fn content(stack: &Stack) -> Content {
         portal_api: stack.portal_api(),
         // The portal's API serves its pages too.
         portal_web: stack.portal_api(),
+        operator_console: stack.operator_console(),
         management: Service::ALL
             .into_iter()
             .map(|service| (service.name(), stack.management_url(service)))

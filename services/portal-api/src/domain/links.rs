@@ -7,37 +7,47 @@ use super::LinkToken;
 #[derive(Clone, Debug)]
 pub(crate) struct Links {
     public: Url,
+    console: Url,
 }
 
 impl Links {
     pub(crate) fn new(public: Url) -> Self {
-        Self { public }
+        Self { console: public.clone(), public }
+    }
+
+    /// The same links, with the console at another origin.
+    #[must_use]
+    pub(crate) fn with_console(self, console: Url) -> Self {
+        Self { console, ..self }
     }
 
     /// The page that accepts an invitation.
     pub(crate) fn invitation(&self, token: &LinkToken) -> String {
-        self.with_token("invitation", token)
+        with_token(&self.page("invitation"), token)
     }
 
     /// The page that sets a new password.
     pub(crate) fn reset_password(&self, token: &LinkToken) -> String {
-        self.with_token("reset-password", token)
+        with_token(&self.page("reset-password"), token)
     }
 
     /// The page where a person of the operator's staff sets a password.
     pub(crate) fn staff_password(&self, token: &LinkToken) -> String {
-        self.with_token("operator/password", token)
+        with_token(&join(&self.console, "operator/password"), token)
     }
 
-    /// The page with this path.
+    /// The page of the portal with this path.
     pub(crate) fn page(&self, path: &str) -> String {
-        let base = self.public.as_str().trim_end_matches('/');
-        format!("{base}/{path}")
+        join(&self.public, path)
     }
+}
 
-    fn with_token(&self, path: &str, token: &LinkToken) -> String {
-        format!("{}#token={}", self.page(path), token.expose())
-    }
+fn join(base: &Url, path: &str) -> String {
+    format!("{}/{path}", base.as_str().trim_end_matches('/'))
+}
+
+fn with_token(page: &str, token: &LinkToken) -> String {
+    format!("{page}#token={}", token.expose())
 }
 
 #[cfg(test)]
@@ -54,6 +64,21 @@ mod tests {
         ] {
             let link = Links::new(Url::parse(public).unwrap()).invitation(&token);
             assert_eq!(link, format!("{before}{}", token.expose()));
+        }
+    }
+
+    #[test]
+    fn links_of_the_staff_lead_to_the_console() {
+        let token = LinkToken::generate(&Entropy::seeded(1));
+        let links = Links::new(Url::parse("https://portal.example.com").unwrap());
+        let apart = links.clone().with_console(Url::parse("https://console.example.com").unwrap());
+        for (links, origin) in [(links, "https://portal.example.com"), (apart, "https://console.example.com")]
+        {
+            assert_eq!(
+                links.staff_password(&token),
+                format!("{origin}/operator/password#token={}", token.expose())
+            );
+            assert!(links.invitation(&token).starts_with("https://portal.example.com/invitation#"));
         }
     }
 }

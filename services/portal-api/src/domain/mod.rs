@@ -22,6 +22,7 @@ mod reports;
 mod role;
 mod secret_token;
 mod session;
+mod site;
 mod staff;
 mod subscription;
 mod web_address;
@@ -53,6 +54,7 @@ pub(crate) use reports::{
 pub(crate) use role::Role;
 pub(crate) use secret_token::{LinkToken, SecretToken, SessionToken};
 pub(crate) use session::{OpenSession, Session, expiry, is_due_for_extension, oldest_session_start};
+pub(crate) use site::{Part, Site};
 pub(crate) use staff::{NewStaff, OperatorSecret, OperatorToken, Staff, StaffCredentials, TokenGrace};
 pub(crate) use subscription::{Subscription, SubscriptionState};
 pub(crate) use web_address::has_web_address;

@@ -2,7 +2,7 @@
 
 use url::{Origin, Url};
 
-/// The portal's own origin.
+/// The own origin of a listener.
 #[derive(Clone, Debug)]
 pub(crate) struct Origins {
     public: Url,

@@ -63,6 +63,11 @@ impl PageFiles {
         Ok(Some(Self(files)))
     }
 
+    /// Whether a file has this path, so that it is not a page of the application.
+    pub(super) fn is_file(&self, path: &str) -> bool {
+        self.0.contains_key(path)
+    }
+
     /// The file of a path. Paths without a file extension are pages, which `index.html` renders.
     pub(super) fn find(&self, path: &str) -> Option<&PageFile> {
         if API_PREFIXES.iter().any(|prefix| path.starts_with(prefix)) {

@@ -4,6 +4,7 @@ mod files;
 mod headers;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::http::{StatusCode, Uri};
@@ -15,6 +16,8 @@ use web::ApiError;
 use files::{PageFile, PageFiles};
 use headers::PageHeaders;
 
+use crate::domain::Site;
+
 const FOREVER: &str = "public, max-age=31536000, immutable";
 /// Browsers revalidate each time, so that a new version is used immediately. An unchanged file costs a 304.
 const REVALIDATE: &str = "no-cache";
@@ -22,7 +25,7 @@ const REVALIDATE: &str = "no-cache";
 /// The loaded pages and the headers of their responses.
 #[derive(Debug)]
 pub(crate) struct Pages {
-    files: PageFiles,
+    files: Arc<PageFiles>,
     headers: PageHeaders,
 }
 
@@ -37,7 +40,12 @@ impl Pages {
         payment_origins: &[&str],
     ) -> anyhow::Result<Option<Self>> {
         let headers = PageHeaders::new(public_url, payment_origins);
-        Ok(PageFiles::load(folder)?.map(|files| Self { files, headers }))
+        Ok(PageFiles::load(folder)?.map(|files| Self { files: Arc::new(files), headers }))
+    }
+
+    /// The same pages at the console's origin, which loads nothing of the payment provider.
+    pub(crate) fn at(&self, console_url: &Url) -> Self {
+        Self { files: self.files.clone(), headers: PageHeaders::new(console_url, &[]) }
     }
 
     /// Adds the route, which matches every path: call this after all other routes.
@@ -46,14 +54,20 @@ impl Pages {
     }
 }
 
-async fn page(pages: Data<Pages>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
+async fn page(pages: Data<Pages>, site: Data<Site>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let uri: &Uri = request.uri();
     let file = pages.files.find(uri.path()).ok_or_else(|| ApiError::from_status(StatusCode::NOT_FOUND))?;
     let (encoding, content) = select_encoding(file, request.headers());
     // Caches treat each encoding as different content.
     let tag = format!("\"{}-{}\"", file.digest, encoding.unwrap_or("plain"));
-    let is_current = has_current_tag(request.headers(), &tag);
-    let mut response = if is_current { HttpResponse::NotModified() } else { HttpResponse::Ok() };
+    let is_served = pages.files.is_file(uri.path()) || site.has_page(uri.path());
+    let is_current = is_served && has_current_tag(request.headers(), &tag);
+    let mut response = match (is_served, is_current) {
+        // The application shows its own message.
+        (false, _) => HttpResponse::NotFound(),
+        (true, true) => HttpResponse::NotModified(),
+        (true, false) => HttpResponse::Ok(),
+    };
     pages.headers.add_to(&mut response);
     response
         .insert_header((header::CACHE_CONTROL, if file.immutable { FOREVER } else { REVALIDATE }))

@@ -5,7 +5,7 @@ use actix_web::http::header;
 use actix_web::web::Data;
 use serde::Serialize;
 
-use crate::domain::{Locale, Role};
+use crate::domain::{Locale, Part, Role, Site};
 use crate::state::State;
 
 /// The only currency (SPECIFICATION §2.1).
@@ -33,6 +33,8 @@ struct ConfigView<'a> {
     mail: MailView,
     /// The roles of users, the most powerful one first.
     roles: &'static [Role],
+    /// The parts of the portal at this address: `portal` for businesses, `console` for the operator's staff.
+    parts: &'static [Part],
 }
 
 #[derive(Serialize, utoipa::ToSchema)]
@@ -57,7 +59,7 @@ struct MailView {
     summary = "Read the public settings of the portal",
     responses((status = 200, description = "The public settings.", body = ConfigView)),
 )]
-pub(super) async fn config(state: Data<State>) -> HttpResponse {
+pub(super) async fn config(state: Data<State>, site: Data<Site>) -> HttpResponse {
     let config = &state.public_config;
     let brand = &config.brand;
     HttpResponse::Ok().insert_header((header::CACHE_CONTROL, CACHE_CONTROL)).json(ConfigView {
@@ -70,5 +72,6 @@ pub(super) async fn config(state: Data<State>) -> HttpResponse {
         time_zone: &config.time_zone,
         mail: MailView { enabled: state.mailbox.is_enabled },
         roles: ROLES,
+        parts: site.parts,
     })
 }

@@ -18,7 +18,7 @@ use super::permissions::MINIMUM_ROLES;
 use super::{errors, session_cookie};
 use crate::commands::publish_portal_change::publish_portal_change;
 use crate::commands::use_session::use_session;
-use crate::domain::Session;
+use crate::domain::{Session, Site};
 use crate::state::State;
 
 /// Writing calls must come from a page of the portal or from no page, and carry JSON, which forms of foreign pages cannot send
@@ -59,11 +59,12 @@ fn check_origin(request: &ServiceRequest) -> Result<(), ApiError> {
             "Pages of other origins must not send writing calls. Call from the portal's own pages, or from a program without an Origin header.",
         )
     };
-    let state = state_of(request)?;
+    let site: Option<&Data<Site>> = request.app_data();
+    let site = site.ok_or_else(|| ApiError::internal("a guard runs without the site"))?;
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
     for origin in request.headers().get_all(header::ORIGIN) {
         let origin = origin.to_str().map_err(|_| foreign())?;
-        if !state.origins.allow(origin, host) {
+        if !site.origins.allow(origin, host) {
             return Err(foreign());
         }
     }

@@ -1,5 +1,5 @@
-//! The URL table. Public: portal calls with a session, operator calls with a token or a console session, and the pages.
-//! Internal: calls from order-api.
+//! The URL table. For people: portal calls with a session, operator calls with a token or a console session, and the
+//! pages. Internal: calls from order-api.
 
 mod account_fields;
 mod accounts;
@@ -61,48 +61,66 @@ use actix_web::middleware::from_fn;
 use actix_web::web::{Data, ServiceConfig, delete, get, patch, post, put, resource, scope};
 use web::{BodyLimit, require_internal_token};
 
+use crate::domain::{Part, Site};
 use crate::pages::Pages;
 use crate::state::State;
 
 /// Enough for all calls of the portal.
 const BODY_MAX_BYTES: usize = 64 * 1024;
 
-/// The routes of the public listener.
-pub(crate) fn public(
+/// The routes of a listener for people: those of the parts that its site has.
+pub(crate) fn of_site(
     state: Data<State>,
+    site: Data<Site>,
     pages: Option<Data<Pages>>,
 ) -> impl Fn(&mut ServiceConfig) + Clone + Send + 'static {
     move |config| {
-        config.app_data(state.clone()).app_data(BodyLimit(BODY_MAX_BYTES)).service(
+        config.app_data(state.clone()).app_data(site.clone()).app_data(BodyLimit(BODY_MAX_BYTES)).service(
             scope("/v1")
                 .wrap(from_fn(query_parameters::refuse_unknown))
                 .wrap(from_fn(guard::refuse_foreign_writes))
-                .service(resource("/portal/accounts").route(post().to(accounts::sign_up)))
-                .service(
-                    resource("/portal/session")
-                        .route(post().to(session::log_in))
-                        .route(get().to(session::who_am_i))
-                        .route(delete().to(session::log_out)),
-                )
                 .service(resource("/portal/config").route(get().to(config::config)))
-                .service(
-                    resource("/operator/session")
-                        .route(post().to(operator_session::open))
-                        .route(get().to(operator_session::read))
-                        .route(delete().to(operator_session::close)),
-                )
-                .service(resource("/operator/password-links/look-up").route(post().to(staff_links::look_up)))
-                .service(resource("/operator/password-links/use").route(post().to(staff_links::use_link)))
-                .configure(without_session)
-                .service(resource("/payments/{provider}/webhook").route(post().to(payments::webhook)))
-                .service(scope("/portal").wrap(from_fn(guard::require_session)).configure(portal))
-                .service(scope("/operator").wrap(from_fn(guard::require_operator)).configure(operator_calls)),
+                .configure(|config| {
+                    for part in site.parts {
+                        match part {
+                            Part::Portal => of_businesses(config),
+                            Part::Console => of_staff(config),
+                        }
+                    }
+                }),
         );
         if let Some(pages) = &pages {
             // Last, because it matches every path.
             Pages::configure(pages.clone(), config);
         }
     }
+}
+
+fn of_businesses(config: &mut ServiceConfig) {
+    config
+        .service(resource("/portal/accounts").route(post().to(accounts::sign_up)))
+        .service(
+            resource("/portal/session")
+                .route(post().to(session::log_in))
+                .route(get().to(session::who_am_i))
+                .route(delete().to(session::log_out)),
+        )
+        .configure(without_session)
+        .service(resource("/payments/{provider}/webhook").route(post().to(payments::webhook)))
+        .service(scope("/portal").wrap(from_fn(guard::require_session)).configure(portal));
+}
+
+fn of_staff(config: &mut ServiceConfig) {
+    config
+        .service(
+            resource("/operator/session")
+                .route(post().to(operator_session::open))
+                .route(get().to(operator_session::read))
+                .route(delete().to(operator_session::close)),
+        )
+        .service(resource("/operator/password-links/look-up").route(post().to(staff_links::look_up)))
+        .service(resource("/operator/password-links/use").route(post().to(staff_links::use_link)))
+        .service(scope("/operator").wrap(from_fn(guard::require_operator)).configure(operator_calls));
 }
 
 /// The routes of the internal listener.

@@ -1,6 +1,8 @@
 //! The settings of this service, checked once at start.
 
+mod console;
 mod mail;
+mod public;
 mod region;
 
 use std::num::NonZeroU32;
@@ -17,6 +19,7 @@ use url::Url;
 
 pub use crate::domain::Locale;
 pub use mail::{MailEncryption, MailSettings, MailTransport};
+pub use public::Public;
 pub use region::Region;
 
 /// All settings (`WAYBILL_…`).
@@ -50,25 +53,6 @@ pub struct PortalSettings {
     pub pages: Pages,
     #[serde(default)]
     pub region: Region,
-}
-
-/// How browsers reach the portal (`WAYBILL_PUBLIC__…`).
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(default)]
-pub struct Public {
-    /// The portal's own origin. Writing calls from pages of other origins are refused.
-    #[schemars(transform = settings::origin)]
-    pub url: Url,
-    /// The integrators' `{base_url}`, ending in `/v1`. The pages show it.
-    #[schemars(transform = settings::published)]
-    pub api_url: Url,
-}
-
-impl Default for Public {
-    fn default() -> Self {
-        let at = |url| Url::parse(url).unwrap_or_else(|_| unreachable!("a constant URL"));
-        Self { url: at("http://127.0.0.1:8084/"), api_url: at("http://127.0.0.1:8081/v1") }
-    }
 }
 
 /// The portal's pages (`WAYBILL_PAGES__…`).
@@ -105,11 +89,13 @@ impl Pages {
 pub struct Operator {
     /// At least 16 characters. An administrator's token for all calls of the operator and for the console.
     pub token: Secret,
+    /// Whether the public listener serves the console and the operator's API although `WAYBILL_HTTP__OPERATOR` is set.
+    pub on_public_listener: bool,
 }
 
 impl Default for Operator {
     fn default() -> Self {
-        Self { token: Secret::new("local-operator-token-of-the-local-stack") }
+        Self { token: Secret::new("local-operator-token-of-the-local-stack"), on_public_listener: false }
     }
 }
 
@@ -173,12 +159,14 @@ impl Settings for PortalSettings {
         self.brand.check(errors);
         self.pages.check(errors);
         self.region.check(errors);
+        console::check(self, errors);
         if self.http.public.is_none() {
             errors.add("WAYBILL_HTTP__PUBLIC", "is missing: set the address of the public listener");
         }
-        for (variable, url) in
-            [("WAYBILL_PUBLIC__URL", &self.public.url), ("WAYBILL_PUBLIC__API_URL", &self.public.api_url)]
-        {
+        let own =
+            [("WAYBILL_PUBLIC__URL", &self.public.url), ("WAYBILL_PUBLIC__API_URL", &self.public.api_url)];
+        let console = self.public.console_url.iter().map(|url| ("WAYBILL_PUBLIC__CONSOLE_URL", url));
+        for (variable, url) in own.into_iter().chain(console) {
             match url.scheme() {
                 "https" => {}
                 "http" if self.environment == Environment::Local => {}
@@ -216,7 +204,7 @@ mod tests {
 
     use super::*;
 
-    fn load(more: &[(&str, &str)]) -> Result<PortalSettings, settings::SettingsError> {
+    pub(super) fn load(more: &[(&str, &str)]) -> Result<PortalSettings, settings::SettingsError> {
         let least = [
             ("WAYBILL_DATABASE__URL", "postgres://portal@localhost/portal"),
             ("WAYBILL_BROKER__URL", "amqp://localhost/"),

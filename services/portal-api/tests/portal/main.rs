@@ -7,6 +7,7 @@ mod answers;
 mod api_keys;
 mod audit_log;
 mod client;
+mod console;
 mod events;
 mod go_live;
 mod limits;

@@ -12,7 +12,7 @@ const FINANCE: &[&str] = &["administrator", "finance"];
 const ADMINISTRATORS: &[&str] = &["administrator"];
 
 /// Calls, their permission and their roles, written down a second time.
-const CALLS: &[(&str, &str, &[&str])] = &[
+pub(crate) const CALLS: &[(&str, &str, &[&str])] = &[
     ("GET /businesses", "read_businesses", EVERYBODY),
     ("GET /businesses/{business}", "read_businesses", EVERYBODY),
     ("GET /businesses/{business}/health", "read_businesses", EVERYBODY),

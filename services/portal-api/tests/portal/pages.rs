@@ -11,10 +11,10 @@ use tokio::net::TcpStream;
 
 use crate::portal::Portal;
 
-const INDEX: &str = "<!doctype html><title>the pages</title>";
+pub(crate) const INDEX: &str = "<!doctype html><title>the pages</title>";
 
 /// A folder of built pages, next to an unrelated file. Each test has its own.
-fn built(test: &str) -> PathBuf {
+pub(crate) fn built(test: &str) -> PathBuf {
     let around = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("pages-{test}-{}", std::process::id()));
     // Of an earlier process of the same id.
     let _removed = fs::remove_dir_all(&around);

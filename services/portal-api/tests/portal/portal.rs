@@ -22,6 +22,8 @@ const INTERNAL_TOKEN: &str = "local-internal-token-of-the-local-stack";
 /// A running portal-api with its fake peers and its clock.
 pub(crate) struct Portal {
     pub(crate) public: SocketAddr,
+    /// The console's own listener.
+    pub(crate) console: Option<SocketAddr>,
     pub(crate) internal: SocketAddr,
     pub(crate) management: SocketAddr,
     pub(crate) peers: Peers,
@@ -84,6 +86,7 @@ impl Portal {
         let service = portal_api::start(&settings, chassis).unwrap();
         let portal = Self {
             public: service.public.unwrap(),
+            console: service.operator,
             internal: service.internal,
             management: service.management,
             peers,

@@ -6,7 +6,7 @@ use crate::client::Client;
 use crate::portal::Portal;
 
 /// Well-formed ids that do not exist.
-fn filled(path: &str) -> String {
+pub(crate) fn filled(path: &str) -> String {
     let id = if path.starts_with("/webhook-endpoints") {
         "whe_01ARZ3NDEKTSV4RRFFQ69G5FAV"
     } else if path.starts_with("/webhook-deliveries") {
@@ -18,7 +18,7 @@ fn filled(path: &str) -> String {
 }
 
 /// Calls with the least role for each, written down a second time.
-const CALLS: &[(&str, &[&str])] = &[
+pub(crate) const CALLS: &[(&str, &[&str])] = &[
     (
         "viewer",
         &[

@@ -14,6 +14,7 @@ const UNKNOWN: PortalConfig = {
   timeZone: "Asia/Kolkata",
   mail: { enabled: false },
   roles: ["owner", "developer", "viewer"],
+  parts: ["portal", "console"],
 };
 
 export const configQuery = queryOptions({

@@ -1716,6 +1716,8 @@ export interface components {
             mail: components["schemas"]["MailView"];
             /** @description The roles of users, the most powerful one first. */
             roles: components["schemas"]["Role"][];
+            /** @description The parts of the portal at this address: `portal` for businesses, `console` for the operator's staff. */
+            parts: components["schemas"]["Part"][];
         };
         /** @description The token of the setting `WAYBILL_OPERATOR__TOKEN`. It changes with the setting only. */
         ConfiguredTokenView: {
@@ -2733,6 +2735,11 @@ export interface components {
          * @description An amount in paise. 100 paise are one rupee.
          */
         Paise: number;
+        /**
+         * @description A part of the portal.
+         * @enum {string}
+         */
+        Part: "portal" | "console";
         /** @description The amounts of the order, in paise. */
         Payment: {
             paymentType: components["schemas"]["PaymentType"];

@@ -32,6 +32,7 @@ export type OperatorSession = Schemas["OperatorSessionView"];
 export type OperatorToken = Schemas["OperatorTokenView"];
 export type OpenSession = Schemas["OwnSessionView"];
 export type PortalConfig = Schemas["ConfigView"];
+export type PortalPart = Schemas["Part"];
 export type Role = Schemas["Role"];
 export type Session = Schemas["SessionView"];
 export type Staff = Schemas["StaffView"];

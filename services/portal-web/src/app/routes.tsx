@@ -2,6 +2,7 @@ import { createBrowserRouter, Navigate, type RouteObject } from "react-router-do
 import { GuestOnly } from "./guest-only";
 import { NotFound } from "./not-found";
 import { PageFailed } from "./page-failed";
+import { Part } from "./part";
 import { Root } from "./root";
 import { Shell } from "./shell";
 
@@ -38,7 +39,6 @@ const GUEST_PAGES: RouteObject[] = [
 const LINKED_PAGES: RouteObject[] = [
   { path: "/reset-password", lazy: () => import("../pages/auth/reset-password-page") },
   { path: "/invitation", lazy: () => import("../pages/auth/invitation-page") },
-  { path: "/operator/password", lazy: () => import("../pages/operator/password-page") },
 ];
 
 /** The operator console has its own shell and login. */
@@ -61,14 +61,25 @@ export const router = createBrowserRouter(
       ErrorBoundary: PageFailed,
       HydrateFallback: () => null,
       children: [
-        { Component: GuestOnly, children: GUEST_PAGES },
-        ...LINKED_PAGES,
         {
-          path: "/operator",
-          lazy: () => import("../pages/operator/operator-shell"),
-          children: [{ ErrorBoundary: PageFailed, children: OPERATOR_PAGES }],
+          element: <Part of="console" />,
+          children: [
+            { path: "/operator/password", lazy: () => import("../pages/operator/password-page") },
+            {
+              path: "/operator",
+              lazy: () => import("../pages/operator/operator-shell"),
+              children: [{ ErrorBoundary: PageFailed, children: OPERATOR_PAGES }],
+            },
+          ],
         },
-        { path: "/", Component: Shell, children: [{ ErrorBoundary: PageFailed, children: PAGES }] },
+        {
+          element: <Part of="portal" />,
+          children: [
+            { Component: GuestOnly, children: GUEST_PAGES },
+            ...LINKED_PAGES,
+            { path: "/", Component: Shell, children: [{ ErrorBoundary: PageFailed, children: PAGES }] },
+          ],
+        },
       ],
     },
   ],

@@ -25,6 +25,7 @@ export interface Visitor {
 export async function visit(
   browser: Browser,
   options: {
+    baseURL?: string;
     viewport?: typeof DESKTOP;
     colorScheme?: "light" | "dark";
     timezoneId?: string;
@@ -32,7 +33,7 @@ export async function visit(
   } = {},
 ): Promise<Visitor> {
   const context = await browser.newContext({
-    baseURL: stack.portal,
+    baseURL: options.baseURL ?? stack.portal,
     viewport: options.viewport ?? DESKTOP,
     colorScheme: options.colorScheme ?? "light",
     timezoneId: options.timezoneId ?? "Asia/Kolkata",

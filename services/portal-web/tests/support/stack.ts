@@ -1,6 +1,8 @@
 /** The running stack, from the environment that `with-business` sets. */
 export interface Stack {
   portal: string;
+  /** The console's own origin. */
+  console: string;
   orderApi: string;
   operatorToken: string;
   fleetToken: string;
@@ -16,6 +18,7 @@ function variable(name: string): string {
 
 export const stack: Stack = {
   portal: variable("PORTAL"),
+  console: variable("OPERATOR_CONSOLE"),
   orderApi: variable("ORDER_API"),
   operatorToken: variable("OPERATOR_TOKEN"),
   fleetToken: variable("FLEET_TOKEN"),

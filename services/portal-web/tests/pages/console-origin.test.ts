@@ -1,0 +1,54 @@
+// The operator's console at an origin of its own.
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openBrowser, screenshot, visit } from "../support/browser";
+import { newBusiness } from "../support/business";
+import { heading, logInAsOperator, openBusiness } from "../support/pages";
+import { stack } from "../support/stack";
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+afterAll(() => browser.close());
+
+test("an operator logs in at the console's origin, which has no pages for businesses", async () => {
+  const [owner, operator] = [await visit(browser), await visit(browser, { baseURL: stack.console })];
+  const business = await newBusiness(owner, `Far away ${Date.now()}`);
+  const { page } = operator;
+  await page.goto("/");
+  await heading(page, "Operator console");
+  expect(page.url()).toBe(`${stack.console}/operator`);
+  await logInAsOperator(page);
+  await openBusiness(page, business.id, business.name);
+  await page.getByRole("button", { name: "Approve" }).click();
+  await page.getByRole("status", { name: "Business" }).getByText("Active").waitFor();
+  for (const path of ["/log-in", "/orders", "/invitation"]) {
+    expect((await page.goto(path))?.status()).toBe(404);
+    await heading(page, "Page not found");
+  }
+  await screenshot(page, "console-not-found");
+  await page.getByRole("link", { name: "Go to the businesses" }).click();
+  await heading(page, "Businesses");
+  for (const visitor of [owner, operator]) {
+    expect(visitor.errors).toEqual([]);
+    await visitor.context.close();
+  }
+});
+
+test("the portal has no console if the console is elsewhere", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  await page.route("**/v1/portal/config", async (route) => {
+    const config = await (await route.fetch()).json();
+    await route.fulfill({ json: { ...config, parts: ["portal"] } });
+  });
+  for (const path of ["/operator", "/operator/businesses", "/operator/password#token=none"]) {
+    await page.goto(path);
+    await heading(page, "Page not found");
+  }
+  await page.getByRole("link", { name: "Go to the overview" }).click();
+  await heading(page, "Log in");
+  expect(visitor.errors).toEqual([]);
+  await visitor.context.close();
+});
