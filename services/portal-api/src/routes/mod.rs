@@ -4,6 +4,7 @@
 mod account_fields;
 mod accounts;
 mod api_keys;
+mod approvals;
 mod audit_log;
 mod audited;
 mod browser_cookie;
@@ -253,6 +254,7 @@ fn webhook_tools(config: &mut ServiceConfig) {
 fn operator_calls(config: &mut ServiceConfig) {
     config
         .configure(operator_access)
+        .configure(operator_approvals)
         .service(resource("/businesses").route(get().to(operator::list)))
         .service(
             resource("/businesses/{id}").route(get().to(operator::read)).route(patch().to(operator::change)),
@@ -287,4 +289,15 @@ fn operator_access(config: &mut ServiceConfig) {
         .service(resource("/tokens/{id}/rotate").route(post().to(operator_tokens::rotate)))
         .service(resource("/tokens/{id}/disable").route(post().to(operator_tokens::disable)))
         .service(resource("/audit-log").route(get().to(operator_audit_log::list)));
+}
+
+/// Requests that need a second person.
+fn operator_approvals(config: &mut ServiceConfig) {
+    config
+        .service(resource("/approvals").route(get().to(approvals::list)))
+        .service(resource("/approvals/{id}").route(get().to(approvals::read)))
+        .service(resource("/approvals/{id}/approve").route(post().to(approvals::approve)))
+        .service(resource("/approvals/{id}/reject").route(post().to(approvals::reject)))
+        .service(resource("/approvals/{id}/withdraw").route(post().to(approvals::withdraw)))
+        .service(resource("/approvals/{id}/reset-link").route(post().to(approvals::reset_link)));
 }

@@ -12,7 +12,7 @@ use web::{ApiError, QueryFields, TextRule, read_query};
 use super::audit_log::TargetView;
 use super::openapi::params;
 use super::pagination::PageRequest;
-use crate::domain::{OperatorEntry, OperatorFilter};
+use crate::domain::{OperatorActor, OperatorEntry, OperatorFilter};
 use crate::queries;
 use crate::state::State;
 
@@ -38,13 +38,19 @@ struct OperatorLineView {
 }
 
 #[derive(Serialize, utoipa::ToSchema)]
-struct OperatorActorView {
+pub(super) struct OperatorActorView {
     /// `person`, `token`, `configuration`, `command`, or `unknown` for a failed log-in.
     #[serde(rename = "type")]
     kind: String,
     id: Option<String>,
     /// The e-mail address of the person, or the name of the token, at that time.
     name: String,
+}
+
+impl From<&OperatorActor> for OperatorActorView {
+    fn from(actor: &OperatorActor) -> Self {
+        Self { kind: actor.kind().to_owned(), id: actor.id(), name: actor.name().to_owned() }
+    }
 }
 
 impl From<OperatorEntry> for OperatorLineView {
