@@ -12,7 +12,7 @@ use crate::domain::ApprovalPolicy;
 #[serde(default)]
 pub struct Approvals {
     /// Credits of a wallet above this amount need a second person; `0` for every credit. Unset: none.
-    #[schemars(range(min = 0, max = 100_000_000_000))]
+    #[schemars(range(min = 0, max = 100_000_000_000_i64))]
     pub credits_above_paise: Option<i64>,
     /// Whether lifting the suspension of a business needs a second person.
     pub lift_suspension: bool,

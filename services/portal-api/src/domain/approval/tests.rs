@@ -167,7 +167,7 @@ proptest! {
             prop_assert!(!was_over || after == current, "{current:?} -> {after:?}");
             if after.stored != current.stored && after.stored == ApprovalState::Executed {
                 executions += 1;
-                let decision = after.decision.as_ref().expect("somebody decided");
+                let decision = after.decision.as_ref().unwrap();
                 prop_assert_ne!(Some(decision.by), after.requester.staff());
             }
             if current.decision.is_none() && after.decision.is_some() {
