@@ -22,10 +22,10 @@ pub(crate) async fn fetch_reset_link(
         .database
         .transaction(async |conn| {
             let (before, by) = load(conn, author, id).await?;
-            let approver = before.decision.as_ref().map(|decision| OperatorActor::Person {
-                id: decision.by,
-                email: decision.email.clone(),
-            });
+            let approver = before
+                .decision
+                .as_ref()
+                .map(|decision| OperatorActor::Person { id: decision.by, email: decision.email.clone() });
             let approver_may = match &approver {
                 Some(approver) => still_may(conn, approver, before.kind().permission()).await?,
                 None => false,

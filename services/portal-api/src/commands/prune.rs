@@ -5,8 +5,8 @@ use postgres::StoreError;
 
 use crate::state::State;
 use crate::store::{
-    approvals, attempts, audit_log, invitations, mails, operator_audit_log, operator_sessions, password_resets,
-    sessions, staff_links, staff_sessions,
+    approvals, attempts, audit_log, invitations, mails, operator_audit_log, operator_sessions,
+    password_resets, sessions, staff_links, staff_sessions,
 };
 
 const BATCH_MAX: i64 = 1_000;

@@ -105,7 +105,7 @@ async fn mail_link(state: &State, email: &Email, request: Option<RequestId>) -> 
 pub(crate) enum IssuedReset {
     Link(LinkToken, DateTime<Utc>),
     /// The link waits for the approval of a second person.
-    Requested(Approval),
+    Requested(Box<Approval>),
 }
 
 /// Creates a link that the operator passes on, or requests the approval for it.
@@ -126,7 +126,7 @@ pub(crate) async fn issue_link(
             if state.approvals.reset_links {
                 let action = ProtectedAction::IssueResetLink { user_id: account.user };
                 let requested = request_approval::request(conn, state, business, author, action).await?;
-                return Ok(IssuedReset::Requested(requested));
+                return Ok(IssuedReset::Requested(Box::new(requested)));
             }
             // The person may have been removed since the guard's check; then no removal would end the link.
             staff::lock(conn).await?;

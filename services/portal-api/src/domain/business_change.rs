@@ -71,7 +71,8 @@ mod tests {
 
     #[test]
     fn a_stored_change_reads_back_as_it_was() {
-        let nothing = BusinessChange { status: None, subscription_active: None, live_access: None, plan: None };
+        let nothing =
+            BusinessChange { status: None, subscription_active: None, live_access: None, plan: None };
         let lift = BusinessChange { status: Some(BusinessStatus::Active), ..nothing.clone() };
         for change in [
             lift.clone(),

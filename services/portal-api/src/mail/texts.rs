@@ -15,8 +15,7 @@ const UNREQUESTED: &str =
     "If you did not request this, ignore this e-mail. Only you received this link. Do not share it.";
 const TO_THE_TEAM: &str = "You receive this because you are an owner or developer of your business.";
 const TO_OWNERS: &str = "You receive this because you are an owner of your business.";
-const ABOUT_LINKS: &str =
-    "For your security, the user and all owners receive this e-mail whenever the operator creates such a link.";
+const ABOUT_LINKS: &str = "For your security, the user and all owners receive this e-mail whenever the operator creates such a link.";
 const FOR_SECURITY: &str = "For your security, you receive this e-mail whenever your password changes.";
 
 pub(super) fn password_reset(brand: &str, link: String, expires_at: &str) -> Content {

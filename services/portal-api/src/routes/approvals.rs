@@ -276,7 +276,11 @@ fn parse_reason(body: &Value, is_required: bool) -> Result<Option<String>, ApiEr
     let field_errors = FieldErrors::default();
     let reason = Fields::of_body(body, &field_errors).and_then(|fields| {
         super::staff::reject_unknown(&fields, &["reason"]);
-        if is_required { fields.required_text("reason", REASON) } else { fields.optional_text("reason", REASON) }
+        if is_required {
+            fields.required_text("reason", REASON)
+        } else {
+            fields.optional_text("reason", REASON)
+        }
     });
     if field_errors.is_empty() { Ok(reason) } else { Err(ApiError::invalid(field_errors)) }
 }

@@ -62,7 +62,8 @@ pub(super) mod tests {
 
     /// The functions of the URL table, by the scope of their routes.
     pub(in super::super) const WITH_SESSION: &[&str] = &["portal", "account", "webhooks", "webhook_tools"];
-    pub(in super::super) const OF_OPERATOR: &[&str] = &["operator_calls", "operator_access", "operator_approvals"];
+    pub(in super::super) const OF_OPERATOR: &[&str] =
+        &["operator_calls", "operator_access", "operator_approvals"];
     const OTHERS: &[&str] = &["public", "internal", "without_session"];
 
     /// Method and path of every route in these functions, read from the source of the URL table.

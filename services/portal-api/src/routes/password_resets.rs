@@ -138,7 +138,7 @@ pub(super) async fn issue(
         IssuedReset::Link(token, expires_at) => {
             Ok(HttpResponse::Created().json(ResetLinkView::new(&state, &token, expires_at)))
         }
-        IssuedReset::Requested(approval) => approvals::requested(&state, &author.0, approval).await,
+        IssuedReset::Requested(approval) => approvals::requested(&state, &author.0, *approval).await,
     }
 }
 

@@ -205,9 +205,12 @@ impl TryFrom<ApprovalRow> for Approval {
         let requester =
             OperatorActor::stored(&row.requester_type, row.requester_id.as_deref(), row.requester_name);
         let decision = match (row.decider_id, row.decider_email, row.decided_at) {
-            (Some(by), Some(email), Some(at)) => {
-                Some(Decision { by: stored("operator_approvals.decider_id", &by)?, email, at, reason: row.reason })
-            }
+            (Some(by), Some(email), Some(at)) => Some(Decision {
+                by: stored("operator_approvals.decider_id", &by)?,
+                email,
+                at,
+                reason: row.reason,
+            }),
             _ => None,
         };
         Ok(Self {

@@ -17,7 +17,10 @@ async fn a_reset_link_is_created_when_the_requester_fetches_it_and_only_once() {
     assert_eq!((early.status, early.code()), (409, "wrong_approval_state"));
     assert_eq!(early.body["state"], "pending");
     let read = office.ravi.get(&format!("{APPROVALS}/{id}")).await;
-    assert_eq!((&read.body["userEmail"], &read.body["mayDecide"]), (&json!("owner@shop.example"), &json!(true)));
+    assert_eq!(
+        (&read.body["userEmail"], &read.body["mayDecide"]),
+        (&json!("owner@shop.example"), &json!(true))
+    );
     let approved = approve(&mut office.ravi, &id).await;
     assert_eq!((approved.status, &approved.body["state"]), (200, &json!("approved")));
     assert!(!approved.body.to_string().contains("token="), "{approved:?}");

@@ -104,8 +104,8 @@ async fn a_request_of_someone_who_has_left_or_lost_the_permission_is_not_execute
 #[tokio::test]
 async fn a_token_that_was_disabled_meanwhile_gets_nothing() {
     let mut office = Office::open().await;
-    let token = office.portal.operator().post("/v1/operator/tokens", json!({ "name": "robot", "role": "finance" }));
-    let token = token.await.body;
+    let body = json!({ "name": "robot", "role": "finance" });
+    let token = office.portal.operator().post("/v1/operator/tokens", body).await.body;
     let mut robot = office.portal.stranger().with_bearer(token["token"].as_str().unwrap());
     let path = office.path("/wallet/credits");
     let requested = robot.post(&path, json!({ "amountPaise": 700, "reference": "invoice-7" })).await;
@@ -141,10 +141,8 @@ async fn an_approver_who_is_removed_at_the_same_moment_approves_nothing() {
         office.ravis
     );
     removing.batch_execute(&remove).await.unwrap();
-    let (refused, ()) = tokio::join!(
-        approve(&mut office.ravi, &id),
-        commit_when_awaited(&office.portal, &mut removing, 1)
-    );
+    let (refused, ()) =
+        tokio::join!(approve(&mut office.ravi, &id), commit_when_awaited(&office.portal, &mut removing, 1));
     assert_eq!((refused.status, refused.code()), (403, "permission_missing"), "{refused:?}");
     assert!(office.portal.peers.asked(&office.wallet_call()).is_empty());
 }
@@ -233,7 +231,11 @@ async fn a_credit_that_the_wallet_refuses_for_good_fails_and_another_refusal_doe
     let refused = approve(&mut office.ravi, &id).await;
     assert_eq!((refused.status, refused.code()), (409, "balance_too_large"));
     assert_eq!(state(&office, &id).await, "approved");
-    office.portal.peers.answer(&call, 409, json!({ "code": "reference_reused", "message": "Another amount." }));
+    office.portal.peers.answer(
+        &call,
+        409,
+        json!({ "code": "reference_reused", "message": "Another amount." }),
+    );
     let refused = approve(&mut office.ravi, &id).await;
     assert_eq!((refused.status, refused.code()), (409, "reference_reused"));
     let read = office.ravi.get(&format!("{APPROVALS}/{id}")).await.body;

@@ -102,7 +102,11 @@ async fn a_credit_above_the_limit_waits_for_another_person_and_is_made_once() {
     let own = approve(&mut office.asha, &id).await;
     assert_eq!((own.status, own.code()), (403, "own_request"));
     let mut elsewhere = log_in(&office.portal, "asha@carrier.example").await;
-    assert_eq!(approve(&mut elsewhere, &id).await.code(), "own_request", "another session is no other person");
+    assert_eq!(
+        approve(&mut elsewhere, &id).await.code(),
+        "own_request",
+        "another session is no other person"
+    );
 
     let approved = office.ravi.post(&step(&id, "approve"), json!({ "reason": "Seen the transfer." })).await;
     assert_eq!((approved.status, &approved.body["state"]), (200, &json!("executed")), "{approved:?}");
@@ -156,7 +160,11 @@ async fn tokens_request_and_never_approve() {
     for id in &ids[..2] {
         assert_eq!(approve(&mut office.asha, id).await.status, 200);
     }
-    assert_eq!(office.portal.peers.asked(&office.wallet_call()).len(), 2, "the wallet credits a reference once");
+    assert_eq!(
+        office.portal.peers.asked(&office.wallet_call()).len(),
+        2,
+        "the wallet credits a reference once"
+    );
 }
 
 #[tokio::test]
@@ -276,7 +284,10 @@ async fn persons_see_and_decide_what_their_role_is_for() {
         office.asha.patch(&path, json!({ "status": status })).await;
     }
     let page = office.ravi.get(&format!("{APPROVALS}?limit=1&state=pending")).await;
-    assert_eq!((&page.body["hasMore"], &page.body["data"][0]["kind"]), (&json!(true), &json!("lift_suspension")));
+    assert_eq!(
+        (&page.body["hasMore"], &page.body["data"][0]["kind"]),
+        (&json!(true), &json!("lift_suspension"))
+    );
     assert_eq!(page.body["data"][0]["businessName"], "Corner Shop");
     let last = page.body["data"][0]["id"].as_str().unwrap();
     let rest = office.ravi.get(&format!("{APPROVALS}?startingAfter={last}")).await;
@@ -337,7 +348,8 @@ async fn each_step_is_in_the_operators_log() {
     for unlogged in ["invoice-7", "owner@shop.example", "Nobody has called."] {
         assert!(!text.contains(unlogged), "{unlogged}");
     }
-    let approved = lines.as_array().unwrap().iter().find(|line| line["action"] == "approval.approved").unwrap();
+    let approved =
+        lines.as_array().unwrap().iter().find(|line| line["action"] == "approval.approved").unwrap();
     assert_eq!(approved["target"], json!({ "type": "approval", "id": credit }));
     assert_eq!(approved["details"], json!({ "kind": "credit", "amountPaise": 700 }));
 }

@@ -81,7 +81,8 @@ async function answerApprovals(page: Page) {
         json: { url: "https://portal.example/reset-password#token=x", expiresAt: new Date().toISOString() },
       });
     }
-    if (step && one) Object.assign(one, { state: step === "approve" ? "executed" : "rejected", mayDecide: false });
+    if (step && one)
+      Object.assign(one, { state: step === "approve" ? "executed" : "rejected", mayDecide: false });
     if (one) return route.fulfill({ json: one });
     const state = searchParams.get("state");
     const data = all.filter((approval) => !state || approval.state === state);
@@ -213,15 +214,7 @@ test("on a phone, the console's menu opens, reaches every page, and closes", asy
   expect(await links.count()).toBe(0);
   await menu.click();
   const names = await links.allTextContents();
-  expect(names).toEqual([
-    "Businesses",
-    "Find an order",
-    "Cash",
-    "Approvals",
-    "Staff",
-    "Tokens",
-    "Audit log",
-  ]);
+  expect(names).toEqual(["Businesses", "Find an order", "Cash", "Approvals", "Staff", "Tokens", "Audit log"]);
   for (const link of await links.all()) {
     const box = await link.boundingBox();
     expect(box && box.x >= 0 && box.x + box.width <= PHONE.width).toBe(true);

@@ -114,11 +114,18 @@ enum Step {
 }
 
 /// What the commands do with the result of a step: a lifted suspension ends in the same transaction, a credit later.
-fn step(before: &Approval, step: Step, by: &ApprovalCaller, other_may: bool, now: DateTime<Utc>) -> Option<Approval> {
+fn step(
+    before: &Approval,
+    step: Step,
+    by: &ApprovalCaller,
+    other_may: bool,
+    now: DateTime<Utc>,
+) -> Option<Approval> {
     let is_running = before.stored == ApprovalState::Approved && before.kind() == ApprovalKind::Credit;
     match step {
         Step::Approve => before.approve(by, other_may, None, now).ok().map(|after| {
-            let ends = after.stored == ApprovalState::Approved && after.kind() == ApprovalKind::LiftSuspension;
+            let ends =
+                after.stored == ApprovalState::Approved && after.kind() == ApprovalKind::LiftSuspension;
             if ends { after.executed(None, now) } else { after }
         }),
         Step::Reject => before.reject(by, "no".to_owned(), now).ok(),
