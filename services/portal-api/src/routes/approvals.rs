@@ -1,62 +1,26 @@
 //! `/v1/operator/approvals`: requests that need a second person.
 
-use std::collections::HashMap;
-
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
-use chrono::{DateTime, Utc};
-use domain::{ApprovalId, BusinessId};
+use domain::ApprovalId;
 use internal_api::{Page, PageQuery};
-use postgres::StoreError;
-use serde::Serialize;
 use serde_json::Value;
 use strum::VariantArray;
 use web::{ApiError, FieldErrors, Fields, JsonBody, QueryFields, TextRule, read_query};
 
+use super::approval_view::{ApprovalView, view, views};
 use super::audited::OperatorAuthor;
 use super::errors;
 use super::openapi::{bodies, params};
-use super::operator_audit_log::OperatorActorView;
 use super::pagination::PageRequest;
 use super::password_resets::ResetLinkView;
 use crate::commands::publish_portal_change::publish_portal_change;
 use crate::commands::{decide_approval, fetch_reset_link};
-use crate::domain::{
-    Approval, ApprovalCaller, ApprovalFilter, ApprovalKind, ApprovalState, Author, OperatorActor,
-    OperatorRole, ProtectedAction,
-};
-use crate::queries::{approvals, businesses};
+use crate::domain::{ApprovalFilter, ApprovalKind, ApprovalState, OperatorRole};
+use crate::queries::approvals;
 use crate::state::State;
 
 const REASON: TextRule = TextRule::lines(500);
-
-#[derive(Serialize, utoipa::ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct ApprovalView {
-    id: ApprovalId,
-    state: ApprovalState,
-    #[serde(flatten)]
-    action: ProtectedAction,
-    business_id: BusinessId,
-    business_name: Option<String>,
-    /// Of a reset link: the user. Only when a single request is read.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    user_email: Option<String>,
-    requested_by: OperatorActorView,
-    requested_at: DateTime<Utc>,
-    /// Null when the request cannot expire any more.
-    expires_at: Option<DateTime<Utc>>,
-    decided_by: Option<OperatorActorView>,
-    decided_at: Option<DateTime<Utc>>,
-    reason: Option<String>,
-    ended_at: Option<DateTime<Utc>>,
-    /// The id of a credit's transfer, or the code of the refusal.
-    outcome: Option<String>,
-    /// Whether the caller requested it.
-    yours: bool,
-    /// Whether the caller may approve it now.
-    may_decide: bool,
-}
 
 #[utoipa::path(
     get,
@@ -106,8 +70,9 @@ pub(super) async fn read(
     if !author.0.may(*role, permission) {
         return Err(errors::permission_missing(permission, *role));
     }
-    let view = view(&state, (&author.0, *role), approval).await?;
-    Ok(HttpResponse::Ok().json(ApprovalView { user_email, ..view }))
+    let mut view = view(&state, (&author.0, *role), approval).await?;
+    view.user_email = user_email;
+    Ok(HttpResponse::Ok().json(view))
 }
 
 #[utoipa::path(
@@ -197,74 +162,6 @@ pub(super) async fn reset_link(
     let fetched = fetch_reset_link::fetch_reset_link(&state, &author.0, approval_id(&id)?).await;
     let (token, expires_at) = fetched.map_err(errors::decide)?;
     Ok(HttpResponse::Created().json(ResetLinkView::new(&state, &token, expires_at)))
-}
-
-/// The response of a call that waits for an approval.
-pub(super) async fn requested(
-    state: &State,
-    author: &Author,
-    approval: Approval,
-) -> Result<HttpResponse, ApiError> {
-    // The requester decides nothing, whatever the role.
-    let view = view(state, (author, OperatorRole::Viewer), approval).await?;
-    Ok(HttpResponse::Accepted().json(view))
-}
-
-async fn view(
-    state: &State,
-    caller: (&Author, OperatorRole),
-    approval: Approval,
-) -> Result<ApprovalView, ApiError> {
-    let views = views(state, caller, vec![approval]).await?;
-    views.into_iter().next().ok_or_else(|| ApiError::internal("no view of an approval"))
-}
-
-async fn views(
-    state: &State,
-    (author, role): (&Author, OperatorRole),
-    approvals: Vec<Approval>,
-) -> Result<Vec<ApprovalView>, StoreError> {
-    let ids: Vec<BusinessId> = approvals.iter().map(|approval| approval.business).collect();
-    let names: HashMap<BusinessId, String> = businesses::names(state, &ids).await?.into_iter().collect();
-    let now = state.unit.clock.now();
-    let actor = author.operator_actor();
-    let view = |approval: Approval| {
-        let may = author.may(role, approval.kind().permission());
-        let caller = ApprovalCaller { actor: actor.clone(), may };
-        ApprovalView {
-            state: approval.state(now),
-            yours: approval.is_requested_by(actor),
-            may_decide: approval.is_decidable(&caller, now),
-            ..ApprovalView::of(approval, &names)
-        }
-    };
-    Ok(approvals.into_iter().map(view).collect())
-}
-
-impl ApprovalView {
-    fn of(approval: Approval, names: &HashMap<BusinessId, String>) -> Self {
-        let decision = approval.decision;
-        let decider = |by, email: &str| OperatorActor::Person { id: by, email: email.to_owned() };
-        let decided_by = decision.as_ref().map(|decision| decider(decision.by, &decision.email));
-        Self {
-            id: approval.id,
-            state: approval.stored,
-            action: approval.action,
-            business_id: approval.business,
-            business_name: names.get(&approval.business).cloned(),
-            user_email: None,
-            requested_by: (&approval.requester).into(),
-            requested_at: approval.requested_at,
-            expires_at: approval.expires_at,
-            decided_by: decided_by.as_ref().map(OperatorActorView::from),
-            decided_at: decision.as_ref().map(|decision| decision.at),
-            reason: decision.and_then(|decision| decision.reason),
-            ended_at: approval.ended_at,
-            outcome: approval.outcome,
-            yours: false,
-            may_decide: false,
-        }
-    }
 }
 
 fn read_filter(fields: &mut QueryFields) -> (PageQuery, Option<ApprovalState>) {

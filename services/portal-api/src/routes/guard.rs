@@ -155,7 +155,7 @@ pub(super) async fn require_operator(
         return Err(errors::permission_missing(call.permission, role).into());
     }
     // Paths below a business change that business.
-    let business = request.match_info().get("id").and_then(|id| id.parse().ok());
+    let business = operator_caller::business_of(request.request());
     let changed = business.filter(|_| !is_read(&request));
     request.extensions_mut().insert(author.clone());
     request.extensions_mut().insert(role);

@@ -4,6 +4,7 @@
 mod account_fields;
 mod accounts;
 mod api_keys;
+mod approval_view;
 mod approvals;
 mod audit_log;
 mod audited;
@@ -19,6 +20,7 @@ mod guard;
 mod invitations;
 mod openapi;
 mod operator;
+mod operator_actor_view;
 mod operator_audit_log;
 mod operator_caller;
 mod operator_health;

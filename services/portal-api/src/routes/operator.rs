@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule, read_query};
 
-use super::approvals::{self, ApprovalView};
+use super::approval_view::{self, ApprovalView};
 use super::audited::{OperatorAuthor, audited};
 use super::errors;
 use super::openapi::{bodies, params};
@@ -136,7 +136,7 @@ pub(super) async fn change(
     let change = parse(&body.0)?;
     let changed = change_business(&state, business, &author.0, change).await;
     if let Some(approval) = changed.map_err(errors::change_business)? {
-        return approvals::requested(&state, &author.0, approval).await;
+        return approval_view::requested(&state, &author.0, approval).await;
     }
     let standing = businesses::standing(&state, business).await?.ok_or_else(errors::business_not_found)?;
     Ok(HttpResponse::Ok().json(BusinessView::of(standing, None)))
@@ -166,7 +166,7 @@ pub(super) async fn credit(
     if let Some(action) = credit_to_approve(state.approvals, &body.0)? {
         let requested = request_approval(&state, business, &author.0, action).await;
         let approval = requested.map_err(errors::request_approval)?;
-        return approvals::requested(&state, &author.0, approval).await;
+        return approval_view::requested(&state, &author.0, approval).await;
     }
     let requested = AuditEvent::new(Action::WalletCreditRequested);
     record_operator_request(&state, business, &author.0, &requested).await?;

@@ -11,8 +11,9 @@ use web::{ApiError, QueryFields, TextRule, read_query};
 
 use super::audit_log::TargetView;
 use super::openapi::params;
+use super::operator_actor_view::OperatorActorView;
 use super::pagination::PageRequest;
-use crate::domain::{OperatorActor, OperatorEntry, OperatorFilter};
+use crate::domain::{OperatorEntry, OperatorFilter};
 use crate::queries;
 use crate::state::State;
 
@@ -35,22 +36,6 @@ struct OperatorLineView {
     request_id: Option<String>,
     /// Further details. Never contains secrets or customers' data.
     details: Value,
-}
-
-#[derive(Serialize, utoipa::ToSchema)]
-pub(super) struct OperatorActorView {
-    /// `person`, `token`, `configuration`, `command`, or `unknown` for a failed log-in.
-    #[serde(rename = "type")]
-    kind: String,
-    id: Option<String>,
-    /// The e-mail address of the person, or the name of the token, at that time.
-    name: String,
-}
-
-impl From<&OperatorActor> for OperatorActorView {
-    fn from(actor: &OperatorActor) -> Self {
-        Self { kind: actor.kind().to_owned(), id: actor.id(), name: actor.name().to_owned() }
-    }
 }
 
 impl From<OperatorEntry> for OperatorLineView {

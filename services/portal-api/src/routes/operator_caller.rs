@@ -95,9 +95,14 @@ pub(super) async fn record_refusal(
     permission: OperatorPermission,
     (request, path): (&HttpRequest, &str),
 ) -> Result<(), StoreError> {
-    let business: Option<BusinessId> = request.match_info().get("id").and_then(|id| id.parse().ok());
     let event = AuditEvent::new(Action::AccessRefused)
         .with("permission", permission.as_str())
         .with("call", format!("{} {path}", request.method()));
-    record_operator_read(state, business, author, &event).await
+    record_operator_read(state, business_of(request), author, &event).await
+}
+
+/// The business of a call below `/businesses`. Read from the path, because the router sets variables only after the guard.
+pub(super) fn business_of(request: &HttpRequest) -> Option<BusinessId> {
+    let below = request.match_info().as_str().strip_prefix("/v1/operator/businesses/")?;
+    below.split('/').next()?.parse().ok()
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody};
 
 use super::account_fields::email;
-use super::approvals::{self, ApprovalView};
+use super::approval_view::{self, ApprovalView};
 use super::audited::{OperatorAuthor, request_id};
 use super::caller::caller;
 use super::errors;
@@ -138,7 +138,7 @@ pub(super) async fn issue(
         IssuedReset::Link(token, expires_at) => {
             Ok(HttpResponse::Created().json(ResetLinkView::new(&state, &token, expires_at)))
         }
-        IssuedReset::Requested(approval) => approvals::requested(&state, &author.0, *approval).await,
+        IssuedReset::Requested(approval) => approval_view::requested(&state, &author.0, *approval).await,
     }
 }
 

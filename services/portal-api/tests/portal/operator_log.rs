@@ -91,11 +91,8 @@ async fn every_action_is_recorded_and_nothing_secret() {
         assert_eq!(asha.post(&format!("{path}/wallet/credits"), credit.clone()).await.status, 201);
     }
     let erasure = json!({ "requestedAt": AT, "erased": 0, "notCompleted": 0, "completedAt": null });
-    portal.peers.answer(
-        format!("POST /order-api/internal/businesses/{business}/personal-data-erasure"),
-        202,
-        erasure,
-    );
+    let begin = format!("POST /order-api/internal/businesses/{business}/personal-data-erasure");
+    portal.peers.answer(begin, 202, erasure);
     asha.press(&format!("{path}/personal-data-erasure")).await;
     let invited =
         asha.post(STAFF, json!({ "email": "ravi@carrier.example", "name": "Ravi", "role": "viewer" })).await;
