@@ -97,9 +97,12 @@ function Frame({ session }: { session: OperatorSession }) {
 /** How many requests wait for this person. */
 function Waiting({ count }: { count: number }) {
   return (
-    <span className={classes.waiting}>
-      {count}
-      <VisuallyHidden> waiting</VisuallyHidden>
-    </span>
+    <>
+      {/* Without the space, screen readers read "Approvals1". */}{" "}
+      <span className={classes.waiting}>
+        {count}
+        <VisuallyHidden> waiting</VisuallyHidden>
+      </span>
+    </>
   );
 }
