@@ -135,6 +135,11 @@ id!(
     "opt_"
 );
 id!(
+    /// A request of the operator that needs the approval of a second person.
+    ApprovalId,
+    "apr_"
+);
+id!(
     /// An API key. It identifies the key; it is not the secret.
     ApiKeyId,
     "key_"

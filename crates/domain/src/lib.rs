@@ -29,8 +29,9 @@ pub use entropy::Entropy;
 pub use event_kind::{DEFAULT_SUBSCRIPTION, EventKind};
 pub use go_live::{GoLiveFacts, GoLiveItem};
 pub use ids::{
-    ApiKeyId, AuditEntryId, BusinessId, EndpointId, EventId, IdError, InvitationId, OperatorTokenId, OrderId,
-    RecoveryId, RequestId, SessionId, StaffId, TopUpId, TransferId, UserId, WebhookDeliveryId,
+    ApiKeyId, ApprovalId, AuditEntryId, BusinessId, EndpointId, EventId, IdError, InvitationId,
+    OperatorTokenId, OrderId, RecoveryId, RequestId, SessionId, StaffId, TopUpId, TransferId, UserId,
+    WebhookDeliveryId,
 };
 pub use key_restrictions::{IpAllowList, IpNetwork, IpNetworkError, KeyRestrictions, KeyScope};
 pub use mode::Mode;

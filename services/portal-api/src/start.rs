@@ -93,6 +93,7 @@ fn state(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<State> 
         ),
         plans: settings.subscription.plan_names(),
         operator_token: settings.operator.token.clone(),
+        approvals: settings.approvals.policy(),
         secure_cookies: settings.environment != Environment::Local,
         public_config: PublicConfig {
             brand: settings.brand.clone(),

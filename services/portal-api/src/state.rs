@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 use url::Url;
 use web::{FailureLimits, Tasks};
 
-use crate::domain::{Links, Locale};
+use crate::domain::{ApprovalPolicy, Links, Locale};
 use crate::live_updates::{OpenPages, OrderStreams, SessionMonitor, StatusStreams};
 use crate::mail::Mailbox;
 use crate::passwords::Passwords;
@@ -35,6 +35,7 @@ pub(crate) struct State {
     pub(crate) failure_limits: FailureLimits,
     pub(crate) plans: Vec<String>,
     pub(crate) operator_token: Secret,
+    pub(crate) approvals: ApprovalPolicy,
     /// False only in a local stack, which has no TLS.
     pub(crate) secure_cookies: bool,
     pub(crate) public_config: PublicConfig,

@@ -153,6 +153,7 @@ describe.each(SIZES)("$size", { timeout: TIMEOUT_MS, concurrent: true }, ({ size
       { name: "operator-audit-log", path: `${path}?tab=audit-log`, heading: business.name },
       { name: "operator-order", path: "/operator/orders?code=everybody-live", heading: "Find an order" },
       { name: "operator-cash", path: "/operator/cash", heading: "Cash on delivery" },
+      { name: "operator-approvals", path: "/operator/approvals", heading: "Approvals" },
       { name: "operator-staff", path: "/operator/staff", heading: "Staff", dialogs: ["Invite"] },
       { name: "operator-tokens", path: "/operator/tokens", heading: "Tokens", dialogs: ["Create token"] },
       { name: "operator-own-log", path: "/operator/audit-log", heading: "Audit log" },

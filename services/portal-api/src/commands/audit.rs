@@ -88,6 +88,18 @@ pub(crate) async fn record_operator_request(
     database.read(async |conn| write_operator_audit(conn, parts, Some(business), author, event).await).await
 }
 
+/// Writes an entry about the outcome of such a change. A failure is only logged, because the outcome is already there.
+pub(crate) async fn try_record_operator(
+    state: &State,
+    business: BusinessId,
+    author: &Author,
+    event: &AuditEvent,
+) {
+    if let Err(error) = record_operator_request(state, business, author, event).await {
+        tracing::warn!(%error, business_id = %business, action = %event.action, "entry of the operator's log lost");
+    }
+}
+
 /// Writes an entry about data that the operator is about to receive, or about a refused call.
 ///
 /// # Errors

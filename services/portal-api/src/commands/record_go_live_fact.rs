@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{BusinessId, EventId};
+use domain::{BusinessId, EventId, Paise};
 use postgres::StoreError;
 
 use super::announce::announce_business_change;
@@ -23,6 +23,18 @@ pub(crate) async fn record_go_live_fact(
     let recorded = state.unit.transaction(async |conn| record(conn, state, business, fact, at).await).await?;
     log_if_new(business, fact, recorded);
     Ok(())
+}
+
+/// Records that money has reached the wallet. A failure is only logged: the payment succeeded, and its event will record the
+/// fact.
+pub(crate) async fn record_funding(state: &State, business: BusinessId, amount: Paise) {
+    if amount <= Paise::ZERO {
+        return;
+    }
+    let now = state.unit.clock.now();
+    if let Err(error) = record_go_live_fact(state, business, GoLiveFact::WalletFunded, now).await {
+        tracing::warn!(%error, business_id = %business, "recording the funding failed: its event will record it");
+    }
 }
 
 /// As [`record_go_live_fact`], once per event. False for an unknown business.

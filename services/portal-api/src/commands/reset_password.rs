@@ -4,20 +4,23 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{BusinessId, RequestId};
+use domain::{BusinessId, RequestId, StaffId};
 use postgres::StoreError;
 
 use super::attempt_limits::{self, Caller};
 use super::audit::write_audit;
+use super::request_approval::{self, RequestApprovalError};
+use super::staff::still_may;
 use crate::domain::{
-    Action, AuditEvent, Author, Credentials, Email, LinkToken, Password, Scope, Subject, Target, TargetKind,
+    Action, Approval, AuditEvent, Author, Credentials, Email, LinkToken, OperatorPermission, Password,
+    ProtectedAction, Role, Scope, Subject, Target, TargetKind,
 };
 use crate::mail::Mail;
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
 use crate::store::attempts::{self, Admission};
 use crate::store::password_resets::{self, Reset};
-use crate::store::{sessions, users};
+use crate::store::{sessions, staff, users};
 
 /// A link expires after this time.
 const VALID_FOR: TimeDelta = TimeDelta::hours(1);
@@ -28,6 +31,18 @@ const OPEN_MAX: i64 = 10;
 pub(crate) enum RequestResetError {
     #[error("too many resets were requested")]
     TooMany { wait: TimeDelta },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum IssueResetError {
+    #[error("the business has no such user")]
+    UnknownUser,
+    #[error("the author may no longer issue links")]
+    NotPermitted,
+    #[error(transparent)]
+    Approval(#[from] RequestApprovalError),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -71,7 +86,7 @@ async fn mail_link(state: &State, email: &Email, request: Option<RequestId>) -> 
         .database
         .transaction(async |conn| {
             let Some(account) = users::credentials(conn, email).await? else { return Ok(false) };
-            let (token, expires_at) = create_link(conn, state, &account, now).await?;
+            let (token, expires_at) = create_link(conn, state, &account, None, now).await?;
             let target = Target::new(TargetKind::User, account.user).labelled(&account.email);
             let event = AuditEvent::new(Action::PasswordResetRequested).on(target);
             write_audit(conn, state, account.business, &Author::system(request), &event).await?;
@@ -86,43 +101,82 @@ async fn mail_link(state: &State, email: &Email, request: Option<RequestId>) -> 
     Ok(())
 }
 
-/// Creates a link that the operator passes on. `None` if the business has no such user.
+/// What a call of the operator for a link gets.
+pub(crate) enum IssuedReset {
+    Link(LinkToken, DateTime<Utc>),
+    /// The link waits for the approval of a second person.
+    Requested(Box<Approval>),
+}
+
+/// Creates a link that the operator passes on, or requests the approval for it.
 pub(crate) async fn issue_link(
     state: &State,
     business: BusinessId,
     author: &Author,
     email: &Email,
-) -> Result<Option<(LinkToken, DateTime<Utc>)>, StoreError> {
+) -> Result<IssuedReset, IssueResetError> {
     let now = state.unit.clock.now();
-    let issued: Result<_, StoreError> = state
+    let issued: Result<IssuedReset, IssueResetError> = state
         .unit
         .database
         .transaction(async |conn| {
             let account = users::credentials(conn, email).await?;
-            let Some(account) = account.filter(|account| account.business == business) else {
-                return Ok(None);
-            };
-            let link = create_link(conn, state, &account, now).await?;
-            let target = Target::new(TargetKind::User, account.user).labelled(&account.email);
-            let event = AuditEvent::new(Action::PasswordResetIssued).on(target);
-            write_audit(conn, state, business, author, &event).await?;
-            Ok(Some(link))
+            let account = account.filter(|account| account.business == business);
+            let account = account.ok_or(IssueResetError::UnknownUser)?;
+            if state.approvals.reset_links {
+                let action = ProtectedAction::IssueResetLink { user_id: account.user };
+                let requested = request_approval::request(conn, state, business, author, action).await?;
+                return Ok(IssuedReset::Requested(Box::new(requested)));
+            }
+            // The person may have been removed since the guard's check; then no removal would end the link.
+            staff::lock(conn).await?;
+            let permission = OperatorPermission::IssuePasswordResets;
+            if !still_may(conn, author.operator_actor(), permission).await? {
+                return Err(IssueResetError::NotPermitted);
+            }
+            let (token, expires_at) = issue(conn, state, author, &account, now).await?;
+            Ok(IssuedReset::Link(token, expires_at))
         })
         .await;
     let issued = issued?;
-    tracing::info!(business_id = %business, found = issued.is_some(), "password reset link requested by the operator");
+    state.mailbox.wake_sender();
+    tracing::info!(business_id = %business, "password reset link requested by the operator");
     Ok(issued)
+}
+
+/// Creates a link for the operator, and informs the user and the owners of the business.
+pub(super) async fn issue(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    author: &Author,
+    account: &Credentials,
+    now: DateTime<Utc>,
+) -> Result<(LinkToken, DateTime<Utc>), StoreError> {
+    let link = create_link(conn, state, account, author.staff(), now).await?;
+    let target = Target::new(TargetKind::User, account.user).labelled(&account.email);
+    let event = AuditEvent::new(Action::PasswordResetIssued).on(target);
+    write_audit(conn, state, account.business, author, &event).await?;
+    let mail = Mail::ResetLinkIssued { email: &account.email, at: now };
+    let mut recipients = users::emails_of(conn, account.business, Role::Owner).await?;
+    if !recipients.contains(&account.email) {
+        recipients.push(account.email.clone());
+    }
+    for recipient in recipients {
+        state.mailbox.queue(conn, account.business, &recipient, &mail, now).await?;
+    }
+    Ok(link)
 }
 
 async fn create_link(
     conn: &mut AsyncPgConnection,
     state: &State,
     account: &Credentials,
+    issuer: Option<StaffId>,
     now: DateTime<Utc>,
 ) -> Result<(LinkToken, DateTime<Utc>), StoreError> {
     let (token, expires_at) = (LinkToken::generate(&state.unit.entropy), now + VALID_FOR);
     let reset = Reset { business: account.business, user: account.user };
-    password_resets::insert(conn, reset, &token, (now, expires_at), OPEN_MAX).await?;
+    password_resets::insert(conn, (reset, issuer), &token, (now, expires_at), OPEN_MAX).await?;
     Ok((token, expires_at))
 }
 

@@ -8,10 +8,11 @@ use postgres::{Database, StoreError};
 
 use super::audit::write_operator_audit;
 use crate::domain::{
-    Action, AuditEvent, Author, LinkToken, NewStaff, OperatorRole, Staff, Target, TargetKind,
+    Action, AuditEvent, Author, LinkToken, NewStaff, OperatorActor, OperatorPermission, OperatorRole, Staff,
+    Target, TargetKind,
 };
 use crate::state::State;
-use crate::store::{staff, staff_links};
+use crate::store::{operator_tokens, password_resets, staff, staff_links};
 
 /// The first link of a person expires after this time.
 const INVITATION_VALID_FOR: TimeDelta = TimeDelta::days(7);
@@ -128,6 +129,9 @@ pub(crate) async fn change_role(
             require_another_administrator(conn, &before).await?;
             staff::set_role(conn, id, role).await?;
             staff_links::remove_created_by(conn, id).await?;
+            if !role.may(OperatorPermission::IssuePasswordResets) {
+                password_resets::remove_issued_by(conn, id).await?;
+            }
             let event = AuditEvent::new(Action::StaffRoleChanged)
                 .on(target(&before))
                 .with("from", before.role.as_str())
@@ -141,7 +145,7 @@ pub(crate) async fn change_role(
     Ok(changed)
 }
 
-/// Ends the person's sessions and links, and the links that they created.
+/// Ends the person's sessions and links, and the links that they created, also for users of businesses.
 pub(crate) async fn remove(state: &State, author: &Author, id: StaffId) -> Result<(), StaffError> {
     let parts = (&state.unit.clock, &state.unit.entropy);
     let removed: Result<(), StaffError> = state
@@ -152,6 +156,7 @@ pub(crate) async fn remove(state: &State, author: &Author, id: StaffId) -> Resul
             let before = staff::find(conn, id).await?.ok_or(StaffError::Unknown)?;
             require_another_administrator(conn, &before).await?;
             staff::remove(conn, id).await?;
+            password_resets::remove_issued_by(conn, id).await?;
             let event =
                 AuditEvent::new(Action::StaffRemoved).on(target(&before)).with("role", before.role.as_str());
             Ok(write_operator_audit(conn, parts, None, author, &event).await?)
@@ -175,6 +180,26 @@ pub(super) async fn lock_administrator(
     let Some(id) = author.staff() else { return Ok(true) };
     let present = staff::find(conn, id).await?;
     Ok(present.is_some_and(|author| author.role == OperatorRole::Administrator))
+}
+
+/// Whether the caller still has the permission. Exact until the transaction ends if the staff is locked.
+pub(super) async fn still_may(
+    conn: &mut AsyncPgConnection,
+    actor: &OperatorActor,
+    permission: OperatorPermission,
+) -> Result<bool, StoreError> {
+    let role = match actor {
+        OperatorActor::Person { id, .. } => {
+            let found = staff::find(conn, *id).await?;
+            found.filter(|person| person.has_password).map(|person| person.role)
+        }
+        OperatorActor::Token { id, .. } => {
+            operator_tokens::find_for_update(conn, *id).await?.map(|token| token.role)
+        }
+        OperatorActor::Configuration => Some(OperatorRole::Administrator),
+        OperatorActor::Command | OperatorActor::Unknown => None,
+    };
+    Ok(role.is_some_and(|role| actor.may(role, permission)))
 }
 
 async fn require_another_administrator(

@@ -6,7 +6,7 @@ use domain::{AuditEntryId, RequestId, StaffId, UserId};
 use serde_json::{Value, json};
 use strum::{Display, EnumString, IntoStaticStr};
 
-use super::{OperatorCaller, OperatorPermission, OperatorRole, Session};
+use super::{OperatorActor, OperatorCaller, OperatorPermission, OperatorRole, Session};
 
 /// What was done, as `thing.verb`. Stored names never change their meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr)]
@@ -91,6 +91,23 @@ pub(crate) enum Action {
     #[strum(serialize = "business.changed")]
     BusinessChanged,
     // Only in the operator's log.
+    /// Before order-api is asked, because its answer may be lost.
+    #[strum(serialize = "business.personal_data_erasure_attempted")]
+    PersonalDataErasureAttempted,
+    #[strum(serialize = "business.personal_data_erasure_failed")]
+    PersonalDataErasureFailed,
+    #[strum(serialize = "approval.requested")]
+    ApprovalRequested,
+    #[strum(serialize = "approval.approved")]
+    ApprovalApproved,
+    #[strum(serialize = "approval.rejected")]
+    ApprovalRejected,
+    #[strum(serialize = "approval.withdrawn")]
+    ApprovalWithdrawn,
+    #[strum(serialize = "approval.failed")]
+    ApprovalFailed,
+    #[strum(serialize = "approval.read")]
+    ApprovalRead,
     #[strum(serialize = "staff.invited")]
     StaffInvited,
     #[strum(serialize = "staff.link_issued")]
@@ -164,6 +181,14 @@ impl Author {
         }
     }
 
+    /// Who acts for the operator; unknown if somebody else acts.
+    pub(crate) fn operator_actor(&self) -> &OperatorActor {
+        match &self.actor {
+            Actor::Operator(caller) => &caller.actor,
+            Actor::User { .. } | Actor::System => &OperatorActor::Unknown,
+        }
+    }
+
     pub(crate) fn system(request: Option<RequestId>) -> Self {
         Self { actor: Actor::System, request }
     }
@@ -185,6 +210,7 @@ pub(crate) enum TargetKind {
     Transfer,
     Staff,
     OperatorToken,
+    Approval,
 }
 
 /// What it was done to. The label is for people.

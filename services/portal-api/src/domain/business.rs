@@ -2,11 +2,16 @@
 
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, GoLiveFacts, GoLiveItem};
+use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr};
+use utoipa::ToSchema;
 
 use super::{PickupProfile, Subscription, SubscriptionState};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema, Display, EnumString, IntoStaticStr,
+)]
+#[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum BusinessStatus {
     Active,

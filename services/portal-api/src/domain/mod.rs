@@ -1,9 +1,11 @@
 //! Pure rules of this service.
 
 mod advice;
+mod approval;
 mod attempts;
 mod audit;
 mod business;
+mod business_change;
 mod caller_address;
 pub(crate) mod color;
 pub(crate) mod csv;
@@ -29,6 +31,10 @@ mod web_address;
 
 pub(crate) use ::domain::Email;
 pub(crate) use advice::{Advice, Evidence, Proof, advice};
+pub(crate) use approval::{
+    Approval, ApprovalCaller, ApprovalFilter, ApprovalKind, ApprovalPolicy, ApprovalRefusal, ApprovalState,
+    Decision, ProtectedAction,
+};
 pub(crate) use attempts::{Scope, Subject, retry_after};
 pub(crate) use audit::{
     Action, Actor, AuditEntry, AuditEvent, AuditFilter, AuditTarget, Author, Target, TargetKind,
@@ -36,6 +42,7 @@ pub(crate) use audit::{
 pub(crate) use business::{
     Business, BusinessFilter, BusinessStatus, DoneSince, GoLiveFact, ListedBusiness, Standing,
 };
+pub(crate) use business_change::BusinessChange;
 pub(crate) use caller_address::CallerAddress;
 pub(crate) use known_browser::KnownBrowser;
 pub(crate) use links::Links;

@@ -44,6 +44,8 @@ pub(crate) enum OperatorPermission {
     ManageStaff,
     ManageTokens,
     ReadAuditLog,
+    /// Sees requests for approval. To decide one, the permission of its action is needed too.
+    ReviewApprovals,
 }
 
 impl OperatorPermission {
@@ -52,6 +54,7 @@ impl OperatorPermission {
         use OperatorRole::{Administrator, Finance, Support, Viewer};
         match self {
             Self::ReadBusinesses | Self::ReadCash => &[Administrator, Finance, Support, Viewer],
+            Self::ReviewApprovals => &[Administrator, Finance, Support],
             Self::CreditWallets => &[Administrator, Finance],
             Self::ReadUsers | Self::ReadOrders | Self::ChangeBusinesses | Self::IssuePasswordResets => {
                 &[Administrator, Support]
@@ -138,6 +141,16 @@ impl OperatorActor {
         use OperatorPermission::{ManageStaff, ManageTokens};
         let is_named_token = matches!(self, Self::Token { .. });
         role.may(permission) && !(is_named_token && matches!(permission, ManageStaff | ManageTokens))
+    }
+
+    /// Reads what [`Self::kind`], [`Self::id`] and [`Self::name`] wrote. `None` for a damaged row.
+    pub(crate) fn stored(kind: &str, id: Option<&str>, name: String) -> Option<Self> {
+        match (kind, id) {
+            ("person", Some(id)) => Some(Self::Person { id: id.parse().ok()?, email: name }),
+            ("token", Some(id)) => Some(Self::Token { id: id.parse().ok()?, name }),
+            ("configuration", None) => Some(Self::Configuration),
+            _ => None,
+        }
     }
 
     pub(crate) fn staff(&self) -> Option<StaffId> {

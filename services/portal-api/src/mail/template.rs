@@ -31,6 +31,11 @@ pub(crate) enum Mail<'a> {
     NewOwner {
         email: &'a str,
     },
+    /// To the user and the owners.
+    ResetLinkIssued {
+        email: &'a str,
+        at: DateTime<Utc>,
+    },
     EndpointFailing {
         percent: i32,
     },
@@ -141,6 +146,9 @@ impl Mail<'_> {
                 texts::invitation(brand, (business_name, invited_by), *role, link, &region.time(*expires_at))
             }
             Self::NewOwner { email } => texts::new_owner(email, links.page("account/team")),
+            Self::ResetLinkIssued { email, at } => {
+                texts::reset_link_issued(email, &region.time(*at), links.page("account/audit-log"))
+            }
             Self::EndpointFailing { percent } => texts::endpoint_failing(*percent, links.page("webhooks")),
             Self::EndpointDisabled { reason } => texts::endpoint_disabled(reason, links.page("webhooks")),
             Self::LowBalance { balance, threshold } => {

@@ -15,6 +15,7 @@ const UNREQUESTED: &str =
     "If you did not request this, ignore this e-mail. Only you received this link. Do not share it.";
 const TO_THE_TEAM: &str = "You receive this because you are an owner or developer of your business.";
 const TO_OWNERS: &str = "You receive this because you are an owner of your business.";
+const ABOUT_LINKS: &str = "For your security, the user and all owners receive this e-mail whenever the operator creates such a link.";
 const FOR_SECURITY: &str = "For your security, you receive this e-mail whenever your password changes.";
 
 pub(super) fn password_reset(brand: &str, link: String, expires_at: &str) -> Content {
@@ -73,6 +74,22 @@ pub(super) fn new_owner(email: &str, link: String) -> Content {
         button: "View team",
         link,
         footer: TO_OWNERS,
+    }
+}
+
+pub(super) fn reset_link_issued(email: &str, at: &str, link: String) -> Content {
+    Content {
+        subject: "A password reset link was issued".to_owned(),
+        paragraphs: vec![
+            format!(
+                "The operator of this service created a link on {at} that sets a new password for {email}. It works once, \
+                 within an hour."
+            ),
+            "If nobody of your business asked the operator for it, contact the operator now.".to_owned(),
+        ],
+        button: "View audit log",
+        link,
+        footer: ABOUT_LINKS,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Reads: from the database, and from several services at once.
 
+pub(crate) mod approvals;
 pub(crate) mod audit_log;
 pub(crate) mod business_health;
 pub(crate) mod businesses;

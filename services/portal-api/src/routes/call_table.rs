@@ -22,8 +22,7 @@ impl<T> CallTable<T> {
     /// 404 for an unknown path, 405 for an unknown method.
     pub(super) fn row(&self, request: &ServiceRequest) -> Result<&'static T, ApiError> {
         let not_found = || ApiError::from_status(StatusCode::NOT_FOUND);
-        let pattern = request.resource_map().match_pattern(request.match_info().as_str());
-        let pattern = pattern.ok_or_else(not_found)?;
+        let pattern = pattern(request).ok_or_else(not_found)?;
         if let Some(row) = self.find(request.method(), &pattern) {
             return Ok(row);
         }
@@ -50,6 +49,11 @@ impl<T> CallTable<T> {
     }
 }
 
+/// The path of a call with the names of its variables.
+pub(super) fn pattern(request: &ServiceRequest) -> Option<String> {
+    request.resource_map().match_pattern(request.match_info().as_str())
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use std::collections::BTreeSet;
@@ -58,7 +62,8 @@ pub(super) mod tests {
 
     /// The functions of the URL table, by the scope of their routes.
     pub(in super::super) const WITH_SESSION: &[&str] = &["portal", "account", "webhooks", "webhook_tools"];
-    pub(in super::super) const OF_OPERATOR: &[&str] = &["operator_calls", "operator_access"];
+    pub(in super::super) const OF_OPERATOR: &[&str] =
+        &["operator_calls", "operator_access", "operator_approvals"];
     const OTHERS: &[&str] = &["of_site", "of_businesses", "of_staff", "internal", "without_session"];
 
     /// Method and path of every route in these functions, read from the source of the URL table.

@@ -10,15 +10,17 @@ use crate::commands::accept_invitation::AcceptInvitationError;
 use crate::commands::change_business::ChangeBusinessError;
 use crate::commands::change_password::ChangePasswordError;
 use crate::commands::change_user::ChangeUserError;
+use crate::commands::decide_approval::DecideError;
 use crate::commands::invite::InviteError;
 use crate::commands::log_in::LogInError;
 use crate::commands::operator_token::TokenError;
-use crate::commands::reset_password::{RequestResetError, ResetError};
+use crate::commands::request_approval::RequestApprovalError;
+use crate::commands::reset_password::{IssueResetError, RequestResetError, ResetError};
 use crate::commands::set_staff_password::SetPasswordError;
 use crate::commands::sign_up::SignUpError;
 use crate::commands::staff::StaffError;
 use crate::commands::staff_log_in::StaffLogInError;
-use crate::domain::{OperatorPermission, OperatorRole, Role};
+use crate::domain::{ApprovalRefusal, OperatorPermission, OperatorRole, Role};
 use crate::passwords::PasswordError;
 
 pub(super) fn not_logged_in() -> ApiError {
@@ -92,8 +94,8 @@ pub(super) fn named_token_opens_no_session() -> ApiError {
     )
 }
 
-fn no_longer_administrator(permission: OperatorPermission) -> ApiError {
-    let message = format!("This requires the permission {permission}, which you no longer have.");
+fn no_permission(permission: OperatorPermission) -> ApiError {
+    let message = format!("This requires the permission {permission}, which you do not have.");
     ApiError::new(StatusCode::FORBIDDEN, "permission_missing", message)
         .with("requiredPermission", permission.as_str())
 }
@@ -113,7 +115,7 @@ pub(super) fn staff_not_found() -> ApiError {
 
 pub(super) fn staff(error: StaffError) -> ApiError {
     match error {
-        StaffError::NotAdministrator => no_longer_administrator(OperatorPermission::ManageStaff),
+        StaffError::NotAdministrator => no_permission(OperatorPermission::ManageStaff),
         StaffError::Unknown => staff_not_found(),
         StaffError::EmailTaken => ApiError::new(
             StatusCode::CONFLICT,
@@ -159,7 +161,7 @@ pub(super) fn token_not_found() -> ApiError {
 
 pub(super) fn token(error: TokenError) -> ApiError {
     match error {
-        TokenError::NotAdministrator => no_longer_administrator(OperatorPermission::ManageTokens),
+        TokenError::NotAdministrator => no_permission(OperatorPermission::ManageTokens),
         TokenError::Unknown => token_not_found(),
         TokenError::NameTaken => ApiError::new(
             StatusCode::CONFLICT,
@@ -227,6 +229,71 @@ pub(super) fn reset_password(error: ResetError) -> ApiError {
     }
 }
 
+pub(super) fn issue_reset(error: IssueResetError) -> ApiError {
+    match error {
+        IssueResetError::UnknownUser => user_not_found(),
+        IssueResetError::NotPermitted => no_permission(OperatorPermission::IssuePasswordResets),
+        IssueResetError::Approval(error) => request_approval(error),
+        IssueResetError::Store(error) => error.into(),
+    }
+}
+
+pub(super) fn request_approval(error: RequestApprovalError) -> ApiError {
+    match error {
+        RequestApprovalError::TooMany => ApiError::new(
+            StatusCode::CONFLICT,
+            "too_many_approvals",
+            "Too many requests for approval are open. Withdraw one, or wait until one is decided.",
+        ),
+        RequestApprovalError::Store(error) => error.into(),
+    }
+}
+
+pub(super) fn approval_not_found() -> ApiError {
+    ApiError::not_found("approval_not_found", "request for approval")
+}
+
+pub(super) fn decide(error: DecideError) -> ApiError {
+    match error {
+        DecideError::Unknown => approval_not_found(),
+        DecideError::Refused(refusal) => refused_step(refusal),
+        DecideError::UserRemoved => user_not_found(),
+        DecideError::Change(error) => change_business(error),
+        DecideError::Wallet(error) => error.into(),
+        DecideError::Store(error) => error.into(),
+    }
+}
+
+fn refused_step(refusal: ApprovalRefusal) -> ApiError {
+    let forbidden = |code, message| ApiError::new(StatusCode::FORBIDDEN, code, message);
+    let conflict = |code, message| ApiError::new(StatusCode::CONFLICT, code, message);
+    match refusal {
+        ApprovalRefusal::PersonRequired => {
+            forbidden("person_required", "Only a person may decide. Log in to the console with an account.")
+        }
+        ApprovalRefusal::OwnRequest => {
+            forbidden("own_request", "This is your own request. Another person must decide it.")
+        }
+        ApprovalRefusal::NotRequester => {
+            forbidden("not_requester", "Only the person or token that made this request may do this.")
+        }
+        ApprovalRefusal::PermissionMissing(permission) => no_permission(permission),
+        ApprovalRefusal::RequesterInactive => conflict(
+            "requester_inactive",
+            "The requester has left or lost the permission. Reject this request.",
+        ),
+        ApprovalRefusal::ApproverInactive => conflict(
+            "approver_inactive",
+            "The person who approved this has left or lost the permission. Make a new request.",
+        ),
+        ApprovalRefusal::NoLink => approval_not_found(),
+        ApprovalRefusal::WrongState(state) => {
+            let message = format!("This is not possible, because the request is {state}.");
+            ApiError::new(StatusCode::CONFLICT, "wrong_approval_state", message).with("state", state.as_str())
+        }
+    }
+}
+
 pub(super) fn change_business(error: ChangeBusinessError) -> ApiError {
     match error {
         ChangeBusinessError::Unknown => business_not_found(),
@@ -237,6 +304,7 @@ pub(super) fn change_business(error: ChangeBusinessError) -> ApiError {
             );
             ApiError::new(StatusCode::CONFLICT, "plan_changed", message)
         }
+        ChangeBusinessError::Approval(error) => request_approval(error),
         ChangeBusinessError::Store(error) => error.into(),
     }
 }

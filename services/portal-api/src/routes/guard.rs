@@ -15,7 +15,7 @@ use web::ApiError;
 use super::operator_caller::{self, record_read, record_refusal};
 use super::operator_permissions::OPERATOR_CALLS;
 use super::permissions::MINIMUM_ROLES;
-use super::{errors, session_cookie};
+use super::{call_table, errors, session_cookie};
 use crate::commands::publish_portal_change::publish_portal_change;
 use crate::commands::use_session::use_session;
 use crate::domain::{Session, Site};
@@ -139,7 +139,7 @@ pub(super) async fn active_session(
 }
 
 /// Requires a token of the operator or the cookie of a console session, with the permission of the call. Handlers receive
-/// the [`Author`](crate::domain::Author). Writes reads of personal data to the operator's log before they are sent.
+/// the [`Author`](crate::domain::Author) and the role. Writes reads of personal data to the operator's log before they are sent.
 pub(super) async fn require_operator(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -150,13 +150,16 @@ pub(super) async fn require_operator(
     };
     let call = OPERATOR_CALLS.row(&request)?;
     if !author.may(role, call.permission) {
-        record_refusal(&state, &author, call.permission).await.map_err(ApiError::from)?;
+        let path = call_table::pattern(&request).unwrap_or_default();
+        let refused = record_refusal(&state, &author, call.permission, (request.request(), &path)).await;
+        refused.map_err(ApiError::from)?;
         return Err(errors::permission_missing(call.permission, role).into());
     }
     // Paths below a business change that business.
-    let business = request.match_info().get("id").and_then(|id| id.parse().ok());
+    let business = operator_caller::business_of(request.request());
     let changed = business.filter(|_| !is_read(&request));
     request.extensions_mut().insert(author.clone());
+    request.extensions_mut().insert(role);
     let mut response = next.call(request).await?;
     if response.status().is_success() {
         record_read(&state, &author, call, response.request()).await.map_err(ApiError::from)?;

@@ -4,6 +4,8 @@
 mod account_fields;
 mod accounts;
 mod api_keys;
+mod approval_view;
+mod approvals;
 mod audit_log;
 mod audited;
 mod browser_cookie;
@@ -18,6 +20,7 @@ mod guard;
 mod invitations;
 mod openapi;
 mod operator;
+mod operator_actor_view;
 mod operator_audit_log;
 mod operator_caller;
 mod operator_health;
@@ -271,6 +274,7 @@ fn webhook_tools(config: &mut ServiceConfig) {
 fn operator_calls(config: &mut ServiceConfig) {
     config
         .configure(operator_access)
+        .configure(operator_approvals)
         .service(resource("/businesses").route(get().to(operator::list)))
         .service(
             resource("/businesses/{id}").route(get().to(operator::read)).route(patch().to(operator::change)),
@@ -305,4 +309,15 @@ fn operator_access(config: &mut ServiceConfig) {
         .service(resource("/tokens/{id}/rotate").route(post().to(operator_tokens::rotate)))
         .service(resource("/tokens/{id}/disable").route(post().to(operator_tokens::disable)))
         .service(resource("/audit-log").route(get().to(operator_audit_log::list)));
+}
+
+/// Requests that need a second person.
+fn operator_approvals(config: &mut ServiceConfig) {
+    config
+        .service(resource("/approvals").route(get().to(approvals::list)))
+        .service(resource("/approvals/{id}").route(get().to(approvals::read)))
+        .service(resource("/approvals/{id}/approve").route(post().to(approvals::approve)))
+        .service(resource("/approvals/{id}/reject").route(post().to(approvals::reject)))
+        .service(resource("/approvals/{id}/withdraw").route(post().to(approvals::withdraw)))
+        .service(resource("/approvals/{id}/reset-link").route(post().to(approvals::reset_link)));
 }

@@ -3,28 +3,33 @@
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
-use domain::{BusinessId, GoLiveItem};
+use domain::{BusinessId, GoLiveItem, Paise};
 use internal_api::wallet::CreditView;
 use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule, read_query};
 
+use super::approval_view::{self, ApprovalView};
 use super::audited::{OperatorAuthor, audited};
 use super::errors;
 use super::openapi::{bodies, params};
 use super::pagination::PageRequest;
 use super::subscription;
-use super::wallet::record_funding;
 use crate::commands::audit::record_operator_request;
-use crate::commands::change_business::{BusinessChange, change_business};
+use crate::commands::change_business::change_business;
+use crate::commands::record_go_live_fact::record_funding;
+use crate::commands::request_approval::request_approval;
 use crate::domain::{
-    Action, AuditEvent, BusinessFilter, BusinessStatus, ListedBusiness, Standing, Target, TargetKind,
+    Action, ApprovalPolicy, AuditEvent, BusinessChange, BusinessFilter, BusinessStatus, ListedBusiness,
+    ProtectedAction, Standing, Target, TargetKind,
 };
 use crate::queries::businesses;
 use crate::state::State;
 
 /// As long as an e-mail address may be.
 const SEARCH: TextRule = TextRule::line(320);
+/// The rule of wallet.
+const REFERENCE: TextRule = TextRule::code(128);
 
 /// A business as the operator sees it.
 #[derive(Serialize, utoipa::ToSchema)]
@@ -116,7 +121,10 @@ pub(super) async fn read(state: Data<State>, business: Path<String>) -> Result<H
     summary = "Change the status, subscription or live access of a business",
     params(("id" = domain::BusinessId, Path, description = "The business.")),
     request_body = bodies::ChangeBusiness,
-    responses((status = 200, description = "The business.", body = BusinessView)),
+    responses(
+        (status = 200, description = "The business.", body = BusinessView),
+        (status = 202, description = "A second person must approve it first.", body = ApprovalView),
+    ),
 )]
 pub(super) async fn change(
     state: Data<State>,
@@ -126,7 +134,10 @@ pub(super) async fn change(
 ) -> Result<HttpResponse, ApiError> {
     let business = parse_business_id(&business)?;
     let change = parse(&body.0)?;
-    change_business(&state, business, &author.0, change).await.map_err(errors::change_business)?;
+    let changed = change_business(&state, business, &author.0, change).await;
+    if let Some(approval) = changed.map_err(errors::change_business)? {
+        return approval_view::requested(&state, &author.0, approval).await;
+    }
     let standing = businesses::standing(&state, business).await?.ok_or_else(errors::business_not_found)?;
     Ok(HttpResponse::Ok().json(BusinessView::of(standing, None)))
 }
@@ -140,7 +151,10 @@ pub(super) async fn change(
     summary = "Credit a wallet",
     params(("id" = domain::BusinessId, Path, description = "The business.")),
     request_body = bodies::CreditWallet,
-    responses((status = 201, description = "The credit. Repeating the same reference and amount has no effect.", body = internal_api::wallet::CreditView)),
+    responses(
+        (status = 201, description = "The credit. Repeating the same reference and amount has no effect.", body = internal_api::wallet::CreditView),
+        (status = 202, description = "A second person must approve it first.", body = ApprovalView),
+    ),
 )]
 pub(super) async fn credit(
     state: Data<State>,
@@ -149,6 +163,11 @@ pub(super) async fn credit(
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let business = business_id(&state, &business).await?;
+    if let Some(action) = credit_to_approve(state.approvals, &body.0)? {
+        let requested = request_approval(&state, business, &author.0, action).await;
+        let approval = requested.map_err(errors::request_approval)?;
+        return approval_view::requested(&state, &author.0, approval).await;
+    }
     let requested = AuditEvent::new(Action::WalletCreditRequested);
     record_operator_request(&state, business, &author.0, &requested).await?;
     let work = {
@@ -166,6 +185,23 @@ pub(super) async fn credit(
     let credit = audited(&state, business, author.0, work, event).await?;
     tracing::info!(business_id = %business, transfer_id = %credit.transfer_id, "wallet credited by the operator");
     Ok(HttpResponse::Created().json(credit))
+}
+
+/// The credit, if it needs an approval. With approvals, an invalid body is refused here: wallet must not accept what this
+/// check could not read.
+fn credit_to_approve(policy: ApprovalPolicy, body: &Value) -> Result<Option<ProtectedAction>, ApiError> {
+    if policy.credits_above.is_none() {
+        return Ok(None);
+    }
+    let field_errors = FieldErrors::default();
+    let credit = Fields::of_body(body, &field_errors).and_then(|fields| {
+        let amount = fields.required_integer("amountPaise", 1, Paise::REQUEST_MAX.get()).map(Paise::new);
+        let reference = fields.required_text("reference", REFERENCE);
+        Some((amount?, reference?))
+    });
+    let (amount_paise, reference) = credit.ok_or_else(|| ApiError::invalid(field_errors))?;
+    let needs_approval = policy.covers_credit(amount_paise);
+    Ok(needs_approval.then_some(ProtectedAction::Credit { amount_paise, reference }))
 }
 
 fn parse(body: &Value) -> Result<BusinessChange, ApiError> {

@@ -11,6 +11,7 @@ use web::{ApiError, QueryFields, TextRule, read_query};
 
 use super::audit_log::TargetView;
 use super::openapi::params;
+use super::operator_actor_view::OperatorActorView;
 use super::pagination::PageRequest;
 use crate::domain::{OperatorEntry, OperatorFilter};
 use crate::queries;
@@ -35,16 +36,6 @@ struct OperatorLineView {
     request_id: Option<String>,
     /// Further details. Never contains secrets or customers' data.
     details: Value,
-}
-
-#[derive(Serialize, utoipa::ToSchema)]
-struct OperatorActorView {
-    /// `person`, `token`, `configuration`, `command`, or `unknown` for a failed log-in.
-    #[serde(rename = "type")]
-    kind: String,
-    id: Option<String>,
-    /// The e-mail address of the person, or the name of the token, at that time.
-    name: String,
 }
 
 impl From<OperatorEntry> for OperatorLineView {

@@ -1,7 +1,7 @@
 //! Who sends a call of the operator, and the log of what they read.
 
 use actix_web::{HttpMessage, HttpRequest};
-use domain::{BusinessId, OrderId};
+use domain::{ApprovalId, BusinessId, OrderId};
 use postgres::StoreError;
 use serde_json::Value;
 use web::{ApiError, bearer_token, same_secret};
@@ -78,6 +78,9 @@ pub(super) async fn record_read(
     if let Some(order) = order {
         event = event.on(Target::new(TargetKind::Order, order));
     }
+    if let Some(approval) = id.and_then(|id| id.parse::<ApprovalId>().ok()) {
+        event = event.on(Target::new(TargetKind::Approval, approval));
+    }
     if let Some(SentOrders(orders)) = request.extensions().get::<SentOrders>() {
         let orders: Vec<Value> = orders.iter().map(|order| Value::from(order.to_string())).collect();
         event = event.with("orders", orders);
@@ -85,12 +88,21 @@ pub(super) async fn record_read(
     record_operator_read(state, business, author, &event).await
 }
 
-/// Writes the entry of a call without the permission.
+/// Writes the entry of a call without the permission. `path` is the pattern, because the path may contain anything.
 pub(super) async fn record_refusal(
     state: &State,
     author: &Author,
     permission: OperatorPermission,
+    (request, path): (&HttpRequest, &str),
 ) -> Result<(), StoreError> {
-    let event = AuditEvent::new(Action::AccessRefused).with("permission", permission.as_str());
-    record_operator_read(state, None, author, &event).await
+    let event = AuditEvent::new(Action::AccessRefused)
+        .with("permission", permission.as_str())
+        .with("call", format!("{} {path}", request.method()));
+    record_operator_read(state, business_of(request), author, &event).await
+}
+
+/// The business of a call below `/businesses`. Read from the path, because the router sets variables only after the guard.
+pub(super) fn business_of(request: &HttpRequest) -> Option<BusinessId> {
+    let below = request.match_info().as_str().strip_prefix("/v1/operator/businesses/")?;
+    below.split('/').next()?.parse().ok()
 }

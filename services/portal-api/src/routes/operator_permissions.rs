@@ -6,7 +6,7 @@ use super::call_table::CallTable;
 use crate::domain::Action;
 use crate::domain::OperatorPermission::{
     self, ChangeBusinesses, CreditWallets, ErasePersonalData, IssuePasswordResets, ManageStaff, ManageTokens,
-    ReadAuditLog, ReadBusinesses, ReadCash, ReadOrders, ReadUsers,
+    ReadAuditLog, ReadBusinesses, ReadCash, ReadOrders, ReadUsers, ReviewApprovals,
 };
 
 pub(super) const OPERATOR_CALLS: CallTable<OperatorCall> = CallTable { scope: "/v1/operator", calls: CALLS };
@@ -58,6 +58,13 @@ const CALLS: &[(Method, &str, OperatorCall)] = &[
     // Amounts by order, without the customers.
     (Method::GET, "/cod", lists(ReadCash)),
     (Method::GET, "/cod/discrepancies", lists(ReadCash)),
+    // To request or decide one, the permission of its action is needed too. Only a single one names a user.
+    (Method::GET, "/approvals", lists(ReviewApprovals)),
+    (Method::GET, "/approvals/{id}", reads(ReviewApprovals, Action::ApprovalRead)),
+    (Method::POST, "/approvals/{id}/approve", changes(ReviewApprovals)),
+    (Method::POST, "/approvals/{id}/reject", changes(ReviewApprovals)),
+    (Method::POST, "/approvals/{id}/withdraw", changes(ReviewApprovals)),
+    (Method::POST, "/approvals/{id}/reset-link", changes(ReviewApprovals)),
     // The operator's own staff and tokens.
     (Method::GET, "/staff", lists(ManageStaff)),
     (Method::POST, "/staff", changes(ManageStaff)),

@@ -9,14 +9,15 @@ use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody};
 
 use super::account_fields::email;
+use super::approval_view::{self, ApprovalView};
 use super::audited::{OperatorAuthor, request_id};
 use super::caller::caller;
 use super::errors;
 use super::invitations::{parse_token, parse_token_and_password};
 use super::openapi::bodies;
 use super::operator::business_id;
-use crate::commands::reset_password;
-use crate::domain::Email;
+use crate::commands::reset_password::{self, IssuedReset};
+use crate::domain::{Email, LinkToken};
 use crate::queries;
 use crate::state::State;
 
@@ -31,10 +32,16 @@ struct ResetAskedView {
 
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct ResetLinkView {
+pub(super) struct ResetLinkView {
     /// Can be used once.
     url: String,
     expires_at: DateTime<Utc>,
+}
+
+impl ResetLinkView {
+    pub(super) fn new(state: &State, token: &LinkToken, expires_at: DateTime<Utc>) -> Self {
+        Self { url: state.links.reset_password(token), expires_at }
+    }
 }
 
 #[utoipa::path(
@@ -113,7 +120,10 @@ pub(super) async fn confirm(
     summary = "Create a password reset link that the operator passes on to a user",
     params(("id" = domain::BusinessId, Path, description = "The business.")),
     request_body = bodies::RequestPasswordReset,
-    responses((status = 201, description = "The link, which is shown only once.", body = ResetLinkView)),
+    responses(
+        (status = 201, description = "The link, which is shown only once.", body = ResetLinkView),
+        (status = 202, description = "A second person must approve it first.", body = ApprovalView),
+    ),
 )]
 pub(super) async fn issue(
     state: Data<State>,
@@ -123,10 +133,13 @@ pub(super) async fn issue(
 ) -> Result<HttpResponse, ApiError> {
     let email = parse(&body.0)?;
     let business = business_id(&state, &business).await?;
-    let issued = reset_password::issue_link(&state, business, &author.0, &email).await?;
-    let (token, expires_at) = issued.ok_or_else(errors::user_not_found)?;
-    let url = state.links.reset_password(&token);
-    Ok(HttpResponse::Created().json(ResetLinkView { url, expires_at }))
+    let issued = reset_password::issue_link(&state, business, &author.0, &email).await;
+    match issued.map_err(errors::issue_reset)? {
+        IssuedReset::Link(token, expires_at) => {
+            Ok(HttpResponse::Created().json(ResetLinkView::new(&state, &token, expires_at)))
+        }
+        IssuedReset::Requested(approval) => approval_view::requested(&state, &author.0, *approval).await,
+    }
 }
 
 fn parse(body: &Value) -> Result<Email, ApiError> {

@@ -9,6 +9,7 @@ use web::ApiError;
 use super::audited::{OperatorAuthor, UserAuthor, audited};
 use super::operator;
 use super::orders::order_id;
+use crate::commands::audit::{record_operator_request, try_record_operator};
 use crate::domain::{Action, AuditEvent, Author, Session, Target, TargetKind};
 use crate::state::State;
 
@@ -52,7 +53,8 @@ pub(super) async fn erase_all(
     session: ReqData<Session>,
     author: UserAuthor,
 ) -> Result<HttpResponse, ApiError> {
-    start(&state, session.business, author.0).await
+    let (business, orders) = (session.business, state.peers.orders.clone());
+    start(&state, business, author.0, async move { Ok(orders.begin_erasure(business).await?) }).await
 }
 
 #[utoipa::path(
@@ -82,7 +84,20 @@ pub(super) async fn erase_all_of(
     business: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
     let business = operator::business_id(&state, &business).await?;
-    start(&state, business, author.0).await
+    let target = || Target::new(TargetKind::Business, business);
+    let attempted = AuditEvent::new(Action::PersonalDataErasureAttempted).on(target());
+    record_operator_request(&state, business, &author.0, &attempted).await?;
+    let (shared, caller) = (state.clone(), author.0.clone());
+    let failed = AuditEvent::new(Action::PersonalDataErasureFailed).on(target());
+    let call = async move {
+        let begun = shared.peers.orders.begin_erasure(business).await;
+        if let Err(error) = &begun {
+            let event = failed.with("code", error.refusal_code().unwrap_or("unavailable"));
+            try_record_operator(&shared, business, &caller, &event).await;
+        }
+        Ok(begun?)
+    };
+    start(&state, business, author.0, call).await
 }
 
 #[utoipa::path(
@@ -99,9 +114,12 @@ pub(super) async fn latest_of(state: Data<State>, business: Path<String>) -> Res
     Ok(HttpResponse::Ok().json(state.peers.orders.latest_erasure(business).await?))
 }
 
-async fn start(state: &Data<State>, business: BusinessId, author: Author) -> Result<HttpResponse, ApiError> {
-    let orders = state.peers.orders.clone();
-    let call = async move { Ok(orders.begin_erasure(business).await?) };
+async fn start(
+    state: &Data<State>,
+    business: BusinessId,
+    author: Author,
+    call: impl Future<Output = Result<ErasureView, ApiError>> + Send + 'static,
+) -> Result<HttpResponse, ApiError> {
     let event = move |_: &ErasureView| {
         AuditEvent::new(Action::PersonalDataErasureRequested).on(Target::new(TargetKind::Business, business))
     };

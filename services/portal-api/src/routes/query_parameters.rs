@@ -8,7 +8,8 @@ use actix_web::middleware::Next;
 use web::no_query;
 
 /// The `GET` calls whose handlers read the query and reject unknown parameters.
-const READERS: [&str; 26] = [
+const READERS: [&str; 27] = [
+    "/v1/operator/approvals",
     "/v1/operator/audit-log",
     "/v1/operator/businesses",
     "/v1/operator/businesses/{id}/audit-log",

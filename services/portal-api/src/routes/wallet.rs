@@ -2,14 +2,13 @@
 
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
-use domain::{BusinessId, Paise};
 use internal_api::wallet::{TopUpView, WalletView};
 use web::{ApiError, JsonBody, idempotency_key};
 
 use super::audited::{UserAuthor, audited};
 use super::openapi::{bodies, params};
-use crate::commands::record_go_live_fact::record_go_live_fact;
-use crate::domain::{Action, AuditEvent, GoLiveFact, Session, Target, TargetKind};
+use crate::commands::record_go_live_fact::record_funding;
+use crate::domain::{Action, AuditEvent, Session, Target, TargetKind};
 use crate::state::State;
 
 #[utoipa::path(
@@ -127,16 +126,4 @@ pub(super) async fn top_up(
     let top_up = audited(&state, business, author.0, work, event).await?;
     tracing::info!(business_id = %business, user_id = %session.user, top_up_id = %top_up.id, status = top_up.status, "top-up started");
     Ok(HttpResponse::Created().json(top_up))
-}
-
-/// A failure is only logged: the payment succeeded, and its event will record the fact.
-pub(super) async fn record_funding(state: &State, business: BusinessId, balance: Paise) {
-    if balance <= Paise::ZERO {
-        return;
-    }
-    if let Err(error) =
-        record_go_live_fact(state, business, GoLiveFact::WalletFunded, state.unit.clock.now()).await
-    {
-        tracing::warn!(%error, business_id = %business, "recording the funding failed: its event will record it");
-    }
 }

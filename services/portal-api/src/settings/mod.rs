@@ -1,5 +1,6 @@
 //! The settings of this service, checked once at start.
 
+mod approvals;
 mod console;
 mod mail;
 mod public;
@@ -18,6 +19,7 @@ use settings::{
 use url::Url;
 
 pub use crate::domain::Locale;
+pub use approvals::Approvals;
 pub use mail::{MailEncryption, MailSettings, MailTransport};
 pub use public::Public;
 pub use region::Region;
@@ -41,6 +43,8 @@ pub struct PortalSettings {
     pub public: Public,
     #[serde(default)]
     pub operator: Operator,
+    #[serde(default)]
+    pub approvals: Approvals,
     #[serde(default)]
     pub limits: Limits,
     #[serde(default)]
@@ -154,6 +158,7 @@ impl Subscriptions {
 
 impl Settings for PortalSettings {
     fn check(&self, errors: &mut SettingErrors) {
+        self.approvals.check(errors);
         self.mail.check(errors, self.environment);
         self.sections().check(errors);
         self.brand.check(errors);
@@ -222,6 +227,8 @@ mod tests {
         let settings = load(&[("WAYBILL_LIMITS__PER_ADDRESS", "false")]).unwrap();
         assert!(!settings.limits.per_address);
         assert_eq!(settings.subscription.plan_names(), ["starter", "growth", "scale"]);
+        let policy = settings.approvals.policy();
+        assert!(policy.credits_above.is_none() && !policy.lift_suspension && !policy.reset_links);
     }
 
     #[test]
@@ -267,6 +274,7 @@ mod tests {
             ("WAYBILL_PAGES__PAYMENT_ORIGINS", "https://pay.example; script-src *"),
             ("WAYBILL_PAGES__PAYMENT_ORIGINS", "https://pay.example,http://pay.example"),
             ("WAYBILL_REGION__TIME_ZONE", "Bengaluru"),
+            ("WAYBILL_APPROVALS__CREDITS_ABOVE_PAISE", "-1"),
         ] {
             let text = load(&[(name, bad)]).unwrap_err().to_string();
             assert!(text.contains(name), "{bad}: {text}");

@@ -9,6 +9,7 @@ macro_rules! prune {
     }};
 }
 
+pub(crate) mod approvals;
 pub(crate) mod attempts;
 pub(crate) mod audit_log;
 pub(crate) mod businesses;

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, UserId};
+use domain::{BusinessId, StaffId, UserId};
 use postgres::StoreError;
 
 use super::schema::password_resets;
@@ -17,10 +17,10 @@ pub(crate) struct Reset {
     pub(crate) user: UserId,
 }
 
-/// Inserts the link, and deletes the user's oldest ones beyond `max`.
+/// Inserts the link, and deletes the user's oldest ones beyond `max`. `issuer` is the person of the operator's staff.
 pub(crate) async fn insert(
     conn: &mut AsyncPgConnection,
-    reset: Reset,
+    (reset, issuer): (Reset, Option<StaffId>),
     token: &LinkToken,
     (now, expires_at): (DateTime<Utc>, DateTime<Utc>),
     max: i64,
@@ -45,6 +45,7 @@ pub(crate) async fn insert(
             password_resets::user_id.eq(reset.user.to_string()),
             password_resets::created_at.eq(now),
             password_resets::expires_at.eq(expires_at),
+            password_resets::issued_by.eq(issuer.map(|id| id.to_string())),
         ))
         .execute(conn)
         .await?;
@@ -90,6 +91,16 @@ pub(crate) async fn remove_all(conn: &mut AsyncPgConnection, reset: Reset) -> Re
         .filter(password_resets::user_id.eq(reset.user.to_string()))
         .filter(password_resets::business_id.eq(reset.business.to_string()));
     diesel::delete(own).execute(conn).await?;
+    Ok(())
+}
+
+/// Deletes all links that this person of the operator's staff issued, for users of any business.
+pub(crate) async fn remove_issued_by(
+    conn: &mut AsyncPgConnection,
+    issuer: StaffId,
+) -> Result<(), StoreError> {
+    let issued = password_resets::table.filter(password_resets::issued_by.eq(issuer.to_string()));
+    diesel::delete(issued).execute(conn).await?;
     Ok(())
 }
 

@@ -66,6 +66,7 @@ diesel::table! {
         user_id -> Text,
         created_at -> Timestamptz,
         expires_at -> Timestamptz,
+        issued_by -> Nullable<Text>,
     }
 }
 
@@ -210,6 +211,27 @@ diesel::table! {
         target_label -> Nullable<Text>,
         request_id -> Nullable<Text>,
         details -> Jsonb,
+    }
+}
+
+diesel::table! {
+    operator_approvals (id) {
+        id -> Text,
+        kind -> Text,
+        about_business -> Text,
+        parameters -> Jsonb,
+        state -> Text,
+        requester_type -> Text,
+        requester_id -> Nullable<Text>,
+        requester_name -> Text,
+        requested_at -> Timestamptz,
+        expires_at -> Nullable<Timestamptz>,
+        decider_id -> Nullable<Text>,
+        decider_email -> Nullable<Text>,
+        decided_at -> Nullable<Timestamptz>,
+        reason -> Nullable<Text>,
+        ended_at -> Nullable<Timestamptz>,
+        outcome -> Nullable<Text>,
     }
 }
 

@@ -5,6 +5,9 @@
 mod accounts;
 mod answers;
 mod api_keys;
+mod approval_links;
+mod approval_races;
+mod approvals;
 mod audit_log;
 mod client;
 mod console;

@@ -91,11 +91,8 @@ async fn every_action_is_recorded_and_nothing_secret() {
         assert_eq!(asha.post(&format!("{path}/wallet/credits"), credit.clone()).await.status, 201);
     }
     let erasure = json!({ "requestedAt": AT, "erased": 0, "notCompleted": 0, "completedAt": null });
-    portal.peers.answer(
-        format!("POST /order-api/internal/businesses/{business}/personal-data-erasure"),
-        202,
-        erasure,
-    );
+    let begin = format!("POST /order-api/internal/businesses/{business}/personal-data-erasure");
+    portal.peers.answer(begin, 202, erasure);
     asha.press(&format!("{path}/personal-data-erasure")).await;
     let invited =
         asha.post(STAFF, json!({ "email": "ravi@carrier.example", "name": "Ravi", "role": "viewer" })).await;
@@ -117,6 +114,7 @@ async fn every_action_is_recorded_and_nothing_secret() {
         written,
         [
             "business.changed",
+            "business.personal_data_erasure_attempted",
             "business.personal_data_erasure_requested",
             "operator_token.created",
             "operator_token.disabled",
@@ -211,7 +209,13 @@ async fn refusals_and_failed_log_ins_are_recorded() {
         assert_eq!(viewer.get(STAFF).await.status, 403);
     }
     let refused = lines(&portal, "&action=access.refused").await;
-    assert_eq!((refused.len(), &refused[0]["details"]), (1, &json!({ "permission": "manage_staff" })));
+    let details = json!({ "permission": "manage_staff", "call": "GET /v1/operator/staff" });
+    assert_eq!((refused.len(), &refused[0]["details"]), (1, &details));
+    let business = portal.owner("owner@shop.example").await.business;
+    assert_eq!(viewer.get(&format!("{BUSINESSES}/{business}/users")).await.status, 403);
+    let refused = lines(&portal, &format!("&action=access.refused&businessId={business}")).await;
+    let details = json!({ "permission": "read_users", "call": "GET /v1/operator/businesses/{id}/users" });
+    assert_eq!((refused.len(), &refused[0]["details"]), (1, &details));
     let wrong = json!({ "email": "viewer@carrier.example", "password": "wrong" });
     assert_eq!(portal.stranger().post(SESSION, wrong).await.status, 401);
     until("the failure is recorded", async || !actions(&portal, "&action=session.failed").await.is_empty())
@@ -246,4 +250,24 @@ async fn lines_are_found_by_action_actor_business_and_time_and_never_change() {
     for rewriting in ["UPDATE operator_audit_log SET actor_name = 'x'", "TRUNCATE operator_audit_log"] {
         assert!(conn.batch_execute(rewriting).await.is_err(), "{rewriting}");
     }
+}
+
+#[tokio::test]
+async fn an_erasure_is_recorded_before_it_begins_and_with_its_outcome() {
+    let portal = Portal::start().await;
+    let business = portal.owner("owner@shop.example").await.business;
+    let path = format!("{BUSINESSES}/{business}/personal-data-erasure");
+    let call = format!("POST /order-api/internal/businesses/{business}/personal-data-erasure");
+    portal.peers.answer(&call, 500, json!({ "code": "internal_error", "message": "no" }));
+    assert_eq!(portal.operator().press(&path).await.status, 503);
+    let mut written = actions(&portal, &format!("&businessId={business}")).await;
+    written.sort_unstable();
+    assert_eq!(
+        written,
+        ["business.personal_data_erasure_attempted", "business.personal_data_erasure_failed"]
+    );
+    let broken = "ALTER TABLE operator_audit_log ADD CONSTRAINT broken CHECK (action NOT LIKE '%_attempted') NOT VALID";
+    portal.connect().await.batch_execute(broken).await.unwrap();
+    assert_eq!(portal.operator().press(&path).await.status, 500);
+    assert_eq!(portal.peers.asked(&call).len(), 1, "no erasure without its entry");
 }

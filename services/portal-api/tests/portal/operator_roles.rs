@@ -8,6 +8,7 @@ use crate::staff::person;
 
 const EVERYBODY: &[&str] = &["administrator", "finance", "support", "viewer"];
 const SUPPORT: &[&str] = &["administrator", "support"];
+const REVIEWERS: &[&str] = &["administrator", "finance", "support"];
 const FINANCE: &[&str] = &["administrator", "finance"];
 const ADMINISTRATORS: &[&str] = &["administrator"];
 
@@ -36,6 +37,12 @@ pub(crate) const CALLS: &[(&str, &str, &[&str])] = &[
     ("POST /tokens", "manage_tokens", ADMINISTRATORS),
     ("POST /tokens/opt_01ARZ3NDEKTSV4RRFFQ69G5FAV/rotate", "manage_tokens", ADMINISTRATORS),
     ("POST /tokens/opt_01ARZ3NDEKTSV4RRFFQ69G5FAV/disable", "manage_tokens", ADMINISTRATORS),
+    ("GET /approvals", "review_approvals", REVIEWERS),
+    ("GET /approvals/apr_01ARZ3NDEKTSV4RRFFQ69G5FAV", "review_approvals", REVIEWERS),
+    ("POST /approvals/apr_01ARZ3NDEKTSV4RRFFQ69G5FAV/approve", "review_approvals", REVIEWERS),
+    ("POST /approvals/apr_01ARZ3NDEKTSV4RRFFQ69G5FAV/reject", "review_approvals", REVIEWERS),
+    ("POST /approvals/apr_01ARZ3NDEKTSV4RRFFQ69G5FAV/withdraw", "review_approvals", REVIEWERS),
+    ("POST /approvals/apr_01ARZ3NDEKTSV4RRFFQ69G5FAV/reset-link", "review_approvals", REVIEWERS),
     ("GET /audit-log", "read_audit_log", ADMINISTRATORS),
 ];
 

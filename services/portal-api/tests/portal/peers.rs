@@ -75,6 +75,11 @@ impl Peers {
         self.state.lock().unwrap().silent.push(format!("/{peer}/"));
     }
 
+    /// Silent peers answer new calls again.
+    pub(crate) fn end_silence(&self) {
+        self.state.lock().unwrap().silent.clear();
+    }
+
     /// What was asked by this method and path.
     pub(crate) fn asked(&self, call: &str) -> Vec<Asked> {
         self.state.lock().unwrap().asked.iter().filter(|asked| asked.call == call).cloned().collect()

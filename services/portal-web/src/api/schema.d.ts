@@ -4,6 +4,114 @@
  */
 
 export interface paths {
+    "/v1/operator/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List requests for approval, newest first
+         * @description Only those whose action the caller has the permission for.
+         */
+        get: operations["listApprovals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/approvals/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a request for approval */
+        get: operations["readApproval"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/approvals/{id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve and execute the request of another person
+         * @description A wallet that does not answer is 503: repeat the call. A repeated call never executes twice. For a reset link, the requester fetches the link afterwards.
+         */
+        post: operations["approveRequest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/approvals/{id}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Reject the request of another person */
+        post: operations["rejectRequest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/approvals/{id}/reset-link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Fetch the approved reset link of your own request, once */
+        post: operations["fetchResetLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/approvals/{id}/withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Withdraw your own request */
+        post: operations["withdrawRequest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/operator/audit-log": {
         parameters: {
             query?: never;
@@ -1481,6 +1589,44 @@ export interface components {
             /** @description The networks from which the key may be used. Left out if it may be used from everywhere. */
             ipAllowList?: string[] | null;
         };
+        /**
+         * @description A request of the operator that needs the approval of a second person.
+         * @example apr_01JZ5S9QK4V8M2T6YB3C7D9FGH
+         */
+        ApprovalId: string;
+        /** @enum {string} */
+        ApprovalState: "pending" | "approved" | "executed" | "failed" | "rejected" | "withdrawn" | "expired";
+        ApprovalView: components["schemas"]["ProtectedAction"] & {
+            id: components["schemas"]["ApprovalId"];
+            state: components["schemas"]["ApprovalState"];
+            businessId: components["schemas"]["BusinessId"];
+            businessName?: string | null;
+            /** @description Of a reset link: the user. Only when a single request is read. */
+            userEmail?: string | null;
+            requestedBy: components["schemas"]["OperatorActorView"];
+            /** Format: date-time */
+            requestedAt: string;
+            /**
+             * Format: date-time
+             * @description Null when the request cannot expire any more.
+             */
+            expiresAt?: string | null;
+            decidedBy?: components["schemas"]["OperatorActorView"] | null;
+            /** Format: date-time */
+            decidedAt?: string | null;
+            reason?: string | null;
+            /** Format: date-time */
+            endedAt?: string | null;
+            /** @description The id of a credit's transfer, or the code of the refusal. */
+            outcome?: string | null;
+            /** @description Whether the caller requested it. */
+            yours: boolean;
+            /** @description Whether the caller may approve it now. */
+            mayDecide: boolean;
+        };
+        ApproveRequest: {
+            reason?: string | null;
+        };
         /** @description One HTTP request of a delivery. */
         AttemptView: {
             /** Format: int32 */
@@ -1517,6 +1663,14 @@ export interface components {
         BusinessCash: components["schemas"]["CashTotals"] & {
             /** @description Also the cursor of the list. */
             businessId: components["schemas"]["BusinessId"];
+        };
+        /** @description Absent fields stay unchanged. Stored while it waits for an approval. */
+        BusinessChange: {
+            status?: components["schemas"]["BusinessStatus"] | null;
+            subscriptionActive?: boolean | null;
+            liveAccess?: boolean | null;
+            /** @description The plan that the operator expects to become active (`null`: no plan); absent when not stated. */
+            plan?: string | null;
         };
         /** @description One business with further details. */
         BusinessDetails: components["schemas"]["BusinessView"] & {
@@ -1575,6 +1729,8 @@ export interface components {
             id: components["schemas"]["BusinessId"];
             name: string;
         };
+        /** @enum {string} */
+        BusinessStatus: "active" | "inactive" | "suspended";
         /** @description A business as the operator sees it. */
         BusinessView: {
             id: components["schemas"]["BusinessId"];
@@ -2231,7 +2387,7 @@ export interface components {
          * @description What a call of the operator needs.
          * @enum {string}
          */
-        OperatorPermission: "read_businesses" | "read_cash" | "read_users" | "read_orders" | "change_businesses" | "issue_password_resets" | "credit_wallets" | "erase_personal_data" | "manage_staff" | "manage_tokens" | "read_audit_log";
+        OperatorPermission: "read_businesses" | "read_cash" | "read_users" | "read_orders" | "change_businesses" | "issue_password_resets" | "credit_wallets" | "erase_personal_data" | "manage_staff" | "manage_tokens" | "read_audit_log" | "review_approvals";
         /**
          * @description The role of a person or a token of the operator. The names are stored.
          * @enum {string}
@@ -2408,6 +2564,39 @@ export interface components {
         PackagesView: {
             /** @description The names of the files below `/docs/downloads` of the API's host; empty if it serves none. */
             data: string[];
+        };
+        /** @description One page of a list. */
+        Page_ApprovalView: {
+            data: (components["schemas"]["ProtectedAction"] & {
+                id: components["schemas"]["ApprovalId"];
+                state: components["schemas"]["ApprovalState"];
+                businessId: components["schemas"]["BusinessId"];
+                businessName?: string | null;
+                /** @description Of a reset link: the user. Only when a single request is read. */
+                userEmail?: string | null;
+                requestedBy: components["schemas"]["OperatorActorView"];
+                /** Format: date-time */
+                requestedAt: string;
+                /**
+                 * Format: date-time
+                 * @description Null when the request cannot expire any more.
+                 */
+                expiresAt?: string | null;
+                decidedBy?: components["schemas"]["OperatorActorView"] | null;
+                /** Format: date-time */
+                decidedAt?: string | null;
+                reason?: string | null;
+                /** Format: date-time */
+                endedAt?: string | null;
+                /** @description The id of a credit's transfer, or the code of the refusal. */
+                outcome?: string | null;
+                /** @description Whether the caller requested it. */
+                yours: boolean;
+                /** @description Whether the caller may approve it now. */
+                mayDecide: boolean;
+            })[];
+            /** @description Whether more entries follow. */
+            hasMore: boolean;
         };
         /** @description One page of a list. */
         Page_BusinessCash: {
@@ -2833,6 +3022,26 @@ export interface components {
         ProfileState: {
             complete: boolean;
         };
+        /** @description What is executed after the approval. */
+        ProtectedAction: {
+            /** @description The wallet credits each reference once, so a repeated execution has no effect. */
+            parameters: {
+                amountPaise: components["schemas"]["Paise"];
+                reference: string;
+            };
+            /** @enum {string} */
+            kind: "credit";
+        } | {
+            parameters: components["schemas"]["BusinessChange"];
+            /** @enum {string} */
+            kind: "lift_suspension";
+        } | {
+            parameters: {
+                userId: components["schemas"]["UserId"];
+            };
+            /** @enum {string} */
+            kind: "issue_reset_link";
+        };
         Recover: {
             /** Format: date-time */
             since: string;
@@ -2881,6 +3090,9 @@ export interface components {
          * @enum {string}
          */
         Redelivery: "queued" | "brought_forward" | "under_way" | "waits_its_turn";
+        RejectRequest: {
+            reason: string;
+        };
         /**
          * @description One HTTP request, from the edge through every service it touches.
          * @example req_01JZ5S9QK4V8M2T6YB3C7D9FGH
@@ -3299,6 +3511,159 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    listApprovals: {
+        parameters: {
+            query?: {
+                state?: components["schemas"]["ApprovalState"];
+                limit?: number;
+                startingAfter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of requests. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_ApprovalView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    readApproval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The request. */
+                id: components["schemas"]["ApprovalId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    approveRequest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The request. */
+                id: components["schemas"]["ApprovalId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApproveRequest"];
+            };
+        };
+        responses: {
+            /** @description The request after the approval. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    rejectRequest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The request. */
+                id: components["schemas"]["ApprovalId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RejectRequest"];
+            };
+        };
+        responses: {
+            /** @description The rejected request. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    fetchResetLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The request. */
+                id: components["schemas"]["ApprovalId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The link, which is shown only once. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResetLinkView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    withdrawRequest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The request. */
+                id: components["schemas"]["ApprovalId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The withdrawn request. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     listOperatorAuditLog: {
         parameters: {
             query?: {
@@ -3411,6 +3776,15 @@ export interface operations {
                     "application/json": components["schemas"]["BusinessView"];
                 };
             };
+            /** @description A second person must approve it first. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalView"];
+                };
+            };
             default: components["responses"]["Error"];
         };
     };
@@ -3495,6 +3869,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ResetLinkView"];
+                };
+            };
+            /** @description A second person must approve it first. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalView"];
                 };
             };
             default: components["responses"]["Error"];
@@ -3600,6 +3983,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CreditView"];
+                };
+            };
+            /** @description A second person must approve it first. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalView"];
                 };
             };
             default: components["responses"]["Error"];

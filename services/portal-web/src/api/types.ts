@@ -9,6 +9,7 @@ export interface List<T> {
 }
 export type Advice = Status["advice"][number];
 export type ApiKey = Schemas["ListedApiKey"];
+export type Approval = Schemas["ApprovalView"];
 export type AuditEntry = Schemas["LineView"];
 export type Business = Schemas["BusinessView"];
 export type BusinessDetails = Schemas["BusinessDetails"];

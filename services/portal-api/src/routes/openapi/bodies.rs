@@ -277,3 +277,15 @@ pub(crate) struct CreditWallet {
     #[schema(max_length = 128)]
     reference: String,
 }
+
+#[derive(ToSchema)]
+pub(crate) struct ApproveRequest {
+    #[schema(max_length = 500)]
+    reason: Option<String>,
+}
+
+#[derive(ToSchema)]
+pub(crate) struct RejectRequest {
+    #[schema(max_length = 500)]
+    reason: String,
+}

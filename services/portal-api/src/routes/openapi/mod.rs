@@ -11,11 +11,11 @@ use utoipa::OpenApi;
 
 use self::common::Common;
 use super::{
-    accounts, api_keys, audit_log, cash, config, events, invitations, operator, operator_audit_log,
-    operator_health, operator_orders, operator_session, operator_tokens, order_cancel, order_request,
-    order_stream, orders, packages, password, password_resets, payments, personal_data, pickup_profile,
-    session, sessions, staff, staff_links, statement, status, status_stream, subscription, users, wallet,
-    webhook_deliveries, webhook_endpoints, webhook_tools,
+    accounts, api_keys, approvals, audit_log, cash, config, events, invitations, operator,
+    operator_audit_log, operator_health, operator_orders, operator_session, operator_tokens, order_cancel,
+    order_request, order_stream, orders, packages, password, password_resets, payments, personal_data,
+    pickup_profile, session, sessions, staff, staff_links, statement, status, status_stream, subscription,
+    users, wallet, webhook_deliveries, webhook_endpoints, webhook_tools,
 };
 
 const INTRODUCTION: &str = "The API of the portal's pages. Amounts are integers in paise; times are RFC 3339 in UTC. Lists accept `limit` and \
@@ -128,6 +128,12 @@ const INTRODUCTION: &str = "The API of the portal's pages. Amounts are integers 
         audit_log::list_for_operator,
         cash::of_all,
         cash::discrepancies,
+        approvals::list,
+        approvals::read,
+        approvals::approve,
+        approvals::reject,
+        approvals::withdraw,
+        approvals::reset_link,
         staff::list,
         staff::invite,
         staff::change,

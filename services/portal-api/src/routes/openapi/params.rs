@@ -5,6 +5,8 @@ use chrono::{DateTime, Utc};
 use domain::{BusinessId, DeliveryStatus, EventKind, Mode, OrderId, UserId};
 use utoipa::IntoParams;
 
+use crate::domain::ApprovalState;
+
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 pub(crate) struct PageParams {
@@ -179,6 +181,15 @@ pub(crate) struct AuditLogParams {
     since: Option<DateTime<Utc>>,
     /// Exclusive.
     until: Option<DateTime<Utc>>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<i32>,
+    starting_after: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct ApprovalsParams {
+    state: Option<ApprovalState>,
     #[param(minimum = 1, maximum = 100)]
     limit: Option<i32>,
     starting_after: Option<String>,

@@ -1,11 +1,13 @@
 import { Button, Text } from "@mantine/core";
 import { useState } from "react";
+import { isApproval } from "../../api/operator-approvals";
 import { useBusinessUsers, useMakeResetLink } from "../../api/operator-businesses";
 import { ROLE_LABELS } from "../../app/session";
 import type { Column } from "../../components/data-table";
 import { ListSection } from "../../components/list-section";
 import { SecretOnce } from "../../components/secret-once";
 import { Time } from "../../components/time";
+import { notifySent } from "./approval-labels";
 
 /** The business's users, and password reset links for them. */
 export function BusinessPeople({ businessId }: { businessId: string }) {
@@ -52,7 +54,11 @@ function ResetLink({ businessId, email }: { businessId: string; email: string })
         size="xs"
         loading={make.isPending}
         aria-label={`Create a reset link for ${email}`}
-        onClick={() => make.mutate(email, { onSuccess: ({ url }) => setLink(url) })}
+        onClick={() =>
+          make.mutate(email, {
+            onSuccess: (given) => (isApproval(given) ? notifySent() : setLink(given.url)),
+          })
+        }
       >
         Reset link
       </Button>

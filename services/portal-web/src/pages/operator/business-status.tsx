@@ -1,6 +1,7 @@
 import { Button, Group, List, Stack, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import type { ReactNode } from "react";
+import { isApproval } from "../../api/operator-approvals";
 import {
   type Business,
   type BusinessChange,
@@ -14,6 +15,7 @@ import { Section } from "../../components/section";
 import { StatusBadge } from "../../components/status-badge";
 import { type StatusLabel, statusLabel } from "../../format/status-label";
 import { planName } from "../subscription/plan-name";
+import { notifySent } from "./approval-labels";
 import classes from "./business.module.css";
 import { BUSINESS_STATUSES, MISSING_ITEMS, SUBSCRIPTION_STATES } from "./business-labels";
 
@@ -44,7 +46,8 @@ export function BusinessStatus({ business }: { business: BusinessDetails }) {
 function useActs({ id }: Business) {
   const confirmed = useChangeBusiness(id);
   const unconfirmed = useChangeBusiness(id);
-  const notify = (done: string) => () => notifications.show({ message: done });
+  const notify = (done: string) => (given: object) =>
+    isApproval(given) ? notifySent() : notifications.show({ message: done });
   return {
     /** After confirmation. */
     act: (body: BusinessChange, done: string) => confirmed.mutateAsync(body).then(notify(done)),

@@ -1,11 +1,13 @@
 import { Alert, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { notifications } from "@mantine/notifications";
+import { isApproval } from "../../api/operator-approvals";
 import { type BusinessDetails, useCreditWallet } from "../../api/operator-businesses";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { RupeeInput, rupeesError } from "../../components/rupee-input";
 import { formatPaise, parseRupees } from "../../format/money";
+import { notifySent } from "./approval-labels";
 
 const REFERENCE_CHARS_MAX = 128;
 
@@ -37,9 +39,10 @@ function CreditForm({ business, onDone }: { business: BusinessDetails; onDone: (
     const body = { amountPaise: parseRupees(amountPaise) ?? 0, reference: reference.trim() };
     credit.mutate(body, {
       onSuccess: (given) => {
+        onDone();
+        if (isApproval(given)) return notifySent();
         const [amount, balance] = [formatPaise(given.amountPaise), formatPaise(given.balancePaise)];
         notifications.show({ message: `${amount} credited. The balance is ${balance}.` });
-        onDone();
       },
     });
   }, focusFirstError(form));

@@ -1,5 +1,7 @@
-import { Button, Center, Loader } from "@mantine/core";
+import { Burger, Button, Center, Loader, VisuallyHidden } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
 import { Link, NavLink, Outlet } from "react-router-dom";
+import { useWaitingApprovals } from "../../api/operator-approvals";
 import { may, useOperatorLogOut, useOperatorSession } from "../../api/operator-session";
 import type { OperatorPermission, OperatorSession } from "../../api/types";
 import { Brand } from "../../app/brand";
@@ -15,6 +17,7 @@ const PAGES: { path: string; label: string; permission: OperatorPermission }[] =
   { path: "/operator/businesses", label: "Businesses", permission: "read_businesses" },
   { path: "/operator/orders", label: "Find an order", permission: "read_orders" },
   { path: "/operator/cash", label: "Cash", permission: "read_cash" },
+  { path: "/operator/approvals", label: "Approvals", permission: "review_approvals" },
   { path: "/operator/staff", label: "Staff", permission: "manage_staff" },
   { path: "/operator/tokens", label: "Tokens", permission: "manage_tokens" },
   { path: "/operator/audit-log", label: "Audit log", permission: "read_audit_log" },
@@ -42,7 +45,9 @@ export function Component() {
 }
 
 function Frame({ session }: { session: OperatorSession }) {
-  const main = useFocusOnArrival();
+  const [isOpen, { toggle, close }] = useDisclosure(false);
+  const main = useFocusOnArrival(close);
+  const waiting = useWaitingApprovals(may(session, "review_approvals"));
   const logOut = useOperatorLogOut();
   return (
     <>
@@ -50,15 +55,16 @@ function Frame({ session }: { session: OperatorSession }) {
         Skip to content
       </a>
       <header className={classes.header}>
-        <div className={classes.bar}>
+        <div className={classes.bar} data-open={isOpen || undefined}>
           <Link to="/operator/businesses" className={shell.brandLink}>
             <Brand />
           </Link>
           <span className={classes.tag}>Operator</span>
-          <nav aria-label="Main" className={classes.nav}>
+          <nav id="console-pages" aria-label="Main" className={classes.nav}>
             {PAGES.filter(({ permission }) => may(session, permission)).map(({ path, label }) => (
-              <NavLink key={path} to={path} className={`${navLink.link} ${classes.link}`}>
+              <NavLink key={path} to={path} className={`${navLink.link} ${classes.link}`} onClick={close}>
                 {label}
+                {label === "Approvals" && waiting > 0 && <Waiting count={waiting} />}
               </NavLink>
             ))}
           </nav>
@@ -67,6 +73,15 @@ function Frame({ session }: { session: OperatorSession }) {
             <Button variant="default" size="xs" loading={logOut.isPending} onClick={() => logOut.mutate()}>
               Log out
             </Button>
+            <Burger
+              hiddenFrom="sm"
+              opened={isOpen}
+              onClick={toggle}
+              size="sm"
+              aria-label="Navigation"
+              aria-expanded={isOpen}
+              aria-controls="console-pages"
+            />
           </div>
         </div>
       </header>
@@ -75,6 +90,19 @@ function Frame({ session }: { session: OperatorSession }) {
           <Outlet />
         </div>
       </main>
+    </>
+  );
+}
+
+/** How many requests wait for this person. */
+function Waiting({ count }: { count: number }) {
+  return (
+    <>
+      {/* Without the space, screen readers read "Approvals1". */}{" "}
+      <span className={classes.waiting}>
+        {count}
+        <VisuallyHidden> waiting</VisuallyHidden>
+      </span>
     </>
   );
 }

@@ -1,0 +1,71 @@
+//! Stores a call of the operator that needs a second person, instead of executing it.
+
+use diesel_async::AsyncPgConnection;
+use domain::{ApprovalId, BusinessId};
+use postgres::StoreError;
+
+use super::audit::write_operator_audit;
+use crate::domain::{Action, Approval, AuditEvent, Author, ProtectedAction, Target, TargetKind};
+use crate::state::State;
+use crate::store::approvals;
+
+/// Open requests of one person or token.
+const OPEN_OWN_MAX: i64 = 20;
+const OPEN_MAX: i64 = 200;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RequestApprovalError {
+    #[error("too many requests of the caller, or of all, are open")]
+    TooMany,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Stores the request in a transaction of its own.
+pub(crate) async fn request_approval(
+    state: &State,
+    business: BusinessId,
+    author: &Author,
+    action: ProtectedAction,
+) -> Result<Approval, RequestApprovalError> {
+    let database = &state.unit.database;
+    database.transaction(async |conn| request(conn, state, business, author, action.clone()).await).await
+}
+
+/// Stores the request. A repeated call returns the open request.
+pub(super) async fn request(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    business: BusinessId,
+    author: &Author,
+    action: ProtectedAction,
+) -> Result<Approval, RequestApprovalError> {
+    let (clock, entropy) = (&state.unit.clock, &state.unit.entropy);
+    let (id, requester) = (ApprovalId::generate(clock, entropy), author.operator_actor().clone());
+    let new = Approval::request(id, business, action, requester, clock.now());
+    approvals::lock(conn).await?;
+    if let Some(open) = approvals::find_same(conn, &new).await? {
+        return Ok(open);
+    }
+    let own = approvals::count_open(conn, Some(&new.requester), clock.now()).await?;
+    if own >= OPEN_OWN_MAX || approvals::count_open(conn, None, clock.now()).await? >= OPEN_MAX {
+        return Err(RequestApprovalError::TooMany);
+    }
+    approvals::insert(conn, &new).await?;
+    let event = event(Action::ApprovalRequested, &new);
+    write_operator_audit(conn, (clock, entropy), Some(business), author, &event).await?;
+    tracing::info!(approval_id = %id, kind = %new.kind(), business_id = %business, "approval requested");
+    Ok(new)
+}
+
+/// An entry of the operator's log about a request.
+pub(super) fn event(action: Action, approval: &Approval) -> AuditEvent {
+    let event = AuditEvent::new(action)
+        .on(Target::new(TargetKind::Approval, approval.id))
+        .with("kind", <&str>::from(approval.kind()));
+    match &approval.action {
+        ProtectedAction::Credit { amount_paise, .. } => event.with("amountPaise", amount_paise.get()),
+        ProtectedAction::IssueResetLink { user_id } => event.with("userId", user_id.to_string()),
+        ProtectedAction::LiftSuspension(_) => event,
+    }
+}

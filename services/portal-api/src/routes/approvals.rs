@@ -1,0 +1,187 @@
+//! `/v1/operator/approvals`: requests that need a second person.
+
+use actix_web::web::{Data, Path, ReqData};
+use actix_web::{HttpRequest, HttpResponse};
+use domain::ApprovalId;
+use internal_api::{Page, PageQuery};
+use serde_json::Value;
+use strum::VariantArray;
+use web::{ApiError, FieldErrors, Fields, JsonBody, QueryFields, TextRule, read_query};
+
+use super::approval_view::{ApprovalView, view, views};
+use super::audited::OperatorAuthor;
+use super::errors;
+use super::openapi::{bodies, params};
+use super::pagination::PageRequest;
+use super::password_resets::ResetLinkView;
+use crate::commands::publish_portal_change::publish_portal_change;
+use crate::commands::{decide_approval, fetch_reset_link};
+use crate::domain::{ApprovalFilter, ApprovalKind, ApprovalState, OperatorRole};
+use crate::queries::approvals;
+use crate::state::State;
+
+const REASON: TextRule = TextRule::lines(500);
+
+#[utoipa::path(
+    get,
+    path = "/v1/operator/approvals",
+    operation_id = "listApprovals",
+    tag = "Operator",
+    summary = "List requests for approval, newest first",
+    description = "Only those whose action the caller has the permission for.",
+    params(params::ApprovalsParams),
+    responses((status = 200, description = "A page of requests.", body = Page<ApprovalView>)),
+)]
+pub(super) async fn list(
+    state: Data<State>,
+    author: OperatorAuthor,
+    role: ReqData<OperatorRole>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let (page, wanted) = read_query(&request, read_filter)?;
+    let page = PageRequest::new(page, "request")?;
+    let kinds = ApprovalKind::VARIANTS.iter().copied();
+    let kinds = kinds.filter(|kind| author.0.may(*role, kind.permission())).collect();
+    let filter = ApprovalFilter { state: wanted, kinds };
+    let rows = approvals::list(&state, &filter, page.limit, page.after).await?;
+    let Page { data, has_more } = page.page(rows)?;
+    let data = views(&state, (&author.0, *role), data).await?;
+    Ok(HttpResponse::Ok().json(Page { data, has_more }))
+}
+
+#[utoipa::path(
+    get,
+    path = "/v1/operator/approvals/{id}",
+    operation_id = "readApproval",
+    tag = "Operator",
+    summary = "Read a request for approval",
+    params(("id" = ApprovalId, Path, description = "The request.")),
+    responses((status = 200, description = "The request.", body = ApprovalView)),
+)]
+pub(super) async fn read(
+    state: Data<State>,
+    author: OperatorAuthor,
+    role: ReqData<OperatorRole>,
+    id: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let found = approvals::find(&state, approval_id(&id)?).await?;
+    let (approval, user_email) = found.ok_or_else(errors::approval_not_found)?;
+    let permission = approval.kind().permission();
+    if !author.0.may(*role, permission) {
+        return Err(errors::permission_missing(permission, *role));
+    }
+    let mut view = view(&state, (&author.0, *role), approval).await?;
+    view.user_email = user_email;
+    Ok(HttpResponse::Ok().json(view))
+}
+
+#[utoipa::path(
+    post,
+    path = "/v1/operator/approvals/{id}/approve",
+    operation_id = "approveRequest",
+    tag = "Operator",
+    summary = "Approve and execute the request of another person",
+    description = "A wallet that does not answer is 503: repeat the call. A repeated call never executes twice. For a reset link, the requester fetches the link afterwards.",
+    params(("id" = ApprovalId, Path, description = "The request.")),
+    request_body = bodies::ApproveRequest,
+    responses((status = 200, description = "The request after the approval.", body = ApprovalView)),
+)]
+pub(super) async fn approve(
+    state: Data<State>,
+    author: OperatorAuthor,
+    role: ReqData<OperatorRole>,
+    id: Path<String>,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let (id, reason) = (approval_id(&id)?, parse_reason(&body.0, false)?);
+    let (shared, caller) = (state.clone(), author.0.clone());
+    // Continues when the client disconnects, so that no credit is left without its outcome.
+    let work = async move { decide_approval::approve(&shared, &caller, id, reason).await };
+    let approved = state.tasks.run(work).await?.map_err(errors::decide)?;
+    publish_portal_change(&state, approved.business).await;
+    Ok(HttpResponse::Ok().json(view(&state, (&author.0, *role), approved).await?))
+}
+
+#[utoipa::path(
+    post,
+    path = "/v1/operator/approvals/{id}/reject",
+    operation_id = "rejectRequest",
+    tag = "Operator",
+    summary = "Reject the request of another person",
+    params(("id" = ApprovalId, Path, description = "The request.")),
+    request_body = bodies::RejectRequest,
+    responses((status = 200, description = "The rejected request.", body = ApprovalView)),
+)]
+pub(super) async fn reject(
+    state: Data<State>,
+    author: OperatorAuthor,
+    role: ReqData<OperatorRole>,
+    id: Path<String>,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let (id, reason) = (approval_id(&id)?, parse_reason(&body.0, true)?);
+    let reason = reason.unwrap_or_default();
+    let rejected = decide_approval::reject(&state, &author.0, id, reason).await.map_err(errors::decide)?;
+    Ok(HttpResponse::Ok().json(view(&state, (&author.0, *role), rejected).await?))
+}
+
+#[utoipa::path(
+    post,
+    path = "/v1/operator/approvals/{id}/withdraw",
+    operation_id = "withdrawRequest",
+    tag = "Operator",
+    summary = "Withdraw your own request",
+    params(("id" = ApprovalId, Path, description = "The request.")),
+    responses((status = 200, description = "The withdrawn request.", body = ApprovalView)),
+)]
+pub(super) async fn withdraw(
+    state: Data<State>,
+    author: OperatorAuthor,
+    role: ReqData<OperatorRole>,
+    id: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let withdrawn = decide_approval::withdraw(&state, &author.0, approval_id(&id)?).await;
+    let withdrawn = withdrawn.map_err(errors::decide)?;
+    Ok(HttpResponse::Ok().json(view(&state, (&author.0, *role), withdrawn).await?))
+}
+
+#[utoipa::path(
+    post,
+    path = "/v1/operator/approvals/{id}/reset-link",
+    operation_id = "fetchResetLink",
+    tag = "Operator",
+    summary = "Fetch the approved reset link of your own request, once",
+    params(("id" = ApprovalId, Path, description = "The request.")),
+    responses((status = 201, description = "The link, which is shown only once.", body = ResetLinkView)),
+)]
+pub(super) async fn reset_link(
+    state: Data<State>,
+    author: OperatorAuthor,
+    id: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let fetched = fetch_reset_link::fetch_reset_link(&state, &author.0, approval_id(&id)?).await;
+    let (token, expires_at) = fetched.map_err(errors::decide)?;
+    Ok(HttpResponse::Created().json(ResetLinkView::new(&state, &token, expires_at)))
+}
+
+fn read_filter(fields: &mut QueryFields) -> (PageQuery, Option<ApprovalState>) {
+    let state = fields.parsed("state", ApprovalState::WORDS);
+    (fields.page(), state)
+}
+
+fn parse_reason(body: &Value, is_required: bool) -> Result<Option<String>, ApiError> {
+    let field_errors = FieldErrors::default();
+    let reason = Fields::of_body(body, &field_errors).and_then(|fields| {
+        super::staff::reject_unknown(&fields, &["reason"]);
+        if is_required {
+            fields.required_text("reason", REASON)
+        } else {
+            fields.optional_text("reason", REASON)
+        }
+    });
+    if field_errors.is_empty() { Ok(reason) } else { Err(ApiError::invalid(field_errors)) }
+}
+
+fn approval_id(text: &str) -> Result<ApprovalId, ApiError> {
+    text.parse().map_err(|_| errors::approval_not_found())
+}

@@ -1,0 +1,112 @@
+import { Anchor, Skeleton, Stack } from "@mantine/core";
+import { Link, useParams } from "react-router-dom";
+import { useApproval } from "../../api/operator-approvals";
+import type { Approval } from "../../api/types";
+import { BackLink } from "../../components/back-link";
+import { InlineCode } from "../../components/code-block";
+import { ErrorState } from "../../components/error-state";
+import { Fact, Facts } from "../../components/facts";
+import { Money } from "../../components/money";
+import { PageHeader } from "../../components/page-header";
+import { Section } from "../../components/section";
+import { StatusBadge } from "../../components/status-badge";
+import { Time } from "../../components/time";
+import { statusLabel } from "../../format/status-label";
+import { ApprovalActions } from "./approval-actions";
+import { APPROVAL_STATES, approvalTitle, requesterName } from "./approval-labels";
+import { BUSINESS_STATUSES } from "./business-labels";
+
+export function Component() {
+  const { approvalId = "" } = useParams();
+  const { data: approval, error, refetch } = useApproval(approvalId);
+  return (
+    <>
+      <BackLink to="/operator/approvals">Approvals</BackLink>
+      {approval ? (
+        <ApprovalParts approval={approval} />
+      ) : error ? (
+        <ErrorState error={error} title="The request could not be loaded" onRetry={() => refetch()} />
+      ) : (
+        <Skeleton height={280} radius="lg" aria-label="Loading the request" />
+      )}
+    </>
+  );
+}
+
+function ApprovalParts({ approval }: { approval: Approval }) {
+  return (
+    <>
+      <PageHeader title={approvalTitle(approval)} />
+      <Stack gap="md">
+        <Section title="Request" actions={<StatusBadge pill {...APPROVAL_STATES[approval.state]} />}>
+          <Facts>
+            <Fact name="Business">
+              <Anchor component={Link} to={`/operator/businesses/${approval.businessId}`}>
+                {approval.businessName ?? approval.businessId}
+              </Anchor>
+            </Fact>
+            <Parameters approval={approval} />
+            <Fact name="Requested by">{requesterName(approval)}</Fact>
+            <Fact name="Requested">
+              <Time at={approval.requestedAt} />
+            </Fact>
+            <Fact name="Ends">{approval.expiresAt && <Time at={approval.expiresAt} />}</Fact>
+          </Facts>
+        </Section>
+        {approval.decidedBy && <Decision approval={approval} />}
+        <ApprovalActions approval={approval} />
+      </Stack>
+    </>
+  );
+}
+
+/** Exactly what is executed. */
+function Parameters({ approval }: { approval: Approval }) {
+  switch (approval.kind) {
+    case "credit":
+      return (
+        <>
+          <Fact name="Amount">
+            <Money paise={approval.parameters.amountPaise} />
+          </Fact>
+          <Fact name="Reference">{approval.parameters.reference}</Fact>
+        </>
+      );
+    case "lift_suspension": {
+      const { status, subscriptionActive, liveAccess } = approval.parameters;
+      return (
+        <>
+          <Fact name="Business becomes">{status && statusLabel(BUSINESS_STATUSES, status).label}</Fact>
+          <Fact name="Subscription">{onOff(subscriptionActive)}</Fact>
+          <Fact name="Live access">{onOff(liveAccess)}</Fact>
+        </>
+      );
+    }
+    case "issue_reset_link":
+      return <Fact name="User">{approval.userEmail ?? "Removed"}</Fact>;
+  }
+}
+
+function onOff(value: boolean | null | undefined): string | null {
+  if (value === null || value === undefined) return null;
+  return value ? "Activated" : "Ended";
+}
+
+function Decision({ approval }: { approval: Approval }) {
+  return (
+    <Section title="Decision">
+      <Facts>
+        <Fact name={approval.state === "rejected" ? "Rejected by" : "Approved by"}>
+          {approval.decidedBy?.name}
+        </Fact>
+        <Fact name="Decided">
+          <Time at={approval.decidedAt} />
+        </Fact>
+        <Fact name="Reason">{approval.reason}</Fact>
+        <Fact name={approval.state === "failed" ? "Refused by the wallet" : "Transfer"}>
+          {approval.outcome && <InlineCode>{approval.outcome}</InlineCode>}
+        </Fact>
+      </Facts>
+    </Section>
+  );
+}

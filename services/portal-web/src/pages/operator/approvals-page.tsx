@@ -1,0 +1,88 @@
+import { Anchor, Group, NativeSelect, Text } from "@mantine/core";
+import { IconChecks } from "@tabler/icons-react";
+import { Link, useSearchParams } from "react-router-dom";
+import { type ApprovalState, useApprovals } from "../../api/operator-approvals";
+import type { Approval } from "../../api/types";
+import type { Column } from "../../components/data-table";
+import { EmptyState, NoMatches } from "../../components/empty-state";
+import { ListFrame } from "../../components/list-section";
+import { PageHeader } from "../../components/page-header";
+import { StatusBadge } from "../../components/status-badge";
+import { Time } from "../../components/time";
+import { choices } from "../../format/status-label";
+import { APPROVAL_STATES, approvalTitle, requesterName } from "./approval-labels";
+
+/** Calls that wait for a second person, and what became of them. */
+export function Component() {
+  const [search, setSearch] = useSearchParams();
+  const state = search.get("state") ?? undefined;
+  const filter = (next?: string) => setSearch(next ? { state: next } : {}, { replace: true });
+  return (
+    <>
+      <PageHeader
+        title="Approvals"
+        description="Calls that need a second person. You can decide requests of others, within 24 hours."
+      />
+      <Group gap="xs" mb="sm">
+        <NativeSelect
+          aria-label="Status"
+          value={state ?? ""}
+          onChange={(event) => filter(event.currentTarget.value)}
+          data={[{ value: "", label: "All statuses" }, ...choices(APPROVAL_STATES)]}
+        />
+      </Group>
+      <ListFrame
+        label="Approvals"
+        list={useApprovals(state as ApprovalState | undefined)}
+        failed="The approvals could not be loaded"
+        columns={COLUMNS}
+        rowKey={(approval) => approval.id}
+        empty={
+          state ? (
+            <NoMatches icon={<IconChecks size={26} />} onClear={() => filter()}>
+              Try another status.
+            </NoMatches>
+          ) : (
+            <EmptyState icon={<IconChecks size={26} />} title="No requests yet">
+              The settings decide which calls need an approval. By default, none does.
+            </EmptyState>
+          )
+        }
+      />
+    </>
+  );
+}
+
+const COLUMNS: Column<Approval>[] = [
+  {
+    key: "request",
+    header: "Request",
+    lead: true,
+    render: (approval) => (
+      <div style={{ overflowWrap: "anywhere" }}>
+        <Anchor component={Link} to={approval.id} fw={500}>
+          {approvalTitle(approval)}
+        </Anchor>
+        <Text size="xs" c="dimmed">
+          {approval.businessName ?? approval.businessId}
+        </Text>
+      </div>
+    ),
+  },
+  {
+    key: "state",
+    header: "Status",
+    render: (approval) => (
+      <Group gap="xs">
+        <StatusBadge {...APPROVAL_STATES[approval.state]} />
+        {approval.state === "pending" && approval.yours && <StatusBadge tone="idle" label="Yours" pill />}
+      </Group>
+    ),
+  },
+  {
+    key: "by",
+    header: "Requested by",
+    render: (approval) => <span style={{ overflowWrap: "anywhere" }}>{requesterName(approval)}</span>,
+  },
+  { key: "at", header: "Requested", render: (approval) => <Time at={approval.requestedAt} relative /> },
+];

@@ -1,0 +1,229 @@
+// The stack under test executes every call of the operator at once, so these tests answer the calls of approvals
+// themselves. portal-api's tests check the real ones.
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { DESKTOP, openBrowser, PHONE, screenshot, type Visitor, visit } from "../support/browser";
+import { type Business, newBusiness } from "../support/business";
+import { overhang, seriousFindings, settled } from "../support/page-checks";
+import { heading, logInAsOperator, openBusiness, row, takeSecret } from "../support/pages";
+
+let browser: Browser;
+let business: Business;
+beforeAll(async () => {
+  browser = await openBrowser();
+  const owner = await visit(browser);
+  business = await newBusiness(owner, `Approved ${Date.now()}`);
+  await owner.context.close();
+});
+afterAll(() => browser.close());
+
+const CREDIT = "apr_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+const LINK = "apr_01ARZ3NDEKTSV4RRFFQ69G5FAW";
+
+interface Approval {
+  id: string;
+  state: string;
+  mayDecide: boolean;
+  [field: string]: unknown;
+}
+
+function approvals(): Approval[] {
+  const both = {
+    state: "pending",
+    businessId: business.id,
+    businessName: business.name,
+    requestedAt: new Date().toISOString(),
+    expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
+    decidedBy: null,
+    decidedAt: null,
+    reason: null,
+    endedAt: null,
+    outcome: null,
+  };
+  const asha = { type: "person", id: "stf_01ARZ3NDEKTSV4RRFFQ69G5FAV", name: "asha@carrier.example" };
+  const credit = { amountPaise: 700_000, reference: "neft-0815" };
+  return [
+    {
+      ...both,
+      id: CREDIT,
+      kind: "credit",
+      parameters: credit,
+      requestedBy: asha,
+      yours: false,
+      mayDecide: true,
+    },
+    {
+      ...both,
+      id: LINK,
+      kind: "issue_reset_link",
+      parameters: { userId: "usr_01ARZ3NDEKTSV4RRFFQ69G5FAV" },
+      userEmail: business.email,
+      requestedBy: { ...asha, name: "me@carrier.example" },
+      yours: true,
+      mayDecide: false,
+    },
+  ];
+}
+
+/** Answers the calls of approvals as portal-api would. Returns what was sent, and changes a request. */
+async function answerApprovals(page: Page) {
+  const all = approvals();
+  const sent: string[] = [];
+  await page.route(/\/v1\/operator\/approvals/, (route) => {
+    const request = route.request();
+    const { pathname, searchParams } = new URL(request.url());
+    const [, id, step] = pathname.match(/approvals\/([^/]+)(?:\/(.+))?$/) ?? [];
+    const one = all.find((approval) => approval.id === id);
+    if (step) sent.push(`${step} ${request.postData() ?? ""}`);
+    if (step === "reset-link") {
+      return route.fulfill({
+        status: 201,
+        json: { url: "https://portal.example/reset-password#token=x", expiresAt: new Date().toISOString() },
+      });
+    }
+    if (step && one)
+      Object.assign(one, { state: step === "approve" ? "executed" : "rejected", mayDecide: false });
+    if (one) return route.fulfill({ json: one });
+    const state = searchParams.get("state");
+    const data = all.filter((approval) => !state || approval.state === state);
+    return route.fulfill({ json: { data, hasMore: false } });
+  });
+  return {
+    sent,
+    change: (id: string, change: object) => Object.assign(all.find((one) => one.id === id) ?? {}, change),
+  };
+}
+
+async function findings({ page }: Visitor, name: string): Promise<string[]> {
+  await settled(page);
+  await screenshot(page, name);
+  const found = await seriousFindings(page);
+  return (await overhang(page)) > 0 ? [...found, `${name} is wider than the window`] : found;
+}
+
+test.each([
+  ["desk", DESKTOP],
+  ["phone", PHONE],
+] as const)("a waiting request is counted, opened and approved (%s)", async (size, viewport) => {
+  const visitor = await visit(browser, { viewport });
+  const { page } = visitor;
+  const { sent } = await answerApprovals(page);
+  await logInAsOperator(page);
+  if (size === "phone") await page.getByRole("button", { name: "Navigation" }).click();
+  await page.getByRole("link", { name: "Approvals 1 waiting" }).click();
+  await heading(page, "Approvals");
+  const found = await findings(visitor, `${size}-operator-approvals`);
+  await page.getByRole("link", { name: "Credit ₹7,000.00" }).click();
+  await heading(page, "Credit ₹7,000.00");
+  for (const words of ["neft-0815", "asha@carrier.example", business.name]) {
+    await page.getByText(words).first().waitFor();
+  }
+  found.push(...(await findings(visitor, `${size}-operator-approval`)));
+  await page.getByRole("button", { name: "Approve" }).click();
+  const dialog = page.getByRole("dialog", { name: "Approve: Credit ₹7,000.00?" });
+  await dialog.getByLabel("Reason (optional)").fill("Seen on the statement.");
+  found.push(...(await findings(visitor, `${size}-operator-approve`)));
+  await dialog.getByRole("button", { name: "Approve" }).click();
+  await dialog.waitFor({ state: "hidden" });
+  await page.getByText("Executed").waitFor();
+  expect(await page.getByRole("button", { name: "Approve" }).count()).toBe(0);
+  expect(sent).toEqual(['approve {"reason":"Seen on the statement."}']);
+  expect(found).toEqual([]);
+  expect(visitor.errors).toEqual([]);
+  await visitor.context.close();
+});
+
+test("a rejection needs a reason", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  const { sent } = await answerApprovals(page);
+  await logInAsOperator(page);
+  await page.goto(`/operator/approvals/${CREDIT}`);
+  await page.getByRole("button", { name: "Reject" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Reject" }).click();
+  await dialog.getByText("Enter a reason.").waitFor();
+  expect(sent).toEqual([]);
+  await dialog.getByLabel("Reason").fill("No such transfer.");
+  await dialog.getByRole("button", { name: "Reject" }).click();
+  await dialog.waitFor({ state: "hidden" });
+  await page.getByText("Rejected", { exact: true }).waitFor();
+  expect(sent).toEqual(['reject {"reason":"No such transfer."}']);
+  await page.goto("/operator/approvals?state=rejected");
+  await row(page, "Approvals", "Credit ₹7,000.00").getByText("Rejected").waitFor();
+  expect(visitor.errors).toEqual([]);
+  await visitor.context.close();
+});
+
+test("the requester fetches an approved link once", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  const { change, sent } = await answerApprovals(page);
+  await logInAsOperator(page);
+  await page.goto(`/operator/approvals/${LINK}`);
+  await heading(page, "Issue reset link");
+  await page.getByText(business.email).waitFor();
+  expect(await page.getByRole("button", { name: "Approve" }).count()).toBe(0);
+  change(LINK, { state: "approved" });
+  await page.reload();
+  await page.getByRole("button", { name: "Show reset link" }).click();
+  change(LINK, { state: "executed" });
+  await page.getByRole("dialog").getByRole("button", { name: "Show link" }).click();
+  expect(await takeSecret(page, "Reset link")).toContain("#token=x");
+  expect(sent).toHaveLength(1);
+  await page.getByText("Executed").waitFor();
+  expect(await page.getByRole("button", { name: "Show reset link" }).count()).toBe(0);
+  expect(visitor.errors).toEqual([]);
+  await visitor.context.close();
+});
+
+test("calls that need a second person say that they were sent for approval", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  await answerApprovals(page);
+  await logInAsOperator(page);
+  await openBusiness(page, business.email, business.name);
+  const [credit] = approvals();
+  await page.route(/\/v1\/operator\/businesses\/[^/]+(\/wallet\/credits|\/password-resets)?$/, (route) =>
+    route.request().method() === "GET" ? route.continue() : route.fulfill({ status: 202, json: credit }),
+  );
+  const sent = page.getByText("Sent for approval. Another person must approve it.");
+  await page.getByRole("button", { name: "Credit wallet" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Amount", { exact: true }).fill("7,000");
+  await dialog.getByLabel("Reference").fill("neft-0815");
+  await dialog.getByRole("button", { name: "Credit", exact: true }).click();
+  await dialog.waitFor({ state: "hidden" });
+  await sent.first().waitFor();
+  await page.getByRole("button", { name: "Approve" }).click();
+  await sent.nth(1).waitFor();
+  await page.getByRole("tab", { name: "Users" }).click();
+  await page.getByRole("button", { name: `Create a reset link for ${business.email}` }).click();
+  await sent.nth(2).waitFor();
+  expect(await page.getByRole("dialog").count()).toBe(0);
+  expect(visitor.errors).toEqual([]);
+  await visitor.context.close();
+});
+
+test("on a phone, the console's menu opens, reaches every page, and closes", async () => {
+  const visitor = await visit(browser, { viewport: PHONE });
+  const { page } = visitor;
+  await logInAsOperator(page);
+  const menu = page.getByRole("button", { name: "Navigation" });
+  const links = page.getByRole("navigation", { name: "Main" }).getByRole("link");
+  expect(await links.count()).toBe(0);
+  await menu.click();
+  const names = await links.allTextContents();
+  expect(names).toEqual(["Businesses", "Find an order", "Cash", "Approvals", "Staff", "Tokens", "Audit log"]);
+  for (const link of await links.all()) {
+    const box = await link.boundingBox();
+    expect(box && box.x >= 0 && box.x + box.width <= PHONE.width).toBe(true);
+  }
+  expect(await findings(visitor, "phone-operator-menu")).toEqual([]);
+  await links.filter({ hasText: "Audit log" }).click();
+  await heading(page, "Audit log");
+  await links.first().waitFor({ state: "hidden" });
+  expect(await menu.getAttribute("aria-expanded")).toBe("false");
+  expect(visitor.errors).toEqual([]);
+  await visitor.context.close();
+});
