@@ -33,6 +33,7 @@ keep internal-token "$(random)"
 keep key-management-pepper "$(random)"
 keep order-api-fleet-token "$(random)"
 keep portal-api-operator-token "$(random)"
+keep portal-api-mfa-key "$(openssl rand -base64 32)"
 keep webhook-dispatcher-key "$(openssl rand -base64 32)"
 
 definitions=$(cat rabbitmq-definitions.json)

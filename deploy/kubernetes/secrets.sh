@@ -54,6 +54,8 @@ razorpay                       key-secret         given
 razorpay                       webhook-secret     given
 mail-server                    user               given
 mail-server                    password           given
+portal-mfa                     key                given
+portal-mfa                     previous-key       given
 backups                        access-key-id      given
 backups                        secret-access-key  given
 TABLE

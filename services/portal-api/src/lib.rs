@@ -14,6 +14,7 @@ mod peers;
 mod queries;
 mod reconcile;
 mod routes;
+mod second_factor;
 pub mod settings;
 mod start;
 mod state;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use actix_web::web::Data;
 use anyhow::Context as _;
 use chassis::{Chassis, Running};
+use chrono::TimeDelta;
 use domain::{Clock, Entropy};
 use events::queues;
 use messaging::Queue;
@@ -28,6 +29,7 @@ use crate::mail::{Encryption, MailSender, Mailbox, Route, SmtpServer, TokenCiphe
 use crate::pages::Pages;
 use crate::passwords::Passwords;
 use crate::peers::Peers;
+use crate::second_factor::SecondFactors;
 use crate::settings::{MailEncryption, MailSettings, MailTransport, PortalSettings};
 use crate::state::{BackgroundTasks, PublicConfig, State};
 use crate::{reconcile as reconciler, routes, workers};
@@ -76,6 +78,7 @@ fn state(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<State> 
     Ok(State {
         peers: Peers::new(&settings.peers, &settings.internal.token)?,
         passwords: Passwords::new(unit.entropy.clone())?,
+        second_factors: second_factors(settings)?,
         mailbox: Arc::new(mailbox(settings, chassis)?),
         order_streams: OrderStreams::new(limits.streams_per_business, &open_pages),
         status_streams: StatusStreams::new(limits.streams_per_business, &open_pages),
@@ -107,6 +110,14 @@ fn state(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<State> 
 
 fn links(settings: &PortalSettings) -> Links {
     Links::new(settings.public.url.clone()).with_console(settings.public.console_url().clone())
+}
+
+fn second_factors(settings: &PortalSettings) -> anyhow::Result<SecondFactors> {
+    let mfa = &settings.mfa;
+    let recent_within =
+        mfa.recent_minutes(settings.environment).map(|minutes| TimeDelta::minutes(minutes.into()));
+    let keys = (mfa.key.as_ref(), mfa.previous_key.as_ref());
+    SecondFactors::new(keys, mfa.user_roles(), mfa.staff_roles(), recent_within)
 }
 
 fn mailbox(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<Mailbox> {

@@ -13,6 +13,7 @@ use crate::live_updates::{OpenPages, OrderStreams, SessionMonitor, StatusStreams
 use crate::mail::Mailbox;
 use crate::passwords::Passwords;
 use crate::peers::Peers;
+use crate::second_factor::SecondFactors;
 
 /// Background tasks that run at once. Further ones are dropped.
 const BACKGROUND_MAX: usize = 256;
@@ -21,6 +22,7 @@ pub(crate) struct State {
     pub(crate) unit: Unit,
     pub(crate) peers: Peers,
     pub(crate) passwords: Passwords,
+    pub(crate) second_factors: SecondFactors,
     pub(crate) mailbox: Arc<Mailbox>,
     pub(crate) open_pages: OpenPages,
     pub(crate) order_streams: OrderStreams,

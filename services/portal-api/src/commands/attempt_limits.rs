@@ -1,4 +1,4 @@
-//! Counts attempts to log in and to reset a password.
+//! Counts attempts to log in, to enter a code, and to reset a password.
 
 use diesel_async::AsyncPgConnection;
 use domain::UserId;
@@ -44,6 +44,12 @@ pub(super) const RESET: Scopes = Scopes {
     account: Scope::ResetAccount,
     address: Scope::ResetAddress,
 };
+pub(super) const SECOND_FACTOR: Scopes = Scopes {
+    browser: Scope::SecondFactorBrowser,
+    account_and_address: Scope::SecondFactorAccountAddress,
+    account: Scope::SecondFactorAccount,
+    address: Scope::LogInAddress,
+};
 
 /// The limits that an attempt counts against. A known browser of the account has a limit of its own, so that attempts of
 /// strangers do not lock it out.
@@ -58,13 +64,21 @@ pub(super) async fn subjects(
     {
         return Ok(vec![Subject::browser(scopes.browser, user, browser)]);
     }
-    let mut subjects = vec![
-        Subject::account(scopes.account, email),
-        Subject::account_at(scopes.account_and_address, email, &caller.address_text()),
-    ];
-    let address = caller.address.as_ref().filter(|_| state.limit_per_address);
-    subjects.extend(address.map(|address| Subject::address(scopes.address, address)));
-    Ok(subjects)
+    let account = Subject::account(scopes.account, email);
+    let account_at = Subject::account_at(scopes.account_and_address, email, &caller.address_text());
+    Ok([account, account_at].into_iter().chain(of_address(state, scopes, caller)).collect())
+}
+
+/// Of an account of the operator's staff. Separate from those of a business's account with the same e-mail address.
+pub(super) fn staff_subjects(state: &State, scopes: &Scopes, email: &Email, caller: &Caller) -> Vec<Subject> {
+    let account = Subject::staff(scopes.account, email);
+    let account_at = Subject::staff_at(scopes.account_and_address, email, &caller.address_text());
+    [account, account_at].into_iter().chain(of_address(state, scopes, caller)).collect()
+}
+
+fn of_address(state: &State, scopes: &Scopes, caller: &Caller) -> Option<Subject> {
+    let address = caller.address.as_ref().filter(|_| state.limit_per_address)?;
+    Some(Subject::address(scopes.address, address))
 }
 
 /// The user of the account, if they have logged in from this browser.

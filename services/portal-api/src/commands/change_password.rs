@@ -6,13 +6,15 @@ use postgres::StoreError;
 use super::attempt_limits::{self, Caller};
 use super::audit::write_audit;
 use super::open_session::{Browser, OpenedSession, open_session};
-use crate::domain::{Action, AuditEvent, Author, Credentials, Email, Password, Session, Target, TargetKind};
+use crate::domain::{
+    Account, Action, AuditEvent, Author, Credentials, Email, Password, Session, Target, TargetKind,
+};
 use crate::mail::Mail;
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
 use crate::store::attempts::{self, Admission, Attempt};
 use crate::store::password_resets::{self, Reset};
-use crate::store::{sessions, users};
+use crate::store::{second_factors, sessions, users};
 
 pub(crate) struct ChangePassword {
     pub(crate) current: Password,
@@ -106,7 +108,12 @@ async fn check_and_change(
             let mail = Mail::PasswordChanged { at: now };
             state.mailbox.queue(conn, business, &credentials.email, &mail, now).await?;
             let changed = Credentials { password_hash: hash.clone(), ..credentials.clone() };
-            Ok(open_session(conn, state, changed, &request.browser).await?)
+            let opened = open_session(conn, state, changed, &request.browser).await?;
+            // The password alone does not confirm a session of an account with a second factor.
+            if second_factors::is_enrolled(conn, Account::User { business, user }).await? {
+                sessions::set_authenticated(conn, &opened.session, session.authenticated_at).await?;
+            }
+            Ok(opened)
         })
         .await
 }

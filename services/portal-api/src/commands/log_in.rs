@@ -8,9 +8,10 @@ use postgres::StoreError;
 
 use super::attempt_limits::{self, Caller};
 use super::audit::{try_write_audit, write_audit};
+use super::challenge::{self, OpenedChallenge};
 use super::open_session::{Browser, OpenedSession, open_session};
 use crate::domain::{
-    Action, AuditEvent, Author, Credentials, Email, Password, Scope, Subject, Target, TargetKind,
+    Account, Action, AuditEvent, Author, Credentials, Email, Password, Scope, Subject, Target, TargetKind,
 };
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
@@ -40,8 +41,16 @@ pub(crate) enum LogInError {
     Store(#[from] StoreError),
 }
 
-/// Counts the attempt, checks the password, and opens a session. Successful log-ins have a separate, higher limit.
-pub(crate) async fn log_in(state: &Arc<State>, request: LogIn) -> Result<OpenedSession, LogInError> {
+/// The result of the right password.
+pub(crate) enum LogInOutcome {
+    Session(Box<OpenedSession>),
+    /// The account has a second factor, whose code opens the session.
+    Challenge(OpenedChallenge),
+}
+
+/// Counts the attempt, checks the password, and opens a session or a challenge. Successful log-ins have a separate, higher
+/// limit.
+pub(crate) async fn log_in(state: &Arc<State>, request: LogIn) -> Result<LogInOutcome, LogInError> {
     let subjects =
         attempt_limits::subjects(state, &attempt_limits::LOG_IN, &request.email, &request.caller).await?;
     let counted = match admit(state, &request.email, &subjects).await? {
@@ -105,7 +114,7 @@ async fn open(
     request: &LogIn,
     credentials: &Credentials,
     (subjects, counted): (&[Subject], &[Attempt]),
-) -> Result<OpenedSession, LogInError> {
+) -> Result<LogInOutcome, LogInError> {
     for _ in 1..TRIES {
         match try_open(state, request, credentials, (subjects, counted)).await {
             Err(LogInError::Store(error)) if error.is_deadlock() => {
@@ -122,8 +131,8 @@ async fn try_open(
     request: &LogIn,
     credentials: &Credentials,
     (subjects, counted): (&[Subject], &[Attempt]),
-) -> Result<OpenedSession, LogInError> {
-    let opened: Result<OpenedSession, LogInError> = state
+) -> Result<LogInOutcome, LogInError> {
+    let opened: Result<LogInOutcome, LogInError> = state
         .unit
         .database
         .transaction(async |conn| {
@@ -131,23 +140,32 @@ async fn try_open(
             if !users::lock_unchanged(conn, credentials).await? {
                 return Err(LogInError::InvalidCredentials);
             }
-            attempt_limits::clear_failures(conn, subjects, counted).await?;
             let success = Subject::account(Scope::LogInSuccess, &request.email);
             attempts::record(conn, success, state.unit.clock.now()).await?;
+            let account = Account::User { business: credentials.business, user: credentials.user };
+            if let Some(opened) = challenge::open(conn, state, account, &credentials.password_hash).await? {
+                // The failures are forgotten with the right code.
+                attempts::cancel(conn, counted).await?;
+                return Ok(LogInOutcome::Challenge(opened));
+            }
+            attempt_limits::clear_failures(conn, subjects, counted).await?;
             let author = Author::user(credentials.user, &credentials.email, request.request);
             let opened = open_session(conn, state, credentials.clone(), &request.browser).await?;
             let target = Target::new(TargetKind::Session, opened.session.id);
             let event = AuditEvent::new(Action::SessionOpened).on(target);
             write_audit(conn, state, opened.session.business, &author, &event).await?;
-            Ok(opened)
+            Ok(LogInOutcome::Session(Box::new(opened)))
         })
         .await;
     let opened = opened?;
-    tracing::info!(
-        business_id = %opened.session.business,
-        user_id = %opened.session.user,
-        session_id = %opened.session.id,
-        "user logged in"
-    );
+    let (business_id, user_id) = (credentials.business, credentials.user);
+    match &opened {
+        LogInOutcome::Session(opened) => {
+            tracing::info!(%business_id, %user_id, session_id = %opened.session.id, "user logged in");
+        }
+        LogInOutcome::Challenge(_) => {
+            tracing::info!(%business_id, %user_id, "log-in waits for the second factor");
+        }
+    }
     Ok(opened)
 }

@@ -1,4 +1,4 @@
-//! Mails a warning to the owners and developers of a business.
+//! Mails a warning to the users of a business with some roles.
 
 use domain::{BusinessId, EventId};
 use postgres::StoreError;
@@ -17,6 +17,7 @@ pub(crate) async fn mail_warning(
     event: EventId,
     business: BusinessId,
     mail: &Mail<'_>,
+    roles: &[Role],
 ) -> Result<(), StoreError> {
     let queued: Result<(), StoreError> = state
         .unit
@@ -26,7 +27,7 @@ pub(crate) async fn mail_warning(
             if !outbox::first_time(conn, CONSUMER, event, now).await? {
                 return Ok(());
             }
-            for recipient in users::emails_of(conn, business, Role::Developer).await? {
+            for recipient in users::emails_of(conn, business, roles).await? {
                 state.mailbox.queue(conn, business, &recipient, mail, now).await?;
             }
             Ok(())

@@ -4,9 +4,9 @@ use diesel_async::AsyncPgConnection;
 use domain::SessionId;
 use postgres::StoreError;
 
-use crate::domain::{Credentials, KnownBrowser, Session, SessionToken, expiry};
+use crate::domain::{Account, Credentials, KnownBrowser, Role, Session, SessionToken, expiry};
 use crate::state::State;
-use crate::store::sessions;
+use crate::store::{second_factors, sessions};
 
 /// Open sessions of one user. Opening more ends the oldest ones.
 const OPEN_MAX: i64 = 100;
@@ -41,6 +41,7 @@ pub(super) async fn open_session(
     if let Some(token) = &browser.replaces {
         sessions::revoke(conn, token, now).await?;
     }
+    let account = Account::User { business: user.business, user: user.user };
     let session = Session {
         id: SessionId::generate(&state.unit.clock, &state.unit.entropy),
         user: user.user,
@@ -50,9 +51,21 @@ pub(super) async fn open_session(
         business_name: user.business_name,
         created_at: now,
         expires_at: expiry(now, now),
+        authenticated_at: now,
+        must_enrol: must_enrol(conn, state, account, user.role).await?,
     };
     let token = SessionToken::generate(&state.unit.entropy);
     sessions::insert(conn, &session, &token, browser.user_agent.as_deref()).await?;
     sessions::revoke_beyond(conn, &session, OPEN_MAX, now).await?;
     Ok(OpenedSession { session, token, browser: known })
+}
+
+/// Whether the role requires a second factor that the user does not have yet.
+pub(super) async fn must_enrol(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    account: Account,
+    role: Role,
+) -> Result<bool, StoreError> {
+    Ok(state.second_factors.requires_user(role) && !second_factors::is_enrolled(conn, account).await?)
 }

@@ -10,9 +10,10 @@ use settings::Secret;
 use sha2::Sha256;
 
 use super::audit::write_operator_audit;
-use crate::domain::{Action, AuditEvent, Author, OperatorActor, OperatorRole, SessionToken};
+use crate::domain::{Account, Action, AuditEvent, Author, OperatorActor, OperatorRole, SessionToken};
 use crate::state::State;
-use crate::store::{operator_sessions, staff, staff_sessions};
+use crate::store::staff_sessions::{self, StaffSession};
+use crate::store::{operator_sessions, second_factors, staff};
 
 /// A session ends after this time, even when in use.
 const AGE_MAX: TimeDelta = TimeDelta::hours(12);
@@ -30,6 +31,10 @@ pub(crate) struct ConsoleSession {
     pub(crate) actor: OperatorActor,
     pub(crate) role: OperatorRole,
     pub(crate) expires_at: DateTime<Utc>,
+    /// When the person last authenticated. `None` for the configured token, which has no password.
+    pub(crate) authenticated_at: Option<DateTime<Utc>>,
+    /// Whether the role requires a second factor that the person does not have yet.
+    pub(crate) must_enrol: bool,
 }
 
 /// Opens a session after the configured token was checked. Ends the session of `replaces`.
@@ -54,8 +59,9 @@ pub(super) async fn insert(
     person: StaffId,
     replaces: Option<&SessionToken>,
     author: &Author,
+    event: &AuditEvent,
 ) -> Result<OpenedConsole, StoreError> {
-    let opened = begin(conn, state, replaces, author).await?;
+    let opened = begin(conn, state, replaces, author, event).await?;
     let now = state.unit.clock.now();
     staff_sessions::insert(conn, person, &opened.token, (now, opened.expires_at)).await?;
     Ok(opened)
@@ -68,7 +74,8 @@ async fn insert_configured(
     replaces: Option<&SessionToken>,
     author: &Author,
 ) -> Result<OpenedConsole, StoreError> {
-    let opened = begin(conn, state, replaces, author).await?;
+    let event = AuditEvent::new(Action::SessionOpened);
+    let opened = begin(conn, state, replaces, author, &event).await?;
     let (digest, now) = (digest(&state.operator_token, &opened.token), state.unit.clock.now());
     operator_sessions::insert(conn, digest, now, opened.expires_at, SESSIONS_MAX).await?;
     Ok(opened)
@@ -79,12 +86,13 @@ async fn begin(
     state: &State,
     replaces: Option<&SessionToken>,
     author: &Author,
+    event: &AuditEvent,
 ) -> Result<OpenedConsole, StoreError> {
     if let Some(replaced) = replaces {
         remove(conn, state, replaced).await?;
     }
     let parts = (&state.unit.clock, &state.unit.entropy);
-    write_operator_audit(conn, parts, None, author, &AuditEvent::new(Action::SessionOpened)).await?;
+    write_operator_audit(conn, parts, None, author, event).await?;
     let token = SessionToken::generate(&state.unit.entropy);
     Ok(OpenedConsole { token, expires_at: state.unit.clock.now() + AGE_MAX })
 }
@@ -95,17 +103,35 @@ pub(crate) async fn find(state: &State, token: &SessionToken) -> Result<Option<C
     let database = &state.unit.database;
     database
         .read(async |conn| {
-            if let Some((actor, role, expires_at)) = staff_sessions::find(conn, token, now).await? {
-                if let OperatorActor::Person { id, .. } = actor {
-                    staff::mark_seen(conn, id, now).await?;
-                }
-                return Ok(Some(ConsoleSession { actor, role, expires_at }));
+            if let Some(found) = staff_sessions::find(conn, token, now).await? {
+                staff::mark_seen(conn, found.id, now).await?;
+                return of_person(conn, state, found).await.map(Some);
             }
             let expires_at = operator_sessions::find(conn, digest, now).await?;
-            let (actor, role) = (OperatorActor::Configuration, OperatorRole::Administrator);
-            Ok(expires_at.map(|expires_at| ConsoleSession { actor, role, expires_at }))
+            Ok(expires_at.map(|expires_at| ConsoleSession {
+                actor: OperatorActor::Configuration,
+                role: OperatorRole::Administrator,
+                expires_at,
+                authenticated_at: None,
+                must_enrol: false,
+            }))
         })
         .await
+}
+
+async fn of_person(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    found: StaffSession,
+) -> Result<ConsoleSession, StoreError> {
+    let is_required = state.second_factors.requires_staff(found.role);
+    Ok(ConsoleSession {
+        must_enrol: is_required && !second_factors::is_enrolled(conn, Account::Staff(found.id)).await?,
+        actor: OperatorActor::Person { id: found.id, email: found.email },
+        role: found.role,
+        expires_at: found.expires_at,
+        authenticated_at: Some(found.authenticated_at),
+    })
 }
 
 /// Ends the author's session.

@@ -31,7 +31,7 @@ pub(super) async fn mail_other_owners(
 ) -> Result<(), StoreError> {
     let now = state.unit.clock.now();
     let mail = Mail::NewOwner { email: new_owner };
-    for owner in users::emails_of(conn, business, Role::Owner).await? {
+    for owner in users::emails_of(conn, business, &[Role::Owner]).await? {
         if owner != new_owner {
             state.mailbox.queue(conn, business, &owner, &mail, now).await?;
         }

@@ -1,12 +1,12 @@
-//! Deletes rows that are no longer needed: ended sessions, old attempts, expired links and mails, old audit log entries.
+//! Deletes rows that are no longer needed: ended sessions, old attempts, expired challenges, links and mails, old audit log entries.
 
 use chrono::TimeDelta;
 use postgres::StoreError;
 
 use crate::state::State;
 use crate::store::{
-    approvals, attempts, audit_log, invitations, mails, operator_audit_log, operator_sessions,
-    password_resets, sessions, staff_links, staff_sessions,
+    approvals, attempts, audit_log, invitations, log_in_challenges, mails, operator_audit_log,
+    operator_sessions, password_resets, sessions, staff_links, staff_sessions,
 };
 
 const BATCH_MAX: i64 = 1_000;
@@ -21,7 +21,7 @@ const AUDIT_KEPT: TimeDelta = TimeDelta::days(400);
 pub(crate) async fn prune(state: &State) -> Result<(), StoreError> {
     let now = state.unit.clock.now();
     for _ in 0..BATCHES_MAX {
-        let pruned: Result<[usize; 11], StoreError> = state
+        let pruned: Result<[usize; 12], StoreError> = state
             .unit
             .database
             .read(async |conn| {
@@ -33,6 +33,7 @@ pub(crate) async fn prune(state: &State) -> Result<(), StoreError> {
                     mails::prune(conn, now - MAILS_KEPT, BATCH_MAX).await?,
                     operator_sessions::prune(conn, now, BATCH_MAX).await?,
                     staff_sessions::prune(conn, now, BATCH_MAX).await?,
+                    log_in_challenges::prune(conn, now, BATCH_MAX).await?,
                     staff_links::prune(conn, now, BATCH_MAX).await?,
                     operator_audit_log::prune(conn, now - AUDIT_KEPT, BATCH_MAX).await?,
                     approvals::prune(conn, now - AUDIT_KEPT, BATCH_MAX).await?,

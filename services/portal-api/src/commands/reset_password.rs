@@ -157,7 +157,7 @@ pub(super) async fn issue(
     let event = AuditEvent::new(Action::PasswordResetIssued).on(target);
     write_audit(conn, state, account.business, author, &event).await?;
     let mail = Mail::ResetLinkIssued { email: &account.email, at: now };
-    let mut recipients = users::emails_of(conn, account.business, Role::Owner).await?;
+    let mut recipients = users::emails_of(conn, account.business, &[Role::Owner]).await?;
     if !recipients.contains(&account.email) {
         recipients.push(account.email.clone());
     }

@@ -8,14 +8,15 @@ use postgres::StoreError;
 
 use super::attempt_limits::{self, Caller};
 use super::audit::write_operator_audit;
+use super::challenge::{self, OpenedChallenge};
 use super::operator_session::{self, OpenedConsole};
 use crate::domain::{
-    Action, AuditEvent, Author, Email, OperatorActor, OperatorCaller, Password, Scope, SessionToken,
+    Account, Action, AuditEvent, Author, Email, OperatorActor, OperatorCaller, Password, SessionToken,
     StaffCredentials, Subject, Target, TargetKind,
 };
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
-use crate::store::attempts::{Admission, Attempt};
+use crate::store::attempts::{self, Admission, Attempt};
 use crate::store::staff;
 
 pub(crate) struct StaffLogIn {
@@ -39,12 +40,20 @@ pub(crate) enum StaffLogInError {
     Store(#[from] StoreError),
 }
 
-/// Counts the attempt, checks the password, and opens a session.
+/// The result of the right password.
+pub(crate) enum StaffLogInOutcome {
+    Session(OpenedConsole),
+    /// The account has a second factor, whose code opens the session.
+    Challenge(OpenedChallenge),
+}
+
+/// Counts the attempt, checks the password, and opens a session or a challenge.
 pub(crate) async fn log_in(
     state: &Arc<State>,
     request: StaffLogIn,
-) -> Result<OpenedConsole, StaffLogInError> {
-    let subjects = subjects(state, &request);
+) -> Result<StaffLogInOutcome, StaffLogInError> {
+    let subjects =
+        attempt_limits::staff_subjects(state, &attempt_limits::LOG_IN, &request.email, &request.caller);
     let counted = match attempt_limits::admit(state, &subjects).await? {
         Admission::RetryAfter(wait) => return Err(StaffLogInError::TooMany { wait }),
         Admission::Granted(counted) => counted,
@@ -57,18 +66,6 @@ pub(crate) async fn log_in(
         attempt_limits::cancel(state, &counted).await;
     }
     opened
-}
-
-/// Separate from the attempts on a business's account with the same e-mail address.
-fn subjects(state: &State, request: &StaffLogIn) -> Vec<Subject> {
-    let (email, caller) = (&request.email, &request.caller);
-    let mut subjects = vec![
-        Subject::staff(Scope::LogInAccount, email),
-        Subject::staff_at(Scope::LogInAccountAddress, email, &caller.address_text()),
-    ];
-    let address = caller.address.as_ref().filter(|_| state.limit_per_address);
-    subjects.extend(address.map(|address| Subject::address(Scope::LogInAddress, address)));
-    subjects
 }
 
 async fn check(state: &Arc<State>, request: &StaffLogIn) -> Result<StaffCredentials, StaffLogInError> {
@@ -107,11 +104,11 @@ async fn open(
     request: &StaffLogIn,
     person: &StaffCredentials,
     (subjects, counted): (&[Subject], &[Attempt]),
-) -> Result<OpenedConsole, StaffLogInError> {
+) -> Result<StaffLogInOutcome, StaffLogInError> {
     let actor = OperatorActor::Person { id: person.id, email: person.email.clone() };
     let caller = OperatorCaller { actor, address: request.caller.address.clone() };
     let author = Author::operator(caller, request.request);
-    let opened: Result<OpenedConsole, StaffLogInError> = state
+    let opened: Result<StaffLogInOutcome, StaffLogInError> = state
         .unit
         .database
         .transaction(async |conn| {
@@ -119,11 +116,26 @@ async fn open(
             if !staff::lock_unchanged(conn, person).await? {
                 return Err(StaffLogInError::InvalidCredentials);
             }
+            let hash = person.password_hash.as_deref().unwrap_or_default();
+            if let Some(opened) = challenge::open(conn, state, Account::Staff(person.id), hash).await? {
+                // The failures are forgotten with the right code.
+                attempts::cancel(conn, counted).await?;
+                return Ok(StaffLogInOutcome::Challenge(opened));
+            }
             attempt_limits::clear_failures(conn, subjects, counted).await?;
-            Ok(operator_session::insert(conn, state, person.id, request.replaces.as_ref(), &author).await?)
+            let (replaces, event) = (request.replaces.as_ref(), AuditEvent::new(Action::SessionOpened));
+            let opened = operator_session::insert(conn, state, person.id, replaces, &author, &event).await?;
+            Ok(StaffLogInOutcome::Session(opened))
         })
         .await;
     let opened = opened?;
-    tracing::info!(staff_id = %person.id, "person of the staff logged in");
+    match &opened {
+        StaffLogInOutcome::Session(_) => {
+            tracing::info!(staff_id = %person.id, "person of the staff logged in");
+        }
+        StaffLogInOutcome::Challenge(_) => {
+            tracing::info!(staff_id = %person.id, "log-in waits for the second factor");
+        }
+    }
     Ok(opened)
 }

@@ -3,7 +3,8 @@
 use chrono::{DateTime, Utc};
 use postgres::StoreError;
 
-use crate::domain::{Session, SessionToken, expiry, is_due_for_extension};
+use super::open_session::must_enrol;
+use crate::domain::{Account, Session, SessionToken, expiry, is_due_for_extension};
 use crate::state::State;
 use crate::store::sessions;
 
@@ -22,7 +23,9 @@ pub(crate) async fn use_session(
     let database = &state.unit.database;
     database
         .read(async |conn| {
-            let Some(session) = sessions::find(conn, token, now).await? else { return Ok(None) };
+            let Some(mut session) = sessions::find(conn, token, now).await? else { return Ok(None) };
+            let account = Account::User { business: session.business, user: session.user };
+            session.must_enrol = must_enrol(conn, state, account, session.role).await?;
             if !is_due_for_extension(&session, now) {
                 return Ok(Some(UsedSession { session, extended_until: None }));
             }

@@ -1,4 +1,4 @@
-//! Warnings that are mailed to the owners and developers of a business: a low wallet balance, a failing or disabled webhook
+//! Warnings that are mailed to the users of a business whom they concern: a low wallet balance, a failing or disabled webhook
 //! endpoint.
 
 use std::sync::Arc;
@@ -7,6 +7,7 @@ use events::{Body, Envelope};
 use messaging::{Handler, Rejection};
 
 use crate::commands::mail_warning::mail_warning;
+use crate::domain::{Permission, Role};
 use crate::mail::Mail;
 use crate::state::State;
 
@@ -14,19 +15,25 @@ pub(crate) struct WarningsConsumer(pub(crate) Arc<State>);
 
 impl Handler for WarningsConsumer {
     async fn handle(&self, envelope: Envelope) -> Result<(), Rejection> {
-        let Some(mail) = warning(&envelope.body) else { return Ok(()) };
-        let mailed = mail_warning(&self.0, envelope.id, envelope.business_id, &mail).await;
+        let Some((mail, roles)) = warning(&envelope.body) else { return Ok(()) };
+        let mailed = mail_warning(&self.0, envelope.id, envelope.business_id, &mail, roles).await;
         mailed.map_err(|error| Rejection::Later(error.to_string()))
     }
 }
 
-fn warning(body: &Body) -> Option<Mail<'_>> {
-    match body {
+/// Those who top up, and those whose orders are refused.
+const TOLD_OF_LOW_BALANCE: &[Role] = &[Role::Owner, Role::Developer, Role::Finance];
+
+/// The mail, and the roles that receive it.
+fn warning(body: &Body) -> Option<(Mail<'_>, &'static [Role])> {
+    let mail = match body {
         Body::WalletLowBalance(low) => {
-            Some(Mail::LowBalance { balance: low.balance_paise, threshold: low.threshold_paise })
+            let mail = Mail::LowBalance { balance: low.balance_paise, threshold: low.threshold_paise };
+            return Some((mail, TOLD_OF_LOW_BALANCE));
         }
-        Body::EndpointFailing(failing) => Some(Mail::EndpointFailing { percent: failing.percent }),
-        Body::EndpointDisabled(disabled) => Some(Mail::EndpointDisabled { reason: &disabled.reason }),
-        _ => None,
-    }
+        Body::EndpointFailing(failing) => Mail::EndpointFailing { percent: failing.percent },
+        Body::EndpointDisabled(disabled) => Mail::EndpointDisabled { reason: &disabled.reason },
+        _ => return None,
+    };
+    Some((mail, Permission::ManageIntegration.roles()))
 }

@@ -24,6 +24,9 @@ pub(crate) enum Scope {
     ResetAccountAddress,
     ResetAddress,
     ResetBrowser,
+    SecondFactorAccount,
+    SecondFactorAccountAddress,
+    SecondFactorBrowser,
 }
 
 /// At most `max` attempts in any period of length `window`.
@@ -52,6 +55,11 @@ impl Scope {
             Self::InvitationRecipient => Limit { max: 5, window: TimeDelta::hours(24) },
             Self::ResetAccountAddress | Self::ResetBrowser => Limit { max: 5, window: TimeDelta::hours(1) },
             Self::ResetAccount => Limit { max: 20, window: TimeDelta::hours(1) },
+            Self::SecondFactorAccountAddress | Self::SecondFactorBrowser => {
+                Limit { max: 10, window: TimeDelta::minutes(15) }
+            }
+            // Three of a million codes are right at any time: a day of guesses succeeds once in ten thousand days.
+            Self::SecondFactorAccount => Limit { max: 30, window: TimeDelta::hours(24) },
             Self::ResetAddress => Limit { max: 100, window: TimeDelta::minutes(15) },
         }
     }

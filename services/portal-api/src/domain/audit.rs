@@ -90,6 +90,15 @@ pub(crate) enum Action {
     PickupProfileChanged,
     #[strum(serialize = "business.changed")]
     BusinessChanged,
+    #[strum(serialize = "second_factor.enrolled")]
+    SecondFactorEnrolled,
+    #[strum(serialize = "second_factor.removed")]
+    SecondFactorRemoved,
+    /// By an owner or the operator.
+    #[strum(serialize = "second_factor.reset")]
+    SecondFactorReset,
+    #[strum(serialize = "second_factor.recovery_codes_created")]
+    RecoveryCodesCreated,
     // Only in the operator's log.
     /// Before order-api is asked, because its answer may be lost.
     #[strum(serialize = "business.personal_data_erasure_attempted")]

@@ -12,6 +12,7 @@ pub(crate) mod csv;
 pub(crate) mod indicators;
 mod known_browser;
 mod links;
+mod masking;
 mod operator;
 mod operator_audit;
 mod origin;
@@ -22,6 +23,7 @@ mod problems;
 mod region;
 mod reports;
 mod role;
+mod second_factor;
 mod secret_token;
 mod session;
 mod site;
@@ -46,6 +48,7 @@ pub(crate) use business_change::BusinessChange;
 pub(crate) use caller_address::CallerAddress;
 pub(crate) use known_browser::KnownBrowser;
 pub(crate) use links::Links;
+pub(crate) use masking::Mask;
 pub(crate) use operator::{OperatorActor, OperatorCaller, OperatorPermission, OperatorRole};
 pub(crate) use operator_audit::{OperatorEntry, OperatorFilter};
 pub(crate) use origin::Origins;
@@ -58,7 +61,11 @@ pub(crate) use region::RegionFormat;
 pub(crate) use reports::{
     ConnectionTest, EndpointReport, EndpointStatus, KeysReport, WalletReport, WebhooksReport,
 };
-pub(crate) use role::Role;
+pub(crate) use role::{Permission, Role};
+pub(crate) use second_factor::{
+    Account, CHALLENGE_LASTS, CHALLENGE_TRIES, FactorCode, FactorSecret, FactorStatus, RecoveryCode,
+    is_recent,
+};
 pub(crate) use secret_token::{LinkToken, SecretToken, SessionToken};
 pub(crate) use session::{OpenSession, Session, expiry, is_due_for_extension, oldest_session_start};
 pub(crate) use site::{Part, Site};

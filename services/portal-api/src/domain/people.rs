@@ -13,6 +13,7 @@ pub(crate) struct User {
     pub(crate) role: Role,
     pub(crate) created_at: DateTime<Utc>,
     pub(crate) last_seen_at: Option<DateTime<Utc>>,
+    pub(crate) has_second_factor: bool,
 }
 
 /// A user with the hash of their password.

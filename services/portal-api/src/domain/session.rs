@@ -23,6 +23,10 @@ pub(crate) struct Session {
     pub(crate) business_name: String,
     pub(crate) created_at: DateTime<Utc>,
     pub(crate) expires_at: DateTime<Utc>,
+    /// When the user last authenticated.
+    pub(crate) authenticated_at: DateTime<Utc>,
+    /// Whether the role requires a second factor that the user does not have yet.
+    pub(crate) must_enrol: bool,
 }
 
 /// An open session as its user sees it in the list.

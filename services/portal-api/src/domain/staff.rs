@@ -17,6 +17,7 @@ pub(crate) struct Staff {
     pub(crate) has_password: bool,
     pub(crate) created_at: DateTime<Utc>,
     pub(crate) last_seen_at: Option<DateTime<Utc>>,
+    pub(crate) has_second_factor: bool,
 }
 
 /// A person to add.

@@ -115,6 +115,8 @@ mod tests {
             business_name: String::new(),
             created_at: DateTime::UNIX_EPOCH,
             expires_at: DateTime::UNIX_EPOCH,
+            authenticated_at: DateTime::UNIX_EPOCH,
+            must_enrol: false,
         }
     }
 

@@ -20,6 +20,7 @@ use crate::domain::{Links, RegionFormat};
 use crate::store::mails::{self, ClaimedMail, NewMail};
 pub(crate) use sender::MailSender;
 pub(crate) use template::Mail;
+pub(crate) use texts::FactorNews;
 pub(crate) use token_cipher::TokenCipher;
 pub(crate) use transport::{Encryption, Route, SmtpServer, Transport, is_deliverable};
 

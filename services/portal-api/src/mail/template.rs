@@ -6,7 +6,7 @@ use domain::Paise;
 use settings::Brand;
 use strum::{IntoStaticStr, VariantNames};
 
-use super::texts::{self, Content};
+use super::texts::{self, Content, FactorNews};
 use crate::domain::{LinkToken, Links, RegionFormat, Role, color};
 
 /// A kind of mail with its values.
@@ -18,6 +18,10 @@ pub(crate) enum Mail<'a> {
         expires_at: DateTime<Utc>,
     },
     PasswordChanged {
+        at: DateTime<Utc>,
+    },
+    SecondFactor {
+        news: FactorNews,
         at: DateTime<Utc>,
     },
     Invitation {
@@ -140,6 +144,9 @@ impl Mail<'_> {
             }
             Self::PasswordChanged { at } => {
                 texts::password_changed(brand, links.page("reset-password"), &region.time(*at))
+            }
+            Self::SecondFactor { news, at } => {
+                texts::second_factor(brand, *news, links.page("account"), &region.time(*at))
             }
             Self::Invitation { business_name, invited_by, role, token, expires_at } => {
                 let link = links.invitation(token);

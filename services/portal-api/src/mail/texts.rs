@@ -2,6 +2,17 @@
 
 use crate::domain::{Role, has_web_address};
 
+/// A change of the second factor of an account, or a use of a recovery code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FactorNews {
+    Enrolled,
+    Removed,
+    /// By an owner or the operator.
+    Reset,
+    RecoveryCodesCreated,
+    RecoveryCodeUsed,
+}
+
 /// The parts of a mail that differ by kind.
 pub(super) struct Content {
     pub(super) subject: String,
@@ -13,10 +24,13 @@ pub(super) struct Content {
 
 const UNREQUESTED: &str =
     "If you did not request this, ignore this e-mail. Only you received this link. Do not share it.";
-const TO_THE_TEAM: &str = "You receive this because you are an owner or developer of your business.";
+const TO_THE_TEAM: &str = "You receive this because of your role in your business.";
 const TO_OWNERS: &str = "You receive this because you are an owner of your business.";
 const ABOUT_LINKS: &str = "For your security, the user and all owners receive this e-mail whenever the operator creates such a link.";
 const FOR_SECURITY: &str = "For your security, you receive this e-mail whenever your password changes.";
+
+const FOR_FACTORS: &str =
+    "For your security, you receive this e-mail whenever two-factor authentication of your account changes.";
 
 pub(super) fn password_reset(brand: &str, link: String, expires_at: &str) -> Content {
     Content {
@@ -41,6 +55,42 @@ pub(super) fn password_changed(brand: &str, link: String, at: &str) -> Content {
         button: "Reset password",
         link,
         footer: FOR_SECURITY,
+    }
+}
+
+pub(super) fn second_factor(brand: &str, news: FactorNews, link: String, at: &str) -> Content {
+    let (subject, happened) = match news {
+        FactorNews::Enrolled => (
+            format!("Two-factor authentication of your {brand} account is on"),
+            "two-factor authentication was turned on. From now on, a login needs a code of your app",
+        ),
+        FactorNews::Removed => (
+            format!("Two-factor authentication of your {brand} account is off"),
+            "two-factor authentication was turned off. Your password alone now opens your account",
+        ),
+        FactorNews::Reset => (
+            format!("Two-factor authentication of your {brand} account was reset"),
+            "an owner of your business or your delivery company turned it off, and ended all your sessions",
+        ),
+        FactorNews::RecoveryCodesCreated => (
+            format!("Your {brand} account has new recovery codes"),
+            "new recovery codes were created. The old ones no longer work",
+        ),
+        FactorNews::RecoveryCodeUsed => (
+            format!("A recovery code opened your {brand} account"),
+            "a recovery code was used to log in. It works only once",
+        ),
+    };
+    Content {
+        subject,
+        paragraphs: vec![
+            format!("On {at}, {happened}."),
+            "If you did not expect this, change your password now and inform an owner of your business."
+                .to_owned(),
+        ],
+        button: "View your account",
+        link,
+        footer: FOR_FACTORS,
     }
 }
 

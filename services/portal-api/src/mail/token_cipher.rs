@@ -1,5 +1,5 @@
-//! Encrypts the tokens of links in queued mails with AES-256-GCM. The recipient is authenticated too, so that a token copied
-//! to another row does not decrypt.
+//! Encrypts the tokens of links in queued mails, and the secrets of second factors, with AES-256-GCM. The recipient or account is
+//! authenticated too, so that a text copied to another row does not decrypt.
 
 use aes_gcm::aead::{Aead, KeyInit as _, Payload};
 use aes_gcm::{Aes256Gcm, Key, Nonce};
@@ -17,19 +17,24 @@ pub(crate) struct TokenCipher(Aes256Gcm);
 
 /// The token was encrypted with another internal token or for another recipient, or is damaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cannot encrypt or decrypt the token of the link")]
-pub(super) struct CipherError;
+#[error("cannot encrypt or decrypt the secret")]
+pub(crate) struct CipherError;
 
 impl TokenCipher {
     /// Derives the key from the services' internal token: mails are queued for minutes, which needs no setting of its own.
     pub(crate) fn new(internal_token: &Secret) -> anyhow::Result<Self> {
-        let mut mac = <Hmac<Sha256> as hmac::KeyInit>::new_from_slice(internal_token.expose().as_bytes())?;
-        mac.update(b"waybill secrets of links in mails");
+        Self::for_purpose(internal_token, "waybill secrets of links in mails")
+    }
+
+    /// Derives a key that no other purpose of the same secret has.
+    pub(crate) fn for_purpose(secret: &Secret, purpose: &str) -> anyhow::Result<Self> {
+        let mut mac = <Hmac<Sha256> as hmac::KeyInit>::new_from_slice(secret.expose().as_bytes())?;
+        mac.update(purpose.as_bytes());
         let key: [u8; 32] = mac.finalize().into_bytes().into();
         Ok(Self(Aes256Gcm::new(&Key::<Aes256Gcm>::from(key))))
     }
 
-    pub(super) fn encrypt(
+    pub(crate) fn encrypt(
         &self,
         recipient: &str,
         token: &str,
@@ -41,7 +46,7 @@ impl TokenCipher {
         Ok(nonce.into_iter().chain(sealed).collect())
     }
 
-    pub(super) fn decrypt(&self, recipient: &str, sealed: &[u8]) -> Result<String, CipherError> {
+    pub(crate) fn decrypt(&self, recipient: &str, sealed: &[u8]) -> Result<String, CipherError> {
         let (nonce, message) = sealed.split_first_chunk::<NONCE_BYTES>().ok_or(CipherError)?;
         let payload = Payload { msg: message, aad: recipient.as_bytes() };
         let token = self.0.decrypt(&Nonce::from(*nonce), payload).map_err(|_| CipherError)?;

@@ -3,8 +3,11 @@
 use serde_json::Value;
 use web::{Fields, TextRule};
 
-use crate::domain::{Email, Password, PasswordRejection};
+use crate::domain::{Email, FactorCode, Password, PasswordRejection};
 use crate::mail::is_deliverable;
+
+/// Longer than any code of a second factor.
+const CODE_TEXT: TextRule = TextRule::line(64);
 
 /// The e-mail address of an account.
 pub(super) fn email(fields: &Fields<'_>) -> Option<Email> {
@@ -61,4 +64,15 @@ pub(super) fn new_password(fields: &Fields<'_>, name: &str, email: Option<&Email
     };
     fields.reject(name, code, message);
     None
+}
+
+/// The code of a second factor.
+pub(super) fn factor_code(fields: &Fields<'_>) -> Option<FactorCode> {
+    let text = fields.required_text("code", CODE_TEXT)?;
+    let code = FactorCode::parse(&text);
+    if code.is_none() {
+        let message = "code must be six digits of your app, or a recovery code.";
+        fields.reject("code", "invalid_format", message);
+    }
+    code
 }

@@ -11,8 +11,9 @@ use web::{ApiError, JsonBody, read_query};
 use super::audited::{UserAuthor, audited};
 use super::errors;
 use super::openapi::{bodies, params};
+use super::sensitive_calls::require_recent;
 use crate::commands::confirm_go_live::confirm_go_live;
-use crate::domain::{Action, AuditEvent, Role, Session, Target, TargetKind};
+use crate::domain::{Action, AuditEvent, Permission, Session, Target, TargetKind};
 use crate::queries::{businesses, users};
 use crate::state::State;
 
@@ -48,10 +49,9 @@ pub(super) async fn list(
         None => state.peers.keys.list(session.business, &page).await?,
     };
     // Viewers do not see who belongs to the team.
-    let creators: Vec<UserId> = match session.role {
-        Role::Viewer => Vec::new(),
-        Role::Developer | Role::Owner => keys.data.iter().filter_map(|key| key.created_by).collect(),
-    };
+    let sees_team = session.role.may(Permission::ManageIntegration);
+    let creators: Vec<UserId> =
+        keys.data.iter().filter(|_| sees_team).filter_map(|key| key.created_by).collect();
     let emails = users::emails_by_id(&state, session.business, &creators).await?;
     let listed = keys.map(|key| {
         let created_by_email = key.created_by.and_then(|user| emails.get(&user).cloned());
@@ -77,6 +77,7 @@ pub(super) async fn create(
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     if body.0.get("mode").and_then(Value::as_str) == Some(Mode::Live.as_str()) {
+        require_recent(&state, Some(session.authenticated_at))?;
         require_unlocked(&state, session.business).await?;
     }
     let (business, user, keys) = (session.business, session.user, state.peers.keys.clone());
@@ -137,6 +138,11 @@ pub(super) async fn rotate(
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let key = key_id(&key)?;
+    if let Err(error) = require_recent(&state, Some(session.authenticated_at))
+        && state.peers.keys.read(session.business, &key.to_string()).await?.mode == Mode::Live
+    {
+        return Err(error);
+    }
     let (business, keys) = (session.business, state.peers.keys.clone());
     let call = async move { Ok(keys.rotate(business, &key.to_string(), &body.0).await?) };
     let event = move |created: &CreatedApiKey| {

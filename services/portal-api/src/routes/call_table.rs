@@ -35,6 +35,12 @@ impl<T> CallTable<T> {
         })
     }
 
+    /// Whether the table contains the call.
+    pub(super) fn contains(&self, request: &ServiceRequest) -> bool {
+        let pattern = request.resource_map().match_pattern(request.match_info().as_str());
+        pattern.is_some_and(|pattern| self.find(request.method(), &pattern).is_some())
+    }
+
     /// The row of a call by the pattern of its path.
     pub(super) fn find(&self, method: &Method, pattern: &str) -> Option<&'static T> {
         let path = pattern.strip_prefix(self.scope)?;
@@ -64,7 +70,8 @@ pub(super) mod tests {
     pub(in super::super) const WITH_SESSION: &[&str] = &["portal", "account", "webhooks", "webhook_tools"];
     pub(in super::super) const OF_OPERATOR: &[&str] =
         &["operator_calls", "operator_access", "operator_approvals"];
-    const OTHERS: &[&str] = &["of_site", "of_businesses", "of_staff", "internal", "without_session"];
+    const OTHERS: &[&str] =
+        &["of_site", "of_businesses", "of_staff", "internal", "without_session", "second_steps"];
 
     /// Method and path of every route in these functions, read from the source of the URL table.
     fn routes(functions: &[&str]) -> BTreeSet<(String, String)> {

@@ -4,6 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::http::header;
 use actix_web::web::Data;
 use serde::Serialize;
+use strum::VariantArray;
 
 use crate::domain::{Locale, Part, Role, Site};
 use crate::state::State;
@@ -12,8 +13,6 @@ use crate::state::State;
 const CURRENCY: &str = "INR";
 /// Short, so that changed settings take effect soon.
 const CACHE_CONTROL: &str = "public, max-age=60";
-
-const ROLES: &[Role] = &[Role::Owner, Role::Developer, Role::Viewer];
 
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -31,7 +30,7 @@ struct ConfigView<'a> {
     /// The time zone of all times, as an IANA name.
     time_zone: &'a str,
     mail: MailView,
-    /// The roles of users, the most powerful one first.
+    /// The roles of users.
     roles: &'static [Role],
     /// The parts of the portal at this address: `portal` for businesses, `console` for the operator's staff.
     parts: &'static [Part],
@@ -71,7 +70,7 @@ pub(super) async fn config(state: Data<State>, site: Data<Site>) -> HttpResponse
         locale: config.locale,
         time_zone: &config.time_zone,
         mail: MailView { enabled: state.mailbox.is_enabled },
-        roles: ROLES,
+        roles: Role::VARIANTS,
         parts: site.parts,
     })
 }

@@ -1,5 +1,7 @@
 //! The HTTP status and the message of every error of commands.
 
+mod second_factor;
+
 use actix_web::http::StatusCode;
 use chrono::TimeDelta;
 use domain::GoLiveItem;
@@ -20,8 +22,13 @@ use crate::commands::set_staff_password::SetPasswordError;
 use crate::commands::sign_up::SignUpError;
 use crate::commands::staff::StaffError;
 use crate::commands::staff_log_in::StaffLogInError;
-use crate::domain::{ApprovalRefusal, OperatorPermission, OperatorRole, Role};
+use crate::domain::{ApprovalRefusal, OperatorPermission, OperatorRole, Permission};
 use crate::passwords::PasswordError;
+
+pub(super) use second_factor::{
+    account_required, challenge, challenge_ended, confirm, factor, mfa_enrolment_required,
+    recent_authentication_required, reset_factor, second_factor_unavailable,
+};
 
 pub(super) fn not_logged_in() -> ApiError {
     ApiError::new(StatusCode::UNAUTHORIZED, "not_logged_in", "Log in first. Your session may have ended.")
@@ -71,10 +78,15 @@ pub(super) fn log_in(error: LogInError) -> ApiError {
     }
 }
 
-pub(super) fn role_insufficient(required: Role) -> ApiError {
-    let message =
-        format!("This requires the role {required}. Ask an owner of your business to change your role.");
-    ApiError::new(StatusCode::FORBIDDEN, "role_insufficient", message).with("requiredRole", required.as_str())
+pub(super) fn role_insufficient(permission: Permission) -> ApiError {
+    let roles: Vec<&str> = permission.roles().iter().map(|role| role.as_str()).collect();
+    let message = format!(
+        "Your role does not allow this. It requires one of these roles: {}. Ask an owner of your business to change your role.",
+        roles.join(", ")
+    );
+    ApiError::new(StatusCode::FORBIDDEN, "role_insufficient", message)
+        .with("requiredRole", permission.least_former_role().as_str())
+        .with("allowedRoles", roles)
 }
 
 pub(super) fn permission_missing(permission: OperatorPermission, role: OperatorRole) -> ApiError {
@@ -311,7 +323,7 @@ pub(super) fn change_business(error: ChangeBusinessError) -> ApiError {
 
 pub(super) fn change_user(error: ChangeUserError) -> ApiError {
     match error {
-        ChangeUserError::NotOwner => role_insufficient(Role::Owner),
+        ChangeUserError::NotOwner => role_insufficient(Permission::ManageUsers),
         ChangeUserError::Unknown => user_not_found(),
         ChangeUserError::LastOwner => ApiError::new(
             StatusCode::CONFLICT,
@@ -324,7 +336,7 @@ pub(super) fn change_user(error: ChangeUserError) -> ApiError {
 
 pub(super) fn invite(error: InviteError) -> ApiError {
     match error {
-        InviteError::NotOwner => role_insufficient(Role::Owner),
+        InviteError::NotOwner => role_insufficient(Permission::ManageUsers),
         InviteError::AlreadyMember => ApiError::new(
             StatusCode::CONFLICT,
             "already_member",

@@ -12,13 +12,15 @@ use actix_web::{Error, HttpMessage};
 use domain::BusinessId;
 use web::ApiError;
 
+use super::masked::masked;
 use super::operator_caller::{self, record_read, record_refusal};
 use super::operator_permissions::OPERATOR_CALLS;
-use super::permissions::MINIMUM_ROLES;
+use super::permissions::PORTAL_CALLS;
+use super::sensitive_calls::{RECENT_CALLS, RECENT_OPERATOR_CALLS, WHILE_ENROLLING, require_recent};
 use super::{call_table, errors, session_cookie};
 use crate::commands::publish_portal_change::publish_portal_change;
 use crate::commands::use_session::use_session;
-use crate::domain::{Session, Site};
+use crate::domain::{Mask, Session, Site};
 use crate::state::State;
 
 /// Writing calls must come from a page of the portal or from no page, and carry JSON, which forms of foreign pages cannot send
@@ -92,7 +94,8 @@ fn check_content_type(request: &ServiceRequest) -> Result<(), ApiError> {
     ))
 }
 
-/// Requires a session with a sufficient role. Handlers receive the [`Session`] as `ReqData`.
+/// Requires a session whose role has the permission of the call. Handlers receive the [`Session`] as `ReqData`. Masks what the
+/// role does not see.
 pub(super) async fn require_session(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -100,10 +103,20 @@ pub(super) async fn require_session(
     let state = state_of(&request)?.clone();
     let ActiveSession { session, renewed } =
         active_session(&state, request.request()).await?.ok_or_else(errors::not_logged_in)?;
-    require_role(&request, &session)?;
+    if session.must_enrol && !WHILE_ENROLLING.contains(&request) {
+        return Err(errors::mfa_enrolment_required().into());
+    }
+    let call = PORTAL_CALLS.row(&request)?;
+    if !session.role.may(call.permission) {
+        return Err(errors::role_insufficient(call.permission).into());
+    }
+    if RECENT_CALLS.contains(&request) {
+        require_recent(&state, Some(session.authenticated_at))?;
+    }
+    let mask = Mask::of(session.role).filter(|_| call.shows_customers);
     let changed = (!is_read(&request)).then_some(session.business);
     request.extensions_mut().insert(session);
-    let mut response = next.call(request).await?;
+    let mut response = masked(next.call(request).await?, mask).await?;
     publish_change(&state, changed, &response).await;
     forbid_caching(&mut response);
     // Calls that open or end a session set the cookie themselves.
@@ -111,11 +124,6 @@ pub(super) async fn require_session(
         response.response_mut().add_cookie(&cookie)?;
     }
     Ok(response)
-}
-
-fn require_role(request: &ServiceRequest, session: &Session) -> Result<(), ApiError> {
-    let minimum = *MINIMUM_ROLES.row(request)?;
-    if session.role >= minimum { Ok(()) } else { Err(errors::role_insufficient(minimum)) }
 }
 
 /// The session of a request.
@@ -145,15 +153,22 @@ pub(super) async fn require_operator(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<impl MessageBody + 'static>, Error> {
     let state = state_of(&request)?.clone();
-    let Some((author, role)) = operator_caller::of_call(&state, request.request()).await? else {
+    let Some(caller) = operator_caller::of_call(&state, request.request()).await? else {
         return Err(state.failure_limits.count(request.request(), errors::operator_token_invalid()).into());
     };
+    let (author, role) = (caller.author, caller.role);
+    if caller.must_enrol {
+        return Err(errors::mfa_enrolment_required().into());
+    }
     let call = OPERATOR_CALLS.row(&request)?;
     if !author.may(role, call.permission) {
         let path = call_table::pattern(&request).unwrap_or_default();
         let refused = record_refusal(&state, &author, call.permission, (request.request(), &path)).await;
         refused.map_err(ApiError::from)?;
         return Err(errors::permission_missing(call.permission, role).into());
+    }
+    if RECENT_OPERATOR_CALLS.contains(&request) {
+        require_recent(&state, caller.authenticated_at)?;
     }
     // Paths below a business change that business.
     let business = operator_caller::business_of(request.request());

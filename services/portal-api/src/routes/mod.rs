@@ -13,11 +13,13 @@ mod call_table;
 mod caller;
 mod cash;
 mod config;
+mod confirm_session;
 mod errors;
 mod event_stream;
 mod events;
 mod guard;
 mod invitations;
+mod masked;
 mod openapi;
 mod operator;
 mod operator_actor_view;
@@ -26,6 +28,7 @@ mod operator_caller;
 mod operator_health;
 mod operator_orders;
 mod operator_permissions;
+mod operator_second_factor;
 mod operator_session;
 mod operator_tokens;
 mod order_cancel;
@@ -42,6 +45,9 @@ mod permissions;
 mod personal_data;
 mod pickup_profile;
 mod query_parameters;
+mod second_factor;
+mod second_step;
+mod sensitive_calls;
 mod session;
 mod session_cookie;
 mod sessions;
@@ -108,6 +114,7 @@ fn of_businesses(config: &mut ServiceConfig) {
                 .route(get().to(session::who_am_i))
                 .route(delete().to(session::log_out)),
         )
+        .service(resource("/portal/session/second-factor").route(post().to(second_step::portal)))
         .configure(without_session)
         .service(resource("/payments/{provider}/webhook").route(post().to(payments::webhook)))
         .service(scope("/portal").wrap(from_fn(guard::require_session)).configure(portal));
@@ -123,6 +130,7 @@ fn of_staff(config: &mut ServiceConfig) {
         )
         .service(resource("/operator/password-links/look-up").route(post().to(staff_links::look_up)))
         .service(resource("/operator/password-links/use").route(post().to(staff_links::use_link)))
+        .configure(second_steps)
         .service(scope("/operator").wrap(from_fn(guard::require_operator)).configure(operator_calls));
 }
 
@@ -150,7 +158,27 @@ fn without_session(config: &mut ServiceConfig) {
         .service(resource("/portal/invitations/accept").route(post().to(invitations::accept)));
 }
 
-/// Calls with a session. Each has a minimum role in [`permissions`].
+/// The second step of the staff's log-ins, and their second factors: everybody may manage their own.
+fn second_steps(config: &mut ServiceConfig) {
+    config
+        .service(resource("/operator/session/second-factor").route(post().to(second_step::operator)))
+        .service(resource("/operator/session/confirm").route(post().to(confirm_session::operator)))
+        .service(
+            resource("/operator/second-factor")
+                .route(get().to(operator_second_factor::read))
+                .route(post().to(operator_second_factor::start))
+                .route(delete().to(operator_second_factor::remove)),
+        )
+        .service(
+            resource("/operator/second-factor/confirm").route(post().to(operator_second_factor::confirm)),
+        )
+        .service(
+            resource("/operator/second-factor/recovery-codes")
+                .route(post().to(operator_second_factor::replace_recovery_codes)),
+        );
+}
+
+/// Calls with a session. Each has a permission in [`permissions`].
 fn portal(config: &mut ServiceConfig) {
     config
         .configure(account)
@@ -202,7 +230,19 @@ fn account(config: &mut ServiceConfig) {
         .service(resource("/sessions").route(get().to(sessions::list)))
         .service(resource("/sessions/revoke-others").route(post().to(sessions::revoke_all_others)))
         .service(resource("/sessions/{id}").route(delete().to(sessions::revoke)))
+        .service(resource("/session/confirm").route(post().to(confirm_session::portal)))
+        .service(
+            resource("/second-factor")
+                .route(get().to(second_factor::read))
+                .route(post().to(second_factor::start))
+                .route(delete().to(second_factor::remove)),
+        )
+        .service(resource("/second-factor/confirm").route(post().to(second_factor::confirm)))
+        .service(
+            resource("/second-factor/recovery-codes").route(post().to(second_factor::replace_recovery_codes)),
+        )
         .service(resource("/users").route(get().to(users::list)))
+        .service(resource("/users/{id}/second-factor").route(delete().to(second_factor::reset)))
         .service(resource("/users/{id}").route(patch().to(users::change)).route(delete().to(users::remove)))
         .service(
             resource("/invitations").route(get().to(invitations::list)).route(post().to(invitations::create)),
@@ -289,6 +329,10 @@ fn operator_calls(config: &mut ServiceConfig) {
         .service(resource("/orders/{id}/events").route(get().to(operator_orders::order_events)))
         .service(resource("/businesses/{id}/password-resets").route(post().to(password_resets::issue)))
         .service(resource("/businesses/{id}/users").route(get().to(users::list_for_operator)))
+        .service(
+            resource("/businesses/{id}/users/{user}/second-factor")
+                .route(delete().to(operator_second_factor::reset_user)),
+        )
         .service(resource("/businesses/{id}/audit-log").route(get().to(audit_log::list_for_operator)))
         .service(resource("/cod").route(get().to(cash::of_all)))
         .service(resource("/cod/discrepancies").route(get().to(cash::discrepancies)))
@@ -300,6 +344,9 @@ fn operator_access(config: &mut ServiceConfig) {
     config
         .service(resource("/staff").route(get().to(staff::list)).route(post().to(staff::invite)))
         .service(resource("/staff/{id}").route(patch().to(staff::change)).route(delete().to(staff::remove)))
+        .service(
+            resource("/staff/{id}/second-factor").route(delete().to(operator_second_factor::reset_staff)),
+        )
         .service(resource("/staff/{id}/password-link").route(post().to(staff::issue_link)))
         .service(
             resource("/tokens")

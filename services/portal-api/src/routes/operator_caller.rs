@@ -1,6 +1,7 @@
 //! Who sends a call of the operator, and the log of what they read.
 
 use actix_web::{HttpMessage, HttpRequest};
+use chrono::{DateTime, Utc};
 use domain::{ApprovalId, BusinessId, OrderId};
 use postgres::StoreError;
 use serde_json::Value;
@@ -19,16 +20,34 @@ use crate::domain::{
 };
 use crate::state::State;
 
-/// The author of a call, by its token or else by its cookie. `None` if neither is valid.
+/// Who sends a call, and what they have proved.
+pub(super) struct OperatorCallerFound {
+    pub(super) author: Author,
+    pub(super) role: OperatorRole,
+    /// `None` for tokens, which never confirm a password.
+    pub(super) authenticated_at: Option<DateTime<Utc>>,
+    pub(super) must_enrol: bool,
+}
+
+/// The caller, by the token or else by the cookie. `None` if neither is valid.
 pub(super) async fn of_call(
     state: &State,
     request: &HttpRequest,
-) -> Result<Option<(Author, OperatorRole)>, ApiError> {
-    let found = match bearer_token(request.headers())? {
-        Some(given) => of_token(state, given).await?,
-        None => session(state, request).await?.map(|session| (session.actor, session.role)),
+) -> Result<Option<OperatorCallerFound>, ApiError> {
+    let Some(given) = bearer_token(request.headers())? else {
+        return Ok(session(state, request).await?.map(|session| OperatorCallerFound {
+            author: author(state, request, session.actor),
+            role: session.role,
+            authenticated_at: session.authenticated_at,
+            must_enrol: session.must_enrol,
+        }));
     };
-    Ok(found.map(|(actor, role)| (author(state, request, actor), role)))
+    Ok(of_token(state, given).await?.map(|(actor, role)| OperatorCallerFound {
+        author: author(state, request, actor),
+        role,
+        authenticated_at: None,
+        must_enrol: false,
+    }))
 }
 
 /// Whose token it is: the configured one, or a named one.

@@ -2,7 +2,7 @@
 
 use actix_web::http::header;
 use actix_web::web::Data;
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
@@ -14,9 +14,10 @@ use super::caller::caller;
 use super::errors;
 use super::openapi::bodies;
 use super::operator_caller::{self, author};
-use super::session_cookie::OPERATOR;
+use super::second_step::{self, ChallengeView};
+use super::session_cookie::{OPERATOR, OPERATOR_CHALLENGE};
 use crate::commands::operator_session::{self, ConsoleSession, OpenedConsole};
-use crate::commands::staff_log_in::{self, StaffLogIn};
+use crate::commands::staff_log_in::{self, StaffLogIn, StaffLogInOutcome};
 use crate::domain::{Email, OperatorActor, OperatorPermission, OperatorRole, Password};
 use crate::state::State;
 
@@ -25,7 +26,7 @@ const TOKEN_TEXT: TextRule = TextRule::line(1_024);
 
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct OperatorSessionView {
+pub(super) struct OperatorSessionView {
     expires_at: DateTime<Utc>,
     /// `person`, or `configuration` for the token of the settings.
     #[serde(rename = "type")]
@@ -36,6 +37,9 @@ struct OperatorSessionView {
     name: String,
     role: OperatorRole,
     permissions: Vec<OperatorPermission>,
+    /// Present if the role requires two-factor authentication that the person has not set up. All other calls are refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mfa_enrolment_required: Option<bool>,
 }
 
 impl From<ConsoleSession> for OperatorSessionView {
@@ -47,6 +51,7 @@ impl From<ConsoleSession> for OperatorSessionView {
             name: session.actor.name().to_owned(),
             role: session.role,
             permissions: session.role.permissions(),
+            mfa_enrolment_required: session.must_enrol.then_some(true),
         }
     }
 }
@@ -64,7 +69,10 @@ enum Given {
     tag = "Operator",
     summary = "Log in to the console: with e-mail and password, or with the configured token",
     request_body = bodies::OperatorLogIn,
-    responses((status = 200, description = "The session. A cookie carries it.", body = OperatorSessionView)),
+    responses(
+        (status = 200, description = "The session. A cookie carries it.", body = OperatorSessionView),
+        (status = 202, description = "The account has a second factor. Send its code with the cookie of this response.", body = ChallengeView),
+    ),
 )]
 pub(super) async fn open(
     state: Data<State>,
@@ -76,12 +84,27 @@ pub(super) async fn open(
         Given::Account(email, password) => {
             let (caller, replaces) = (caller(&state, &request), OPERATOR.read(&state, &request));
             let log_in = StaffLogIn { email, password, caller, replaces, request: request_id(&request) };
-            staff_log_in::log_in(&state, log_in).await.map_err(errors::staff_log_in)?
+            match staff_log_in::log_in(&state, log_in).await.map_err(errors::staff_log_in)? {
+                StaffLogInOutcome::Session(opened) => opened,
+                StaffLogInOutcome::Challenge(challenge) => {
+                    return Ok(second_step::challenge(&state, &OPERATOR_CHALLENGE, &challenge));
+                }
+            }
         }
     };
-    let session = operator_session::find(&state, &opened.token).await?.ok_or_else(errors::not_logged_in)?;
-    let cookie = OPERATOR.set(&state, &opened.token, opened.expires_at);
-    Ok(HttpResponse::Ok()
+    let mut response = HttpResponse::Ok();
+    opened_console(&state, &mut response, &opened).await
+}
+
+/// The response with the cookie of a new session.
+pub(super) async fn opened_console(
+    state: &State,
+    response: &mut HttpResponseBuilder,
+    opened: &OpenedConsole,
+) -> Result<HttpResponse, ApiError> {
+    let session = operator_session::find(state, &opened.token).await?.ok_or_else(errors::not_logged_in)?;
+    let cookie = OPERATOR.set(state, &opened.token, opened.expires_at);
+    Ok(response
         .cookie(cookie)
         .insert_header((header::CACHE_CONTROL, "no-store"))
         .json(OperatorSessionView::from(session)))

@@ -6,7 +6,7 @@ use internal_api::orders::OrderView;
 use web::{ApiError, read_optional_json};
 
 use super::audited::{UserAuthor, audited};
-use super::openapi::bodies;
+use super::openapi::{bodies, shown};
 use super::orders::order_id;
 use crate::domain::{Action, AuditEvent, Session, Target, TargetKind};
 use crate::state::State;
@@ -20,7 +20,7 @@ use crate::state::State;
     description = "Repeating the call has no effect. The fee of a live order is refunded. After the pickup: 409 `order_not_cancellable`.",
     params(("id" = domain::OrderId, Path, description = "The order.")),
     request_body = Option<bodies::CancelOrder>,
-    responses((status = 200, description = "The cancelled order.", body = internal_api::orders::OrderView)),
+    responses((status = 200, description = "The cancelled order.", body = shown::ShownOrder)),
 )]
 pub(super) async fn cancel(
     state: Data<State>,

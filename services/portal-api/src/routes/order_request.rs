@@ -28,6 +28,9 @@ struct RequestView {
     key_last_four: Option<String>,
     /// When the personal data was erased from the body.
     personal_data_erased_at: Option<DateTime<Utc>>,
+    /// Whether personal data is masked for the role. Left out otherwise. The guard adds it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    personal_data_masked: Option<bool>,
 }
 
 #[utoipa::path(
@@ -36,7 +39,7 @@ struct RequestView {
     operation_id = "readOrderRequest",
     tag = "Orders",
     summary = "Read the request that created an order",
-    description = "Contains the known fields of the body. Headers and the exact bytes are not stored.",
+    description = "Contains the known fields of the body. Headers and the exact bytes are not stored. Without the permission `read_customers`, phones and addresses are masked, and `personalDataMasked` is true.",
     params(("id" = domain::OrderId, Path, description = "The order.")),
     responses((status = 200, description = "The request.", body = RequestView)),
 )]
@@ -60,6 +63,7 @@ pub(super) async fn request(
         key_prefix,
         key_last_four,
         personal_data_erased_at: accepted.personal_data_erased_at,
+        personal_data_masked: None,
     }))
 }
 

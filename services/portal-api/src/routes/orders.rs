@@ -7,7 +7,7 @@ use internal_api::orders::{OrdersQuery, SimulatedOrderView};
 use web::{ApiError, JsonBody, QueryFields, TextRule, page_query, read_query};
 
 use super::audited::{UserAuthor, audited};
-use super::openapi::{bodies, params};
+use super::openapi::{bodies, params, shown};
 use crate::domain::{Action, AuditEvent, Session, Target, TargetKind};
 use crate::state::State;
 
@@ -21,7 +21,7 @@ pub(super) const FORWARDED: TextRule = TextRule::line(200);
     tag = "Orders",
     summary = "List orders, newest first",
     params(params::OrdersParams),
-    responses((status = 200, description = "A page of orders.", body = internal_api::Page<internal_api::orders::OrderView>)),
+    responses((status = 200, description = "A page of orders.", body = internal_api::Page<shown::ShownOrder>)),
 )]
 pub(super) async fn list(
     state: Data<State>,
@@ -50,7 +50,7 @@ pub(super) async fn list(
     tag = "Orders",
     summary = "Read an order",
     params(("id" = domain::OrderId, Path, description = "The order.")),
-    responses((status = 200, description = "The order.", body = internal_api::orders::OrderView)),
+    responses((status = 200, description = "The order.", body = shown::ShownOrder)),
 )]
 pub(super) async fn read(
     state: Data<State>,
@@ -67,6 +67,7 @@ pub(super) async fn read(
     operation_id = "readTimeline",
     tag = "Orders",
     summary = "Read the timeline of an order: status, money, webhooks",
+    description = "Without the permission `read_customers`, `data` contains neither the driver's phone nor reasons, and the entry has `personalDataMasked`. Without `read_money`, `balanceAfterPaise` is null.",
     params(("id" = domain::OrderId, Path, description = "The order."), params::PageParams),
     responses((status = 200, description = "A page of the timeline, oldest first.", body = internal_api::orders::TimelinePage)),
 )]
@@ -89,7 +90,7 @@ pub(super) async fn events(
     summary = "Simulate an event of a test order",
     params(("id" = domain::OrderId, Path, description = "The order.")),
     request_body = bodies::Simulate,
-    responses((status = 200, description = "The order after the event.", body = internal_api::orders::SimulatedOrderView)),
+    responses((status = 200, description = "The order after the event.", body = shown::ShownSimulation)),
 )]
 pub(super) async fn simulate(
     state: Data<State>,

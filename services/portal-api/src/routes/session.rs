@@ -14,10 +14,11 @@ use super::audited::{browser, request_id};
 use super::caller::caller;
 use super::guard::{self, ActiveSession};
 use super::openapi::bodies;
+use super::second_step::{self, ChallengeView};
 use super::{browser_cookie, errors, session_cookie};
-use crate::commands::log_in::{LogIn, log_in as open_session};
+use crate::commands::log_in::{LogIn, LogInOutcome, log_in as open_session};
 use crate::commands::log_out::log_out as end_session;
-use crate::domain::{Email, Password, Role, Session};
+use crate::domain::{Email, Password, Permission, Role, Session};
 use crate::state::State;
 
 /// The session of the logged-in user.
@@ -29,8 +30,13 @@ pub(super) struct SessionView<'a> {
     user_id: UserId,
     email: &'a str,
     role: Role,
+    /// What the role may do.
+    permissions: Vec<Permission>,
     created_at: DateTime<Utc>,
     expires_at: DateTime<Utc>,
+    /// Present if the role requires two-factor authentication that the user has not set up. All other calls are refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mfa_enrolment_required: Option<bool>,
 }
 
 impl<'a> SessionView<'a> {
@@ -41,8 +47,10 @@ impl<'a> SessionView<'a> {
             user_id: session.user,
             email: &session.email,
             role: session.role,
+            permissions: session.role.permissions(),
             created_at: session.created_at,
             expires_at: session.expires_at,
+            mfa_enrolment_required: session.must_enrol.then_some(true),
         }
     }
 }
@@ -54,7 +62,10 @@ impl<'a> SessionView<'a> {
     tag = "Account",
     summary = "Log in",
     request_body = bodies::LogIn,
-    responses((status = 200, description = "The session. A cookie carries it.", body = SessionView)),
+    responses(
+        (status = 200, description = "The session. A cookie carries it.", body = SessionView),
+        (status = 202, description = "The account has a second factor. Send its code with the cookie of this response.", body = ChallengeView),
+    ),
 )]
 pub(super) async fn log_in(
     state: Data<State>,
@@ -65,7 +76,12 @@ pub(super) async fn log_in(
     let caller = caller(&state, &request);
     let (browser, request) = (browser(&state, &request), request_id(&request));
     let log_in = LogIn { email, password, caller, browser, request };
-    let opened = open_session(&state, log_in).await.map_err(errors::log_in)?;
+    let opened = match open_session(&state, log_in).await.map_err(errors::log_in)? {
+        LogInOutcome::Session(opened) => opened,
+        LogInOutcome::Challenge(challenge) => {
+            return Ok(second_step::challenge(&state, &session_cookie::PORTAL_CHALLENGE, &challenge));
+        }
+    };
     Ok(HttpResponse::Ok()
         .cookie(session_cookie::PORTAL.set(&state, &opened.token, opened.session.expires_at))
         .cookie(browser_cookie::set(&state, &opened.browser))

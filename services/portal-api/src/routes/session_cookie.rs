@@ -23,6 +23,14 @@ pub(super) const PORTAL: SessionCookie =
 pub(super) const OPERATOR: SessionCookie =
     SessionCookie { secure_name: "__Host-operator_session", plain_name: "operator_session" };
 
+/// Log-ins of users that wait for the second factor.
+pub(super) const PORTAL_CHALLENGE: SessionCookie =
+    SessionCookie { secure_name: "__Host-portal_challenge", plain_name: "portal_challenge" };
+
+/// Log-ins of the operator's staff that wait for the second factor.
+pub(super) const OPERATOR_CHALLENGE: SessionCookie =
+    SessionCookie { secure_name: "__Host-operator_challenge", plain_name: "operator_challenge" };
+
 impl SessionCookie {
     /// The token of a request, if it is well-formed.
     pub(super) fn read(&self, state: &State, request: &HttpRequest) -> Option<SessionToken> {

@@ -33,6 +33,8 @@ struct StaffView {
     status: &'static str,
     created_at: DateTime<Utc>,
     last_seen_at: Option<DateTime<Utc>>,
+    /// Whether two-factor authentication is on.
+    second_factor: bool,
     /// Whether it is the person who sends this call.
     you: bool,
 }
@@ -59,6 +61,7 @@ impl StaffView {
             status: if staff.has_password { "active" } else { "invited" },
             created_at: staff.created_at,
             last_seen_at: staff.last_seen_at,
+            second_factor: staff.has_second_factor,
         }
     }
 }

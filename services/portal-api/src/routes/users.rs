@@ -5,6 +5,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, UserId};
 use internal_api::Page;
+use internal_api::keys::ApiKeyView;
 use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody, page_query};
@@ -17,6 +18,7 @@ use super::pagination::PageRequest;
 use crate::commands::change_user::{change_role, remove_user};
 use crate::domain::{Role, Session, User};
 use crate::queries;
+use crate::queries::keys_of_user::working_keys_of_user;
 use crate::state::State;
 
 #[derive(Serialize, utoipa::ToSchema)]
@@ -27,8 +29,18 @@ struct UserView {
     role: Role,
     created_at: DateTime<Utc>,
     last_seen_at: Option<DateTime<Utc>>,
+    /// Whether two-factor authentication is on.
+    second_factor: bool,
     /// Whether it is the user of this session.
     you: bool,
+}
+
+#[derive(Serialize, utoipa::ToSchema)]
+struct RemovedUser {
+    id: UserId,
+    /// The working keys that the user created and may have copied. They keep working: rotate them. Null if they could not be
+    /// listed: read `GET /v1/portal/api-keys?createdBy=`.
+    keys: Option<Vec<ApiKeyView>>,
 }
 
 impl UserView {
@@ -39,6 +51,7 @@ impl UserView {
             role: user.role,
             created_at: user.created_at,
             last_seen_at: user.last_seen_at,
+            second_factor: user.has_second_factor,
             you: Some(user.id) == current,
         }
     }
@@ -121,7 +134,7 @@ pub(super) async fn change(
     tag = "Team",
     summary = "Remove a user and end their sessions",
     params(("id" = UserId, Path, description = "The user.")),
-    responses((status = 204, description = "The user is removed.")),
+    responses((status = 200, description = "The user is removed. The response names the keys to rotate.", body = RemovedUser)),
 )]
 pub(super) async fn remove(
     state: Data<State>,
@@ -131,7 +144,12 @@ pub(super) async fn remove(
 ) -> Result<HttpResponse, ApiError> {
     let user = user_id(&user)?;
     remove_user(&state, session.business, &author.0, user).await.map_err(errors::change_user)?;
-    Ok(HttpResponse::NoContent().finish())
+    // The user is out, whether key-management answers or not.
+    let keys = working_keys_of_user(&state, session.business, user).await;
+    let keys = keys.inspect_err(|error| {
+        tracing::warn!(%error, user_id = %user, "user removed, but their keys could not be listed");
+    });
+    Ok(HttpResponse::Ok().json(RemovedUser { id: user, keys: keys.ok() }))
 }
 
 fn parse(body: &Value) -> Result<Role, ApiError> {

@@ -6,7 +6,7 @@ use domain::WebhookDeliveryId;
 use web::ApiError;
 
 use super::audited::{UserAuthor, audited};
-use super::openapi::params;
+use super::openapi::{params, shown};
 use super::webhook_endpoints::endpoint_id;
 use crate::domain::{Action, AuditEvent, Session, Target, TargetKind};
 use crate::state::State;
@@ -38,7 +38,7 @@ pub(super) async fn of_endpoint(
     tag = "Webhooks",
     summary = "Read a delivery with all attempts",
     params(("id" = domain::WebhookDeliveryId, Path, description = "The delivery.")),
-    responses((status = 200, description = "The delivery.", body = internal_api::webhooks::DeliveryDetails)),
+    responses((status = 200, description = "The delivery.", body = shown::ShownDelivery)),
 )]
 pub(super) async fn read(
     state: Data<State>,

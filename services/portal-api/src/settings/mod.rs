@@ -3,6 +3,7 @@
 mod approvals;
 mod console;
 mod mail;
+mod mfa;
 mod public;
 mod region;
 
@@ -21,6 +22,7 @@ use url::Url;
 pub use crate::domain::Locale;
 pub use approvals::Approvals;
 pub use mail::{MailEncryption, MailSettings, MailTransport};
+pub use mfa::MfaSettings;
 pub use public::Public;
 pub use region::Region;
 
@@ -51,6 +53,8 @@ pub struct PortalSettings {
     pub subscription: Subscriptions,
     #[serde(default)]
     pub mail: MailSettings,
+    #[serde(default)]
+    pub mfa: MfaSettings,
     #[serde(default)]
     pub brand: Brand,
     #[serde(default)]
@@ -160,6 +164,7 @@ impl Settings for PortalSettings {
     fn check(&self, errors: &mut SettingErrors) {
         self.approvals.check(errors);
         self.mail.check(errors, self.environment);
+        self.mfa.check(errors);
         self.sections().check(errors);
         self.brand.check(errors);
         self.pages.check(errors);
@@ -208,6 +213,7 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
+    use crate::domain::Role;
 
     pub(super) fn load(more: &[(&str, &str)]) -> Result<PortalSettings, settings::SettingsError> {
         let least = [
@@ -286,6 +292,32 @@ mod tests {
         ])
         .unwrap();
         assert_eq!(good.pages.payment_origins().count(), 2);
+    }
+
+    #[test]
+    fn required_roles_exist_and_need_a_key() {
+        let key = ("WAYBILL_MFA__KEY", "a key of the operator's own");
+        for (name, bad) in [
+            ("WAYBILL_MFA__REQUIRED_FOR_USERS", "owner,chief"),
+            ("WAYBILL_MFA__REQUIRED_FOR_STAFF", "owner"),
+            ("WAYBILL_MFA__RECENT_MINUTES", "0"),
+        ] {
+            let text = load(&[key, (name, bad)]).unwrap_err().to_string();
+            assert!(text.contains(name), "{bad}: {text}");
+        }
+        let required = ("WAYBILL_MFA__REQUIRED_FOR_USERS", "owner, developer");
+        let text = load(&[required]).unwrap_err().to_string();
+        assert!(text.contains("WAYBILL_MFA__KEY"), "{text}");
+        assert_eq!(load(&[key, required]).unwrap().mfa.user_roles(), [Role::Owner, Role::Developer]);
+    }
+
+    #[test]
+    fn authentication_is_recent_for_a_quarter_of_an_hour_in_production_and_always_in_a_local_stack() {
+        let default = MfaSettings::default();
+        assert_eq!(default.recent_minutes(Environment::Production), Some(15));
+        assert_eq!(default.recent_minutes(Environment::Local), None);
+        let set = load(&[("WAYBILL_MFA__RECENT_MINUTES", "5")]).unwrap();
+        assert_eq!(set.mfa.recent_minutes(Environment::Local), Some(5));
     }
 
     #[test]

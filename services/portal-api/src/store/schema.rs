@@ -25,6 +25,7 @@ diesel::table! {
         email_key -> Text,
         password_hash -> Text,
         role -> Text,
+        exact_role -> Nullable<Text>,
         created_at -> Timestamptz,
         last_seen_at -> Nullable<Timestamptz>,
     }
@@ -41,6 +42,7 @@ diesel::table! {
         expires_at -> Timestamptz,
         revoked_at -> Nullable<Timestamptz>,
         user_agent -> Nullable<Text>,
+        authenticated_at -> Nullable<Timestamptz>,
     }
 }
 
@@ -52,6 +54,7 @@ diesel::table! {
         email -> Text,
         email_key -> Text,
         role -> Text,
+        exact_role -> Nullable<Text>,
         invited_by -> Text,
         invited_by_email -> Text,
         created_at -> Timestamptz,
@@ -191,6 +194,39 @@ diesel::table! {
     staff_sessions (token_hash) {
         token_hash -> Binary,
         staff_id -> Text,
+        created_at -> Timestamptz,
+        expires_at -> Timestamptz,
+        authenticated_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    second_factors (account_id) {
+        account_id -> Text,
+        business_id -> Nullable<Text>,
+        user_id -> Nullable<Text>,
+        staff_id -> Nullable<Text>,
+        sealed_secret -> Binary,
+        started_at -> Timestamptz,
+        confirmed_at -> Nullable<Timestamptz>,
+        last_step -> BigInt,
+    }
+}
+
+diesel::table! {
+    recovery_codes (account_id, code_hash) {
+        account_id -> Text,
+        code_hash -> Binary,
+    }
+}
+
+diesel::table! {
+    log_in_challenges (token_hash) {
+        token_hash -> Binary,
+        account_id -> Text,
+        business_id -> Nullable<Text>,
+        password_digest -> Binary,
+        tries -> Integer,
         created_at -> Timestamptz,
         expires_at -> Timestamptz,
     }

@@ -7,8 +7,8 @@ use domain::{BusinessId, SessionId, UserId};
 use postgres::StoreError;
 
 use super::schema::{businesses, sessions, users};
-use super::stored;
 use super::users::lock as lock_user;
+use super::{roles, stored};
 use crate::domain::{OpenSession, Session, SessionToken, oldest_session_start};
 
 #[derive(Queryable)]
@@ -26,10 +26,12 @@ struct SessionRow {
     user: String,
     email: String,
     role: String,
+    exact_role: Option<String>,
     business: String,
     business_name: String,
     created_at: DateTime<Utc>,
     expires_at: DateTime<Utc>,
+    authenticated_at: Option<DateTime<Utc>>,
 }
 
 pub(crate) async fn insert(
@@ -67,7 +69,7 @@ async fn touch_user(
     Ok(())
 }
 
-/// The session of a cookie, unless it has ended.
+/// The session of a cookie, unless it has ended. The caller decides whether the user must enrol a second factor.
 pub(crate) async fn find(
     conn: &mut AsyncPgConnection,
     token: &SessionToken,
@@ -85,10 +87,12 @@ pub(crate) async fn find(
             sessions::user_id,
             users::email,
             users::role,
+            users::exact_role,
             sessions::business_id,
             businesses::name,
             sessions::created_at,
             sessions::expires_at,
+            sessions::authenticated_at,
         ))
         .first(conn)
         .await
@@ -130,6 +134,20 @@ pub(crate) async fn extend(
         .execute(conn)
         .await?;
     touch_user(conn, session, now).await
+}
+
+/// Records when the user of an open session last authenticated.
+pub(crate) async fn set_authenticated(
+    conn: &mut AsyncPgConnection,
+    session: &Session,
+    at: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let open = sessions::table
+        .find(session.id.to_string())
+        .filter(sessions::business_id.eq(session.business.to_string()))
+        .filter(sessions::revoked_at.is_null());
+    diesel::update(open).set(sessions::authenticated_at.eq(at)).execute(conn).await?;
+    Ok(())
 }
 
 /// Ends the session of a cookie, and returns it. `None` if it had already ended.
@@ -273,11 +291,13 @@ impl TryFrom<SessionRow> for Session {
             id: stored("sessions.id", &row.id)?,
             user: stored("sessions.user_id", &row.user)?,
             email: row.email,
-            role: stored("users.role", &row.role)?,
+            role: roles::read(&row.role, row.exact_role.as_deref())?,
             business: stored("sessions.business_id", &row.business)?,
             business_name: row.business_name,
             created_at: row.created_at,
             expires_at: row.expires_at,
+            authenticated_at: row.authenticated_at.unwrap_or(row.created_at),
+            must_enrol: false,
         })
     }
 }

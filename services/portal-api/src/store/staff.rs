@@ -1,8 +1,10 @@
 //! The operator's staff.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use diesel::dsl::sql;
+use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
+use diesel::sql_types::{BigInt, Bool};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::StaffId;
 use postgres::StoreError;
@@ -26,7 +28,12 @@ pub(super) struct StaffRow {
     password_hash: Option<String>,
     created_at: DateTime<Utc>,
     last_seen_at: Option<DateTime<Utc>>,
+    #[diesel(select_expression = sql::<Bool>(HAS_SECOND_FACTOR), select_expression_type = SqlLiteral<Bool>)]
+    has_second_factor: bool,
 }
+
+const HAS_SECOND_FACTOR: &str = "EXISTS (SELECT FROM second_factors AS factor
+    WHERE factor.staff_id = staff.id AND factor.confirmed_at IS NOT NULL)";
 
 /// Serializes changes of the staff until the transaction ends: of two administrators who demote each other, one succeeds.
 pub(crate) async fn lock(conn: &mut AsyncPgConnection) -> Result<(), StoreError> {
@@ -183,6 +190,7 @@ impl TryFrom<StaffRow> for Staff {
             has_password: row.password_hash.is_some(),
             created_at: row.created_at,
             last_seen_at: row.last_seen_at,
+            has_second_factor: row.has_second_factor,
         })
     }
 }

@@ -8,7 +8,7 @@ use postgres::StoreError;
 
 use super::schema::{staff, staff_sessions};
 use super::stored;
-use crate::domain::{OperatorActor, OperatorRole, SessionToken};
+use crate::domain::{OperatorRole, SessionToken};
 
 /// Open sessions of one person. Opening more ends the oldest ones.
 const OPEN_MAX: i64 = 50;
@@ -41,25 +41,59 @@ pub(crate) async fn insert(
     Ok(())
 }
 
-/// Who holds the session of a cookie, the present role, and when the session ends. `None` if it has ended.
+/// An open session of a person, with the present role.
+pub(crate) struct StaffSession {
+    pub(crate) id: StaffId,
+    pub(crate) email: String,
+    pub(crate) role: OperatorRole,
+    pub(crate) expires_at: DateTime<Utc>,
+    pub(crate) authenticated_at: DateTime<Utc>,
+}
+
+type StaffSessionRow = (String, String, String, DateTime<Utc>, DateTime<Utc>, Option<DateTime<Utc>>);
+
+/// The session of a cookie. `None` if it has ended.
 pub(crate) async fn find(
     conn: &mut AsyncPgConnection,
     token: &SessionToken,
     now: DateTime<Utc>,
-) -> Result<Option<(OperatorActor, OperatorRole, DateTime<Utc>)>, StoreError> {
-    let row: Option<(String, String, String, DateTime<Utc>)> = staff_sessions::table
+) -> Result<Option<StaffSession>, StoreError> {
+    let row: Option<StaffSessionRow> = staff_sessions::table
         .inner_join(staff::table)
         .filter(staff_sessions::token_hash.eq(token.digest().to_vec()))
         .filter(staff_sessions::expires_at.gt(now))
-        .select((staff::id, staff::email, staff::role, staff_sessions::expires_at))
+        .select((
+            staff::id,
+            staff::email,
+            staff::role,
+            staff_sessions::expires_at,
+            staff_sessions::created_at,
+            staff_sessions::authenticated_at,
+        ))
         .first(conn)
         .await
         .optional()?;
-    row.map(|(id, email, role, expires_at)| {
-        let actor = OperatorActor::Person { id: stored("staff.id", &id)?, email };
-        Ok((actor, stored("staff.role", &role)?, expires_at))
+    row.map(|(id, email, role, expires_at, created_at, authenticated_at)| {
+        Ok(StaffSession {
+            id: stored("staff.id", &id)?,
+            email,
+            role: stored("staff.role", &role)?,
+            expires_at,
+            authenticated_at: authenticated_at.unwrap_or(created_at),
+        })
     })
     .transpose()
+}
+
+/// Records when the person of an open session last authenticated.
+pub(crate) async fn set_authenticated(
+    conn: &mut AsyncPgConnection,
+    token: &SessionToken,
+    at: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let session = staff_sessions::table.find(token.digest().to_vec());
+    diesel::update(session).set(staff_sessions::authenticated_at.eq(at)).execute(conn).await?;
+    Ok(())
 }
 
 /// Ends a session. Does nothing if there is none.

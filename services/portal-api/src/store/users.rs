@@ -3,14 +3,16 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
+use diesel::dsl::sql;
+use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, UserId};
 use postgres::StoreError;
-use strum::VariantArray;
 
 use super::schema::{businesses, users};
-use super::stored;
+use super::{roles, stored};
 use crate::domain::{Credentials, Email, Role, User};
 
 pub(crate) struct NewUser<'a> {
@@ -28,12 +30,19 @@ struct UserRow {
     id: String,
     email: String,
     role: String,
+    exact_role: Option<String>,
     created_at: DateTime<Utc>,
     last_seen_at: Option<DateTime<Utc>>,
+    #[diesel(select_expression = sql::<Bool>(HAS_SECOND_FACTOR), select_expression_type = SqlLiteral<Bool>)]
+    has_second_factor: bool,
 }
+
+const HAS_SECOND_FACTOR: &str = "EXISTS (SELECT FROM second_factors AS factor
+    WHERE factor.user_id = users.id AND factor.business_id = users.business_id AND factor.confirmed_at IS NOT NULL)";
 
 /// False if the e-mail address already has an account. The transaction remains usable.
 pub(crate) async fn insert(conn: &mut AsyncPgConnection, user: &NewUser<'_>) -> Result<bool, StoreError> {
+    let (role, exact_role) = roles::columns(user.role);
     let inserted = diesel::insert_into(users::table)
         .values((
             users::id.eq(user.id.to_string()),
@@ -41,7 +50,8 @@ pub(crate) async fn insert(conn: &mut AsyncPgConnection, user: &NewUser<'_>) -> 
             users::email.eq(user.email.as_str()),
             users::email_key.eq(user.email.key()),
             users::password_hash.eq(user.password_hash),
-            users::role.eq(user.role.as_str()),
+            users::role.eq(role),
+            users::exact_role.eq(exact_role),
             users::created_at.eq(user.created_at),
         ))
         .on_conflict(users::email_key)
@@ -51,7 +61,7 @@ pub(crate) async fn insert(conn: &mut AsyncPgConnection, user: &NewUser<'_>) -> 
     Ok(inserted == 1)
 }
 
-type CredentialsRow = (String, String, String, String, String, String);
+type CredentialsRow = (String, String, String, String, String, Option<String>, String);
 
 /// Searches all businesses, because a log-in does not name the business.
 pub(crate) async fn credentials(
@@ -67,6 +77,7 @@ pub(crate) async fn credentials(
             businesses::name,
             users::email,
             users::role,
+            users::exact_role,
             users::password_hash,
         ))
         .first::<CredentialsRow>(conn)
@@ -91,6 +102,7 @@ pub(crate) async fn credentials_of(
             businesses::name,
             users::email,
             users::role,
+            users::exact_role,
             users::password_hash,
         ))
         .first::<CredentialsRow>(conn)
@@ -133,13 +145,13 @@ pub(crate) async fn lock_unchanged(
 }
 
 fn read_credentials(row: CredentialsRow) -> Result<Credentials, StoreError> {
-    let (id, business, business_name, email, role, password_hash) = row;
+    let (id, business, business_name, email, role, exact_role, password_hash) = row;
     Ok(Credentials {
         user: stored("users.id", &id)?,
         business: stored("users.business_id", &business)?,
         business_name,
         email,
-        role: stored("users.role", &role)?,
+        role: roles::read(&role, exact_role.as_deref())?,
         password_hash,
     })
 }
@@ -207,19 +219,25 @@ pub(crate) async fn find_by_email(
     row.map(User::try_from).transpose()
 }
 
-/// The e-mail addresses of the business's users with at least this role.
+/// The e-mail addresses of the business's users with one of these roles.
 pub(crate) async fn emails_of(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
-    least: Role,
+    wanted: &[Role],
 ) -> Result<Vec<String>, StoreError> {
-    let roles = Role::VARIANTS.iter().filter(|role| **role >= least).map(|role| role.as_str());
-    let emails = users::table
-        .filter(users::business_id.eq(business.to_string()))
-        .filter(users::role.eq_any(roles))
-        .order(users::id)
-        .select(users::email);
-    Ok(emails.load(conn).await?)
+    let all = users::table.filter(users::business_id.eq(business.to_string())).order(users::id).select((
+        users::email,
+        users::role,
+        users::exact_role,
+    ));
+    let all: Vec<(String, String, Option<String>)> = all.load(conn).await?;
+    let mut emails = Vec::new();
+    for (email, role, exact_role) in all {
+        if wanted.contains(&roles::read(&role, exact_role.as_deref())?) {
+            emails.push(email);
+        }
+    }
+    Ok(emails)
 }
 
 /// The e-mail addresses of these users, as far as they exist.
@@ -260,7 +278,9 @@ pub(crate) async fn set_role(
     role: Role,
 ) -> Result<bool, StoreError> {
     let user = users::table.find(user.to_string()).filter(users::business_id.eq(business.to_string()));
-    Ok(diesel::update(user).set(users::role.eq(role.as_str())).execute(conn).await? == 1)
+    let (role, exact_role) = roles::columns(role);
+    let change = (users::role.eq(role), users::exact_role.eq(exact_role));
+    Ok(diesel::update(user).set(change).execute(conn).await? == 1)
 }
 
 /// Writes a new password hash. With `from`, only if the stored hash is still that one: of two concurrent changes only one
@@ -301,9 +321,10 @@ impl TryFrom<UserRow> for User {
         Ok(Self {
             id: stored("users.id", &row.id)?,
             email: row.email,
-            role: stored("users.role", &row.role)?,
+            role: roles::read(&row.role, row.exact_role.as_deref())?,
             created_at: row.created_at,
             last_seen_at: row.last_seen_at,
+            has_second_factor: row.has_second_factor,
         })
     }
 }

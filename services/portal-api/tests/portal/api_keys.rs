@@ -1,5 +1,6 @@
 //! API keys with options: who created them, and what the audit log says.
 
+use chrono::TimeDelta;
 use domain::{IpAllowList, KeyScope};
 use internal_api::keys::ApiKeyView;
 use serde_json::{Value, json};
@@ -159,4 +160,68 @@ async fn the_list_names_the_creator_for_developers_and_owners() {
     let listed = viewer.get(KEYS).await;
     assert_eq!((listed.status, listed.body["data"].as_array().map(Vec::len)), (200, Some(4)));
     assert!(!listed.body.to_string().contains("@shop.example"), "viewers do not see the team");
+}
+
+/// A key of the list, by its last four characters.
+fn with_end(last_four: &str, change: impl FnOnce(&mut ApiKeyView)) -> ApiKeyView {
+    let mut key = ApiKeyView { last_four: last_four.to_owned(), ..answers::key() };
+    change(&mut key);
+    key
+}
+
+#[tokio::test]
+async fn a_removal_names_the_working_keys_of_the_user() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    portal.member(&mut owner, "dev@shop.example", "developer").await;
+    let id = owner.client.get("/v1/portal/users").await.body["data"][1]["id"].as_str().unwrap().to_owned();
+    let (past, future) = (portal.clock.now(), portal.clock.now() + TimeDelta::hours(1));
+    let keys = json!({ "data": [
+        with_end("plain", |_| {}),
+        with_end("revoked", |key| key.revoked_at = Some(past)),
+        with_end("expired", |key| key.expires_at = Some(past)),
+        with_end("grace", |key| {
+            key.expires_at = Some(future);
+            key.in_grace_period = Some(true);
+        }),
+    ], "hasMore": false });
+    portal.peers.answer(far("GET", &owner, "api-keys"), 200, keys);
+    let removed = owner.client.delete(&format!("/v1/portal/users/{id}")).await;
+    assert_eq!((removed.status, &removed.body["id"]), (200, &json!(id)), "{removed:?}");
+    let named: Vec<_> =
+        removed.body["keys"].as_array().unwrap().iter().map(|key| key["lastFour"].clone()).collect();
+    assert_eq!(named, ["plain", "grace"]);
+    let asked = portal.peers.asked(&far("GET", &owner, "api-keys"));
+    assert!(asked[0].query.contains(&format!("createdBy={id}")), "{asked:?}");
+}
+
+/// Keys that ended come first, and the list has an end.
+#[tokio::test]
+async fn a_removal_reads_a_bounded_number_of_keys() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    portal.member(&mut owner, "dev@shop.example", "developer").await;
+    let id = owner.client.get("/v1/portal/users").await.body["data"][1]["id"].as_str().unwrap().to_owned();
+    let endless = json!({ "data": [answers::key()], "hasMore": true });
+    portal.peers.answer(far("GET", &owner, "api-keys"), 200, endless);
+    let removed = owner.client.delete(&format!("/v1/portal/users/{id}")).await;
+    assert_eq!(removed.body["keys"].as_array().map(Vec::len), Some(10));
+    let asked = portal.peers.asked(&far("GET", &owner, "api-keys"));
+    assert!(asked[1].query.contains(&format!("startingAfter={KEY}")), "{asked:?}");
+}
+
+#[tokio::test]
+async fn a_user_is_removed_although_key_management_does_not_answer() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let mut developer = portal.member(&mut owner, "dev@shop.example", "developer").await;
+    let id = user_id(&mut developer).await;
+    portal.peers.answer(
+        far("GET", &owner, "api-keys"),
+        500,
+        json!({ "code": "internal_error", "message": "no" }),
+    );
+    let removed = owner.client.delete(&format!("/v1/portal/users/{id}")).await;
+    assert_eq!((removed.status, &removed.body), (200, &json!({ "id": id, "keys": null })));
+    assert_eq!(developer.get(KEYS).await.status, 401);
 }

@@ -127,7 +127,13 @@ impl Client {
             self.keep(cookie.to_str().unwrap().split(';').next().unwrap());
         }
         let bytes = response.bytes().await.unwrap();
-        let body = if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).unwrap() };
+        let body = if bytes.is_empty() { Value::Null } else { body_of(&bytes) };
         Answer { status, headers, body }
     }
+}
+
+/// A CSV file becomes a text.
+fn body_of(bytes: &[u8]) -> Value {
+    let text = std::str::from_utf8(bytes).unwrap();
+    serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
 }

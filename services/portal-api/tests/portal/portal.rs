@@ -67,6 +67,11 @@ impl Portal {
         Self::serve(self.settings.clone(), self.peers.clone(), self.clock.clone()).await
     }
 
+    /// Another instance with other settings.
+    pub(crate) async fn with_settings(&self, settings: PortalSettings) -> Self {
+        Self::serve(settings, self.peers.clone(), self.clock.clone()).await
+    }
+
     /// Another instance with another operator token.
     pub(crate) async fn with_operator_token(&self, token: &str) -> Self {
         let mut settings = self.settings.clone();

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use domain::{EventKind, Mode};
+use events::{Body, Driver};
 use reqwest::Response;
 use serde_json::{Value, json};
 use test_kit::until;
@@ -114,6 +115,27 @@ async fn a_page_receives_only_its_own_orders_of_its_mode() {
     assert_ne!(seen.data["recordedAt"], seen.data["occurredAt"]);
     let seen = live_page.order().await;
     assert_eq!((seen.id, seen.data["event"].as_str()), (live.id.to_string(), Some("driver.assigned")));
+}
+
+/// Every role has the stream, so nobody's phone or reason may be in it.
+#[tokio::test]
+async fn a_stream_contains_no_personal_data() {
+    let portal = Portal::start().await;
+    portal.receives_orders().await;
+    let owner = portal.owner("owner@shop.example").await;
+    let mut page = Page::of(owner.client.open("/v1/portal/orders/stream").await);
+    let mut assigned = portal.order_event(&owner.business, Mode::Live, EventKind::DriverAssigned, "shop-1");
+    if let Body::Order(event) = &mut assigned.body {
+        let phone = Some("+919800000009".to_owned());
+        event.data.driver = Some(Driver { name: "Ravi".to_owned(), phone, vehicle: None });
+        event.data.reason = Some("left at 14 Lavender Lane".to_owned());
+    }
+    portal.publish(&[assigned]).await;
+    let seen = page.order().await;
+    assert_eq!(seen.data["orderReference"], "shop-1");
+    for personal in ["9800000009", "Lavender"] {
+        assert!(!seen.data.to_string().contains(personal), "{}", seen.data);
+    }
 }
 
 #[tokio::test]

@@ -50,7 +50,12 @@ export function isUncertain(error: unknown): boolean {
 }
 
 /** Codes of a 401 for wrong credentials. Any other 401 means that the session has ended. */
-const WRONG_CREDENTIALS = ["invalid_credentials", "operator_token_invalid", "operator_logged_out"];
+const WRONG_CREDENTIALS = [
+  "invalid_credentials",
+  "operator_token_invalid",
+  "operator_logged_out",
+  "challenge_ended",
+];
 
 /** Whether the session has ended and the user must log in again. */
 export function isLoggedOut(error: unknown): boolean {

@@ -55,6 +55,13 @@ export function useRemoveStaff() {
   });
 }
 
+/** Removes the second factor of a person who has lost it. */
+export function useResetStaffFactor() {
+  return useAccessMutation(staffKey, (id: string) =>
+    operatorAnswer(api.DELETE("/v1/operator/staff/{id}/second-factor", { params: { path: { id } } })),
+  );
+}
+
 export function useStaffLink() {
   return useAccessMutation(staffKey, (id: string) =>
     operatorAnswer(api.POST("/v1/operator/staff/{id}/password-link", { params: { path: { id } } })),

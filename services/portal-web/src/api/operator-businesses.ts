@@ -103,3 +103,17 @@ export function useMakeResetLink(id: string) {
     ),
   );
 }
+
+/** Removes the second factor of a user who has lost it. */
+export function useResetUserFactor(id: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (user: string) =>
+      operatorAnswer(
+        api.DELETE("/v1/operator/businesses/{id}/users/{user}/second-factor", {
+          params: { path: { id, user } },
+        }),
+      ),
+    onSuccess: () => client.invalidateQueries({ queryKey: [...businessKey(id), "users"] }),
+  });
+}

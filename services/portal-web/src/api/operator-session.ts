@@ -1,6 +1,7 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { answer, api } from "./client";
 import { ApiFailure, isCode } from "./failure";
+import { isChallenge } from "./session";
 import type { OperatorPermission, OperatorSession } from "./types";
 
 /** Prefix of all query keys of the console, so that logging out removes them together. */
@@ -75,9 +76,20 @@ export function useOperatorLogIn() {
         throw new ApiFailure(401, { code: error.code, message });
       }
     },
-    onSuccess: (session) => client.setQueryData(operatorSessionKey, session),
+    onSuccess: (session) => {
+      if (!isChallenge(session)) client.setQueryData(operatorSessionKey, session);
+    },
     // The password or token must not stay in memory.
     gcTime: 0,
+  });
+}
+
+/** Completes a log-in that waits for the code of the second factor. */
+export function useOperatorSecondStep() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (code: string) => answer(api.POST("/v1/operator/session/second-factor", { body: { code } })),
+    onSuccess: (session) => client.setQueryData(operatorSessionKey, session),
   });
 }
 

@@ -9,8 +9,8 @@ import type { components } from "./schema";
 import type { Mode } from "./types";
 
 type Schemas = components["schemas"];
-export type Order = Schemas["OrderView"];
-export type SimulatedOrder = Schemas["SimulatedOrderView"];
+export type Order = Schemas["ShownOrder"];
+export type SimulatedOrder = Schemas["ShownSimulation"];
 export type TimelineEntry = Schemas["TimelineEntry"];
 
 export interface OrderFilter {

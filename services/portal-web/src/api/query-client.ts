@@ -34,6 +34,11 @@ export function makeQueryClient(): QueryClient {
 function noticeEndOfSession(client: QueryClient, error: unknown) {
   if (isLoggedOut(error)) client.setQueryData(sessionKey, null);
   if (isOperatorLoggedOut(error)) client.setQueryData(operatorSessionKey, null);
+  // The role or the settings have changed: the session says that two-factor authentication must be set up first.
+  if (isCode(error, "mfa_enrolment_required")) {
+    void client.invalidateQueries({ queryKey: sessionKey });
+    void client.invalidateQueries({ queryKey: operatorSessionKey });
+  }
 }
 
 /** One retry after a lost connection. Timeouts and error responses are shown immediately. */

@@ -1,5 +1,6 @@
 // Sends requests with timeouts, and decides what a missing response means.
 import { ApiFailure } from "./failure";
+import { confirmIdentity, isConfirmationNeeded } from "./recent-authentication";
 import type { ErrorBody } from "./types";
 
 /** A slower response is of no use to the user. */
@@ -7,10 +8,20 @@ const READ_TIMEOUT_MS = 10_000;
 /** Sending a test event takes as long as the endpoint that receives it. */
 const WRITE_TIMEOUT_MS = 60_000;
 /** POST and DELETE calls that are always safe to repeat. */
-const SAFE_TO_REPEAT = /\/(look-up|verify-signature|session)$/;
+const SAFE_TO_REPEAT = /\/(look-up|verify-signature|session|session\/confirm)$/;
 
-/** Like `fetch`, with timeouts. An offline write fails immediately; a write that may have taken effect fails as uncertain. */
+/**
+ * Like `fetch`, with timeouts. An offline write fails immediately; a write that may have taken effect fails as uncertain.
+ * A call that needs a recent authentication is repeated after the user has confirmed their identity.
+ */
 export async function send(request: Request): Promise<Response> {
+  const again = request.clone();
+  const response = await sendOnce(request);
+  if (!(await isConfirmationNeeded(response))) return response;
+  return (await confirmIdentity(request.url)) ? sendOnce(again) : response;
+}
+
+async function sendOnce(request: Request): Promise<Response> {
   const isRead = request.method === "GET";
   if (!isRead && !navigator.onLine) throw ApiFailure.offline();
   const canTakeEffect = !isRead && !SAFE_TO_REPEAT.test(new URL(request.url).pathname);

@@ -1,7 +1,7 @@
 import { type QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { answer, api } from "./client";
 import { isLoggedOut } from "./failure";
-import type { Session } from "./types";
+import type { Challenge, Session } from "./types";
 
 export const sessionKey = ["session"] as const;
 
@@ -43,12 +43,18 @@ export function useSessionQuery() {
   return useQuery(sessionQuery);
 }
 
+/** Whether the log-in waits for the code of the second factor. */
+export function isChallenge(opened: object | undefined): opened is Challenge {
+  return opened !== undefined && "mfaRequired" in opened;
+}
+
 /** Clears the previous user's cached data when a session opens. */
-function useOpenSession<Input>(open: (input: Input) => Promise<Session>) {
+function useOpenSession<Input>(open: (input: Input) => Promise<Session | Challenge>) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: open,
     onSuccess: (session) => {
+      if (isChallenge(session)) return;
       clearCache(client);
       cachedUser = session.userId;
       client.setQueryData(sessionKey, session);
@@ -65,6 +71,13 @@ export function useSignUp() {
 export function useLogIn() {
   return useOpenSession((body: { email: string; password: string }) =>
     answer(api.POST("/v1/portal/session", { body })),
+  );
+}
+
+/** Completes a log-in that waits for the code of the second factor. */
+export function useSecondStep() {
+  return useOpenSession((code: string) =>
+    answer(api.POST("/v1/portal/session/second-factor", { body: { code } })),
   );
 }
 

@@ -14,7 +14,7 @@ export function useUsers() {
 }
 
 /** Refetches the session too, because users can change their own role. */
-function useUserChange<Input>(change: (input: Input) => Promise<unknown>) {
+function useUserChange<Input, Output>(change: (input: Input) => Promise<Output>) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: change,
@@ -34,6 +34,13 @@ export function useChangeRole() {
 export function useRemoveUser() {
   return useUserChange((id: string) =>
     answer(api.DELETE("/v1/portal/users/{id}", { params: { path: { id } } })),
+  );
+}
+
+/** Removes the second factor of a user who has lost it. */
+export function useResetFactor() {
+  return useUserChange((id: string) =>
+    answer(api.DELETE("/v1/portal/users/{id}/second-factor", { params: { path: { id } } })),
   );
 }
 

@@ -6,7 +6,7 @@ import { deliveriesKey, webhooksKey } from "./webhooks";
 
 type Schemas = components["schemas"];
 export type Delivery = Schemas["DeliveryView"];
-export type DeliveryDetails = Schemas["DeliveryDetails"];
+export type DeliveryDetails = Schemas["ShownDelivery"];
 export type Attempt = Omit<Schemas["AttemptView"], "requestHeaders" | "responseHeaders"> & {
   requestHeaders: Record<string, unknown>;
   responseHeaders: Record<string, unknown>;

@@ -19,14 +19,14 @@ export const deliveriesKey = (endpointId: string) => [...webhooksKey, "deliverie
 /** Statuses and last deliveries change without user action. */
 const POLL_MS = 10_000;
 
-export function useEndpoints() {
+export function useEndpoints(enabled = true) {
   return useCursorList(
     listKey,
     (startingAfter) =>
       answer(
         api.GET("/v1/portal/webhook-endpoints", { params: { query: { limit: PAGE_SIZE, startingAfter } } }),
       ),
-    { pollMs: () => POLL_MS },
+    { enabled, pollMs: () => POLL_MS },
   );
 }
 

@@ -1,5 +1,3 @@
-import { hasPage } from "./navigation";
-
 export interface GoLiveHelp {
   /** What the item means, or who completes it. */
   hint: string;
@@ -39,10 +37,11 @@ const HELP: Record<string, GoLiveHelp> = {
   },
 };
 
-/** Without a link if the item has no page, or if the delivery company completes it. */
-export function goLiveHelp(code: string): GoLiveHelp {
+/** Without a link if the user has no page for the item, or if the delivery company completes it. */
+export function goLiveHelp(code: string, hasPage: (path: string) => boolean): GoLiveHelp {
   const help = HELP[code];
   if (!help) return { hint: "", link: null };
-  const page = help.link?.to.split("#")[0];
+  // The quick start is for those who see the keys.
+  const page = help.link === QUICK_START ? "/api-keys" : help.link?.to;
   return { hint: help.hint, link: page && hasPage(page) ? help.link : null };
 }

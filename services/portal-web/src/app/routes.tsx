@@ -3,12 +3,13 @@ import { GuestOnly } from "./guest-only";
 import { NotFound } from "./not-found";
 import { PageFailed } from "./page-failed";
 import { Part } from "./part";
+import { Permitted } from "./permitted";
 import { Root } from "./root";
 import { Shell } from "./shell";
 
 // Each page is a separate chunk, loaded on demand. Its module exports `Component`.
 
-/** Pages for logged-in users. Pages in the side bar are also in `navigation.ts`. */
+/** Pages for logged-in users. Pages in the side bar are also in `navigation.ts`, with their permissions. */
 const PAGES: RouteObject[] = [
   { index: true, lazy: () => import("../pages/overview/overview-page") },
   { path: "api-keys", lazy: () => import("../pages/api-keys/api-keys-page") },
@@ -51,6 +52,7 @@ const OPERATOR_PAGES: RouteObject[] = [
   { path: "approvals/:approvalId", lazy: () => import("../pages/operator/approval-page") },
   { path: "cash", lazy: () => import("../pages/operator/cash-page") },
   { path: "staff", lazy: () => import("../pages/operator/staff-page") },
+  { path: "account", lazy: () => import("../pages/operator/account-page") },
   { path: "tokens", lazy: () => import("../pages/operator/tokens-page") },
   { path: "audit-log", lazy: () => import("../pages/operator/audit-log-page") },
   { path: "*", element: <NotFound home="/operator/businesses" homeLabel="Go to the businesses" /> },
@@ -79,7 +81,11 @@ export const router = createBrowserRouter(
           children: [
             { Component: GuestOnly, children: GUEST_PAGES },
             ...LINKED_PAGES,
-            { path: "/", Component: Shell, children: [{ ErrorBoundary: PageFailed, children: PAGES }] },
+            {
+              path: "/",
+              Component: Shell,
+              children: [{ ErrorBoundary: PageFailed, Component: Permitted, children: PAGES }],
+            },
           ],
         },
       ],

@@ -1,5 +1,5 @@
 import { createContext, type ReactNode, useContext } from "react";
-import type { Role, Session } from "../api/types";
+import type { Permission, Role, Session } from "../api/types";
 
 const SessionContext = createContext<Session | null>(null);
 
@@ -14,17 +14,33 @@ export function useSession(): Session {
   return session;
 }
 
-const RANKS: Record<Role, number> = { viewer: 0, developer: 1, owner: 2 };
-
-/** Whether the user has at least this role. The server enforces it; pages only hide what it would reject. */
-export function useHasRole(role: Role): boolean {
-  return RANKS[useSession().role] >= RANKS[role];
+/** Whether the user has this permission. The server enforces it; pages only hide what it would reject. */
+export function useMay(permission: Permission): boolean {
+  return may(useSession(), permission);
 }
 
-export const ROLE_LABELS: Record<Role, string> = { owner: "Owner", developer: "Developer", viewer: "Viewer" };
+/** The previous release tells no permissions. Its roles read all, and it rejects what a developer may not do. */
+export function may(session: Session, permission: Permission): boolean {
+  const told: Permission[] | undefined = session.permissions;
+  return told?.includes(permission) ?? (session.role !== "viewer" || permission.startsWith("read_"));
+}
 
+export const ROLE_LABELS: Record<Role, string> = {
+  owner: "Owner",
+  developer: "Developer",
+  finance: "Finance",
+  support: "Support",
+  viewer: "Viewer",
+};
+
+/** One sentence each. */
 export const ROLE_DESCRIPTIONS: Record<Role, string> = {
   owner: "Full access, including money, subscription and team.",
-  developer: "Manages API keys, webhooks, orders and the pickup profile. Reads the audit log.",
-  viewer: "Views orders, keys, webhooks and the wallet. Changes nothing.",
+  developer:
+    "Manages API keys, webhooks and the pickup profile, cancels orders and reads the audit log, with customers’ phones and addresses masked.",
+  finance:
+    "Tops up the wallet, chooses the plan and exports statements, with customers’ phones and addresses masked.",
+  support: "Sees orders with customers’ phones and addresses, cancels orders and resends webhooks.",
+  viewer:
+    "Views orders, keys, webhooks and the wallet, with customers’ phones and addresses masked, and changes nothing.",
 };

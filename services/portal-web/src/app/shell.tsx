@@ -1,5 +1,6 @@
 import { Burger } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
+import { lazy, type ReactNode, Suspense, useState } from "react";
 import { Link, Navigate, Outlet, useLocation } from "react-router-dom";
 import { useSessionQuery } from "../api/session";
 import { ErrorState } from "../components/error-state";
@@ -18,7 +19,9 @@ export function Shell() {
     return (
       // Keyed by user, so that no page state passes to the next user.
       <SessionProvider key={session.userId} session={session}>
-        <Frame />
+        <Enrolled isRequired={session.mfaEnrolmentRequired === true}>
+          <Frame />
+        </Enrolled>
       </SessionProvider>
     );
   }
@@ -31,6 +34,20 @@ export function Shell() {
   }
   const wanted = `${location.pathname}${location.search}`;
   return <Navigate to={wanted === "/" ? "/log-in" : `/log-in?next=${encodeURIComponent(wanted)}`} replace />;
+}
+
+const RequiredSetUp = lazy(() => import("../pages/auth/required-set-up"));
+
+/** Leads users whose role requires two-factor authentication to its set-up. Holds it until they have stored their codes. */
+function Enrolled({ isRequired, children }: { isRequired: boolean; children: ReactNode }) {
+  const [isSettingUp, setIsSettingUp] = useState(isRequired);
+  if (isRequired && !isSettingUp) setIsSettingUp(true);
+  if (!isSettingUp) return children;
+  return (
+    <Suspense fallback={null}>
+      <RequiredSetUp onDone={() => setIsSettingUp(false)} />
+    </Suspense>
+  );
 }
 
 function Frame() {

@@ -4,8 +4,8 @@ import { docsUrl, useConfig } from "../api/config";
 import { Brand } from "./brand";
 import navLink from "./nav-link.module.css";
 import { NAVIGATION, type NavigationEntry } from "./navigation";
-import { useHasRole } from "./session";
 import classes from "./side-bar.module.css";
+import { useHasPage } from "./use-has-page";
 import { UserMenu } from "./user-menu";
 
 /** The navigation and the account menu. */
@@ -38,8 +38,8 @@ export function SideBar({ onNavigate }: { onNavigate: () => void }) {
 }
 
 function Entry({ entry, onNavigate }: { entry: NavigationEntry; onNavigate: () => void }) {
-  const isVisible = useHasRole(entry.minRole ?? "viewer");
-  if (!isVisible) return null;
+  const hasPage = useHasPage();
+  if (!hasPage(entry.path)) return null;
   return (
     <NavLink
       to={entry.path}

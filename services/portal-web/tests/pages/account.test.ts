@@ -1,9 +1,9 @@
-import type { Browser, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { operator } from "../support/api";
 import { openBrowser, screenshot, visit } from "../support/browser";
 import { ask, newBusiness, newTestKey, PASSWORD, someone } from "../support/business";
-import { goTo, heading, logIn, row, rowsOf, takeSecret } from "../support/pages";
+import { goTo, heading, joinBy, logIn, row, rowsOf, takeSecret } from "../support/pages";
 
 const NEXT_PASSWORD = "another long enough secret";
 
@@ -120,16 +120,36 @@ test("a viewer is invited by a link, sees the portal, and can change nothing", a
   await viewer.page.goto("/api-keys");
   await viewer.page.getByRole("button", { name: "Create key" }).waitFor();
   const theirs = await newTestKey(viewer, "their shop");
+  // Rotated before the removal, and again after it.
   await page.getByRole("button", { name: `Remove ${email}` }).click();
   const keys = page.getByRole("list", { name: "Keys of the user" }).getByRole("listitem");
   await keys.getByText(`…${theirs.slice(-4)}`).waitFor();
   expect(await keys.count()).toBe(1);
-  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+  const rotate = async (last: string, grace: string) => {
+    await keys.getByRole("button", { name: `Rotate their shop …${last}` }).click();
+    const rotating = page.getByRole("dialog", { name: "Rotate “their shop”" });
+    await rotating.getByLabel(grace).check();
+    await rotating.getByRole("button", { name: "Rotate key" }).click();
+    const secret = await takeSecret(page, "Your new key");
+    await keys.getByText(`…${secret.slice(-4)}`).waitFor();
+    return secret.slice(-4);
+  };
+  const second = await rotate(theirs.slice(-4), "Immediately");
+  await page
+    .getByRole("dialog", { name: `Remove ${email}?` })
+    .getByRole("button", { name: "Remove" })
+    .click();
+  const removed = page.getByRole("dialog", { name: `${email} is removed` });
+  await removed.getByText(`…${second}`).waitFor();
+  const third = await rotate(second, "After 24 hours");
+  await keys
+    .filter({ hasText: `…${second}` })
+    .getByText("rotated, expires soon")
+    .waitFor();
+  await removed.getByRole("button", { name: "Done" }).click();
   await rowsOf(page, "Users", 1);
   await goTo(page, "API keys");
-  await row(page, "Test keys", `…${theirs.slice(-4)}`)
-    .getByText("by a removed user")
-    .waitFor();
+  await row(page, "Test keys", `…${third}`).getByText("by a removed user").waitFor();
   await row(page, "Test keys", `…${key.slice(-4)}`)
     .getByText("by you")
     .waitFor();
@@ -202,15 +222,6 @@ test("the audit log shows who did what, is filtered by action, and contains no s
   expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
-
-/** Opens an invitation's link, chooses a password, and ends on the overview. */
-async function joinBy(page: Page, link: string): Promise<void> {
-  await page.goto(link);
-  await page.getByLabel("Choose a password").fill(PASSWORD);
-  expect(page.url()).not.toContain("token=");
-  await page.getByRole("button", { name: "Join" }).click();
-  await heading(page, "Overview");
-}
 
 test("times are in the operator's time zone, wherever the browser is", async () => {
   const visitor = await visit(browser, { timezoneId: "America/New_York", locale: "de-DE" });

@@ -111,3 +111,12 @@ export async function fillPickupProfile(page: Page): Promise<void> {
   await page.getByRole("combobox", { name: "State" }).fill(PICKUP_PROFILE.state);
   await page.getByRole("combobox", { name: "State" }).press("Tab");
 }
+
+/** Opens an invitation's link, chooses a password, and ends on the overview. */
+export async function joinBy(page: Page, link: string): Promise<void> {
+  await page.goto(link);
+  await page.getByLabel("Choose a password").fill(PASSWORD);
+  if (page.url().includes("token=")) throw new Error("the address still contains the token");
+  await page.getByRole("button", { name: "Join" }).click();
+  await heading(page, "Overview");
+}

@@ -30,6 +30,26 @@ pub(crate) struct LogIn {
 }
 
 #[derive(ToSchema)]
+pub(crate) struct FactorCode {
+    /// Six digits of the authenticator app, or a recovery code.
+    code: String,
+}
+
+#[derive(ToSchema)]
+pub(crate) struct AppCode {
+    /// Six digits of the authenticator app.
+    code: String,
+}
+
+#[derive(ToSchema)]
+pub(crate) struct ConfirmSession {
+    #[schema(format = "password")]
+    password: String,
+    /// Required if the account has a second factor: six digits of the authenticator app, or a recovery code.
+    code: Option<String>,
+}
+
+#[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub(crate) struct ChangePassword {
     #[schema(format = "password")]

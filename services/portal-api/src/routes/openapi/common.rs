@@ -12,7 +12,7 @@ const SESSION: &str = "session";
 const OPERATOR: &str = "operatorToken";
 const CONSOLE: &str = "operatorSession";
 /// Calls without authentication.
-const OPEN: [&str; 13] = [
+const OPEN: [&str; 15] = [
     "signUp",
     "logIn",
     "logOut",
@@ -22,7 +22,9 @@ const OPEN: [&str; 13] = [
     "lookUpPasswordReset",
     "lookUpInvitation",
     "acceptInvitation",
+    "logInWithSecondFactor",
     "openOperatorSession",
+    "openOperatorSessionWithSecondFactor",
     "closeOperatorSession",
     "lookUpStaffLink",
     "useStaffLink",
@@ -42,8 +44,10 @@ struct Error {
     errors: Option<Vec<FieldError>>,
     /// The open go-live items.
     missing: Option<Vec<String>>,
-    /// The minimum role for the call.
+    /// The least of the roles owner, developer and viewer that may call it.
     required_role: Option<Role>,
+    /// The roles that may call it.
+    allowed_roles: Option<Vec<Role>>,
     /// The operator's permission for the call.
     required_permission: Option<OperatorPermission>,
 }

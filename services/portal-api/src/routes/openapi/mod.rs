@@ -4,6 +4,7 @@
 pub(super) mod bodies;
 mod common;
 pub(super) mod params;
+pub(super) mod shown;
 #[cfg(test)]
 mod tests;
 
@@ -11,11 +12,12 @@ use utoipa::OpenApi;
 
 use self::common::Common;
 use super::{
-    accounts, api_keys, approvals, audit_log, cash, config, events, invitations, operator,
-    operator_audit_log, operator_health, operator_orders, operator_session, operator_tokens, order_cancel,
-    order_request, order_stream, orders, packages, password, password_resets, payments, personal_data,
-    pickup_profile, session, sessions, staff, staff_links, statement, status, status_stream, subscription,
-    users, wallet, webhook_deliveries, webhook_endpoints, webhook_tools,
+    accounts, api_keys, approvals, audit_log, cash, config, confirm_session, events, invitations, operator,
+    operator_audit_log, operator_health, operator_orders, operator_second_factor, operator_session,
+    operator_tokens, order_cancel, order_request, order_stream, orders, packages, password, password_resets,
+    payments, personal_data, pickup_profile, second_factor, second_step, session, sessions, staff,
+    staff_links, statement, status, status_stream, subscription, users, wallet, webhook_deliveries,
+    webhook_endpoints, webhook_tools,
 };
 
 const INTRODUCTION: &str = "The API of the portal's pages. Amounts are integers in paise; times are RFC 3339 in UTC. Lists accept `limit` and \
@@ -44,6 +46,14 @@ const INTRODUCTION: &str = "The API of the portal's pages. Amounts are integers 
         session::log_in,
         session::who_am_i,
         session::log_out,
+        second_step::portal,
+        confirm_session::portal,
+        second_factor::read,
+        second_factor::start,
+        second_factor::confirm,
+        second_factor::replace_recovery_codes,
+        second_factor::remove,
+        second_factor::reset,
         password::change,
         sessions::list,
         sessions::revoke,
@@ -112,6 +122,15 @@ const INTRODUCTION: &str = "The API of the portal's pages. Amounts are integers 
         operator_session::open,
         operator_session::read,
         operator_session::close,
+        second_step::operator,
+        confirm_session::operator,
+        operator_second_factor::read,
+        operator_second_factor::start,
+        operator_second_factor::confirm,
+        operator_second_factor::replace_recovery_codes,
+        operator_second_factor::remove,
+        operator_second_factor::reset_staff,
+        operator_second_factor::reset_user,
         staff_links::look_up,
         staff_links::use_link,
         operator::list,

@@ -1,26 +1,26 @@
 import { Tabs } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useLocation, useNavigate } from "react-router-dom";
-import { useHasRole } from "../../app/session";
+import { may, useSession } from "../../app/session";
 import { PageHeader } from "../../components/page-header";
 
 const TABS = [
-  { path: "/account", label: "Security", minRole: "viewer" },
-  { path: "/account/team", label: "Team", minRole: "owner" },
-  { path: "/account/audit-log", label: "Audit log", minRole: "developer" },
+  { path: "/account", label: "Security", permission: "use_account" },
+  { path: "/account/team", label: "Team", permission: "manage_users" },
+  { path: "/account/audit-log", label: "Audit log", permission: "read_audit_log" },
 ] as const;
 
 /** The account pages as tabs. */
 export function AccountFrame({ children }: { children: ReactNode }) {
   const { pathname } = useLocation();
   const navigate = useNavigate();
-  const hasRole = { viewer: true, developer: useHasRole("developer"), owner: useHasRole("owner") };
+  const session = useSession();
   return (
     <>
       <PageHeader title="Account" description="Your password and sessions, your team, and the audit log." />
       <Tabs value={pathname} onChange={(path) => path && navigate(path)} activateTabWithKeyboard={false}>
         <Tabs.List aria-label="Account" mb="lg">
-          {TABS.filter((tab) => hasRole[tab.minRole]).map((tab) => (
+          {TABS.filter((tab) => may(session, tab.permission)).map((tab) => (
             <Tabs.Tab key={tab.path} value={tab.path}>
               {tab.label}
             </Tabs.Tab>

@@ -2,7 +2,7 @@ import { Group, NativeSelect, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { AuditFilter } from "../../api/audit-log";
 import { useUsers } from "../../api/team";
-import { useHasRole } from "../../app/session";
+import { useMay } from "../../app/session";
 import { endOfDay, startOfDay } from "../../format/day";
 import { ACTION_GROUPS } from "./audit-actions";
 
@@ -18,7 +18,7 @@ const ACTIONS = Object.entries(ACTION_GROUPS).map(([group, actions]) => ({
 
 /** Filters the log by action, user and days. */
 export function AuditFilters({ filter, onChange }: AuditFiltersProps) {
-  const canListUsers = useHasRole("owner");
+  const canListUsers = useMay("manage_users");
   return (
     <Group px="md" pb="md" gap="sm" align="flex-end">
       <NativeSelect

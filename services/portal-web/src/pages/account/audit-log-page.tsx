@@ -1,15 +1,15 @@
 import { IconHistory } from "@tabler/icons-react";
 import { useState } from "react";
 import { type AuditFilter, useAuditLog } from "../../api/audit-log";
-import { useHasRole } from "../../app/session";
+import { NotForRole } from "../../app/not-for-role";
+import { useMay } from "../../app/session";
 import { EmptyState, NoMatches } from "../../components/empty-state";
 import { AccountFrame } from "./account-frame";
 import { AuditFilters } from "./audit-filters";
 import { AuditSection } from "./audit-section";
-import { NotForRole } from "./not-for-role";
 
 export function Component() {
-  const canRead = useHasRole("developer");
+  const canRead = useMay("read_audit_log");
   return (
     <AccountFrame>
       {canRead ? <AuditLog /> : <NotForRole what="Only developers and owners can read the audit log." />}

@@ -61,10 +61,17 @@ const LINES: Record<string, (value: unknown) => string> = {
   mode: (value) => (value === "live" ? "Live mode" : "Test mode"),
   name: (value) => `Name: ${value}`,
   role: (value) => roleName(value),
+  secondFactor: (value) => FACTOR_USES[String(value)] ?? plain("secondFactor", value),
   sessions: (value) => (Number(value) === 1 ? "1 session ended" : `${value} sessions ended`),
   plan: (value) => planName(String(value)),
   fields: (value) => (Array.isArray(value) ? fieldNames(value) : plain("fields", value)),
   succeeded: (value) => (value ? "Test event received" : "Test event not received"),
+};
+
+const FACTOR_USES: Record<string, string> = {
+  app: "With a code from the app",
+  recovery_code: "With a recovery code",
+  wrong_code: "Wrong code of two-factor authentication",
 };
 
 const PAYMENTS: Record<string, string> = {

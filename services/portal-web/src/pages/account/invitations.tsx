@@ -30,7 +30,7 @@ export function Invitations() {
         rowKey={(invitation) => invitation.id}
         empty={
           <EmptyState title="No open invitations">
-            Developers set up keys and webhooks. Viewers follow orders. Owners also manage money.
+            Each user gets one of five roles. Choose the one with the least rights that is enough.
           </EmptyState>
         }
       />

@@ -12,7 +12,7 @@ import { SecretOnce } from "../../components/secret-once";
 import { emailError } from "../auth/rules";
 
 /** The most common role first. The dialog offers only roles that the server knows. */
-const ROLES: Role[] = ["developer", "viewer", "owner"];
+const ROLES: Role[] = ["developer", "support", "finance", "viewer", "owner"];
 
 interface InviteDialogProps {
   opened: boolean;

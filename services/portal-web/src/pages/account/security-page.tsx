@@ -1,4 +1,5 @@
 import { Stack } from "@mantine/core";
+import { TwoFactor } from "../../components/two-factor/two-factor";
 import { AccountFrame } from "./account-frame";
 import { PasswordForm } from "./password-form";
 import { Sessions } from "./sessions";
@@ -8,6 +9,7 @@ export function Component() {
     <AccountFrame>
       <Stack gap="lg">
         <PasswordForm />
+        <TwoFactor scope="portal" />
         <Sessions />
       </Stack>
     </AccountFrame>

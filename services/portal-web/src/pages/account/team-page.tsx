@@ -1,12 +1,12 @@
 import { Stack } from "@mantine/core";
-import { useHasRole } from "../../app/session";
+import { NotForRole } from "../../app/not-for-role";
+import { useMay } from "../../app/session";
 import { AccountFrame } from "./account-frame";
 import { Invitations } from "./invitations";
-import { NotForRole } from "./not-for-role";
 import { Users } from "./users";
 
 export function Component() {
-  const canManage = useHasRole("owner");
+  const canManage = useMay("manage_users");
   return (
     <AccountFrame>
       {canManage ? (

@@ -1,30 +1,34 @@
-import { Group, Text } from "@mantine/core";
+import { Button, Group, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useState } from "react";
-import { useChangeRole, useRemoveUser, useUsers } from "../../api/team";
+import { useChangeRole, useResetFactor, useUsers } from "../../api/team";
 import type { Role, User } from "../../api/types";
 import { ROLE_DESCRIPTIONS } from "../../app/session";
-import { ConfirmButton } from "../../components/confirm-button";
 import { ConfirmDialog } from "../../components/confirm-dialog";
 import type { Column } from "../../components/data-table";
 import { ListSection } from "../../components/list-section";
+import { ResetFactorButton } from "../../components/reset-factor-button";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
-import { KeysOfUser } from "./keys-of-user";
+import { RemoveUser } from "./remove-user";
 import { RoleSelect } from "./role-select";
 
 /** The business's users and their roles. */
 export function Users() {
+  const [leaving, setLeaving] = useState<User | null>(null);
   return (
-    <ListSection
-      title="Users"
-      description="All users who can log in to your business."
-      list={useUsers()}
-      failed="The team could not be loaded"
-      columns={COLUMNS}
-      rowKey={(user) => user.id}
-      empty={null}
-    />
+    <>
+      <ListSection
+        title="Users"
+        description="All users who can log in to your business."
+        list={useUsers()}
+        failed="The team could not be loaded"
+        columns={[...COLUMNS, actions(setLeaving)]}
+        rowKey={(user) => user.id}
+        empty={null}
+      />
+      {leaving && <RemoveUser key={leaving.id} user={leaving} onClose={() => setLeaving(null)} />}
+    </>
   );
 }
 
@@ -43,14 +47,24 @@ const COLUMNS: Column<User>[] = [
   { key: "role", header: "Role", render: (user) => <UserRole user={user} /> },
   { key: "seen", header: "Last seen", render: (user) => <Time at={user.lastSeenAt} relative /> },
   { key: "joined", header: "Joined", render: (user) => <Time at={user.createdAt} relative /> },
-  {
+];
+
+function actions(onRemove: (user: User) => void): Column<User> {
+  return {
     key: "actions",
     header: "Actions",
     align: "end",
     actions: true,
-    render: (user) => <Remove user={user} />,
-  },
-];
+    render: (user) => (
+      <Group gap="xs" justify="flex-end">
+        {user.secondFactor && !user.you && <ResetFactor user={user} />}
+        <Button variant="default" size="xs" aria-label={`Remove ${user.email}`} onClick={() => onRemove(user)}>
+          Remove
+        </Button>
+      </Group>
+    ),
+  };
+}
 
 /** Asks for confirmation, because a select changes with each arrow key. */
 function UserRole({ user }: { user: User }) {
@@ -79,29 +93,15 @@ function UserRole({ user }: { user: User }) {
   );
 }
 
-const ROLE_NAMES: Record<Role, string> = { owner: "an owner", developer: "a developer", viewer: "a viewer" };
+const ROLE_NAMES: Record<Role, string> = {
+  owner: "an owner",
+  developer: "a developer",
+  finance: "a finance user",
+  support: "a support user",
+  viewer: "a viewer",
+};
 
-function Remove({ user }: { user: User }) {
-  const remove = useRemoveUser();
-  return (
-    <ConfirmButton
-      aria-label={`Remove ${user.email}`}
-      title={`Remove ${user.email}?`}
-      description={
-        user.you ? (
-          "You lose access to this business and are logged out."
-        ) : (
-          <>
-            The user is logged out within seconds and can no longer log in to your business. The audit log
-            keeps the user’s actions.
-            <KeysOfUser user={user} />
-          </>
-        )
-      }
-      confirm="Remove"
-      onConfirm={() => remove.mutateAsync(user.id)}
-    >
-      Remove
-    </ConfirmButton>
-  );
+function ResetFactor({ user }: { user: User }) {
+  const reset = useResetFactor();
+  return <ResetFactorButton email={user.email} onReset={() => reset.mutateAsync(user.id)} />;
 }

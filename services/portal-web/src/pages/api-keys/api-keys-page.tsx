@@ -5,7 +5,7 @@ import { useState } from "react";
 import { useApiKeys } from "../../api/api-keys";
 import { useLiveStatus } from "../../api/status";
 import type { ApiKey, Mode } from "../../api/types";
-import { useHasRole } from "../../app/session";
+import { useMay } from "../../app/session";
 import { EmptyState } from "../../components/empty-state";
 import { ErrorState } from "../../components/error-state";
 import { LoadMore } from "../../components/load-more";
@@ -18,7 +18,7 @@ import { OpenItems } from "./open-items";
 
 export function Component() {
   const keys = useApiKeys();
-  const canCreate = useHasRole("developer");
+  const canCreate = useMay("manage_integration");
   const [wanted, setWanted] = useState<Mode>("test");
   const [isCreating, { open, close }] = useDisclosure(false);
   const [showsEnded, setShowsEnded] = useState(false);

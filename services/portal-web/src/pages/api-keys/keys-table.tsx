@@ -3,7 +3,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { type ReactNode, useState } from "react";
 import { useRevokeApiKey } from "../../api/api-keys";
 import type { ApiKey } from "../../api/types";
-import { useHasRole, useSession } from "../../app/session";
+import { useMay, useSession } from "../../app/session";
 import { InlineCode } from "../../components/code-block";
 import { ConfirmButton } from "../../components/confirm-button";
 import { type Column, DataTable } from "../../components/data-table";
@@ -21,7 +21,7 @@ interface KeysTableProps {
 }
 
 export function KeysTable({ label, keys, isLoading, empty }: KeysTableProps) {
-  const canChange = useHasRole("developer");
+  const canChange = useMay("manage_integration");
   const [rotating, setRotating] = useState<ApiKey | null>(null);
   const [isRotating, { open, close }] = useDisclosure(false);
   const rotate = (key: ApiKey) => {
@@ -92,7 +92,7 @@ function Access({ apiKey: { scopes, ipAllowList } }: { apiKey: ApiKey }) {
 
 function Creation({ apiKey }: { apiKey: ApiKey }) {
   const { userId } = useSession();
-  const seesTeam = useHasRole("developer");
+  const seesTeam = useMay("manage_integration");
   const creator = apiKey.createdBy === userId ? "you" : (apiKey.createdByEmail ?? "a removed user");
   const isShown = apiKey.createdBy && (seesTeam || creator === "you");
   return (

@@ -2,6 +2,7 @@ import { Anchor, List } from "@mantine/core";
 import { Link } from "react-router-dom";
 import type { GoLiveItem } from "../../api/types";
 import { goLiveHelp } from "../../app/go-live";
+import { useHasPage } from "../../app/use-has-page";
 
 interface OpenItemsProps {
   items: GoLiveItem[];
@@ -11,12 +12,13 @@ interface OpenItemsProps {
 
 /** The open items of the go-live list, each with a link. */
 export function OpenItems({ items, onFollow }: OpenItemsProps) {
+  const hasPage = useHasPage();
   return (
     <List size="sm" spacing={4}>
       {items
         .filter((item) => !item.done)
         .map((item) => {
-          const help = goLiveHelp(item.code);
+          const help = goLiveHelp(item.code, hasPage);
           return (
             <List.Item key={item.code}>
               {item.label}

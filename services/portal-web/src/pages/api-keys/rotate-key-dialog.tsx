@@ -31,20 +31,26 @@ interface RotateKeyDialogProps {
   apiKey: ApiKey;
   opened: boolean;
   onClose: () => void;
+  /** The dialog was cancelled, or the new key is stored. */
+  onEnd?: () => void;
 }
 
 /**
  * Replaces a key; the old one works until its grace period ends. It is rendered outside the table's rows, which each
  * refetch replaces: the new key must stay on the page until it is stored.
  */
-export function RotateKeyDialog({ apiKey, opened, onClose }: RotateKeyDialogProps) {
+export function RotateKeyDialog({ apiKey, opened, onClose, onEnd }: RotateKeyDialogProps) {
   const [rotated, setRotated] = useState<{ from: ApiKey; secret: string } | null>(null);
+  const cancel = () => {
+    onClose();
+    onEnd?.();
+  };
   return (
     <>
-      <Modal opened={opened} onClose={onClose} title={<Text fw={600}>Rotate “{apiKey.name}”</Text>}>
+      <Modal opened={opened} onClose={cancel} title={<Text fw={600}>Rotate “{apiKey.name}”</Text>}>
         <RotateForm
           apiKey={apiKey}
-          onCancel={onClose}
+          onCancel={cancel}
           onRotated={(secret) => {
             setRotated({ from: apiKey, secret });
             onClose();
@@ -55,7 +61,10 @@ export function RotateKeyDialog({ apiKey, opened, onClose }: RotateKeyDialogProp
         secret={rotated?.secret ?? null}
         title="Your new key"
         what="key"
-        onClose={() => setRotated(null)}
+        onClose={() => {
+          setRotated(null);
+          onEnd?.();
+        }}
       >
         Replace {rotated && maskedKey(rotated.from)} with it in your backend’s configuration.
       </SecretOnce>

@@ -1,14 +1,16 @@
 import { Anchor, Group, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { Link, useLocation } from "react-router-dom";
-import { useLogIn } from "../../api/session";
+import { isChallenge, useLogIn, useSecondStep } from "../../api/session";
 import { PasswordField } from "../../components/password-field";
 import { AuthForm } from "./auth-form";
 import { AuthFrame } from "./auth-frame";
 import { emailError } from "./rules";
+import { SecondStep } from "./second-step";
 
 export function Component() {
   const logIn = useLogIn();
+  const secondStep = useSecondStep();
   const { search } = useLocation();
   const form = useForm({
     mode: "uncontrolled",
@@ -18,6 +20,17 @@ export function Component() {
       password: (password) => (password === "" ? "Enter your password." : null),
     },
   });
+  if (isChallenge(logIn.data)) {
+    return (
+      <SecondStep
+        call={secondStep}
+        onBack={() => {
+          secondStep.reset();
+          logIn.reset();
+        }}
+      />
+    );
+  }
   return (
     <AuthFrame
       title="Log in"

@@ -1,10 +1,11 @@
-import { Button, Text } from "@mantine/core";
+import { Button, Group, Text } from "@mantine/core";
 import { useState } from "react";
 import { isApproval } from "../../api/operator-approvals";
-import { useBusinessUsers, useMakeResetLink } from "../../api/operator-businesses";
+import { useBusinessUsers, useMakeResetLink, useResetUserFactor } from "../../api/operator-businesses";
 import { ROLE_LABELS } from "../../app/session";
 import type { Column } from "../../components/data-table";
 import { ListSection } from "../../components/list-section";
+import { ResetFactorButton } from "../../components/reset-factor-button";
 import { SecretOnce } from "../../components/secret-once";
 import { Time } from "../../components/time";
 import { notifySent } from "./approval-labels";
@@ -19,7 +20,12 @@ export function BusinessPeople({ businessId }: { businessId: string }) {
       header: "Actions",
       align: "end",
       actions: true,
-      render: (user) => <ResetLink businessId={businessId} email={user.email} />,
+      render: (user) => (
+        <Group gap="xs" justify="flex-end">
+          {user.secondFactor && <ResetFactor businessId={businessId} user={user} />}
+          <ResetLink businessId={businessId} email={user.email} />
+        </Group>
+      ),
     },
   ];
   return (
@@ -43,6 +49,11 @@ const FACTS: Column<User>[] = [
   { key: "seen", header: "Last seen", render: (user) => <Time at={user.lastSeenAt} relative /> },
   { key: "joined", header: "Joined", render: (user) => <Time at={user.createdAt} relative /> },
 ];
+
+function ResetFactor({ businessId, user }: { businessId: string; user: User }) {
+  const reset = useResetUserFactor(businessId);
+  return <ResetFactorButton email={user.email} onReset={() => reset.mutateAsync(user.id)} />;
+}
 
 function ResetLink({ businessId, email }: { businessId: string; email: string }) {
   const make = useMakeResetLink(businessId);

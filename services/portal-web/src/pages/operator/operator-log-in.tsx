@@ -2,22 +2,45 @@ import { Anchor, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useState } from "react";
 import { Link } from "react-router-dom";
-import { useOperatorLogIn } from "../../api/operator-session";
+import { useOperatorLogIn, useOperatorSecondStep } from "../../api/operator-session";
+import { isChallenge } from "../../api/session";
 import { PasswordField } from "../../components/password-field";
 import { AuthForm } from "../auth/auth-form";
 import { AuthFrame } from "../auth/auth-frame";
 import { emailError } from "../auth/rules";
+import { SecondStep } from "../auth/second-step";
 
 /** The staff log in with their own accounts; a token works too. */
 export function OperatorLogIn() {
   const [usesToken, setUsesToken] = useState(false);
+  const logIn = useOperatorLogIn();
+  const secondStep = useOperatorSecondStep();
+  if (isChallenge(logIn.data)) {
+    return (
+      <SecondStep
+        call={secondStep}
+        onBack={() => {
+          secondStep.reset();
+          logIn.reset();
+        }}
+      />
+    );
+  }
   return (
     <AuthFrame
       title="Operator console"
       description="For the delivery company: businesses, their wallets, and all orders."
       footer={
         <>
-          <Anchor component="button" type="button" size="sm" onClick={() => setUsesToken(!usesToken)}>
+          <Anchor
+            component="button"
+            type="button"
+            size="sm"
+            onClick={() => {
+              logIn.reset();
+              setUsesToken(!usesToken);
+            }}
+          >
             {usesToken ? "Log in with your e-mail" : "Log in with a token"}
           </Anchor>
           {" · "}
@@ -27,13 +50,14 @@ export function OperatorLogIn() {
         </>
       }
     >
-      {usesToken ? <TokenForm /> : <AccountForm />}
+      {usesToken ? <TokenForm logIn={logIn} /> : <AccountForm logIn={logIn} />}
     </AuthFrame>
   );
 }
 
-function AccountForm() {
-  const logIn = useOperatorLogIn();
+type LogIn = ReturnType<typeof useOperatorLogIn>;
+
+function AccountForm({ logIn }: { logIn: LogIn }) {
   const form = useForm({
     mode: "uncontrolled",
     initialValues: { email: "", password: "" },
@@ -63,8 +87,7 @@ function AccountForm() {
   );
 }
 
-function TokenForm() {
-  const logIn = useOperatorLogIn();
+function TokenForm({ logIn }: { logIn: LogIn }) {
   const form = useForm({
     mode: "uncontrolled",
     initialValues: { token: "" },

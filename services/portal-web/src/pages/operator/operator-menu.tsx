@@ -1,10 +1,11 @@
 import { ActionIcon, Menu } from "@mantine/core";
-import { IconSunMoon } from "@tabler/icons-react";
+import { IconShieldLock, IconSunMoon } from "@tabler/icons-react";
+import { Link } from "react-router-dom";
 import type { OperatorSession } from "../../api/types";
 import { ColorSchemeChoices } from "../../app/color-scheme-switch";
 import { OPERATOR_ROLE_LABELS } from "./operator-roles";
 
-/** Who is logged in, and the colour scheme. */
+/** Who is logged in, the colour scheme, and the own account. */
 export function OperatorMenu({ session }: { session: OperatorSession }) {
   return (
     <Menu position="bottom-end" width={240}>
@@ -19,6 +20,18 @@ export function OperatorMenu({ session }: { session: OperatorSession }) {
           {`, ${OPERATOR_ROLE_LABELS[session.role].toLowerCase()}`}
         </Menu.Label>
         <ColorSchemeChoices />
+        {session.type === "person" && (
+          <>
+            <Menu.Divider />
+            <Menu.Item
+              component={Link}
+              to="/operator/account"
+              leftSection={<IconShieldLock size={16} aria-hidden />}
+            >
+              Two-factor authentication
+            </Menu.Item>
+          </>
+        )}
       </Menu.Dropdown>
     </Menu>
   );

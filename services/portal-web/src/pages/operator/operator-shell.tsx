@@ -1,5 +1,6 @@
 import { Burger, Button, Center, Loader, VisuallyHidden } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
+import { useState } from "react";
 import { Link, NavLink, Outlet } from "react-router-dom";
 import { useWaitingApprovals } from "../../api/operator-approvals";
 import { may, useOperatorLogOut, useOperatorSession } from "../../api/operator-session";
@@ -12,6 +13,7 @@ import { ErrorState } from "../../components/error-state";
 import { OperatorLogIn } from "./operator-log-in";
 import { OperatorMenu } from "./operator-menu";
 import classes from "./operator-shell.module.css";
+import { RequiredSetUpPage } from "./required-set-up";
 
 const PAGES: { path: string; label: string; permission: OperatorPermission }[] = [
   { path: "/operator/businesses", label: "Businesses", permission: "read_businesses" },
@@ -26,6 +28,8 @@ const PAGES: { path: string; label: string; permission: OperatorPermission }[] =
 /** Frame of the operator's pages. The login replaces the page at its own address, so that it opens afterwards. */
 export function Component() {
   const { data: session, error, isPending, refetch } = useOperatorSession();
+  // Holds the set-up of a required second factor until the person has stored the recovery codes.
+  const [isSettingUp, setIsSettingUp] = useState(false);
   if (isPending) {
     return (
       <Center mih="100vh">
@@ -33,6 +37,9 @@ export function Component() {
       </Center>
     );
   }
+  const isRequired = session?.mfaEnrolmentRequired === true;
+  if (isRequired && !isSettingUp) setIsSettingUp(true);
+  if (session && isSettingUp) return <RequiredSetUpPage onDone={() => setIsSettingUp(false)} />;
   if (session) return <Frame session={session} />;
   if (error) {
     return (

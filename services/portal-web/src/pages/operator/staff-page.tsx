@@ -2,7 +2,13 @@ import { Button, Group, NativeSelect, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconUserPlus } from "@tabler/icons-react";
 import { useState } from "react";
-import { useChangeStaffRole, useRemoveStaff, useStaff, useStaffLink } from "../../api/operator-access";
+import {
+  useChangeStaffRole,
+  useRemoveStaff,
+  useResetStaffFactor,
+  useStaff,
+  useStaffLink,
+} from "../../api/operator-access";
 import type { OperatorRole, Staff, StaffLink } from "../../api/types";
 import { ConfirmButton } from "../../components/confirm-button";
 import { ConfirmDialog } from "../../components/confirm-dialog";
@@ -10,6 +16,7 @@ import type { Column } from "../../components/data-table";
 import { EmptyState } from "../../components/empty-state";
 import { ListFrame } from "../../components/list-section";
 import { PageHeader } from "../../components/page-header";
+import { ResetFactorButton } from "../../components/reset-factor-button";
 import { SecretOnce } from "../../components/secret-once";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
@@ -87,6 +94,7 @@ function actions(onLink: (link: StaffLink) => void): Column<Staff> {
     actions: true,
     render: (person) => (
       <Group gap="xs" justify="flex-end" wrap="nowrap">
+        {person.secondFactor && !person.you && <ResetFactor person={person} />}
         <NewLink person={person} onLink={onLink} />
         <Remove person={person} />
       </Group>
@@ -137,6 +145,11 @@ function NewLink({ person, onLink }: { person: Staff; onLink: (link: StaffLink) 
       New link
     </ConfirmButton>
   );
+}
+
+function ResetFactor({ person }: { person: Staff }) {
+  const reset = useResetStaffFactor();
+  return <ResetFactorButton email={person.email} onReset={() => reset.mutateAsync(person.id)} />;
 }
 
 function Remove({ person }: { person: Staff }) {

@@ -3,7 +3,7 @@ import { IconExternalLink } from "@tabler/icons-react";
 import { useParams } from "react-router-dom";
 import { type Order, useFollowOrder, useOrder, useTimeline } from "../../api/orders";
 import { useEndpoints } from "../../api/webhooks";
-import { useHasRole } from "../../app/session";
+import { useMay } from "../../app/session";
 import { BackLink } from "../../components/back-link";
 import { ErrorState } from "../../components/error-state";
 import { PageHeader } from "../../components/page-header";
@@ -46,8 +46,10 @@ export function Component() {
 function Details({ order }: { order: Order }) {
   useFollowOrder(order);
   const timeline = useTimeline(order.id, (entries) => timelinePollMs(entries));
-  const endpoints = useEndpoints();
-  const canEdit = useHasRole("developer");
+  const seesWebhooks = useMay("read_webhooks");
+  const endpoints = useEndpoints(seesWebhooks);
+  const canSimulate = useMay("manage_integration");
+  const canCancelOrders = useMay("cancel_orders");
   return (
     <>
       <PageHeader
@@ -78,17 +80,22 @@ function Details({ order }: { order: Order }) {
             >
               Tracking page
             </Button>
-            {canEdit && canCancel(order) && <CancelOrder order={order} />}
+            {canCancelOrders && canCancel(order) && <CancelOrder order={order} />}
           </>
         }
       />
       <Grid gap="md">
         <Grid.Col span={{ base: 12, md: 7 }}>
           <Stack>
-            {canEdit && order.mode === "test" && (
+            {canSimulate && order.mode === "test" && (
               <SimulateOrder order={order} pickedUp={wasPickedUp(timeline.rows)} />
             )}
-            <OrderTimeline order={order} timeline={timeline} endpoints={endpoints.data && endpoints.rows} />
+            <OrderTimeline
+              order={order}
+              timeline={timeline}
+              hasDeliveryPages={seesWebhooks}
+              endpoints={endpoints.data && endpoints.rows}
+            />
             <OrderRequest order={order} />
           </Stack>
         </Grid.Col>

@@ -1,15 +1,17 @@
 import { Anchor, Stack, Text } from "@mantine/core";
 import type { Order } from "../../api/orders";
 import { Fact, Facts } from "../../components/facts";
+import { MaskedNotice } from "../../components/masked-notice";
 import { Section } from "../../components/section";
 import { Time } from "../../components/time";
 import { sentence } from "../../format/order-labels";
 
 /** Recipient, sender and driver. */
 export function OrderParties({ order }: { order: Order }) {
-  const { customer, delivery, pickup, driver, personalDataErasedAt } = order;
+  const { customer, delivery, pickup, driver, personalDataErasedAt, personalDataMasked: isMasked } = order;
   return (
     <Section title="Delivery">
+      <MaskedNotice isMasked={isMasked} />
       <Facts>
         <Fact name="To">
           <Party name={customer.name} phone={customer.phone} email={customer.email} address={delivery} />
@@ -60,17 +62,23 @@ function Party({ name, phone, email, note, address }: PartyProps) {
       {name && <Text fw={500}>{name}</Text>}
       {note && <Text>{note}</Text>}
       {address && <Text>{addressLines(address).join(", ")}</Text>}
-      {phone && (
-        <Anchor href={`tel:${phone}`} size="sm">
-          {phone}
-        </Anchor>
-      )}
+      {phone && <Phone number={phone} />}
       {email && (
         <Anchor href={`mailto:${email}`} size="sm">
           {email}
         </Anchor>
       )}
     </Stack>
+  );
+}
+
+/** A masked number cannot be called. */
+function Phone({ number }: { number: string }) {
+  if (!/^\+?[\d\s().-]+$/.test(number)) return <Text size="sm">{number}</Text>;
+  return (
+    <Anchor href={`tel:${number}`} size="sm">
+      {number}
+    </Anchor>
   );
 }
 

@@ -4,6 +4,7 @@ import { type Order, useAcceptedRequest } from "../../api/orders";
 import { CodeBlock, InlineCode } from "../../components/code-block";
 import { ErrorState } from "../../components/error-state";
 import { Fact, Facts } from "../../components/facts";
+import { MaskedNotice } from "../../components/masked-notice";
 import { Section } from "../../components/section";
 import { Time } from "../../components/time";
 
@@ -41,6 +42,7 @@ export function OrderRequest({ order }: { order: Order }) {
             </Fact>
           </Facts>
           <div style={{ marginTop: 14 }}>
+            <MaskedNotice isMasked={request.data.personalDataMasked} />
             <CodeBlock code={JSON.stringify(request.data.body, null, 2)} label="the body of the request" />
           </div>
         </>

@@ -17,7 +17,7 @@ import { WebhookItem, waitsBehind } from "./webhook-item";
 interface OrderTimelineProps {
   order: Order;
   timeline: ReturnType<typeof useTimeline>;
-  /** False in the operator console, which has no pages for deliveries. */
+  /** False in the operator console, which has no pages for deliveries, and for roles that do not see them. */
   hasDeliveryPages?: boolean;
   /** The business's endpoints; absent until they are loaded. */
   endpoints?: Endpoint[];
@@ -91,7 +91,12 @@ function Entry({ entry }: { entry: EntryOf<"status"> | EntryOf<"money"> }) {
       at={entry.recordedAt}
       end={<Money paise={entry.amountPaise} moves />}
     >
-      Balance: <Money paise={entry.balanceAfterPaise} />
+      {/* Null for roles that do not see the wallet. */}
+      {typeof entry.balanceAfterPaise === "number" && (
+        <>
+          Balance: <Money paise={entry.balanceAfterPaise} />
+        </>
+      )}
     </Item>
   );
 }

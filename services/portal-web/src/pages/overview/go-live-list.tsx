@@ -2,6 +2,7 @@ import { Anchor, Box, Progress, Skeleton, Stack, Text } from "@mantine/core";
 import { Link } from "react-router-dom";
 import type { GoLiveItem, Status } from "../../api/types";
 import { goLiveHelp } from "../../app/go-live";
+import { useHasPage } from "../../app/use-has-page";
 import { Section } from "../../components/section";
 import { Time } from "../../components/time";
 import { CheckItem, CheckList } from "./check-item";
@@ -58,7 +59,7 @@ export function DoneAt({ at }: { at: string | null | undefined }) {
 }
 
 export function HowTo({ item }: { item: Pick<GoLiveItem, "code"> }) {
-  const help = goLiveHelp(item.code);
+  const help = goLiveHelp(item.code, useHasPage());
   return (
     <>
       {help.hint}{" "}

@@ -2,7 +2,7 @@ import { Skeleton, VisuallyHidden } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import { Link } from "react-router-dom";
 import type { Status } from "../../api/types";
-import { hasPage } from "../../app/navigation";
+import { useHasPage } from "../../app/use-has-page";
 import { StatusBadge } from "../../components/status-badge";
 import { INDICATORS, toneOf } from "./indicator-tones";
 import classes from "./indicators.module.css";
@@ -10,6 +10,7 @@ import classes from "./indicators.module.css";
 /** The seven indicators. Screen readers announce their changes. */
 export function Indicators({ status }: { status: Status | undefined }) {
   const news = useChanges(status);
+  const hasPage = useHasPage();
   return (
     <section aria-label="Status indicators" aria-busy={!status}>
       <dl className={classes.grid}>

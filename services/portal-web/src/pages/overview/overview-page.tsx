@@ -2,6 +2,7 @@ import { Alert, Button, Grid, Stack, Text } from "@mantine/core";
 import { IconPlugConnectedX } from "@tabler/icons-react";
 import { missingServices, useLiveStatus } from "../../api/status";
 import type { Status } from "../../api/types";
+import { useMay } from "../../app/session";
 import { ErrorState } from "../../components/error-state";
 import { PageHeader } from "../../components/page-header";
 import { joinList, serviceName } from "../../format/service-names";
@@ -15,6 +16,7 @@ export function Component() {
   const status = useLiveStatus();
   const isFailed = Boolean(status.error && !status.data);
   const missing = missingServices(status.data);
+  const [seesKeys, seesWebhooks] = [useMay("read_keys"), useMay("read_webhooks")];
   return (
     <>
       <PageHeader
@@ -32,12 +34,14 @@ export function Component() {
           <Indicators status={status.data} />
         )}
         {missing.length > 0 && <MissingData services={missing} onRetry={() => status.refetch()} />}
-        {hasWebhookTrouble(status.data) && <FailingEndpoints />}
+        {seesWebhooks && hasWebhookTrouble(status.data) && <FailingEndpoints />}
         <Grid gap="lg">
-          <Grid.Col span={{ base: 12, md: 7 }} order={{ base: 2, md: 1 }}>
-            <QuickStart />
-          </Grid.Col>
-          <Grid.Col span={{ base: 12, md: 5 }} order={{ base: 1, md: 2 }}>
+          {seesKeys && (
+            <Grid.Col span={{ base: 12, md: 7 }} order={{ base: 2, md: 1 }}>
+              <QuickStart />
+            </Grid.Col>
+          )}
+          <Grid.Col span={{ base: 12, md: seesKeys ? 5 : 12 }} order={{ base: 1, md: 2 }}>
             <Stack gap="lg">
               {!isFailed && <GoLiveList status={status.data} />}
               {status.data?.advice && <AdviceList advice={status.data.advice} />}

@@ -5,7 +5,7 @@ import { Link } from "react-router-dom";
 import { useApiKeys } from "../../api/api-keys";
 import { docsUrl, useConfig } from "../../api/config";
 import { useClientPackages } from "../../api/packages";
-import { useHasRole } from "../../app/session";
+import { useMay } from "../../app/session";
 import { CodeBlock, InlineCode } from "../../components/code-block";
 import { ErrorState } from "../../components/error-state";
 import { Section } from "../../components/section";
@@ -98,7 +98,7 @@ interface KeyStepProps {
 
 function KeyStep({ prefix, apiKey, onApiKey }: KeyStepProps) {
   const keys = useApiKeys();
-  const canCreate = useHasRole("developer");
+  const canCreate = useMay("manage_integration");
   const [isCreating, { open, close }] = useDisclosure(false);
   const testKey = keys.rows.find((key) => key.mode === "test" && keyState(key).works);
   return (

@@ -1,6 +1,6 @@
 import { Box, Skeleton, Stack } from "@mantine/core";
 import { usePickupProfile } from "../../api/pickup-profile";
-import { useHasRole } from "../../app/session";
+import { useMay } from "../../app/session";
 import { ErrorState } from "../../components/error-state";
 import { PageHeader } from "../../components/page-header";
 import { StatusBadge } from "../../components/status-badge";
@@ -8,7 +8,7 @@ import { ProfileForm } from "./profile-form";
 
 export function Component() {
   const profile = usePickupProfile();
-  const canChange = useHasRole("developer");
+  const canChange = useMay("manage_integration");
   return (
     <Box maw="46rem">
       <PageHeader

@@ -1,7 +1,7 @@
 import { Button, Group, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { type Subscription, useRequestPlan } from "../../api/subscription";
-import { useHasRole } from "../../app/session";
+import { useMay } from "../../app/session";
 import { ErrorState } from "../../components/error-state";
 import { Section } from "../../components/section";
 import { StatusBadge } from "../../components/status-badge";
@@ -10,7 +10,7 @@ import classes from "./plans.module.css";
 
 /** The plans that a business can request. Prices are agreed outside the portal. */
 export function Plans({ subscription }: { subscription: Subscription }) {
-  const canAsk = useHasRole("owner");
+  const canAsk = useMay("manage_money");
   const ask = useRequestPlan();
   const askFor = (plan: string) =>
     ask.mutate(plan, { onSuccess: (now) => notifications.show({ message: outcome(now, plan) }) });
@@ -39,7 +39,7 @@ export function Plans({ subscription }: { subscription: Subscription }) {
       </ul>
       {!canAsk && (
         <Text c="dimmed" className={classes.plan}>
-          Only an owner of your business can request a plan.
+          Only users with the role owner or finance can request a plan.
         </Text>
       )}
     </Section>

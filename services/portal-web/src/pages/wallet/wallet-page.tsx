@@ -4,7 +4,7 @@ import { IconPlus } from "@tabler/icons-react";
 import { useState } from "react";
 import { useReloadOnChange } from "../../api/changes";
 import { type TopUp, walletKey } from "../../api/wallet";
-import { useHasRole } from "../../app/session";
+import { useMay } from "../../app/session";
 import { PageHeader } from "../../components/page-header";
 import { Balance } from "./balance";
 import { OpenPayment } from "./open-payment";
@@ -16,7 +16,7 @@ const SHOWN = [walletKey];
 
 export function Component() {
   useReloadOnChange(SHOWN);
-  const canPay = useHasRole("owner");
+  const canPay = useMay("manage_money");
   const [isToppingUp, { open, close }] = useDisclosure(false);
   const [unpaid, setUnpaid] = useState<TopUp | null>(null);
   return (

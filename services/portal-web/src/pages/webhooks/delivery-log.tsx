@@ -5,7 +5,7 @@ import { Link } from "react-router-dom";
 import { asFailure } from "../../api/failure";
 import { type Delivery, type DeliveryFilter, useDeliveries, useRedeliver } from "../../api/webhook-log";
 import type { Endpoint } from "../../api/webhooks";
-import { useHasRole } from "../../app/session";
+import { useMay } from "../../app/session";
 import type { Column } from "../../components/data-table";
 import { EmptyState } from "../../components/empty-state";
 import linked from "../../components/linked-rows.module.css";
@@ -23,8 +23,8 @@ const FIELDS = ["status", "event", "mode", "responseStatus", "orderReference", "
 export function DeliveryLog({ endpoint }: { endpoint: Endpoint }) {
   const { filter, change, clear, count } = useUrlFilter<DeliveryFilter>(FIELDS);
   const log = useDeliveries(endpoint.id, filter);
-  const canEdit = useHasRole("developer");
-  const columns = canEdit ? [...COLUMNS, REDELIVER] : COLUMNS;
+  const canResend = useMay("resend_webhooks");
+  const columns = canResend ? [...COLUMNS, REDELIVER] : COLUMNS;
   return (
     <>
       <LogFilters filter={filter} count={count} onChange={change} onClear={clear} error={log.error} />

@@ -3,11 +3,12 @@ import { IconRefresh } from "@tabler/icons-react";
 import { Link, useParams } from "react-router-dom";
 import { type Attempt, type DeliveryDetails, useDelivery, useRedeliver } from "../../api/webhook-log";
 import { useEndpoint } from "../../api/webhooks";
-import { useHasRole } from "../../app/session";
+import { useMay } from "../../app/session";
 import { BackLink } from "../../components/back-link";
 import { CodeBlock, InlineCode } from "../../components/code-block";
 import { ErrorState } from "../../components/error-state";
 import { Fact, Facts } from "../../components/facts";
+import { MaskedNotice } from "../../components/masked-notice";
 import { PageHeader } from "../../components/page-header";
 import { Section } from "../../components/section";
 import { StatusBadge } from "../../components/status-badge";
@@ -39,7 +40,7 @@ export function Component() {
 }
 
 function Details({ delivery }: { delivery: DeliveryDetails }) {
-  const canEdit = useHasRole("developer");
+  const canResend = useMay("resend_webhooks");
   const redeliver = useRedeliver(delivery.id);
   return (
     <>
@@ -58,7 +59,7 @@ function Details({ delivery }: { delivery: DeliveryDetails }) {
           </Group>
         }
         actions={
-          canEdit && (
+          canResend && (
             <Button
               size="xs"
               leftSection={<IconRefresh size={14} aria-hidden />}
@@ -80,6 +81,9 @@ function Details({ delivery }: { delivery: DeliveryDetails }) {
       <Stack>
         {redeliver.error && <ErrorState error={redeliver.error} title="The redelivery failed" />}
         {delivery.lastError && delivery.status !== "succeeded" && <Failure delivery={delivery} />}
+        <MaskedNotice isMasked={delivery.personalDataMasked}>
+          The body below is therefore not the signed one.
+        </MaskedNotice>
         <About delivery={delivery} />
         <Attempts attempts={delivery.attemptLog as unknown as Attempt[]} body={delivery.requestBody} />
         <Section

@@ -2,7 +2,7 @@ import { Alert, Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { IconPlayerPause, IconPlayerPlay, IconSend } from "@tabler/icons-react";
 import { useState } from "react";
 import { type Endpoint, type TestResult, useTestEndpoint, useUpdateEndpoint } from "../../api/webhooks";
-import { useHasRole } from "../../app/session";
+import { useMay } from "../../app/session";
 import { InlineCode } from "../../components/code-block";
 import { ErrorState } from "../../components/error-state";
 import { sentence } from "../../format/order-labels";
@@ -11,7 +11,7 @@ import { failureAdvice } from "./failure-advice";
 
 /** Buttons to send a test event, pause and resume. */
 export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
-  const canEdit = useHasRole("developer");
+  const canEdit = useMay("manage_integration");
   if (!canEdit) return null;
   return (
     <>

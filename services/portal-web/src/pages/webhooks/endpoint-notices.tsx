@@ -8,7 +8,7 @@ import {
   useReplayParked,
   useUpdateEndpoint,
 } from "../../api/webhooks";
-import { useHasRole } from "../../app/session";
+import { useMay } from "../../app/session";
 import { ConfirmButton } from "../../components/confirm-button";
 import { ErrorState } from "../../components/error-state";
 import { Time } from "../../components/time";
@@ -45,7 +45,7 @@ function PausedNotice() {
 
 function DisabledNotice({ endpoint }: { endpoint: Endpoint }) {
   const update = useUpdateEndpoint(endpoint.id);
-  const canEdit = useHasRole("developer");
+  const canEdit = useMay("manage_integration");
   const { trouble } = endpoint;
   return (
     <Alert color="red" variant="light" icon={<IconAlertTriangle aria-hidden />} title="Disabled">
@@ -115,7 +115,7 @@ function TroubleNotice({ endpoint }: { endpoint: Endpoint }) {
 }
 
 function ParkedNotice({ endpoint }: { endpoint: Endpoint }) {
-  const canEdit = useHasRole("developer");
+  const canEdit = useMay("manage_integration");
   const replay = useReplayParked(endpoint.id);
   const discard = useDiscardParked(endpoint.id);
   const count = endpoint.parkedDeliveries;
@@ -160,7 +160,7 @@ function ParkedNotice({ endpoint }: { endpoint: Endpoint }) {
 }
 
 function StagedNotice({ endpoint }: { endpoint: Endpoint }): ReactNode {
-  const canEdit = useHasRole("developer");
+  const canEdit = useMay("manage_integration");
   const activate = useActivateSecret(endpoint.id);
   return (
     <Alert color="blue" variant="light" icon={<IconKey aria-hidden />} title="A new signing secret is staged">

@@ -2,7 +2,7 @@ import { Button, Group, Stack, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useNavigate } from "react-router-dom";
 import { type Endpoint, useDeleteEndpoint, useUpdateEndpoint } from "../../api/webhooks";
-import { useHasRole } from "../../app/session";
+import { useMay } from "../../app/session";
 import { ConfirmButton } from "../../components/confirm-button";
 import { Fact, Facts } from "../../components/facts";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
@@ -12,7 +12,7 @@ import { asEndpointChange, EndpointFields, useEndpointForm } from "./endpoint-fo
 import { RotateSecret } from "./rotate-secret";
 
 export function EndpointSettings({ endpoint }: { endpoint: Endpoint }) {
-  const canEdit = useHasRole("developer");
+  const canEdit = useMay("manage_integration");
   if (!canEdit) return <ReadOnly endpoint={endpoint} />;
   return (
     <Stack maw="46rem">

@@ -2,16 +2,16 @@ import { Button, Group, Paper, Stack } from "@mantine/core";
 import { useState } from "react";
 import { Link, useNavigate } from "react-router-dom";
 import { useCreateEndpoint } from "../../api/webhooks";
-import { useHasRole } from "../../app/session";
+import { NotForRole } from "../../app/not-for-role";
+import { useMay } from "../../app/session";
 import { BackLink } from "../../components/back-link";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { PageHeader } from "../../components/page-header";
 import { SecretOnce } from "../../components/secret-once";
-import { NotForRole } from "../account/not-for-role";
 import { asNewEndpoint, EndpointFields, useEndpointForm } from "./endpoint-form";
 
 export function Component() {
-  const canEdit = useHasRole("developer");
+  const canEdit = useMay("manage_integration");
   if (canEdit) return <NewEndpoint />;
   return (
     <>

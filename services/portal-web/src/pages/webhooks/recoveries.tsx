@@ -3,7 +3,7 @@ import { useState } from "react";
 import { asFailure } from "../../api/failure";
 import { type Recovery, useCancelRecovery, useRecover, useRecoveries } from "../../api/webhook-log";
 import type { Endpoint } from "../../api/webhooks";
-import { useHasRole } from "../../app/session";
+import { useMay } from "../../app/session";
 import { ErrorState } from "../../components/error-state";
 import { LocalTimeInput } from "../../components/local-time-input";
 import { Section } from "../../components/section";
@@ -17,11 +17,11 @@ const HOUR_MS = 3_600_000;
 /** Sends the webhooks again that the endpoint missed in a period. */
 export function Recoveries({ endpoint }: { endpoint: Endpoint }) {
   const recoveries = useRecoveries(endpoint.id);
-  const canEdit = useHasRole("developer");
+  const canResend = useMay("resend_webhooks");
   const isRunning = recoveries.data?.data.some((one) => one.status === "running") ?? false;
   return (
     <Stack maw="46rem">
-      {canEdit && <Begin endpoint={endpoint} isRunning={isRunning} />}
+      {canResend && <Begin endpoint={endpoint} isRunning={isRunning} />}
       <Section title="Recoveries" description="The latest ten recoveries." flush>
         {recoveries.isPending && <Skeleton height={64} m="md" />}
         {recoveries.error && (
@@ -35,7 +35,7 @@ export function Recoveries({ endpoint }: { endpoint: Endpoint }) {
           </Text>
         )}
         {recoveries.data?.data.map((recovery) => (
-          <RecoveryRow key={recovery.id} recovery={recovery} canCancel={canEdit} />
+          <RecoveryRow key={recovery.id} recovery={recovery} canCancel={canResend} />
         ))}
       </Section>
     </Stack>

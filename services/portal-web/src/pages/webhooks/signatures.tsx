@@ -1,7 +1,7 @@
 import { Anchor, Stack, Tabs, Text } from "@mantine/core";
 import { docsUrl, useConfig } from "../../api/config";
 import type { Endpoint } from "../../api/webhooks";
-import { useHasRole } from "../../app/session";
+import { useMay } from "../../app/session";
 import { CodeBlock, InlineCode } from "../../components/code-block";
 import { Section } from "../../components/section";
 import { SignatureCheck } from "./signature-check";
@@ -12,7 +12,7 @@ export function Signatures({ endpoint }: { endpoint: Endpoint }) {
   const config = useConfig();
   const { headerPrefix } = config;
   // The response contains a valid signature, which viewers must not get.
-  const canEdit = useHasRole("developer");
+  const canEdit = useMay("manage_integration");
   return (
     <Stack>
       <Section

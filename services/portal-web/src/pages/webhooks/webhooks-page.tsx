@@ -2,7 +2,7 @@ import { Anchor, Button, Stack, Text } from "@mantine/core";
 import { IconPlus, IconWebhook } from "@tabler/icons-react";
 import { Link } from "react-router-dom";
 import { type Endpoint, useEndpoints } from "../../api/webhooks";
-import { useHasRole } from "../../app/session";
+import { useMay } from "../../app/session";
 import type { Column } from "../../components/data-table";
 import { EmptyState } from "../../components/empty-state";
 import linked from "../../components/linked-rows.module.css";
@@ -14,7 +14,7 @@ import { FailingEndpoints } from "./failing-endpoints";
 import { CONNECTION_TESTS, ENDPOINT_STATUSES, plural } from "./labels";
 
 export function Component() {
-  const canEdit = useHasRole("developer");
+  const canEdit = useMay("manage_integration");
   const add = canEdit && (
     <Button component={Link} to="/webhooks/new" leftSection={<IconPlus size={16} aria-hidden />}>
       Add endpoint

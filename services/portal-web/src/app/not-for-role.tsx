@@ -1,6 +1,6 @@
 import { IconLock } from "@tabler/icons-react";
-import { ROLE_LABELS, useSession } from "../../app/session";
-import { EmptyState } from "../../components/empty-state";
+import { EmptyState } from "../components/empty-state";
+import { ROLE_LABELS, useSession } from "./session";
 
 /** Shown instead of a page that the user's role cannot open. */
 export function NotForRole({ what }: { what: string }) {

@@ -1,0 +1,153 @@
+//! A logged-in person authenticates again, before a sensitive call.
+
+use diesel_async::AsyncPgConnection;
+use postgres::StoreError;
+
+use super::attempt_limits::{self, Caller};
+use super::factor_code::{self, FactorError, Holder};
+use crate::domain::{Account, Email, FactorCode, Password, Session, SessionToken, Subject};
+use crate::passwords::{PasswordError, Requester};
+use crate::state::State;
+use crate::store::attempts::{self, Admission, Attempt};
+use crate::store::{second_factors, sessions, staff, staff_sessions, users};
+
+pub(crate) struct Confirmation {
+    pub(crate) password: Password,
+    /// Required if the account has a second factor.
+    pub(crate) code: Option<FactorCode>,
+    pub(crate) caller: Caller,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ConfirmError {
+    #[error("the password is wrong")]
+    WrongPassword,
+    #[error("the account has a second factor, whose code is missing")]
+    CodeRequired,
+    #[error("the account no longer exists")]
+    UnknownAccount,
+    #[error(transparent)]
+    Factor(#[from] FactorError),
+    #[error(transparent)]
+    Password(#[from] PasswordError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The session that is confirmed.
+enum Confirmed<'a> {
+    User(&'a Session),
+    Staff(&'a SessionToken),
+}
+
+pub(crate) async fn confirm_user(
+    state: &State,
+    session: &Session,
+    confirmation: &Confirmation,
+) -> Result<(), ConfirmError> {
+    let account = Account::User { business: session.business, user: session.user };
+    let holder = Holder { account, email: session.email.clone() };
+    confirm(state, &holder, Confirmed::User(session), confirmation).await
+}
+
+pub(crate) async fn confirm_staff(
+    state: &State,
+    holder: &Holder,
+    token: &SessionToken,
+    confirmation: &Confirmation,
+) -> Result<(), ConfirmError> {
+    confirm(state, holder, Confirmed::Staff(token), confirmation).await
+}
+
+/// Wrong passwords and codes count as in log-ins: an unattended page must not allow more guesses than a log-in.
+async fn confirm(
+    state: &State,
+    holder: &Holder,
+    session: Confirmed<'_>,
+    confirmation: &Confirmation,
+) -> Result<(), ConfirmError> {
+    let account = holder.account;
+    let database = &state.unit.database;
+    let enrolled = database.read(async |conn| second_factors::is_enrolled(conn, account).await).await;
+    let enrolled: bool = enrolled?;
+    if enrolled && confirmation.code.is_none() {
+        return Err(ConfirmError::CodeRequired);
+    }
+    let subjects = subjects(state, holder, &confirmation.caller, enrolled).await?;
+    let counted = match attempt_limits::admit(state, &subjects).await? {
+        Admission::RetryAfter(wait) => return Err(FactorError::TooMany { wait }.into()),
+        Admission::Granted(counted) => counted,
+    };
+    let outcome = check(state, holder, &session, confirmation, &counted).await;
+    match &outcome {
+        Ok(()) => tracing::info!(account_id = %account.id(), "session confirmed"),
+        Err(ConfirmError::WrongPassword | ConfirmError::Factor(FactorError::WrongCode)) => {}
+        Err(_) => attempt_limits::cancel(state, &counted).await,
+    }
+    outcome
+}
+
+async fn subjects(
+    state: &State,
+    holder: &Holder,
+    caller: &Caller,
+    enrolled: bool,
+) -> Result<Vec<Subject>, ConfirmError> {
+    let email = Email::parse(&holder.email).ok_or(ConfirmError::UnknownAccount)?;
+    let scopes = &attempt_limits::LOG_IN;
+    let mut subjects = match holder.account {
+        Account::User { .. } => attempt_limits::subjects(state, scopes, &email, caller).await?,
+        Account::Staff(_) => attempt_limits::staff_subjects(state, scopes, &email, caller),
+    };
+    if enrolled {
+        let of_code = factor_code::subjects(state, holder, caller).await?;
+        // The address counts once.
+        subjects.extend(of_code.into_iter().filter(|one| !subjects.contains(one)).collect::<Vec<_>>());
+    }
+    Ok(subjects)
+}
+
+async fn check(
+    state: &State,
+    holder: &Holder,
+    session: &Confirmed<'_>,
+    confirmation: &Confirmation,
+    counted: &[Attempt],
+) -> Result<(), ConfirmError> {
+    let database = &state.unit.database;
+    let stored = database.read(async |conn| password_hash(conn, holder).await).await;
+    let stored: Option<String> = stored?;
+    let stored = stored.ok_or(ConfirmError::UnknownAccount)?;
+    let requester = Requester { address: confirmation.caller.address_text(), account: holder.email.clone() };
+    if !state.passwords.verify(&confirmation.password, Some(&stored), requester).await? {
+        return Err(ConfirmError::WrongPassword);
+    }
+    let now = state.unit.clock.now();
+    database
+        .transaction(async |conn| {
+            if second_factors::is_enrolled(conn, holder.account).await? {
+                let code = confirmation.code.as_ref().ok_or(ConfirmError::CodeRequired)?;
+                factor_code::accept(conn, state, holder.account, code).await?;
+            }
+            attempts::cancel(conn, counted).await?;
+            match session {
+                Confirmed::User(session) => sessions::set_authenticated(conn, session, now).await?,
+                Confirmed::Staff(token) => staff_sessions::set_authenticated(conn, token, now).await?,
+            }
+            Ok(())
+        })
+        .await
+}
+
+async fn password_hash(conn: &mut AsyncPgConnection, holder: &Holder) -> Result<Option<String>, StoreError> {
+    match holder.account {
+        Account::User { business, user } => {
+            let found = users::credentials_of(conn, business, user).await?;
+            Ok(found.map(|credentials| credentials.password_hash))
+        }
+        Account::Staff(_) => {
+            let Some(email) = Email::parse(&holder.email) else { return Ok(None) };
+            Ok(staff::credentials(conn, &email).await?.and_then(|person| person.password_hash))
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Checks codes of second factors: limits, and single use.
+
+use chrono::TimeDelta;
+use diesel_async::AsyncPgConnection;
+use postgres::StoreError;
+
+use super::attempt_limits::{self, Caller};
+use super::audit::{write_audit, write_operator_audit};
+use crate::domain::{Account, AuditEvent, Author, Email, FactorCode, Subject};
+use crate::mail::{FactorNews, Mail};
+use crate::second_factor::VaultError;
+use crate::state::State;
+use crate::store::attempts::{Admission, Attempt};
+use crate::store::second_factors;
+
+/// The owner of a second factor.
+#[derive(Clone)]
+pub(crate) struct Holder {
+    pub(crate) account: Account,
+    pub(crate) email: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FactorError {
+    #[error("the code is wrong, or was used before")]
+    WrongCode,
+    #[error("too many wrong codes")]
+    TooMany { wait: TimeDelta },
+    #[error("the account has no second factor")]
+    NotEnrolled,
+    #[error("the account has a second factor already")]
+    AlreadyEnrolled,
+    #[error("no enrolment is open")]
+    NotStarted,
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The kind of an accepted code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Proof {
+    App,
+    RecoveryCode,
+}
+
+impl Proof {
+    /// As written to the audit log.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::App => "app",
+            Self::RecoveryCode => "recovery_code",
+        }
+    }
+}
+
+/// A counted try.
+pub(super) struct CountedTry {
+    pub(super) subjects: Vec<Subject>,
+    pub(super) attempts: Vec<Attempt>,
+}
+
+/// The limits that wrong codes of the account count against.
+pub(super) async fn subjects(
+    state: &State,
+    holder: &Holder,
+    caller: &Caller,
+) -> Result<Vec<Subject>, StoreError> {
+    let invalid = || StoreError::Corrupt("the e-mail address of an account is invalid".to_owned());
+    let email = Email::parse(&holder.email).ok_or_else(invalid)?;
+    let scopes = &attempt_limits::SECOND_FACTOR;
+    match holder.account {
+        Account::User { .. } => attempt_limits::subjects(state, scopes, &email, caller).await,
+        Account::Staff(_) => Ok(attempt_limits::staff_subjects(state, scopes, &email, caller)),
+    }
+}
+
+/// Counts a try before its code is checked.
+pub(super) async fn count(
+    state: &State,
+    holder: &Holder,
+    caller: &Caller,
+) -> Result<CountedTry, FactorError> {
+    let subjects = subjects(state, holder, caller).await?;
+    match attempt_limits::admit(state, &subjects).await? {
+        Admission::RetryAfter(wait) => Err(FactorError::TooMany { wait }),
+        Admission::Granted(attempts) => Ok(CountedTry { subjects, attempts }),
+    }
+}
+
+/// Accepts a code of the account once, within the caller's transaction.
+pub(super) async fn accept(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    account: Account,
+    code: &FactorCode,
+) -> Result<Proof, FactorError> {
+    let code = match code {
+        FactorCode::App(code) => code,
+        FactorCode::Recovery(code) => {
+            let is_right = second_factors::consume_recovery_code(conn, account, code).await?;
+            return is_right.then_some(Proof::RecoveryCode).ok_or(FactorError::WrongCode);
+        }
+    };
+    let factor = second_factors::find(conn, account).await?.filter(|factor| factor.is_confirmed);
+    let factor = factor.ok_or(FactorError::WrongCode)?;
+    let secret = state.second_factors.open(account, &factor.sealed_secret)?;
+    let step = secret.step_of(code, state.unit.clock.now()).ok_or(FactorError::WrongCode)?;
+    // With the present key, also if the previous one encrypted it.
+    let sealed = state.second_factors.seal(account, &secret, &state.unit.entropy)?;
+    let is_fresh = second_factors::accept_step(conn, account, step, &sealed).await?;
+    is_fresh.then_some(Proof::App).ok_or(FactorError::WrongCode)
+}
+
+/// Writes an entry to the log of the user's business, or to the operator's log.
+pub(super) async fn write_entry(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    account: Account,
+    author: &Author,
+    event: &AuditEvent,
+) -> Result<(), StoreError> {
+    match account.business() {
+        Some(business) => write_audit(conn, state, business, author, event).await,
+        None => {
+            let parts = (&state.unit.clock, &state.unit.entropy);
+            write_operator_audit(conn, parts, None, author, event).await
+        }
+    }
+}
+
+/// Mails a user about their second factor. The operator's staff get no mails: the queue belongs to businesses.
+pub(super) async fn mail_holder(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    holder: &Holder,
+    news: FactorNews,
+) -> Result<(), StoreError> {
+    let Some(business) = holder.account.business() else { return Ok(()) };
+    let now = state.unit.clock.now();
+    let mail = Mail::SecondFactor { news, at: now };
+    state.mailbox.queue(conn, business, &holder.email, &mail, now).await
+}

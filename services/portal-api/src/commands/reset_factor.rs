@@ -1,0 +1,87 @@
+//! Resets: an owner or the operator removes the second factor of a user who has lost it, and an administrator that of a person
+//! of the staff. All sessions of the person end.
+
+use domain::{BusinessId, StaffId, UserId};
+use postgres::StoreError;
+
+use super::audit::{write_audit, write_operator_audit};
+use super::factor_code::{Holder, mail_holder};
+use super::owners::is_still_owner;
+use super::staff::lock_administrator;
+use crate::domain::{Account, Action, AuditEvent, Author};
+use crate::mail::FactorNews;
+use crate::state::State;
+use crate::store::{businesses, second_factors, sessions, staff, staff_sessions, users};
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ResetFactorError {
+    #[error("the author is no longer an owner")]
+    NotOwner,
+    #[error("the author is no longer an administrator")]
+    NotAdministrator,
+    #[error("there is no such person")]
+    Unknown,
+    #[error("the person has no second factor")]
+    NotEnrolled,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// By an owner of the business, or by the operator.
+pub(crate) async fn of_user(
+    state: &State,
+    business: BusinessId,
+    author: &Author,
+    user: UserId,
+) -> Result<(), ResetFactorError> {
+    let (account, now) = (Account::User { business, user }, state.unit.clock.now());
+    let reset: Result<(), ResetFactorError> = state
+        .unit
+        .database
+        .transaction(async |conn| {
+            businesses::find_for_update(conn, business).await?.ok_or(ResetFactorError::Unknown)?;
+            if !is_still_owner(conn, business, author).await? {
+                return Err(ResetFactorError::NotOwner);
+            }
+            let found = users::find(conn, business, user).await?.ok_or(ResetFactorError::Unknown)?;
+            // Locks the user before the factor, as log-ins do.
+            sessions::revoke_all(conn, (business, user), None, now).await?;
+            if !second_factors::remove(conn, account).await? {
+                return Err(ResetFactorError::NotEnrolled);
+            }
+            let event = AuditEvent::new(Action::SecondFactorReset).on(account.target(&found.email));
+            write_audit(conn, state, business, author, &event).await?;
+            let holder = Holder { account, email: found.email };
+            Ok(mail_holder(conn, state, &holder, FactorNews::Reset).await?)
+        })
+        .await;
+    reset?;
+    state.mailbox.wake_sender();
+    tracing::info!(business_id = %business, user_id = %user, "second factor reset");
+    Ok(())
+}
+
+/// By an administrator.
+pub(crate) async fn of_staff(state: &State, author: &Author, id: StaffId) -> Result<(), ResetFactorError> {
+    let account = Account::Staff(id);
+    let parts = (&state.unit.clock, &state.unit.entropy);
+    let reset: Result<(), ResetFactorError> = state
+        .unit
+        .database
+        .transaction(async |conn| {
+            if !lock_administrator(conn, author).await? {
+                return Err(ResetFactorError::NotAdministrator);
+            }
+            let person = staff::find(conn, id).await?.ok_or(ResetFactorError::Unknown)?;
+            if !second_factors::remove(conn, account).await? {
+                return Err(ResetFactorError::NotEnrolled);
+            }
+            staff_sessions::remove_all(conn, id).await?;
+            let event = AuditEvent::new(Action::SecondFactorReset).on(account.target(&person.email));
+            Ok(write_operator_audit(conn, parts, None, author, &event).await?)
+        })
+        .await;
+    reset?;
+    tracing::info!(staff_id = %id, "second factor of a person of the staff reset");
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! A user completes the log-in with the code of their second factor.
+
+use domain::RequestId;
+use postgres::StoreError;
+
+use super::attempt_limits::{self, Caller, clear_failures};
+use super::audit::{try_write_audit, write_audit};
+use super::challenge::{self, ChallengeError};
+use super::factor_code::{self, CountedTry, FactorError, Holder, Proof, mail_holder};
+use super::open_session::{Browser, OpenedSession, open_session};
+use crate::domain::{
+    Account, Action, AuditEvent, Author, Credentials, Email, FactorCode, SecretToken, Subject, Target,
+    TargetKind,
+};
+use crate::mail::FactorNews;
+use crate::state::State;
+use crate::store::log_in_challenges::{self, Challenge};
+use crate::store::users;
+
+pub(crate) struct SecondStep {
+    /// Of the challenge.
+    pub(crate) token: SecretToken,
+    pub(crate) code: FactorCode,
+    pub(crate) caller: Caller,
+    pub(crate) browser: Browser,
+    pub(crate) request: Option<RequestId>,
+}
+
+/// Counts the try, checks the code, and opens the session.
+pub(crate) async fn second_step(state: &State, step: SecondStep) -> Result<OpenedSession, ChallengeError> {
+    let challenge = challenge::take_try(state, &step.token).await?;
+    let credentials = credentials(state, &challenge).await?.ok_or(ChallengeError::Ended)?;
+    let holder = Holder { account: challenge.account, email: credentials.email.clone() };
+    let counted = factor_code::count(state, &holder, &step.caller).await?;
+    // As after a log-in without a second factor.
+    let password_subjects = password_subjects(state, &credentials, &step.caller).await?;
+    let opened = open(state, &step, &holder, &credentials, (&counted, &password_subjects)).await;
+    match &opened {
+        Ok(opened) => {
+            state.mailbox.wake_sender();
+            tracing::info!(
+                business_id = %credentials.business,
+                user_id = %credentials.user,
+                session_id = %opened.session.id,
+                "user logged in with a second factor"
+            );
+        }
+        Err(ChallengeError::Factor(FactorError::WrongCode)) => {
+            let event = AuditEvent::new(Action::SessionFailed)
+                .on(holder.account.target(&holder.email))
+                .with("secondFactor", "wrong_code");
+            try_write_audit(state, credentials.business, &Author::system(step.request), &event).await;
+        }
+        Err(_) => attempt_limits::cancel(state, &counted.attempts).await,
+    }
+    opened
+}
+
+/// The user of the challenge. `None` if the account is none of a user, was removed, or has another password since.
+async fn credentials(state: &State, challenge: &Challenge) -> Result<Option<Credentials>, StoreError> {
+    let Account::User { business, user } = challenge.account else { return Ok(None) };
+    let database = &state.unit.database;
+    let found = database.read(async |conn| users::credentials_of(conn, business, user).await).await;
+    let found: Option<Credentials> = found?;
+    Ok(found.filter(|credentials| challenge::is_for(challenge, &credentials.password_hash)))
+}
+
+async fn password_subjects(
+    state: &State,
+    credentials: &Credentials,
+    caller: &Caller,
+) -> Result<Vec<Subject>, StoreError> {
+    match Email::parse(&credentials.email) {
+        Some(email) => attempt_limits::subjects(state, &attempt_limits::LOG_IN, &email, caller).await,
+        None => Ok(Vec::new()),
+    }
+}
+
+async fn open(
+    state: &State,
+    step: &SecondStep,
+    holder: &Holder,
+    credentials: &Credentials,
+    (counted, password_subjects): (&CountedTry, &[Subject]),
+) -> Result<OpenedSession, ChallengeError> {
+    state
+        .unit
+        .database
+        .transaction(async |conn| {
+            // The password may have changed since the challenge was found.
+            if !users::lock_unchanged(conn, credentials).await? {
+                return Err(ChallengeError::Ended);
+            }
+            let proof = factor_code::accept(conn, state, holder.account, &step.code).await?;
+            if !log_in_challenges::remove(conn, &step.token).await? {
+                return Err(ChallengeError::Ended);
+            }
+            clear_failures(conn, &counted.subjects, &counted.attempts).await?;
+            clear_failures(conn, password_subjects, &[]).await?;
+            if proof == Proof::RecoveryCode {
+                mail_holder(conn, state, holder, FactorNews::RecoveryCodeUsed).await?;
+            }
+            let author = Author::user(credentials.user, &credentials.email, step.request);
+            let opened = open_session(conn, state, credentials.clone(), &step.browser).await?;
+            let target = Target::new(TargetKind::Session, opened.session.id);
+            let event =
+                AuditEvent::new(Action::SessionOpened).on(target).with("secondFactor", proof.as_str());
+            write_audit(conn, state, opened.session.business, &author, &event).await?;
+            Ok(opened)
+        })
+        .await
+}

@@ -1,0 +1,307 @@
+//! Masks phones and addresses in responses with orders, for roles that do not see them. The fields to keep are listed, so a
+//! new field of a person or a place is hidden unless it is added here.
+
+use serde_json::{Map, Value};
+
+use super::{Permission, Role};
+
+/// In place of the hidden digits, however many there are.
+const HIDDEN: &str = "••••••";
+/// The last digits of a phone, by which people recognise it.
+const SHOWN_DIGITS: usize = 4;
+/// Shorter numbers are no phones.
+const PHONE_DIGITS_MIN: usize = 8;
+/// Of the customer and the driver.
+const KEPT_OF_PERSON: [&str; 2] = ["name", "vehicle"];
+/// Of the delivery address and the pickup.
+const KEPT_OF_PLACE: [&str; 5] = ["businessName", "contactName", "city", "state", "pincode"];
+/// Tells the page that something is masked.
+const MARK: &str = "personalDataMasked";
+
+/// What a role does not see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mask {
+    customers: bool,
+    /// The balance of the wallet in an order's timeline.
+    balances: bool,
+}
+
+impl Mask {
+    /// `None` for a role that sees everything.
+    pub(crate) fn of(role: Role) -> Option<Self> {
+        let mask = Self {
+            customers: !role.may(Permission::ReadCustomers),
+            balances: !role.may(Permission::ReadMoney),
+        };
+        (mask.customers || mask.balances).then_some(mask)
+    }
+
+    /// Masks a response: an object, or a page of objects.
+    pub(crate) fn apply(self, answer: &mut Value) {
+        match answer.get_mut("data").and_then(Value::as_array_mut) {
+            Some(page) => page.iter_mut().for_each(|item| self.apply_to_item(item)),
+            None => self.apply_to_item(answer),
+        }
+    }
+
+    fn apply_to_item(self, item: &mut Value) {
+        let before = item.clone();
+        self.walk(item);
+        if self.customers
+            && *item != before
+            && let Some(fields) = item.as_object_mut()
+        {
+            fields.insert(MARK.to_owned(), Value::Bool(true));
+        }
+    }
+
+    fn walk(self, value: &mut Value) {
+        match value {
+            Value::Array(items) => items.iter_mut().for_each(|item| self.walk(item)),
+            Value::Object(fields) => {
+                for (name, field) in fields {
+                    self.walk_field(name, field);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn walk_field(self, name: &str, field: &mut Value) {
+        match name {
+            "balanceAfterPaise" if self.balances => *field = Value::Null,
+            _ if !self.customers => self.walk(field),
+            "customer" | "driver" => keep(field, &KEPT_OF_PERSON),
+            "delivery" | "pickup" => keep(field, &KEPT_OF_PLACE),
+            // Free text, which may contain a phone or an address.
+            "notes" => keep(field, &[]),
+            "reason" | "specialInstructions" => *field = Value::Null,
+            "requestBody" if self.mask_text_of_json(field) => {}
+            "requestBody" => mask_phones(field),
+            // The business's endpoint may return what it received.
+            "responseBody" => {
+                self.mask_text_of_json(field);
+                mask_phones(field);
+            }
+            "responseHeaders" => mask_phones_within(field),
+            _ => self.walk(field),
+        }
+    }
+
+    /// Keeps the exact bytes of a body without personal data, which its signature covers. False if the body is not JSON.
+    fn mask_text_of_json(self, field: &mut Value) -> bool {
+        let Some(parsed) = field.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok()) else {
+            return false;
+        };
+        let mut masked = parsed.clone();
+        self.walk(&mut masked);
+        if masked != parsed {
+            *field = Value::String(masked.to_string());
+        }
+        true
+    }
+}
+
+/// Keeps these fields, shortens the phone, and hides the rest.
+fn keep(section: &mut Value, kept: &[&str]) {
+    let Some(fields) = section.as_object_mut() else {
+        *section = Value::Null;
+        return;
+    };
+    let shown = |(name, value): (&String, &Value)| {
+        let value = match value {
+            value if kept.contains(&name.as_str()) && !value.is_object() && !value.is_array() => {
+                value.clone()
+            }
+            Value::String(phone) if name == "phone" => Value::String(masked_phone(phone)),
+            _ => Value::Null,
+        };
+        (name.clone(), value)
+    };
+    let masked: Map<String, Value> = fields.iter().map(shown).collect();
+    *fields = masked;
+}
+
+/// `••••••3210`
+fn masked_phone(phone: &str) -> String {
+    let digits: Vec<char> = phone.chars().filter(|char| char.is_numeric()).collect();
+    if digits.len() < PHONE_DIGITS_MIN {
+        return HIDDEN.to_owned();
+    }
+    let shown: String = digits[digits.len() - SHOWN_DIGITS..].iter().collect();
+    format!("{HIDDEN}{shown}")
+}
+
+/// Masks the numbers in a text that are as long as phones.
+fn mask_phones(field: &mut Value) {
+    let Some(text) = field.as_str() else { return };
+    let mut masked = String::with_capacity(text.len());
+    let mut number = String::new();
+    for char in text.chars() {
+        let continues = !number.is_empty() && [' ', '-', '.', '(', ')'].contains(&char);
+        if char.is_numeric() || continues {
+            number.push(char);
+        } else {
+            push_number(&mut masked, &number);
+            number.clear();
+            masked.push(char);
+        }
+    }
+    push_number(&mut masked, &number);
+    *field = Value::String(masked);
+}
+
+fn mask_phones_within(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(mask_phones_within),
+        Value::Object(fields) => fields.values_mut().for_each(mask_phones_within),
+        text => mask_phones(text),
+    }
+}
+
+fn push_number(text: &mut String, number: &str) {
+    let digits = number.chars().filter(|char| char.is_numeric()).count();
+    if digits < PHONE_DIGITS_MIN {
+        return text.push_str(number);
+    }
+    let end = number.trim_end_matches(|char: char| !char.is_numeric());
+    text.push_str(&masked_phone(end));
+    text.push_str(&number[end.len()..]);
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn masked(role: Role, mut answer: Value) -> Value {
+        if let Some(mask) = Mask::of(role) {
+            mask.apply(&mut answer);
+        }
+        answer
+    }
+
+    fn order() -> Value {
+        json!({
+            "orderReference": "shop-1",
+            "customer": { "name": "Asha Rao", "phone": "+919876543210", "email": "asha@example.com", "later": { "name": "x" } },
+            "delivery": { "addressLine1": "12 MG Road", "city": "Bengaluru", "pincode": "560001", "latitude": 12.9 },
+            "pickup": { "contactName": "Meera", "phone": "080 2222 3333", "landmark": "Clock", "pincode": "560001" },
+            "driver": { "name": "Ravi", "phone": "+919800000009", "vehicle": "Bike" },
+            "package": { "fragile": true, "specialInstructions": "ring at 12 MG Road" },
+            "notes": { "customerNote": "call +919876543210" },
+            "reason": "gave it to 14 MG Road",
+        })
+    }
+
+    #[test]
+    fn phones_are_shortened_and_addresses_reduced_to_the_area() {
+        let expected = json!({
+            "orderReference": "shop-1",
+            "customer": { "name": "Asha Rao", "phone": "••••••3210", "email": null, "later": null },
+            "delivery": { "addressLine1": null, "city": "Bengaluru", "pincode": "560001", "latitude": null },
+            "pickup": { "contactName": "Meera", "phone": "••••••3333", "landmark": null, "pincode": "560001" },
+            "driver": { "name": "Ravi", "phone": "••••••0009", "vehicle": "Bike" },
+            "package": { "fragile": true, "specialInstructions": null },
+            "notes": { "customerNote": null },
+            "reason": null,
+            "personalDataMasked": true,
+        });
+        for role in [Role::Developer, Role::Finance, Role::Viewer] {
+            assert_eq!(masked(role, order()), expected, "{role}");
+            let page = masked(role, json!({ "data": [order(), order()], "hasMore": true }));
+            assert_eq!(page, json!({ "data": [expected, expected], "hasMore": true }), "{role}");
+        }
+        for role in [Role::Owner, Role::Support] {
+            assert_eq!(masked(role, order()), order(), "{role}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_marked_where_nothing_is_hidden() {
+        let erased = json!({ "customer": { "name": null, "phone": null }, "delivery": { "pincode": "560001" }, "reason": null });
+        assert_eq!(masked(Role::Viewer, erased.clone()), erased);
+        assert_eq!(masked(Role::Viewer, json!([7, "x", null])), json!([7, "x", null]));
+    }
+
+    #[test]
+    fn sections_of_another_form_are_hidden() {
+        for odd in [json!("12 MG Road"), json!(["12 MG Road"]), json!(9_876_543_210_i64)] {
+            let answer = masked(Role::Viewer, json!({ "delivery": odd, "customer": odd, "notes": odd }));
+            assert_eq!(answer["delivery"], Value::Null, "{answer}");
+            assert_eq!((&answer["customer"], &answer["notes"]), (&Value::Null, &Value::Null), "{answer}");
+        }
+        let nested = masked(
+            Role::Viewer,
+            json!({ "customer": { "name": { "phone": "9876543210" }, "phone": 9_876_543_210_i64 } }),
+        );
+        assert_eq!(nested["customer"], json!({ "name": null, "phone": null }));
+    }
+
+    #[test]
+    fn support_does_not_see_balances() {
+        let money = json!({ "type": "money", "amountPaise": -4_900, "balanceAfterPaise": 95_100 });
+        let page = json!({ "data": [money, { "type": "status", "data": { "reason": "closed" } }] });
+        let seen = masked(Role::Support, page.clone());
+        assert_eq!(
+            seen["data"][0],
+            json!({ "type": "money", "amountPaise": -4_900, "balanceAfterPaise": null })
+        );
+        assert_eq!(seen["data"][1], page["data"][1]);
+        assert_eq!(masked(Role::Finance, page)["data"][0], money);
+    }
+
+    #[test]
+    fn a_body_keeps_its_bytes_unless_it_contains_personal_data() {
+        let plain = r#"{ "order":{"id":"ord_1"},  "data":{} }"#;
+        let answer = masked(Role::Developer, json!({ "requestBody": plain }));
+        assert_eq!(answer, json!({ "requestBody": plain }));
+        let personal =
+            r#"{"data":{"driver":{"name":"Ravi","phone":"+919800000009"},"reason":"gave it to 14 MG Road"}}"#;
+        let answer = masked(Role::Developer, json!({ "requestBody": personal }));
+        let body: Value = serde_json::from_str(answer["requestBody"].as_str().unwrap()).unwrap();
+        assert_eq!(
+            body["data"],
+            json!({ "driver": { "name": "Ravi", "phone": "••••••0009" }, "reason": null })
+        );
+        assert_eq!(answer[MARK], true);
+    }
+
+    #[test]
+    fn phones_in_texts_are_masked() {
+        for (text, expected) in [
+            ("stored 9876543210.", "stored ••••••3210."),
+            ("+91 98765-43210 (home)", "+••••••3210 (home)"),
+            ("{\"phone\":\"+919876543210\"}", "{\"phone\":\"+••••••3210\"}"),
+            ("HTTP 500 in 1234567 ms", "HTTP 500 in 1234567 ms"),
+            ("९८७६५४३२१०", "••••••३२१०"),
+            ("", ""),
+        ] {
+            let answer = masked(Role::Viewer, json!({ "responseBody": text }));
+            assert_eq!(answer["responseBody"], expected, "{text}");
+        }
+        assert_eq!(
+            masked(Role::Viewer, json!({ "requestBody": "not JSON 9876543210" }))["requestBody"],
+            "not JSON ••••••3210"
+        );
+        assert_eq!(masked_phone("12345"), HIDDEN);
+    }
+
+    #[test]
+    fn a_response_that_repeats_the_webhook_or_names_a_phone_in_a_header_is_masked() {
+        let answer = masked(
+            Role::Finance,
+            json!({
+                "responseBody": r#"{"received":{"driver":{"phone":"+919800000009"},"reason":"at 14 MG Road"},"call":9876543210}"#,
+                "responseHeaders": { "x-customer": "+919876543210", "x-all": ["9876543210"], "date": "Wed, 25 Nov 2026 10:00:00 GMT" },
+            }),
+        );
+        let body = answer["responseBody"].as_str().unwrap();
+        assert_eq!(body, r#"{"call":••••••3210,"received":{"driver":{"phone":"••••••0009"},"reason":null}}"#);
+        assert_eq!(
+            answer["responseHeaders"],
+            json!({ "x-customer": "+••••••3210", "x-all": ["••••••3210"], "date": "Wed, 25 Nov 2026 10:00:00 GMT" })
+        );
+    }
+}

@@ -1,0 +1,106 @@
+//! The errors of second factors and of recent authentication.
+
+use actix_web::http::StatusCode;
+use web::ApiError;
+
+use super::{no_permission, not_logged_in, password, role_insufficient, too_many};
+use crate::commands::confirm_session::ConfirmError;
+use crate::commands::reset_factor::ResetFactorError;
+use crate::commands::{ChallengeError, FactorError};
+use crate::domain::{OperatorPermission, Permission};
+
+/// The person may only set up the second factor that the role requires.
+pub(in crate::routes) fn mfa_enrolment_required() -> ApiError {
+    let message =
+        "Your role requires two-factor authentication. Set it up first, on the page of your account.";
+    ApiError::new(StatusCode::FORBIDDEN, "mfa_enrolment_required", message)
+}
+
+pub(in crate::routes) fn recent_authentication_required() -> ApiError {
+    let message = "Confirm that it is you, with your password and the code of your second factor. Then repeat this call.";
+    ApiError::new(StatusCode::FORBIDDEN, "recent_authentication_required", message)
+}
+
+fn second_factor_not_found() -> ApiError {
+    ApiError::not_found("second_factor_not_found", "second factor")
+}
+
+/// For tokens and their console sessions.
+pub(in crate::routes) fn account_required() -> ApiError {
+    let message = "Tokens have no second factor. Log in with an account.";
+    ApiError::new(StatusCode::FORBIDDEN, "account_required", message)
+}
+
+pub(in crate::routes) fn challenge_ended() -> ApiError {
+    let message = "This log-in has expired or has too many wrong codes. Enter your password again.";
+    ApiError::new(StatusCode::UNAUTHORIZED, "challenge_ended", message)
+}
+
+/// Nobody can enrol while the installation has no key.
+pub(in crate::routes) fn second_factor_unavailable() -> ApiError {
+    let message =
+        "This installation does not offer two-factor authentication. Ask the operator to turn it on.";
+    ApiError::new(StatusCode::CONFLICT, "second_factor_unavailable", message)
+}
+
+pub(in crate::routes) fn factor(error: FactorError) -> ApiError {
+    match error {
+        FactorError::WrongCode => ApiError::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "code_wrong",
+            "The code is wrong or was used before. Enter the next code.",
+        ),
+        FactorError::TooMany { wait } => too_many("too_many_codes", "Too many wrong codes.", wait),
+        FactorError::NotEnrolled => second_factor_not_found(),
+        FactorError::AlreadyEnrolled => ApiError::new(
+            StatusCode::CONFLICT,
+            "second_factor_exists",
+            "Two-factor authentication is already on. Remove it first to use another app.",
+        ),
+        FactorError::NotStarted => ApiError::new(
+            StatusCode::CONFLICT,
+            "enrolment_not_started",
+            "No set-up is open, or it has expired. Start again.",
+        ),
+        FactorError::Vault(error) => {
+            tracing::error!(%error, "check WAYBILL_MFA__KEY and WAYBILL_MFA__PREVIOUS_KEY");
+            ApiError::unavailable()
+        }
+        FactorError::Store(error) => error.into(),
+    }
+}
+
+pub(in crate::routes) fn challenge(error: ChallengeError) -> ApiError {
+    match error {
+        ChallengeError::Ended => challenge_ended(),
+        ChallengeError::Factor(error) => factor(error),
+        ChallengeError::Store(error) => error.into(),
+    }
+}
+
+pub(in crate::routes) fn confirm(error: ConfirmError) -> ApiError {
+    match error {
+        ConfirmError::WrongPassword => ApiError::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "password_wrong",
+            "The password is wrong. Enter it again.",
+        ),
+        ConfirmError::CodeRequired => {
+            ApiError::invalid_field("code", "required", "Enter the code of your authenticator app.")
+        }
+        ConfirmError::UnknownAccount => not_logged_in(),
+        ConfirmError::Factor(error) => factor(error),
+        ConfirmError::Password(error) => password(error),
+        ConfirmError::Store(error) => error.into(),
+    }
+}
+
+pub(in crate::routes) fn reset_factor(error: ResetFactorError, unknown: fn() -> ApiError) -> ApiError {
+    match error {
+        ResetFactorError::NotOwner => role_insufficient(Permission::ManageUsers),
+        ResetFactorError::NotAdministrator => no_permission(OperatorPermission::ManageStaff),
+        ResetFactorError::Unknown => unknown(),
+        ResetFactorError::NotEnrolled => second_factor_not_found(),
+        ResetFactorError::Store(error) => error.into(),
+    }
+}

@@ -1,0 +1,31 @@
+//! Masks personal data in the response of a call, for roles that do not see it.
+
+use actix_web::Error;
+use actix_web::body::{BoxBody, MessageBody, to_bytes_limited};
+use actix_web::dev::ServiceResponse;
+use serde_json::Value;
+use web::ApiError;
+
+use crate::domain::Mask;
+
+/// More than a page of the largest orders.
+const ANSWER_MAX_BYTES: usize = 64 * 1024 * 1024;
+
+/// Sends an error instead of a response that cannot be masked. Errors of calls contain no personal data of others.
+pub(super) async fn masked<B: MessageBody + 'static>(
+    response: ServiceResponse<B>,
+    mask: Option<Mask>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let Some(mask) = mask.filter(|_| response.status().is_success()) else {
+        return Ok(response.map_into_boxed_body());
+    };
+    let unreadable = || ApiError::internal("a response with orders is not JSON, so it cannot be masked");
+    let (request, response) = response.into_parts();
+    let (head, body) = response.into_parts();
+    let bytes = to_bytes_limited(body, ANSWER_MAX_BYTES).await.map_err(|_| unreadable())?;
+    let bytes = bytes.map_err(|_| unreadable())?;
+    let mut answer: Value = serde_json::from_slice(&bytes).map_err(|_| unreadable())?;
+    mask.apply(&mut answer);
+    let body = serde_json::to_vec(&answer).map_err(|_| unreadable())?;
+    Ok(ServiceResponse::new(request, head.set_body(BoxBody::new(body))))
+}

@@ -1,0 +1,41 @@
+//! Responses with orders, as the document describes them: with the mark of masked data, which the guard adds.
+
+use internal_api::orders::{OrderView, SimulatedOrderView};
+use internal_api::webhooks::DeliveryDetails;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// An order as the role of the user sees it. Without the permission `read_customers`, phones are shortened to their last four
+/// digits, addresses to city, state and PIN code, and e-mail addresses, notes and reasons are null.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ShownOrder {
+    #[serde(flatten)]
+    order: OrderView,
+    /// Whether personal data of the order is masked for the role. Left out otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    personal_data_masked: Option<bool>,
+}
+
+/// As [`ShownOrder`].
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ShownSimulation {
+    #[serde(flatten)]
+    order: SimulatedOrderView,
+    /// Whether personal data of the order is masked for the role. Left out otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    personal_data_masked: Option<bool>,
+}
+
+/// A delivery as the role of the user sees it. Without the permission `read_customers`, the body contains neither the driver's
+/// phone nor reasons, and numbers as long as phones are shortened in the endpoint's responses.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ShownDelivery {
+    #[serde(flatten)]
+    delivery: DeliveryDetails,
+    /// Whether personal data is masked for the role: the body is not the signed one then. Left out otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    personal_data_masked: Option<bool>,
+}

@@ -1,0 +1,217 @@
+//! `/v1/portal/second-factor`: a user manages the second factor of their account. Owners reset those of their users.
+
+use actix_web::web::{Data, Path, ReqData};
+use actix_web::{HttpRequest, HttpResponse};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use chrono::{DateTime, Utc};
+use domain::UserId;
+use qrcode::QrCode;
+use qrcode::render::svg;
+use serde::Serialize;
+use serde_json::Value;
+use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule};
+
+use super::audited::UserAuthor;
+use super::caller::caller;
+use super::errors;
+use super::openapi::bodies;
+use crate::commands::{Holder, enrol_factor, reset_factor};
+use crate::domain::{Account, FactorCode, FactorSecret, FactorStatus, RecoveryCode, Session};
+use crate::queries;
+use crate::state::State;
+
+/// In pixels, at least. Pages scale it.
+const QR_SIZE: u32 = 240;
+
+#[derive(Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct FactorView {
+    /// Whether this installation offers two-factor authentication.
+    available: bool,
+    /// Whether the role requires it.
+    required: bool,
+    enrolled: bool,
+    confirmed_at: Option<DateTime<Utc>>,
+    recovery_codes_left: i64,
+}
+
+impl FactorView {
+    pub(super) fn of(state: &State, status: FactorStatus, required: bool) -> Self {
+        Self {
+            available: state.second_factors.is_available(),
+            required,
+            enrolled: status.confirmed_at.is_some(),
+            confirmed_at: status.confirmed_at,
+            recovery_codes_left: status.recovery_codes_left,
+        }
+    }
+}
+
+#[derive(Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct EnrolmentView {
+    /// Base32, to type into the app.
+    secret: String,
+    /// The `otpauth:` URL of the QR code.
+    url: String,
+    /// An SVG image as a `data:` URL.
+    qr_code: String,
+}
+
+#[derive(Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RecoveryCodesView {
+    recovery_codes: Vec<String>,
+}
+
+impl From<Vec<RecoveryCode>> for RecoveryCodesView {
+    fn from(codes: Vec<RecoveryCode>) -> Self {
+        Self { recovery_codes: codes.iter().map(RecoveryCode::expose).collect() }
+    }
+}
+
+#[utoipa::path(
+    get,
+    path = "/v1/portal/second-factor",
+    operation_id = "readSecondFactor",
+    tag = "Account",
+    summary = "Whether the account has a second factor",
+    responses((status = 200, description = "The second factor.", body = FactorView)),
+)]
+pub(super) async fn read(state: Data<State>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
+    let status = queries::second_factors::status(&state, holder(&session).account).await?;
+    let required = state.second_factors.requires_user(session.role);
+    Ok(HttpResponse::Ok().json(FactorView::of(&state, status, required)))
+}
+
+#[utoipa::path(
+    post,
+    path = "/v1/portal/second-factor",
+    operation_id = "startSecondFactor",
+    tag = "Account",
+    summary = "Start to set up an authenticator app",
+    responses((status = 201, description = "The secret, which is shown only once.", body = EnrolmentView)),
+)]
+pub(super) async fn start(state: Data<State>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
+    let view = begin(&state, &holder(&session)).await?;
+    Ok(HttpResponse::Created().json(view))
+}
+
+/// Shared with the operator's staff.
+pub(super) async fn begin(state: &State, holder: &Holder) -> Result<EnrolmentView, ApiError> {
+    if !state.second_factors.is_available() {
+        return Err(errors::second_factor_unavailable());
+    }
+    let secret = enrol_factor::start(state, holder).await.map_err(errors::factor)?;
+    let brand = &state.public_config.brand.name;
+    let url = secret.url(brand, &holder.email);
+    let url = url.ok_or_else(|| ApiError::internal("the URL of a second factor cannot be written"))?;
+    Ok(EnrolmentView { qr_code: qr_code(&url)?, secret: FactorSecret::expose(&secret), url })
+}
+
+fn qr_code(url: &str) -> Result<String, ApiError> {
+    let code = QrCode::new(url).map_err(ApiError::internal)?;
+    let image = code.render::<svg::Color<'_>>().min_dimensions(QR_SIZE, QR_SIZE).build();
+    Ok(format!("data:image/svg+xml;base64,{}", STANDARD.encode(image)))
+}
+
+#[utoipa::path(
+    post,
+    path = "/v1/portal/second-factor/confirm",
+    operation_id = "confirmSecondFactor",
+    tag = "Account",
+    summary = "Turn on two-factor authentication with the first code of the app",
+    request_body = bodies::AppCode,
+    responses((status = 200, description = "The recovery codes, which are shown only once.", body = RecoveryCodesView)),
+)]
+pub(super) async fn confirm(
+    state: Data<State>,
+    session: ReqData<Session>,
+    author: UserAuthor,
+    request: HttpRequest,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let (holder, code) = (holder(&session), parse_app_code(&body.0)?);
+    let confirmed = enrol_factor::confirm(&state, &holder, &code, &caller(&state, &request), &author.0).await;
+    Ok(HttpResponse::Ok().json(RecoveryCodesView::from(confirmed.map_err(errors::factor)?)))
+}
+
+#[utoipa::path(
+    post,
+    path = "/v1/portal/second-factor/recovery-codes",
+    operation_id = "replaceRecoveryCodes",
+    tag = "Account",
+    summary = "Replace all recovery codes",
+    responses((status = 200, description = "The recovery codes, which are shown only once.", body = RecoveryCodesView)),
+)]
+pub(super) async fn replace_recovery_codes(
+    state: Data<State>,
+    session: ReqData<Session>,
+    author: UserAuthor,
+) -> Result<HttpResponse, ApiError> {
+    let replaced = enrol_factor::replace_recovery_codes(&state, &holder(&session), &author.0).await;
+    Ok(HttpResponse::Ok().json(RecoveryCodesView::from(replaced.map_err(errors::factor)?)))
+}
+
+#[utoipa::path(
+    delete,
+    path = "/v1/portal/second-factor",
+    operation_id = "removeSecondFactor",
+    tag = "Account",
+    summary = "Turn off two-factor authentication",
+    responses((status = 204, description = "The second factor is removed.")),
+)]
+pub(super) async fn remove(
+    state: Data<State>,
+    session: ReqData<Session>,
+    author: UserAuthor,
+) -> Result<HttpResponse, ApiError> {
+    enrol_factor::remove(&state, &holder(&session), &author.0).await.map_err(errors::factor)?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+#[utoipa::path(
+    delete,
+    path = "/v1/portal/users/{id}/second-factor",
+    operation_id = "resetSecondFactor",
+    tag = "Team",
+    summary = "Remove the second factor of a user who has lost it, and end their sessions",
+    params(("id" = UserId, Path, description = "The user.")),
+    responses((status = 204, description = "The second factor is removed.")),
+)]
+pub(super) async fn reset(
+    state: Data<State>,
+    session: ReqData<Session>,
+    author: UserAuthor,
+    user: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let user = user.parse().map_err(|_| errors::user_not_found())?;
+    let reset = reset_factor::of_user(&state, session.business, &author.0, user).await;
+    reset.map_err(|error| errors::reset_factor(error, errors::user_not_found))?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+fn holder(session: &Session) -> Holder {
+    let account = Account::User { business: session.business, user: session.user };
+    Holder { account, email: session.email.clone() }
+}
+
+/// Only a code of the app confirms it: there are no recovery codes yet.
+pub(super) fn parse_app_code(body: &Value) -> Result<String, ApiError> {
+    let field_errors = FieldErrors::default();
+    let code = Fields::of_body(body, &field_errors).and_then(|fields| {
+        let text = fields.required_text("code", TextRule::line(64))?;
+        match FactorCode::parse(&text) {
+            Some(FactorCode::App(code)) => Some(code),
+            _ => {
+                fields.reject("code", "invalid_format", "code must be the six digits that your app shows.");
+                None
+            }
+        }
+    });
+    match code {
+        Some(code) if field_errors.is_empty() => Ok(code),
+        _ => Err(ApiError::invalid(field_errors)),
+    }
+}

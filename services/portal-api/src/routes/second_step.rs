@@ -1,0 +1,99 @@
+//! `POST /v1/portal/session/second-factor` and `POST /v1/operator/session/second-factor`: the code completes the log-in.
+
+use actix_web::http::header;
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde_json::Value;
+use web::{ApiError, FieldErrors, Fields, JsonBody};
+
+use super::account_fields::factor_code;
+use super::audited::{browser, request_id};
+use super::caller::caller;
+use super::openapi::bodies;
+use super::operator_session::{OperatorSessionView, opened_console};
+use super::session::SessionView;
+use super::session_cookie::{OPERATOR, OPERATOR_CHALLENGE, PORTAL, PORTAL_CHALLENGE, SessionCookie};
+use super::{browser_cookie, errors};
+use crate::commands::OpenedChallenge;
+use crate::commands::second_step::{self, SecondStep};
+use crate::commands::staff_second_step::{self, StaffSecondStep};
+use crate::domain::FactorCode;
+use crate::state::State;
+
+/// A log-in that waits for the second factor.
+#[derive(Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ChallengeView {
+    /// Always true.
+    mfa_required: bool,
+    expires_at: DateTime<Utc>,
+}
+
+/// The response to the right password of an account with a second factor. Its cookie grants nothing else.
+pub(super) fn challenge(state: &State, cookie: &SessionCookie, opened: &OpenedChallenge) -> HttpResponse {
+    HttpResponse::Accepted()
+        .cookie(cookie.set(state, &opened.token, opened.expires_at))
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .json(ChallengeView { mfa_required: true, expires_at: opened.expires_at })
+}
+
+#[utoipa::path(
+    post,
+    path = "/v1/portal/session/second-factor",
+    operation_id = "logInWithSecondFactor",
+    tag = "Account",
+    summary = "Complete a log-in with the code of the second factor",
+    request_body = bodies::FactorCode,
+    responses((status = 200, description = "The session. A cookie carries it.", body = SessionView)),
+)]
+pub(super) async fn portal(
+    state: Data<State>,
+    request: HttpRequest,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let code = parse(&body.0)?;
+    let token = PORTAL_CHALLENGE.read(&state, &request).ok_or_else(errors::challenge_ended)?;
+    let caller = caller(&state, &request);
+    let (browser, request) = (browser(&state, &request), request_id(&request));
+    let step = SecondStep { token, code, caller, browser, request };
+    let opened = second_step::second_step(&state, step).await.map_err(errors::challenge)?;
+    Ok(HttpResponse::Ok()
+        .cookie(PORTAL.set(&state, &opened.token, opened.session.expires_at))
+        .cookie(PORTAL_CHALLENGE.clear(&state))
+        .cookie(browser_cookie::set(&state, &opened.browser))
+        .json(SessionView::of(&opened.session)))
+}
+
+#[utoipa::path(
+    post,
+    path = "/v1/operator/session/second-factor",
+    operation_id = "openOperatorSessionWithSecondFactor",
+    tag = "Operator",
+    summary = "Complete a log-in to the console with the code of the second factor",
+    request_body = bodies::FactorCode,
+    responses((status = 200, description = "The session. A cookie carries it.", body = OperatorSessionView)),
+)]
+pub(super) async fn operator(
+    state: Data<State>,
+    request: HttpRequest,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let code = parse(&body.0)?;
+    let token = OPERATOR_CHALLENGE.read(&state, &request).ok_or_else(errors::challenge_ended)?;
+    let (caller, replaces) = (caller(&state, &request), OPERATOR.read(&state, &request));
+    let step = StaffSecondStep { token, code, caller, replaces, request: request_id(&request) };
+    let opened = staff_second_step::second_step(&state, step).await.map_err(errors::challenge)?;
+    let mut response = HttpResponse::Ok();
+    response.cookie(OPERATOR_CHALLENGE.clear(&state));
+    opened_console(&state, &mut response, &opened).await
+}
+
+fn parse(body: &Value) -> Result<FactorCode, ApiError> {
+    let field_errors = FieldErrors::default();
+    match Fields::of_body(body, &field_errors).and_then(|fields| factor_code(&fields)) {
+        Some(code) if field_errors.is_empty() => Ok(code),
+        _ => Err(ApiError::invalid(field_errors)),
+    }
+}

@@ -1,0 +1,77 @@
+//! Calls that need a recent authentication, and calls that are open to people who must still set up a second factor.
+//! Live keys also need a recent authentication: their handlers check it, because it depends on the key.
+
+use actix_web::http::Method;
+use chrono::{DateTime, Utc};
+use web::ApiError;
+
+use super::call_table::CallTable;
+use super::errors;
+use crate::domain::is_recent;
+use crate::state::State;
+
+/// Roles and second factors.
+pub(super) const RECENT_CALLS: CallTable<()> = CallTable {
+    scope: "/v1/portal",
+    calls: &[
+        (Method::PATCH, "/users/{id}", ()),
+        (Method::DELETE, "/users/{id}", ()),
+        (Method::POST, "/invitations", ()),
+        (Method::POST, "/second-factor", ()),
+        (Method::DELETE, "/second-factor", ()),
+        (Method::POST, "/second-factor/recovery-codes", ()),
+        (Method::DELETE, "/users/{id}/second-factor", ()),
+    ],
+};
+
+/// Roles, tokens, second factors, and money. Sent with a token, they need no recent authentication.
+pub(super) const RECENT_OPERATOR_CALLS: CallTable<()> = CallTable {
+    scope: "/v1/operator",
+    calls: &[
+        (Method::POST, "/staff", ()),
+        (Method::PATCH, "/staff/{id}", ()),
+        (Method::DELETE, "/staff/{id}", ()),
+        (Method::POST, "/staff/{id}/password-link", ()),
+        (Method::DELETE, "/staff/{id}/second-factor", ()),
+        (Method::POST, "/tokens", ()),
+        (Method::POST, "/tokens/{id}/rotate", ()),
+        (Method::POST, "/businesses/{id}/wallet/credits", ()),
+        (Method::POST, "/approvals/{id}/approve", ()),
+        (Method::DELETE, "/businesses/{id}/users/{user}/second-factor", ()),
+    ],
+};
+
+/// The calls of the page that sets up the second factor.
+pub(super) const WHILE_ENROLLING: CallTable<()> = CallTable {
+    scope: "/v1/portal",
+    calls: &[
+        (Method::GET, "/second-factor", ()),
+        (Method::POST, "/second-factor", ()),
+        (Method::POST, "/second-factor/confirm", ()),
+        (Method::POST, "/session/confirm", ()),
+    ],
+};
+
+/// 403 if the last authentication was too long ago. `None` for tokens, which programs send.
+pub(super) fn require_recent(state: &State, at: Option<DateTime<Utc>>) -> Result<(), ApiError> {
+    let (within, now) = (state.second_factors.recent_within, state.unit.clock.now());
+    let is_allowed = at.is_none_or(|at| is_recent(at, within, now));
+    is_allowed.then_some(()).ok_or_else(errors::recent_authentication_required)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::operator_permissions::OPERATOR_CALLS;
+    use super::super::permissions::PORTAL_CALLS;
+    use super::*;
+
+    #[test]
+    fn every_listed_call_is_a_call() {
+        for (method, path, ()) in RECENT_CALLS.calls.iter().chain(WHILE_ENROLLING.calls) {
+            assert!(PORTAL_CALLS.find(method, &format!("/v1/portal{path}")).is_some(), "{method} {path}");
+        }
+        for (method, path, ()) in RECENT_OPERATOR_CALLS.calls {
+            assert!(OPERATOR_CALLS.find(method, &format!("/v1/operator{path}")).is_some(), "{method} {path}");
+        }
+    }
+}

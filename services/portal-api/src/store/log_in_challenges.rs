@@ -1,0 +1,87 @@
+//! Log-ins with a right password that wait for the second factor, stored by the digest of the cookie.
+
+use chrono::{DateTime, Utc};
+use diesel::prelude::*;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::BusinessId;
+use postgres::StoreError;
+
+use super::schema::log_in_challenges;
+use super::stored;
+use crate::domain::{Account, SecretToken};
+
+/// A challenge that may still be answered.
+pub(crate) struct Challenge {
+    pub(crate) account: Account,
+    pub(crate) password_digest: Vec<u8>,
+}
+
+pub(crate) async fn insert(
+    conn: &mut AsyncPgConnection,
+    account: Account,
+    token: &SecretToken,
+    password_digest: [u8; 32],
+    (now, expires_at): (DateTime<Utc>, DateTime<Utc>),
+) -> Result<(), StoreError> {
+    diesel::insert_into(log_in_challenges::table)
+        .values((
+            log_in_challenges::token_hash.eq(token.digest().to_vec()),
+            log_in_challenges::account_id.eq(account.id()),
+            log_in_challenges::business_id.eq(account.business().map(|business| business.to_string())),
+            log_in_challenges::password_digest.eq(password_digest.to_vec()),
+            log_in_challenges::created_at.eq(now),
+            log_in_challenges::expires_at.eq(expires_at),
+        ))
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+/// Counts a try, and returns the challenge. `None` if it has ended or has no tries left. Counted in one statement, before the
+/// code is checked, so that simultaneous guesses count too.
+pub(crate) async fn take_try(
+    conn: &mut AsyncPgConnection,
+    token: &SecretToken,
+    tries_max: i32,
+    now: DateTime<Utc>,
+) -> Result<Option<Challenge>, StoreError> {
+    let open = log_in_challenges::table
+        .find(token.digest().to_vec())
+        .filter(log_in_challenges::expires_at.gt(now))
+        .filter(log_in_challenges::tries.lt(tries_max));
+    let row: Option<(String, Option<String>, Vec<u8>)> = diesel::update(open)
+        .set(log_in_challenges::tries.eq(log_in_challenges::tries + 1))
+        .returning((
+            log_in_challenges::account_id,
+            log_in_challenges::business_id,
+            log_in_challenges::password_digest,
+        ))
+        .get_result(conn)
+        .await
+        .optional()?;
+    row.map(|(id, business, password_digest)| {
+        let business: Option<BusinessId> =
+            business.map(|business| stored("log_in_challenges.business_id", &business)).transpose()?;
+        let account = match business {
+            Some(business) => Account::User { business, user: stored("log_in_challenges.account_id", &id)? },
+            None => Account::Staff(stored("log_in_challenges.account_id", &id)?),
+        };
+        Ok(Challenge { account, password_digest })
+    })
+    .transpose()
+}
+
+/// Ends a challenge. False if it has ended already.
+pub(crate) async fn remove(conn: &mut AsyncPgConnection, token: &SecretToken) -> Result<bool, StoreError> {
+    let challenge = log_in_challenges::table.find(token.digest().to_vec());
+    Ok(diesel::delete(challenge).execute(conn).await? == 1)
+}
+
+/// Deletes at most `max` challenges that have expired, and returns how many. Covers all businesses.
+pub(crate) async fn prune(
+    conn: &mut AsyncPgConnection,
+    now: DateTime<Utc>,
+    max: i64,
+) -> Result<usize, StoreError> {
+    prune!(conn, max, log_in_challenges::token_hash: Vec<u8>, log_in_challenges::expires_at.le(now))
+}

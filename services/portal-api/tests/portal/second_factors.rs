@@ -1,0 +1,259 @@
+//! Second factors of users: set-up, and log-in in two steps.
+
+use chrono::TimeDelta;
+use serde_json::{Value, json};
+
+use crate::authenticator::{
+    Authenticator, FACTOR, SECOND_STEP, SESSION, STEP, challenged, code, enrol, recovery_codes,
+};
+use crate::mail_folder::MailFolder;
+use crate::portal::Portal;
+
+const EMAIL: &str = "owner@shop.example";
+
+fn log_in(password: &str) -> Value {
+    json!({ "email": EMAIL, "password": password })
+}
+
+#[tokio::test]
+async fn an_app_is_set_up_and_its_code_opens_sessions() {
+    let portal = Portal::with_factors(&[]).await;
+    let mut owner = portal.owner(EMAIL).await.client;
+    let before = json!({
+        "available": true, "required": false, "enrolled": false, "confirmedAt": null, "recoveryCodesLeft": 0
+    });
+    assert_eq!(owner.get(FACTOR).await.body, before);
+    let started = owner.press(FACTOR).await;
+    assert_eq!((started.status, started.header("cache-control")), (201, "no-store"), "{started:?}");
+    let secret = started.body["secret"].as_str().unwrap().to_owned();
+    let url = started.body["url"].as_str().unwrap();
+    assert!(url.starts_with("otpauth://totp/Waybill:owner%40shop.example?"), "{url}");
+    assert!(url.contains(&format!("secret={secret}")), "{url}");
+    assert!(started.body["qrCode"].as_str().unwrap().starts_with("data:image/svg+xml;base64,"));
+    assert_eq!(owner.get(FACTOR).await.body, before, "nothing is on before the first code");
+    assert_eq!(portal.stranger().post(SESSION, log_in("correct horse")).await.status, 200);
+
+    let app = Authenticator::new(&secret);
+    let confirm = format!("{FACTOR}/confirm");
+    let wrong = owner.post(&confirm, code(&app.wrong(&portal))).await;
+    assert_eq!((wrong.status, wrong.code()), (422, "code_wrong"));
+    let confirmed = owner.post(&confirm, code(&app.now(&portal))).await;
+    assert_eq!(confirmed.status, 200, "{confirmed:?}");
+    let mut codes = recovery_codes(&confirmed);
+    codes.sort_unstable();
+    codes.dedup();
+    assert_eq!(codes.len(), 10);
+    let after = owner.get(FACTOR).await.body;
+    assert_eq!((&after["enrolled"], &after["recoveryCodesLeft"]), (&json!(true), &json!(10)));
+    let again = owner.press(FACTOR).await;
+    assert_eq!((again.status, again.code()), (409, "second_factor_exists"));
+
+    portal.clock.advance(STEP);
+    let mut visitor = portal.stranger();
+    let half = visitor.post(SESSION, log_in("correct horse")).await;
+    assert_eq!((half.status, &half.body["mfaRequired"]), (202, &json!(true)), "{half:?}");
+    let cookie = half.header("set-cookie");
+    assert!(cookie.starts_with("portal_challenge=") && cookie.contains("HttpOnly"), "{cookie}");
+    assert!(cookie.contains("SameSite=Strict") && cookie.contains("Max-Age=300"), "{cookie}");
+    for path in [SESSION, "/v1/portal/status", FACTOR] {
+        assert_eq!(visitor.get(path).await.status, 401, "{path}: the password alone grants nothing");
+    }
+    let opened = visitor.post(SECOND_STEP, code(&app.now(&portal))).await;
+    assert_eq!((opened.status, &opened.body["email"]), (200, &json!(EMAIL)), "{opened:?}");
+    assert_eq!(visitor.get("/v1/portal/status").await.status, 200);
+    let log = visitor.get("/v1/portal/audit-log").await.body.to_string();
+    assert!(log.contains("second_factor.enrolled") && log.contains("\"secondFactor\":\"app\""), "{log}");
+    assert!(!log.contains(&secret) && codes.iter().all(|code| !log.contains(code)), "{log}");
+}
+
+/// The answer that the API promises to accounts without a second factor.
+#[tokio::test]
+async fn accounts_without_a_factor_log_in_as_before() {
+    let portal = Portal::with_factors(&[]).await;
+    portal.owner(EMAIL).await;
+    let opened = portal.stranger().post(SESSION, log_in("correct horse")).await;
+    let mut fields: Vec<_> = opened.body.as_object().unwrap().keys().map(String::as_str).collect();
+    fields.sort_unstable();
+    let known = ["businessId", "businessName", "createdAt", "email", "expiresAt", "role", "userId"];
+    assert_eq!((opened.status, fields), (200, known.to_vec()));
+}
+
+#[tokio::test]
+async fn a_code_works_once_in_its_own_period_and_the_neighbours() {
+    let portal = Portal::with_factors(&[]).await;
+    let mut owner = portal.owner(EMAIL).await.client;
+    let app = enrol(&portal, &mut owner).await.app;
+    for (steps, status) in [(-2, 422), (-1, 200), (0, 200), (1, 200), (2, 422)] {
+        portal.clock.advance(STEP * 10);
+        let entered = app.at(portal.clock.now() + STEP * steps);
+        let answer = challenged(&portal, EMAIL).await.post(SECOND_STEP, code(&entered)).await;
+        assert_eq!(answer.status, status, "{steps}: {answer:?}");
+        let replayed = challenged(&portal, EMAIL).await.post(SECOND_STEP, code(&entered)).await;
+        assert_eq!((replayed.status, replayed.code()), (422, "code_wrong"), "{steps}: replayed");
+    }
+    portal.clock.advance(STEP * 10);
+    let next = app.at(portal.clock.now() + STEP);
+    assert_eq!(challenged(&portal, EMAIL).await.post(SECOND_STEP, code(&next)).await.status, 200);
+    let earlier = challenged(&portal, EMAIL).await.post(SECOND_STEP, code(&app.now(&portal))).await;
+    assert_eq!(earlier.status, 422, "a code before an accepted one");
+}
+
+/// The code that completes the set-up is used, too.
+#[tokio::test]
+async fn the_first_code_opens_no_session_afterwards() {
+    let portal = Portal::with_factors(&[]).await;
+    let mut owner = portal.owner(EMAIL).await.client;
+    let secret = owner.press(FACTOR).await.body["secret"].as_str().unwrap().to_owned();
+    let first = Authenticator::new(&secret).now(&portal);
+    assert_eq!(owner.post(&format!("{FACTOR}/confirm"), code(&first)).await.status, 200);
+    assert_eq!(challenged(&portal, EMAIL).await.post(SECOND_STEP, code(&first)).await.status, 422);
+}
+
+#[tokio::test]
+async fn a_challenge_takes_five_wrong_codes_and_an_account_ten() {
+    let portal = Portal::with_factors(&[]).await;
+    let mut owner = portal.owner(EMAIL).await.client;
+    let app = enrol(&portal, &mut owner).await.app;
+    for _ in 0..2 {
+        let mut visitor = challenged(&portal, EMAIL).await;
+        for _ in 0..5 {
+            let refused = visitor.post(SECOND_STEP, code(&app.wrong(&portal))).await;
+            assert_eq!((refused.status, refused.code()), (422, "code_wrong"));
+        }
+        let ended = visitor.post(SECOND_STEP, code(&app.now(&portal))).await;
+        assert_eq!((ended.status, ended.code()), (401, "challenge_ended"), "{ended:?}");
+    }
+    let locked = challenged(&portal, EMAIL).await.post(SECOND_STEP, code(&app.now(&portal))).await;
+    assert_eq!((locked.status, locked.code()), (429, "too_many_codes"), "{locked:?}");
+    assert_eq!(locked.header("retry-after"), "900");
+    // A browser of the owner has a limit of its own.
+    let half = owner.post(SESSION, log_in("correct horse")).await;
+    assert_eq!(half.status, 202, "{half:?}");
+    assert_eq!(owner.post(SECOND_STEP, code(&app.now(&portal))).await.status, 200);
+    portal.clock.advance(TimeDelta::minutes(15));
+    assert_eq!(challenged(&portal, EMAIL).await.post(SECOND_STEP, code(&app.now(&portal))).await.status, 200);
+    let log = owner.get("/v1/portal/audit-log?action=session.failed").await.body;
+    assert_eq!(log["data"].as_array().unwrap().len(), 10, "{log}");
+    assert_eq!(log["data"][0]["details"], json!({ "secondFactor": "wrong_code" }));
+}
+
+#[tokio::test]
+async fn a_recovery_code_works_once_however_it_is_typed() {
+    let folder = MailFolder::new();
+    let portal = Portal::with_factors(&[
+        ("WAYBILL_MAIL__TRANSPORT", "folder"),
+        ("WAYBILL_MAIL__FOLDER", folder.path()),
+    ])
+    .await;
+    let mut owner = portal.owner(EMAIL).await.client;
+    let codes = enrol(&portal, &mut owner).await.recovery_codes;
+    let typed = [codes[0].clone(), codes[1].to_uppercase(), codes[2].replace('-', " ")];
+    for typed in &typed {
+        let opened = challenged(&portal, EMAIL).await.post(SECOND_STEP, code(typed)).await;
+        assert_eq!(opened.status, 200, "{opened:?}");
+        let again = challenged(&portal, EMAIL).await.post(SECOND_STEP, code(typed)).await;
+        assert_eq!((again.status, again.code()), (422, "code_wrong"), "it works once");
+    }
+    assert_eq!(owner.get(FACTOR).await.body["recoveryCodesLeft"], 7);
+    let mails = folder.wait_for(4).await;
+    assert!(mails[0].subject.contains("is on"), "{mails:?}");
+    assert!(mails[1].subject.contains("recovery code"), "{mails:?}");
+    assert!(mails.iter().all(|mail| codes.iter().all(|code| !mail.text.contains(code))));
+
+    let replaced = owner.press(&format!("{FACTOR}/recovery-codes")).await;
+    let new = recovery_codes(&replaced);
+    let old = challenged(&portal, EMAIL).await.post(SECOND_STEP, code(&codes[9])).await;
+    assert_eq!(old.status, 422, "replaced");
+    assert_eq!(challenged(&portal, EMAIL).await.post(SECOND_STEP, code(&new[0])).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_removed_factor_ends_its_challenges_and_is_no_longer_asked_for() {
+    let portal = Portal::with_factors(&[]).await;
+    let mut owner = portal.owner(EMAIL).await.client;
+    let enrolled = enrol(&portal, &mut owner).await;
+    let mut waiting = challenged(&portal, EMAIL).await;
+    assert_eq!(owner.delete(FACTOR).await.status, 204);
+    let ended = waiting.post(SECOND_STEP, code(&enrolled.app.now(&portal))).await;
+    assert_eq!((ended.status, ended.code()), (401, "challenge_ended"));
+    assert_eq!(portal.stranger().post(SESSION, log_in("correct horse")).await.status, 200);
+    for path in [FACTOR, &format!("{FACTOR}/recovery-codes")] {
+        let method = if path == FACTOR { "DELETE" } else { "POST" };
+        let missing = owner.call(method, path).await;
+        assert_eq!((missing.status, missing.code()), (404, "second_factor_not_found"), "{path}");
+    }
+    let second = enrol(&portal, &mut owner).await;
+    let old = challenged(&portal, EMAIL).await.post(SECOND_STEP, code(&enrolled.app.now(&portal))).await;
+    assert_eq!(old.status, 422, "the former app");
+    let old = challenged(&portal, EMAIL).await.post(SECOND_STEP, code(&enrolled.recovery_codes[0])).await;
+    assert_eq!(old.status, 422, "a former recovery code");
+    assert_eq!(
+        challenged(&portal, EMAIL).await.post(SECOND_STEP, code(&second.app.now(&portal))).await.status,
+        200
+    );
+}
+
+#[tokio::test]
+async fn a_set_up_ends_after_an_hour_or_with_the_next_one() {
+    let portal = Portal::with_factors(&[]).await;
+    let mut owner = portal.owner(EMAIL).await.client;
+    let confirm = format!("{FACTOR}/confirm");
+    let none = owner.post(&confirm, code("123456")).await;
+    assert_eq!((none.status, none.code()), (409, "enrolment_not_started"));
+    let first = Authenticator::new(owner.press(FACTOR).await.body["secret"].as_str().unwrap());
+    let second = Authenticator::new(owner.press(FACTOR).await.body["secret"].as_str().unwrap());
+    assert_eq!(owner.post(&confirm, code(&first.now(&portal))).await.code(), "code_wrong", "replaced");
+    portal.clock.advance(TimeDelta::hours(1));
+    let late = owner.post(&confirm, code(&second.now(&portal))).await;
+    assert_eq!((late.status, late.code()), (409, "enrolment_not_started"));
+}
+
+#[tokio::test]
+async fn a_reset_link_does_not_replace_the_code() {
+    let portal = Portal::with_factors(&[]).await;
+    let mut owner = portal.owner(EMAIL).await;
+    let app = enrol(&portal, &mut owner.client).await.app;
+    let path = format!("/v1/operator/businesses/{}/password-resets", owner.business);
+    let issued = portal.operator().post(&path, json!({ "email": EMAIL })).await;
+    let token = issued.body["url"].as_str().unwrap().split("#token=").nth(1).unwrap().to_owned();
+    let mut visitor = portal.stranger();
+    let body = json!({ "token": token, "password": "battery staple" });
+    let reset = visitor.post("/v1/portal/password-resets/confirm", body).await;
+    assert_eq!((reset.status, reset.header("set-cookie")), (204, ""));
+    assert_eq!(visitor.post(SESSION, log_in("battery staple")).await.status, 202);
+    assert_eq!(visitor.get(SESSION).await.status, 401);
+    assert_eq!(visitor.post(SECOND_STEP, code(&app.now(&portal))).await.status, 200);
+}
+
+#[tokio::test]
+async fn malformed_codes_are_refused_without_counting() {
+    let portal = Portal::with_factors(&[]).await;
+    let mut owner = portal.owner(EMAIL).await.client;
+    let app = enrol(&portal, &mut owner).await.app;
+    let mut visitor = challenged(&portal, EMAIL).await;
+    let bodies = [
+        json!({}),
+        json!({ "code": "" }),
+        json!({ "code": null }),
+        json!({ "code": 123_456 }),
+        json!({ "code": "12345" }),
+        json!({ "code": "1234567" }),
+        json!({ "code": "１２３４５６" }),
+        json!({ "code": "aaaa-aaaa-aaaa-aaa1" }),
+        json!({ "code": "x".repeat(10_000) }),
+    ];
+    for path in [SECOND_STEP, &format!("{FACTOR}/confirm")] {
+        for body in &bodies {
+            let client = if path == SECOND_STEP { &mut visitor } else { &mut owner };
+            let refused = client.post(path, body.clone()).await;
+            assert_eq!((refused.status, refused.invalid_fields()), (400, vec!["code"]), "{path} {body}");
+        }
+        let client = if path == SECOND_STEP { &mut visitor } else { &mut owner };
+        assert_eq!(client.post(path, json!([])).await.status, 400, "{path}");
+    }
+    let recovery = owner.post(&format!("{FACTOR}/confirm"), code("aaaa-aaaa-aaaa-aaaa")).await;
+    assert_eq!(recovery.invalid_fields(), ["code"], "there are none yet");
+    assert_eq!(visitor.post(SECOND_STEP, code(&app.now(&portal))).await.status, 200, "no try was counted");
+    let none = portal.stranger().post(SECOND_STEP, code("123456")).await;
+    assert_eq!((none.status, none.code()), (401, "challenge_ended"), "without a challenge");
+}

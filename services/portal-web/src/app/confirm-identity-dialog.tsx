@@ -1,0 +1,71 @@
+import { Modal, Stack, Text } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { useMutation } from "@tanstack/react-query";
+import { answer, api } from "../api/client";
+import { operatorAnswer } from "../api/operator-session";
+import type { AccountScope } from "../api/recent-authentication";
+import { useFactor } from "../api/second-factor";
+import { CodeField } from "../components/code-field";
+import { DialogActions } from "../components/dialog-actions";
+import { FormErrors, focusFirstError } from "../components/form-errors";
+import { PasswordField } from "../components/password-field";
+
+interface ConfirmIdentityDialogProps {
+  scope: AccountScope;
+  onSettled: (isConfirmed: boolean) => void;
+}
+
+/** Confirms the session with the password, and with a code if the account has a second factor. */
+export default function ConfirmIdentityDialog({ scope, onSettled }: ConfirmIdentityDialogProps) {
+  const hasFactor = useFactor(scope).data?.enrolled ?? false;
+  const confirm = useConfirmSession(scope);
+  const form = useForm({
+    mode: "uncontrolled",
+    initialValues: { password: "", code: "" },
+    validate: {
+      password: (password) => (password === "" ? "Enter your password." : null),
+      code: (code) => (hasFactor && code.trim() === "" ? "Enter a code." : null),
+    },
+  });
+  const submit = form.onSubmit(({ password, code }) => {
+    const body = hasFactor ? { password, code } : { password };
+    confirm.mutate(body, { onSuccess: () => onSettled(true) });
+  }, focusFirstError(form));
+  return (
+    <Modal
+      opened
+      onClose={() => onSettled(false)}
+      title={<Text fw={600}>Confirm it’s you</Text>}
+      zIndex={300}
+    >
+      <form onSubmit={submit} noValidate>
+        <Stack>
+          <Text>Your last login was some time ago. Enter your password again to continue.</Text>
+          <FormErrors error={confirm.error} form={form} />
+          <PasswordField
+            label="Your password"
+            autoComplete="current-password"
+            data-autofocus
+            key={form.key("password")}
+            {...form.getInputProps("password")}
+          />
+          {hasFactor && <CodeField key={form.key("code")} {...form.getInputProps("code")} />}
+          <DialogActions isPending={confirm.isPending} onCancel={() => onSettled(false)}>
+            Confirm
+          </DialogActions>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+function useConfirmSession(scope: AccountScope) {
+  return useMutation({
+    mutationFn: (body: { password: string; code?: string }) =>
+      scope === "portal"
+        ? answer(api.POST("/v1/portal/session/confirm", { body }))
+        : operatorAnswer(api.POST("/v1/operator/session/confirm", { body })),
+    // The password must not stay in memory.
+    gcTime: 0,
+  });
+}
