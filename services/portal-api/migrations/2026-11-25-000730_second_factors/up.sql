@@ -6,7 +6,7 @@ CREATE TABLE second_factors (
     account_id TEXT COLLATE "C" PRIMARY KEY,
     -- The business of the user.
     business_id TEXT COLLATE "C",
-    user_id TEXT COLLATE "C" REFERENCES users (id) ON DELETE CASCADE,
+    user_id TEXT COLLATE "C",
     staff_id TEXT COLLATE "C" REFERENCES staff (id) ON DELETE CASCADE,
     -- AES-256-GCM, bound to the account.
     sealed_secret BYTEA NOT NULL,
@@ -18,7 +18,8 @@ CREATE TABLE second_factors (
     CONSTRAINT second_factors_of_one_account CHECK (
         account_id = coalesce(user_id, staff_id) AND num_nonnulls(user_id, staff_id) = 1
         AND (business_id IS NULL) = (user_id IS NULL)
-    )
+    ),
+    FOREIGN KEY (user_id, business_id) REFERENCES users (id, business_id) ON DELETE CASCADE
 );
 
 CREATE UNIQUE INDEX second_factors_by_user ON second_factors (user_id);

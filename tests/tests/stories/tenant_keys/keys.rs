@@ -84,6 +84,16 @@ const EXCEPTIONS: &[Exception] = &[
     but(Service::PortalApi, "invitations_token_hash_key", "The link identifies the invitation."),
     but(Service::PortalApi, "password_resets_pkey", "The digest of the link, which identifies the account."),
     but(Service::PortalApi, "audit_log_pkey", "As sessions_pkey."),
+    but(
+        Service::PortalApi,
+        "second_factors_pkey",
+        "Of users and of the operator's staff, who have no business. Grows with them, as sessions.",
+    ),
+    but(Service::PortalApi, "second_factors_by_user", "As second_factors_pkey."),
+    but(Service::PortalApi, "second_factors_by_staff", "As second_factors_pkey."),
+    but(Service::PortalApi, "second_factors_staff_id_fkey", "As second_factors_pkey."),
+    but(Service::PortalApi, "log_in_challenges_pkey", "The cookie identifies the challenge."),
+    but(Service::PortalApi, "log_in_challenges_account_id_fkey", "As second_factors_pkey."),
     but(Service::PortalApi, "mails_pkey", "A queue with its own numbers, which is emptied continuously."),
 ];
 
@@ -98,6 +108,9 @@ const OF_NO_BUSINESS: &[(Service, &str)] = &[
     (Service::PortalApi, "staff_sessions"),
     (Service::PortalApi, "operator_tokens"),
     (Service::PortalApi, "operator_audit_log"),
+    (Service::PortalApi, "operator_approvals"),
+    // Of a second factor, whose row names the business.
+    (Service::PortalApi, "recovery_codes"),
     // The progress and findings of the reconciliation.
     (Service::Wallet, "reconciliation_cursors"),
     (Service::Wallet, "reconciliation_findings"),
