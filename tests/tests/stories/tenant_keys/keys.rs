@@ -98,6 +98,7 @@ const OF_NO_BUSINESS: &[(Service, &str)] = &[
     (Service::PortalApi, "staff_sessions"),
     (Service::PortalApi, "operator_tokens"),
     (Service::PortalApi, "operator_audit_log"),
+    (Service::PortalApi, "operator_approvals"),
     // The progress and findings of the reconciliation.
     (Service::Wallet, "reconciliation_cursors"),
     (Service::Wallet, "reconciliation_findings"),
