@@ -250,6 +250,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operator/businesses/{id}/users/{user}/second-factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove the second factor of a user who has lost it, and end their sessions */
+        delete: operations["resetSecondFactorOfUser"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/operator/businesses/{id}/wallet/credits": {
         parameters: {
             query?: never;
@@ -369,6 +386,59 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operator/second-factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether the own account has a second factor */
+        get: operations["readStaffSecondFactor"];
+        put?: never;
+        /** Start to set up an authenticator app for the own account */
+        post: operations["startStaffSecondFactor"];
+        /** Turn off two-factor authentication of the own account */
+        delete: operations["removeStaffSecondFactor"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/second-factor/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Turn on two-factor authentication with the first code of the app */
+        post: operations["confirmStaffSecondFactor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/second-factor/recovery-codes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Replace all recovery codes of the own account */
+        post: operations["replaceStaffRecoveryCodes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/operator/session": {
         parameters: {
             query?: never;
@@ -383,6 +453,40 @@ export interface paths {
         post: operations["openOperatorSession"];
         /** Log out of the console */
         delete: operations["closeOperatorSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/session/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Confirm the console session with the password, before a sensitive call */
+        post: operations["confirmOperatorSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/session/second-factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Complete a log-in to the console with the code of the second factor */
+        post: operations["openOperatorSessionWithSecondFactor"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -436,6 +540,23 @@ export interface paths {
         /** Create a link that sets a person's password. Replaces the older link */
         post: operations["issueStaffLink"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/staff/{id}/second-factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove the second factor of a person who has lost it, and end their sessions */
+        delete: operations["resetStaffSecondFactor"];
         options?: never;
         head?: never;
         patch?: never;
@@ -817,7 +938,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the timeline of an order: status, money, webhooks */
+        /**
+         * Read the timeline of an order: status, money, webhooks
+         * @description Without the permission `read_customers`, `data` contains neither the driver's phone nor reasons, and the entry has `personalDataMasked`. Without `read_money`, `balanceAfterPaise` is null.
+         */
         get: operations["readTimeline"];
         put?: never;
         post?: never;
@@ -836,7 +960,7 @@ export interface paths {
         };
         /**
          * Read the request that created an order
-         * @description Contains the known fields of the body. Headers and the exact bytes are not stored.
+         * @description Contains the known fields of the body. Headers and the exact bytes are not stored. Without the permission `read_customers`, phones and addresses are masked, and `personalDataMasked` is true.
          */
         get: operations["readOrderRequest"];
         put?: never;
@@ -988,6 +1112,59 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/portal/second-factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether the account has a second factor */
+        get: operations["readSecondFactor"];
+        put?: never;
+        /** Start to set up an authenticator app */
+        post: operations["startSecondFactor"];
+        /** Turn off two-factor authentication */
+        delete: operations["removeSecondFactor"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/second-factor/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Turn on two-factor authentication with the first code of the app */
+        post: operations["confirmSecondFactor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/second-factor/recovery-codes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Replace all recovery codes */
+        post: operations["replaceRecoveryCodes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/portal/session": {
         parameters: {
             query?: never;
@@ -1002,6 +1179,40 @@ export interface paths {
         post: operations["logIn"];
         /** Log out */
         delete: operations["logOut"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/session/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Confirm the session with the password, before a sensitive call */
+        post: operations["confirmSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/session/second-factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Complete a log-in with the code of the second factor */
+        post: operations["logInWithSecondFactor"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1146,6 +1357,23 @@ export interface paths {
         head?: never;
         /** Change the role of a user */
         patch: operations["changeRole"];
+        trace?: never;
+    };
+    "/v1/portal/users/{id}/second-factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove the second factor of a user who has lost it, and end their sessions */
+        delete: operations["resetSecondFactor"];
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/portal/wallet": {
@@ -1589,6 +1817,10 @@ export interface components {
             /** @description The networks from which the key may be used. Left out if it may be used from everywhere. */
             ipAllowList?: string[] | null;
         };
+        AppCode: {
+            /** @description Six digits of the authenticator app. */
+            code: string;
+        };
         /**
          * @description A request of the operator that needs the approval of a second person.
          * @example apr_01JZ5S9QK4V8M2T6YB3C7D9FGH
@@ -1814,6 +2046,13 @@ export interface components {
             /** @description Whether any step's amount differs from the expected amount or from the previous step. */
             discrepant: boolean;
         };
+        /** @description A log-in that waits for the second factor. */
+        ChallengeView: {
+            /** @description Always true. */
+            mfaRequired: boolean;
+            /** Format: date-time */
+            expiresAt: string;
+        };
         ChangeBusiness: {
             /** @description `active`, `inactive` or `suspended`. */
             status?: string | null;
@@ -1870,7 +2109,7 @@ export interface components {
             /** @description The time zone of all times, as an IANA name. */
             timeZone: string;
             mail: components["schemas"]["MailView"];
-            /** @description The roles of users, the most powerful one first. */
+            /** @description The roles of users. */
             roles: components["schemas"]["Role"][];
             /** @description The parts of the portal at this address: `portal` for businesses, `console` for the operator's staff. */
             parts: components["schemas"]["Part"][];
@@ -1879,6 +2118,12 @@ export interface components {
         ConfiguredTokenView: {
             name: string;
             role: components["schemas"]["OperatorRole"];
+        };
+        ConfirmSession: {
+            /** Format: password */
+            password: string;
+            /** @description Required if the account has a second factor: six digits of the authenticator app, or a recovery code. */
+            code?: string | null;
         };
         /** @enum {string} */
         ConnectionTest: "not_tested" | "passed" | "failed";
@@ -2067,6 +2312,14 @@ export interface components {
             /** Format: date-time */
             createdAt: string;
         };
+        EnrolmentView: {
+            /** @description Base32, to type into the app. */
+            secret: string;
+            /** @description The `otpauth:` URL of the QR code. */
+            url: string;
+            /** @description An SVG image as a `data:` URL. */
+            qrCode: string;
+        };
         /** @description One line of the statement. */
         EntryView: {
             /** @description The position in the wallet, from 1 without a gap. Also the cursor of the list. */
@@ -2120,6 +2373,8 @@ export interface components {
             /** @description The open go-live items. */
             missing?: string[] | null;
             requiredRole?: components["schemas"]["Role"] | null;
+            /** @description The roles that may call it. */
+            allowedRoles?: components["schemas"]["Role"][] | null;
             requiredPermission?: components["schemas"]["OperatorPermission"] | null;
         };
         /**
@@ -2132,6 +2387,21 @@ export interface components {
          * @enum {string}
          */
         EventKind: "order.created" | "driver.assigned" | "driver.unassigned" | "order.picked_up" | "order.out_for_delivery" | "order.delivered" | "order.failed" | "order.cancelled" | "order.returned" | "cod.collected" | "cod.handed_over" | "cod.settled" | "wallet.low_balance" | "webhook.test";
+        FactorCode: {
+            /** @description Six digits of the authenticator app, or a recovery code. */
+            code: string;
+        };
+        FactorView: {
+            /** @description Whether this installation offers two-factor authentication. */
+            available: boolean;
+            /** @description Whether the role requires it. */
+            required: boolean;
+            enrolled: boolean;
+            /** Format: date-time */
+            confirmedAt?: string | null;
+            /** Format: int64 */
+            recoveryCodesLeft: number;
+        };
         Fault: {
             /** @description The field's path in the body, or the parameter's name. */
             field: string;
@@ -2404,6 +2674,8 @@ export interface components {
             name: string;
             role: components["schemas"]["OperatorRole"];
             permissions: components["schemas"]["OperatorPermission"][];
+            /** @description Present if the role requires two-factor authentication that the person has not set up. All other calls are refused. */
+            mfaEnrolmentRequired?: boolean | null;
         };
         /**
          * @description An operator token. It identifies the token; it is not the secret.
@@ -2779,66 +3051,6 @@ export interface components {
             hasMore: boolean;
         };
         /** @description One page of a list. */
-        Page_OrderView: {
-            data: {
-                id: components["schemas"]["OrderId"];
-                /** @description The same value as `id`. */
-                serviceOrderId: components["schemas"]["OrderId"];
-                /** @description The business's id of the order. */
-                orderReference: string;
-                /** @description Where the customer placed the order. */
-                orderSource: string;
-                trackingCode: components["schemas"]["TrackingCode"];
-                /**
-                 * Format: uri
-                 * @description A page that shows the customer where the parcel is.
-                 */
-                trackingUrl: string;
-                status: components["schemas"]["DeliveryStatus"];
-                codStatus: components["schemas"]["CodStatus"];
-                mode: components["schemas"]["Mode"];
-                customer: components["schemas"]["Customer"];
-                delivery: components["schemas"]["DeliveryAddress"];
-                pickup?: components["schemas"]["PickupPlace"] | null;
-                package: components["schemas"]["Package"];
-                payment: components["schemas"]["Payment"];
-                notes: components["schemas"]["Notes"];
-                /** @description The fee that a live order took from the wallet; 0 for a test order. */
-                feeChargedPaise: components["schemas"]["Paise"];
-                /**
-                 * @description The amount that goes back to the wallet: the whole fee of a live order that was cancelled, or failed, before its
-                 *     pickup; otherwise 0.
-                 */
-                refundedPaise: components["schemas"]["Paise"];
-                driver?: components["schemas"]["DriverView"] | null;
-                /** @description Why the delivery failed, was cancelled or returned. */
-                reason?: string | null;
-                codCollectedPaise?: components["schemas"]["Paise"] | null;
-                codHandedOverPaise?: components["schemas"]["Paise"] | null;
-                codSettledPaise?: components["schemas"]["Paise"] | null;
-                codDiscrepancyPaise?: components["schemas"]["Paise"] | null;
-                codDifferencePaise?: components["schemas"]["Paise"] | null;
-                /**
-                 * Format: date-time
-                 * @description When the order was created.
-                 */
-                createdAt: string;
-                /**
-                 * Format: date-time
-                 * @description When the order last changed.
-                 */
-                updatedAt: string;
-                /**
-                 * Format: date-time
-                 * @description When the order's personal data was erased; null before. Erased fields are null: names, phones, addresses, notes, the
-                 *     driver, the reason and the contents of the parcel. The PIN code of an address is kept.
-                 */
-                personalDataErasedAt?: string | null;
-            }[];
-            /** @description Whether more entries follow. */
-            hasMore: boolean;
-        };
-        /** @description One page of a list. */
         Page_OwnSessionView: {
             data: {
                 id: components["schemas"]["SessionId"];
@@ -2885,6 +3097,15 @@ export interface components {
             hasMore: boolean;
         };
         /** @description One page of a list. */
+        Page_ShownOrder: {
+            data: (components["schemas"]["OrderView"] & {
+                /** @description Whether personal data of the order is masked for the role. Left out otherwise. */
+                personalDataMasked?: boolean | null;
+            })[];
+            /** @description Whether more entries follow. */
+            hasMore: boolean;
+        };
+        /** @description One page of a list. */
         Page_StaffView: {
             data: {
                 id: components["schemas"]["StaffId"];
@@ -2897,6 +3118,8 @@ export interface components {
                 createdAt: string;
                 /** Format: date-time */
                 lastSeenAt?: string | null;
+                /** @description Whether two-factor authentication is on. */
+                secondFactor: boolean;
                 /** @description Whether it is the person who sends this call. */
                 you: boolean;
             }[];
@@ -2913,6 +3136,8 @@ export interface components {
                 createdAt: string;
                 /** Format: date-time */
                 lastSeenAt?: string | null;
+                /** @description Whether two-factor authentication is on. */
+                secondFactor: boolean;
                 /** @description Whether it is the user of this session. */
                 you: boolean;
             }[];
@@ -2946,6 +3171,11 @@ export interface components {
          * @enum {string}
          */
         PaymentType: "cod" | "prepaid";
+        /**
+         * @description What a call with a session needs.
+         * @enum {string}
+         */
+        Permission: "use_account" | "read_business" | "read_orders" | "read_customers" | "read_money" | "read_keys" | "read_webhooks" | "read_audit_log" | "cancel_orders" | "resend_webhooks" | "manage_integration" | "manage_money" | "manage_users" | "erase_personal_data";
         /** @description The place where the driver picks the parcel up. */
         PickupPlace: {
             /** @description The name at the door. */
@@ -3048,6 +3278,9 @@ export interface components {
             /** Format: date-time */
             until?: string | null;
         };
+        RecoveryCodesView: {
+            recoveryCodes: string[];
+        };
         /**
          * @description A job that resends the events that an endpoint missed.
          * @example whr_01JZ5S9QK4V8M2T6YB3C7D9FGH
@@ -3093,6 +3326,14 @@ export interface components {
         RejectRequest: {
             reason: string;
         };
+        RemovedUser: {
+            id: components["schemas"]["UserId"];
+            /**
+             * @description The working keys that the user created and may have copied. They keep working: rotate them. Null if they could not be
+             *     listed: read `GET /v1/portal/api-keys?createdBy=`.
+             */
+            keys?: components["schemas"]["ApiKeyView"][] | null;
+        };
         /**
          * @description One HTTP request, from the edge through every service it touches.
          * @example req_01JZ5S9QK4V8M2T6YB3C7D9FGH
@@ -3119,6 +3360,8 @@ export interface components {
              * @description When the personal data was erased from the body.
              */
             personalDataErasedAt?: string | null;
+            /** @description Whether personal data is masked for the role. Left out otherwise. The guard adds it. */
+            personalDataMasked?: boolean | null;
         };
         ResetAskedView: {
             message: string;
@@ -3132,8 +3375,11 @@ export interface components {
         RevokedView: {
             revoked: number;
         };
-        /** @enum {string} */
-        Role: "viewer" | "developer" | "owner";
+        /**
+         * @description The role of a user. The names are stored.
+         * @enum {string}
+         */
+        Role: "owner" | "developer" | "finance" | "support" | "viewer";
         RotateApiKey: {
             /**
              * Format: int32
@@ -3175,13 +3421,38 @@ export interface components {
             userId: components["schemas"]["UserId"];
             email: string;
             role: components["schemas"]["Role"];
+            /** @description What the role may do. */
+            permissions: components["schemas"]["Permission"][];
             /** Format: date-time */
             createdAt: string;
             /** Format: date-time */
             expiresAt: string;
+            /** @description Present if the role requires two-factor authentication that the user has not set up. All other calls are refused. */
+            mfaEnrolmentRequired?: boolean | null;
         };
         SetThreshold: {
             thresholdPaise: components["schemas"]["Paise"] | null;
+        };
+        /**
+         * @description A delivery as the role of the user sees it. Without the permission `read_customers`, the body contains neither the driver's
+         *     phone nor reasons, and numbers as long as phones are shortened in the endpoint's responses.
+         */
+        ShownDelivery: components["schemas"]["DeliveryDetails"] & {
+            /** @description Whether personal data is masked for the role: the body is not the signed one then. Left out otherwise. */
+            personalDataMasked?: boolean | null;
+        };
+        /**
+         * @description An order as the role of the user sees it. Without the permission `read_customers`, phones are shortened to their last four
+         *     digits, addresses to city, state and PIN code, and e-mail addresses, notes and reasons are null.
+         */
+        ShownOrder: components["schemas"]["OrderView"] & {
+            /** @description Whether personal data of the order is masked for the role. Left out otherwise. */
+            personalDataMasked?: boolean | null;
+        };
+        /** @description As [`ShownOrder`]. */
+        ShownSimulation: components["schemas"]["SimulatedOrderView"] & {
+            /** @description Whether personal data of the order is masked for the role. Left out otherwise. */
+            personalDataMasked?: boolean | null;
         };
         SignUp: {
             businessName: string;
@@ -3271,6 +3542,8 @@ export interface components {
             createdAt: string;
             /** Format: date-time */
             lastSeenAt?: string | null;
+            /** @description Whether two-factor authentication is on. */
+            secondFactor: boolean;
             /** @description Whether it is the person who sends this call. */
             you: boolean;
         };
@@ -3420,6 +3693,8 @@ export interface components {
             createdAt: string;
             /** Format: date-time */
             lastSeenAt?: string | null;
+            /** @description Whether two-factor authentication is on. */
+            secondFactor: boolean;
             /** @description Whether it is the user of this session. */
             you: boolean;
         };
@@ -3960,6 +4235,30 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    resetSecondFactorOfUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The business. */
+                id: components["schemas"]["BusinessId"];
+                /** @description The user. */
+                user: components["schemas"]["UserId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The second factor is removed. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     creditWallet: {
         parameters: {
             query?: never;
@@ -4150,6 +4449,113 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    readStaffSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The second factor. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FactorView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    startStaffSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The secret, which is shown only once. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EnrolmentView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    removeStaffSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The second factor is removed. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    confirmStaffSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AppCode"];
+            };
+        };
+        responses: {
+            /** @description The recovery codes, which are shown only once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryCodesView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    replaceStaffRecoveryCodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The recovery codes, which are shown only once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryCodesView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     readOperatorSession: {
         parameters: {
             query?: never;
@@ -4193,6 +4599,15 @@ export interface operations {
                     "application/json": components["schemas"]["OperatorSessionView"];
                 };
             };
+            /** @description The account has a second factor. Send its code with the cookie of this response. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChallengeView"];
+                };
+            };
             default: components["responses"]["Error"];
         };
     };
@@ -4211,6 +4626,54 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    confirmOperatorSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConfirmSession"];
+            };
+        };
+        responses: {
+            /** @description The session counts as recently authenticated. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    openOperatorSessionWithSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FactorCode"];
+            };
+        };
+        responses: {
+            /** @description The session. A cookie carries it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorSessionView"];
+                };
             };
             default: components["responses"]["Error"];
         };
@@ -4336,6 +4799,28 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["StaffLinkView"];
                 };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    resetStaffSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The person. */
+                id: components["schemas"]["StaffId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The second factor is removed. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Error"];
         };
@@ -4852,7 +5337,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_OrderView"];
+                    "application/json": components["schemas"]["Page_ShownOrder"];
                 };
             };
             default: components["responses"]["Error"];
@@ -4900,7 +5385,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OrderView"];
+                    "application/json": components["schemas"]["ShownOrder"];
                 };
             };
             default: components["responses"]["Error"];
@@ -4928,7 +5413,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OrderView"];
+                    "application/json": components["schemas"]["ShownOrder"];
                 };
             };
             default: components["responses"]["Error"];
@@ -5033,7 +5518,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SimulatedOrderView"];
+                    "application/json": components["schemas"]["ShownSimulation"];
                 };
             };
             default: components["responses"]["Error"];
@@ -5242,6 +5727,113 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    readSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The second factor. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FactorView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    startSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The secret, which is shown only once. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EnrolmentView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    removeSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The second factor is removed. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    confirmSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AppCode"];
+            };
+        };
+        responses: {
+            /** @description The recovery codes, which are shown only once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryCodesView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    replaceRecoveryCodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The recovery codes, which are shown only once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryCodesView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     whoAmI: {
         parameters: {
             query?: never;
@@ -5285,6 +5877,15 @@ export interface operations {
                     "application/json": components["schemas"]["SessionView"];
                 };
             };
+            /** @description The account has a second factor. Send its code with the cookie of this response. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChallengeView"];
+                };
+            };
             default: components["responses"]["Error"];
         };
     };
@@ -5303,6 +5904,54 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    confirmSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConfirmSession"];
+            };
+        };
+        responses: {
+            /** @description The session counts as recently authenticated. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    logInWithSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FactorCode"];
+            };
+        };
+        responses: {
+            /** @description The session. A cookie carries it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionView"];
+                };
             };
             default: components["responses"]["Error"];
         };
@@ -5502,12 +6151,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The user is removed. */
-            204: {
+            /** @description The user is removed. The response names the keys to rotate. */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["RemovedUser"];
+                };
             };
             default: components["responses"]["Error"];
         };
@@ -5536,6 +6187,28 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["UserView"];
                 };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    resetSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user. */
+                id: components["schemas"]["UserId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The second factor is removed. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Error"];
         };
@@ -5746,7 +6419,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeliveryDetails"];
+                    "application/json": components["schemas"]["ShownDelivery"];
                 };
             };
             default: components["responses"]["Error"];
