@@ -14,9 +14,10 @@ use waybill_tests::{Business, PASSWORD, smallest_order, text};
 const DESCRIPTION: &str = include_str!("../../../proto-docs/openapi/portal-api.json");
 const TOP_UP_PAISE: i64 = 1_000_000;
 /// Operations without a session.
-const OPEN: [&str; 9] = [
+const OPEN: [&str; 10] = [
     "signUp",
     "logIn",
+    "logInWithSecondFactor",
     "logOut",
     "readConfig",
     "requestPasswordReset",
@@ -140,7 +141,7 @@ async fn invite(business: &Business, name: &str) -> anyhow::Result<Value> {
     business.portal.post("/invitations", &json!({ "email": email, "role": "viewer" })).await?.expect(201)
 }
 
-/// An invited user, because the owner cannot be removed.
+/// An invited user, because the owner cannot be removed. It has a second factor, which can be reset.
 async fn invited_user(stack: &Stack, business: &Business) -> anyhow::Result<String> {
     let url = text(&invite(business, "colleague").await?, "url")?;
     let (_, token) = url.split_once("#token=").context("a link with a token")?;
@@ -149,7 +150,13 @@ async fn invited_user(stack: &Stack, business: &Business) -> anyhow::Result<Stri
     api.send(accept.json(&json!({ "token": token, "password": PASSWORD }))).await?.expect(201)?;
     let users = business.portal.get("/users").await?;
     let viewer = users["data"].as_array().into_iter().flatten().find(|user| user["role"] == "viewer");
-    text(viewer.context("the invited user")?, "id")
+    let id = text(viewer.context("the invited user")?, "id")?;
+    let enrol = format!(
+        "INSERT INTO second_factors (account_id, business_id, user_id, sealed_secret, started_at, confirmed_at)
+         SELECT id, business_id, id, '', now(), now() FROM users WHERE id = '{id}'"
+    );
+    stack.query(Service::PortalApi, &enrol).await?;
+    Ok(id)
 }
 
 /// The owner's second session, which can be logged out. The calling session must continue.
@@ -239,7 +246,8 @@ async fn calls_require_a_log_in_and_businesses_cannot_make_operator_calls() -> a
         };
         let url = format!("{}{path}", stack.portal_api());
         // A person without a password has a link instead of a log-in.
-        let needs_no_log_in = path.ends_with("/session") || path.starts_with("/v1/operator/password-links/");
+        let needs_no_log_in = ["/session", "/session/second-factor"].iter().any(|end| path.ends_with(end))
+            || path.starts_with("/v1/operator/password-links/");
         let of_operator = path.starts_with("/v1/operator/") && !needs_no_log_in;
         if operation.of_portal().is_some() || of_operator {
             let reply = send(client.request(operation.method.clone(), &url)).send().await?;

@@ -28,7 +28,7 @@ CREATE UNIQUE INDEX second_factors_by_staff ON second_factors (staff_id);
 -- Unused recovery codes. A used one is deleted.
 CREATE TABLE recovery_codes (
     account_id TEXT COLLATE "C" NOT NULL REFERENCES second_factors (account_id) ON DELETE CASCADE,
-    -- SHA-256 of the account and the code, which has 80 random bits.
+    -- SHA-256 of the account and the code, which has 120 random bits.
     code_hash BYTEA NOT NULL CHECK (octet_length(code_hash) = 32),
     PRIMARY KEY (account_id, code_hash)
 );

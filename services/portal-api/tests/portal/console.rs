@@ -30,6 +30,7 @@ const OPEN_TO_STAFF: &[&str] = &[
     "POST /v1/operator/session",
     "GET /v1/operator/session",
     "DELETE /v1/operator/session",
+    "POST /v1/operator/session/second-factor",
     "POST /v1/operator/password-links/look-up",
     "POST /v1/operator/password-links/use",
 ];
@@ -38,6 +39,7 @@ const OPEN_TO_BUSINESSES: &[&str] = &[
     "POST /v1/portal/session",
     "GET /v1/portal/session",
     "DELETE /v1/portal/session",
+    "POST /v1/portal/session/second-factor",
     "POST /v1/portal/password-resets",
     "POST /v1/portal/password-resets/look-up",
     "POST /v1/portal/password-resets/confirm",
@@ -60,7 +62,7 @@ fn calls_of_staff(business: &str) -> Vec<String> {
 }
 
 fn calls_of_businesses() -> Vec<String> {
-    let calls = roles::CALLS.iter().flat_map(|(_, calls)| *calls).map(|call| {
+    let calls = roles::CALLS.iter().map(|(call, _)| {
         let (method, path) = call.split_once(' ').unwrap();
         format!("{method} {}", roles::filled(path))
     });

@@ -74,7 +74,8 @@ async fn accounts_without_a_factor_log_in_as_before() {
     let opened = portal.stranger().post(SESSION, log_in("correct horse")).await;
     let mut fields: Vec<_> = opened.body.as_object().unwrap().keys().map(String::as_str).collect();
     fields.sort_unstable();
-    let known = ["businessId", "businessName", "createdAt", "email", "expiresAt", "role", "userId"];
+    let known =
+        ["businessId", "businessName", "createdAt", "email", "expiresAt", "permissions", "role", "userId"];
     assert_eq!((opened.status, fields), (200, known.to_vec()));
 }
 
@@ -239,7 +240,7 @@ async fn malformed_codes_are_refused_without_counting() {
         json!({ "code": "12345" }),
         json!({ "code": "1234567" }),
         json!({ "code": "１２３４５６" }),
-        json!({ "code": "aaaa-aaaa-aaaa-aaa1" }),
+        json!({ "code": "aaaa-aaaa-aaaa-aaaa-aaaa-aaa1" }),
         json!({ "code": "x".repeat(10_000) }),
     ];
     for path in [SECOND_STEP, &format!("{FACTOR}/confirm")] {
@@ -251,7 +252,7 @@ async fn malformed_codes_are_refused_without_counting() {
         let client = if path == SECOND_STEP { &mut visitor } else { &mut owner };
         assert_eq!(client.post(path, json!([])).await.status, 400, "{path}");
     }
-    let recovery = owner.post(&format!("{FACTOR}/confirm"), code("aaaa-aaaa-aaaa-aaaa")).await;
+    let recovery = owner.post(&format!("{FACTOR}/confirm"), code("aaaa-aaaa-aaaa-aaaa-aaaa-aaaa")).await;
     assert_eq!(recovery.invalid_fields(), ["code"], "there are none yet");
     assert_eq!(visitor.post(SECOND_STEP, code(&app.now(&portal))).await.status, 200, "no try was counted");
     let none = portal.stranger().post(SECOND_STEP, code("123456")).await;
