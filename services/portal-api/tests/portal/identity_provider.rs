@@ -76,7 +76,7 @@ pub(crate) fn hmac(secret: &[u8], input: &[u8]) -> Vec<u8> {
 
 #[derive(Default)]
 struct Desk {
-    /// What the token endpoint answers, once.
+    /// What the token endpoint answers, each once, the newest first.
     tokens: Vec<(u16, Value)>,
     user_info: Option<Value>,
     keys: Vec<Value>,
@@ -152,7 +152,7 @@ impl IdentityProvider {
 
     /// The next answer of the token endpoint.
     pub(crate) fn answer(&self, status: u16, body: Value) {
-        self.desk.lock().unwrap().tokens.insert(0, (status, body));
+        self.desk.lock().unwrap().tokens.push((status, body));
     }
 
     /// The next answer has this ID token.

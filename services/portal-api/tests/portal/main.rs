@@ -47,6 +47,7 @@ mod second_factors;
 mod sessions;
 mod sso;
 mod sso_attacks;
+mod sso_provider;
 mod staff;
 mod status;
 mod status_stream;

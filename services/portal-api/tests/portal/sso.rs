@@ -102,6 +102,7 @@ async fn the_subject_identifies_a_person_and_the_groups_decide_at_each_log_in() 
     let stranger = log_in(&portal, at, &mut portal.stranger(), &same_email).await;
     assert_eq!((stranger.status, stranger.code()), (409, "sso_account_exists"), "{stranger:?}");
 
+    provider.user_info(json!({ "sub": "person-1" }));
     for groups in [json!(["everybody"]), json!([]), json!(7), Value::Null] {
         log_in(&portal, at, &mut browser, &json!({})).await;
         let refused = log_in(&portal, at, &mut other, &json!({ "groups": groups })).await;

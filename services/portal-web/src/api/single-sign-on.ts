@@ -20,7 +20,9 @@ const HOME: SsoDeparture = { purpose: "log_in", path: "/operator/businesses" };
 export function useStartSso() {
   return useMutation({
     mutationFn: async (purpose: SsoPurpose) => {
-      const { url } = await explained(operatorAnswer(api.POST("/v1/operator/sso/log-ins", { body: { purpose } })));
+      const { url } = await explained(
+        operatorAnswer(api.POST("/v1/operator/sso/log-ins", { body: { purpose } })),
+      );
       const { pathname, search } = window.location;
       sessionStorage.setItem(DEPARTURE, JSON.stringify({ purpose, path: pathname + search }));
       window.location.assign(url);
@@ -43,7 +45,8 @@ export function takeDeparture(): SsoDeparture {
 export function useCompleteSso() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (body: SsoReturn) => explained(answer(api.POST("/v1/operator/sso/log-ins/complete", { body }))),
+    mutationFn: (body: SsoReturn) =>
+      explained(answer(api.POST("/v1/operator/sso/log-ins/complete", { body }))),
     onSuccess: (session) => {
       if (session) client.setQueryData(operatorSessionKey, session);
     },

@@ -58,7 +58,12 @@ function actions(onRemove: (user: User) => void): Column<User> {
     render: (user) => (
       <Group gap="xs" justify="flex-end">
         {user.secondFactor && !user.you && <ResetFactor user={user} />}
-        <Button variant="default" size="xs" aria-label={`Remove ${user.email}`} onClick={() => onRemove(user)}>
+        <Button
+          variant="default"
+          size="xs"
+          aria-label={`Remove ${user.email}`}
+          onClick={() => onRemove(user)}
+        >
           Remove
         </Button>
       </Group>
