@@ -16,7 +16,7 @@ export interface SsoDeparture {
 const DEPARTURE = "waybill.sso";
 const HOME: SsoDeparture = { purpose: "log_in", path: "/operator/businesses" };
 
-/** Opens the page of the identity provider. The mutation stays pending until the browser has left. */
+/** Opens the page of the identity provider. The mutation stays pending until the person comes back with the browser's button. */
 export function useStartSso() {
   return useMutation({
     mutationFn: async (purpose: SsoPurpose) => {
@@ -26,15 +26,16 @@ export function useStartSso() {
       const { pathname, search } = window.location;
       sessionStorage.setItem(DEPARTURE, JSON.stringify({ purpose, path: pathname + search }));
       window.location.assign(url);
-      return new Promise<never>(() => {});
+      return new Promise<void>((resolve) => {
+        window.addEventListener("pageshow", () => resolve(), { once: true });
+      });
     },
   });
 }
 
 /** The page that the person left. It is of this console, because this console has stored it. */
-export function takeDeparture(): SsoDeparture {
+export function lastDeparture(): SsoDeparture {
   const stored = sessionStorage.getItem(DEPARTURE);
-  sessionStorage.removeItem(DEPARTURE);
   if (!stored) return HOME;
   const departure: SsoDeparture = JSON.parse(stored);
   const isReturn = departure.path.startsWith("/operator/sso");

@@ -1,9 +1,9 @@
 import { Anchor, Center, Loader, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Link, useNavigate } from "react-router-dom";
 import { asFailure } from "../../api/failure";
-import { takeDeparture, useCompleteSso } from "../../api/single-sign-on";
+import { lastDeparture, useCompleteSso } from "../../api/single-sign-on";
 import type { SsoReturn } from "../../api/types";
 import { AuthFrame } from "../auth/auth-frame";
 
@@ -15,11 +15,15 @@ const SUCCESS = {
 /** The identity provider sends the browser back to this page. */
 export function Component() {
   const [returned] = useState(ofAddress);
-  const [departure] = useState(takeDeparture);
+  const [departure] = useState(lastDeparture);
   const complete = useCompleteSso();
   const navigate = useNavigate();
   const { mutate } = complete;
+  const isSent = useRef(false);
   useEffect(() => {
+    // A code works once.
+    if (isSent.current) return;
+    isSent.current = true;
     // Neither the history nor a bookmark keeps the code.
     window.history.replaceState(window.history.state, "", window.location.pathname);
     mutate(returned, {
