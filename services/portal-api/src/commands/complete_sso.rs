@@ -1,6 +1,6 @@
 //! A browser returns from the identity provider: it opens a session, confirms one, or links an account.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
 use domain::{RequestId, StaffId};
 use postgres::StoreError;
@@ -10,17 +10,14 @@ use super::audit::write_operator_audit;
 use super::operator_session::{self, OpenedConsole};
 use super::staff_from_sso::{self, SsoPerson};
 use crate::domain::{
-    Action, AuditEvent, Author, OperatorActor, OperatorCaller, SecretToken, SessionToken, SsoIdentity,
-    SsoPurpose, SsoResponse, SsoResult, SsoSecrets, Target, TargetKind,
+    Action, AuditEvent, Author, OperatorActor, OperatorCaller, SSO_AUTHENTICATION_LASTS, SecretToken,
+    SessionToken, SsoIdentity, SsoPurpose, SsoResponse, SsoResult, SsoSecrets, Target, TargetKind,
 };
 use crate::single_sign_on::{CLOCK_SKEW, ProviderError, SingleSignOn};
 use crate::state::State;
 use crate::store::sso_log_ins::{self, SsoVisit};
 use crate::store::staff_identities;
 use crate::store::staff_sessions::{self, StaffSession};
-
-/// A person who authenticated at the provider longer ago must do it again. As long as a session.
-const AUTHENTICATION_AGE_MAX: TimeDelta = TimeDelta::hours(12);
 
 pub(crate) struct SsoReturn {
     /// The value of the browser's cookie.
@@ -159,7 +156,7 @@ async fn log_in(
     identity: &SsoIdentity,
 ) -> Result<OpenedConsole, CompleteSsoError> {
     let now = state.unit.clock.now();
-    if identity.authenticated_at.is_some() && !is_since(identity, now - AUTHENTICATION_AGE_MAX) {
+    if identity.authenticated_at.is_some() && !is_since(identity, now - SSO_AUTHENTICATION_LASTS) {
         return Err(CompleteSsoError::NotRecent);
     }
     // Without a statement of the provider, sensitive calls need a confirmation.

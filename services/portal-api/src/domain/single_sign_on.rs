@@ -15,6 +15,9 @@ use super::{Email, OperatorRole, SecretToken};
 /// A log-in must be completed within this time. Long enough for a second factor at the provider.
 pub(crate) const SSO_LASTS: TimeDelta = TimeDelta::minutes(10);
 
+/// A person who authenticated at the provider longer ago must authenticate again. As long as a session.
+pub(crate) const SSO_AUTHENTICATION_LASTS: TimeDelta = TimeDelta::hours(12);
+
 /// What somebody visits the provider for. The names are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]

@@ -24,15 +24,17 @@ use settings::Secret;
 use tokio::sync::Semaphore;
 use url::Url;
 
-use crate::domain::{GroupRoles, OperatorRole, SsoIdentity, SsoPurpose, SsoSecrets};
+use crate::domain::{
+    GroupRoles, OperatorRole, SSO_AUTHENTICATION_LASTS, SsoIdentity, SsoPurpose, SsoSecrets,
+};
 use claims::{AllClaims, Verification};
 use http::HttpError;
 use provider::{Metadata, Provider};
 
 /// Requests to the provider at once. Further callers are refused.
 const REQUESTS_MAX: usize = 16;
-/// A person who authenticated longer ago must authenticate again. As long as a session.
-const AUTHENTICATION_AGE_MAX: Duration = Duration::from_secs(12 * 3600);
+/// How far the clocks of a provider and this service may differ.
+pub(crate) const CLOCK_SKEW: TimeDelta = TimeDelta::seconds(60);
 /// How long a log-out waits for the provider's metadata.
 const LOG_OUT_PATIENCE: Duration = Duration::from_secs(2);
 
@@ -148,7 +150,7 @@ impl SingleSignOn {
         let (state, nonce) = (secrets.state(), secrets.nonce());
         let verifier = PkceCodeVerifier::new(secrets.verifier());
         let max_age = match purpose {
-            SsoPurpose::LogIn => AUTHENTICATION_AGE_MAX,
+            SsoPurpose::LogIn => SSO_AUTHENTICATION_LASTS.to_std().unwrap_or_default(),
             // The person must authenticate now, not only have a session at the provider.
             SsoPurpose::Confirm | SsoPurpose::Link => Duration::ZERO,
         };
@@ -291,6 +293,3 @@ fn token_error(error: TokenError) -> ProviderError {
         RequestTokenError::Other(error) => ProviderError::Rejected(error),
     }
 }
-
-/// How far the clocks of a provider and this service may differ.
-pub(crate) const CLOCK_SKEW: TimeDelta = TimeDelta::seconds(60);

@@ -14,7 +14,8 @@ use crate::identity_provider::{COMPLETE, START, Visit};
 use crate::portal::Portal;
 use crate::staff::SESSION;
 
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../portal-web/tests/support/identity-provider.mjs");
+const SCRIPT: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../portal-web/tests/support/identity-provider.mjs");
 
 /// The running provider.
 struct Provider {
@@ -102,13 +103,13 @@ impl Person {
     }
 
     async fn send(&mut self, url: &Url, form: Option<String>) -> Response {
-        let cookies: Vec<String> = self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let cookies: Vec<String> =
+            self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
         let request = match form {
-            Some(form) => http
-                .post(url.clone())
-                .header("content-type", "application/x-www-form-urlencoded")
-                .body(form),
+            Some(form) => {
+                http.post(url.clone()).header("content-type", "application/x-www-form-urlencoded").body(form)
+            }
             None => http.get(url.clone()),
         };
         let response = request.header(COOKIE, cookies.join("; ")).send().await.unwrap();
