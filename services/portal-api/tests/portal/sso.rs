@@ -120,6 +120,29 @@ async fn the_subject_identifies_a_person_and_the_groups_decide_at_each_log_in() 
 }
 
 #[tokio::test]
+async fn an_identity_counts_as_a_way_in_and_only_the_provider_demotes_the_last_administrator() {
+    let (portal, provider, key) = with_provider(&[]).await;
+    let at = (&provider, &key);
+    let mut asha = portal.stranger();
+    let opened = log_in(&portal, at, &mut asha, &json!({})).await;
+    let asha_path = format!("{STAFF}/{}", opened.body["id"].as_str().unwrap());
+    let (_, binu) = person(&portal, "binu@operator.example", "administrator").await;
+    let demote = json!({ "role": "viewer" });
+    let demoted = portal.operator().patch(&format!("{STAFF}/{binu}"), demote.clone()).await;
+    assert_eq!(demoted.status, 200, "the other one can log in without a password: {demoted:?}");
+    let refused = portal.operator().patch(&asha_path, demote).await;
+    assert_eq!((refused.status, refused.code()), (409, "last_administrator"), "{refused:?}");
+    let again = log_in(&portal, at, &mut asha, &json!({ "groups": ["all"] })).await;
+    assert_eq!((again.status, &again.body["role"]), (200, &json!("viewer")), "{again:?}");
+
+    assert_eq!(portal.operator().delete(&asha_path).await.status, 204);
+    assert_eq!(asha.get(BUSINESSES).await.status, 401);
+    let back = log_in(&portal, at, &mut asha, &json!({})).await;
+    assert_eq!(back.status, 200, "the provider still lets the person in: {back:?}");
+    assert_ne!(back.body["id"], opened.body["id"]);
+}
+
+#[tokio::test]
 async fn an_account_with_a_password_is_linked_by_its_person_only() {
     let (portal, provider, key) = with_provider(&[RECENT]).await;
     let at = (&provider, &key);
