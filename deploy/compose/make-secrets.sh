@@ -34,6 +34,8 @@ keep key-management-pepper "$(random)"
 keep order-api-fleet-token "$(random)"
 keep portal-api-operator-token "$(random)"
 keep portal-api-mfa-key "$(openssl rand -base64 32)"
+# Empty until the identity provider has issued one.
+keep portal-api-sso-client-secret ""
 keep webhook-dispatcher-key "$(openssl rand -base64 32)"
 
 definitions=$(cat rabbitmq-definitions.json)

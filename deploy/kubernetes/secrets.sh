@@ -56,6 +56,7 @@ mail-server                    user               given
 mail-server                    password           given
 portal-mfa                     key                given
 portal-mfa                     previous-key       given
+portal-sso                     client-secret      given
 backups                        access-key-id      given
 backups                        secret-access-key  given
 TABLE

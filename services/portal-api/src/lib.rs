@@ -16,6 +16,7 @@ mod reconcile;
 mod routes;
 mod second_factor;
 pub mod settings;
+mod single_sign_on;
 mod start;
 mod state;
 mod store;

@@ -31,6 +31,7 @@ use crate::passwords::Passwords;
 use crate::peers::Peers;
 use crate::second_factor::SecondFactors;
 use crate::settings::{MailEncryption, MailSettings, MailTransport, PortalSettings};
+use crate::single_sign_on::{SingleSignOn, SingleSignOnOptions};
 use crate::state::{BackgroundTasks, PublicConfig, State};
 use crate::{reconcile as reconciler, routes, workers};
 
@@ -79,6 +80,7 @@ fn state(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<State> 
         peers: Peers::new(&settings.peers, &settings.internal.token)?,
         passwords: Passwords::new(unit.entropy.clone())?,
         second_factors: second_factors(settings)?,
+        single_sign_on: single_sign_on(settings, chassis)?,
         mailbox: Arc::new(mailbox(settings, chassis)?),
         order_streams: OrderStreams::new(limits.streams_per_business, &open_pages),
         status_streams: StatusStreams::new(limits.streams_per_business, &open_pages),
@@ -118,6 +120,25 @@ fn second_factors(settings: &PortalSettings) -> anyhow::Result<SecondFactors> {
         mfa.recent_minutes(settings.environment).map(|minutes| TimeDelta::minutes(minutes.into()));
     let keys = (mfa.key.as_ref(), mfa.previous_key.as_ref());
     SecondFactors::new(keys, mfa.user_roles(), mfa.staff_roles(), recent_within)
+}
+
+/// `None` without an issuer. The other settings were checked.
+fn single_sign_on(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<Option<SingleSignOn>> {
+    let sso = &settings.sso;
+    let Some(issuer) = &sso.issuer else { return Ok(None) };
+    let options = SingleSignOnOptions {
+        issuer,
+        client_id: sso.client_id.as_deref().context("WAYBILL_SSO__CLIENT_ID is required")?,
+        client_secret: sso.client_secret.as_ref().context("WAYBILL_SSO__CLIENT_SECRET is required")?,
+        redirect_url: links(settings).console_page("operator/sso"),
+        scopes: &sso.scopes,
+        groups_claim: sso.groups_claim.clone(),
+        roles: sso.group_roles(),
+        label: sso.label.trim().to_owned(),
+        allows_passwords: sso.staff_passwords,
+        allow_plain_http: settings.environment == Environment::Local,
+    };
+    SingleSignOn::new(options, &chassis.unit.clock).map(Some)
 }
 
 fn mailbox(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<Mailbox> {

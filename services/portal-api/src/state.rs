@@ -14,6 +14,7 @@ use crate::mail::Mailbox;
 use crate::passwords::Passwords;
 use crate::peers::Peers;
 use crate::second_factor::SecondFactors;
+use crate::single_sign_on::SingleSignOn;
 
 /// Background tasks that run at once. Further ones are dropped.
 const BACKGROUND_MAX: usize = 256;
@@ -23,6 +24,8 @@ pub(crate) struct State {
     pub(crate) peers: Peers,
     pub(crate) passwords: Passwords,
     pub(crate) second_factors: SecondFactors,
+    /// `None` if the operator has no identity provider.
+    pub(crate) single_sign_on: Option<SingleSignOn>,
     pub(crate) mailbox: Arc<Mailbox>,
     pub(crate) open_pages: OpenPages,
     pub(crate) order_streams: OrderStreams,

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Parser;
-use local_stack::{Servers, Stack, StackOptions, TestServers};
+use local_stack::{Servers, Service, Stack, StackOptions, TestServers, free_port};
 use reqwest::Method;
 use tokio::process::Command;
 use tokio::signal::unix::{SignalKind, signal};
@@ -30,8 +30,9 @@ async fn main() -> anyhow::Result<ExitCode> {
     let Arguments { command } = Arguments::parse();
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
+    let identity_provider = format!("http://127.0.0.1:{}", free_port()?);
     let stack = tokio::select! {
-        stack = start() => stack?,
+        stack = start(&identity_provider) => stack?,
         _ = interrupt.recv() => return Ok(ExitCode::FAILURE),
         _ = terminate.recv() => return Ok(ExitCode::FAILURE),
     };
@@ -52,6 +53,7 @@ async fn main() -> anyhow::Result<ExitCode> {
         .env("PORTAL", stack.portal_api())
         .env("OPERATOR_CONSOLE", stack.operator_console())
         .env("OPERATOR_TOKEN", stack.operator_token())
+        .env("IDENTITY_PROVIDER", &identity_provider)
         .env("MAIL_FOLDER", stack.directory().join("mails"))
         .env("TEST_ORDERS", test)
         .env("LIVE_ORDERS", live)
@@ -71,10 +73,23 @@ async fn main() -> anyhow::Result<ExitCode> {
     Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
 }
 
-async fn start() -> anyhow::Result<Stack> {
+/// The staff can log in with an identity provider, which the tests of the pages start.
+async fn start(identity_provider: &str) -> anyhow::Result<Stack> {
     let directory = Stack::test_directory()?;
     let servers: &'static TestServers = Servers::for_tests().await?;
-    Stack::start_for_test(StackOptions::on_test_servers(&directory, servers)).await
+    let single_sign_on = [
+        ("WAYBILL_SSO__ISSUER", identity_provider),
+        ("WAYBILL_SSO__CLIENT_ID", "waybill-RS256"),
+        ("WAYBILL_SSO__CLIENT_SECRET", "a secret of the provider in tests"),
+        ("WAYBILL_SSO__SCOPES", "email profile groups"),
+        ("WAYBILL_SSO__ROLES", "ops=administrator"),
+        ("WAYBILL_SSO__LABEL", "Log in with Delivery ID"),
+    ];
+    let options = StackOptions::on_test_servers(&directory, servers);
+    let options = single_sign_on
+        .into_iter()
+        .fold(options, |options, (name, value)| options.variable(Service::PortalApi, name, value));
+    Stack::start_for_test(options).await
 }
 
 /// Places some orders. Returns each as `id:trackingCode:event`.

@@ -76,7 +76,7 @@ pub(super) fn staff_subjects(state: &State, scopes: &Scopes, email: &Email, call
     [account, account_at].into_iter().chain(of_address(state, scopes, caller)).collect()
 }
 
-fn of_address(state: &State, scopes: &Scopes, caller: &Caller) -> Option<Subject> {
+pub(super) fn of_address(state: &State, scopes: &Scopes, caller: &Caller) -> Option<Subject> {
     let address = caller.address.as_ref().filter(|_| state.limit_per_address)?;
     Some(Subject::address(scopes.address, address))
 }

@@ -8,6 +8,7 @@ mod challenge;
 pub(crate) mod change_business;
 pub(crate) mod change_password;
 pub(crate) mod change_user;
+pub(crate) mod complete_sso;
 pub(crate) mod confirm_go_live;
 pub(crate) mod confirm_session;
 pub(crate) mod decide_approval;
@@ -35,8 +36,10 @@ pub(crate) mod second_step;
 pub(crate) mod set_staff_password;
 pub(crate) mod sign_up;
 pub(crate) mod staff;
+mod staff_from_sso;
 pub(crate) mod staff_log_in;
 pub(crate) mod staff_second_step;
+pub(crate) mod start_sso;
 pub(crate) mod use_session;
 
 pub(crate) use attempt_limits::Caller;

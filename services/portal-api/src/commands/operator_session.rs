@@ -35,6 +35,8 @@ pub(crate) struct ConsoleSession {
     pub(crate) authenticated_at: Option<DateTime<Utc>>,
     /// Whether the role requires a second factor that the person does not have yet.
     pub(crate) must_enrol: bool,
+    /// Whether the identity provider has authenticated the person. Its second factor counts, not ours.
+    pub(crate) single_sign_on: bool,
 }
 
 /// Opens a session after the configured token was checked. Ends the session of `replaces`.
@@ -114,6 +116,7 @@ pub(crate) async fn find(state: &State, token: &SessionToken) -> Result<Option<C
                 expires_at,
                 authenticated_at: None,
                 must_enrol: false,
+                single_sign_on: false,
             }))
         })
         .await
@@ -124,13 +127,14 @@ async fn of_person(
     state: &State,
     found: StaffSession,
 ) -> Result<ConsoleSession, StoreError> {
-    let is_required = state.second_factors.requires_staff(found.role);
+    let is_required = !found.single_sign_on && state.second_factors.requires_staff(found.role);
     Ok(ConsoleSession {
         must_enrol: is_required && !second_factors::is_enrolled(conn, Account::Staff(found.id)).await?,
         actor: OperatorActor::Person { id: found.id, email: found.email },
         role: found.role,
         expires_at: found.expires_at,
         authenticated_at: Some(found.authenticated_at),
+        single_sign_on: found.single_sign_on,
     })
 }
 

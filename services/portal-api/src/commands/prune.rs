@@ -6,7 +6,7 @@ use postgres::StoreError;
 use crate::state::State;
 use crate::store::{
     approvals, attempts, audit_log, invitations, log_in_challenges, mails, operator_audit_log,
-    operator_sessions, password_resets, sessions, staff_links, staff_sessions,
+    operator_sessions, password_resets, sessions, sso_log_ins, staff_links, staff_sessions,
 };
 
 const BATCH_MAX: i64 = 1_000;
@@ -21,7 +21,7 @@ const AUDIT_KEPT: TimeDelta = TimeDelta::days(400);
 pub(crate) async fn prune(state: &State) -> Result<(), StoreError> {
     let now = state.unit.clock.now();
     for _ in 0..BATCHES_MAX {
-        let pruned: Result<[usize; 12], StoreError> = state
+        let pruned: Result<[usize; 13], StoreError> = state
             .unit
             .database
             .read(async |conn| {
@@ -34,6 +34,7 @@ pub(crate) async fn prune(state: &State) -> Result<(), StoreError> {
                     operator_sessions::prune(conn, now, BATCH_MAX).await?,
                     staff_sessions::prune(conn, now, BATCH_MAX).await?,
                     log_in_challenges::prune(conn, now, BATCH_MAX).await?,
+                    sso_log_ins::prune(conn, now, BATCH_MAX).await?,
                     staff_links::prune(conn, now, BATCH_MAX).await?,
                     operator_audit_log::prune(conn, now - AUDIT_KEPT, BATCH_MAX).await?,
                     approvals::prune(conn, now - AUDIT_KEPT, BATCH_MAX).await?,

@@ -18,7 +18,7 @@ use crate::store::{operator_tokens, password_resets, staff, staff_links};
 const INVITATION_VALID_FOR: TimeDelta = TimeDelta::days(7);
 /// A link for a person who has a password expires after this time.
 const RESET_VALID_FOR: TimeDelta = TimeDelta::hours(1);
-const STAFF_MAX: i64 = 200;
+pub(super) const STAFF_MAX: i64 = 200;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StaffError {
@@ -116,7 +116,6 @@ pub(crate) async fn change_role(
     id: StaffId,
     role: OperatorRole,
 ) -> Result<Staff, StaffError> {
-    let parts = (&state.unit.clock, &state.unit.entropy);
     let changed: Result<Staff, StaffError> = state
         .unit
         .database
@@ -127,22 +126,33 @@ pub(crate) async fn change_role(
                 return Ok(before);
             }
             require_another_administrator(conn, &before).await?;
-            staff::set_role(conn, id, role).await?;
-            staff_links::remove_created_by(conn, id).await?;
-            if !role.may(OperatorPermission::IssuePasswordResets) {
-                password_resets::remove_issued_by(conn, id).await?;
-            }
-            let event = AuditEvent::new(Action::StaffRoleChanged)
-                .on(target(&before))
-                .with("from", before.role.as_str())
-                .with("to", role.as_str());
-            write_operator_audit(conn, parts, None, author, &event).await?;
-            Ok(Staff { role, ..before })
+            let event = AuditEvent::new(Action::StaffRoleChanged);
+            Ok(apply_role(conn, state, author, event, before, role).await?)
         })
         .await;
     let changed = changed?;
     tracing::info!(staff_id = %id, %role, "role of a person of the staff changed");
     Ok(changed)
+}
+
+/// Within the caller's transaction, which has locked the staff.
+pub(super) async fn apply_role(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    author: &Author,
+    event: AuditEvent,
+    before: Staff,
+    role: OperatorRole,
+) -> Result<Staff, StoreError> {
+    staff::set_role(conn, before.id, role).await?;
+    staff_links::remove_created_by(conn, before.id).await?;
+    if !role.may(OperatorPermission::IssuePasswordResets) {
+        password_resets::remove_issued_by(conn, before.id).await?;
+    }
+    let event = event.on(target(&before)).with("from", before.role.as_str()).with("to", role.as_str());
+    let parts = (&state.unit.clock, &state.unit.entropy);
+    write_operator_audit(conn, parts, None, author, &event).await?;
+    Ok(Staff { role, ..before })
 }
 
 /// Ends the person's sessions and links, and the links that they created, also for users of businesses.
@@ -191,7 +201,7 @@ pub(super) async fn still_may(
     let role = match actor {
         OperatorActor::Person { id, .. } => {
             let found = staff::find(conn, *id).await?;
-            found.filter(|person| person.has_password).map(|person| person.role)
+            found.filter(Staff::can_log_in).map(|person| person.role)
         }
         OperatorActor::Token { id, .. } => {
             operator_tokens::find_for_update(conn, *id).await?.map(|token| token.role)
@@ -206,7 +216,7 @@ async fn require_another_administrator(
     conn: &mut AsyncPgConnection,
     leaving: &Staff,
 ) -> Result<(), StaffError> {
-    let can_administrate = leaving.role == OperatorRole::Administrator && leaving.has_password;
+    let can_administrate = leaving.role == OperatorRole::Administrator && leaving.can_log_in();
     if can_administrate && staff::count_other_administrators(conn, leaving.id).await? == 0 {
         return Err(StaffError::LastAdministrator);
     }

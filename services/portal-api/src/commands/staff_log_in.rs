@@ -32,6 +32,8 @@ pub(crate) struct StaffLogIn {
 pub(crate) enum StaffLogInError {
     #[error("the e-mail address or the password is wrong")]
     InvalidCredentials,
+    #[error("the staff logs in with single sign-on only")]
+    PasswordsOff,
     #[error("too many log-ins")]
     TooMany { wait: TimeDelta },
     #[error(transparent)]
@@ -52,6 +54,9 @@ pub(crate) async fn log_in(
     state: &Arc<State>,
     request: StaffLogIn,
 ) -> Result<StaffLogInOutcome, StaffLogInError> {
+    if state.single_sign_on.as_ref().is_some_and(|sso| !sso.allows_passwords) {
+        return Err(StaffLogInError::PasswordsOff);
+    }
     let subjects =
         attempt_limits::staff_subjects(state, &attempt_limits::LOG_IN, &request.email, &request.caller);
     let counted = match attempt_limits::admit(state, &subjects).await? {

@@ -127,6 +127,13 @@ pub(crate) enum Action {
     StaffRoleChanged,
     #[strum(serialize = "staff.removed")]
     StaffRemoved,
+    /// Created by the first log-in with single sign-on.
+    #[strum(serialize = "staff.provisioned")]
+    StaffProvisioned,
+    #[strum(serialize = "staff.identity_linked")]
+    StaffIdentityLinked,
+    #[strum(serialize = "session.confirmed")]
+    SessionConfirmed,
     #[strum(serialize = "operator_token.created")]
     OperatorTokenCreated,
     #[strum(serialize = "operator_token.rotated")]

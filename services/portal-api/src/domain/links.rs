@@ -33,7 +33,16 @@ impl Links {
 
     /// The page where a person of the operator's staff sets a password.
     pub(crate) fn staff_password(&self, token: &LinkToken) -> String {
-        with_token(&join(&self.console, "operator/password"), token)
+        with_token(&self.console_page("operator/password"), token)
+    }
+
+    pub(crate) fn console(&self) -> &Url {
+        &self.console
+    }
+
+    /// The page of the console with this path, which starts with `operator`.
+    pub(crate) fn console_page(&self, path: &str) -> String {
+        join(&self.console, path)
     }
 
     /// The page of the portal with this path.

@@ -26,6 +26,7 @@ mod role;
 mod second_factor;
 mod secret_token;
 mod session;
+mod single_sign_on;
 mod site;
 mod staff;
 mod subscription;
@@ -68,6 +69,10 @@ pub(crate) use second_factor::{
 };
 pub(crate) use secret_token::{LinkToken, SecretToken, SessionToken};
 pub(crate) use session::{OpenSession, Session, expiry, is_due_for_extension, oldest_session_start};
+pub(crate) use single_sign_on::{
+    GroupRoles, SSO_AUTHENTICATION_LASTS, SSO_LASTS, SsoIdentity, SsoPurpose, SsoResponse, SsoResult,
+    SsoSecrets,
+};
 pub(crate) use site::{Part, Site};
 pub(crate) use staff::{NewStaff, OperatorSecret, OperatorToken, Staff, StaffCredentials, TokenGrace};
 pub(crate) use subscription::{Subscription, SubscriptionState};

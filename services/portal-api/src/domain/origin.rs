@@ -13,6 +13,11 @@ impl Origins {
         Self { public }
     }
 
+    /// Whether this is a URL of the site.
+    pub(crate) fn is_own(&self, url: &Url) -> bool {
+        url.origin() == self.public.origin()
+    }
+
     /// Whether a page of `origin` may write. `host` is the `Host` of the call: pages from the same host may write, because
     /// the portal may be reachable under several names. The scheme must match the public URL, so that nobody on the network
     /// path can impersonate the portal over plain HTTP.

@@ -13,11 +13,19 @@ pub(crate) struct Staff {
     pub(crate) name: String,
     pub(crate) email: String,
     pub(crate) role: OperatorRole,
-    /// False until the person has set a password. Nobody can log in without one.
+    /// False until the person has set a password.
     pub(crate) has_password: bool,
     pub(crate) created_at: DateTime<Utc>,
     pub(crate) last_seen_at: Option<DateTime<Utc>>,
     pub(crate) has_second_factor: bool,
+    /// Whether the person can log in with single sign-on.
+    pub(crate) has_identity: bool,
+}
+
+impl Staff {
+    pub(crate) fn can_log_in(&self) -> bool {
+        self.has_password || self.has_identity
+    }
 }
 
 /// A person to add.

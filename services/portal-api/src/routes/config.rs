@@ -34,6 +34,16 @@ struct ConfigView<'a> {
     roles: &'static [Role],
     /// The parts of the portal at this address: `portal` for businesses, `console` for the operator's staff.
     parts: &'static [Part],
+    /// Single sign-on of the staff. `null` if the console at this address has none.
+    single_sign_on: Option<SingleSignOnView<'a>>,
+}
+
+#[derive(Serialize, utoipa::ToSchema)]
+struct SingleSignOnView<'a> {
+    /// Of the button.
+    label: &'a str,
+    /// Whether the staff may also log in with passwords.
+    passwords: bool,
 }
 
 #[derive(Serialize, utoipa::ToSchema)]
@@ -72,5 +82,13 @@ pub(super) async fn config(state: Data<State>, site: Data<Site>) -> HttpResponse
         mail: MailView { enabled: state.mailbox.is_enabled },
         roles: Role::VARIANTS,
         parts: site.parts,
+        single_sign_on: single_sign_on(&state, &site),
     })
+}
+
+/// Only at the console's own URL, where the provider sends browsers back to.
+fn single_sign_on<'a>(state: &'a State, site: &Site) -> Option<SingleSignOnView<'a>> {
+    let sso = state.single_sign_on.as_ref()?;
+    let is_offered = site.has(Part::Console) && site.origins.is_own(state.links.console());
+    is_offered.then(|| SingleSignOnView { label: &sso.label, passwords: sso.allows_passwords })
 }

@@ -1,6 +1,7 @@
 //! The HTTP status and the message of every error of commands.
 
 mod second_factor;
+mod single_sign_on;
 
 use actix_web::http::StatusCode;
 use chrono::TimeDelta;
@@ -29,6 +30,8 @@ pub(super) use second_factor::{
     account_required, challenge, challenge_ended, confirm, factor, mfa_enrolment_required,
     recent_authentication_required, reset_factor, second_factor_unavailable,
 };
+
+pub(super) use single_sign_on::{complete_sso, password_log_in_off, sso_ended, start_sso};
 
 pub(super) fn not_logged_in() -> ApiError {
     ApiError::new(StatusCode::UNAUTHORIZED, "not_logged_in", "Log in first. Your session may have ended.")
@@ -114,6 +117,7 @@ fn no_permission(permission: OperatorPermission) -> ApiError {
 
 pub(super) fn staff_log_in(error: StaffLogInError) -> ApiError {
     match error {
+        StaffLogInError::PasswordsOff => password_log_in_off(),
         StaffLogInError::InvalidCredentials => log_in(LogInError::InvalidCredentials),
         StaffLogInError::TooMany { wait } => log_in(LogInError::TooMany { wait }),
         StaffLogInError::Password(error) => password(error),

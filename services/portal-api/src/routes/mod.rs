@@ -30,6 +30,7 @@ mod operator_orders;
 mod operator_permissions;
 mod operator_second_factor;
 mod operator_session;
+mod operator_sso;
 mod operator_tokens;
 mod order_cancel;
 mod order_request;
@@ -131,6 +132,8 @@ fn of_staff(config: &mut ServiceConfig) {
         .service(resource("/operator/password-links/look-up").route(post().to(staff_links::look_up)))
         .service(resource("/operator/password-links/use").route(post().to(staff_links::use_link)))
         .configure(second_steps)
+        .service(resource("/operator/sso/log-ins").route(post().to(operator_sso::start)))
+        .service(resource("/operator/sso/log-ins/complete").route(post().to(operator_sso::complete)))
         .service(scope("/operator").wrap(from_fn(guard::require_operator)).configure(operator_calls));
 }
 

@@ -40,6 +40,17 @@ pub(super) struct OperatorSessionView {
     /// Present if the role requires two-factor authentication that the person has not set up. All other calls are refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     mfa_enrolment_required: Option<bool>,
+    /// Present if the identity provider has authenticated the person. It also confirms the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    single_sign_on: Option<bool>,
+}
+
+/// Present if the person also has a session at the identity provider.
+#[derive(Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct LoggedOutView {
+    /// The page that ends the session at the identity provider.
+    log_out_url: String,
 }
 
 impl From<ConsoleSession> for OperatorSessionView {
@@ -52,6 +63,7 @@ impl From<ConsoleSession> for OperatorSessionView {
             role: session.role,
             permissions: session.role.permissions(),
             mfa_enrolment_required: session.must_enrol.then_some(true),
+            single_sign_on: session.single_sign_on.then_some(true),
         }
     }
 }
@@ -148,13 +160,23 @@ pub(super) async fn read(state: Data<State>, request: HttpRequest) -> Result<Htt
     operation_id = "closeOperatorSession",
     tag = "Operator",
     summary = "Log out of the console",
-    responses((status = 204, description = "Logged out.")),
+    responses(
+        (status = 200, description = "Logged out here, and not yet at the identity provider.", body = LoggedOutView),
+        (status = 204, description = "Logged out."),
+    ),
 )]
 pub(super) async fn close(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     if let Some(token) = OPERATOR.read(&state, &request)
         && let Some(session) = operator_session::find(&state, &token).await?
     {
         operator_session::close(&state, &token, &author(&state, &request, session.actor)).await?;
+        if session.single_sign_on
+            && let Some(sso) = &state.single_sign_on
+            && let Some(url) = sso.log_out_url(&state.links.console_page("operator")).await
+        {
+            let view = LoggedOutView { log_out_url: url.into() };
+            return Ok(HttpResponse::Ok().cookie(OPERATOR.clear(&state)).json(view));
+        }
     }
     Ok(HttpResponse::NoContent().cookie(OPERATOR.clear(&state)).finish())
 }

@@ -31,6 +31,10 @@ pub(super) const PORTAL_CHALLENGE: SessionCookie =
 pub(super) const OPERATOR_CHALLENGE: SessionCookie =
     SessionCookie { secure_name: "__Host-operator_challenge", plain_name: "operator_challenge" };
 
+/// Log-ins of the operator's staff that are at the identity provider.
+pub(super) const OPERATOR_SSO: SessionCookie =
+    SessionCookie { secure_name: "__Host-operator_sso", plain_name: "operator_sso" };
+
 impl SessionCookie {
     /// The token of a request, if it is well-formed.
     pub(super) fn read(&self, state: &State, request: &HttpRequest) -> Option<SessionToken> {

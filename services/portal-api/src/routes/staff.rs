@@ -29,12 +29,14 @@ struct StaffView {
     name: String,
     email: String,
     role: OperatorRole,
-    /// `invited` until the person has set a password, then `active`.
+    /// `invited` until the person can log in, then `active`.
     status: &'static str,
     created_at: DateTime<Utc>,
     last_seen_at: Option<DateTime<Utc>>,
     /// Whether two-factor authentication is on.
     second_factor: bool,
+    /// Whether the person can log in with single sign-on.
+    single_sign_on: bool,
     /// Whether it is the person who sends this call.
     you: bool,
 }
@@ -52,16 +54,18 @@ struct StaffLinkView {
 
 impl StaffView {
     fn of(staff: Staff, current: Option<StaffId>) -> Self {
+        let status = if staff.can_log_in() { "active" } else { "invited" };
         Self {
             you: Some(staff.id) == current,
             id: staff.id,
             name: staff.name,
             email: staff.email,
             role: staff.role,
-            status: if staff.has_password { "active" } else { "invited" },
+            status,
             created_at: staff.created_at,
             last_seen_at: staff.last_seen_at,
             second_factor: staff.has_second_factor,
+            single_sign_on: staff.has_identity,
         }
     }
 }

@@ -6,6 +6,7 @@ mod mail;
 mod mfa;
 mod public;
 mod region;
+mod sso;
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -25,6 +26,7 @@ pub use mail::{MailEncryption, MailSettings, MailTransport};
 pub use mfa::MfaSettings;
 pub use public::Public;
 pub use region::Region;
+pub use sso::SsoSettings;
 
 /// All settings (`WAYBILL_…`).
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -55,6 +57,8 @@ pub struct PortalSettings {
     pub mail: MailSettings,
     #[serde(default)]
     pub mfa: MfaSettings,
+    #[serde(default)]
+    pub sso: SsoSettings,
     #[serde(default)]
     pub brand: Brand,
     #[serde(default)]
@@ -165,6 +169,7 @@ impl Settings for PortalSettings {
         self.approvals.check(errors);
         self.mail.check(errors, self.environment);
         self.mfa.check(errors);
+        self.sso.check(errors, self.environment);
         self.sections().check(errors);
         self.brand.check(errors);
         self.pages.check(errors);

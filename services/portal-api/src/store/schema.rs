@@ -197,6 +197,27 @@ diesel::table! {
         created_at -> Timestamptz,
         expires_at -> Timestamptz,
         authenticated_at -> Nullable<Timestamptz>,
+        single_sign_on -> Bool,
+    }
+}
+
+diesel::table! {
+    staff_identities (issuer, subject) {
+        issuer -> Text,
+        subject -> Text,
+        staff_id -> Text,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    sso_log_ins (token_hash) {
+        token_hash -> Binary,
+        issuer -> Text,
+        purpose -> Text,
+        session_hash -> Nullable<Binary>,
+        created_at -> Timestamptz,
+        expires_at -> Timestamptz,
     }
 }
 

@@ -30,10 +30,14 @@ pub(super) struct StaffRow {
     last_seen_at: Option<DateTime<Utc>>,
     #[diesel(select_expression = sql::<Bool>(HAS_SECOND_FACTOR), select_expression_type = SqlLiteral<Bool>)]
     has_second_factor: bool,
+    #[diesel(select_expression = sql::<Bool>(HAS_IDENTITY), select_expression_type = SqlLiteral<Bool>)]
+    has_identity: bool,
 }
 
 const HAS_SECOND_FACTOR: &str = "EXISTS (SELECT FROM second_factors AS factor
     WHERE factor.staff_id = staff.id AND factor.confirmed_at IS NOT NULL)";
+const HAS_IDENTITY: &str =
+    "EXISTS (SELECT FROM staff_identities AS identity WHERE identity.staff_id = staff.id)";
 
 /// Serializes changes of the staff until the transaction ends: of two administrators who demote each other, one succeeds.
 pub(crate) async fn lock(conn: &mut AsyncPgConnection) -> Result<(), StoreError> {
@@ -134,7 +138,7 @@ pub(crate) async fn count_other_administrators(
 ) -> Result<i64, StoreError> {
     let others = staff::table
         .filter(staff::role.eq(OperatorRole::Administrator.as_str()))
-        .filter(staff::password_hash.is_not_null())
+        .filter(staff::password_hash.is_not_null().or(sql::<Bool>(HAS_IDENTITY)))
         .filter(staff::id.ne(than.to_string()));
     Ok(others.count().get_result(conn).await?)
 }
@@ -191,6 +195,7 @@ impl TryFrom<StaffRow> for Staff {
             created_at: row.created_at,
             last_seen_at: row.last_seen_at,
             has_second_factor: row.has_second_factor,
+            has_identity: row.has_identity,
         })
     }
 }

@@ -48,9 +48,11 @@ pub(crate) struct StaffSession {
     pub(crate) role: OperatorRole,
     pub(crate) expires_at: DateTime<Utc>,
     pub(crate) authenticated_at: DateTime<Utc>,
+    /// Whether the identity provider has authenticated the person.
+    pub(crate) single_sign_on: bool,
 }
 
-type StaffSessionRow = (String, String, String, DateTime<Utc>, DateTime<Utc>, Option<DateTime<Utc>>);
+type StaffSessionRow = (String, String, String, DateTime<Utc>, DateTime<Utc>, Option<DateTime<Utc>>, bool);
 
 /// The session of a cookie. `None` if it has ended.
 pub(crate) async fn find(
@@ -69,17 +71,19 @@ pub(crate) async fn find(
             staff_sessions::expires_at,
             staff_sessions::created_at,
             staff_sessions::authenticated_at,
+            staff_sessions::single_sign_on,
         ))
         .first(conn)
         .await
         .optional()?;
-    row.map(|(id, email, role, expires_at, created_at, authenticated_at)| {
+    row.map(|(id, email, role, expires_at, created_at, authenticated_at, single_sign_on)| {
         Ok(StaffSession {
             id: stored("staff.id", &id)?,
             email,
             role: stored("staff.role", &role)?,
             expires_at,
             authenticated_at: authenticated_at.unwrap_or(created_at),
+            single_sign_on,
         })
     })
     .transpose()
@@ -93,6 +97,20 @@ pub(crate) async fn set_authenticated(
 ) -> Result<(), StoreError> {
     let session = staff_sessions::table.find(token.digest().to_vec());
     diesel::update(session).set(staff_sessions::authenticated_at.eq(at)).execute(conn).await?;
+    Ok(())
+}
+
+/// Records that the identity provider has authenticated the person of a new session, and when.
+pub(crate) async fn set_single_sign_on(
+    conn: &mut AsyncPgConnection,
+    token: &SessionToken,
+    at: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let session = staff_sessions::table.find(token.digest().to_vec());
+    diesel::update(session)
+        .set((staff_sessions::authenticated_at.eq(at), staff_sessions::single_sign_on.eq(true)))
+        .execute(conn)
+        .await?;
     Ok(())
 }
 

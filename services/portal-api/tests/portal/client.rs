@@ -105,6 +105,13 @@ impl Client {
         self.request(Method::GET, path).send().await.unwrap()
     }
 
+    /// A kept cookie, as `name=value`.
+    pub(crate) fn cookie(&self, name: &str) -> Option<String> {
+        let kept = self.headers.get("cookie")?.to_str().unwrap();
+        let found = kept.split("; ").find(|one| one.split_once('=').is_some_and(|(other, _)| other == name));
+        found.map(str::to_owned)
+    }
+
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.base)).headers(self.headers.clone())
     }

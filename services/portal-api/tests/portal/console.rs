@@ -33,6 +33,8 @@ const OPEN_TO_STAFF: &[&str] = &[
     "POST /v1/operator/session/second-factor",
     "POST /v1/operator/password-links/look-up",
     "POST /v1/operator/password-links/use",
+    "POST /v1/operator/sso/log-ins",
+    "POST /v1/operator/sso/log-ins/complete",
 ];
 const OPEN_TO_BUSINESSES: &[&str] = &[
     "POST /v1/portal/accounts",

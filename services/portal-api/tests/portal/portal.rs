@@ -49,8 +49,12 @@ impl Portal {
 
     /// With the system's clock, which the program's commands use.
     pub(crate) async fn today() -> Self {
+        Self::today_with(&[]).await
+    }
+
+    pub(crate) async fn today_with(more: &[(&str, &str)]) -> Self {
         let peers = Peers::start();
-        let settings = settings_for(&peers, &[]).await;
+        let settings = settings_for(&peers, more).await;
         Self::serve(settings, peers, Clock::system()).await
     }
 

@@ -15,6 +15,7 @@ const UNKNOWN: PortalConfig = {
   mail: { enabled: false },
   roles: ["owner", "developer", "viewer"],
   parts: ["portal", "console"],
+  singleSignOn: null,
 };
 
 export const configQuery = queryOptions({

@@ -47,8 +47,8 @@ const operatorSessionQuery = queryOptions({
   staleTime: 60_000,
 });
 
-export function useOperatorSession() {
-  return useQuery(operatorSessionQuery);
+export function useOperatorSession(enabled = true) {
+  return useQuery({ ...operatorSessionQuery, enabled });
 }
 
 /** Whether the person has this permission. The server enforces it; pages only hide what it would reject. */
@@ -97,7 +97,9 @@ export function useOperatorLogOut() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: () => operatorAnswer(api.DELETE("/v1/operator/session")),
-    onSuccess: () => {
+    onSuccess: (left) => {
+      // The session at the identity provider is still open, and would log in again without a password.
+      if (left) return window.location.assign(left.logOutUrl);
       client.setQueryData(operatorSessionKey, null);
       client.removeQueries({
         predicate: ({ queryKey }) => queryKey[0] === operatorKey[0] && queryKey[1] !== operatorSessionKey[1],

@@ -492,6 +492,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operator/sso/log-ins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start single sign-on: open the URL of the response in this browser */
+        post: operations["startStaffSso"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/sso/log-ins/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Complete single sign-on with the parameters that the identity provider has added to the page's URL */
+        post: operations["completeStaffSso"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/operator/staff": {
         parameters: {
             query?: never;
@@ -2095,6 +2129,13 @@ export interface components {
          * @enum {string}
          */
         CodStatus: "not_applicable" | "pending" | "collected" | "handed_over" | "settled";
+        /** @description Of the parameters of the URL: `state` and `iss`, and either `code` or `error`. */
+        CompleteSso: {
+            state: string;
+            code?: string | null;
+            error?: string | null;
+            iss?: string | null;
+        };
         ConfigView: {
             brand: components["schemas"]["BrandView"];
             /** @description The `Service` of `Service-Timestamp` and `Service-Signature`. */
@@ -2113,6 +2154,7 @@ export interface components {
             roles: components["schemas"]["Role"][];
             /** @description The parts of the portal at this address: `portal` for businesses, `console` for the operator's staff. */
             parts: components["schemas"]["Part"][];
+            singleSignOn?: components["schemas"]["SingleSignOnView"] | null;
         };
         /** @description The token of the setting `WAYBILL_OPERATOR__TOKEN`. It changes with the setting only. */
         ConfiguredTokenView: {
@@ -2558,6 +2600,11 @@ export interface components {
             /** Format: password */
             password: string;
         };
+        /** @description Present if the person also has a session at the identity provider. */
+        LoggedOutView: {
+            /** @description The page that ends the session at the identity provider. */
+            logOutUrl: string;
+        };
         MailView: {
             /** @description Whether this portal sends mails. If not, the operator passes on reset links. */
             enabled: boolean;
@@ -2676,6 +2723,8 @@ export interface components {
             permissions: components["schemas"]["OperatorPermission"][];
             /** @description Present if the role requires two-factor authentication that the person has not set up. All other calls are refused. */
             mfaEnrolmentRequired?: boolean | null;
+            /** @description Present if the identity provider has authenticated the person. It also confirms the session. */
+            singleSignOn?: boolean | null;
         };
         /**
          * @description An operator token. It identifies the token; it is not the secret.
@@ -3112,7 +3161,7 @@ export interface components {
                 name: string;
                 email: string;
                 role: components["schemas"]["OperatorRole"];
-                /** @description `invited` until the person has set a password, then `active`. */
+                /** @description `invited` until the person can log in, then `active`. */
                 status: string;
                 /** Format: date-time */
                 createdAt: string;
@@ -3120,6 +3169,8 @@ export interface components {
                 lastSeenAt?: string | null;
                 /** @description Whether two-factor authentication is on. */
                 secondFactor: boolean;
+                /** @description Whether the person can log in with single sign-on. */
+                singleSignOn: boolean;
                 /** @description Whether it is the person who sends this call. */
                 you: boolean;
             }[];
@@ -3501,6 +3552,12 @@ export interface components {
              */
             nextAt: string;
         };
+        SingleSignOnView: {
+            /** @description Of the button. */
+            label: string;
+            /** @description Whether the staff may also log in with passwords. */
+            passwords: boolean;
+        };
         SpendDay: {
             /** Format: date */
             date: string;
@@ -3519,6 +3576,12 @@ export interface components {
             /** @description Every day of the period, including days without payments. */
             days: components["schemas"]["SpendDay"][];
         };
+        SsoLogInView: {
+            /** @description The page of the identity provider. */
+            url: string;
+            /** Format: date-time */
+            expiresAt: string;
+        };
         /**
          * @description A person of the operator's staff, who logs in to the console.
          * @example stf_01JZ5S9QK4V8M2T6YB3C7D9FGH
@@ -3536,7 +3599,7 @@ export interface components {
             name: string;
             email: string;
             role: components["schemas"]["OperatorRole"];
-            /** @description `invited` until the person has set a password, then `active`. */
+            /** @description `invited` until the person can log in, then `active`. */
             status: string;
             /** Format: date-time */
             createdAt: string;
@@ -3544,8 +3607,14 @@ export interface components {
             lastSeenAt?: string | null;
             /** @description Whether two-factor authentication is on. */
             secondFactor: boolean;
+            /** @description Whether the person can log in with single sign-on. */
+            singleSignOn: boolean;
             /** @description Whether it is the person who sends this call. */
             you: boolean;
+        };
+        StartSso: {
+            /** @description `log_in` to open a session, `confirm` before a sensitive call, or `link` to log in with single sign-on from now on. */
+            purpose: string;
         };
         StatusView: {
             indicators: components["schemas"]["IndicatorsView"];
@@ -4620,6 +4689,15 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Logged out here, and not yet at the identity provider. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoggedOutView"];
+                };
+            };
             /** @description Logged out. */
             204: {
                 headers: {
@@ -4674,6 +4752,63 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["OperatorSessionView"];
                 };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    startStaffSso: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartSso"];
+            };
+        };
+        responses: {
+            /** @description The page of the identity provider. A cookie binds the log-in to this browser. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SsoLogInView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    completeStaffSso: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompleteSso"];
+            };
+        };
+        responses: {
+            /** @description The session. A cookie carries it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorSessionView"];
+                };
+            };
+            /** @description The session is confirmed, or the account is linked. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Error"];
         };

@@ -36,6 +36,7 @@ export type OperatorSession = Schemas["OperatorSessionView"];
 export type OperatorToken = Schemas["OperatorTokenView"];
 export type OpenSession = Schemas["OwnSessionView"];
 export type Permission = Schemas["Permission"];
+export type SsoReturn = Schemas["CompleteSso"];
 export type PortalConfig = Schemas["ConfigView"];
 export type PortalPart = Schemas["Part"];
 export type RemovedUser = Schemas["RemovedUser"];

@@ -2,21 +2,41 @@ import { Modal, Stack, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useMutation } from "@tanstack/react-query";
 import { answer, api } from "../api/client";
-import { operatorAnswer } from "../api/operator-session";
+import { operatorAnswer, useOperatorSession } from "../api/operator-session";
 import type { AccountScope } from "../api/recent-authentication";
 import { useFactor } from "../api/second-factor";
 import { CodeField } from "../components/code-field";
 import { DialogActions } from "../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../components/form-errors";
 import { PasswordField } from "../components/password-field";
+import { ConfirmWithSso } from "./confirm-with-sso";
 
 interface ConfirmIdentityDialogProps {
   scope: AccountScope;
   onSettled: (isConfirmed: boolean) => void;
 }
 
-/** Confirms the session with the password, and with a code if the account has a second factor. */
+/** Confirms the session: at the identity provider that has opened it, or with the password. */
 export default function ConfirmIdentityDialog({ scope, onSettled }: ConfirmIdentityDialogProps) {
+  const isOfProvider = useOperatorSession(scope === "operator").data?.singleSignOn === true;
+  return (
+    <Modal
+      opened
+      onClose={() => onSettled(false)}
+      title={<Text fw={600}>Confirm it’s you</Text>}
+      zIndex={300}
+    >
+      {isOfProvider ? (
+        <ConfirmWithSso onCancel={() => onSettled(false)} />
+      ) : (
+        <PasswordForm scope={scope} onSettled={onSettled} />
+      )}
+    </Modal>
+  );
+}
+
+/** With a code if the account has a second factor. */
+function PasswordForm({ scope, onSettled }: ConfirmIdentityDialogProps) {
   const hasFactor = useFactor(scope).data?.enrolled ?? false;
   const confirm = useConfirmSession(scope);
   const form = useForm({
@@ -32,30 +52,23 @@ export default function ConfirmIdentityDialog({ scope, onSettled }: ConfirmIdent
     confirm.mutate(body, { onSuccess: () => onSettled(true) });
   }, focusFirstError(form));
   return (
-    <Modal
-      opened
-      onClose={() => onSettled(false)}
-      title={<Text fw={600}>Confirm it’s you</Text>}
-      zIndex={300}
-    >
-      <form onSubmit={submit} noValidate>
-        <Stack>
-          <Text>Your last login was some time ago. Enter your password again to continue.</Text>
-          <FormErrors error={confirm.error} form={form} />
-          <PasswordField
-            label="Your password"
-            autoComplete="current-password"
-            data-autofocus
-            key={form.key("password")}
-            {...form.getInputProps("password")}
-          />
-          {hasFactor && <CodeField key={form.key("code")} {...form.getInputProps("code")} />}
-          <DialogActions isPending={confirm.isPending} onCancel={() => onSettled(false)}>
-            Confirm
-          </DialogActions>
-        </Stack>
-      </form>
-    </Modal>
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        <Text>Your last login was some time ago. Enter your password again to continue.</Text>
+        <FormErrors error={confirm.error} form={form} />
+        <PasswordField
+          label="Your password"
+          autoComplete="current-password"
+          data-autofocus
+          key={form.key("password")}
+          {...form.getInputProps("password")}
+        />
+        {hasFactor && <CodeField key={form.key("code")} {...form.getInputProps("code")} />}
+        <DialogActions isPending={confirm.isPending} onCancel={() => onSettled(false)}>
+          Confirm
+        </DialogActions>
+      </Stack>
+    </form>
   );
 }
 

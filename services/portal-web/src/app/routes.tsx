@@ -68,6 +68,7 @@ export const router = createBrowserRouter(
         {
           element: <Part of="console" />,
           children: [
+            { path: "/operator/sso", lazy: () => import("../pages/operator/sso-page") },
             { path: "/operator/password", lazy: () => import("../pages/operator/password-page") },
             {
               path: "/operator",

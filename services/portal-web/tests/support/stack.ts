@@ -6,6 +6,8 @@ export interface Stack {
   orderApi: string;
   operatorToken: string;
   fleetToken: string;
+  /** The issuer of the staff's single sign-on. Nothing listens there until a test starts it. */
+  identityProvider: string;
   /** The folder to which the stack writes its mails. */
   mailFolder: string;
 }
@@ -22,5 +24,6 @@ export const stack: Stack = {
   orderApi: variable("ORDER_API"),
   operatorToken: variable("OPERATOR_TOKEN"),
   fleetToken: variable("FLEET_TOKEN"),
+  identityProvider: variable("IDENTITY_PROVIDER"),
   mailFolder: variable("MAIL_FOLDER"),
 };

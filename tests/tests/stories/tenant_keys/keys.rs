@@ -106,6 +106,8 @@ const OF_NO_BUSINESS: &[(Service, &str)] = &[
     (Service::PortalApi, "staff"),
     (Service::PortalApi, "staff_links"),
     (Service::PortalApi, "staff_sessions"),
+    (Service::PortalApi, "staff_identities"),
+    (Service::PortalApi, "sso_log_ins"),
     (Service::PortalApi, "operator_tokens"),
     (Service::PortalApi, "operator_audit_log"),
     (Service::PortalApi, "operator_approvals"),

@@ -309,3 +309,19 @@ pub(crate) struct RejectRequest {
     #[schema(max_length = 500)]
     reason: String,
 }
+
+#[derive(ToSchema)]
+pub(crate) struct StartSso {
+    /// `log_in` to open a session, `confirm` before a sensitive call, or `link` to log in with single sign-on from now on.
+    purpose: String,
+}
+
+/// Of the parameters of the URL: `state` and `iss`, and either `code` or `error`.
+#[derive(ToSchema)]
+pub(crate) struct CompleteSso {
+    state: String,
+    #[schema(max_length = 8192)]
+    code: Option<String>,
+    error: Option<String>,
+    iss: Option<String>,
+}

@@ -12,7 +12,7 @@ const SESSION: &str = "session";
 const OPERATOR: &str = "operatorToken";
 const CONSOLE: &str = "operatorSession";
 /// Calls without authentication.
-const OPEN: [&str; 15] = [
+const OPEN: [&str; 17] = [
     "signUp",
     "logIn",
     "logOut",
@@ -28,6 +28,8 @@ const OPEN: [&str; 15] = [
     "closeOperatorSession",
     "lookUpStaffLink",
     "useStaffLink",
+    "startStaffSso",
+    "completeStaffSso",
 ];
 
 /// The body of every error response.

@@ -14,9 +14,9 @@ use self::common::Common;
 use super::{
     accounts, api_keys, approvals, audit_log, cash, config, confirm_session, events, invitations, operator,
     operator_audit_log, operator_health, operator_orders, operator_second_factor, operator_session,
-    operator_tokens, order_cancel, order_request, order_stream, orders, packages, password, password_resets,
-    payments, personal_data, pickup_profile, second_factor, second_step, session, sessions, staff,
-    staff_links, statement, status, status_stream, subscription, users, wallet, webhook_deliveries,
+    operator_sso, operator_tokens, order_cancel, order_request, order_stream, orders, packages, password,
+    password_resets, payments, personal_data, pickup_profile, second_factor, second_step, session, sessions,
+    staff, staff_links, statement, status, status_stream, subscription, users, wallet, webhook_deliveries,
     webhook_endpoints, webhook_tools,
 };
 
@@ -123,6 +123,8 @@ const INTRODUCTION: &str = "The API of the portal's pages. Amounts are integers 
         operator_session::read,
         operator_session::close,
         second_step::operator,
+        operator_sso::start,
+        operator_sso::complete,
         confirm_session::operator,
         operator_second_factor::read,
         operator_second_factor::start,

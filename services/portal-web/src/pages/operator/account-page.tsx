@@ -1,6 +1,8 @@
+import { Stack } from "@mantine/core";
 import { useOperatorSession } from "../../api/operator-session";
 import { PageHeader } from "../../components/page-header";
 import { TwoFactor } from "../../components/two-factor/two-factor";
+import { LinkSso } from "./link-sso";
 
 /** The own account of a person of the staff. */
 export function Component() {
@@ -8,7 +10,12 @@ export function Component() {
   return (
     <>
       <PageHeader title="Your account" description={session?.name ?? ""} />
-      {session?.type === "person" && <TwoFactor scope="operator" />}
+      {session?.type === "person" && (
+        <Stack>
+          <LinkSso />
+          {!session.singleSignOn && <TwoFactor scope="operator" />}
+        </Stack>
+      )}
     </>
   );
 }

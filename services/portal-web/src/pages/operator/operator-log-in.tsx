@@ -2,6 +2,7 @@ import { Anchor, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useState } from "react";
 import { Link } from "react-router-dom";
+import { useConfig } from "../../api/config";
 import { useOperatorLogIn, useOperatorSecondStep } from "../../api/operator-session";
 import { isChallenge } from "../../api/session";
 import { PasswordField } from "../../components/password-field";
@@ -9,12 +10,15 @@ import { AuthForm } from "../auth/auth-form";
 import { AuthFrame } from "../auth/auth-frame";
 import { emailError } from "../auth/rules";
 import { SecondStep } from "../auth/second-step";
+import { SsoButton } from "./sso-button";
 
 /** The staff log in with their own accounts; a token works too. */
 export function OperatorLogIn() {
   const [usesToken, setUsesToken] = useState(false);
   const logIn = useOperatorLogIn();
   const secondStep = useOperatorSecondStep();
+  const { singleSignOn } = useConfig();
+  const hasPasswords = singleSignOn?.passwords ?? true;
   if (isChallenge(logIn.data)) {
     return (
       <SecondStep
@@ -41,7 +45,7 @@ export function OperatorLogIn() {
               setUsesToken(!usesToken);
             }}
           >
-            {usesToken ? "Log in with your e-mail" : "Log in with a token"}
+            {usesToken ? "Log in with your account" : "Log in with a token"}
           </Anchor>
           {" · "}
           <Anchor component={Link} to="/log-in" size="sm">
@@ -50,7 +54,14 @@ export function OperatorLogIn() {
         </>
       }
     >
-      {usesToken ? <TokenForm logIn={logIn} /> : <AccountForm logIn={logIn} />}
+      {usesToken ? (
+        <TokenForm logIn={logIn} />
+      ) : (
+        <>
+          <SsoButton hasForm={hasPasswords} />
+          {hasPasswords && <AccountForm logIn={logIn} />}
+        </>
+      )}
     </AuthFrame>
   );
 }

@@ -28,7 +28,7 @@ export function OperatorMenu({ session }: { session: OperatorSession }) {
               to="/operator/account"
               leftSection={<IconShieldLock size={16} aria-hidden />}
             >
-              Two-factor authentication
+              Your account
             </Menu.Item>
           </>
         )}

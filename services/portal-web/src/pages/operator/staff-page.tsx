@@ -75,6 +75,7 @@ const COLUMNS: Column<Staff>[] = [
           <Text fw={500}>{person.name}</Text>
           {person.you && <StatusBadge tone="info" label="You" pill />}
           {person.status === "invited" && <StatusBadge tone="idle" label="Invited" pill />}
+          {person.singleSignOn && <StatusBadge tone="idle" label="Single sign-on" pill />}
         </Group>
         <Text size="xs" c="dimmed">
           {person.email}

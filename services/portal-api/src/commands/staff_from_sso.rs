@@ -1,0 +1,80 @@
+//! The person of an identity: found, with the role that the provider's groups give now, or created.
+
+use diesel_async::AsyncPgConnection;
+use domain::StaffId;
+
+use super::audit::write_operator_audit;
+use super::complete_sso::CompleteSsoError;
+use super::staff::{self as staff_commands, STAFF_MAX};
+use crate::domain::{
+    Action, AuditEvent, Author, NewStaff, OperatorActor, OperatorRole, SsoIdentity, Staff, Target, TargetKind,
+};
+use crate::state::State;
+use crate::store::{staff, staff_identities, staff_sessions};
+
+pub(super) enum SsoPerson {
+    Active(Staff),
+    /// No group gives a role. Open sessions of the person have ended.
+    WithoutRole,
+}
+
+pub(super) async fn find_or_provision(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    identity: &SsoIdentity,
+    role: Option<OperatorRole>,
+    author: impl Fn(OperatorActor) -> Author,
+) -> Result<SsoPerson, CompleteSsoError> {
+    staff::lock(conn).await?;
+    let known = match staff_identities::find(conn, identity).await? {
+        Some(id) => staff::find(conn, id).await?,
+        None => None,
+    };
+    let Some(role) = role else {
+        if let Some(person) = known {
+            staff_sessions::remove_all(conn, person.id).await?;
+        }
+        return Ok(SsoPerson::WithoutRole);
+    };
+    let Some(person) = known else {
+        return provision(conn, state, identity, role, author).await.map(SsoPerson::Active);
+    };
+    if person.role == role {
+        return Ok(SsoPerson::Active(person));
+    }
+    let author = author(OperatorActor::Person { id: person.id, email: person.email.clone() });
+    let event = AuditEvent::new(Action::StaffRoleChanged).with("singleSignOn", identity.issuer.as_str());
+    let changed = staff_commands::apply_role(conn, state, &author, event, person, role).await?;
+    Ok(SsoPerson::Active(changed))
+}
+
+async fn provision(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    identity: &SsoIdentity,
+    role: OperatorRole,
+    author: impl Fn(OperatorActor) -> Author,
+) -> Result<Staff, CompleteSsoError> {
+    let (clock, entropy) = (&state.unit.clock, &state.unit.entropy);
+    let email = identity.email.clone().ok_or(CompleteSsoError::NoEmail)?;
+    if staff::count(conn).await? >= STAFF_MAX {
+        return Err(CompleteSsoError::TooManyStaff);
+    }
+    let (id, now) = (StaffId::generate(clock, entropy), clock.now());
+    let name = identity.name.clone().unwrap_or_else(|| email.as_str().to_owned());
+    let new = NewStaff { name, email, role };
+    if !staff::insert(conn, id, &new, now).await? {
+        return Err(CompleteSsoError::AccountExists);
+    }
+    if !staff_identities::insert(conn, identity, id, now).await? {
+        return Err(CompleteSsoError::AlreadyLinked);
+    }
+    let event = AuditEvent::new(Action::StaffProvisioned)
+        .on(Target::new(TargetKind::Staff, id).labelled(new.email.as_str()))
+        .with("role", role.as_str())
+        .with("issuer", identity.issuer.as_str());
+    let author = author(OperatorActor::Person { id, email: new.email.as_str().to_owned() });
+    write_operator_audit(conn, (clock, entropy), None, &author, &event).await?;
+    tracing::info!(staff_id = %id, %role, "person of the staff created by single sign-on");
+    staff::find(conn, id).await?.ok_or(CompleteSsoError::Ended)
+}

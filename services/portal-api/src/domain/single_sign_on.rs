@@ -1,0 +1,185 @@
+//! Log-ins with an identity provider: the secrets of one log-in, what it is for, and the role that groups give.
+
+use std::fmt;
+use std::str::FromStr;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chrono::{DateTime, TimeDelta, Utc};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use strum::{Display, EnumString, IntoStaticStr};
+
+use super::{Email, OperatorRole, SecretToken};
+
+/// A log-in must be completed within this time. Long enough for a second factor at the provider.
+pub(crate) const SSO_LASTS: TimeDelta = TimeDelta::minutes(10);
+
+/// A person who authenticated at the provider longer ago must authenticate again. As long as a session.
+pub(crate) const SSO_AUTHENTICATION_LASTS: TimeDelta = TimeDelta::hours(12);
+
+/// What somebody visits the provider for. The names are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub(crate) enum SsoPurpose {
+    /// To open a session.
+    LogIn,
+    /// To authenticate again in an open session.
+    Confirm,
+    /// To link the identity to the account of an open session.
+    Link,
+}
+
+impl SsoPurpose {
+    /// For error messages.
+    pub(crate) const WORDS: &str = "log_in, confirm or link";
+
+    pub(crate) fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// The secrets of one log-in, derived from the value of the browser's cookie. Nothing of them is stored, and none reveals the
+/// cookie or another one.
+pub(crate) struct SsoSecrets<'a>(&'a SecretToken);
+
+impl<'a> SsoSecrets<'a> {
+    pub(crate) fn of(cookie: &'a SecretToken) -> Self {
+        Self(cookie)
+    }
+
+    /// Returns with the browser, and proves that this browser started the log-in.
+    pub(crate) fn state(&self) -> String {
+        URL_SAFE_NO_PAD.encode(self.mac("state").finalize().into_bytes())
+    }
+
+    /// In constant time.
+    pub(crate) fn has_state(&self, given: &str) -> bool {
+        URL_SAFE_NO_PAD.decode(given).is_ok_and(|given| self.mac("state").verify_slice(&given).is_ok())
+    }
+
+    /// Returns in the ID token, and proves that the token was issued for this log-in.
+    pub(crate) fn nonce(&self) -> String {
+        URL_SAFE_NO_PAD.encode(self.mac("nonce").finalize().into_bytes())
+    }
+
+    /// Proves to the provider that the code is redeemed by whoever started the log-in (PKCE, RFC 7636).
+    pub(crate) fn verifier(&self) -> String {
+        URL_SAFE_NO_PAD.encode(self.mac("verifier").finalize().into_bytes())
+    }
+
+    fn mac(&self, purpose: &str) -> Hmac<Sha256> {
+        let mut mac = Hmac::<Sha256>::new_from_slice(self.0.expose().as_bytes())
+            .unwrap_or_else(|_| unreachable!("HMAC takes a key of any length"));
+        mac.update(format!("waybill single sign-on {purpose}").as_bytes());
+        mac
+    }
+}
+
+/// What the browser brings back from the provider (RFC 6749 §4.1.2, RFC 9207).
+pub(crate) struct SsoResponse {
+    pub(crate) state: String,
+    pub(crate) issuer: Option<String>,
+    pub(crate) result: SsoResult,
+}
+
+pub(crate) enum SsoResult {
+    Code(String),
+    /// The person or the provider declined.
+    Declined,
+}
+
+/// What the provider has proved about a person.
+#[derive(Clone)]
+pub(crate) struct SsoIdentity {
+    pub(crate) issuer: String,
+    /// Identifies the person at this issuer, forever. An e-mail address does not: it may be given to somebody else.
+    pub(crate) subject: String,
+    pub(crate) email: Option<Email>,
+    pub(crate) name: Option<String>,
+    pub(crate) groups: Vec<String>,
+    /// When the person last authenticated at the provider. `None` if the provider does not say so.
+    pub(crate) authenticated_at: Option<DateTime<Utc>>,
+}
+
+impl fmt::Debug for SsoIdentity {
+    /// Hides personal data from logs.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SsoIdentity(..)")
+    }
+}
+
+/// Which group gives which role. Of several groups of a person, the first in this list counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct GroupRoles(Vec<(String, OperatorRole)>);
+
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("\"{0}\" is not a group and a role, such as waybill-admins=administrator")]
+pub(crate) struct InvalidGroupRole(String);
+
+impl FromStr for GroupRoles {
+    type Err = InvalidGroupRole;
+
+    /// Reads `waybill-admins=administrator; waybill-finance=finance`. The names of groups may contain commas and `=`, as the
+    /// names of directories do.
+    fn from_str(text: &str) -> Result<Self, InvalidGroupRole> {
+        let parts = text.split(';').map(str::trim).filter(|part| !part.is_empty());
+        let pair = |part: &str| {
+            let (group, role) = part.rsplit_once('=')?;
+            let (group, role) = (group.trim(), role.trim().parse().ok()?);
+            (!group.is_empty()).then(|| (group.to_owned(), role))
+        };
+        let pairs = parts.map(|part| pair(part).ok_or_else(|| InvalidGroupRole(part.to_owned())));
+        pairs.collect::<Result<_, _>>().map(Self)
+    }
+}
+
+impl GroupRoles {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// `None` if no group gives a role.
+    pub(crate) fn role_of(&self, groups: &[String]) -> Option<OperatorRole> {
+        self.0.iter().find(|(group, _)| groups.contains(group)).map(|(_, role)| *role)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::Entropy;
+
+    use super::*;
+
+    #[test]
+    fn the_secrets_of_a_log_in_belong_to_its_cookie_and_differ() {
+        let entropy = Entropy::seeded(1);
+        let (cookie, other) = (SecretToken::generate(&entropy), SecretToken::generate(&entropy));
+        let (secrets, others) = (SsoSecrets::of(&cookie), SsoSecrets::of(&other));
+        assert!(secrets.has_state(&secrets.state()));
+        for wrong in [others.state(), secrets.nonce(), secrets.verifier(), String::new(), "é".to_owned()] {
+            assert!(!secrets.has_state(&wrong), "{wrong}");
+        }
+        let mut all = vec![secrets.state(), secrets.nonce(), secrets.verifier(), cookie.expose().to_owned()];
+        // RFC 7636 §4.1: 43 to 128 characters.
+        assert!(all.iter().all(|secret| secret.len() == 43));
+        all.dedup();
+        assert_eq!(all.len(), 4);
+    }
+
+    #[test]
+    fn the_first_group_of_the_list_that_a_person_has_gives_the_role() {
+        let roles: GroupRoles =
+            "ops=administrator; cn=money,dc=example=finance ;all=viewer;".parse().unwrap();
+        let role = |groups: &[&str]| {
+            roles.role_of(&groups.iter().map(|group| (*group).to_owned()).collect::<Vec<_>>())
+        };
+        assert_eq!(role(&["all", "ops"]), Some(OperatorRole::Administrator));
+        assert_eq!(role(&["all", "cn=money,dc=example"]), Some(OperatorRole::Finance));
+        assert_eq!(role(&["ALL"]), None, "groups are compared exactly");
+        assert_eq!(role(&[]), None);
+        for bad in ["ops", "=viewer", "ops=chief", "ops=", "ops=viewer;x"] {
+            assert!(bad.parse::<GroupRoles>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The errors of single sign-on.
+
+use actix_web::http::StatusCode;
+use web::ApiError;
+
+use super::{staff, too_many};
+use crate::commands::complete_sso::CompleteSsoError;
+use crate::commands::staff::StaffError;
+use crate::commands::start_sso::StartSsoError;
+use crate::single_sign_on::ProviderError;
+
+fn off() -> ApiError {
+    let message = "This installation has no single sign-on. Log in with your password.";
+    ApiError::new(StatusCode::NOT_FOUND, "sso_off", message)
+}
+
+fn provider(error: ProviderError) -> ApiError {
+    match error {
+        ProviderError::Unavailable(reason) => {
+            tracing::warn!(%reason, "the identity provider is unavailable");
+            let message = "The identity provider does not respond. Try again, or log in with your password.";
+            ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "sso_unavailable", message)
+        }
+        // The reason is logged. Details would only help attackers.
+        ProviderError::Rejected(_) => ApiError::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "sso_response_invalid",
+            "The response of the identity provider is not valid. Log in again.",
+        ),
+    }
+}
+
+pub(in crate::routes) fn sso_ended() -> ApiError {
+    let message = "This log-in has expired or was completed before. Log in again.";
+    ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "sso_ended", message)
+}
+
+pub(in crate::routes) fn password_log_in_off() -> ApiError {
+    let message = "Log in with single sign-on. This installation does not accept passwords of the staff.";
+    ApiError::new(StatusCode::FORBIDDEN, "password_log_in_off", message)
+}
+
+pub(in crate::routes) fn start_sso(error: StartSsoError) -> ApiError {
+    match error {
+        StartSsoError::Off => off(),
+        StartSsoError::TooMany { wait } => too_many("too_many_log_ins", "Too many log-ins.", wait),
+        StartSsoError::Provider(error) => provider(error),
+        StartSsoError::Store(error) => error.into(),
+    }
+}
+
+pub(in crate::routes) fn complete_sso(error: CompleteSsoError) -> ApiError {
+    let forbidden = |code, message| ApiError::new(StatusCode::FORBIDDEN, code, message);
+    let conflict = |code, message| ApiError::new(StatusCode::CONFLICT, code, message);
+    match error {
+        CompleteSsoError::Off => off(),
+        CompleteSsoError::Ended => sso_ended(),
+        CompleteSsoError::Declined => ApiError::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "sso_declined",
+            "You or the identity provider declined the log-in. Log in again.",
+        ),
+        CompleteSsoError::NoRole => forbidden(
+            "sso_no_role",
+            "Your company account may not use this console: none of its groups has a role here. Ask an administrator to add you to a group.",
+        ),
+        CompleteSsoError::NoEmail => forbidden(
+            "sso_no_email",
+            "The identity provider names no verified e-mail address of yours. Ask its administrator to add it.",
+        ),
+        CompleteSsoError::AccountExists => conflict(
+            "sso_account_exists",
+            "An account with your e-mail address exists. Log in with its password, then link single sign-on on the page of your account.",
+        ),
+        CompleteSsoError::TooManyStaff => staff(StaffError::TooMany),
+        CompleteSsoError::OtherPerson => forbidden(
+            "sso_other_person",
+            "You logged in at the identity provider as somebody else. Log in there with the account of this session.",
+        ),
+        CompleteSsoError::AlreadyLinked => conflict(
+            "sso_already_linked",
+            "This company account belongs to another person, or your account is linked already.",
+        ),
+        CompleteSsoError::NotRecent => forbidden(
+            "sso_not_recent",
+            "The identity provider did not ask you to log in again. Log out there, then try again.",
+        ),
+        CompleteSsoError::Provider(error) => provider(error),
+        CompleteSsoError::Store(error) => error.into(),
+    }
+}

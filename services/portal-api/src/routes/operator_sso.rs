@@ -1,0 +1,138 @@
+//! `/v1/operator/sso/log-ins`: single sign-on of the staff. The page that starts it sends the browser to the provider, and the page
+//! that the provider sends it back to completes it.
+
+use actix_web::http::header;
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde_json::Value;
+use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule};
+
+use super::audited::request_id;
+use super::caller::caller;
+use super::errors;
+use super::openapi::bodies;
+use super::operator_second_factor::{person, recent_person};
+use super::operator_session::{OperatorSessionView, opened_console};
+use super::session_cookie::{OPERATOR, OPERATOR_SSO};
+use crate::commands::complete_sso::{self, SsoOutcome, SsoReturn};
+use crate::commands::start_sso::{self, SsoStart};
+use crate::domain::{SsoPurpose, SsoResponse, SsoResult};
+use crate::state::State;
+
+/// Longer than the codes of known providers.
+const CODE_TEXT: TextRule = TextRule::line(8_192);
+const STATE_TEXT: TextRule = TextRule::line(200);
+const ISSUER_TEXT: TextRule = TextRule::line(2_048);
+
+#[derive(Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct SsoLogInView {
+    /// The page of the identity provider.
+    url: String,
+    expires_at: DateTime<Utc>,
+}
+
+#[utoipa::path(
+    post,
+    path = "/v1/operator/sso/log-ins",
+    operation_id = "startStaffSso",
+    tag = "Operator",
+    summary = "Start single sign-on: open the URL of the response in this browser",
+    request_body = bodies::StartSso,
+    responses((status = 201, description = "The page of the identity provider. A cookie binds the log-in to this browser.", body = SsoLogInView)),
+)]
+pub(super) async fn start(
+    state: Data<State>,
+    request: HttpRequest,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let purpose = parse_purpose(&body.0)?;
+    let session = match purpose {
+        SsoPurpose::LogIn => None,
+        SsoPurpose::Confirm => Some(person(&state, &request).await?.token),
+        // A link outlives the session.
+        SsoPurpose::Link => Some(recent_person(&state, &request).await?.token),
+    };
+    let start = SsoStart { purpose, session, caller: caller(&state, &request) };
+    let started = start_sso::start(&state, start).await.map_err(errors::start_sso)?;
+    Ok(HttpResponse::Created()
+        .cookie(OPERATOR_SSO.set(&state, &started.token, started.expires_at))
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .json(SsoLogInView { url: started.url.into(), expires_at: started.expires_at }))
+}
+
+#[utoipa::path(
+    post,
+    path = "/v1/operator/sso/log-ins/complete",
+    operation_id = "completeStaffSso",
+    tag = "Operator",
+    summary = "Complete single sign-on with the parameters that the identity provider has added to the page's URL",
+    request_body = bodies::CompleteSso,
+    responses(
+        (status = 200, description = "The session. A cookie carries it.", body = OperatorSessionView),
+        (status = 204, description = "The session is confirmed, or the account is linked."),
+    ),
+)]
+pub(super) async fn complete(
+    state: Data<State>,
+    request: HttpRequest,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let response = parse_response(&body.0)?;
+    let token = OPERATOR_SSO.read(&state, &request).ok_or_else(errors::sso_ended)?;
+    let returned = SsoReturn {
+        token,
+        response,
+        session: OPERATOR.read(&state, &request),
+        caller: caller(&state, &request),
+        request: request_id(&request),
+    };
+    match complete_sso::complete(&state, &returned).await.map_err(errors::complete_sso)? {
+        SsoOutcome::Opened(opened) => {
+            let mut response = HttpResponse::Ok();
+            response.cookie(OPERATOR_SSO.clear(&state));
+            opened_console(&state, &mut response, &opened).await
+        }
+        SsoOutcome::Confirmed | SsoOutcome::Linked => {
+            Ok(HttpResponse::NoContent().cookie(OPERATOR_SSO.clear(&state)).finish())
+        }
+    }
+}
+
+fn parse_purpose(body: &Value) -> Result<SsoPurpose, ApiError> {
+    let field_errors = FieldErrors::default();
+    let purpose = Fields::of_body(body, &field_errors)
+        .and_then(|fields| fields.required_word::<SsoPurpose>("purpose", SsoPurpose::WORDS));
+    match purpose {
+        Some(purpose) if field_errors.is_empty() => Ok(purpose),
+        _ => Err(ApiError::invalid(field_errors)),
+    }
+}
+
+/// `code`, or `error`.
+fn parse_response(body: &Value) -> Result<SsoResponse, ApiError> {
+    let field_errors = FieldErrors::default();
+    let parsed = Fields::of_body(body, &field_errors).and_then(|fields| {
+        let state = fields.required_text("state", STATE_TEXT);
+        let issuer = fields.optional_text("iss", ISSUER_TEXT);
+        let result = match (fields.value("error"), fields.value("code")) {
+            (Some(_), None) => Some(SsoResult::Declined),
+            (Some(_), Some(_)) => {
+                fields.reject(
+                    "error",
+                    "invalid_value",
+                    "error is not allowed together with code.".to_owned(),
+                );
+                None
+            }
+            _ => fields.required_text("code", CODE_TEXT).map(SsoResult::Code),
+        };
+        Some(SsoResponse { state: state?, issuer, result: result? })
+    });
+    match parsed {
+        Some(parsed) if field_errors.is_empty() => Ok(parsed),
+        _ => Err(ApiError::invalid(field_errors)),
+    }
+}
