@@ -1,6 +1,6 @@
 //! Deletes rows that are no longer needed: ended sessions, old attempts, expired challenges, links and mails, old audit log entries.
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta};
 use postgres::StoreError;
 
 use crate::state::State;
@@ -15,11 +15,13 @@ const BATCHES_MAX: usize = 50;
 const SESSIONS_KEPT: TimeDelta = TimeDelta::days(30);
 /// The sender removes expired mails earlier. This removes the mails of an operator who has disabled mails.
 const MAILS_KEPT: TimeDelta = TimeDelta::days(1);
-const AUDIT_KEPT: TimeDelta = TimeDelta::days(400);
 
 /// Deletes batches while there are full ones, up to a limit.
 pub(crate) async fn prune(state: &State) -> Result<(), StoreError> {
     let now = state.unit.clock.now();
+    let kept = state.audit_retention;
+    // Nothing is older than the epoch.
+    let before = |kept: Option<TimeDelta>| kept.map_or(DateTime::UNIX_EPOCH, |kept| now - kept);
     for _ in 0..BATCHES_MAX {
         let pruned: Result<[usize; 12], StoreError> = state
             .unit
@@ -35,9 +37,9 @@ pub(crate) async fn prune(state: &State) -> Result<(), StoreError> {
                     staff_sessions::prune(conn, now, BATCH_MAX).await?,
                     log_in_challenges::prune(conn, now, BATCH_MAX).await?,
                     staff_links::prune(conn, now, BATCH_MAX).await?,
-                    operator_audit_log::prune(conn, now - AUDIT_KEPT, BATCH_MAX).await?,
-                    approvals::prune(conn, now - AUDIT_KEPT, BATCH_MAX).await?,
-                    audit_log::prune(conn, now - AUDIT_KEPT, BATCH_MAX).await?,
+                    operator_audit_log::prune(conn, before(kept.of_operator), BATCH_MAX).await?,
+                    approvals::prune(conn, before(kept.of_operator), BATCH_MAX).await?,
+                    audit_log::prune(conn, before(kept.of_businesses), BATCH_MAX).await?,
                 ])
             })
             .await;

@@ -7,10 +7,11 @@ use super::attempt_limits::{self, Caller, clear_failures};
 use super::audit::write_operator_audit;
 use super::challenge::{self, ChallengeError};
 use super::factor_code::{self, CountedTry, FactorError, Holder};
+use super::open_session::Browser;
 use super::operator_session::{self, OpenedConsole};
 use crate::domain::{
     Account, Action, AuditEvent, Author, Email, FactorCode, OperatorActor, OperatorCaller, SecretToken,
-    SessionToken, StaffCredentials,
+    StaffCredentials,
 };
 use crate::state::State;
 use crate::store::log_in_challenges::{self, Challenge};
@@ -21,8 +22,7 @@ pub(crate) struct StaffSecondStep {
     pub(crate) token: SecretToken,
     pub(crate) code: FactorCode,
     pub(crate) caller: Caller,
-    /// The browser's previous session.
-    pub(crate) replaces: Option<SessionToken>,
+    pub(crate) browser: Browser,
     pub(crate) request: Option<RequestId>,
 }
 
@@ -91,8 +91,7 @@ async fn open(
                 clear_failures(conn, &password, &[]).await?;
             }
             let event = AuditEvent::new(Action::SessionOpened).with("secondFactor", proof.as_str());
-            Ok(operator_session::insert(conn, state, person.id, step.replaces.as_ref(), &author, &event)
-                .await?)
+            Ok(operator_session::insert(conn, state, person.id, &step.browser, &author, &event).await?)
         })
         .await
 }

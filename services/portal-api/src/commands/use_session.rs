@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use postgres::StoreError;
 
 use super::open_session::must_enrol;
-use crate::domain::{Account, Session, SessionToken, expiry, is_due_for_extension};
+use crate::domain::{Account, Session, SessionToken};
 use crate::state::State;
 use crate::store::sessions;
 
@@ -23,13 +23,14 @@ pub(crate) async fn use_session(
     let database = &state.unit.database;
     database
         .read(async |conn| {
-            let Some(mut session) = sessions::find(conn, token, now).await? else { return Ok(None) };
+            let Some(mut session) = sessions::find(conn, token, state.user_sessions.at(now)).await? else {
+                return Ok(None);
+            };
             let account = Account::User { business: session.business, user: session.user };
             session.must_enrol = must_enrol(conn, state, account, session.role).await?;
-            if !is_due_for_extension(&session, now) {
+            let Some(until) = state.user_sessions.extend(&session, now) else {
                 return Ok(Some(UsedSession { session, extended_until: None }));
-            }
-            let until = expiry(session.created_at, now);
+            };
             sessions::extend(conn, &session, until, now).await?;
             let session = Session { expires_at: until, ..session };
             Ok(Some(UsedSession { session, extended_until: Some(until) }))

@@ -24,6 +24,12 @@ pub(crate) enum Mail<'a> {
         news: FactorNews,
         at: DateTime<Utc>,
     },
+    /// A log-in from a browser that the user had not used before.
+    NewBrowser {
+        browser: &'a str,
+        address: Option<&'a str>,
+        at: DateTime<Utc>,
+    },
     Invitation {
         business_name: &'a str,
         invited_by: &'a str,
@@ -147,6 +153,9 @@ impl Mail<'_> {
             }
             Self::SecondFactor { news, at } => {
                 texts::second_factor(brand, *news, links.page("account"), &region.time(*at))
+            }
+            Self::NewBrowser { browser, address, at } => {
+                texts::new_browser(brand, browser, *address, links.page("account"), &region.time(*at))
             }
             Self::Invitation { business_name, invited_by, role, token, expires_at } => {
                 let link = links.invitation(token);

@@ -28,8 +28,8 @@ pub(super) struct Person {
     pub(super) holder: Holder,
     pub(super) token: SessionToken,
     role: OperatorRole,
-    author: Author,
-    authenticated_at: Option<DateTime<Utc>>,
+    pub(super) author: Author,
+    pub(super) authenticated_at: Option<DateTime<Utc>>,
 }
 
 /// # Errors
@@ -48,7 +48,7 @@ pub(super) async fn person(state: &State, request: &HttpRequest) -> Result<Perso
 }
 
 /// As [`person`], if the last authentication is recent.
-async fn recent_person(state: &State, request: &HttpRequest) -> Result<Person, ApiError> {
+pub(super) async fn recent_person(state: &State, request: &HttpRequest) -> Result<Person, ApiError> {
     let person = person(state, request).await?;
     require_recent(state, person.authenticated_at)?;
     Ok(person)

@@ -13,6 +13,7 @@ pub(crate) mod approvals;
 pub(crate) mod attempts;
 pub(crate) mod audit_log;
 pub(crate) mod businesses;
+pub(crate) mod console_sessions;
 pub(crate) mod go_live;
 pub(crate) mod invitations;
 pub(crate) mod log_in_challenges;

@@ -98,7 +98,7 @@ pub(crate) async fn has_since(
 /// Newest first. Reads one more than `limit` to show that more follow. `None` if `after` is no entry.
 pub(crate) async fn list(
     conn: &mut AsyncPgConnection,
-    filter: OperatorFilter,
+    filter: &OperatorFilter,
     limit: usize,
     after: Option<AuditEntryId>,
 ) -> Result<Option<Vec<OperatorEntry>>, StoreError> {
@@ -110,8 +110,11 @@ pub(crate) async fn list(
     if let Some(action) = filter.action {
         query = query.filter(operator_audit_log::action.eq(<&str>::from(action)));
     }
-    if let Some(actor) = filter.actor {
+    if let Some(actor) = &filter.actor {
         query = query.filter(operator_audit_log::actor_name.eq(actor));
+    }
+    if let Some(address) = &filter.address {
+        query = query.filter(operator_audit_log::address.eq(address.as_str()));
     }
     if let Some(business) = filter.business {
         query = query.filter(operator_audit_log::about_business.eq(business.to_string()));

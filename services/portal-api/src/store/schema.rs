@@ -43,6 +43,8 @@ diesel::table! {
         revoked_at -> Nullable<Timestamptz>,
         user_agent -> Nullable<Text>,
         authenticated_at -> Nullable<Timestamptz>,
+        address -> Nullable<Text>,
+        new_browser -> Nullable<Bool>,
     }
 }
 
@@ -105,6 +107,7 @@ diesel::table! {
         target_label -> Nullable<Text>,
         request_id -> Nullable<Text>,
         details -> Jsonb,
+        address -> Nullable<Text>,
     }
 }
 
@@ -149,6 +152,9 @@ diesel::table! {
         token_hash -> Binary,
         created_at -> Timestamptz,
         expires_at -> Timestamptz,
+        last_seen_at -> Nullable<Timestamptz>,
+        address -> Nullable<Text>,
+        user_agent -> Nullable<Text>,
     }
 }
 
@@ -197,6 +203,9 @@ diesel::table! {
         created_at -> Timestamptz,
         expires_at -> Timestamptz,
         authenticated_at -> Nullable<Timestamptz>,
+        last_seen_at -> Nullable<Timestamptz>,
+        address -> Nullable<Text>,
+        user_agent -> Nullable<Text>,
     }
 }
 

@@ -185,7 +185,7 @@ test("a person of the staff logs in with a code, and an administrator resets it"
   await logIn(page, email, PASSWORD);
   await heading(page, "Businesses");
   await page.getByRole("button", { name: "Appearance" }).click();
-  await page.getByRole("menuitem", { name: "Two-factor authentication" }).click();
+  await page.getByRole("menuitem", { name: "Your account" }).click();
   await heading(page, "Your account");
   await page.getByRole("button", { name: "Set up" }).click();
   const { secret } = await setUp(page);
