@@ -103,18 +103,22 @@ async fn begin(
     Ok(OpenedConsole { token, expires_at: state.unit.clock.now() + state.console_sessions.max })
 }
 
-/// The session of a cookie; `None` if it has ended.
-pub(crate) async fn find(state: &State, token: &SessionToken) -> Result<Option<ConsoleSession>, StoreError> {
+/// The session of a cookie; `None` if it has ended. A page that refreshes itself while nobody uses it is no use.
+pub(crate) async fn find(
+    state: &State,
+    token: &SessionToken,
+    is_attended: bool,
+) -> Result<Option<ConsoleSession>, StoreError> {
     let now = state.unit.clock.now();
     let open = state.console_sessions.at(now);
     let database = &state.unit.database;
     database
         .read(async |conn| {
             let Some(found) = staff_sessions::find(conn, token, open).await? else {
-                return of_configuration(conn, state, token).await;
+                return of_configuration(conn, state, token, is_attended).await;
             };
             staff::mark_seen(conn, found.id, now).await?;
-            if open.is_due(found.last_seen_at) {
+            if is_attended && open.is_due(found.last_seen_at) {
                 staff_sessions::mark_used(conn, token, now).await?;
             }
             of_person(conn, state, token, found).await.map(Some)
@@ -126,11 +130,12 @@ async fn of_configuration(
     conn: &mut AsyncPgConnection,
     state: &State,
     token: &SessionToken,
+    is_attended: bool,
 ) -> Result<Option<ConsoleSession>, StoreError> {
     let digest = digest(&state.operator_token, token);
     let open = state.console_sessions.at(state.unit.clock.now());
     let Some(found) = operator_sessions::find(conn, digest, open).await? else { return Ok(None) };
-    if open.is_due(found.last_seen_at) {
+    if is_attended && open.is_due(found.last_seen_at) {
         operator_sessions::mark_used(conn, digest, open.now).await?;
     }
     Ok(Some(ConsoleSession {

@@ -1,4 +1,4 @@
-//! Finds the session of a request, and extends it.
+//! Finds the session of a request, and extends it if somebody uses the page.
 
 use chrono::{DateTime, Utc};
 use postgres::StoreError;
@@ -14,10 +14,11 @@ pub(crate) struct UsedSession {
     pub(crate) extended_until: Option<DateTime<Utc>>,
 }
 
-/// `None` if there is no such session or it has ended.
+/// `None` if there is no such session or it has ended. A page that refreshes itself while nobody uses it is no use.
 pub(crate) async fn use_session(
     state: &State,
     token: &SessionToken,
+    is_attended: bool,
 ) -> Result<Option<UsedSession>, StoreError> {
     let now = state.unit.clock.now();
     let database = &state.unit.database;
@@ -28,7 +29,8 @@ pub(crate) async fn use_session(
             };
             let account = Account::User { business: session.business, user: session.user };
             session.must_enrol = must_enrol(conn, state, account, session.role).await?;
-            let Some(until) = state.user_sessions.extend(&session, now) else {
+            let extended = state.user_sessions.extend(&session, now).filter(|_| is_attended);
+            let Some(until) = extended else {
                 return Ok(Some(UsedSession { session, extended_until: None }));
             };
             sessions::extend(conn, &session, until, now).await?;

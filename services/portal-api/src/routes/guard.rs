@@ -13,7 +13,7 @@ use domain::BusinessId;
 use web::ApiError;
 
 use super::audited::request_id;
-use super::caller::address;
+use super::caller::{address, is_attended};
 use super::masked::masked;
 use super::operator_caller::{self, record_read, record_refusal};
 use super::operator_permissions::OPERATOR_CALLS;
@@ -145,7 +145,7 @@ pub(super) async fn active_session(
     request: &actix_web::HttpRequest,
 ) -> Result<Option<ActiveSession>, ApiError> {
     let Some(token) = session_cookie::PORTAL.read(state, request) else { return Ok(None) };
-    let used = use_session(state, &token).await?;
+    let used = use_session(state, &token, is_attended(request)).await?;
     Ok(used.map(|used| ActiveSession {
         renewed: used.extended_until.map(|until| session_cookie::PORTAL.set(state, &token, until)),
         session: used.session,

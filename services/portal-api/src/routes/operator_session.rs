@@ -104,7 +104,8 @@ pub(super) async fn opened_console(
     response: &mut HttpResponseBuilder,
     opened: &OpenedConsole,
 ) -> Result<HttpResponse, ApiError> {
-    let session = operator_session::find(state, &opened.token).await?.ok_or_else(errors::not_logged_in)?;
+    let session =
+        operator_session::find(state, &opened.token, true).await?.ok_or_else(errors::not_logged_in)?;
     let cookie = OPERATOR.set(state, &opened.token, opened.expires_at);
     Ok(response
         .cookie(cookie)
@@ -156,7 +157,7 @@ pub(super) async fn read(state: Data<State>, request: HttpRequest) -> Result<Htt
 )]
 pub(super) async fn close(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     if let Some(token) = OPERATOR.read(&state, &request)
-        && let Some(session) = operator_session::find(&state, &token).await?
+        && let Some(session) = operator_session::find(&state, &token, false).await?
     {
         operator_session::close(&state, &token, &author(&state, &request, session.actor)).await?;
     }

@@ -104,6 +104,32 @@ async fn a_shorter_setting_ends_open_sessions() {
     }
 }
 
+/// Open pages refresh themselves. Nobody sits in front of them.
+#[tokio::test]
+async fn calls_of_unattended_pages_keep_no_session_open() {
+    let portal = with(&[
+        ("WAYBILL_SESSIONS__USER_IDLE_MINUTES", "30"),
+        ("WAYBILL_SESSIONS__STAFF_IDLE_MINUTES", "30"),
+    ])
+    .await;
+    let owner = portal.owner("owner@shop.example").await.client;
+    let (asha, _) = person(&portal, "asha@carrier.example", "viewer").await;
+    let token = token_session(&portal).await;
+    let unattended = |client: &Client| client.clone().with_header("unattended", "true");
+    for minutes in [10, 10, 9] {
+        portal.clock.advance(TimeDelta::minutes(minutes));
+        assert_eq!(unattended(&owner).get("/v1/portal/status").await.status, 200);
+        for console in [&asha, &token] {
+            assert_eq!(unattended(console).get("/v1/operator/businesses").await.status, 200);
+        }
+    }
+    portal.clock.advance(TimeDelta::minutes(1));
+    for client in [&owner, &asha, &token] {
+        assert_eq!(client.clone().get("/v1/portal/session").await.status, 401);
+        assert_eq!(client.clone().get(CONSOLE).await.status, 401);
+    }
+}
+
 /// The previous release writes neither a last use nor an address, and knows no idle limit of the console.
 #[tokio::test]
 async fn console_sessions_of_the_previous_release_stay_open_until_this_one_has_seen_them() {

@@ -43,7 +43,7 @@ const COLUMNS: Column<OpenSession>[] = [
     render: (session) => (
       <Group gap="xs">
         <Text fw={500} title={session.userAgent ?? undefined}>
-          {session.browser}
+          {nameOf(session)}
         </Text>
         {session.current && <StatusBadge tone="good" label="This session" pill />}
       </Group>
@@ -54,6 +54,11 @@ const COLUMNS: Column<OpenSession>[] = [
   { key: "created", header: "Logged in", render: (session) => <Time at={session.createdAt} relative /> },
   { key: "expires", header: "Expires", render: (session) => <Time at={session.expiresAt} relative /> },
 ];
+
+/** The previous release names no browser. */
+function nameOf(session: OpenSession): string {
+  return session.browser ?? session.userAgent ?? "Unknown browser";
+}
 
 function actions(scope: AccountScope): Column<OpenSession> {
   return {
@@ -67,7 +72,7 @@ function actions(scope: AccountScope): Column<OpenSession> {
 
 function End({ scope, session }: { scope: AccountScope; session: OpenSession }) {
   const end = useEndSession(scope);
-  const name = session.browser;
+  const name = nameOf(session);
   return (
     <ConfirmButton
       aria-label={`End the session of ${name}`}

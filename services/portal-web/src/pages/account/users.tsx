@@ -60,7 +60,12 @@ function actions(onRemove: (user: User) => void): Column<User> {
       <Group gap="xs" justify="flex-end">
         {user.secondFactor && !user.you && <ResetFactor user={user} />}
         {!user.you && <EndSessions user={user} />}
-        <Button variant="default" size="xs" aria-label={`Remove ${user.email}`} onClick={() => onRemove(user)}>
+        <Button
+          variant="default"
+          size="xs"
+          aria-label={`Remove ${user.email}`}
+          onClick={() => onRemove(user)}
+        >
           Remove
         </Button>
       </Group>
