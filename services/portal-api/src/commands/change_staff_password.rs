@@ -6,7 +6,9 @@ use domain::StaffId;
 use super::attempt_limits::{self, Caller};
 use super::change_password::{ChangePassword, ChangePasswordError};
 use super::operator_session::{self, OpenedConsole};
-use crate::domain::{Account, Action, AuditEvent, Author, Email, StaffCredentials, Target, TargetKind};
+use crate::domain::{
+    Account, Action, AuditEvent, Author, Email, KnownBrowser, StaffCredentials, Target, TargetKind,
+};
 use crate::passwords::Requester;
 use crate::state::State;
 use crate::store::attempts::{self, Admission, Attempt};
@@ -83,7 +85,8 @@ async fn check_and_change(
             {
                 staff_sessions::set_authenticated(conn, &opened.token, at).await?;
             }
-            Ok(opened)
+            let browser = Some(KnownBrowser::issue(&hash, person.id, state.unit.clock.now()));
+            Ok(OpenedConsole { browser, ..opened })
         })
         .await
 }

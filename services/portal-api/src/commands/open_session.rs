@@ -7,7 +7,7 @@ use postgres::StoreError;
 
 use super::attempt_limits::Caller;
 use crate::domain::{
-    Account, CallerAddress, Credentials, KnownBrowser, Role, Session, SessionToken, browser_name,
+    Account, CallerAddress, Credentials, KnownBrowser, Part, Role, Session, SessionToken, browser_name,
 };
 use crate::mail::Mail;
 use crate::state::State;
@@ -17,8 +17,8 @@ use crate::store::{second_factors, sessions};
 /// Open sessions of one user. Opening more ends the oldest ones.
 const OPEN_MAX: i64 = 100;
 /// A user gets at most this many mails about new browsers in [`WARNINGS_WITHIN`].
-const WARNINGS_MAX: i64 = 5;
-const WARNINGS_WITHIN: TimeDelta = TimeDelta::hours(24);
+pub(super) const WARNINGS_MAX: i64 = 5;
+pub(super) const WARNINGS_WITHIN: TimeDelta = TimeDelta::hours(24);
 
 pub(crate) struct OpenedSession {
     pub(crate) session: Session,
@@ -88,6 +88,7 @@ async fn warn(
         return Ok(());
     }
     let mail = Mail::NewBrowser {
+        part: Part::Portal,
         browser: &browser_name(browser.user_agent.as_deref()),
         address: browser.address.as_ref().map(CallerAddress::as_str),
         at: now,

@@ -9,15 +9,17 @@ use postgres::StoreError;
 use settings::Secret;
 use sha2::Sha256;
 
+use super::attempt_limits::Caller;
 use super::audit::write_operator_audit;
-use super::open_session::Browser;
+use super::open_session::{Browser, WARNINGS_MAX, WARNINGS_WITHIN};
 use crate::domain::{
-    Account, Action, AuditEvent, Author, ConsoleHolder, ConsoleSessionId, OperatorActor, OperatorRole,
-    SessionToken,
+    Account, Action, AuditEvent, Author, CallerAddress, ConsoleHolder, ConsoleSessionId, KnownBrowser,
+    OperatorActor, OperatorRole, Part, SessionToken, StaffCredentials, browser_name,
 };
+use crate::mail::Mail;
 use crate::state::State;
 use crate::store::staff_sessions::{self, StaffSession};
-use crate::store::{operator_sessions, second_factors, staff};
+use crate::store::{operator_audit_log, operator_sessions, second_factors, staff};
 
 /// Open sessions of the configured token. Opening more ends the oldest ones.
 const SESSIONS_MAX: i64 = 1_000;
@@ -26,6 +28,8 @@ pub(crate) struct OpenedConsole {
     /// The value of the cookie.
     pub(crate) token: SessionToken,
     pub(crate) expires_at: DateTime<Utc>,
+    /// Identifies the person's browser from now on. `None` for the configured token.
+    pub(crate) browser: Option<KnownBrowser>,
 }
 
 /// The holder of an open session, with the present role.
@@ -72,6 +76,51 @@ pub(super) async fn insert(
     Ok(opened)
 }
 
+/// As [`insert`], after a log-in: a person whom the browser does not know is warned by mail.
+pub(super) async fn insert_after_log_in(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    person: &StaffCredentials,
+    (caller, browser): (&Caller, &Browser),
+    author: &Author,
+    event: AuditEvent,
+) -> Result<OpenedConsole, StoreError> {
+    let now = state.unit.clock.now();
+    let hash = person.password_hash.as_deref().unwrap_or_default();
+    let is_known = |known: &KnownBrowser| known.is_known(hash, person.id, now);
+    let is_new = !caller.browser.as_ref().is_some_and(is_known);
+    let event = if is_new { event.with("newBrowser", true) } else { event };
+    let opened = insert(conn, state, person.id, browser, author, &event).await?;
+    if is_new {
+        warn(conn, state, person, browser).await?;
+    }
+    Ok(OpenedConsole { browser: Some(KnownBrowser::issue(hash, person.id, now)), ..opened })
+}
+
+/// Queues the mail about a new browser, unless there were many.
+async fn warn(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    person: &StaffCredentials,
+    browser: &Browser,
+) -> Result<(), StoreError> {
+    let now = state.unit.clock.now();
+    // Includes the entry that was just written.
+    let since = now - WARNINGS_WITHIN;
+    if operator_audit_log::count_of_new_browsers(conn, person.id, &person.email, since).await? > WARNINGS_MAX
+    {
+        tracing::info!(staff_id = %person.id, "no mail about a new browser: there were too many");
+        return Ok(());
+    }
+    let mail = Mail::NewBrowser {
+        part: Part::Console,
+        browser: &browser_name(browser.user_agent.as_deref()),
+        address: browser.address.as_ref().map(CallerAddress::as_str),
+        at: now,
+    };
+    state.mailbox.queue_for_staff(conn, (person.id, &person.email), &mail, now).await
+}
+
 /// In the table of the previous release, so that its instances know the session too.
 async fn insert_configured(
     conn: &mut AsyncPgConnection,
@@ -100,7 +149,11 @@ async fn begin(
     let parts = (&state.unit.clock, &state.unit.entropy);
     write_operator_audit(conn, parts, None, author, event).await?;
     let token = SessionToken::generate(&state.unit.entropy);
-    Ok(OpenedConsole { token, expires_at: state.unit.clock.now() + state.console_sessions.max })
+    Ok(OpenedConsole {
+        token,
+        expires_at: state.unit.clock.now() + state.console_sessions.max,
+        browser: None,
+    })
 }
 
 /// The session of a cookie; `None` if it has ended. A page that refreshes itself while nobody uses it is no use.

@@ -6,7 +6,7 @@ use postgres::StoreError;
 use crate::state::State;
 use crate::store::{
     approvals, attempts, audit_log, invitations, log_in_challenges, mails, operator_audit_log,
-    operator_sessions, password_resets, sessions, staff_links, staff_sessions,
+    operator_sessions, password_resets, sessions, staff_links, staff_mails, staff_sessions,
 };
 
 const BATCH_MAX: i64 = 1_000;
@@ -23,7 +23,7 @@ pub(crate) async fn prune(state: &State) -> Result<(), StoreError> {
     // Nothing is older than the epoch.
     let before = |kept: Option<TimeDelta>| kept.map_or(DateTime::UNIX_EPOCH, |kept| now - kept);
     for _ in 0..BATCHES_MAX {
-        let pruned: Result<[usize; 12], StoreError> = state
+        let pruned: Result<[usize; 13], StoreError> = state
             .unit
             .database
             .read(async |conn| {
@@ -33,6 +33,7 @@ pub(crate) async fn prune(state: &State) -> Result<(), StoreError> {
                     invitations::prune(conn, now, BATCH_MAX).await?,
                     password_resets::prune(conn, now, BATCH_MAX).await?,
                     mails::prune(conn, now - MAILS_KEPT, BATCH_MAX).await?,
+                    staff_mails::prune(conn, now - MAILS_KEPT, BATCH_MAX).await?,
                     operator_sessions::prune(conn, now, BATCH_MAX).await?,
                     staff_sessions::prune(conn, now, BATCH_MAX).await?,
                     log_in_challenges::prune(conn, now, BATCH_MAX).await?,

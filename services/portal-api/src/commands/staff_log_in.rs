@@ -131,14 +131,16 @@ async fn open(
                 return Ok(StaffLogInOutcome::Challenge(opened));
             }
             attempt_limits::clear_failures(conn, subjects, counted).await?;
-            let (browser, event) = (&request.browser, AuditEvent::new(Action::SessionOpened));
-            let opened = operator_session::insert(conn, state, person.id, browser, &author, &event).await?;
+            let (from, event) = ((&request.caller, &request.browser), AuditEvent::new(Action::SessionOpened));
+            let opened =
+                operator_session::insert_after_log_in(conn, state, person, from, &author, event).await?;
             Ok(StaffLogInOutcome::Session(opened))
         })
         .await;
     let opened = opened?;
     match &opened {
         StaffLogInOutcome::Session(_) => {
+            state.mailbox.wake_sender();
             tracing::info!(staff_id = %person.id, "person of the staff logged in");
         }
         StaffLogInOutcome::Challenge(_) => {

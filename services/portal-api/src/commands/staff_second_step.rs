@@ -37,7 +37,10 @@ pub(crate) async fn second_step(
     let counted = factor_code::count(state, &holder, &step.caller).await?;
     let opened = open(state, &step, &holder, &person, &counted).await;
     match &opened {
-        Ok(_) => tracing::info!(staff_id = %person.id, "person of the staff logged in with a second factor"),
+        Ok(_) => {
+            state.mailbox.wake_sender();
+            tracing::info!(staff_id = %person.id, "person of the staff logged in with a second factor");
+        }
         Err(ChallengeError::Factor(FactorError::WrongCode)) => audit_failure(state, &step, &holder).await?,
         Err(_) => attempt_limits::cancel(state, &counted.attempts).await,
     }
@@ -91,7 +94,8 @@ async fn open(
                 clear_failures(conn, &password, &[]).await?;
             }
             let event = AuditEvent::new(Action::SessionOpened).with("secondFactor", proof.as_str());
-            Ok(operator_session::insert(conn, state, person.id, &step.browser, &author, &event).await?)
+            let from = (&step.caller, &step.browser);
+            Ok(operator_session::insert_after_log_in(conn, state, person, from, &author, event).await?)
         })
         .await
 }

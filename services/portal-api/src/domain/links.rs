@@ -33,12 +33,17 @@ impl Links {
 
     /// The page where a person of the operator's staff sets a password.
     pub(crate) fn staff_password(&self, token: &LinkToken) -> String {
-        with_token(&join(&self.console, "operator/password"), token)
+        with_token(&self.console_page("operator/password"), token)
     }
 
     /// The page of the portal with this path.
     pub(crate) fn page(&self, path: &str) -> String {
         join(&self.public, path)
+    }
+
+    /// The page of the console with this path.
+    pub(crate) fn console_page(&self, path: &str) -> String {
+        join(&self.console, path)
     }
 }
 

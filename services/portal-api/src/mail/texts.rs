@@ -98,10 +98,10 @@ pub(super) fn second_factor(brand: &str, news: FactorNews, link: String, at: &st
 
 pub(super) fn new_browser(
     brand: &str,
-    browser: &str,
-    address: Option<&str>,
-    link: String,
+    (browser, address): (&str, Option<&str>),
     at: &str,
+    link: String,
+    contact: &str,
 ) -> Content {
     let address = address.unwrap_or("unknown");
     Content {
@@ -109,8 +109,9 @@ pub(super) fn new_browser(
         paragraphs: vec![
             format!("Your account was opened in a new browser on {at}: {browser}, IP address {address}."),
             "If this was you, there is nothing to do.".to_owned(),
-            "If not, log in, end all other sessions, and change your password now. Then inform an owner of your business."
-                .to_owned(),
+            format!(
+                "If not, log in, end all other sessions, and change your password now. Then inform {contact}."
+            ),
         ],
         button: "View your sessions",
         link,

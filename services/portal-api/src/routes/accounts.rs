@@ -36,7 +36,7 @@ pub(super) async fn sign_up(
     let opened = create_account(&state, sign_up).await.map_err(errors::sign_up)?;
     Ok(HttpResponse::Created()
         .cookie(session_cookie::PORTAL.set(&state, &opened.token, opened.session.expires_at))
-        .cookie(browser_cookie::set(&state, &opened.browser))
+        .cookie(browser_cookie::PORTAL.set(&state, &opened.browser))
         .json(SessionView::of(&opened.session)))
 }
 

@@ -22,5 +22,10 @@ pub(super) fn is_attended(request: &HttpRequest) -> bool {
 }
 
 pub(super) fn caller(state: &State, request: &HttpRequest) -> Caller {
-    Caller { address: address(state, request), browser: browser_cookie::read(state, request) }
+    Caller { address: address(state, request), browser: browser_cookie::PORTAL.read(state, request) }
+}
+
+/// As [`caller`], of the console.
+pub(super) fn console_caller(state: &State, request: &HttpRequest) -> Caller {
+    Caller { address: address(state, request), browser: browser_cookie::OPERATOR.read(state, request) }
 }

@@ -169,7 +169,7 @@ pub(super) async fn accept(
     let opened = accept_invitation(&state, accepted).await.map_err(errors::accept_invitation)?;
     Ok(HttpResponse::Created()
         .cookie(session_cookie::PORTAL.set(&state, &opened.token, opened.session.expires_at))
-        .cookie(browser_cookie::set(&state, &opened.browser))
+        .cookie(browser_cookie::PORTAL.set(&state, &opened.browser))
         .json(SessionView::of(&opened.session)))
 }
 

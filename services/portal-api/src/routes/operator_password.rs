@@ -6,11 +6,11 @@ use web::{ApiError, JsonBody};
 
 use super::audited::browser;
 use super::caller::caller;
-use super::errors;
 use super::openapi::bodies;
 use super::operator_second_factor::recent_person;
 use super::password::parse;
 use super::session_cookie::OPERATOR;
+use super::{browser_cookie, errors};
 use crate::commands::change_password::ChangePassword;
 use crate::commands::change_staff_password::{Changing, change_password};
 use crate::domain::{Account, Email};
@@ -40,5 +40,10 @@ pub(super) async fn change(
         Changing { id, email: &email, author: &person.author, authenticated_at: person.authenticated_at };
     let change = ChangePassword { current, new, caller, browser };
     let opened = change_password(&state, &changing, &change).await.map_err(errors::change_password)?;
-    Ok(HttpResponse::NoContent().cookie(OPERATOR.set(&state, &opened.token, opened.expires_at)).finish())
+    let mut response = HttpResponse::NoContent();
+    response.cookie(OPERATOR.set(&state, &opened.token, opened.expires_at));
+    if let Some(browser) = &opened.browser {
+        response.cookie(browser_cookie::OPERATOR.set(&state, browser));
+    }
+    Ok(response.finish())
 }

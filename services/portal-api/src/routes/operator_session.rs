@@ -10,12 +10,12 @@ use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule};
 
 use super::account_fields::{email, password_text};
 use super::audited::{browser, request_id};
-use super::caller::{address, caller};
-use super::errors;
+use super::caller::{address, console_caller};
 use super::openapi::bodies;
 use super::operator_caller::{self, author};
 use super::second_step::{self, ChallengeView};
 use super::session_cookie::{OPERATOR, OPERATOR_CHALLENGE};
+use super::{browser_cookie, errors};
 use crate::commands::audit_line::{Refusal, log_refusal};
 use crate::commands::operator_session::{self, ConsoleSession, OpenedConsole};
 use crate::commands::staff_log_in::{self, StaffLogIn, StaffLogInOutcome};
@@ -83,7 +83,7 @@ pub(super) async fn open(
     let opened = match parse(&body.0)? {
         Given::Token(token) => open_with_token(&state, &request, &token).await?,
         Given::Account(email, password) => {
-            let caller = caller(&state, &request);
+            let caller = console_caller(&state, &request);
             let (browser, request) = (browser(&state, &request, &OPERATOR), request_id(&request));
             let log_in = StaffLogIn { email, password, caller, browser, request };
             match staff_log_in::log_in(&state, log_in).await.map_err(errors::staff_log_in)? {
@@ -107,6 +107,9 @@ pub(super) async fn opened_console(
     let session =
         operator_session::find(state, &opened.token, true).await?.ok_or_else(errors::not_logged_in)?;
     let cookie = OPERATOR.set(state, &opened.token, opened.expires_at);
+    if let Some(browser) = &opened.browser {
+        response.cookie(browser_cookie::OPERATOR.set(state, browser));
+    }
     Ok(response
         .cookie(cookie)
         .insert_header((header::CACHE_CONTROL, "no-store"))

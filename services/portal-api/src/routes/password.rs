@@ -38,7 +38,7 @@ pub(super) async fn change(
         change_password(&state, &session, &author.0, change).await.map_err(errors::change_password)?;
     Ok(HttpResponse::NoContent()
         .cookie(session_cookie::PORTAL.set(&state, &opened.token, opened.session.expires_at))
-        .cookie(browser_cookie::set(&state, &opened.browser))
+        .cookie(browser_cookie::PORTAL.set(&state, &opened.browser))
         .finish())
 }
 

@@ -10,7 +10,7 @@ use web::{ApiError, FieldErrors, Fields, JsonBody};
 
 use super::account_fields::factor_code;
 use super::audited::{browser, request_id};
-use super::caller::caller;
+use super::caller::{caller, console_caller};
 use super::openapi::bodies;
 use super::operator_session::{OperatorSessionView, opened_console};
 use super::session::SessionView;
@@ -62,7 +62,7 @@ pub(super) async fn portal(
     Ok(HttpResponse::Ok()
         .cookie(PORTAL.set(&state, &opened.token, opened.session.expires_at))
         .cookie(PORTAL_CHALLENGE.clear(&state))
-        .cookie(browser_cookie::set(&state, &opened.browser))
+        .cookie(browser_cookie::PORTAL.set(&state, &opened.browser))
         .json(SessionView::of(&opened.session)))
 }
 
@@ -82,7 +82,7 @@ pub(super) async fn operator(
 ) -> Result<HttpResponse, ApiError> {
     let code = parse(&body.0)?;
     let token = OPERATOR_CHALLENGE.read(&state, &request).ok_or_else(errors::challenge_ended)?;
-    let caller = caller(&state, &request);
+    let caller = console_caller(&state, &request);
     let (browser, request) = (browser(&state, &request, &OPERATOR), request_id(&request));
     let step = StaffSecondStep { token, code, caller, browser, request };
     let opened = staff_second_step::second_step(&state, step).await.map_err(errors::challenge)?;

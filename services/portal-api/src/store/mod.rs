@@ -29,6 +29,7 @@ pub(crate) mod second_factors;
 pub(crate) mod sessions;
 pub(crate) mod staff;
 pub(crate) mod staff_links;
+pub(crate) mod staff_mails;
 pub(crate) mod staff_sessions;
 pub(crate) mod users;
 

@@ -280,6 +280,22 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    staff_mails (id) {
+        id -> BigInt,
+        staff_id -> Text,
+        kind -> Text,
+        recipient -> Text,
+        subject -> Text,
+        text_body -> Text,
+        html_body -> Text,
+        created_at -> Timestamptz,
+        due_at -> Timestamptz,
+        expires_at -> Timestamptz,
+        attempts -> Integer,
+    }
+}
+
 diesel::joinable!(staff_links -> staff (staff_id));
 diesel::joinable!(staff_sessions -> staff (staff_id));
 diesel::allow_tables_to_appear_in_same_query!(staff, staff_links, staff_sessions);
