@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 use url::Url;
 use web::{FailureLimits, Tasks};
 
-use crate::domain::{ApprovalPolicy, Links, Locale};
+use crate::domain::{ApprovalPolicy, AuditRetention, Lifetimes, Links, Locale};
 use crate::live_updates::{OpenPages, OrderStreams, SessionMonitor, StatusStreams};
 use crate::mail::Mailbox;
 use crate::passwords::Passwords;
@@ -27,6 +27,11 @@ pub(crate) struct State {
     /// `None` if the operator has no identity provider.
     pub(crate) single_sign_on: Option<SingleSignOn>,
     pub(crate) mailbox: Arc<Mailbox>,
+    /// How long sessions of users last.
+    pub(crate) user_sessions: Lifetimes,
+    /// How long sessions of the console last.
+    pub(crate) console_sessions: Lifetimes,
+    pub(crate) audit_retention: AuditRetention,
     pub(crate) open_pages: OpenPages,
     pub(crate) order_streams: OrderStreams,
     pub(crate) status_streams: StatusStreams,

@@ -55,7 +55,8 @@ pub(crate) async fn accept_invitation(
     let opened: Result<OpenedSession, AcceptInvitationError> = database
         .transaction(async |conn| {
             let user = join(conn, state, &invitation, business_name.clone(), &password_hash).await?;
-            let author = Author::user(user.user, &user.email, request.request);
+            let author =
+                Author::user(user.user, &user.email, request.request).at(request.browser.address.clone());
             let event = AuditEvent::new(Action::UserJoined)
                 .on(Target::new(TargetKind::User, user.user).labelled(&user.email))
                 .with("role", user.role.as_str())

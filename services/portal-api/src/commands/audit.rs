@@ -5,6 +5,7 @@ use diesel_async::AsyncPgConnection;
 use domain::{AuditEntryId, BusinessId, Clock, Entropy};
 use postgres::StoreError;
 
+use super::audit_line::{log_entry, log_operator_entry};
 use crate::domain::{Actor, AuditEvent, Author};
 use crate::state::State;
 use crate::store::audit_log::{self, NewEntry};
@@ -29,7 +30,9 @@ pub(super) async fn write_audit(
     }
     let id = AuditEntryId::generate(clock, entropy);
     let entry = NewEntry { id, at: clock.now(), author, event };
-    audit_log::insert(conn, business, &entry).await
+    audit_log::insert(conn, business, &entry).await?;
+    log_entry(business, &entry);
+    Ok(())
 }
 
 /// Writes an entry about a completed change. A failure is only logged, because the change cannot be undone.
@@ -56,9 +59,18 @@ pub(super) async fn write_operator_audit(
     event: &AuditEvent,
 ) -> Result<(), StoreError> {
     match operator_entry((clock, entropy), business, author, event) {
-        Some(entry) => operator_audit_log::insert(conn, &entry).await,
+        Some(entry) => insert_operator_entry(conn, &entry).await,
         None => Ok(()),
     }
+}
+
+async fn insert_operator_entry(
+    conn: &mut AsyncPgConnection,
+    entry: &NewOperatorEntry<'_>,
+) -> Result<(), StoreError> {
+    operator_audit_log::insert(conn, entry).await?;
+    log_operator_entry(entry);
+    Ok(())
 }
 
 /// `None` if somebody else acts.
@@ -100,6 +112,26 @@ pub(crate) async fn try_record_operator(
     }
 }
 
+/// Writes an entry about an export of the business's log, or of the operator's.
+///
+/// # Errors
+/// When it cannot be written. Then the data must not be sent.
+pub(crate) async fn record_export(
+    state: &State,
+    business: Option<BusinessId>,
+    author: &Author,
+    event: &AuditEvent,
+) -> Result<(), StoreError> {
+    let parts = (&state.unit.clock, &state.unit.entropy);
+    let database = &state.unit.database;
+    database
+        .transaction(async |conn| match business {
+            Some(business) => write_audit(conn, state, business, author, event).await,
+            None => write_operator_audit(conn, parts, None, author, event).await,
+        })
+        .await
+}
+
 /// Writes an entry about data that the operator is about to receive, or about a refused call.
 ///
 /// # Errors
@@ -119,7 +151,7 @@ pub(crate) async fn record_operator_read(
             if operator_audit_log::has_since(conn, &entry, entry.at - REPEATED_READS).await? {
                 return Ok(());
             }
-            operator_audit_log::insert(conn, &entry).await
+            insert_operator_entry(conn, &entry).await
         })
         .await
 }

@@ -1,4 +1,4 @@
-//! An owner changes the role of a user, or removes a user. A business always keeps at least one owner.
+//! An owner changes the role of a user, ends the sessions of a user, or removes a user. A business always keeps at least one owner.
 
 use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, UserId};
@@ -58,6 +58,34 @@ pub(crate) async fn change_role(
     state.mailbox.wake_sender();
     tracing::info!(business_id = %business, user_id = %user, %role, "role changed");
     Ok(changed)
+}
+
+/// Ends all sessions of the user, and returns how many.
+pub(crate) async fn end_sessions(
+    state: &State,
+    business: BusinessId,
+    author: &Author,
+    user: UserId,
+) -> Result<usize, ChangeUserError> {
+    let now = state.unit.clock.now();
+    let ended: Result<usize, ChangeUserError> = state
+        .unit
+        .database
+        .transaction(async |conn| {
+            let holder = lock_and_find(conn, business, author, user).await?;
+            let ended = sessions::revoke_all(conn, (business, user), None, now).await?;
+            if ended > 0 {
+                let event = AuditEvent::new(Action::SessionRevoked)
+                    .on(Target::new(TargetKind::User, user).labelled(&holder.email))
+                    .with("sessions", ended);
+                write_audit(conn, state, business, author, &event).await?;
+            }
+            Ok(ended)
+        })
+        .await;
+    let ended = ended?;
+    tracing::info!(business_id = %business, user_id = %user, sessions = ended, "sessions of a user ended");
+    Ok(ended)
 }
 
 /// Ends the user's sessions, and withdraws the invitations that they sent.

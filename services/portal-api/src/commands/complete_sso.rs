@@ -7,6 +7,7 @@ use postgres::StoreError;
 
 use super::attempt_limits::Caller;
 use super::audit::write_operator_audit;
+use super::open_session::Browser;
 use super::operator_session::{self, OpenedConsole};
 use super::staff_from_sso::{self, SsoPerson};
 use crate::domain::{
@@ -23,8 +24,8 @@ pub(crate) struct SsoReturn {
     /// The value of the browser's cookie.
     pub(crate) token: SecretToken,
     pub(crate) response: SsoResponse,
-    /// The browser's present session.
-    pub(crate) session: Option<SessionToken>,
+    /// With its present session.
+    pub(crate) browser: Browser,
     pub(crate) caller: Caller,
     pub(crate) request: Option<RequestId>,
 }
@@ -174,8 +175,8 @@ async fn log_in(
             };
             let author = author(returned, OperatorActor::Person { id: person.id, email: person.email });
             let event = AuditEvent::new(Action::SessionOpened).with("singleSignOn", identity.issuer.as_str());
-            let replaces = returned.session.as_ref();
-            let opened = operator_session::insert(conn, state, person.id, replaces, &author, &event).await?;
+            let browser = &returned.browser;
+            let opened = operator_session::insert(conn, state, person.id, browser, &author, &event).await?;
             staff_sessions::set_single_sign_on(conn, &opened.token, authenticated_at).await?;
             Ok(Some((person.id, opened)))
         })
@@ -197,7 +198,7 @@ async fn confirm(
         .unit
         .database
         .transaction(async |conn| {
-            let (token, session) = session_of(conn, returned, visit, now).await?;
+            let (token, session) = session_of(conn, state, returned, visit).await?;
             if staff_identities::find(conn, identity).await? != Some(session.id) {
                 return Err(CompleteSsoError::OtherPerson);
             }
@@ -223,7 +224,7 @@ async fn link(
         .unit
         .database
         .transaction(async |conn| {
-            let (_, session) = session_of(conn, returned, visit, now).await?;
+            let (_, session) = session_of(conn, state, returned, visit).await?;
             if !staff_identities::insert(conn, identity, session.id, now).await? {
                 return Err(CompleteSsoError::AlreadyLinked);
             }
@@ -239,15 +240,16 @@ async fn link(
 /// The session that the visit was started for, if it is still that of the browser.
 async fn session_of<'a>(
     conn: &mut AsyncPgConnection,
+    state: &State,
     returned: &'a SsoReturn,
     visit: &SsoVisit,
-    now: DateTime<Utc>,
 ) -> Result<(&'a SessionToken, StaffSession), CompleteSsoError> {
-    let token = returned.session.as_ref().ok_or(CompleteSsoError::Ended)?;
+    let token = returned.browser.replaces.as_ref().ok_or(CompleteSsoError::Ended)?;
     if visit.session_digest.as_deref() != Some(&token.digest()[..]) {
         return Err(CompleteSsoError::Ended);
     }
-    let session = staff_sessions::find(conn, token, now).await?.ok_or(CompleteSsoError::Ended)?;
+    let open = state.console_sessions.at(state.unit.clock.now());
+    let session = staff_sessions::find(conn, token, open).await?.ok_or(CompleteSsoError::Ended)?;
     Ok((token, session))
 }
 

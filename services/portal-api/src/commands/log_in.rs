@@ -8,8 +8,9 @@ use postgres::StoreError;
 
 use super::attempt_limits::{self, Caller};
 use super::audit::{try_write_audit, write_audit};
+use super::audit_line::{Refusal, log_refusal};
 use super::challenge::{self, OpenedChallenge};
-use super::open_session::{Browser, OpenedSession, open_session};
+use super::open_session::{Browser, OpenedSession, open_after_log_in};
 use crate::domain::{
     Account, Action, AuditEvent, Author, Credentials, Email, Password, Scope, Subject, Target, TargetKind,
 };
@@ -54,7 +55,10 @@ pub(crate) async fn log_in(state: &Arc<State>, request: LogIn) -> Result<LogInOu
     let subjects =
         attempt_limits::subjects(state, &attempt_limits::LOG_IN, &request.email, &request.caller).await?;
     let counted = match admit(state, &request.email, &subjects).await? {
-        Admission::RetryAfter(wait) => return Err(LogInError::TooMany { wait }),
+        Admission::RetryAfter(wait) => {
+            log_refusal(Refusal::TooMany, "portal", request.caller.address.as_ref(), request.request);
+            return Err(LogInError::TooMany { wait });
+        }
         Admission::Granted(counted) => counted,
     };
     let opened = match check(state, &request).await {
@@ -90,20 +94,25 @@ async fn check(state: &Arc<State>, request: &LogIn) -> Result<Credentials, LogIn
     let stored_hash = credentials.as_ref().map(|credentials| credentials.password_hash.as_str());
     let requester = Requester { address: request.caller.address_text(), account: request.email.key() };
     let is_right = state.passwords.verify(&request.password, stored_hash, requester).await?;
-    if let Some(account) = credentials.as_ref().filter(|_| !is_right) {
-        audit_failure(state, account, request.request);
+    match &credentials {
+        Some(account) if !is_right => audit_failure(state, account, request),
+        Some(_) => {}
+        None => {
+            log_refusal(Refusal::UnknownAccount, "portal", request.caller.address.as_ref(), request.request);
+        }
     }
     credentials.filter(|_| is_right).ok_or(LogInError::InvalidCredentials)
 }
 
 /// Runs in the background: the time of another write would reveal that the account exists. The limit on attempts bounds the
 /// number of entries.
-fn audit_failure(state: &Arc<State>, account: &Credentials, request: Option<RequestId>) {
+fn audit_failure(state: &Arc<State>, account: &Credentials, request: &LogIn) {
     let target = Target::new(TargetKind::User, account.user).labelled(&account.email);
     let event = AuditEvent::new(Action::SessionFailed).on(target);
+    let author = Author::system(request.request).at(request.caller.address.clone());
     let (shared, business) = (state.clone(), account.business);
     state.background.spawn(async move {
-        try_write_audit(&shared, business, &Author::system(request), &event).await;
+        try_write_audit(&shared, business, &author, &event).await;
     });
 }
 
@@ -149,8 +158,10 @@ async fn try_open(
                 return Ok(LogInOutcome::Challenge(opened));
             }
             attempt_limits::clear_failures(conn, subjects, counted).await?;
-            let author = Author::user(credentials.user, &credentials.email, request.request);
-            let opened = open_session(conn, state, credentials.clone(), &request.browser).await?;
+            let author = Author::user(credentials.user, &credentials.email, request.request)
+                .at(request.caller.address.clone());
+            let opened =
+                open_after_log_in(conn, state, credentials, &request.caller, &request.browser).await?;
             let target = Target::new(TargetKind::Session, opened.session.id);
             let event = AuditEvent::new(Action::SessionOpened).on(target);
             write_audit(conn, state, opened.session.business, &author, &event).await?;
@@ -161,6 +172,7 @@ async fn try_open(
     let (business_id, user_id) = (credentials.business, credentials.user);
     match &opened {
         LogInOutcome::Session(opened) => {
+            state.mailbox.wake_sender();
             tracing::info!(%business_id, %user_id, session_id = %opened.session.id, "user logged in");
         }
         LogInOutcome::Challenge(_) => {

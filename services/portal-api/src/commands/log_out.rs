@@ -4,7 +4,7 @@ use domain::RequestId;
 use postgres::StoreError;
 
 use super::audit::write_audit;
-use crate::domain::{Action, AuditEvent, Author, Session, SessionToken, Target, TargetKind};
+use crate::domain::{Action, AuditEvent, Author, CallerAddress, Session, SessionToken, Target, TargetKind};
 use crate::state::State;
 use crate::store::sessions;
 
@@ -12,17 +12,20 @@ use crate::store::sessions;
 pub(crate) async fn log_out(
     state: &State,
     token: &SessionToken,
-    request: Option<RequestId>,
+    (request, address): (Option<RequestId>, Option<CallerAddress>),
 ) -> Result<(), StoreError> {
     let now = state.unit.clock.now();
     let ended: Result<Option<Session>, StoreError> = state
         .unit
         .database
         .transaction(async |conn| {
-            let Some(session) = sessions::revoke(conn, token, now).await? else { return Ok(None) };
+            let Some(session) = sessions::revoke(conn, token, state.user_sessions.at(now)).await? else {
+                return Ok(None);
+            };
             let target = Target::new(TargetKind::Session, session.id);
             let event = AuditEvent::new(Action::SessionClosed).on(target);
-            write_audit(conn, state, session.business, &Author::of(&session, request), &event).await?;
+            let author = Author::of(&session, request).at(address.clone());
+            write_audit(conn, state, session.business, &author, &event).await?;
             Ok(Some(session))
         })
         .await;

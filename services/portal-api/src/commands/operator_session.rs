@@ -1,7 +1,7 @@
 //! Console sessions. Neither a password nor a token stays in a browser: the cookie has a secret of its own, which expires after
 //! hours. The sessions of the configured token also end when that token changes.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
 use domain::StaffId;
 use hmac::{Hmac, KeyInit, Mac};
@@ -9,14 +9,18 @@ use postgres::StoreError;
 use settings::Secret;
 use sha2::Sha256;
 
+use super::attempt_limits::Caller;
 use super::audit::write_operator_audit;
-use crate::domain::{Account, Action, AuditEvent, Author, OperatorActor, OperatorRole, SessionToken};
+use super::open_session::{Browser, WARNINGS_MAX, WARNINGS_WITHIN};
+use crate::domain::{
+    Account, Action, AuditEvent, Author, CallerAddress, ConsoleHolder, ConsoleSessionId, KnownBrowser,
+    OperatorActor, OperatorRole, Part, SessionToken, StaffCredentials, browser_name,
+};
+use crate::mail::Mail;
 use crate::state::State;
 use crate::store::staff_sessions::{self, StaffSession};
-use crate::store::{operator_sessions, second_factors, staff};
+use crate::store::{operator_audit_log, operator_sessions, second_factors, staff};
 
-/// A session ends after this time, even when in use.
-const AGE_MAX: TimeDelta = TimeDelta::hours(12);
 /// Open sessions of the configured token. Opening more ends the oldest ones.
 const SESSIONS_MAX: i64 = 1_000;
 
@@ -24,12 +28,17 @@ pub(crate) struct OpenedConsole {
     /// The value of the cookie.
     pub(crate) token: SessionToken,
     pub(crate) expires_at: DateTime<Utc>,
+    /// Identifies the person's browser from now on. `None` for the configured token.
+    pub(crate) browser: Option<KnownBrowser>,
 }
 
 /// The holder of an open session, with the present role.
 pub(crate) struct ConsoleSession {
+    pub(crate) id: ConsoleSessionId,
+    pub(crate) holder: ConsoleHolder,
     pub(crate) actor: OperatorActor,
     pub(crate) role: OperatorRole,
+    /// Without further use.
     pub(crate) expires_at: DateTime<Utc>,
     /// When the person last authenticated. `None` for the configured token, which has no password.
     pub(crate) authenticated_at: Option<DateTime<Utc>>,
@@ -39,16 +48,15 @@ pub(crate) struct ConsoleSession {
     pub(crate) single_sign_on: bool,
 }
 
-/// Opens a session after the configured token was checked. Ends the session of `replaces`.
+/// Opens a session after the configured token was checked. Ends the browser's previous session.
 pub(crate) async fn open(
     state: &State,
-    replaces: Option<SessionToken>,
+    browser: &Browser,
     author: &Author,
 ) -> Result<OpenedConsole, StoreError> {
     let database = &state.unit.database;
-    let opened: Result<OpenedConsole, StoreError> = database
-        .transaction(async |conn| insert_configured(conn, state, replaces.as_ref(), author).await)
-        .await;
+    let opened: Result<OpenedConsole, StoreError> =
+        database.transaction(async |conn| insert_configured(conn, state, browser, author).await).await;
     let opened = opened?;
     tracing::info!("operator logged in with the configured token");
     Ok(opened)
@@ -59,77 +67,155 @@ pub(super) async fn insert(
     conn: &mut AsyncPgConnection,
     state: &State,
     person: StaffId,
-    replaces: Option<&SessionToken>,
+    browser: &Browser,
     author: &Author,
     event: &AuditEvent,
 ) -> Result<OpenedConsole, StoreError> {
-    let opened = begin(conn, state, replaces, author, event).await?;
+    let opened = begin(conn, state, browser, author, event).await?;
     let now = state.unit.clock.now();
-    staff_sessions::insert(conn, person, &opened.token, (now, opened.expires_at)).await?;
+    let origin = browser.origin(None);
+    staff_sessions::insert(conn, person, &opened.token, &origin, (now, opened.expires_at)).await?;
     Ok(opened)
+}
+
+/// As [`insert`], after a log-in: a person whom the browser does not know is warned by mail.
+pub(super) async fn insert_after_log_in(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    person: &StaffCredentials,
+    (caller, browser): (&Caller, &Browser),
+    author: &Author,
+    event: AuditEvent,
+) -> Result<OpenedConsole, StoreError> {
+    let now = state.unit.clock.now();
+    let hash = person.password_hash.as_deref().unwrap_or_default();
+    let is_known = |known: &KnownBrowser| known.is_known(hash, person.id, now);
+    let is_new = !caller.browser.as_ref().is_some_and(is_known);
+    let event = if is_new { event.with("newBrowser", true) } else { event };
+    let opened = insert(conn, state, person.id, browser, author, &event).await?;
+    if is_new {
+        warn(conn, state, person, browser).await?;
+    }
+    Ok(OpenedConsole { browser: Some(KnownBrowser::issue(hash, person.id, now)), ..opened })
+}
+
+/// Queues the mail about a new browser, unless there were many.
+async fn warn(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    person: &StaffCredentials,
+    browser: &Browser,
+) -> Result<(), StoreError> {
+    let now = state.unit.clock.now();
+    // Includes the entry that was just written.
+    let since = now - WARNINGS_WITHIN;
+    if operator_audit_log::count_of_new_browsers(conn, person.id, &person.email, since).await? > WARNINGS_MAX
+    {
+        tracing::info!(staff_id = %person.id, "no mail about a new browser: there were too many");
+        return Ok(());
+    }
+    let mail = Mail::NewBrowser {
+        part: Part::Console,
+        browser: &browser_name(browser.user_agent.as_deref()),
+        address: browser.address.as_ref().map(CallerAddress::as_str),
+        at: now,
+    };
+    state.mailbox.queue_for_staff(conn, (person.id, &person.email), &mail, now).await
 }
 
 /// In the table of the previous release, so that its instances know the session too.
 async fn insert_configured(
     conn: &mut AsyncPgConnection,
     state: &State,
-    replaces: Option<&SessionToken>,
+    browser: &Browser,
     author: &Author,
 ) -> Result<OpenedConsole, StoreError> {
     let event = AuditEvent::new(Action::SessionOpened);
-    let opened = begin(conn, state, replaces, author, &event).await?;
+    let opened = begin(conn, state, browser, author, &event).await?;
     let (digest, now) = (digest(&state.operator_token, &opened.token), state.unit.clock.now());
-    operator_sessions::insert(conn, digest, now, opened.expires_at, SESSIONS_MAX).await?;
+    let times = (now, opened.expires_at);
+    operator_sessions::insert(conn, digest, &browser.origin(None), times, SESSIONS_MAX).await?;
     Ok(opened)
 }
 
 async fn begin(
     conn: &mut AsyncPgConnection,
     state: &State,
-    replaces: Option<&SessionToken>,
+    browser: &Browser,
     author: &Author,
     event: &AuditEvent,
 ) -> Result<OpenedConsole, StoreError> {
-    if let Some(replaced) = replaces {
+    if let Some(replaced) = &browser.replaces {
         remove(conn, state, replaced).await?;
     }
     let parts = (&state.unit.clock, &state.unit.entropy);
     write_operator_audit(conn, parts, None, author, event).await?;
     let token = SessionToken::generate(&state.unit.entropy);
-    Ok(OpenedConsole { token, expires_at: state.unit.clock.now() + AGE_MAX })
+    Ok(OpenedConsole {
+        token,
+        expires_at: state.unit.clock.now() + state.console_sessions.max,
+        browser: None,
+    })
 }
 
-/// The session of a cookie; `None` if it has ended.
-pub(crate) async fn find(state: &State, token: &SessionToken) -> Result<Option<ConsoleSession>, StoreError> {
-    let (digest, now) = (digest(&state.operator_token, token), state.unit.clock.now());
+/// The session of a cookie; `None` if it has ended. A page that refreshes itself while nobody uses it is no use.
+pub(crate) async fn find(
+    state: &State,
+    token: &SessionToken,
+    is_attended: bool,
+) -> Result<Option<ConsoleSession>, StoreError> {
+    let now = state.unit.clock.now();
+    let open = state.console_sessions.at(now);
     let database = &state.unit.database;
     database
         .read(async |conn| {
-            if let Some(found) = staff_sessions::find(conn, token, now).await? {
-                staff::mark_seen(conn, found.id, now).await?;
-                return of_person(conn, state, found).await.map(Some);
+            let Some(found) = staff_sessions::find(conn, token, open).await? else {
+                return of_configuration(conn, state, token, is_attended).await;
+            };
+            staff::mark_seen(conn, found.id, now).await?;
+            if is_attended && open.is_due(found.last_seen_at) {
+                staff_sessions::mark_used(conn, token, now).await?;
             }
-            let expires_at = operator_sessions::find(conn, digest, now).await?;
-            Ok(expires_at.map(|expires_at| ConsoleSession {
-                actor: OperatorActor::Configuration,
-                role: OperatorRole::Administrator,
-                expires_at,
-                authenticated_at: None,
-                must_enrol: false,
-                single_sign_on: false,
-            }))
+            of_person(conn, state, token, found).await.map(Some)
         })
         .await
+}
+
+async fn of_configuration(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    token: &SessionToken,
+    is_attended: bool,
+) -> Result<Option<ConsoleSession>, StoreError> {
+    let digest = digest(&state.operator_token, token);
+    let open = state.console_sessions.at(state.unit.clock.now());
+    let Some(found) = operator_sessions::find(conn, digest, open).await? else { return Ok(None) };
+    if is_attended && open.is_due(found.last_seen_at) {
+        operator_sessions::mark_used(conn, digest, open.now).await?;
+    }
+    Ok(Some(ConsoleSession {
+        id: ConsoleSessionId::of(digest),
+        holder: ConsoleHolder::Configuration,
+        actor: OperatorActor::Configuration,
+        role: OperatorRole::Administrator,
+        expires_at: found.expires_at,
+        authenticated_at: None,
+        must_enrol: false,
+        single_sign_on: false,
+    }))
 }
 
 async fn of_person(
     conn: &mut AsyncPgConnection,
     state: &State,
+    token: &SessionToken,
     found: StaffSession,
 ) -> Result<ConsoleSession, StoreError> {
     let is_required = !found.single_sign_on && state.second_factors.requires_staff(found.role);
     Ok(ConsoleSession {
         must_enrol: is_required && !second_factors::is_enrolled(conn, Account::Staff(found.id)).await?,
+        id: ConsoleSessionId::of(token.digest()),
+        holder: ConsoleHolder::Person(found.id),
         actor: OperatorActor::Person { id: found.id, email: found.email },
         role: found.role,
         expires_at: found.expires_at,

@@ -1,12 +1,12 @@
 //! Deletes rows that are no longer needed: ended sessions, old attempts, expired challenges, links and mails, old audit log entries.
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta};
 use postgres::StoreError;
 
 use crate::state::State;
 use crate::store::{
     approvals, attempts, audit_log, invitations, log_in_challenges, mails, operator_audit_log,
-    operator_sessions, password_resets, sessions, sso_log_ins, staff_links, staff_sessions,
+    operator_sessions, password_resets, sessions, sso_log_ins, staff_links, staff_mails, staff_sessions,
 };
 
 const BATCH_MAX: i64 = 1_000;
@@ -15,13 +15,15 @@ const BATCHES_MAX: usize = 50;
 const SESSIONS_KEPT: TimeDelta = TimeDelta::days(30);
 /// The sender removes expired mails earlier. This removes the mails of an operator who has disabled mails.
 const MAILS_KEPT: TimeDelta = TimeDelta::days(1);
-const AUDIT_KEPT: TimeDelta = TimeDelta::days(400);
 
 /// Deletes batches while there are full ones, up to a limit.
 pub(crate) async fn prune(state: &State) -> Result<(), StoreError> {
     let now = state.unit.clock.now();
+    let kept = state.audit_retention;
+    // Nothing is older than the epoch.
+    let before = |kept: Option<TimeDelta>| kept.map_or(DateTime::UNIX_EPOCH, |kept| now - kept);
     for _ in 0..BATCHES_MAX {
-        let pruned: Result<[usize; 13], StoreError> = state
+        let pruned: Result<[usize; 14], StoreError> = state
             .unit
             .database
             .read(async |conn| {
@@ -31,14 +33,15 @@ pub(crate) async fn prune(state: &State) -> Result<(), StoreError> {
                     invitations::prune(conn, now, BATCH_MAX).await?,
                     password_resets::prune(conn, now, BATCH_MAX).await?,
                     mails::prune(conn, now - MAILS_KEPT, BATCH_MAX).await?,
+                    staff_mails::prune(conn, now - MAILS_KEPT, BATCH_MAX).await?,
                     operator_sessions::prune(conn, now, BATCH_MAX).await?,
                     staff_sessions::prune(conn, now, BATCH_MAX).await?,
                     log_in_challenges::prune(conn, now, BATCH_MAX).await?,
                     sso_log_ins::prune(conn, now, BATCH_MAX).await?,
                     staff_links::prune(conn, now, BATCH_MAX).await?,
-                    operator_audit_log::prune(conn, now - AUDIT_KEPT, BATCH_MAX).await?,
-                    approvals::prune(conn, now - AUDIT_KEPT, BATCH_MAX).await?,
-                    audit_log::prune(conn, now - AUDIT_KEPT, BATCH_MAX).await?,
+                    operator_audit_log::prune(conn, before(kept.of_operator), BATCH_MAX).await?,
+                    approvals::prune(conn, before(kept.of_operator), BATCH_MAX).await?,
+                    audit_log::prune(conn, before(kept.of_businesses), BATCH_MAX).await?,
                 ])
             })
             .await;

@@ -70,8 +70,9 @@ pub(crate) async fn request_reset(
     }
     if state.mailbox.is_enabled {
         let shared = state.clone();
+        let author = Author::system(request).at(caller.address.clone());
         state.background.spawn(async move {
-            if let Err(error) = mail_link(&shared, &email, request).await {
+            if let Err(error) = mail_link(&shared, &email, author).await {
                 tracing::error!(%error, "mailing a password reset link failed");
             }
         });
@@ -79,7 +80,7 @@ pub(crate) async fn request_reset(
     Ok(())
 }
 
-async fn mail_link(state: &State, email: &Email, request: Option<RequestId>) -> Result<(), StoreError> {
+async fn mail_link(state: &State, email: &Email, author: Author) -> Result<(), StoreError> {
     let now = state.unit.clock.now();
     let queued: Result<bool, StoreError> = state
         .unit
@@ -89,7 +90,7 @@ async fn mail_link(state: &State, email: &Email, request: Option<RequestId>) -> 
             let (token, expires_at) = create_link(conn, state, &account, None, now).await?;
             let target = Target::new(TargetKind::User, account.user).labelled(&account.email);
             let event = AuditEvent::new(Action::PasswordResetRequested).on(target);
-            write_audit(conn, state, account.business, &Author::system(request), &event).await?;
+            write_audit(conn, state, account.business, &author, &event).await?;
             let mail = Mail::PasswordReset { token: &token, expires_at };
             state.mailbox.queue(conn, account.business, &account.email, &mail, now).await?;
             Ok(true)
@@ -212,7 +213,7 @@ pub(crate) async fn reset_password(
             }
             let target = Target::new(TargetKind::User, user).labelled(&account.email);
             let event = AuditEvent::new(Action::PasswordReset).on(target);
-            let author = Author::user(user, &account.email, request);
+            let author = Author::user(user, &account.email, request).at(caller.address.clone());
             write_audit(conn, state, business, &author, &event).await?;
             let mail = Mail::PasswordChanged { at: now };
             Ok(state.mailbox.queue(conn, business, &account.email, &mail, now).await?)

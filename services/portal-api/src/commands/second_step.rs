@@ -7,7 +7,7 @@ use super::attempt_limits::{self, Caller, clear_failures};
 use super::audit::{try_write_audit, write_audit};
 use super::challenge::{self, ChallengeError};
 use super::factor_code::{self, CountedTry, FactorError, Holder, Proof, mail_holder};
-use super::open_session::{Browser, OpenedSession, open_session};
+use super::open_session::{Browser, OpenedSession, open_after_log_in};
 use crate::domain::{
     Account, Action, AuditEvent, Author, Credentials, Email, FactorCode, SecretToken, Subject, Target,
     TargetKind,
@@ -49,7 +49,8 @@ pub(crate) async fn second_step(state: &State, step: SecondStep) -> Result<Opene
             let event = AuditEvent::new(Action::SessionFailed)
                 .on(holder.account.target(&holder.email))
                 .with("secondFactor", "wrong_code");
-            try_write_audit(state, credentials.business, &Author::system(step.request), &event).await;
+            let author = Author::system(step.request).at(step.caller.address.clone());
+            try_write_audit(state, credentials.business, &author, &event).await;
         }
         Err(_) => attempt_limits::cancel(state, &counted.attempts).await,
     }
@@ -100,8 +101,9 @@ async fn open(
             if proof == Proof::RecoveryCode {
                 mail_holder(conn, state, holder, FactorNews::RecoveryCodeUsed).await?;
             }
-            let author = Author::user(credentials.user, &credentials.email, step.request);
-            let opened = open_session(conn, state, credentials.clone(), &step.browser).await?;
+            let author = Author::user(credentials.user, &credentials.email, step.request)
+                .at(step.caller.address.clone());
+            let opened = open_after_log_in(conn, state, credentials, &step.caller, &step.browser).await?;
             let target = Target::new(TargetKind::Session, opened.session.id);
             let event =
                 AuditEvent::new(Action::SessionOpened).on(target).with("secondFactor", proof.as_str());

@@ -6,8 +6,8 @@ use postgres::StoreError;
 use super::attempt_limits::Caller;
 use super::audit::write_operator_audit;
 use crate::domain::{
-    Action, AuditEvent, Author, Email, LinkToken, OperatorActor, OperatorCaller, Password, Scope, Staff,
-    Subject, Target, TargetKind,
+    Action, AuditEvent, Author, Email, KnownBrowser, LinkToken, OperatorActor, OperatorCaller, Password,
+    Scope, Staff, Subject, Target, TargetKind,
 };
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
@@ -25,14 +25,14 @@ pub(crate) enum SetPasswordError {
     Store(#[from] StoreError),
 }
 
-/// Consumes the link, sets the password, ends all sessions of the person, and clears their failed log-ins.
+/// Returns the browser, which is known from now on. Consumes the link, sets the password, ends all sessions of the person, and clears their failed log-ins.
 pub(crate) async fn set_password(
     state: &State,
     token: &LinkToken,
     password: &Password,
     caller: &Caller,
     request: Option<RequestId>,
-) -> Result<(), SetPasswordError> {
+) -> Result<KnownBrowser, SetPasswordError> {
     let now = state.unit.clock.now();
     let database = &state.unit.database;
     // Checked before hashing the password, which is expensive.
@@ -67,5 +67,5 @@ pub(crate) async fn set_password(
         .await;
     changed?;
     tracing::info!(staff_id = %person.id, "password of a person of the staff set");
-    Ok(())
+    Ok(KnownBrowser::issue(&hash, person.id, now))
 }

@@ -98,7 +98,7 @@ async fn create(
         business_name: business.name,
         password_hash: password_hash.to_owned(),
     };
-    let author = Author::user(user.id, &owner.email, request.request);
+    let author = Author::user(user.id, &owner.email, request.request).at(request.address.clone());
     let target = Target::new(TargetKind::Business, business.id);
     let event = AuditEvent::new(Action::AccountCreated).on(target);
     write_audit(conn, state, business.id, &author, &event).await?;

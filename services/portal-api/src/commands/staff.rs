@@ -1,4 +1,4 @@
-//! An administrator invites a person to the staff, changes a role, issues a link, or removes a person. At least one
+//! An administrator invites a person to the staff, changes a role, issues a link, ends sessions, or removes a person. At least one
 //! administrator who can log in always remains.
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -12,7 +12,7 @@ use crate::domain::{
     Target, TargetKind,
 };
 use crate::state::State;
-use crate::store::{operator_tokens, password_resets, staff, staff_links};
+use crate::store::{operator_tokens, password_resets, staff, staff_links, staff_sessions};
 
 /// The first link of a person expires after this time.
 const INVITATION_VALID_FOR: TimeDelta = TimeDelta::days(7);
@@ -153,6 +153,29 @@ pub(super) async fn apply_role(
     let parts = (&state.unit.clock, &state.unit.entropy);
     write_operator_audit(conn, parts, None, author, &event).await?;
     Ok(Staff { role, ..before })
+}
+
+/// Ends all sessions of the person, and returns how many.
+pub(crate) async fn end_sessions(state: &State, author: &Author, id: StaffId) -> Result<usize, StaffError> {
+    let parts = (&state.unit.clock, &state.unit.entropy);
+    let ended: Result<usize, StaffError> = state
+        .unit
+        .database
+        .transaction(async |conn| {
+            lock(conn, author).await?;
+            let person = staff::find(conn, id).await?.ok_or(StaffError::Unknown)?;
+            let ended = staff_sessions::remove_all(conn, id).await?;
+            if ended > 0 {
+                let event =
+                    AuditEvent::new(Action::SessionRevoked).on(target(&person)).with("sessions", ended);
+                write_operator_audit(conn, parts, None, author, &event).await?;
+            }
+            Ok(ended)
+        })
+        .await;
+    let ended = ended?;
+    tracing::info!(staff_id = %id, sessions = ended, "sessions of a person of the staff ended");
+    Ok(ended)
 }
 
 /// Ends the person's sessions and links, and the links that they created, also for users of businesses.

@@ -8,11 +8,13 @@ use postgres::StoreError;
 
 use super::attempt_limits::{self, Caller};
 use super::audit::write_operator_audit;
+use super::audit_line::{Refusal, log_refusal};
 use super::challenge::{self, OpenedChallenge};
+use super::open_session::Browser;
 use super::operator_session::{self, OpenedConsole};
 use crate::domain::{
-    Account, Action, AuditEvent, Author, Email, OperatorActor, OperatorCaller, Password, SessionToken,
-    StaffCredentials, Subject, Target, TargetKind,
+    Account, Action, AuditEvent, Author, Email, OperatorActor, OperatorCaller, Password, StaffCredentials,
+    Subject, Target, TargetKind,
 };
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
@@ -23,8 +25,7 @@ pub(crate) struct StaffLogIn {
     pub(crate) email: Email,
     pub(crate) password: Password,
     pub(crate) caller: Caller,
-    /// The browser's previous session.
-    pub(crate) replaces: Option<SessionToken>,
+    pub(crate) browser: Browser,
     pub(crate) request: Option<RequestId>,
 }
 
@@ -60,7 +61,10 @@ pub(crate) async fn log_in(
     let subjects =
         attempt_limits::staff_subjects(state, &attempt_limits::LOG_IN, &request.email, &request.caller);
     let counted = match attempt_limits::admit(state, &subjects).await? {
-        Admission::RetryAfter(wait) => return Err(StaffLogInError::TooMany { wait }),
+        Admission::RetryAfter(wait) => {
+            log_refusal(Refusal::TooMany, "console", request.caller.address.as_ref(), request.request);
+            return Err(StaffLogInError::TooMany { wait });
+        }
         Admission::Granted(counted) => counted,
     };
     let opened = match check(state, &request).await {
@@ -80,8 +84,12 @@ async fn check(state: &Arc<State>, request: &StaffLogIn) -> Result<StaffCredenti
     let stored_hash = found.as_ref().and_then(|person| person.password_hash.as_deref());
     let requester = Requester { address: request.caller.address_text(), account: request.email.key() };
     let is_right = state.passwords.verify(&request.password, stored_hash, requester).await?;
-    if let Some(person) = found.as_ref().filter(|_| !is_right) {
-        audit_failure(state, person, request);
+    match &found {
+        Some(person) if !is_right => audit_failure(state, person, request),
+        Some(_) => {}
+        None => {
+            log_refusal(Refusal::UnknownAccount, "console", request.caller.address.as_ref(), request.request);
+        }
     }
     found.filter(|_| is_right).ok_or(StaffLogInError::InvalidCredentials)
 }
@@ -128,14 +136,16 @@ async fn open(
                 return Ok(StaffLogInOutcome::Challenge(opened));
             }
             attempt_limits::clear_failures(conn, subjects, counted).await?;
-            let (replaces, event) = (request.replaces.as_ref(), AuditEvent::new(Action::SessionOpened));
-            let opened = operator_session::insert(conn, state, person.id, replaces, &author, &event).await?;
+            let (from, event) = ((&request.caller, &request.browser), AuditEvent::new(Action::SessionOpened));
+            let opened =
+                operator_session::insert_after_log_in(conn, state, person, from, &author, event).await?;
             Ok(StaffLogInOutcome::Session(opened))
         })
         .await;
     let opened = opened?;
     match &opened {
         StaffLogInOutcome::Session(_) => {
+            state.mailbox.wake_sender();
             tracing::info!(staff_id = %person.id, "person of the staff logged in");
         }
         StaffLogInOutcome::Challenge(_) => {

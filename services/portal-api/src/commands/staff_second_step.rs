@@ -7,10 +7,11 @@ use super::attempt_limits::{self, Caller, clear_failures};
 use super::audit::write_operator_audit;
 use super::challenge::{self, ChallengeError};
 use super::factor_code::{self, CountedTry, FactorError, Holder};
+use super::open_session::Browser;
 use super::operator_session::{self, OpenedConsole};
 use crate::domain::{
     Account, Action, AuditEvent, Author, Email, FactorCode, OperatorActor, OperatorCaller, SecretToken,
-    SessionToken, StaffCredentials,
+    StaffCredentials,
 };
 use crate::state::State;
 use crate::store::log_in_challenges::{self, Challenge};
@@ -21,8 +22,7 @@ pub(crate) struct StaffSecondStep {
     pub(crate) token: SecretToken,
     pub(crate) code: FactorCode,
     pub(crate) caller: Caller,
-    /// The browser's previous session.
-    pub(crate) replaces: Option<SessionToken>,
+    pub(crate) browser: Browser,
     pub(crate) request: Option<RequestId>,
 }
 
@@ -37,7 +37,10 @@ pub(crate) async fn second_step(
     let counted = factor_code::count(state, &holder, &step.caller).await?;
     let opened = open(state, &step, &holder, &person, &counted).await;
     match &opened {
-        Ok(_) => tracing::info!(staff_id = %person.id, "person of the staff logged in with a second factor"),
+        Ok(_) => {
+            state.mailbox.wake_sender();
+            tracing::info!(staff_id = %person.id, "person of the staff logged in with a second factor");
+        }
         Err(ChallengeError::Factor(FactorError::WrongCode)) => audit_failure(state, &step, &holder).await?,
         Err(_) => attempt_limits::cancel(state, &counted.attempts).await,
     }
@@ -91,8 +94,8 @@ async fn open(
                 clear_failures(conn, &password, &[]).await?;
             }
             let event = AuditEvent::new(Action::SessionOpened).with("secondFactor", proof.as_str());
-            Ok(operator_session::insert(conn, state, person.id, step.replaces.as_ref(), &author, &event)
-                .await?)
+            let from = (&step.caller, &step.browser);
+            Ok(operator_session::insert_after_log_in(conn, state, person, from, &author, event).await?)
         })
         .await
 }

@@ -1,10 +1,10 @@
-//! Finds the session of a request, and extends it.
+//! Finds the session of a request, and extends it if somebody uses the page.
 
 use chrono::{DateTime, Utc};
 use postgres::StoreError;
 
 use super::open_session::must_enrol;
-use crate::domain::{Account, Session, SessionToken, expiry, is_due_for_extension};
+use crate::domain::{Account, Session, SessionToken};
 use crate::state::State;
 use crate::store::sessions;
 
@@ -14,22 +14,25 @@ pub(crate) struct UsedSession {
     pub(crate) extended_until: Option<DateTime<Utc>>,
 }
 
-/// `None` if there is no such session or it has ended.
+/// `None` if there is no such session or it has ended. A page that refreshes itself while nobody uses it is no use.
 pub(crate) async fn use_session(
     state: &State,
     token: &SessionToken,
+    is_attended: bool,
 ) -> Result<Option<UsedSession>, StoreError> {
     let now = state.unit.clock.now();
     let database = &state.unit.database;
     database
         .read(async |conn| {
-            let Some(mut session) = sessions::find(conn, token, now).await? else { return Ok(None) };
+            let Some(mut session) = sessions::find(conn, token, state.user_sessions.at(now)).await? else {
+                return Ok(None);
+            };
             let account = Account::User { business: session.business, user: session.user };
             session.must_enrol = must_enrol(conn, state, account, session.role).await?;
-            if !is_due_for_extension(&session, now) {
+            let extended = state.user_sessions.extend(&session, now).filter(|_| is_attended);
+            let Some(until) = extended else {
                 return Ok(Some(UsedSession { session, extended_until: None }));
-            }
-            let until = expiry(session.created_at, now);
+            };
             sessions::extend(conn, &session, until, now).await?;
             let session = Session { expires_at: until, ..session };
             Ok(Some(UsedSession { session, extended_until: Some(until) }))

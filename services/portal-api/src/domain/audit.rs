@@ -6,7 +6,7 @@ use domain::{AuditEntryId, RequestId, StaffId, UserId};
 use serde_json::{Value, json};
 use strum::{Display, EnumString, IntoStaticStr};
 
-use super::{OperatorActor, OperatorCaller, OperatorPermission, OperatorRole, Session};
+use super::{CallerAddress, OperatorActor, OperatorCaller, OperatorPermission, OperatorRole, Session};
 
 /// What was done, as `thing.verb`. Stored names never change their meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr)]
@@ -21,6 +21,8 @@ pub(crate) enum Action {
     SessionClosed,
     #[strum(serialize = "session.revoked")]
     SessionRevoked,
+    #[strum(serialize = "audit_log.exported")]
+    AuditLogExported,
     #[strum(serialize = "password.changed")]
     PasswordChanged,
     #[strum(serialize = "password.reset_requested")]
@@ -169,19 +171,26 @@ pub(crate) enum Actor {
 pub(crate) struct Author {
     pub(crate) actor: Actor,
     pub(crate) request: Option<RequestId>,
+    /// The IP address of the caller, unless the operator acts: its caller has one.
+    pub(crate) address: Option<CallerAddress>,
 }
 
 impl Author {
     pub(crate) fn user(id: UserId, email: &str, request: Option<RequestId>) -> Self {
-        Self { actor: Actor::User { id, email: email.to_owned() }, request }
+        Self { actor: Actor::User { id, email: email.to_owned() }, request, address: None }
     }
 
     pub(crate) fn of(session: &Session, request: Option<RequestId>) -> Self {
         Self::user(session.user, &session.email, request)
     }
 
+    #[must_use]
+    pub(crate) fn at(self, address: Option<CallerAddress>) -> Self {
+        Self { address, ..self }
+    }
+
     pub(crate) fn operator(caller: OperatorCaller, request: Option<RequestId>) -> Self {
-        Self { actor: Actor::Operator(caller), request }
+        Self { actor: Actor::Operator(caller), request, address: None }
     }
 
     /// Whether the operator acts, and this caller with this role has the permission.
@@ -206,7 +215,7 @@ impl Author {
     }
 
     pub(crate) fn system(request: Option<RequestId>) -> Self {
-        Self { actor: Actor::System, request }
+        Self { actor: Actor::System, request, address: None }
     }
 }
 
@@ -289,6 +298,7 @@ pub(crate) struct AuditEntry {
     pub(crate) actor_type: String,
     pub(crate) actor_user_id: Option<String>,
     pub(crate) actor_email: Option<String>,
+    pub(crate) address: Option<String>,
     pub(crate) target: Option<AuditTarget>,
     pub(crate) request_id: Option<String>,
     pub(crate) details: Value,
@@ -301,10 +311,14 @@ pub(crate) struct AuditTarget {
 }
 
 /// Selects entries; absent fields match all.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct AuditFilter {
     pub(crate) action: Option<Action>,
     pub(crate) user: Option<UserId>,
+    /// The e-mail address of a user at that time.
+    pub(crate) actor: Option<String>,
+    /// As it is stored.
+    pub(crate) address: Option<CallerAddress>,
     /// Inclusive.
     pub(crate) since: Option<DateTime<Utc>>,
     /// Exclusive.

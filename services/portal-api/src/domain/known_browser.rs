@@ -1,10 +1,11 @@
-//! A browser that a user has logged in from before, identified by a cookie that only a successful log-in sets. Its attempts
+//! A browser that a user or a person of the staff has logged in from before, identified by a cookie that only a successful log-in sets. Its attempts
 //! are counted separately, so that strangers who guess passwords do not lock out the user.
+
+use std::fmt::Display;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chrono::{DateTime, TimeDelta, Utc};
-use domain::UserId;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
@@ -18,9 +19,9 @@ pub(crate) struct KnownBrowser(String);
 impl KnownBrowser {
     pub(crate) const LASTS: TimeDelta = LASTS;
 
-    pub(crate) fn issue(password_hash: &str, user: UserId, now: DateTime<Utc>) -> Self {
+    pub(crate) fn issue(password_hash: &str, account: impl Display + Copy, now: DateTime<Utc>) -> Self {
         let since = now.timestamp();
-        let signature = mac(password_hash, user, since).finalize().into_bytes();
+        let signature = mac(password_hash, account, since).finalize().into_bytes();
         Self(format!("{since}.{}", URL_SAFE_NO_PAD.encode(signature)))
     }
 
@@ -31,11 +32,16 @@ impl KnownBrowser {
         text.starts_with(&format!("{since}.")).then(|| Self(text.to_owned()))
     }
 
-    /// Whether the user logged in from this browser with their current password.
-    pub(crate) fn is_known(&self, password_hash: &str, user: UserId, now: DateTime<Utc>) -> bool {
+    /// Whether the account was used in this browser with its current password.
+    pub(crate) fn is_known(
+        &self,
+        password_hash: &str,
+        account: impl Display + Copy,
+        now: DateTime<Utc>,
+    ) -> bool {
         let Some((since, signature)) = parts(&self.0) else { return false };
         let fresh = DateTime::from_timestamp(since, 0).is_some_and(|since| now - since < LASTS);
-        fresh && mac(password_hash, user, since).verify_slice(&signature).is_ok()
+        fresh && mac(password_hash, account, since).verify_slice(&signature).is_ok()
     }
 
     pub(crate) fn expose(&self) -> &str {
@@ -49,16 +55,16 @@ fn parts(text: &str) -> Option<(i64, Vec<u8>)> {
     Some((since.parse().ok()?, signature))
 }
 
-fn mac(password_hash: &str, user: UserId, since: i64) -> Hmac<Sha256> {
+fn mac(password_hash: &str, account: impl Display + Copy, since: i64) -> Hmac<Sha256> {
     let mut mac = Hmac::<Sha256>::new_from_slice(password_hash.as_bytes())
         .unwrap_or_else(|_| unreachable!("HMAC takes a key of any length"));
-    mac.update(format!("known-browser:{user}:{since}").as_bytes());
+    mac.update(format!("known-browser:{account}:{since}").as_bytes());
     mac
 }
 
 #[cfg(test)]
 mod tests {
-    use domain::{Clock, Entropy};
+    use domain::{Clock, Entropy, UserId};
 
     use super::*;
 

@@ -4,6 +4,7 @@ mod advice;
 mod approval;
 mod attempts;
 mod audit;
+mod browser_name;
 mod business;
 mod business_change;
 mod caller_address;
@@ -42,6 +43,7 @@ pub(crate) use attempts::{Scope, Subject, retry_after};
 pub(crate) use audit::{
     Action, Actor, AuditEntry, AuditEvent, AuditFilter, AuditTarget, Author, Target, TargetKind,
 };
+pub(crate) use browser_name::browser_name;
 pub(crate) use business::{
     Business, BusinessFilter, BusinessStatus, DoneSince, GoLiveFact, ListedBusiness, Standing,
 };
@@ -51,7 +53,7 @@ pub(crate) use known_browser::KnownBrowser;
 pub(crate) use links::Links;
 pub(crate) use masking::Mask;
 pub(crate) use operator::{OperatorActor, OperatorCaller, OperatorPermission, OperatorRole};
-pub(crate) use operator_audit::{OperatorEntry, OperatorFilter};
+pub(crate) use operator_audit::{AuditRetention, OperatorEntry, OperatorFilter};
 pub(crate) use origin::Origins;
 pub(crate) use password::{Password, PasswordRejection};
 pub(crate) use people::{Credentials, Invitation, User};
@@ -68,7 +70,7 @@ pub(crate) use second_factor::{
     is_recent,
 };
 pub(crate) use secret_token::{LinkToken, SecretToken, SessionToken};
-pub(crate) use session::{OpenSession, Session, expiry, is_due_for_extension, oldest_session_start};
+pub(crate) use session::{ConsoleHolder, ConsoleSessionId, Lifetimes, OpenAt, OpenSession, Session};
 pub(crate) use single_sign_on::{
     GroupRoles, SSO_AUTHENTICATION_LASTS, SSO_LASTS, SsoIdentity, SsoPurpose, SsoResponse, SsoResult,
     SsoSecrets,

@@ -1,10 +1,10 @@
-//! The operator's audit log: who of the operator did what, and whose data they read.
+//! The operator's audit log: who of the operator did what, and whose data they read. Also, how long both logs are kept.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use domain::{AuditEntryId, BusinessId};
 use serde_json::Value;
 
-use super::{Action, AuditTarget};
+use super::{Action, AuditTarget, CallerAddress};
 
 /// A written entry. Its words are plain strings: a later version may have written words that this one does not know.
 pub(crate) struct OperatorEntry {
@@ -27,9 +27,18 @@ pub(crate) struct OperatorFilter {
     pub(crate) action: Option<Action>,
     /// The e-mail address of a person, or the name of a token.
     pub(crate) actor: Option<String>,
+    /// As it is stored.
+    pub(crate) address: Option<CallerAddress>,
     pub(crate) business: Option<BusinessId>,
     /// Inclusive.
     pub(crate) since: Option<DateTime<Utc>>,
     /// Exclusive.
     pub(crate) until: Option<DateTime<Utc>>,
+}
+
+/// How long entries are kept. `None`: forever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AuditRetention {
+    pub(crate) of_businesses: Option<TimeDelta>,
+    pub(crate) of_operator: Option<TimeDelta>,
 }

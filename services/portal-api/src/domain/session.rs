@@ -1,16 +1,17 @@
-//! Sessions of users, and how long they last.
+//! Sessions of users and of the console, and how long they last.
+
+use std::fmt;
+use std::str::FromStr;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use domain::{BusinessId, SessionId, UserId};
+use domain::{BusinessId, SessionId, StaffId, UserId};
 
 use super::Role;
 
-/// A session ends this long after its last use.
-const IDLE_MAX: TimeDelta = TimeDelta::hours(12);
-/// A session ends this long after its start, even when in use.
-const AGE_MAX: TimeDelta = TimeDelta::days(30);
-/// The end of a session is extended in steps of at least this length, so that most requests write nothing.
-const EXTENSION_MIN: TimeDelta = TimeDelta::minutes(5);
+/// The use of a session is recorded in steps of at most this length, so that most requests write nothing.
+const STEP_MAX: TimeDelta = TimeDelta::minutes(5);
+/// Shorter idle limits have shorter steps: a session never ends earlier than this part of the limit.
+const STEPS_PER_IDLE: i32 = 12;
 
 /// A logged-in user.
 #[derive(Clone, Debug)]
@@ -29,42 +30,150 @@ pub(crate) struct Session {
     pub(crate) must_enrol: bool,
 }
 
-/// An open session as its user sees it in the list.
-pub(crate) struct OpenSession {
-    pub(crate) id: SessionId,
+/// An open session as its holder sees it in the list.
+pub(crate) struct OpenSession<Id = SessionId> {
+    pub(crate) id: Id,
     pub(crate) created_at: DateTime<Utc>,
     pub(crate) last_seen_at: DateTime<Utc>,
     pub(crate) expires_at: DateTime<Utc>,
+    /// The IP address at the log-in; for IPv6 its /64 network.
+    pub(crate) address: Option<String>,
     pub(crate) user_agent: Option<String>,
 }
 
-/// The new end of a session that is used now.
-pub(crate) fn expiry(created_at: DateTime<Utc>, now: DateTime<Utc>) -> DateTime<Utc> {
-    (now + IDLE_MAX).min(created_at + AGE_MAX)
+/// Who holds a session of the console.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ConsoleHolder {
+    Person(StaffId),
+    /// Everybody who has the token of the settings.
+    Configuration,
 }
 
-/// Whether using the session now extends its end by enough to write it.
-pub(crate) fn is_due_for_extension(session: &Session, now: DateTime<Utc>) -> bool {
-    expiry(session.created_at, now) - session.expires_at >= EXTENSION_MIN
+/// Identifies a console session. It is the first half of the stored digest of the cookie, so that sessions of the previous
+/// release have one too. It opens nothing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ConsoleSessionId([u8; 16]);
+
+impl ConsoleSessionId {
+    const PREFIX: &str = "cse_";
+
+    pub(crate) fn of([start @ .., _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _]: [u8; 32]) -> Self {
+        Self(start)
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
 }
 
-/// Sessions that started before this time have ended.
-pub(crate) fn oldest_session_start(now: DateTime<Utc>) -> DateTime<Utc> {
-    now - AGE_MAX
+impl fmt::Display for ConsoleSessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{:032x}", Self::PREFIX, u128::from_be_bytes(self.0))
+    }
+}
+
+impl FromStr for ConsoleSessionId {
+    type Err = ();
+
+    /// Accepts only what [`fmt::Display`] writes: otherwise one session would have several ids.
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let hex = text.strip_prefix(Self::PREFIX).ok_or(())?;
+        let id = Self(u128::from_str_radix(hex, 16).map_err(|_| ())?.to_be_bytes());
+        (id.to_string() == text).then_some(id).ok_or(())
+    }
+}
+
+/// How long the sessions of users, or those of the console, last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lifetimes {
+    /// A session ends this long after its last use.
+    pub(crate) idle: TimeDelta,
+    /// A session ends this long after its start, even when in use.
+    pub(crate) max: TimeDelta,
+}
+
+impl Lifetimes {
+    /// The end of a session that was last used then.
+    pub(crate) fn end(self, created_at: DateTime<Utc>, used_at: DateTime<Utc>) -> DateTime<Utc> {
+        (used_at + self.idle).min(created_at + self.max)
+    }
+
+    /// The shortest time between two recorded uses of a session.
+    pub(crate) fn step(self) -> TimeDelta {
+        STEP_MAX.min(self.idle / STEPS_PER_IDLE)
+    }
+
+    /// Whether using the session now moves its end by enough to write it.
+    pub(crate) fn extend(self, session: &Session, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        let end = self.end(session.created_at, now);
+        (end - session.expires_at >= self.step()).then_some(end)
+    }
+
+    pub(crate) fn at(self, now: DateTime<Utc>) -> OpenAt {
+        OpenAt { now, used_after: now - self.idle, created_after: now - self.max, lifetimes: self }
+    }
+}
+
+/// Which sessions are open at a time. Also ends sessions that began under longer lifetimes.
+#[derive(Clone, Copy)]
+pub(crate) struct OpenAt {
+    pub(crate) now: DateTime<Utc>,
+    pub(crate) used_after: DateTime<Utc>,
+    pub(crate) created_after: DateTime<Utc>,
+    pub(crate) lifetimes: Lifetimes,
+}
+
+impl OpenAt {
+    /// The end of a console session without further use. One of the previous release that was never seen has no idle limit yet.
+    pub(crate) fn end(
+        self,
+        created_at: DateTime<Utc>,
+        used_at: Option<DateTime<Utc>>,
+        expires_at: DateTime<Utc>,
+    ) -> DateTime<Utc> {
+        let oldest = (created_at + self.lifetimes.max).min(expires_at);
+        used_at.map_or(oldest, |used_at| oldest.min(used_at + self.lifetimes.idle))
+    }
+
+    /// Whether a use now must be recorded.
+    pub(crate) fn is_due(self, used_at: Option<DateTime<Utc>>) -> bool {
+        used_at.is_none_or(|used_at| self.now - used_at >= self.lifetimes.step())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const LIFETIMES: Lifetimes = Lifetimes { idle: TimeDelta::hours(12), max: TimeDelta::days(30) };
+
     fn at(hours: i64) -> DateTime<Utc> {
         DateTime::from_timestamp(1_800_000_000, 0).unwrap() + TimeDelta::hours(hours)
     }
 
     #[test]
-    fn use_extends_a_session_up_to_thirty_days() {
-        assert_eq!(expiry(at(0), at(0)), at(12));
-        assert_eq!(expiry(at(0), at(5)), at(17));
-        assert_eq!(expiry(at(0), at(30 * 24 - 1)), at(30 * 24));
+    fn use_extends_a_session_up_to_its_longest_age() {
+        assert_eq!(LIFETIMES.end(at(0), at(0)), at(12));
+        assert_eq!(LIFETIMES.end(at(0), at(5)), at(17));
+        assert_eq!(LIFETIMES.end(at(0), at(30 * 24 - 1)), at(30 * 24));
+    }
+
+    #[test]
+    fn short_idle_limits_are_recorded_in_short_steps() {
+        assert_eq!(LIFETIMES.step(), TimeDelta::minutes(5));
+        let short = Lifetimes { idle: TimeDelta::minutes(6), ..LIFETIMES };
+        assert_eq!(short.step(), TimeDelta::seconds(30));
+    }
+
+    #[test]
+    fn an_id_has_one_spelling() {
+        let id = ConsoleSessionId::of([10; 32]);
+        assert_eq!(id.to_string(), format!("cse_{}", "0a".repeat(16)));
+        assert!(id.to_string().parse() == Ok(id));
+        for other in
+            ["", "cse_", "cse_1", "cse_+a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a", &format!("cse_{}", "0A".repeat(16))]
+        {
+            assert!(other.parse::<ConsoleSessionId>().is_err(), "{other}");
+        }
     }
 }

@@ -11,13 +11,14 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{BusinessId, Entropy};
+use domain::{BusinessId, Entropy, StaffId};
 use postgres::StoreError;
 use settings::Brand;
 use tokio::sync::Notify;
 
 use crate::domain::{Links, RegionFormat};
 use crate::store::mails::{self, ClaimedMail, NewMail};
+use crate::store::staff_mails::{self, NewStaffMail};
 pub(crate) use sender::MailSender;
 pub(crate) use template::Mail;
 pub(crate) use texts::FactorNews;
@@ -80,6 +81,32 @@ impl Mailbox {
             tracing::warn!(business_id = %business, kind = mail.kind, "mail dropped: the business has too many queued mails");
         }
         Ok(())
+    }
+
+    /// As [`Mailbox::queue`], to a person of the operator's staff. The mail must contain no token, and the caller bounds their number.
+    pub(crate) async fn queue_for_staff(
+        &self,
+        conn: &mut AsyncPgConnection,
+        (person, recipient): (StaffId, &str),
+        mail: &Mail<'_>,
+        now: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
+        if !self.is_enabled {
+            return Ok(());
+        }
+        let failed = |error| StoreError::Corrupt(format!("cannot render a mail: {error}"));
+        let rendered = mail.render(&self.brand, &self.links, self.region).map_err(failed)?;
+        let mail = NewStaffMail {
+            person,
+            kind: mail.kind(),
+            recipient,
+            subject: &rendered.subject,
+            text: &rendered.text,
+            html: &rendered.html,
+            created_at: now,
+            expires_at: now + EXPIRES_AFTER,
+        };
+        staff_mails::insert(conn, &mail).await
     }
 
     /// The text and the HTML of a queued mail, with the token.

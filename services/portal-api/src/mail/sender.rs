@@ -13,6 +13,7 @@ use tokio::sync::Notify;
 use super::transport::{SEND_MAX, SendError, Transport};
 use super::{Mail, Mailbox};
 use crate::store::mails::{self, ClaimedMail};
+use crate::store::staff_mails;
 
 /// Sent concurrently.
 const BATCH_MAX: i64 = 8;
@@ -43,7 +44,14 @@ impl MailSender {
     pub(crate) async fn send_batch(&self) -> Result<usize, StoreError> {
         let now = self.unit.clock.now();
         let database = &self.unit.database;
-        let claimed = database.read(async |conn| mails::claim(conn, now, LEASE, BATCH_MAX).await).await?;
+        let claimed: Result<Vec<ClaimedMail>, StoreError> = database
+            .read(async |conn| {
+                let mut claimed = mails::claim(conn, now, LEASE, BATCH_MAX).await?;
+                claimed.extend(staff_mails::claim(conn, now, LEASE, BATCH_MAX).await?);
+                Ok(claimed)
+            })
+            .await;
+        let claimed = claimed?;
         let outcomes = join_all(claimed.iter().map(|mail| self.send(mail, now))).await;
         for (mail, outcome) in claimed.iter().zip(outcomes) {
             self.record(mail, outcome).await?;
@@ -79,14 +87,24 @@ impl MailSender {
                     attempts,
                     "sending a mail failed; it is retried"
                 );
-                return database.read(async |conn| mails::reschedule(conn, mail, due_at).await).await;
+                return database
+                    .read(async |conn| match mail.business_id {
+                        Some(_) => mails::reschedule(conn, mail, due_at).await,
+                        None => staff_mails::reschedule(conn, mail.id, due_at).await,
+                    })
+                    .await;
             }
             Err(error) => {
                 counter!("mails_failed_total", "kind" => kind.clone()).increment(1);
                 tracing::error!(mail_id = mail.id, kind, business_id, %error, "mail delivery failed");
             }
         }
-        database.read(async |conn| mails::remove(conn, mail.id).await).await
+        database
+            .read(async |conn| match mail.business_id {
+                Some(_) => mails::remove(conn, mail.id).await,
+                None => staff_mails::remove(conn, mail.id).await,
+            })
+            .await
     }
 }
 

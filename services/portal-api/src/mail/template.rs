@@ -7,7 +7,7 @@ use settings::Brand;
 use strum::{IntoStaticStr, VariantNames};
 
 use super::texts::{self, Content, FactorNews};
-use crate::domain::{LinkToken, Links, RegionFormat, Role, color};
+use crate::domain::{LinkToken, Links, Part, RegionFormat, Role, color};
 
 /// A kind of mail with its values.
 #[derive(IntoStaticStr, VariantNames)]
@@ -22,6 +22,13 @@ pub(crate) enum Mail<'a> {
     },
     SecondFactor {
         news: FactorNews,
+        at: DateTime<Utc>,
+    },
+    /// A log-in from a browser that the user, or the person of the staff, had not used before.
+    NewBrowser {
+        part: Part,
+        browser: &'a str,
+        address: Option<&'a str>,
         at: DateTime<Utc>,
     },
     Invitation {
@@ -147,6 +154,13 @@ impl Mail<'_> {
             }
             Self::SecondFactor { news, at } => {
                 texts::second_factor(brand, *news, links.page("account"), &region.time(*at))
+            }
+            Self::NewBrowser { part, browser, address, at } => {
+                let (link, contact) = match part {
+                    Part::Portal => (links.page("account"), "an owner of your business"),
+                    Part::Console => (links.console_page("operator/account"), "an administrator"),
+                };
+                texts::new_browser(brand, (browser, *address), &region.time(*at), link, contact)
             }
             Self::Invitation { business_name, invited_by, role, token, expires_at } => {
                 let link = links.invitation(token);

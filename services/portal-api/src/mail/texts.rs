@@ -29,6 +29,8 @@ const TO_OWNERS: &str = "You receive this because you are an owner of your busin
 const ABOUT_LINKS: &str = "For your security, the user and all owners receive this e-mail whenever the operator creates such a link.";
 const FOR_SECURITY: &str = "For your security, you receive this e-mail whenever your password changes.";
 
+const FOR_BROWSERS: &str = "For your security, you receive this e-mail whenever your account is used in a browser for the first time.";
+
 const FOR_FACTORS: &str =
     "For your security, you receive this e-mail whenever two-factor authentication of your account changes.";
 
@@ -91,6 +93,29 @@ pub(super) fn second_factor(brand: &str, news: FactorNews, link: String, at: &st
         button: "View your account",
         link,
         footer: FOR_FACTORS,
+    }
+}
+
+pub(super) fn new_browser(
+    brand: &str,
+    (browser, address): (&str, Option<&str>),
+    at: &str,
+    link: String,
+    contact: &str,
+) -> Content {
+    let address = address.unwrap_or("unknown");
+    Content {
+        subject: format!("New login to your {brand} account"),
+        paragraphs: vec![
+            format!("Your account was opened in a new browser on {at}: {browser}, IP address {address}."),
+            "If this was you, there is nothing to do.".to_owned(),
+            format!(
+                "If not, log in, end all other sessions, and change your password now. Then inform {contact}."
+            ),
+        ],
+        button: "View your sessions",
+        link,
+        footer: FOR_BROWSERS,
     }
 }
 

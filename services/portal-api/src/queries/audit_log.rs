@@ -11,7 +11,7 @@ use crate::store::audit_log;
 pub(crate) async fn list(
     state: &State,
     business: BusinessId,
-    filter: AuditFilter,
+    filter: &AuditFilter,
     limit: usize,
     after: Option<AuditEntryId>,
 ) -> Result<Option<Vec<AuditEntry>>, StoreError> {

@@ -17,7 +17,7 @@ pub(crate) async fn list(
     after: Option<AuditEntryId>,
 ) -> Result<Option<Vec<OperatorEntry>>, StoreError> {
     let database = &state.unit.database;
-    database.read(async |conn| operator_audit_log::list(conn, filter.clone(), limit, after).await).await
+    database.read(async |conn| operator_audit_log::list(conn, filter, limit, after).await).await
 }
 
 /// Who of the operator wrote these entries of a business's log, by request.

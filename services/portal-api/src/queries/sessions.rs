@@ -1,12 +1,12 @@
-//! Sessions of users.
+//! Sessions of users and of the console.
 
 use domain::SessionId;
 use postgres::StoreError;
 
-use crate::domain::{OpenSession, Session};
+use crate::domain::{ConsoleHolder, ConsoleSessionId, OpenSession, Session};
 use crate::live_updates::SessionKey;
 use crate::state::State;
-use crate::store::sessions;
+use crate::store::{console_sessions, sessions};
 
 /// The open sessions of the session's user, newest first. See [`sessions::list`].
 pub(crate) async fn list(
@@ -15,13 +15,26 @@ pub(crate) async fn list(
     limit: usize,
     after: Option<SessionId>,
 ) -> Result<Option<Vec<OpenSession>>, StoreError> {
-    let (user, now) = ((session.business, session.user), state.unit.clock.now());
+    let user = (session.business, session.user);
+    let open = state.user_sessions.at(state.unit.clock.now());
     let database = &state.unit.database;
-    database.read(async |conn| sessions::list(conn, user, limit, after, now).await).await
+    database.read(async |conn| sessions::list(conn, user, limit, after, open).await).await
 }
 
 /// The sessions among these that have not ended.
 pub(crate) async fn still_open(state: &State, known: &[SessionKey]) -> Result<Vec<SessionId>, StoreError> {
-    let now = state.unit.clock.now();
-    state.unit.database.read(async |conn| sessions::still_open(conn, known, now).await).await
+    let open = state.user_sessions.at(state.unit.clock.now());
+    state.unit.database.read(async |conn| sessions::still_open(conn, known, open).await).await
+}
+
+/// The open console sessions of the holder, newest first. See [`console_sessions::list`].
+pub(crate) async fn of_console(
+    state: &State,
+    holder: ConsoleHolder,
+    limit: usize,
+    after: Option<ConsoleSessionId>,
+) -> Result<Option<Vec<OpenSession<ConsoleSessionId>>>, StoreError> {
+    let open = state.console_sessions.at(state.unit.clock.now());
+    let database = &state.unit.database;
+    database.read(async |conn| console_sessions::list(conn, holder, limit, after, open).await).await
 }

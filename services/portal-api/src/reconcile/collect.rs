@@ -163,7 +163,7 @@ impl Collector {
         let (mut entries, mut after) = (Vec::new(), None);
         for _ in 0..PAGES_MAX {
             let read =
-                self.database.read(async |conn| audit_log::list(conn, business, filter, PAGE, after).await);
+                self.database.read(async |conn| audit_log::list(conn, business, &filter, PAGE, after).await);
             // `None`: the last entry was pruned in the meantime, and so were all older ones.
             let page = Page::cut(read.await?.unwrap_or_default(), PAGE);
             entries.extend(page.data);

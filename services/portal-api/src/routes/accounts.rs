@@ -31,12 +31,12 @@ pub(super) async fn sign_up(
 ) -> Result<HttpResponse, ApiError> {
     let (business_name, email, password) = parse(&body.0)?;
     let address = address(&state, &request);
-    let (browser, request) = (browser(&state, &request), request_id(&request));
+    let (browser, request) = (browser(&state, &request, &session_cookie::PORTAL), request_id(&request));
     let sign_up = SignUp { business_name, email, password, address, browser, request };
     let opened = create_account(&state, sign_up).await.map_err(errors::sign_up)?;
     Ok(HttpResponse::Created()
         .cookie(session_cookie::PORTAL.set(&state, &opened.token, opened.session.expires_at))
-        .cookie(browser_cookie::set(&state, &opened.browser))
+        .cookie(browser_cookie::PORTAL.set(&state, &opened.browser))
         .json(SessionView::of(&opened.session)))
 }
 

@@ -1,5 +1,7 @@
 //! `GET /v1/portal/audit-log`, and the same for the operator.
 
+use std::net::IpAddr;
+
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
@@ -7,14 +9,21 @@ use domain::{AuditEntryId, BusinessId};
 use internal_api::{Page, PageQuery};
 use serde::Serialize;
 use serde_json::Value;
-use web::{ApiError, QueryFields, read_query};
+use web::{ApiError, QueryFields, TextRule, read_query};
 
+use super::audited::UserAuthor;
+use super::export::{self, Pages};
+use super::log_export::{self, EXPORT_PAGE, ExportedLine, Format, Progress};
 use super::openapi::params;
 use super::operator::business_id;
 use super::pagination::PageRequest;
-use crate::domain::{AuditEntry, AuditFilter, AuditTarget, Session};
+use crate::commands::audit::record_export;
+use crate::domain::{AuditEntry, AuditFilter, AuditTarget, Author, CallerAddress, Session};
 use crate::queries;
 use crate::state::State;
+
+/// As long as an e-mail address may be.
+pub(super) const ACTOR: TextRule = TextRule::line(320);
 
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -24,6 +33,8 @@ struct LineView {
     /// What was done, as `thing.verb`.
     action: String,
     actor: ActorView,
+    /// The IP address of the user, or of a failed log-in; for IPv6 its /64 network. Null for the operator.
+    address: Option<String>,
     target: Option<TargetView>,
     request_id: Option<String>,
     /// Further details. Never contains secrets.
@@ -49,10 +60,10 @@ struct ActorView {
 #[derive(Serialize, utoipa::ToSchema)]
 pub(super) struct TargetView {
     #[serde(rename = "type")]
-    kind: String,
-    id: String,
+    pub(super) kind: String,
+    pub(super) id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    label: Option<String>,
+    pub(super) label: Option<String>,
 }
 
 impl From<AuditTarget> for TargetView {
@@ -73,6 +84,7 @@ impl From<AuditEntry> for LineView {
                 email: entry.actor_email,
                 name: None,
             },
+            address: entry.address,
             target: entry.target.map(TargetView::from),
             request_id: entry.request_id,
             details: entry.details,
@@ -86,7 +98,7 @@ impl From<AuditEntry> for LineView {
     operation_id = "listAuditLog",
     tag = "Team",
     summary = "Read the audit log, newest first",
-    params(params::AuditLogParams),
+    params(params::AuditLogFilters, params::PageParams),
     responses((status = 200, description = "A page of the log.", body = Page<LineView>)),
 )]
 pub(super) async fn list(
@@ -104,7 +116,7 @@ pub(super) async fn list(
     operation_id = "listAuditLogOfBusiness",
     tag = "Operator",
     summary = "Read the audit log of a business, newest first",
-    params(("id" = BusinessId, Path, description = "The business."), params::AuditLogParams),
+    params(("id" = BusinessId, Path, description = "The business."), params::AuditLogFilters, params::PageParams),
     responses((status = 200, description = "A page of the log.", body = Page<LineView>)),
 )]
 pub(super) async fn list_for_operator(
@@ -124,6 +136,112 @@ pub(super) async fn list_for_operator(
     })))
 }
 
+#[utoipa::path(
+    get,
+    path = "/v1/portal/audit-log.csv",
+    operation_id = "exportAuditLogAsCsv",
+    tag = "Team",
+    summary = "Export the audit log as CSV, newest first. The export is an entry of the log",
+    params(params::AuditLogFilters),
+    responses((status = 200, description = "All matching entries.", body = String, content_type = "text/csv")),
+)]
+pub(super) async fn export_csv(
+    state: Data<State>,
+    session: ReqData<Session>,
+    author: UserAuthor,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    export_as(Format::Csv, state, session.business, &author.0, &request).await
+}
+
+#[utoipa::path(
+    get,
+    path = "/v1/portal/audit-log.jsonl",
+    operation_id = "exportAuditLogAsJsonLines",
+    tag = "Team",
+    summary = "Export the audit log as JSON Lines, newest first. The export is an entry of the log",
+    params(params::AuditLogFilters),
+    responses((status = 200, description = "All matching entries, one object per line.", body = String, content_type = "application/x-ndjson")),
+)]
+pub(super) async fn export_json_lines(
+    state: Data<State>,
+    session: ReqData<Session>,
+    author: UserAuthor,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    export_as(Format::JsonLines, state, session.business, &author.0, &request).await
+}
+
+async fn export_as(
+    format: Format,
+    state: Data<State>,
+    business: BusinessId,
+    author: &Author,
+    request: &HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let filter = read_query(request, read_filter)?;
+    record_export(&state, Some(business), author, &format.event(request)).await?;
+    let log = BusinessLog { business, filter, progress: Progress::new(format) };
+    export::send(state, &format.file(), format.head::<LineView>(), log).await
+}
+
+struct BusinessLog {
+    business: BusinessId,
+    filter: AuditFilter,
+    progress: Progress,
+}
+
+impl Pages for BusinessLog {
+    async fn next(&mut self, state: &State) -> Result<Option<Vec<u8>>, ApiError> {
+        if self.progress.is_done {
+            return Ok(None);
+        }
+        let after = self.progress.after;
+        let rows = queries::audit_log::list(state, self.business, &self.filter, EXPORT_PAGE, after).await?;
+        let lines = rows.map(|rows| rows.into_iter().map(LineView::from).collect::<Vec<_>>());
+        self.progress.write(lines).map(Some)
+    }
+}
+
+impl ExportedLine for LineView {
+    const COLUMNS: &[&str] = &[
+        "id",
+        "at",
+        "action",
+        "actorType",
+        "actorUserId",
+        "actorEmail",
+        "address",
+        "targetType",
+        "targetId",
+        "targetLabel",
+        "requestId",
+        "details",
+    ];
+
+    fn id(&self) -> AuditEntryId {
+        self.id
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let target = self.target.as_ref();
+        vec![
+            self.id.to_string(),
+            log_export::time(self.at),
+            self.action.clone(),
+            self.actor.kind.clone(),
+            self.actor.user_id.clone().unwrap_or_default(),
+            self.actor.email.clone().unwrap_or_default(),
+            self.address.clone().unwrap_or_default(),
+            target.map(|target| target.kind.clone()).unwrap_or_default(),
+            target.map(|target| target.id.clone()).unwrap_or_default(),
+            target.and_then(|target| target.label.clone()).unwrap_or_default(),
+            self.request_id.clone().unwrap_or_default(),
+            log_export::details(&self.details),
+        ]
+    }
+}
+
 async fn page_of(
     state: &State,
     business: BusinessId,
@@ -131,15 +249,28 @@ async fn page_of(
 ) -> Result<Page<AuditEntry>, ApiError> {
     let (page, filter) = read_query(request, read)?;
     let page = PageRequest::new(page, "entry")?;
-    let rows = queries::audit_log::list(state, business, filter, page.limit, page.after).await?;
+    let rows = queries::audit_log::list(state, business, &filter, page.limit, page.after).await?;
     page.page(rows)
 }
 
+/// An IPv6 address finds its /64 network, which is what the logs contain.
+pub(super) fn ip_address(fields: &mut QueryFields) -> Option<CallerAddress> {
+    let address: IpAddr = fields.parsed("address", "an IP address")?;
+    Some(CallerAddress::new(web::CallerAddress::new(address).text()))
+}
+
 fn read(fields: &mut QueryFields) -> (PageQuery, AuditFilter) {
+    let filter = read_filter(fields);
+    (fields.page(), filter)
+}
+
+fn read_filter(fields: &mut QueryFields) -> AuditFilter {
     let time = "a time, such as 2026-01-31T09:30:00Z";
     let filter = AuditFilter {
         action: fields.parsed("action", "an action of the log, such as api_key.created"),
         user: fields.parsed("userId", "a user's id"),
+        actor: fields.text("actor", ACTOR),
+        address: ip_address(fields),
         since: fields.parsed("since", time),
         until: fields.parsed("until", time),
     };
@@ -148,5 +279,5 @@ fn read(fields: &mut QueryFields) -> (PageQuery, AuditFilter) {
     {
         fields.reject("since", "invalid_value", "since must be before until.");
     }
-    (fields.page(), filter)
+    filter
 }

@@ -9,7 +9,8 @@ use actix_web::{FromRequest, HttpMessage, HttpRequest};
 use domain::RequestId;
 use web::ApiError;
 
-use super::session_cookie;
+use super::caller::address;
+use super::session_cookie::SessionCookie;
 use crate::commands::Browser;
 use crate::commands::audit::try_write_audit;
 use crate::domain::{AuditEvent, Author, Session};
@@ -27,9 +28,10 @@ impl FromRequest for UserAuthor {
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let author = request.extensions().get::<Session>().map(|session| Author::of(session, None));
+        let address = request.app_data::<Data<State>>().and_then(|state| address(state, request));
         let request = request_id(request);
         ready(match author {
-            Some(author) => Ok(Self(Author { request, ..author })),
+            Some(author) => Ok(Self(Author { request, address, ..author })),
             None => Err(ApiError::internal("no session: the route is not behind the guard")),
         })
     }
@@ -57,12 +59,13 @@ pub(super) fn request_id(request: &HttpRequest) -> Option<RequestId> {
 }
 
 /// The browser that will hold a session.
-pub(super) fn browser(state: &State, request: &HttpRequest) -> Browser {
+pub(super) fn browser(state: &State, request: &HttpRequest, cookie: &SessionCookie) -> Browser {
     let header = request.headers().get(header::USER_AGENT).and_then(|value| value.to_str().ok());
     let user_agent: Option<String> = header.map(|value| value.trim().chars().take(USER_AGENT_MAX).collect());
     Browser {
-        replaces: session_cookie::PORTAL.read(state, request),
+        replaces: cookie.read(state, request),
         user_agent: user_agent.filter(|value| !value.is_empty()),
+        address: address(state, request),
     }
 }
 

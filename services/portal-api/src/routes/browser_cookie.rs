@@ -7,20 +7,36 @@ use actix_web::cookie::{Cookie, SameSite};
 use crate::domain::KnownBrowser;
 use crate::state::State;
 
-pub(super) fn read(state: &State, request: &HttpRequest) -> Option<KnownBrowser> {
-    request.cookie(name(state)).and_then(|cookie| KnownBrowser::parse(cookie.value()))
+/// The cookie of one part of the site: people may use both parts in one browser.
+pub(super) struct BrowserCookie {
+    secure_name: &'static str,
+    plain_name: &'static str,
 }
 
-pub(super) fn set(state: &State, browser: &KnownBrowser) -> Cookie<'static> {
-    Cookie::build(name(state), browser.expose().to_owned())
-        .path("/")
-        .http_only(true)
-        .same_site(SameSite::Strict)
-        .secure(state.secure_cookies)
-        .max_age(Duration::seconds(KnownBrowser::LASTS.num_seconds()))
-        .finish()
-}
+/// Browsers of users.
+pub(super) const PORTAL: BrowserCookie =
+    BrowserCookie { secure_name: "__Host-portal_browser", plain_name: "portal_browser" };
 
-fn name(state: &State) -> &'static str {
-    if state.secure_cookies { "__Host-portal_browser" } else { "portal_browser" }
+/// Browsers of the operator's staff.
+pub(super) const OPERATOR: BrowserCookie =
+    BrowserCookie { secure_name: "__Host-operator_browser", plain_name: "operator_browser" };
+
+impl BrowserCookie {
+    pub(super) fn read(&self, state: &State, request: &HttpRequest) -> Option<KnownBrowser> {
+        request.cookie(self.name(state)).and_then(|cookie| KnownBrowser::parse(cookie.value()))
+    }
+
+    pub(super) fn set(&self, state: &State, browser: &KnownBrowser) -> Cookie<'static> {
+        Cookie::build(self.name(state), browser.expose().to_owned())
+            .path("/")
+            .http_only(true)
+            .same_site(SameSite::Strict)
+            .secure(state.secure_cookies)
+            .max_age(Duration::seconds(KnownBrowser::LASTS.num_seconds()))
+            .finish()
+    }
+
+    fn name(&self, state: &State) -> &'static str {
+        if state.secure_cookies { self.secure_name } else { self.plain_name }
+    }
 }

@@ -70,8 +70,15 @@ pub(super) mod tests {
     pub(in super::super) const WITH_SESSION: &[&str] = &["portal", "account", "webhooks", "webhook_tools"];
     pub(in super::super) const OF_OPERATOR: &[&str] =
         &["operator_calls", "operator_access", "operator_approvals"];
-    const OTHERS: &[&str] =
-        &["of_site", "of_businesses", "of_staff", "internal", "without_session", "second_steps"];
+    const OTHERS: &[&str] = &[
+        "of_site",
+        "of_businesses",
+        "of_staff",
+        "internal",
+        "without_session",
+        "second_steps",
+        "console_sessions",
+    ];
 
     /// Method and path of every route in these functions, read from the source of the URL table.
     fn routes(functions: &[&str]) -> BTreeSet<(String, String)> {

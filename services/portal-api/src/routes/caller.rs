@@ -7,11 +7,25 @@ use crate::commands::Caller;
 use crate::domain::CallerAddress;
 use crate::state::State;
 
+/// The header of calls that a page sends by itself.
+const UNATTENDED: &str = "unattended";
+
 pub(super) fn address(state: &State, request: &HttpRequest) -> Option<CallerAddress> {
     let address = web::CallerAddress::of(request, &state.trusted_proxies)?;
     Some(CallerAddress::new(address.text()))
 }
 
+/// False for a page that refreshes itself while nobody uses it: it must not keep the session open. Pages say so themselves; whoever
+/// has the cookie could use the session anyway.
+pub(super) fn is_attended(request: &HttpRequest) -> bool {
+    !request.headers().contains_key(UNATTENDED)
+}
+
 pub(super) fn caller(state: &State, request: &HttpRequest) -> Caller {
-    Caller { address: address(state, request), browser: browser_cookie::read(state, request) }
+    Caller { address: address(state, request), browser: browser_cookie::PORTAL.read(state, request) }
+}
+
+/// As [`caller`], of the console.
+pub(super) fn console_caller(state: &State, request: &HttpRequest) -> Caller {
+    Caller { address: address(state, request), browser: browser_cookie::OPERATOR.read(state, request) }
 }

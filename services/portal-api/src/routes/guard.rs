@@ -12,15 +12,18 @@ use actix_web::{Error, HttpMessage};
 use domain::BusinessId;
 use web::ApiError;
 
+use super::audited::request_id;
+use super::caller::{address, is_attended};
 use super::masked::masked;
 use super::operator_caller::{self, record_read, record_refusal};
 use super::operator_permissions::OPERATOR_CALLS;
 use super::permissions::PORTAL_CALLS;
 use super::sensitive_calls::{RECENT_CALLS, RECENT_OPERATOR_CALLS, WHILE_ENROLLING, require_recent};
 use super::{call_table, errors, session_cookie};
+use crate::commands::audit_line::{Refusal, log_refusal, log_role_refusal};
 use crate::commands::publish_portal_change::publish_portal_change;
 use crate::commands::use_session::use_session;
-use crate::domain::{Mask, Session, Site};
+use crate::domain::{Author, Mask, Session, Site};
 use crate::state::State;
 
 /// Writing calls must come from a page of the portal or from no page, and carry JSON, which forms of foreign pages cannot send
@@ -108,6 +111,9 @@ pub(super) async fn require_session(
     }
     let call = PORTAL_CALLS.row(&request)?;
     if !session.role.may(call.permission) {
+        let author = Author::of(&session, request_id(request.request()));
+        let author = author.at(address(&state, request.request()));
+        log_role_refusal(&author, session.business, call.permission);
         return Err(errors::role_insufficient(call.permission).into());
     }
     if RECENT_CALLS.contains(&request) {
@@ -139,7 +145,7 @@ pub(super) async fn active_session(
     request: &actix_web::HttpRequest,
 ) -> Result<Option<ActiveSession>, ApiError> {
     let Some(token) = session_cookie::PORTAL.read(state, request) else { return Ok(None) };
-    let used = use_session(state, &token).await?;
+    let used = use_session(state, &token, is_attended(request)).await?;
     Ok(used.map(|used| ActiveSession {
         renewed: used.extended_until.map(|until| session_cookie::PORTAL.set(state, &token, until)),
         session: used.session,
@@ -147,13 +153,17 @@ pub(super) async fn active_session(
 }
 
 /// Requires a token of the operator or the cookie of a console session, with the permission of the call. Handlers receive
-/// the [`Author`](crate::domain::Author) and the role. Writes reads of personal data to the operator's log before they are sent.
+/// the [`Author`] and the role. Writes reads of personal data to the operator's log before they are sent.
 pub(super) async fn require_operator(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<impl MessageBody + 'static>, Error> {
     let state = state_of(&request)?.clone();
     let Some(caller) = operator_caller::of_call(&state, request.request()).await? else {
+        if request.headers().contains_key(header::AUTHORIZATION) {
+            let from = address(&state, request.request());
+            log_refusal(Refusal::WrongToken, "console", from.as_ref(), request_id(request.request()));
+        }
         return Err(state.failure_limits.count(request.request(), errors::operator_token_invalid()).into());
     };
     let (author, role) = (caller.author, caller.role);

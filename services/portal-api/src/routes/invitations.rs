@@ -164,12 +164,12 @@ pub(super) async fn accept(
 ) -> Result<HttpResponse, ApiError> {
     let (token, password) = parse_token_and_password(&body.0)?;
     let token = token.ok_or_else(errors::invitation_invalid)?;
-    let (browser, request) = (browser(&state, &request), request_id(&request));
+    let (browser, request) = (browser(&state, &request, &session_cookie::PORTAL), request_id(&request));
     let accepted = AcceptInvitation { token, password, browser, request };
     let opened = accept_invitation(&state, accepted).await.map_err(errors::accept_invitation)?;
     Ok(HttpResponse::Created()
         .cookie(session_cookie::PORTAL.set(&state, &opened.token, opened.session.expires_at))
-        .cookie(browser_cookie::set(&state, &opened.browser))
+        .cookie(browser_cookie::PORTAL.set(&state, &opened.browser))
         .json(SessionView::of(&opened.session)))
 }
 

@@ -17,8 +17,10 @@ mod confirm_session;
 mod errors;
 mod event_stream;
 mod events;
+mod export;
 mod guard;
 mod invitations;
+mod log_export;
 mod masked;
 mod openapi;
 mod operator;
@@ -27,9 +29,11 @@ mod operator_audit_log;
 mod operator_caller;
 mod operator_health;
 mod operator_orders;
+mod operator_password;
 mod operator_permissions;
 mod operator_second_factor;
 mod operator_session;
+mod operator_sessions;
 mod operator_sso;
 mod operator_tokens;
 mod order_cancel;
@@ -134,6 +138,7 @@ fn of_staff(config: &mut ServiceConfig) {
         .configure(second_steps)
         .service(resource("/operator/sso/log-ins").route(post().to(operator_sso::start)))
         .service(resource("/operator/sso/log-ins/complete").route(post().to(operator_sso::complete)))
+        .configure(console_sessions)
         .service(scope("/operator").wrap(from_fn(guard::require_operator)).configure(operator_calls));
 }
 
@@ -181,6 +186,17 @@ fn second_steps(config: &mut ServiceConfig) {
         );
 }
 
+/// Everybody may manage their own console sessions and password.
+fn console_sessions(config: &mut ServiceConfig) {
+    config
+        .service(resource("/operator/password").route(put().to(operator_password::change)))
+        .service(resource("/operator/sessions").route(get().to(operator_sessions::list)))
+        .service(
+            resource("/operator/sessions/revoke-others").route(post().to(operator_sessions::revoke_others)),
+        )
+        .service(resource("/operator/sessions/{id}").route(delete().to(operator_sessions::revoke)));
+}
+
 /// Calls with a session. Each has a permission in [`permissions`].
 fn portal(config: &mut ServiceConfig) {
     config
@@ -217,7 +233,7 @@ fn portal(config: &mut ServiceConfig) {
         )
         .service(resource("/wallet").route(get().to(wallet::read)))
         .service(resource("/wallet/entries").route(get().to(statement::entries)))
-        .service(resource("/wallet/entries.csv").route(get().to(statement::export)))
+        .service(resource("/wallet/entries.csv").route(get().to(statement::export_entries)))
         .service(resource("/wallet/spend").route(get().to(wallet::spend)))
         .service(resource("/wallet/threshold").route(put().to(wallet::set_threshold)))
         .service(resource("/wallet/top-ups").route(post().to(wallet::top_up)))
@@ -245,13 +261,16 @@ fn account(config: &mut ServiceConfig) {
             resource("/second-factor/recovery-codes").route(post().to(second_factor::replace_recovery_codes)),
         )
         .service(resource("/users").route(get().to(users::list)))
+        .service(resource("/users/{id}/sessions").route(delete().to(users::end_sessions)))
         .service(resource("/users/{id}/second-factor").route(delete().to(second_factor::reset)))
         .service(resource("/users/{id}").route(patch().to(users::change)).route(delete().to(users::remove)))
         .service(
             resource("/invitations").route(get().to(invitations::list)).route(post().to(invitations::create)),
         )
         .service(resource("/invitations/{id}").route(delete().to(invitations::withdraw)))
-        .service(resource("/audit-log").route(get().to(audit_log::list)));
+        .service(resource("/audit-log").route(get().to(audit_log::list)))
+        .service(resource("/audit-log.csv").route(get().to(audit_log::export_csv)))
+        .service(resource("/audit-log.jsonl").route(get().to(audit_log::export_json_lines)));
 }
 
 fn webhooks(config: &mut ServiceConfig) {
@@ -350,6 +369,7 @@ fn operator_access(config: &mut ServiceConfig) {
         .service(
             resource("/staff/{id}/second-factor").route(delete().to(operator_second_factor::reset_staff)),
         )
+        .service(resource("/staff/{id}/sessions").route(delete().to(staff::end_sessions)))
         .service(resource("/staff/{id}/password-link").route(post().to(staff::issue_link)))
         .service(
             resource("/tokens")
@@ -358,7 +378,9 @@ fn operator_access(config: &mut ServiceConfig) {
         )
         .service(resource("/tokens/{id}/rotate").route(post().to(operator_tokens::rotate)))
         .service(resource("/tokens/{id}/disable").route(post().to(operator_tokens::disable)))
-        .service(resource("/audit-log").route(get().to(operator_audit_log::list)));
+        .service(resource("/audit-log").route(get().to(operator_audit_log::list)))
+        .service(resource("/audit-log.csv").route(get().to(operator_audit_log::export_csv)))
+        .service(resource("/audit-log.jsonl").route(get().to(operator_audit_log::export_json_lines)));
 }
 
 /// Requests that need a second person.

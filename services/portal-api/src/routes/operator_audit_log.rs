@@ -7,18 +7,19 @@ use domain::AuditEntryId;
 use internal_api::{Page, PageQuery};
 use serde::Serialize;
 use serde_json::Value;
-use web::{ApiError, QueryFields, TextRule, read_query};
+use web::{ApiError, QueryFields, read_query};
 
-use super::audit_log::TargetView;
+use super::audit_log::{ACTOR, TargetView, ip_address};
+use super::audited::OperatorAuthor;
+use super::export::{self, Pages};
+use super::log_export::{self, EXPORT_PAGE, ExportedLine, Format, Progress};
 use super::openapi::params;
 use super::operator_actor_view::OperatorActorView;
 use super::pagination::PageRequest;
-use crate::domain::{OperatorEntry, OperatorFilter};
+use crate::commands::audit::record_export;
+use crate::domain::{Author, OperatorEntry, OperatorFilter};
 use crate::queries;
 use crate::state::State;
-
-/// As long as an e-mail address may be.
-const ACTOR: TextRule = TextRule::line(320);
 
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -60,7 +61,7 @@ impl From<OperatorEntry> for OperatorLineView {
     operation_id = "listOperatorAuditLog",
     tag = "Operator",
     summary = "Read the operator's audit log, newest first",
-    params(params::OperatorAuditLogParams),
+    params(params::OperatorAuditLogFilters, params::PageParams),
     responses((status = 200, description = "A page of the log.", body = Page<OperatorLineView>)),
 )]
 pub(super) async fn list(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
@@ -70,11 +71,121 @@ pub(super) async fn list(state: Data<State>, request: HttpRequest) -> Result<Htt
     Ok(HttpResponse::Ok().json(page.page(rows)?.map(OperatorLineView::from)))
 }
 
+#[utoipa::path(
+    get,
+    path = "/v1/operator/audit-log.csv",
+    operation_id = "exportOperatorAuditLogAsCsv",
+    tag = "Operator",
+    summary = "Export the operator's audit log as CSV, newest first. The export is an entry of the log",
+    params(params::OperatorAuditLogFilters),
+    responses((status = 200, description = "All matching entries.", body = String, content_type = "text/csv")),
+)]
+pub(super) async fn export_csv(
+    state: Data<State>,
+    author: OperatorAuthor,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    export_as(Format::Csv, state, &author.0, &request).await
+}
+
+#[utoipa::path(
+    get,
+    path = "/v1/operator/audit-log.jsonl",
+    operation_id = "exportOperatorAuditLogAsJsonLines",
+    tag = "Operator",
+    summary = "Export the operator's audit log as JSON Lines, newest first. The export is an entry of the log",
+    params(params::OperatorAuditLogFilters),
+    responses((status = 200, description = "All matching entries, one object per line.", body = String, content_type = "application/x-ndjson")),
+)]
+pub(super) async fn export_json_lines(
+    state: Data<State>,
+    author: OperatorAuthor,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    export_as(Format::JsonLines, state, &author.0, &request).await
+}
+
+async fn export_as(
+    format: Format,
+    state: Data<State>,
+    author: &Author,
+    request: &HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let filter = read_query(request, read_filter)?;
+    record_export(&state, None, author, &format.event(request)).await?;
+    let log = OperatorLog { filter, progress: Progress::new(format) };
+    export::send(state, &format.file(), format.head::<OperatorLineView>(), log).await
+}
+
+struct OperatorLog {
+    filter: OperatorFilter,
+    progress: Progress,
+}
+
+impl Pages for OperatorLog {
+    async fn next(&mut self, state: &State) -> Result<Option<Vec<u8>>, ApiError> {
+        if self.progress.is_done {
+            return Ok(None);
+        }
+        let after = self.progress.after;
+        let rows = queries::operator_audit_log::list(state, &self.filter, EXPORT_PAGE, after).await?;
+        let lines = rows.map(|rows| rows.into_iter().map(OperatorLineView::from).collect::<Vec<_>>());
+        self.progress.write(lines).map(Some)
+    }
+}
+
+impl ExportedLine for OperatorLineView {
+    const COLUMNS: &[&str] = &[
+        "id",
+        "at",
+        "action",
+        "actorType",
+        "actorId",
+        "actorName",
+        "address",
+        "businessId",
+        "targetType",
+        "targetId",
+        "targetLabel",
+        "requestId",
+        "details",
+    ];
+
+    fn id(&self) -> AuditEntryId {
+        self.id
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let target = self.target.as_ref();
+        vec![
+            self.id.to_string(),
+            log_export::time(self.at),
+            self.action.clone(),
+            self.actor.kind.clone(),
+            self.actor.id.clone().unwrap_or_default(),
+            self.actor.name.clone(),
+            self.address.clone().unwrap_or_default(),
+            self.business_id.clone().unwrap_or_default(),
+            target.map(|target| target.kind.clone()).unwrap_or_default(),
+            target.map(|target| target.id.clone()).unwrap_or_default(),
+            target.and_then(|target| target.label.clone()).unwrap_or_default(),
+            self.request_id.clone().unwrap_or_default(),
+            log_export::details(&self.details),
+        ]
+    }
+}
+
 fn read(fields: &mut QueryFields) -> (PageQuery, OperatorFilter) {
+    let filter = read_filter(fields);
+    (fields.page(), filter)
+}
+
+fn read_filter(fields: &mut QueryFields) -> OperatorFilter {
     let time = "a time, such as 2026-01-31T09:30:00Z";
     let filter = OperatorFilter {
         action: fields.parsed("action", "an action of the log, such as staff.invited"),
         actor: fields.text("actor", ACTOR),
+        address: ip_address(fields),
         business: fields.parsed("businessId", "a business's id"),
         since: fields.parsed("since", time),
         until: fields.parsed("until", time),
@@ -84,5 +195,5 @@ fn read(fields: &mut QueryFields) -> (PageQuery, OperatorFilter) {
     {
         fields.reject("since", "invalid_value", "since must be before until.");
     }
-    (fields.page(), filter)
+    filter
 }

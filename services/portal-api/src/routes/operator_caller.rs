@@ -8,7 +8,7 @@ use serde_json::Value;
 use web::{ApiError, bearer_token, same_secret};
 
 use super::audited::request_id;
-use super::caller::address;
+use super::caller::{address, is_attended};
 use super::operator_permissions::{OperatorCall, Recorded};
 use super::session_cookie::OPERATOR;
 use crate::commands::audit::record_operator_read;
@@ -70,7 +70,7 @@ pub(super) async fn session(
     request: &HttpRequest,
 ) -> Result<Option<ConsoleSession>, StoreError> {
     match OPERATOR.read(state, request) {
-        Some(token) => operator_session::find(state, &token).await,
+        Some(token) => operator_session::find(state, &token, is_attended(request)).await,
         None => Ok(None),
     }
 }

@@ -24,6 +24,8 @@ pub(super) enum Recorded {
     Change,
     /// The response contains personal data. The guard writes the entry.
     Read(Action),
+    /// The handler writes an entry for each file before it sends the file.
+    Export,
     /// The response contains no personal data of businesses or their customers.
     Nothing,
 }
@@ -34,6 +36,10 @@ const fn changes(permission: OperatorPermission) -> OperatorCall {
 
 const fn reads(permission: OperatorPermission, action: Action) -> OperatorCall {
     OperatorCall { permission, recorded: Recorded::Read(action) }
+}
+
+const fn exports(permission: OperatorPermission) -> OperatorCall {
+    OperatorCall { permission, recorded: Recorded::Export }
 }
 
 const fn lists(permission: OperatorPermission) -> OperatorCall {
@@ -72,12 +78,15 @@ const CALLS: &[(Method, &str, OperatorCall)] = &[
     (Method::PATCH, "/staff/{id}", changes(ManageStaff)),
     (Method::DELETE, "/staff/{id}", changes(ManageStaff)),
     (Method::POST, "/staff/{id}/password-link", changes(ManageStaff)),
+    (Method::DELETE, "/staff/{id}/sessions", changes(ManageStaff)),
     (Method::DELETE, "/staff/{id}/second-factor", changes(ManageStaff)),
     (Method::GET, "/tokens", lists(ManageTokens)),
     (Method::POST, "/tokens", changes(ManageTokens)),
     (Method::POST, "/tokens/{id}/rotate", changes(ManageTokens)),
     (Method::POST, "/tokens/{id}/disable", changes(ManageTokens)),
     (Method::GET, "/audit-log", lists(ReadAuditLog)),
+    (Method::GET, "/audit-log.csv", exports(ReadAuditLog)),
+    (Method::GET, "/audit-log.jsonl", exports(ReadAuditLog)),
 ];
 
 #[cfg(test)]

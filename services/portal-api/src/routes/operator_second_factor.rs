@@ -28,8 +28,8 @@ pub(super) struct Person {
     pub(super) holder: Holder,
     pub(super) token: SessionToken,
     role: OperatorRole,
-    author: Author,
-    authenticated_at: Option<DateTime<Utc>>,
+    pub(super) author: Author,
+    pub(super) authenticated_at: Option<DateTime<Utc>>,
 }
 
 /// # Errors

@@ -9,13 +9,14 @@ use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule};
 
 use super::account_fields::{email, password_text};
-use super::audited::request_id;
-use super::caller::caller;
-use super::errors;
+use super::audited::{browser, request_id};
+use super::caller::{address, console_caller};
 use super::openapi::bodies;
 use super::operator_caller::{self, author};
 use super::second_step::{self, ChallengeView};
 use super::session_cookie::{OPERATOR, OPERATOR_CHALLENGE};
+use super::{browser_cookie, errors};
+use crate::commands::audit_line::{Refusal, log_refusal};
 use crate::commands::operator_session::{self, ConsoleSession, OpenedConsole};
 use crate::commands::staff_log_in::{self, StaffLogIn, StaffLogInOutcome};
 use crate::domain::{Email, OperatorActor, OperatorPermission, OperatorRole, Password};
@@ -94,8 +95,9 @@ pub(super) async fn open(
     let opened = match parse(&body.0)? {
         Given::Token(token) => open_with_token(&state, &request, &token).await?,
         Given::Account(email, password) => {
-            let (caller, replaces) = (caller(&state, &request), OPERATOR.read(&state, &request));
-            let log_in = StaffLogIn { email, password, caller, replaces, request: request_id(&request) };
+            let caller = console_caller(&state, &request);
+            let (browser, request) = (browser(&state, &request, &OPERATOR), request_id(&request));
+            let log_in = StaffLogIn { email, password, caller, browser, request };
             match staff_log_in::log_in(&state, log_in).await.map_err(errors::staff_log_in)? {
                 StaffLogInOutcome::Session(opened) => opened,
                 StaffLogInOutcome::Challenge(challenge) => {
@@ -114,8 +116,12 @@ pub(super) async fn opened_console(
     response: &mut HttpResponseBuilder,
     opened: &OpenedConsole,
 ) -> Result<HttpResponse, ApiError> {
-    let session = operator_session::find(state, &opened.token).await?.ok_or_else(errors::not_logged_in)?;
+    let session =
+        operator_session::find(state, &opened.token, true).await?.ok_or_else(errors::not_logged_in)?;
     let cookie = OPERATOR.set(state, &opened.token, opened.expires_at);
+    if let Some(browser) = &opened.browser {
+        response.cookie(browser_cookie::OPERATOR.set(state, browser));
+    }
     Ok(response
         .cookie(cookie)
         .insert_header((header::CACHE_CONTROL, "no-store"))
@@ -128,6 +134,8 @@ async fn open_with_token(
     token: &str,
 ) -> Result<OpenedConsole, ApiError> {
     let Some((actor, _)) = operator_caller::of_token(state, token).await? else {
+        let from = address(state, request);
+        log_refusal(Refusal::WrongToken, "console", from.as_ref(), request_id(request));
         return Err(state.failure_limits.count(request, errors::operator_token_invalid()));
     };
     // A session would outlive the token.
@@ -135,7 +143,7 @@ async fn open_with_token(
         return Err(errors::named_token_opens_no_session());
     }
     let author = author(state, request, actor);
-    Ok(operator_session::open(state, OPERATOR.read(state, request), &author).await?)
+    Ok(operator_session::open(state, &browser(state, request, &OPERATOR), &author).await?)
 }
 
 #[utoipa::path(
@@ -167,7 +175,7 @@ pub(super) async fn read(state: Data<State>, request: HttpRequest) -> Result<Htt
 )]
 pub(super) async fn close(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     if let Some(token) = OPERATOR.read(&state, &request)
-        && let Some(session) = operator_session::find(&state, &token).await?
+        && let Some(session) = operator_session::find(&state, &token, false).await?
     {
         operator_session::close(&state, &token, &author(&state, &request, session.actor)).await?;
         if session.single_sign_on

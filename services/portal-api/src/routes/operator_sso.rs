@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule};
 
-use super::audited::request_id;
+use super::audited::{browser, request_id};
 use super::caller::caller;
 use super::errors;
 use super::openapi::bodies;
@@ -85,7 +85,7 @@ pub(super) async fn complete(
     let returned = SsoReturn {
         token,
         response,
-        session: OPERATOR.read(&state, &request),
+        browser: browser(&state, &request, &OPERATOR),
         caller: caller(&state, &request),
         request: request_id(&request),
     };

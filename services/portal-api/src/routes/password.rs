@@ -31,23 +31,22 @@ pub(super) async fn change(
     request: HttpRequest,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let (current, new) = parse(&body.0, &session)?;
-    let (caller, browser) = (caller(&state, &request), browser(&state, &request));
+    let (current, new) = parse(&body.0, Email::parse(&session.email).as_ref())?;
+    let (caller, browser) = (caller(&state, &request), browser(&state, &request, &session_cookie::PORTAL));
     let change = ChangePassword { current, new, caller, browser };
     let opened =
         change_password(&state, &session, &author.0, change).await.map_err(errors::change_password)?;
     Ok(HttpResponse::NoContent()
         .cookie(session_cookie::PORTAL.set(&state, &opened.token, opened.session.expires_at))
-        .cookie(browser_cookie::set(&state, &opened.browser))
+        .cookie(browser_cookie::PORTAL.set(&state, &opened.browser))
         .finish())
 }
 
-fn parse(body: &Value, session: &Session) -> Result<(Password, Password), ApiError> {
-    let email = Email::parse(&session.email);
+pub(super) fn parse(body: &Value, email: Option<&Email>) -> Result<(Password, Password), ApiError> {
     let field_errors = FieldErrors::default();
     let parsed = Fields::of_body(body, &field_errors).and_then(|fields| {
         let current = password_text(&fields, "currentPassword").map(Password::entered);
-        let new = new_password(&fields, "newPassword", email.as_ref());
+        let new = new_password(&fields, "newPassword", email);
         let (current, new) = (current?, new?);
         if current.as_bytes() == new.as_bytes() {
             fields.reject(

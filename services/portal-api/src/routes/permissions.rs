@@ -42,10 +42,13 @@ const CALLS: &[(Method, &str, PortalCall)] = &[
     (Method::PATCH, "/users/{id}", needs(ManageUsers)),
     (Method::DELETE, "/users/{id}", needs(ManageUsers)),
     (Method::DELETE, "/users/{id}/second-factor", needs(ManageUsers)),
+    (Method::DELETE, "/users/{id}/sessions", needs(ManageUsers)),
     (Method::GET, "/invitations", needs(ManageUsers)),
     (Method::POST, "/invitations", needs(ManageUsers)),
     (Method::DELETE, "/invitations/{id}", needs(ManageUsers)),
     (Method::GET, "/audit-log", needs(ReadAuditLog)),
+    (Method::GET, "/audit-log.csv", needs(ReadAuditLog)),
+    (Method::GET, "/audit-log.jsonl", needs(ReadAuditLog)),
     // The overview.
     (Method::GET, "/status", needs(ReadBusiness)),
     (Method::GET, "/status/stream", needs(ReadBusiness)),

@@ -8,9 +8,11 @@ use actix_web::middleware::Next;
 use web::no_query;
 
 /// The `GET` calls whose handlers read the query and reject unknown parameters.
-const READERS: [&str; 27] = [
+const READERS: [&str; 32] = [
     "/v1/operator/approvals",
     "/v1/operator/audit-log",
+    "/v1/operator/audit-log.csv",
+    "/v1/operator/audit-log.jsonl",
     "/v1/operator/businesses",
     "/v1/operator/businesses/{id}/audit-log",
     "/v1/operator/businesses/{id}/users",
@@ -18,10 +20,13 @@ const READERS: [&str; 27] = [
     "/v1/operator/cod/discrepancies",
     "/v1/operator/orders",
     "/v1/operator/orders/{id}/events",
+    "/v1/operator/sessions",
     "/v1/operator/staff",
     "/v1/operator/tokens",
     "/v1/portal/api-keys",
     "/v1/portal/audit-log",
+    "/v1/portal/audit-log.csv",
+    "/v1/portal/audit-log.jsonl",
     "/v1/portal/cod",
     "/v1/portal/events",
     "/v1/portal/invitations",

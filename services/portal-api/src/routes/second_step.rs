@@ -10,7 +10,7 @@ use web::{ApiError, FieldErrors, Fields, JsonBody};
 
 use super::account_fields::factor_code;
 use super::audited::{browser, request_id};
-use super::caller::caller;
+use super::caller::{caller, console_caller};
 use super::openapi::bodies;
 use super::operator_session::{OperatorSessionView, opened_console};
 use super::session::SessionView;
@@ -56,13 +56,13 @@ pub(super) async fn portal(
     let code = parse(&body.0)?;
     let token = PORTAL_CHALLENGE.read(&state, &request).ok_or_else(errors::challenge_ended)?;
     let caller = caller(&state, &request);
-    let (browser, request) = (browser(&state, &request), request_id(&request));
+    let (browser, request) = (browser(&state, &request, &PORTAL), request_id(&request));
     let step = SecondStep { token, code, caller, browser, request };
     let opened = second_step::second_step(&state, step).await.map_err(errors::challenge)?;
     Ok(HttpResponse::Ok()
         .cookie(PORTAL.set(&state, &opened.token, opened.session.expires_at))
         .cookie(PORTAL_CHALLENGE.clear(&state))
-        .cookie(browser_cookie::set(&state, &opened.browser))
+        .cookie(browser_cookie::PORTAL.set(&state, &opened.browser))
         .json(SessionView::of(&opened.session)))
 }
 
@@ -82,8 +82,9 @@ pub(super) async fn operator(
 ) -> Result<HttpResponse, ApiError> {
     let code = parse(&body.0)?;
     let token = OPERATOR_CHALLENGE.read(&state, &request).ok_or_else(errors::challenge_ended)?;
-    let (caller, replaces) = (caller(&state, &request), OPERATOR.read(&state, &request));
-    let step = StaffSecondStep { token, code, caller, replaces, request: request_id(&request) };
+    let caller = console_caller(&state, &request);
+    let (browser, request) = (browser(&state, &request, &OPERATOR), request_id(&request));
+    let step = StaffSecondStep { token, code, caller, browser, request };
     let opened = staff_second_step::second_step(&state, step).await.map_err(errors::challenge)?;
     let mut response = HttpResponse::Ok();
     response.cookie(OPERATOR_CHALLENGE.clear(&state));

@@ -10,7 +10,7 @@ use super::errors;
 use crate::domain::is_recent;
 use crate::state::State;
 
-/// Roles and second factors.
+/// Roles, second factors, and exports of personal data.
 pub(super) const RECENT_CALLS: CallTable<()> = CallTable {
     scope: "/v1/portal",
     calls: &[
@@ -21,10 +21,12 @@ pub(super) const RECENT_CALLS: CallTable<()> = CallTable {
         (Method::DELETE, "/second-factor", ()),
         (Method::POST, "/second-factor/recovery-codes", ()),
         (Method::DELETE, "/users/{id}/second-factor", ()),
+        (Method::GET, "/audit-log.csv", ()),
+        (Method::GET, "/audit-log.jsonl", ()),
     ],
 };
 
-/// Roles, tokens, second factors, and money. Sent with a token, they need no recent authentication.
+/// Roles, tokens, second factors, money, and exports of personal data. Sent with a token, they need no recent authentication.
 pub(super) const RECENT_OPERATOR_CALLS: CallTable<()> = CallTable {
     scope: "/v1/operator",
     calls: &[
@@ -38,6 +40,8 @@ pub(super) const RECENT_OPERATOR_CALLS: CallTable<()> = CallTable {
         (Method::POST, "/businesses/{id}/wallet/credits", ()),
         (Method::POST, "/approvals/{id}/approve", ()),
         (Method::DELETE, "/businesses/{id}/users/{user}/second-factor", ()),
+        (Method::GET, "/audit-log.csv", ()),
+        (Method::GET, "/audit-log.jsonl", ()),
     ],
 };
 

@@ -11,7 +11,7 @@ use web::{ApiError, FieldErrors, Fields, JsonBody};
 
 use super::account_fields::{email, password_text};
 use super::audited::{browser, request_id};
-use super::caller::caller;
+use super::caller::{address, caller};
 use super::guard::{self, ActiveSession};
 use super::openapi::bodies;
 use super::second_step::{self, ChallengeView};
@@ -74,7 +74,7 @@ pub(super) async fn log_in(
 ) -> Result<HttpResponse, ApiError> {
     let (email, password) = parse(&body.0)?;
     let caller = caller(&state, &request);
-    let (browser, request) = (browser(&state, &request), request_id(&request));
+    let (browser, request) = (browser(&state, &request, &session_cookie::PORTAL), request_id(&request));
     let log_in = LogIn { email, password, caller, browser, request };
     let opened = match open_session(&state, log_in).await.map_err(errors::log_in)? {
         LogInOutcome::Session(opened) => opened,
@@ -84,7 +84,7 @@ pub(super) async fn log_in(
     };
     Ok(HttpResponse::Ok()
         .cookie(session_cookie::PORTAL.set(&state, &opened.token, opened.session.expires_at))
-        .cookie(browser_cookie::set(&state, &opened.browser))
+        .cookie(browser_cookie::PORTAL.set(&state, &opened.browser))
         .json(SessionView::of(&opened.session)))
 }
 
@@ -117,7 +117,8 @@ pub(super) async fn who_am_i(state: Data<State>, request: HttpRequest) -> Result
 )]
 pub(super) async fn log_out(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     if let Some(token) = session_cookie::PORTAL.read(&state, &request) {
-        end_session(&state, &token, request_id(&request)).await?;
+        let from = (request_id(&request), address(&state, &request));
+        end_session(&state, &token, from).await?;
     }
     Ok(HttpResponse::NoContent().cookie(session_cookie::PORTAL.clear(&state)).finish())
 }

@@ -13,27 +13,46 @@ use super::openapi::params;
 use super::pagination::PageRequest;
 use super::session_cookie;
 use crate::commands::revoke_sessions::{revoke_others, revoke_session};
-use crate::domain::{OpenSession, Session};
+use crate::domain::{OpenSession, Session, browser_name};
 use crate::queries;
 use crate::state::State;
 
 /// One of the user's own sessions.
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct OwnSessionView {
-    id: SessionId,
+pub(super) struct OwnSessionView {
+    id: String,
     created_at: DateTime<Utc>,
     last_seen_at: DateTime<Utc>,
     expires_at: DateTime<Utc>,
+    /// The IP address at the log-in; for IPv6 its /64 network.
+    address: Option<String>,
+    /// The browser for people, such as `Firefox on Windows`.
+    browser: String,
     /// The browser's `User-Agent`.
     user_agent: Option<String>,
     /// Whether it is the session of this request.
     current: bool,
 }
 
+impl OwnSessionView {
+    pub(super) fn of<Id: ToString + PartialEq>(session: OpenSession<Id>, current: &Id) -> Self {
+        Self {
+            current: session.id == *current,
+            id: session.id.to_string(),
+            created_at: session.created_at,
+            last_seen_at: session.last_seen_at,
+            expires_at: session.expires_at,
+            address: session.address,
+            browser: browser_name(session.user_agent.as_deref()),
+            user_agent: session.user_agent,
+        }
+    }
+}
+
 #[derive(Serialize, utoipa::ToSchema)]
-struct RevokedView {
-    revoked: usize,
+pub(super) struct RevokedView {
+    pub(super) revoked: usize,
 }
 
 #[utoipa::path(
@@ -52,14 +71,7 @@ pub(super) async fn list(
 ) -> Result<HttpResponse, ApiError> {
     let page = PageRequest::new(page_query(&request)?, "session")?;
     let rows = queries::sessions::list(&state, &session, page.limit, page.after).await?;
-    let view = |listed: OpenSession| OwnSessionView {
-        id: listed.id,
-        created_at: listed.created_at,
-        last_seen_at: listed.last_seen_at,
-        expires_at: listed.expires_at,
-        user_agent: listed.user_agent,
-        current: listed.id == session.id,
-    };
+    let view = |listed| OwnSessionView::of(listed, &session.id);
     Ok(HttpResponse::Ok().json(page.page(rows)?.map(view)))
 }
 

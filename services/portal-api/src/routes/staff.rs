@@ -14,6 +14,7 @@ use super::audited::OperatorAuthor;
 use super::errors;
 use super::openapi::{bodies, params};
 use super::pagination::PageRequest;
+use super::sessions::RevokedView;
 use crate::commands::staff::{self, IssuedLink};
 use crate::domain::{NewStaff, OperatorRole, Staff};
 use crate::queries;
@@ -165,6 +166,25 @@ pub(super) async fn issue_link(
 ) -> Result<HttpResponse, ApiError> {
     let issued = staff::issue_link(&state, &author.0, staff_id(&id)?).await.map_err(errors::staff)?;
     Ok(HttpResponse::Created().json(link_view(&state, issued, author.0.staff())))
+}
+
+#[utoipa::path(
+    delete,
+    path = "/v1/operator/staff/{id}/sessions",
+    operation_id = "endSessionsOfStaff",
+    tag = "Operator",
+    summary = "End all console sessions of a person",
+    params(("id" = StaffId, Path, description = "The person.")),
+    responses((status = 200, description = "How many sessions have ended.", body = RevokedView)),
+)]
+pub(super) async fn end_sessions(
+    state: Data<State>,
+    author: OperatorAuthor,
+    id: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let ended = staff::end_sessions(&state, &author.0, staff_id(&id)?).await;
+    let revoked = ended.map_err(errors::staff)?;
+    Ok(HttpResponse::Ok().json(RevokedView { revoked }))
 }
 
 fn link_view(state: &State, issued: IssuedLink, current: Option<StaffId>) -> StaffLinkView {

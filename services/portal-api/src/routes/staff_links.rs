@@ -7,9 +7,9 @@ use web::{ApiError, JsonBody};
 
 use super::audited::request_id;
 use super::caller::caller;
-use super::errors;
 use super::invitations::{parse_token, parse_token_and_password};
 use super::openapi::bodies;
+use super::{browser_cookie, errors};
 use crate::commands::set_staff_password::set_password;
 use crate::domain::OperatorRole;
 use crate::queries;
@@ -56,8 +56,8 @@ pub(super) async fn use_link(
 ) -> Result<HttpResponse, ApiError> {
     let (token, password) = parse_token_and_password(&body.0)?;
     let token = token.ok_or_else(errors::password_link_invalid)?;
-    set_password(&state, &token, &password, &caller(&state, &request), request_id(&request))
+    let browser = set_password(&state, &token, &password, &caller(&state, &request), request_id(&request))
         .await
         .map_err(errors::set_password)?;
-    Ok(HttpResponse::NoContent().finish())
+    Ok(HttpResponse::NoContent().cookie(browser_cookie::OPERATOR.set(&state, &browser)).finish())
 }

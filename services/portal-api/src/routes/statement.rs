@@ -1,22 +1,17 @@
 //! `GET /v1/portal/wallet/entries`: the statement from wallet, with order references from order-api; paginated, or complete as
 //! CSV.
 
-use std::io;
-use std::time::Duration;
-
 use actix_web::http::header;
 use actix_web::web::{Data, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
-use bytes::Bytes;
 use chrono::SecondsFormat;
 use domain::{BusinessId, Mode, OrderId};
-use futures_util::stream::try_unfold;
 use internal_api::orders::OrdersQuery;
 use internal_api::wallet::{EntriesQuery, EntryView};
 use internal_api::{CallError, Page};
-use tokio::time::Instant;
 use web::{ApiError, TextRule, read_query};
 
+use super::export::{self, File};
 use super::openapi::params;
 use crate::domain::{Session, csv};
 use crate::state::State;
@@ -26,8 +21,7 @@ const FORWARDED: TextRule = TextRule::line(64);
 const ORDER_REFERENCE: TextRule = TextRule::line(128);
 /// Entries that an export holds in memory.
 const EXPORT_PAGE: usize = 100;
-/// Bounds the time that a slow client may hold a connection.
-const EXPORT_MAX: Duration = Duration::from_secs(600);
+const FILE: File = File { name: "wallet-entries.csv", content_type: "text/csv; charset=utf-8" };
 
 /// The names of the JSON fields.
 const COLUMNS: [&str; 9] = [
@@ -59,7 +53,7 @@ pub(super) async fn entries(
 ) -> Result<HttpResponse, ApiError> {
     let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
     if accept.is_some_and(|accept| accept.contains("text/csv")) {
-        return export(state, session, request).await;
+        return export_entries(state, session, request).await;
     }
     let (query, order_reference) = read(&request)?;
     let Some(query) = with_order(&state, session.business, query, order_reference).await? else {
@@ -73,8 +67,7 @@ pub(super) async fn entries(
     Ok(HttpResponse::Ok().json(page))
 }
 
-/// All matching entries, newest first. Pages are read while sending. On an error the connection is closed, so that an
-/// incomplete file is not mistaken for a complete one.
+/// All matching entries, newest first.
 #[utoipa::path(
     get,
     path = "/v1/portal/wallet/entries.csv",
@@ -84,28 +77,15 @@ pub(super) async fn entries(
     params(params::EntriesParams),
     responses((status = 200, description = "All entries, newest first.", body = String, content_type = "text/csv")),
 )]
-pub(super) async fn export(
+pub(super) async fn export_entries(
     state: Data<State>,
     session: ReqData<Session>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let (query, order_reference) = read(&request)?;
     let query = with_order(&state, session.business, query, order_reference).await?;
-    let mut export = Export { state, business: session.business, query, until: Instant::now() + EXPORT_MAX };
-    // Read before the response starts, so that errors get their own status.
-    let mut first = csv::record(COLUMNS.iter().copied());
-    first.extend_from_slice(&export.next_page().await?.unwrap_or_default());
-    let chunks = try_unfold((Some(Bytes::from(first)), export), async |(first, mut export)| {
-        let chunk = match first {
-            Some(first) => Some(first),
-            None => export.next_page().await.map_err(io::Error::other)?.map(Bytes::from),
-        };
-        Ok::<_, io::Error>(chunk.map(|chunk| (chunk, (None, export))))
-    });
-    Ok(HttpResponse::Ok()
-        .content_type("text/csv; charset=utf-8")
-        .insert_header((header::CONTENT_DISPOSITION, "attachment; filename=\"wallet-entries.csv\""))
-        .streaming(Box::pin(chunks)))
+    let head = csv::record(COLUMNS.iter().copied());
+    export::send(state, &FILE, head, Statement { business: session.business, query }).await
 }
 
 fn read(request: &HttpRequest) -> Result<(EntriesQuery, Option<String>), ApiError> {
@@ -162,29 +142,19 @@ async fn add_references(
     Ok(())
 }
 
-/// A running export.
-struct Export {
-    state: Data<State>,
+/// The statement of a business.
+struct Statement {
     business: BusinessId,
     /// The query of the next page; `None` at the end.
     query: Option<EntriesQuery>,
-    until: Instant,
 }
 
-impl Export {
-    async fn next_page(&mut self) -> Result<Option<Vec<u8>>, CallError> {
+impl export::Pages for Statement {
+    async fn next(&mut self, state: &State) -> Result<Option<Vec<u8>>, ApiError> {
         let Some(mut query) = self.query.take() else { return Ok(None) };
-        let ended =
-            |reason: &str| CallError::Unavailable { service: "portal-api", reason: reason.to_owned() };
-        if self.state.tasks.draining().is_cancelled() {
-            return Err(ended("the service is stopping"));
-        }
-        if Instant::now() >= self.until {
-            return Err(ended("the export took too long"));
-        }
         query.limit = Some(EXPORT_PAGE);
-        let mut page = self.state.peers.wallet.entries(self.business, &query).await?;
-        add_references(&self.state, self.business, &mut page.data).await?;
+        let mut page = state.peers.wallet.entries(self.business, &query).await?;
+        add_references(state, self.business, &mut page.data).await?;
         let written = page.data.iter().flat_map(csv_record).collect();
         if page.has_more
             && let Some(last) = page.data.pop()

@@ -15,7 +15,8 @@ use super::errors;
 use super::openapi::{bodies, params};
 use super::operator::business_id;
 use super::pagination::PageRequest;
-use crate::commands::change_user::{change_role, remove_user};
+use super::sessions::RevokedView;
+use crate::commands::change_user::{self, change_role, remove_user};
 use crate::domain::{Role, Session, User};
 use crate::queries;
 use crate::queries::keys_of_user::working_keys_of_user;
@@ -150,6 +151,26 @@ pub(super) async fn remove(
         tracing::warn!(%error, user_id = %user, "user removed, but their keys could not be listed");
     });
     Ok(HttpResponse::Ok().json(RemovedUser { id: user, keys: keys.ok() }))
+}
+
+#[utoipa::path(
+    delete,
+    path = "/v1/portal/users/{id}/sessions",
+    operation_id = "endSessionsOfUser",
+    tag = "Team",
+    summary = "End all sessions of a user",
+    params(("id" = UserId, Path, description = "The user.")),
+    responses((status = 200, description = "How many sessions have ended.", body = RevokedView)),
+)]
+pub(super) async fn end_sessions(
+    state: Data<State>,
+    session: ReqData<Session>,
+    author: UserAuthor,
+    user: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let ended = change_user::end_sessions(&state, session.business, &author.0, user_id(&user)?).await;
+    let revoked = ended.map_err(errors::change_user)?;
+    Ok(HttpResponse::Ok().json(RevokedView { revoked }))
 }
 
 fn parse(body: &Value) -> Result<Role, ApiError> {

@@ -1,11 +1,13 @@
 //! The settings of this service, checked once at start.
 
 mod approvals;
+mod audit;
 mod console;
 mod mail;
 mod mfa;
 mod public;
 mod region;
+mod sessions;
 mod sso;
 
 use std::num::NonZeroU32;
@@ -22,10 +24,12 @@ use url::Url;
 
 pub use crate::domain::Locale;
 pub use approvals::Approvals;
+pub use audit::Audit;
 pub use mail::{MailEncryption, MailSettings, MailTransport};
 pub use mfa::MfaSettings;
 pub use public::Public;
 pub use region::Region;
+pub use sessions::Sessions;
 pub use sso::SsoSettings;
 
 /// All settings (`WAYBILL_…`).
@@ -57,6 +61,10 @@ pub struct PortalSettings {
     pub mail: MailSettings,
     #[serde(default)]
     pub mfa: MfaSettings,
+    #[serde(default)]
+    pub sessions: Sessions,
+    #[serde(default)]
+    pub audit: Audit,
     #[serde(default)]
     pub sso: SsoSettings,
     #[serde(default)]
@@ -169,6 +177,8 @@ impl Settings for PortalSettings {
         self.approvals.check(errors);
         self.mail.check(errors, self.environment);
         self.mfa.check(errors);
+        self.sessions.check(errors);
+        self.audit.check(errors);
         self.sso.check(errors, self.environment);
         self.sections().check(errors);
         self.brand.check(errors);
@@ -323,6 +333,31 @@ mod tests {
         assert_eq!(default.recent_minutes(Environment::Local), None);
         let set = load(&[("WAYBILL_MFA__RECENT_MINUTES", "5")]).unwrap();
         assert_eq!(set.mfa.recent_minutes(Environment::Local), Some(5));
+    }
+
+    #[test]
+    fn lifetimes_and_retention_are_bounded() {
+        let all = [
+            ("WAYBILL_SESSIONS__USER_IDLE_MINUTES", "4"),
+            ("WAYBILL_SESSIONS__USER_MAX_MINUTES", "525601"),
+            ("WAYBILL_SESSIONS__STAFF_IDLE_MINUTES", "721"),
+            ("WAYBILL_AUDIT__BUSINESS_DAYS", "29"),
+            ("WAYBILL_AUDIT__OPERATOR_DAYS", "36501"),
+        ];
+        let text = load(&all).unwrap_err().to_string();
+        for (name, _) in all {
+            assert!(text.contains(name), "{name}: {text}");
+        }
+        let same = [
+            ("WAYBILL_SESSIONS__STAFF_IDLE_MINUTES", "720"),
+            ("WAYBILL_SESSIONS__USER_IDLE_MINUTES", "5"),
+            ("WAYBILL_SESSIONS__USER_MAX_MINUTES", "5"),
+            ("WAYBILL_AUDIT__BUSINESS_DAYS", "0"),
+        ];
+        let settings = load(&same).unwrap();
+        assert_eq!(settings.sessions.of_users().idle, settings.sessions.of_users().max);
+        assert_eq!(settings.audit.retention().of_businesses, None);
+        assert_eq!(settings.audit.retention().of_operator, Some(chrono::TimeDelta::days(400)));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::schema::audit_log;
 use super::stored;
-use crate::domain::{Actor, AuditEntry, AuditEvent, AuditFilter, AuditTarget, Author};
+use crate::domain::{Actor, AuditEntry, AuditEvent, AuditFilter, AuditTarget, Author, CallerAddress};
 
 /// An entry to write.
 pub(crate) struct NewEntry<'a> {
@@ -28,6 +28,7 @@ struct EntryRow {
     actor_type: String,
     actor_user_id: Option<String>,
     actor_email: Option<String>,
+    address: Option<String>,
     target_type: Option<String>,
     target_id: Option<String>,
     target_label: Option<String>,
@@ -55,6 +56,7 @@ pub(crate) async fn insert(
             audit_log::actor_type.eq(actor_type),
             audit_log::actor_user_id.eq(user),
             audit_log::actor_email.eq(email),
+            audit_log::address.eq(entry.author.address.as_ref().map(CallerAddress::as_str)),
             audit_log::target_type.eq(target.map(|target| <&str>::from(target.kind))),
             audit_log::target_id.eq(target.map(|target| target.id.as_str())),
             audit_log::target_label.eq(target.and_then(|target| target.label.as_deref())),
@@ -84,7 +86,7 @@ pub(crate) async fn has(
 pub(crate) async fn list(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
-    filter: AuditFilter,
+    filter: &AuditFilter,
     limit: usize,
     after: Option<AuditEntryId>,
 ) -> Result<Option<Vec<AuditEntry>>, StoreError> {
@@ -99,6 +101,12 @@ pub(crate) async fn list(
     }
     if let Some(user) = filter.user {
         query = query.filter(audit_log::actor_user_id.eq(user.to_string()));
+    }
+    if let Some(email) = &filter.actor {
+        query = query.filter(audit_log::actor_email.eq(email));
+    }
+    if let Some(address) = &filter.address {
+        query = query.filter(audit_log::address.eq(address.as_str()));
     }
     // Compares ids: they sort by time (in milliseconds) and are the last column of the indexes.
     if let Some(since) = filter.since {
@@ -145,6 +153,7 @@ impl TryFrom<EntryRow> for AuditEntry {
             actor_type: row.actor_type,
             actor_user_id: row.actor_user_id,
             actor_email: row.actor_email,
+            address: row.address,
             target: target.map(|(kind, id)| AuditTarget { kind, id, label: row.target_label }),
             request_id: row.request_id,
             details: row.details,

@@ -27,8 +27,9 @@ pub(crate) struct NewMail<'a> {
 pub(crate) struct ClaimedMail {
     #[diesel(sql_type = BigInt)]
     pub(crate) id: i64,
-    #[diesel(sql_type = Text)]
-    pub(crate) business_id: String,
+    /// `None` for a mail to the operator's staff.
+    #[diesel(sql_type = Nullable<Text>)]
+    pub(crate) business_id: Option<String>,
     #[diesel(sql_type = Text)]
     pub(crate) kind: String,
     #[diesel(sql_type = Text)]

@@ -13,6 +13,7 @@ pub(crate) mod approvals;
 pub(crate) mod attempts;
 pub(crate) mod audit_log;
 pub(crate) mod businesses;
+pub(crate) mod console_sessions;
 pub(crate) mod go_live;
 pub(crate) mod invitations;
 pub(crate) mod log_in_challenges;
@@ -30,6 +31,7 @@ pub(crate) mod sso_log_ins;
 pub(crate) mod staff;
 pub(crate) mod staff_identities;
 pub(crate) mod staff_links;
+pub(crate) mod staff_mails;
 pub(crate) mod staff_sessions;
 pub(crate) mod users;
 

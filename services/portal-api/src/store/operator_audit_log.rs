@@ -5,13 +5,15 @@ use std::collections::HashMap;
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{AuditEntryId, BusinessId, RequestId};
+use domain::{AuditEntryId, BusinessId, RequestId, StaffId};
 use postgres::StoreError;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::schema::operator_audit_log;
 use super::stored;
-use crate::domain::{AuditEvent, AuditTarget, CallerAddress, OperatorCaller, OperatorEntry, OperatorFilter};
+use crate::domain::{
+    Action, AuditEvent, AuditTarget, CallerAddress, OperatorCaller, OperatorEntry, OperatorFilter,
+};
 
 /// An entry to write.
 pub(crate) struct NewOperatorEntry<'a> {
@@ -98,7 +100,7 @@ pub(crate) async fn has_since(
 /// Newest first. Reads one more than `limit` to show that more follow. `None` if `after` is no entry.
 pub(crate) async fn list(
     conn: &mut AsyncPgConnection,
-    filter: OperatorFilter,
+    filter: &OperatorFilter,
     limit: usize,
     after: Option<AuditEntryId>,
 ) -> Result<Option<Vec<OperatorEntry>>, StoreError> {
@@ -110,8 +112,11 @@ pub(crate) async fn list(
     if let Some(action) = filter.action {
         query = query.filter(operator_audit_log::action.eq(<&str>::from(action)));
     }
-    if let Some(actor) = filter.actor {
+    if let Some(actor) = &filter.actor {
         query = query.filter(operator_audit_log::actor_name.eq(actor));
+    }
+    if let Some(address) = &filter.address {
+        query = query.filter(operator_audit_log::address.eq(address.as_str()));
     }
     if let Some(business) = filter.business {
         query = query.filter(operator_audit_log::about_business.eq(business.to_string()));
@@ -131,6 +136,22 @@ pub(crate) async fn list(
     }
     let rows: Vec<EntryRow> = query.load(conn).await?;
     rows.into_iter().map(OperatorEntry::try_from).collect::<Result<_, _>>().map(Some)
+}
+
+/// How many log-ins of the person since then came from a new browser.
+pub(crate) async fn count_of_new_browsers(
+    conn: &mut AsyncPgConnection,
+    person: StaffId,
+    email: &str,
+    since: DateTime<Utc>,
+) -> Result<i64, StoreError> {
+    let found = operator_audit_log::table
+        .filter(operator_audit_log::actor_name.eq(email))
+        .filter(operator_audit_log::id.gt(AuditEntryId::first_of(since).to_string()))
+        .filter(operator_audit_log::actor_id.eq(person.to_string()))
+        .filter(operator_audit_log::action.eq(<&str>::from(Action::SessionOpened)))
+        .filter(operator_audit_log::details.contains(json!({ "newBrowser": true })));
+    Ok(found.count().get_result(conn).await?)
 }
 
 /// The names of those who sent these requests, by request.

@@ -6,20 +6,25 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use postgres::StoreError;
 
 use super::schema::operator_sessions;
+use super::sessions::Origin;
+use crate::domain::{CallerAddress, OpenAt};
 
 /// Inserts a session, and ends the oldest ones beyond `max`.
 pub(crate) async fn insert(
     conn: &mut AsyncPgConnection,
     digest: [u8; 32],
-    created_at: DateTime<Utc>,
-    expires_at: DateTime<Utc>,
+    origin: &Origin<'_>,
+    (now, expires_at): (DateTime<Utc>, DateTime<Utc>),
     max: i64,
 ) -> Result<(), StoreError> {
     diesel::insert_into(operator_sessions::table)
         .values((
             operator_sessions::token_hash.eq(digest.to_vec()),
-            operator_sessions::created_at.eq(created_at),
+            operator_sessions::created_at.eq(now),
             operator_sessions::expires_at.eq(expires_at),
+            operator_sessions::last_seen_at.eq(now),
+            operator_sessions::address.eq(origin.address.map(CallerAddress::as_str)),
+            operator_sessions::user_agent.eq(origin.user_agent),
         ))
         .execute(conn)
         .await?;
@@ -37,19 +42,53 @@ pub(crate) async fn insert(
     Ok(())
 }
 
-/// When the session ends; `None` if it has ended.
+/// An open session of the configured token.
+pub(crate) struct TokenSession {
+    /// Without further use.
+    pub(crate) expires_at: DateTime<Utc>,
+    /// `None` for a session of the previous release that this one has not seen.
+    pub(crate) last_seen_at: Option<DateTime<Utc>>,
+}
+
+/// When the session was opened, ends, and was last used.
+type Times = (DateTime<Utc>, DateTime<Utc>, Option<DateTime<Utc>>);
+
+/// `None` if it has ended.
 pub(crate) async fn find(
     conn: &mut AsyncPgConnection,
     digest: [u8; 32],
-    now: DateTime<Utc>,
-) -> Result<Option<DateTime<Utc>>, StoreError> {
-    Ok(operator_sessions::table
+    open: OpenAt,
+) -> Result<Option<TokenSession>, StoreError> {
+    let row: Option<Times> = operator_sessions::table
         .find(digest.to_vec())
-        .filter(operator_sessions::expires_at.gt(now))
-        .select(operator_sessions::expires_at)
+        .filter(operator_sessions::expires_at.gt(open.now))
+        .filter(operator_sessions::created_at.gt(open.created_after))
+        .filter(
+            operator_sessions::last_seen_at.is_null().or(operator_sessions::last_seen_at.gt(open.used_after)),
+        )
+        .select((
+            operator_sessions::created_at,
+            operator_sessions::expires_at,
+            operator_sessions::last_seen_at,
+        ))
         .first(conn)
         .await
-        .optional()?)
+        .optional()?;
+    Ok(row.map(|(created_at, expires_at, last_seen_at)| TokenSession {
+        expires_at: open.end(created_at, last_seen_at, expires_at),
+        last_seen_at,
+    }))
+}
+
+/// Records a use of the session.
+pub(crate) async fn mark_used(
+    conn: &mut AsyncPgConnection,
+    digest: [u8; 32],
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let session = operator_sessions::table.find(digest.to_vec());
+    diesel::update(session).set(operator_sessions::last_seen_at.eq(now)).execute(conn).await?;
+    Ok(())
 }
 
 /// Ends a session. False if there was none.

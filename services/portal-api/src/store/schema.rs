@@ -43,6 +43,8 @@ diesel::table! {
         revoked_at -> Nullable<Timestamptz>,
         user_agent -> Nullable<Text>,
         authenticated_at -> Nullable<Timestamptz>,
+        address -> Nullable<Text>,
+        new_browser -> Nullable<Bool>,
     }
 }
 
@@ -105,6 +107,7 @@ diesel::table! {
         target_label -> Nullable<Text>,
         request_id -> Nullable<Text>,
         details -> Jsonb,
+        address -> Nullable<Text>,
     }
 }
 
@@ -149,6 +152,9 @@ diesel::table! {
         token_hash -> Binary,
         created_at -> Timestamptz,
         expires_at -> Timestamptz,
+        last_seen_at -> Nullable<Timestamptz>,
+        address -> Nullable<Text>,
+        user_agent -> Nullable<Text>,
     }
 }
 
@@ -198,6 +204,9 @@ diesel::table! {
         expires_at -> Timestamptz,
         authenticated_at -> Nullable<Timestamptz>,
         single_sign_on -> Bool,
+        last_seen_at -> Nullable<Timestamptz>,
+        address -> Nullable<Text>,
+        user_agent -> Nullable<Text>,
     }
 }
 
@@ -289,6 +298,22 @@ diesel::table! {
         reason -> Nullable<Text>,
         ended_at -> Nullable<Timestamptz>,
         outcome -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    staff_mails (id) {
+        id -> BigInt,
+        staff_id -> Text,
+        kind -> Text,
+        recipient -> Text,
+        subject -> Text,
+        text_body -> Text,
+        html_body -> Text,
+        created_at -> Timestamptz,
+        due_at -> Timestamptz,
+        expires_at -> Timestamptz,
+        attempts -> Integer,
     }
 }
 

@@ -9,7 +9,7 @@ use postgres::StoreError;
 use super::schema::{businesses, sessions, users};
 use super::users::lock as lock_user;
 use super::{roles, stored};
-use crate::domain::{OpenSession, Session, SessionToken, oldest_session_start};
+use crate::domain::{CallerAddress, Lifetimes, OpenAt, OpenSession, Session, SessionToken};
 
 #[derive(Queryable)]
 struct OpenSessionRow {
@@ -17,6 +17,7 @@ struct OpenSessionRow {
     created_at: DateTime<Utc>,
     last_seen_at: DateTime<Utc>,
     expires_at: DateTime<Utc>,
+    address: Option<String>,
     user_agent: Option<String>,
 }
 
@@ -30,15 +31,24 @@ struct SessionRow {
     business: String,
     business_name: String,
     created_at: DateTime<Utc>,
+    last_seen_at: DateTime<Utc>,
     expires_at: DateTime<Utc>,
     authenticated_at: Option<DateTime<Utc>>,
+}
+
+/// Where a new session comes from.
+pub(crate) struct Origin<'a> {
+    pub(crate) address: Option<&'a CallerAddress>,
+    pub(crate) user_agent: Option<&'a str>,
+    /// Whether the user had not logged in from this browser before. `None` after a sign-up and the like.
+    pub(crate) new_browser: Option<bool>,
 }
 
 pub(crate) async fn insert(
     conn: &mut AsyncPgConnection,
     session: &Session,
     token: &SessionToken,
-    user_agent: Option<&str>,
+    origin: &Origin<'_>,
 ) -> Result<(), StoreError> {
     diesel::insert_into(sessions::table)
         .values((
@@ -49,7 +59,9 @@ pub(crate) async fn insert(
             sessions::created_at.eq(session.created_at),
             sessions::last_seen_at.eq(session.created_at),
             sessions::expires_at.eq(session.expires_at),
-            sessions::user_agent.eq(user_agent),
+            sessions::user_agent.eq(origin.user_agent),
+            sessions::address.eq(origin.address.map(CallerAddress::as_str)),
+            sessions::new_browser.eq(origin.new_browser),
         ))
         .execute(conn)
         .await?;
@@ -73,15 +85,16 @@ async fn touch_user(
 pub(crate) async fn find(
     conn: &mut AsyncPgConnection,
     token: &SessionToken,
-    now: DateTime<Utc>,
+    open: OpenAt,
 ) -> Result<Option<Session>, StoreError> {
     let row: Option<SessionRow> = sessions::table
         .inner_join(users::table)
         .inner_join(businesses::table)
         .filter(sessions::token_hash.eq(token.digest().to_vec()))
         .filter(sessions::revoked_at.is_null())
-        .filter(sessions::expires_at.gt(now))
-        .filter(sessions::created_at.gt(oldest_session_start(now)))
+        .filter(sessions::expires_at.gt(open.now))
+        .filter(sessions::last_seen_at.gt(open.used_after))
+        .filter(sessions::created_at.gt(open.created_after))
         .select((
             sessions::id,
             sessions::user_id,
@@ -91,27 +104,29 @@ pub(crate) async fn find(
             sessions::business_id,
             businesses::name,
             sessions::created_at,
+            sessions::last_seen_at,
             sessions::expires_at,
             sessions::authenticated_at,
         ))
         .first(conn)
         .await
         .optional()?;
-    row.map(Session::try_from).transpose()
+    row.map(|row| read(row, open.lifetimes)).transpose()
 }
 
 /// The sessions among these that have not ended. Covers all businesses.
 pub(crate) async fn still_open(
     conn: &mut AsyncPgConnection,
     known: &[(BusinessId, SessionId)],
-    now: DateTime<Utc>,
+    open: OpenAt,
 ) -> Result<Vec<SessionId>, StoreError> {
     let open: Vec<String> = sessions::table
         .filter(sessions::id.eq_any(known.iter().map(|(_, session)| session.to_string())))
         .filter(sessions::business_id.eq_any(known.iter().map(|(business, _)| business.to_string())))
         .filter(sessions::revoked_at.is_null())
-        .filter(sessions::expires_at.gt(now))
-        .filter(sessions::created_at.gt(oldest_session_start(now)))
+        .filter(sessions::expires_at.gt(open.now))
+        .filter(sessions::last_seen_at.gt(open.used_after))
+        .filter(sessions::created_at.gt(open.created_after))
         .select(sessions::id)
         .load(conn)
         .await?;
@@ -154,10 +169,10 @@ pub(crate) async fn set_authenticated(
 pub(crate) async fn revoke(
     conn: &mut AsyncPgConnection,
     token: &SessionToken,
-    now: DateTime<Utc>,
+    open: OpenAt,
 ) -> Result<Option<Session>, StoreError> {
-    let Some(session) = find(conn, token, now).await? else { return Ok(None) };
-    let ended = revoke_one(conn, (session.business, session.user), session.id, now).await?;
+    let Some(session) = find(conn, token, open).await? else { return Ok(None) };
+    let ended = revoke_one(conn, (session.business, session.user), session.id, open.now).await?;
     Ok(ended.then_some(session))
 }
 
@@ -168,7 +183,7 @@ pub(crate) async fn list(
     (business, user): (BusinessId, UserId),
     limit: usize,
     after: Option<SessionId>,
-    now: DateTime<Utc>,
+    open: OpenAt,
 ) -> Result<Option<Vec<OpenSession>>, StoreError> {
     let own = || {
         sessions::table
@@ -177,8 +192,9 @@ pub(crate) async fn list(
     };
     let mut query = own()
         .filter(sessions::revoked_at.is_null())
-        .filter(sessions::expires_at.gt(now))
-        .filter(sessions::created_at.gt(oldest_session_start(now)))
+        .filter(sessions::expires_at.gt(open.now))
+        .filter(sessions::last_seen_at.gt(open.used_after))
+        .filter(sessions::created_at.gt(open.created_after))
         .order(sessions::id.desc())
         .limit(i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1))
         .select((
@@ -186,6 +202,7 @@ pub(crate) async fn list(
             sessions::created_at,
             sessions::last_seen_at,
             sessions::expires_at,
+            sessions::address,
             sessions::user_agent,
         ))
         .into_boxed();
@@ -198,7 +215,7 @@ pub(crate) async fn list(
         query = query.filter(sessions::id.lt(after.to_string()));
     }
     let rows: Vec<OpenSessionRow> = query.load(conn).await?;
-    rows.into_iter().map(OpenSession::try_from).collect::<Result<_, _>>().map(Some)
+    rows.into_iter().map(|row| listed(row, open.lifetimes)).collect::<Result<_, _>>().map(Some)
 }
 
 /// Ends one of the user's sessions. False if it is not theirs or has already ended.
@@ -233,6 +250,20 @@ pub(crate) async fn revoke_all(
         .filter(sessions::revoked_at.is_null())
         .filter(sessions::expires_at.gt(now));
     Ok(diesel::update(open).set(sessions::revoked_at.eq(now)).execute(conn).await?)
+}
+
+/// How many of the user's sessions since then began in a new browser, including ended ones.
+pub(crate) async fn count_of_new_browsers(
+    conn: &mut AsyncPgConnection,
+    (business, user): (BusinessId, UserId),
+    since: DateTime<Utc>,
+) -> Result<i64, StoreError> {
+    let found = sessions::table
+        .filter(sessions::user_id.eq(user.to_string()))
+        .filter(sessions::business_id.eq(business.to_string()))
+        .filter(sessions::new_browser)
+        .filter(sessions::created_at.gt(since));
+    Ok(found.count().get_result(conn).await?)
 }
 
 /// Ends the user's oldest sessions beyond `max`.
@@ -283,35 +314,28 @@ pub(crate) async fn prune(
     prune!(conn, max, sessions::id: String, sessions::expires_at.lt(before))
 }
 
-impl TryFrom<SessionRow> for Session {
-    type Error = StoreError;
-
-    fn try_from(row: SessionRow) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: stored("sessions.id", &row.id)?,
-            user: stored("sessions.user_id", &row.user)?,
-            email: row.email,
-            role: roles::read(&row.role, row.exact_role.as_deref())?,
-            business: stored("sessions.business_id", &row.business)?,
-            business_name: row.business_name,
-            created_at: row.created_at,
-            expires_at: row.expires_at,
-            authenticated_at: row.authenticated_at.unwrap_or(row.created_at),
-            must_enrol: false,
-        })
-    }
+fn read(row: SessionRow, lifetimes: Lifetimes) -> Result<Session, StoreError> {
+    Ok(Session {
+        id: stored("sessions.id", &row.id)?,
+        user: stored("sessions.user_id", &row.user)?,
+        email: row.email,
+        role: roles::read(&row.role, row.exact_role.as_deref())?,
+        business: stored("sessions.business_id", &row.business)?,
+        business_name: row.business_name,
+        created_at: row.created_at,
+        expires_at: row.expires_at.min(lifetimes.end(row.created_at, row.last_seen_at)),
+        authenticated_at: row.authenticated_at.unwrap_or(row.created_at),
+        must_enrol: false,
+    })
 }
 
-impl TryFrom<OpenSessionRow> for OpenSession {
-    type Error = StoreError;
-
-    fn try_from(row: OpenSessionRow) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: stored("sessions.id", &row.id)?,
-            created_at: row.created_at,
-            last_seen_at: row.last_seen_at,
-            expires_at: row.expires_at,
-            user_agent: row.user_agent,
-        })
-    }
+fn listed(row: OpenSessionRow, lifetimes: Lifetimes) -> Result<OpenSession, StoreError> {
+    Ok(OpenSession {
+        id: stored("sessions.id", &row.id)?,
+        created_at: row.created_at,
+        last_seen_at: row.last_seen_at,
+        expires_at: row.expires_at.min(lifetimes.end(row.created_at, row.last_seen_at)),
+        address: row.address,
+        user_agent: row.user_agent,
+    })
 }

@@ -54,7 +54,8 @@ pub(crate) async fn consume(conn: &mut AsyncPgConnection, token: &LinkToken) -> 
     Ok(diesel::delete(link).execute(conn).await? == 1)
 }
 
-async fn remove_of(conn: &mut AsyncPgConnection, of: StaffId) -> Result<(), StoreError> {
+/// Deletes the open link of a person.
+pub(crate) async fn remove_of(conn: &mut AsyncPgConnection, of: StaffId) -> Result<(), StoreError> {
     let own = staff_links::table.filter(staff_links::staff_id.eq(of.to_string()));
     diesel::delete(own).execute(conn).await?;
     Ok(())

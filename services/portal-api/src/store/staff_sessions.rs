@@ -7,8 +7,9 @@ use domain::StaffId;
 use postgres::StoreError;
 
 use super::schema::{staff, staff_sessions};
+use super::sessions::Origin;
 use super::stored;
-use crate::domain::{OperatorRole, SessionToken};
+use crate::domain::{CallerAddress, OpenAt, OperatorRole, SessionToken};
 
 /// Open sessions of one person. Opening more ends the oldest ones.
 const OPEN_MAX: i64 = 50;
@@ -17,6 +18,7 @@ pub(crate) async fn insert(
     conn: &mut AsyncPgConnection,
     person: StaffId,
     token: &SessionToken,
+    origin: &Origin<'_>,
     (now, expires_at): (DateTime<Utc>, DateTime<Utc>),
 ) -> Result<(), StoreError> {
     diesel::insert_into(staff_sessions::table)
@@ -25,6 +27,9 @@ pub(crate) async fn insert(
             staff_sessions::staff_id.eq(person.to_string()),
             staff_sessions::created_at.eq(now),
             staff_sessions::expires_at.eq(expires_at),
+            staff_sessions::last_seen_at.eq(now),
+            staff_sessions::address.eq(origin.address.map(CallerAddress::as_str)),
+            staff_sessions::user_agent.eq(origin.user_agent),
         ))
         .execute(conn)
         .await?;
@@ -46,24 +51,30 @@ pub(crate) struct StaffSession {
     pub(crate) id: StaffId,
     pub(crate) email: String,
     pub(crate) role: OperatorRole,
+    /// Without further use.
     pub(crate) expires_at: DateTime<Utc>,
+    /// `None` for a session of the previous release that this one has not seen.
+    pub(crate) last_seen_at: Option<DateTime<Utc>>,
     pub(crate) authenticated_at: DateTime<Utc>,
     /// Whether the identity provider has authenticated the person.
     pub(crate) single_sign_on: bool,
 }
 
-type StaffSessionRow = (String, String, String, DateTime<Utc>, DateTime<Utc>, Option<DateTime<Utc>>, bool);
+type Time = DateTime<Utc>;
+type StaffSessionRow = (String, String, String, Time, Time, Option<Time>, Option<Time>, bool);
 
 /// The session of a cookie. `None` if it has ended.
 pub(crate) async fn find(
     conn: &mut AsyncPgConnection,
     token: &SessionToken,
-    now: DateTime<Utc>,
+    open: OpenAt,
 ) -> Result<Option<StaffSession>, StoreError> {
     let row: Option<StaffSessionRow> = staff_sessions::table
         .inner_join(staff::table)
         .filter(staff_sessions::token_hash.eq(token.digest().to_vec()))
-        .filter(staff_sessions::expires_at.gt(now))
+        .filter(staff_sessions::expires_at.gt(open.now))
+        .filter(staff_sessions::created_at.gt(open.created_after))
+        .filter(staff_sessions::last_seen_at.is_null().or(staff_sessions::last_seen_at.gt(open.used_after)))
         .select((
             staff::id,
             staff::email,
@@ -71,22 +82,35 @@ pub(crate) async fn find(
             staff_sessions::expires_at,
             staff_sessions::created_at,
             staff_sessions::authenticated_at,
+            staff_sessions::last_seen_at,
             staff_sessions::single_sign_on,
         ))
         .first(conn)
         .await
         .optional()?;
-    row.map(|(id, email, role, expires_at, created_at, authenticated_at, single_sign_on)| {
+    row.map(|(id, email, role, expires_at, created_at, authenticated_at, last_seen_at, single_sign_on)| {
         Ok(StaffSession {
             id: stored("staff.id", &id)?,
             email,
             role: stored("staff.role", &role)?,
-            expires_at,
+            expires_at: open.end(created_at, last_seen_at, expires_at),
+            last_seen_at,
             authenticated_at: authenticated_at.unwrap_or(created_at),
             single_sign_on,
         })
     })
     .transpose()
+}
+
+/// Records a use of the session.
+pub(crate) async fn mark_used(
+    conn: &mut AsyncPgConnection,
+    token: &SessionToken,
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let session = staff_sessions::table.find(token.digest().to_vec());
+    diesel::update(session).set(staff_sessions::last_seen_at.eq(now)).execute(conn).await?;
+    Ok(())
 }
 
 /// Records when the person of an open session last authenticated.
@@ -120,11 +144,10 @@ pub(crate) async fn remove(conn: &mut AsyncPgConnection, token: &SessionToken) -
     Ok(())
 }
 
-/// Ends all sessions of a person.
-pub(crate) async fn remove_all(conn: &mut AsyncPgConnection, person: StaffId) -> Result<(), StoreError> {
+/// Ends all sessions of a person, and returns how many.
+pub(crate) async fn remove_all(conn: &mut AsyncPgConnection, person: StaffId) -> Result<usize, StoreError> {
     let own = staff_sessions::table.filter(staff_sessions::staff_id.eq(person.to_string()));
-    diesel::delete(own).execute(conn).await?;
-    Ok(())
+    Ok(diesel::delete(own).execute(conn).await?)
 }
 
 /// Deletes at most `max` ended sessions, and returns how many.

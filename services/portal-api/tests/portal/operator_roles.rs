@@ -39,6 +39,7 @@ pub(crate) const CALLS: &[(&str, &str, &[&str])] = &[
     ("DELETE /staff/stf_01ARZ3NDEKTSV4RRFFQ69G5FAV", "manage_staff", ADMINISTRATORS),
     ("POST /staff/stf_01ARZ3NDEKTSV4RRFFQ69G5FAV/password-link", "manage_staff", ADMINISTRATORS),
     ("DELETE /staff/stf_01ARZ3NDEKTSV4RRFFQ69G5FAV/second-factor", "manage_staff", ADMINISTRATORS),
+    ("DELETE /staff/stf_01ARZ3NDEKTSV4RRFFQ69G5FAV/sessions", "manage_staff", ADMINISTRATORS),
     ("GET /tokens", "manage_tokens", ADMINISTRATORS),
     ("POST /tokens", "manage_tokens", ADMINISTRATORS),
     ("POST /tokens/opt_01ARZ3NDEKTSV4RRFFQ69G5FAV/rotate", "manage_tokens", ADMINISTRATORS),
@@ -50,6 +51,8 @@ pub(crate) const CALLS: &[(&str, &str, &[&str])] = &[
     ("POST /approvals/apr_01ARZ3NDEKTSV4RRFFQ69G5FAV/withdraw", "review_approvals", REVIEWERS),
     ("POST /approvals/apr_01ARZ3NDEKTSV4RRFFQ69G5FAV/reset-link", "review_approvals", REVIEWERS),
     ("GET /audit-log", "read_audit_log", ADMINISTRATORS),
+    ("GET /audit-log.csv", "read_audit_log", ADMINISTRATORS),
+    ("GET /audit-log.jsonl", "read_audit_log", ADMINISTRATORS),
 ];
 
 /// Named tokens never grant access.

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use diesel::sql_types::{Nullable, Text};
 use diesel_async::RunQueryDsl;
-use serde_json::json;
+use serde_json::{Value, json};
 use test_kit::{Program, service_command};
 
 use crate::client::Client;
@@ -44,6 +44,10 @@ async fn the_program_serves_keeps_secrets_and_stops_cleanly() {
     let mut console = Client::new(public);
     let opened = console.post("/v1/operator/session", json!({ "token": OPERATOR_TOKEN })).await;
     let console_token = opened.header("set-cookie").split(['=', ';']).nth(1).unwrap().to_owned();
+    let unknown = json!({ "email": "nobody@shop.example", "password": "battery staple" });
+    assert_eq!(owner.post("/v1/portal/session", unknown).await.status, 401);
+    let mut wrong_token = Client::new(public).with_bearer("nobody's token");
+    assert_eq!(wrong_token.get("/v1/operator/businesses").await.status, 401);
     let mut stream = owner.open("/v1/portal/orders/stream").await;
     assert!(stream.chunk().await.unwrap().is_some());
 
@@ -51,6 +55,7 @@ async fn the_program_serves_keeps_secrets_and_stops_cleanly() {
     while stream.chunk().await.expect("the open stream was ended, not cut off").is_some() {}
     assert!(written.contains("business signed up") && written.contains("stopped"), "{written}");
 
+    check_audit_lines(&written, &created.body);
     let kept = everything_kept(&portal).await;
     assert!(kept.contains("Corner Shop"), "the tables were read");
     let tokens = [token.as_str(), next_token.as_str(), console_token.as_str(), OPERATOR_TOKEN];
@@ -64,6 +69,27 @@ async fn the_program_serves_keeps_secrets_and_stops_cleanly() {
     }
     for personal in ["shop.example", "Shop.example", "+919876543210", "12 MG Road", "Asha Rao"] {
         assert!(!written.contains(personal), "in the log: {personal}");
+    }
+}
+
+/// The lines for the operator's log system, one for each entry, and for refused calls that have none.
+fn check_audit_lines(written: &str, account: &Value) {
+    let lines: Vec<Value> = written.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let audit: Vec<_> = lines.iter().filter(|line| line["target"] == "waybill::audit").collect();
+    let find = |log: &str, action: &str, reason: Value| {
+        let found = audit.iter().find(|line| {
+            line["log"] == log && line["action"] == action && (reason.is_null() || line["reason"] == reason)
+        });
+        *found.unwrap_or_else(|| panic!("no line of {log}: {action}: {audit:?}"))
+    };
+    let created = find("business", "account.created", Value::Null);
+    assert_eq!((&created["business_id"], &created["actor_id"]), (&account["businessId"], &account["userId"]));
+    assert_eq!((&created["address"], &created["target_type"]), (&json!("127.0.0.1"), &json!("business")));
+    assert!(created["entry_id"].as_str().unwrap().starts_with("aud_"), "{created}");
+    assert!(created["request_id"].as_str().unwrap().starts_with("req_"), "{created}");
+    assert_eq!(find("operator", "businesses.read", Value::Null)["actor_type"], "configuration");
+    for reason in ["unknown_account", "wrong_token"] {
+        assert_eq!(find("refusal", "session.failed", json!(reason))["address"], "127.0.0.1");
     }
 }
 

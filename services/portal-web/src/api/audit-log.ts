@@ -4,6 +4,7 @@ import { PAGE_SIZE, useCursorList } from "./list";
 export interface AuditFilter {
   action?: string;
   userId?: string;
+  address?: string;
   since?: string;
   until?: string;
 }

@@ -11,6 +11,7 @@ const tokensKey = [...operatorKey, "tokens"] as const;
 export interface OperatorAuditFilter {
   action?: string;
   actor?: string;
+  address?: string;
   since?: string;
   until?: string;
 }
@@ -59,6 +60,12 @@ export function useRemoveStaff() {
 export function useResetStaffFactor() {
   return useAccessMutation(staffKey, (id: string) =>
     operatorAnswer(api.DELETE("/v1/operator/staff/{id}/second-factor", { params: { path: { id } } })),
+  );
+}
+
+export function useEndStaffSessions() {
+  return useAccessMutation(staffKey, (id: string) =>
+    operatorAnswer(api.DELETE("/v1/operator/staff/{id}/sessions", { params: { path: { id } } })),
   );
 }
 

@@ -1,4 +1,5 @@
 // Sends requests with timeouts, and decides what a missing response means.
+import { markUnattended } from "./attendance";
 import { ApiFailure } from "./failure";
 import { confirmIdentity, isConfirmationNeeded } from "./recent-authentication";
 import type { ErrorBody } from "./types";
@@ -16,6 +17,7 @@ const SAFE_TO_REPEAT =
  * A call that needs a recent authentication is repeated after the user has confirmed their identity.
  */
 export async function send(request: Request): Promise<Response> {
+  markUnattended(request);
   const again = request.clone();
   const response = await sendOnce(request);
   if (!(await isConfirmationNeeded(response))) return response;

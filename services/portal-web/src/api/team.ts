@@ -37,6 +37,12 @@ export function useRemoveUser() {
   );
 }
 
+export function useEndSessionsOf() {
+  return useUserChange((id: string) =>
+    answer(api.DELETE("/v1/portal/users/{id}/sessions", { params: { path: { id } } })),
+  );
+}
+
 /** Removes the second factor of a user who has lost it. */
 export function useResetFactor() {
   return useUserChange((id: string) =>

@@ -52,7 +52,7 @@ test("a session is ended from another browser, and its own browser must log in a
 
   await here.page.goto("/account");
   await rowsOf(here.page, "Sessions", 2);
-  expect(await row(here.page, "Sessions", "This browser").getByRole("button").count()).toBe(0);
+  expect(await row(here.page, "Sessions", "This session").getByRole("button").count()).toBe(0);
   await here.page.getByRole("button", { name: "End all other sessions" }).click();
   await here.page.getByRole("button", { name: "End sessions" }).click();
   await here.page.getByText("1 session ended.").waitFor();

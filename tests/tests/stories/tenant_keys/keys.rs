@@ -105,6 +105,7 @@ const OF_NO_BUSINESS: &[(Service, &str)] = &[
     (Service::PortalApi, "operator_sessions"),
     (Service::PortalApi, "staff"),
     (Service::PortalApi, "staff_links"),
+    (Service::PortalApi, "staff_mails"),
     (Service::PortalApi, "staff_sessions"),
     (Service::PortalApi, "staff_identities"),
     (Service::PortalApi, "sso_log_ins"),

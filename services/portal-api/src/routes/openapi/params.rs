@@ -155,35 +155,38 @@ pub(crate) struct IdempotencyParams {
 
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
-pub(crate) struct OperatorAuditLogParams {
+pub(crate) struct OperatorAuditLogFilters {
     /// `thing.verb`, such as `staff.invited`.
     action: Option<String>,
     /// The e-mail address of a person, or the name of a token.
     #[param(max_length = 320)]
     actor: Option<String>,
+    /// An IP address. An IPv6 address finds its /64 network.
+    #[param(max_length = 45)]
+    address: Option<String>,
     business_id: Option<BusinessId>,
     /// Inclusive.
     since: Option<DateTime<Utc>>,
     /// Exclusive.
     until: Option<DateTime<Utc>>,
-    #[param(minimum = 1, maximum = 100)]
-    limit: Option<i32>,
-    starting_after: Option<String>,
 }
 
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
-pub(crate) struct AuditLogParams {
+pub(crate) struct AuditLogFilters {
     /// `thing.verb`, such as `api_key.created`.
     action: Option<String>,
     user_id: Option<UserId>,
+    /// The e-mail address of a user at that time.
+    #[param(max_length = 320)]
+    actor: Option<String>,
+    /// An IP address. An IPv6 address finds its /64 network.
+    #[param(max_length = 45)]
+    address: Option<String>,
     /// Inclusive.
     since: Option<DateTime<Utc>>,
     /// Exclusive.
     until: Option<DateTime<Utc>>,
-    #[param(minimum = 1, maximum = 100)]
-    limit: Option<i32>,
-    starting_after: Option<String>,
 }
 
 #[derive(IntoParams)]

@@ -10,6 +10,7 @@ export const ACTION_GROUPS: Record<string, Record<string, string>> = {
     "second_factor.removed": "Two-factor authentication turned off",
     "second_factor.reset": "Two-factor authentication reset",
     "second_factor.recovery_codes_created": "Recovery codes created",
+    "audit_log.exported": "Audit log exported",
     "password.changed": "Password changed",
     "password.reset_requested": "Password reset requested",
     "password.reset_issued": "Reset link issued",

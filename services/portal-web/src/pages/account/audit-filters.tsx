@@ -1,8 +1,9 @@
-import { Group, NativeSelect, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { Group, NativeSelect } from "@mantine/core";
 import type { AuditFilter } from "../../api/audit-log";
 import { useUsers } from "../../api/team";
 import { useMay } from "../../app/session";
+import { AddressField } from "../../components/address-field";
+import { DayField } from "../../components/day-field";
 import { endOfDay, startOfDay } from "../../format/day";
 import { ACTION_GROUPS } from "./audit-actions";
 
@@ -16,7 +17,7 @@ const ACTIONS = Object.entries(ACTION_GROUPS).map(([group, actions]) => ({
   items: Object.entries(actions).map(([value, label]) => ({ value, label })),
 }));
 
-/** Filters the log by action, user and days. */
+/** Filters the log by action, user, IP address and days. */
 export function AuditFilters({ filter, onChange }: AuditFiltersProps) {
   const canListUsers = useMay("manage_users");
   return (
@@ -29,8 +30,9 @@ export function AuditFilters({ filter, onChange }: AuditFiltersProps) {
         data={[{ value: "", label: "All actions" }, ...ACTIONS]}
       />
       {canListUsers && <UserFilter filter={filter} onChange={onChange} />}
-      <Day label="From" onDay={(date) => onChange({ ...filter, since: startOfDay(date) })} />
-      <Day label="To" onDay={(date) => onChange({ ...filter, until: endOfDay(date) })} />
+      <AddressField onAddress={(address) => onChange({ ...filter, address })} />
+      <DayField label="From" onDay={(date) => onChange({ ...filter, since: startOfDay(date) })} />
+      <DayField label="To" onDay={(date) => onChange({ ...filter, until: endOfDay(date) })} />
     </Group>
   );
 }
@@ -48,22 +50,6 @@ function UserFilter({ filter, onChange }: AuditFiltersProps) {
         { value: "", label: "All users" },
         ...users.rows.map((user) => ({ value: user.id, label: user.email })),
       ]}
-    />
-  );
-}
-
-function Day({ label, onDay }: { label: string; onDay: (date: string) => void }) {
-  const [date, setDate] = useState("");
-  return (
-    <TextInput
-      size="xs"
-      type="date"
-      label={label}
-      value={date}
-      onChange={(event) => {
-        setDate(event.currentTarget.value);
-        onDay(event.currentTarget.value);
-      }}
     />
   );
 }

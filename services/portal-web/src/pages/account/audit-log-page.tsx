@@ -4,6 +4,7 @@ import { type AuditFilter, useAuditLog } from "../../api/audit-log";
 import { NotForRole } from "../../app/not-for-role";
 import { useMay } from "../../app/session";
 import { EmptyState, NoMatches } from "../../components/empty-state";
+import { ExportLog } from "../../components/export-log";
 import { AccountFrame } from "./account-frame";
 import { AuditFilters } from "./audit-filters";
 import { AuditSection } from "./audit-section";
@@ -29,10 +30,11 @@ function AuditLog() {
     <AuditSection
       log={useAuditLog(filter)}
       description="Who did what, newest first. Entries cannot be changed."
+      actions={<ExportLog path="/v1/portal/audit-log" filter={filter} />}
       empty={
         isFiltered ? (
           <NoMatches icon={<IconHistory size={26} />} onClear={clear}>
-            Try another action, user or period.
+            Try another action, user, IP address or period.
           </NoMatches>
         ) : (
           <EmptyState icon={<IconHistory size={26} />} title="No entries yet">

@@ -13,6 +13,8 @@ interface AuditSectionProps {
   log: PagedList<AuditEntry>;
   description: string;
   empty: ReactNode;
+  /** Buttons next to the title. */
+  actions?: ReactNode;
   /** Filters above the entries. */
   children?: ReactNode;
 }
@@ -45,7 +47,7 @@ const COLUMNS: Column<AuditEntry>[] = [
       </>
     ),
   },
-  { key: "actor", header: "User", render: (entry) => actorName(entry.actor) },
+  { key: "actor", header: "User", render: (entry) => <Actor entry={entry} /> },
   {
     key: "details",
     header: "Details",
@@ -74,6 +76,19 @@ function Target({ entry }: { entry: AuditEntry }) {
     <Text size="xs" c="dimmed" component="div">
       {label ? <span title={id}>{label}</span> : <InlineCode>{id}</InlineCode>}
     </Text>
+  );
+}
+
+function Actor({ entry }: { entry: AuditEntry }) {
+  return (
+    <div style={{ overflowWrap: "anywhere" }}>
+      {actorName(entry.actor)}
+      {entry.address && (
+        <Text size="xs" c="dimmed">
+          {entry.address}
+        </Text>
+      )}
+    </div>
   );
 }
 

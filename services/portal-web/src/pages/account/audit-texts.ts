@@ -63,6 +63,8 @@ const LINES: Record<string, (value: unknown) => string> = {
   role: (value) => roleName(value),
   secondFactor: (value) => FACTOR_USES[String(value)] ?? plain("secondFactor", value),
   sessions: (value) => (Number(value) === 1 ? "1 session ended" : `${value} sessions ended`),
+  format: (value) => (value === "csv" ? "As CSV" : "As JSON Lines"),
+  filters: (value) => filterNames(value),
   plan: (value) => planName(String(value)),
   fields: (value) => (Array.isArray(value) ? fieldNames(value) : plain("fields", value)),
   succeeded: (value) => (value ? "Test event received" : "Test event not received"),
@@ -90,6 +92,12 @@ const FIELDS: Record<string, string> = {
 
 function fieldNames(fields: unknown[]): string {
   return `Changed: ${fields.map((field) => FIELDS[String(field)] ?? words(String(field))).join(", ")}`;
+}
+
+/** The filters of an export, without their values. */
+function filterNames(filters: unknown): string {
+  const names = Array.isArray(filters) ? filters.map((name) => words(String(name))) : [];
+  return names.length === 0 ? "All entries" : `Filtered by ${names.join(", ")}`;
 }
 
 function roleName(role: unknown): string {

@@ -4,16 +4,21 @@ import { notifications } from "@mantine/notifications";
 import { useEffect } from "react";
 import { useChangePassword } from "../../api/account";
 import { isCode } from "../../api/failure";
-import { useSession } from "../../app/session";
+import type { AccountScope } from "../../api/recent-authentication";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { PasswordField } from "../../components/password-field";
 import { Section } from "../../components/section";
 import { NewPasswordField } from "../auth/new-password-field";
 import { newPasswordError } from "../auth/rules";
 
-export function PasswordForm() {
-  const change = useChangePassword();
-  const session = useSession();
+interface PasswordFormProps {
+  scope: AccountScope;
+  /** Of the own account, for password managers. */
+  email: string;
+}
+
+export function PasswordForm({ scope, email }: PasswordFormProps) {
+  const change = useChangePassword(scope);
   const form = useForm({
     mode: "uncontrolled",
     initialValues: { currentPassword: "", newPassword: "" },
@@ -41,7 +46,7 @@ export function PasswordForm() {
       <form onSubmit={submit} noValidate>
         <Stack maw={420}>
           <FormErrors error={isPasswordWrong ? null : change.error} form={form} />
-          <input type="hidden" autoComplete="username" value={session.email} readOnly />
+          <input type="hidden" autoComplete="username" value={email} readOnly />
           <PasswordField
             label="Current password"
             autoComplete="current-password"

@@ -1,26 +1,34 @@
 import { Group, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useEndOtherSessions, useEndSession, useSessions } from "../../api/account";
+import type { AccountScope } from "../../api/recent-authentication";
 import type { OpenSession } from "../../api/types";
 import { ConfirmButton } from "../../components/confirm-button";
 import type { Column } from "../../components/data-table";
 import { ListSection } from "../../components/list-section";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
-import { browserName } from "./browser-name";
 
-/** The user's sessions in all browsers. */
-export function Sessions() {
-  const sessions = useSessions();
+interface SessionsProps {
+  scope: AccountScope;
+  description?: string;
+}
+
+const DESCRIPTION =
+  "Browsers that are logged in to your account. If you do not recognize one, end its session and change your password.";
+
+/** The own sessions in all browsers. */
+export function Sessions({ scope, description = DESCRIPTION }: SessionsProps) {
+  const sessions = useSessions(scope);
   const hasOthers = sessions.rows.some((session) => !session.current);
   return (
     <ListSection
       title="Sessions"
-      description="Browsers that are logged in to your account. If you do not recognize one, end its session and change your password."
-      actions={hasOthers && <EndOthers />}
+      description={description}
+      actions={hasOthers && <EndOthers scope={scope} />}
       list={sessions}
       failed="The sessions could not be loaded"
-      columns={COLUMNS}
+      columns={[...COLUMNS, actions(scope)]}
       rowKey={(session) => session.id}
       empty={null}
     />
@@ -35,27 +43,36 @@ const COLUMNS: Column<OpenSession>[] = [
     render: (session) => (
       <Group gap="xs">
         <Text fw={500} title={session.userAgent ?? undefined}>
-          {browserName(session.userAgent)}
+          {nameOf(session)}
         </Text>
-        {session.current && <StatusBadge tone="good" label="This browser" pill />}
+        {session.current && <StatusBadge tone="good" label="This session" pill />}
       </Group>
     ),
   },
+  { key: "address", header: "IP address", render: (session) => session.address ?? "–" },
   { key: "seen", header: "Last seen", render: (session) => <Time at={session.lastSeenAt} relative /> },
   { key: "created", header: "Logged in", render: (session) => <Time at={session.createdAt} relative /> },
   { key: "expires", header: "Expires", render: (session) => <Time at={session.expiresAt} relative /> },
-  {
+];
+
+/** The previous release names no browser. */
+function nameOf(session: OpenSession): string {
+  return session.browser ?? session.userAgent ?? "Unknown browser";
+}
+
+function actions(scope: AccountScope): Column<OpenSession> {
+  return {
     key: "actions",
     header: "Actions",
     align: "end",
     actions: true,
-    render: (session) => (session.current ? null : <End session={session} />),
-  },
-];
+    render: (session) => (session.current ? null : <End scope={scope} session={session} />),
+  };
+}
 
-function End({ session }: { session: OpenSession }) {
-  const end = useEndSession();
-  const name = browserName(session.userAgent);
+function End({ scope, session }: { scope: AccountScope; session: OpenSession }) {
+  const end = useEndSession(scope);
+  const name = nameOf(session);
   return (
     <ConfirmButton
       aria-label={`End the session of ${name}`}
@@ -69,8 +86,8 @@ function End({ session }: { session: OpenSession }) {
   );
 }
 
-function EndOthers() {
-  const end = useEndOtherSessions();
+function EndOthers({ scope }: { scope: AccountScope }) {
+  const end = useEndOtherSessions(scope);
   async function endOthers() {
     const { revoked } = await end.mutateAsync();
     notifications.show({ message: `${revoked} ${revoked === 1 ? "session" : "sessions"} ended.` });

@@ -1,11 +1,12 @@
 import { Button, Group, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useState } from "react";
-import { useChangeRole, useResetFactor, useUsers } from "../../api/team";
+import { useChangeRole, useEndSessionsOf, useResetFactor, useUsers } from "../../api/team";
 import type { Role, User } from "../../api/types";
 import { ROLE_DESCRIPTIONS } from "../../app/session";
 import { ConfirmDialog } from "../../components/confirm-dialog";
 import type { Column } from "../../components/data-table";
+import { EndSessionsButton } from "../../components/end-sessions-button";
 import { ListSection } from "../../components/list-section";
 import { ResetFactorButton } from "../../components/reset-factor-button";
 import { StatusBadge } from "../../components/status-badge";
@@ -58,6 +59,7 @@ function actions(onRemove: (user: User) => void): Column<User> {
     render: (user) => (
       <Group gap="xs" justify="flex-end">
         {user.secondFactor && !user.you && <ResetFactor user={user} />}
+        {!user.you && <EndSessions user={user} />}
         <Button
           variant="default"
           size="xs"
@@ -105,6 +107,11 @@ const ROLE_NAMES: Record<Role, string> = {
   support: "a support user",
   viewer: "a viewer",
 };
+
+function EndSessions({ user }: { user: User }) {
+  const end = useEndSessionsOf();
+  return <EndSessionsButton email={user.email} onEnd={() => end.mutateAsync(user.id)} />;
+}
 
 function ResetFactor({ user }: { user: User }) {
   const reset = useResetFactor();

@@ -4,27 +4,37 @@ import { useState } from "react";
 import { Link } from "react-router-dom";
 import { type OperatorAuditFilter, useOperatorAuditLog } from "../../api/operator-access";
 import type { OperatorAuditEntry } from "../../api/types";
+import { AddressField } from "../../components/address-field";
 import { InlineCode } from "../../components/code-block";
 import type { Column } from "../../components/data-table";
+import { DayField } from "../../components/day-field";
 import { EmptyState, NoMatches } from "../../components/empty-state";
+import { ExportLog } from "../../components/export-log";
 import { ListFrame } from "../../components/list-section";
 import { PageHeader } from "../../components/page-header";
 import { SearchField } from "../../components/search-field";
 import { Time } from "../../components/time";
+import { endOfDay, startOfDay } from "../../format/day";
 import { actionLabel } from "../account/audit-actions";
 import { OPERATOR_ACTIONS } from "./operator-actions";
 
 /** What the operator's people and tokens did, and whose data they read. */
 export function Component() {
   const [filter, setFilter] = useState<OperatorAuditFilter>({});
+  const [cleared, setCleared] = useState(0);
   const isFiltered = Object.values(filter).some(Boolean);
+  const clear = () => {
+    setFilter({});
+    setCleared(cleared + 1);
+  };
   return (
     <>
       <PageHeader
         title="Audit log"
         description="What people and tokens of your company did, and whose data they read. Entries cannot be changed."
+        actions={<ExportLog path="/v1/operator/audit-log" filter={filter} />}
       />
-      <Group gap="xs" mb="sm">
+      <Group gap="xs" mb="sm" align="flex-end" key={cleared}>
         <SearchField
           label="Person or token"
           placeholder="Exact e-mail or token name"
@@ -33,11 +43,15 @@ export function Component() {
           style={{ flex: "1 1 16rem", maxWidth: "26rem" }}
         />
         <NativeSelect
-          aria-label="Action"
+          size="xs"
+          label="Action"
           value={filter.action ?? ""}
           onChange={(event) => setFilter({ ...filter, action: event.currentTarget.value || undefined })}
           data={[{ value: "", label: "All actions" }, ...ACTIONS]}
         />
+        <AddressField onAddress={(address) => setFilter({ ...filter, address })} />
+        <DayField label="From" onDay={(date) => setFilter({ ...filter, since: startOfDay(date) })} />
+        <DayField label="To" onDay={(date) => setFilter({ ...filter, until: endOfDay(date) })} />
       </Group>
       <ListFrame
         label="Audit log"
@@ -48,8 +62,8 @@ export function Component() {
         showsCount
         empty={
           isFiltered ? (
-            <NoMatches icon={<IconHistory size={26} />} onClear={() => setFilter({})}>
-              Try another action, person or token.
+            <NoMatches icon={<IconHistory size={26} />} onClear={clear}>
+              Try another action, person, token, IP address or period.
             </NoMatches>
           ) : (
             <EmptyState icon={<IconHistory size={26} />} title="No entries yet">

@@ -20,18 +20,14 @@ export function OperatorMenu({ session }: { session: OperatorSession }) {
           {`, ${OPERATOR_ROLE_LABELS[session.role].toLowerCase()}`}
         </Menu.Label>
         <ColorSchemeChoices />
-        {session.type === "person" && (
-          <>
-            <Menu.Divider />
-            <Menu.Item
-              component={Link}
-              to="/operator/account"
-              leftSection={<IconShieldLock size={16} aria-hidden />}
-            >
-              Your account
-            </Menu.Item>
-          </>
-        )}
+        <Menu.Divider />
+        <Menu.Item
+          component={Link}
+          to="/operator/account"
+          leftSection={<IconShieldLock size={16} aria-hidden />}
+        >
+          {session.type === "person" ? "Your account" : "Sessions"}
+        </Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );

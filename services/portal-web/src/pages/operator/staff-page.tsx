@@ -4,6 +4,7 @@ import { IconUserPlus } from "@tabler/icons-react";
 import { useState } from "react";
 import {
   useChangeStaffRole,
+  useEndStaffSessions,
   useRemoveStaff,
   useResetStaffFactor,
   useStaff,
@@ -14,6 +15,7 @@ import { ConfirmButton } from "../../components/confirm-button";
 import { ConfirmDialog } from "../../components/confirm-dialog";
 import type { Column } from "../../components/data-table";
 import { EmptyState } from "../../components/empty-state";
+import { EndSessionsButton } from "../../components/end-sessions-button";
 import { ListFrame } from "../../components/list-section";
 import { PageHeader } from "../../components/page-header";
 import { ResetFactorButton } from "../../components/reset-factor-button";
@@ -96,6 +98,7 @@ function actions(onLink: (link: StaffLink) => void): Column<Staff> {
     render: (person) => (
       <Group gap="xs" justify="flex-end" wrap="nowrap">
         {person.secondFactor && !person.you && <ResetFactor person={person} />}
+        {!person.you && person.status === "active" && <EndSessions person={person} />}
         <NewLink person={person} onLink={onLink} />
         <Remove person={person} />
       </Group>
@@ -146,6 +149,11 @@ function NewLink({ person, onLink }: { person: Staff; onLink: (link: StaffLink) 
       New link
     </ConfirmButton>
   );
+}
+
+function EndSessions({ person }: { person: Staff }) {
+  const end = useEndStaffSessions();
+  return <EndSessionsButton email={person.email} onEnd={() => end.mutateAsync(person.id)} />;
 }
 
 function ResetFactor({ person }: { person: Staff }) {

@@ -1,0 +1,1 @@
+DROP INDEX CONCURRENTLY IF EXISTS operator_audit_log_by_address;

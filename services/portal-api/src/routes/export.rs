@@ -1,0 +1,83 @@
+//! Exports: files of any length. Pages are read while they are sent, so that memory is bounded.
+
+use std::io;
+use std::time::Duration;
+
+use actix_web::HttpResponse;
+use actix_web::http::header;
+use actix_web::web::Data;
+use bytes::Bytes;
+use futures_util::stream::try_unfold;
+use internal_api::CallError;
+use tokio::time::Instant;
+use web::ApiError;
+
+use crate::state::State;
+
+/// Bounds the time that a slow client may hold a connection.
+const EXPORT_MAX: Duration = Duration::from_secs(600);
+
+/// How the file is offered to the browser.
+pub(super) struct File {
+    pub(super) name: &'static str,
+    pub(super) content_type: &'static str,
+}
+
+/// The content of a file.
+pub(super) trait Pages: 'static {
+    /// The next part of the file. `None` at its end.
+    async fn next(&mut self, state: &State) -> Result<Option<Vec<u8>>, ApiError>;
+}
+
+struct Export<P> {
+    state: Data<State>,
+    pages: P,
+    until: Instant,
+}
+
+impl<P: Pages> Export<P> {
+    async fn next(&mut self) -> Result<Option<Vec<u8>>, ApiError> {
+        let ended = |reason: &str| {
+            ApiError::from(CallError::Unavailable { service: "portal-api", reason: reason.to_owned() })
+        };
+        if self.state.tasks.draining().is_cancelled() {
+            return Err(ended("the service is stopping"));
+        }
+        if Instant::now() >= self.until {
+            return Err(ended("the export took too long"));
+        }
+        self.pages.next(&self.state).await
+    }
+}
+
+/// Sends the head and then all pages. On an error the connection is closed, so that an incomplete file is not mistaken for a
+/// complete one.
+///
+/// # Errors
+/// Those of the first page, which is read before the response starts, so that they get their own status.
+pub(super) async fn send(
+    state: Data<State>,
+    file: &File,
+    head: Vec<u8>,
+    pages: impl Pages,
+) -> Result<HttpResponse, ApiError> {
+    let mut export = Export { state, pages, until: Instant::now() + EXPORT_MAX };
+    let mut first = head;
+    first.extend_from_slice(&export.next().await?.unwrap_or_default());
+    let chunks = try_unfold((Some(Bytes::from(first)), export), async |(first, mut export)| {
+        let chunk = match first {
+            Some(first) => Some(first),
+            None => export.next().await.map_err(incomplete)?.map(Bytes::from),
+        };
+        Ok::<_, io::Error>(chunk.map(|chunk| (chunk, (None, export))))
+    });
+    Ok(HttpResponse::Ok()
+        .content_type(file.content_type)
+        .insert_header((header::CONTENT_DISPOSITION, format!("attachment; filename=\"{}\"", file.name)))
+        .streaming(Box::pin(chunks)))
+}
+
+fn incomplete(error: ApiError) -> io::Error {
+    tracing::warn!(%error, "export ended before it was complete");
+    io::Error::other(error.to_string())
+}

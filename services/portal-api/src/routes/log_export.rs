@@ -1,0 +1,115 @@
+//! The audit logs as CSV and as JSON Lines.
+
+use actix_web::HttpRequest;
+use chrono::{DateTime, SecondsFormat, Utc};
+use domain::AuditEntryId;
+use internal_api::Page;
+use serde::Serialize;
+use serde_json::Value;
+use web::ApiError;
+
+use super::export::File;
+use crate::domain::{Action, AuditEvent, csv};
+
+/// Entries that an export holds in memory.
+pub(super) const EXPORT_PAGE: usize = 500;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    Csv,
+    JsonLines,
+}
+
+/// An entry in a file. As JSON, it is the object of the list.
+pub(super) trait ExportedLine: Serialize {
+    /// The columns of the CSV file.
+    const COLUMNS: &[&str];
+
+    fn id(&self) -> AuditEntryId;
+
+    /// In the order of the columns.
+    fn cells(&self) -> Vec<String>;
+}
+
+impl Format {
+    pub(super) fn file(self) -> File {
+        match self {
+            Self::Csv => File { name: "audit-log.csv", content_type: "text/csv; charset=utf-8" },
+            Self::JsonLines => {
+                File { name: "audit-log.jsonl", content_type: "application/x-ndjson; charset=utf-8" }
+            }
+        }
+    }
+
+    /// The entry about the export. It names the parameters without their values, which may be e-mail addresses.
+    pub(super) fn event(self, request: &HttpRequest) -> AuditEvent {
+        let parameters = request.query_string().split('&').filter_map(|pair| pair.split('=').next());
+        let filters: Vec<&str> = parameters.filter(|name| !name.is_empty()).collect();
+        let format = match self {
+            Self::Csv => "csv",
+            Self::JsonLines => "jsonl",
+        };
+        AuditEvent::new(Action::AuditLogExported).with("format", format).with("filters", filters)
+    }
+
+    /// The begin of the file.
+    pub(super) fn head<L: ExportedLine>(self) -> Vec<u8> {
+        match self {
+            Self::Csv => csv::record(L::COLUMNS.iter().copied()),
+            Self::JsonLines => Vec::new(),
+        }
+    }
+
+    fn write<L: ExportedLine>(self, lines: &[L]) -> Result<Vec<u8>, ApiError> {
+        let mut written = Vec::new();
+        for line in lines {
+            match self {
+                Self::Csv => {
+                    let cells: Vec<_> = line.cells().iter().map(|cell| csv::without_formulas(cell)).collect();
+                    written.extend(csv::record(cells.iter().map(String::as_str)));
+                }
+                Self::JsonLines => {
+                    let failed = |_| ApiError::internal("an audit log entry cannot be written as JSON");
+                    serde_json::to_writer(&mut written, line).map_err(failed)?;
+                    written.push(b'\n');
+                }
+            }
+        }
+        Ok(written)
+    }
+}
+
+/// How far an export is.
+pub(super) struct Progress {
+    format: Format,
+    pub(super) after: Option<AuditEntryId>,
+    pub(super) is_done: bool,
+}
+
+impl Progress {
+    pub(super) fn new(format: Format) -> Self {
+        Self { format, after: None, is_done: false }
+    }
+
+    /// Writes the rows of a query: one more than the page if more follow. `None`: the last entry was pruned in the meantime,
+    /// and so were all older ones.
+    pub(super) fn write<L: ExportedLine>(&mut self, rows: Option<Vec<L>>) -> Result<Vec<u8>, ApiError> {
+        let page = Page::cut(rows.unwrap_or_default(), EXPORT_PAGE);
+        self.is_done = !page.has_more;
+        self.after = page.data.last().map(ExportedLine::id);
+        self.format.write(&page.data)
+    }
+}
+
+/// The format of the JSON field.
+pub(super) fn time(at: DateTime<Utc>) -> String {
+    at.to_rfc3339_opts(SecondsFormat::AutoSi, true)
+}
+
+/// An empty object is an empty cell.
+pub(super) fn details(value: &Value) -> String {
+    match value.as_object() {
+        Some(object) if object.is_empty() => String::new(),
+        _ => value.to_string(),
+    }
+}

@@ -1,0 +1,152 @@
+//! Idle and longest lifetimes of sessions by settings, exact at the boundary, also for sessions that began under others.
+
+use chrono::TimeDelta;
+use diesel_async::SimpleAsyncConnection;
+use serde_json::json;
+
+use crate::client::Client;
+use crate::portal::{OPERATOR_TOKEN, Portal};
+use crate::staff::{SESSION as CONSOLE, person};
+
+const SESSION: &str = "/v1/portal/session";
+const SECOND: TimeDelta = TimeDelta::seconds(1);
+
+async fn with(more: &[(&str, &str)]) -> Portal {
+    let all: Vec<_> =
+        [("WAYBILL_LIMITS__PER_ADDRESS", "false")].into_iter().chain(more.iter().copied()).collect();
+    Portal::with(&all).await
+}
+
+async fn token_session(portal: &Portal) -> Client {
+    let mut console = portal.stranger();
+    assert_eq!(console.post(CONSOLE, json!({ "token": OPERATOR_TOKEN })).await.status, 200);
+    console
+}
+
+#[tokio::test]
+async fn sessions_of_users_end_exactly_at_both_limits() {
+    let portal =
+        with(&[("WAYBILL_SESSIONS__USER_IDLE_MINUTES", "30"), ("WAYBILL_SESSIONS__USER_MAX_MINUTES", "60")])
+            .await;
+    let mut idle = portal.owner("idle@shop.example").await.client;
+    let mut busy = portal.owner("busy@shop.example").await.client;
+    let start = portal.clock.now();
+    portal.clock.advance(TimeDelta::minutes(30) - SECOND);
+    assert_eq!(busy.get(SESSION).await.status, 200);
+    portal.clock.advance(SECOND);
+    assert_eq!(idle.get(SESSION).await.status, 401);
+    portal.clock.advance(TimeDelta::minutes(29) - SECOND);
+    assert_eq!(busy.get(SESSION).await.status, 200, "29 minutes after its last use");
+    portal.clock.advance(TimeDelta::minutes(1) - SECOND);
+    assert_eq!(busy.get(SESSION).await.status, 200);
+    portal.clock.advance(SECOND + SECOND);
+    assert!(portal.clock.now() >= start + TimeDelta::minutes(60));
+    assert_eq!(busy.get(SESSION).await.status, 401, "an hour after its start");
+}
+
+#[tokio::test]
+async fn sessions_of_the_console_end_exactly_at_both_limits() {
+    let portal = with(&[
+        ("WAYBILL_SESSIONS__STAFF_IDLE_MINUTES", "30"),
+        ("WAYBILL_SESSIONS__STAFF_MAX_MINUTES", "60"),
+    ])
+    .await;
+    let (mut asha, _) = person(&portal, "asha@carrier.example", "viewer").await;
+    let mut token = token_session(&portal).await;
+    for (minutes, seconds, is_open) in [(30, -1, true), (30, -1, true), (0, 1, true), (0, 1, false)] {
+        portal.clock.advance(TimeDelta::minutes(minutes) + TimeDelta::seconds(seconds));
+        for console in [&mut asha, &mut token] {
+            let status = console.get(CONSOLE).await.status;
+            assert_eq!(status == 200, is_open, "{}", portal.clock.now());
+        }
+    }
+    let (mut asha, mut token) =
+        (person(&portal, "ravi@carrier.example", "viewer").await.0, token_session(&portal).await);
+    portal.clock.advance(TimeDelta::minutes(30));
+    for console in [&mut asha, &mut token] {
+        assert_eq!(console.get(CONSOLE).await.status, 401, "not used for half an hour");
+        assert_eq!(console.get("/v1/operator/businesses").await.status, 401);
+    }
+}
+
+#[tokio::test]
+async fn without_settings_the_console_is_idle_for_an_hour_at_most() {
+    let portal = Portal::start().await;
+    let mut token = token_session(&portal).await;
+    portal.clock.advance(TimeDelta::minutes(60) - SECOND);
+    assert_eq!(token.get(CONSOLE).await.status, 200);
+    portal.clock.advance(TimeDelta::minutes(60));
+    assert_eq!(token.get(CONSOLE).await.status, 401);
+}
+
+#[tokio::test]
+async fn a_shorter_setting_ends_open_sessions() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await.client;
+    let mut token = token_session(&portal).await;
+    let (mut asha, _) = person(&portal, "asha@carrier.example", "viewer").await;
+    let mut settings = portal.settings.clone();
+    settings.sessions.user_idle_minutes = 10;
+    settings.sessions.staff_max_minutes = 20;
+    settings.sessions.staff_idle_minutes = 20;
+    let shorter = portal.with_settings(settings).await;
+    portal.clock.advance(TimeDelta::minutes(10) - SECOND);
+    let mut elsewhere = owner.clone().at(shorter.public);
+    let seen = elsewhere.get("/v1/portal/sessions").await;
+    assert_eq!(seen.status, 200, "{seen:?}");
+    portal.clock.advance(TimeDelta::minutes(10));
+    assert_eq!(elsewhere.get(SESSION).await.status, 401, "idle for ten minutes");
+    assert_eq!(owner.get(SESSION).await.status, 200, "the other instance still has twelve hours");
+    portal.clock.advance(SECOND);
+    for console in [&mut token, &mut asha] {
+        assert_eq!(console.clone().at(shorter.public).get(CONSOLE).await.status, 401);
+        assert_eq!(console.get(CONSOLE).await.status, 200);
+    }
+}
+
+/// Open pages refresh themselves. Nobody sits in front of them.
+#[tokio::test]
+async fn calls_of_unattended_pages_keep_no_session_open() {
+    let portal = with(&[
+        ("WAYBILL_SESSIONS__USER_IDLE_MINUTES", "30"),
+        ("WAYBILL_SESSIONS__STAFF_IDLE_MINUTES", "30"),
+    ])
+    .await;
+    let owner = portal.owner("owner@shop.example").await.client;
+    let (asha, _) = person(&portal, "asha@carrier.example", "viewer").await;
+    let token = token_session(&portal).await;
+    let unattended = |client: &Client| client.clone().with_header("unattended", "true");
+    for minutes in [10, 10, 9] {
+        portal.clock.advance(TimeDelta::minutes(minutes));
+        assert_eq!(unattended(&owner).get("/v1/portal/status").await.status, 200);
+        for console in [&asha, &token] {
+            assert_eq!(unattended(console).get("/v1/operator/businesses").await.status, 200);
+        }
+    }
+    portal.clock.advance(TimeDelta::minutes(1));
+    for client in [&owner, &asha, &token] {
+        assert_eq!(client.clone().get("/v1/portal/session").await.status, 401);
+        assert_eq!(client.clone().get(CONSOLE).await.status, 401);
+    }
+}
+
+/// The previous release writes neither a last use nor an address, and knows no idle limit of the console.
+#[tokio::test]
+async fn console_sessions_of_the_previous_release_stay_open_until_this_one_has_seen_them() {
+    let portal = Portal::start().await;
+    let (mut asha, _) = person(&portal, "asha@carrier.example", "viewer").await;
+    let mut token = token_session(&portal).await;
+    let former = "UPDATE staff_sessions SET last_seen_at = NULL, address = NULL, user_agent = NULL;
+        UPDATE operator_sessions SET last_seen_at = NULL, address = NULL, user_agent = NULL";
+    portal.connect().await.batch_execute(former).await.unwrap();
+    portal.clock.advance(TimeDelta::hours(5));
+    for console in [&mut asha, &mut token] {
+        assert_eq!(console.get(CONSOLE).await.status, 200, "nobody is logged out by the upgrade");
+        let listed = console.get("/v1/operator/sessions").await.body["data"][0].clone();
+        assert_eq!((&listed["address"], &listed["browser"]), (&json!(null), &json!("Unknown browser")));
+    }
+    portal.clock.advance(TimeDelta::hours(1));
+    for console in [&mut asha, &mut token] {
+        assert_eq!(console.get(CONSOLE).await.status, 401, "idle since this release has seen it");
+    }
+}

@@ -1,0 +1,34 @@
+// Downloads files that need a session, and perhaps a recent authentication.
+import { ApiFailure } from "./failure";
+import { confirmIdentity, isConfirmationNeeded } from "./recent-authentication";
+import { errorBody } from "./send";
+
+/** Saves the file of a `GET` call. Has no timeout, because files may be long. Without a confirmation, nothing is saved. */
+export async function download(path: string, name: string): Promise<void> {
+  let response = await read(path);
+  if (await isConfirmationNeeded(response)) {
+    if (!(await confirmIdentity(response.url))) return;
+    response = await read(path);
+  }
+  if (!response.ok) throw new ApiFailure(response.status, errorBody(await response.json().catch(() => null)));
+  save(await response.blob().catch(unreachable), name);
+}
+
+function read(path: string): Promise<Response> {
+  return fetch(path, { credentials: "same-origin", cache: "no-store" }).catch(unreachable);
+}
+
+/** A truncated file counts as no response. */
+function unreachable(): never {
+  throw new ApiFailure(0, {});
+}
+
+function save(file: Blob, name: string) {
+  const url = URL.createObjectURL(file);
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  // The browser has taken the file when the event has been handled.
+  setTimeout(() => URL.revokeObjectURL(url));
+}
