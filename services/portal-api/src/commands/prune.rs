@@ -5,8 +5,8 @@ use postgres::StoreError;
 
 use crate::state::State;
 use crate::store::{
-    approvals, attempts, audit_log, invitations, log_in_challenges, mails, operator_audit_log,
-    operator_sessions, password_resets, sessions, staff_links, staff_sessions,
+    approvals, attempts, audit_log, email_confirmations, invitations, log_in_challenges, mails,
+    operator_audit_log, operator_sessions, password_resets, sessions, staff_links, staff_sessions,
 };
 
 const BATCH_MAX: i64 = 1_000;
@@ -21,7 +21,7 @@ const AUDIT_KEPT: TimeDelta = TimeDelta::days(400);
 pub(crate) async fn prune(state: &State) -> Result<(), StoreError> {
     let now = state.unit.clock.now();
     for _ in 0..BATCHES_MAX {
-        let pruned: Result<[usize; 12], StoreError> = state
+        let pruned: Result<[usize; 13], StoreError> = state
             .unit
             .database
             .read(async |conn| {
@@ -30,6 +30,7 @@ pub(crate) async fn prune(state: &State) -> Result<(), StoreError> {
                     attempts::prune(conn, now, BATCH_MAX).await?,
                     invitations::prune(conn, now, BATCH_MAX).await?,
                     password_resets::prune(conn, now, BATCH_MAX).await?,
+                    email_confirmations::prune(conn, now, BATCH_MAX).await?,
                     mails::prune(conn, now - MAILS_KEPT, BATCH_MAX).await?,
                     operator_sessions::prune(conn, now, BATCH_MAX).await?,
                     staff_sessions::prune(conn, now, BATCH_MAX).await?,

@@ -13,6 +13,7 @@ pub(crate) mod approvals;
 pub(crate) mod attempts;
 pub(crate) mod audit_log;
 pub(crate) mod businesses;
+pub(crate) mod email_confirmations;
 pub(crate) mod go_live;
 pub(crate) mod invitations;
 pub(crate) mod log_in_challenges;
@@ -29,6 +30,7 @@ pub(crate) mod sessions;
 pub(crate) mod staff;
 pub(crate) mod staff_links;
 pub(crate) mod staff_sessions;
+pub(crate) mod user_emails;
 pub(crate) mod users;
 
 use std::str::FromStr;
