@@ -1,4 +1,4 @@
-import { Button, Group, Text } from "@mantine/core";
+import { Button, Group } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useState } from "react";
 import { useChangeRole, useResetFactor, useUsers } from "../../api/team";
@@ -10,6 +10,7 @@ import { ListSection } from "../../components/list-section";
 import { ResetFactorButton } from "../../components/reset-factor-button";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
+import { UserName } from "../../components/user-name";
 import { RemoveUser } from "./remove-user";
 import { RoleSelect } from "./role-select";
 
@@ -35,11 +36,11 @@ export function Users() {
 const COLUMNS: Column<User>[] = [
   {
     key: "email",
-    header: "E-mail",
+    header: "User",
     lead: true,
     render: (user) => (
       <Group gap="xs">
-        <Text fw={500}>{user.email}</Text>
+        <UserName user={user} />
         {user.you && <StatusBadge tone="info" label="You" pill />}
       </Group>
     ),
@@ -58,7 +59,12 @@ function actions(onRemove: (user: User) => void): Column<User> {
     render: (user) => (
       <Group gap="xs" justify="flex-end">
         {user.secondFactor && !user.you && <ResetFactor user={user} />}
-        <Button variant="default" size="xs" aria-label={`Remove ${user.email}`} onClick={() => onRemove(user)}>
+        <Button
+          variant="default"
+          size="xs"
+          aria-label={`Remove ${user.email}`}
+          onClick={() => onRemove(user)}
+        >
           Remove
         </Button>
       </Group>
