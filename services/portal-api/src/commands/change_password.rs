@@ -105,7 +105,7 @@ async fn check_and_change(
             let event = AuditEvent::new(Action::PasswordChanged).on(target);
             write_audit(conn, state, business, author, &event).await?;
             password_resets::remove_all(conn, Reset { business, user }).await?;
-            // Whoever knew the old password may have requested one.
+            // A thief of the old password may have requested one.
             email_confirmations::remove_changes(conn, (business, user), None).await?;
             let mail = Mail::PasswordChanged { at: now };
             state.mailbox.queue(conn, business, &credentials.email, &mail, now).await?;

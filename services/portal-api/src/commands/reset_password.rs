@@ -212,7 +212,7 @@ pub(crate) async fn reset_password(
             }
             users::set_password(conn, business, user, None, &hash).await?;
             password_resets::remove_all(conn, reset).await?;
-            // Whoever knew the old password may have requested one.
+            // A thief of the old password may have requested one.
             email_confirmations::remove_changes(conn, (business, user), None).await?;
             sessions::revoke_all(conn, (business, user), None, now).await?;
             if let Some(email) = Email::parse(&account.email) {

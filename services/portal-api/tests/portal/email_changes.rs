@@ -113,7 +113,7 @@ async fn the_present_address_withdraws_a_request() {
     assert_eq!(confirm(&portal, &token).await, refused());
 }
 
-/// Whoever stole the password may have requested a change, whose link would survive the victim's new password.
+/// A thief of the password may have requested a change, whose link would survive the victim's new password.
 #[tokio::test]
 async fn a_new_password_and_a_reset_factor_end_requested_changes() {
     let folder = MailFolder::new();
