@@ -3,10 +3,12 @@
 pub mod asyncapi;
 pub mod faults;
 pub mod figure;
+mod mails;
 pub mod restoring;
 pub mod settings_table;
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use anyhow::{Context, ensure};
 use demo::clients::{Fleet, Integration, Operator, Portal};
@@ -39,6 +41,8 @@ pub struct Business {
     pub endpoint_id: String,
     pub hook_url: String,
     order_api: String,
+    /// The folder of the stack's mails.
+    mails: PathBuf,
     _receiver: WebhookServer,
 }
 
@@ -75,6 +79,7 @@ impl Business {
             live_key: None,
             hook_url,
             order_api,
+            mails: stack.mails(),
             _receiver: receiver,
         })
     }

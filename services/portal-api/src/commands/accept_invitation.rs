@@ -60,7 +60,8 @@ pub(crate) async fn accept_invitation(
             let event = AuditEvent::new(Action::UserJoined)
                 .on(Target::new(TargetKind::User, user.user).labelled(&user.email))
                 .with("role", user.role.as_str())
-                .with("invitationId", invitation.id.to_string());
+                .with("invitationId", invitation.id.to_string())
+                .with("emailVerified", user.email_verified);
             write_audit(conn, state, invitation.business, &author, &event).await?;
             if user.role == Role::Owner {
                 mail_other_owners(conn, state, invitation.business, &user.email).await?;
@@ -86,7 +87,7 @@ async fn join(
     business_name: String,
     password_hash: &str,
 ) -> Result<Credentials, AcceptInvitationError> {
-    let business = invitation.business;
+    let (business, now) = (invitation.business, state.unit.clock.now());
     businesses::find_for_update(conn, business).await?.ok_or(AcceptInvitationError::Invalid)?;
     // It may have been accepted, withdrawn or replaced since.
     let removed = invitations::remove(conn, business, invitation.id).await?;
@@ -102,9 +103,10 @@ async fn join(
         id: UserId::generate(&state.unit.clock, &state.unit.entropy),
         business,
         email: &invitation.email,
+        email_verified_at: invitation.mailed.then_some(now),
         password_hash,
         role: invitation.role,
-        created_at: state.unit.clock.now(),
+        created_at: now,
     };
     if !users::insert(conn, &user).await? {
         return Err(AcceptInvitationError::EmailTaken);
@@ -112,6 +114,8 @@ async fn join(
     Ok(Credentials {
         user: user.id,
         email: invitation.email.as_str().to_owned(),
+        email_verified: invitation.mailed,
+        name: None,
         role: invitation.role,
         business,
         business_name,

@@ -14,7 +14,7 @@ use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
 use crate::store::attempts::{self, Admission, Attempt};
 use crate::store::password_resets::{self, Reset};
-use crate::store::{second_factors, sessions, users};
+use crate::store::{email_confirmations, second_factors, sessions, users};
 
 pub(crate) struct ChangePassword {
     pub(crate) current: Password,
@@ -105,6 +105,8 @@ async fn check_and_change(
             let event = AuditEvent::new(Action::PasswordChanged).on(target);
             write_audit(conn, state, business, author, &event).await?;
             password_resets::remove_all(conn, Reset { business, user }).await?;
+            // A thief of the old password may have requested one.
+            email_confirmations::remove_changes(conn, (business, user), None).await?;
             let mail = Mail::PasswordChanged { at: now };
             state.mailbox.queue(conn, business, &credentials.email, &mail, now).await?;
             let changed = Credentials { password_hash: hash.clone(), ..credentials.clone() };

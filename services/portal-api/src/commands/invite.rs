@@ -25,6 +25,8 @@ const OPEN_MAX: i64 = 50;
 pub(crate) enum InviteError {
     #[error("the author is no longer an owner")]
     NotOwner,
+    #[error("the author's e-mail address is not verified")]
+    EmailNotVerified,
     #[error("the invited person is already a user of the business")]
     AlreadyMember,
     #[error("too many invitations are open")]
@@ -39,15 +41,15 @@ pub(crate) enum InviteError {
     Store(#[from] StoreError),
 }
 
-/// Returns the invitation with the token of its link, of which only the digest is stored. Does not reveal whether the e-mail
-/// address has an account with another business.
+/// Returns the invitation with the token of its link, of which only the digest is stored. The token is for the inviter only if no
+/// mails are sent. Does not reveal whether the e-mail address has an account with another business.
 pub(crate) async fn invite(
     state: &State,
     session: &Session,
     author: &Author,
     email: Email,
     role: Role,
-) -> Result<(Invitation, LinkToken), InviteError> {
+) -> Result<(Invitation, Option<LinkToken>), InviteError> {
     let now = state.unit.clock.now();
     let (business, token) = (session.business, LinkToken::generate(&state.unit.entropy));
     let invitation = Invitation {
@@ -59,12 +61,13 @@ pub(crate) async fn invite(
         invited_by_email: session.email.clone(),
         created_at: now,
         expires_at: now + VALID_FOR,
+        mailed: state.mailbox.is_enabled,
     };
     let written: Result<(), InviteError> = state
         .unit
         .database
         .transaction(async |conn| {
-            check(conn, author, &invitation, now).await?;
+            check(conn, session, author, &invitation, now).await?;
             invitations::replace(conn, &invitation, &token).await?;
             let event = AuditEvent::new(Action::UserInvited)
                 .on(Target::new(TargetKind::Invitation, invitation.id).labelled(invitation.email.as_str()))
@@ -83,12 +86,14 @@ pub(crate) async fn invite(
     written?;
     state.mailbox.wake_sender();
     tracing::info!(business_id = %business, user_id = %session.user, invitation_id = %invitation.id, "invitation sent");
-    Ok((invitation, token))
+    let passed_on = (!invitation.mailed).then_some(token);
+    Ok((invitation, passed_on))
 }
 
 /// Locks the business, and checks whether it may send the invitation.
 async fn check(
     conn: &mut AsyncPgConnection,
+    session: &Session,
     author: &Author,
     invitation: &Invitation,
     now: DateTime<Utc>,
@@ -101,6 +106,10 @@ async fn check(
     }
     if !is_still_owner(conn, business, author).await? {
         return Err(InviteError::NotOwner);
+    }
+    // A mistyped or foreign address must not be the name under which others are invited.
+    if invitation.mailed && !session.email_verified {
+        return Err(InviteError::EmailNotVerified);
     }
     if users::find_by_email(conn, business, email).await?.is_some() {
         return Err(InviteError::AlreadyMember);

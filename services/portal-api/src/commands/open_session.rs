@@ -113,6 +113,8 @@ async fn insert(
         id: SessionId::generate(&state.unit.clock, &state.unit.entropy),
         user: user.user,
         email: user.email,
+        email_verified: user.email_verified,
+        name: user.name,
         role: user.role,
         business: user.business,
         business_name: user.business_name,

@@ -5,8 +5,9 @@ use postgres::StoreError;
 
 use crate::state::State;
 use crate::store::{
-    approvals, attempts, audit_log, invitations, log_in_challenges, mails, operator_audit_log,
-    operator_sessions, password_resets, sessions, sso_log_ins, staff_links, staff_mails, staff_sessions,
+    approvals, attempts, audit_log, email_confirmations, invitations, log_in_challenges, mails,
+    operator_audit_log, operator_sessions, password_resets, sessions, sso_log_ins, staff_links, staff_mails,
+    staff_sessions,
 };
 
 const BATCH_MAX: i64 = 1_000;
@@ -23,7 +24,7 @@ pub(crate) async fn prune(state: &State) -> Result<(), StoreError> {
     // Nothing is older than the epoch.
     let before = |kept: Option<TimeDelta>| kept.map_or(DateTime::UNIX_EPOCH, |kept| now - kept);
     for _ in 0..BATCHES_MAX {
-        let pruned: Result<[usize; 14], StoreError> = state
+        let pruned: Result<[usize; 15], StoreError> = state
             .unit
             .database
             .read(async |conn| {
@@ -32,6 +33,7 @@ pub(crate) async fn prune(state: &State) -> Result<(), StoreError> {
                     attempts::prune(conn, now, BATCH_MAX).await?,
                     invitations::prune(conn, now, BATCH_MAX).await?,
                     password_resets::prune(conn, now, BATCH_MAX).await?,
+                    email_confirmations::prune(conn, now, BATCH_MAX).await?,
                     mails::prune(conn, now - MAILS_KEPT, BATCH_MAX).await?,
                     staff_mails::prune(conn, now - MAILS_KEPT, BATCH_MAX).await?,
                     operator_sessions::prune(conn, now, BATCH_MAX).await?,

@@ -11,7 +11,7 @@ use super::staff::lock_administrator;
 use crate::domain::{Account, Action, AuditEvent, Author};
 use crate::mail::FactorNews;
 use crate::state::State;
-use crate::store::{businesses, second_factors, sessions, staff, staff_sessions, users};
+use crate::store::{businesses, email_confirmations, second_factors, sessions, staff, staff_sessions, users};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ResetFactorError {
@@ -46,6 +46,7 @@ pub(crate) async fn of_user(
             let found = users::find(conn, business, user).await?.ok_or(ResetFactorError::Unknown)?;
             // Locks the user before the factor, as log-ins do.
             sessions::revoke_all(conn, (business, user), None, now).await?;
+            email_confirmations::remove_changes(conn, (business, user), None).await?;
             if !second_factors::remove(conn, account).await? {
                 return Err(ResetFactorError::NotEnrolled);
             }

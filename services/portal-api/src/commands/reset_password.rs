@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{BusinessId, RequestId, StaffId};
+use domain::{BusinessId, RequestId};
 use postgres::StoreError;
 
 use super::attempt_limits::{self, Caller};
 use super::audit::write_audit;
+use super::confirm_email::verify;
 use super::request_approval::{self, RequestApprovalError};
 use super::staff::still_may;
 use crate::domain::{
@@ -19,8 +20,8 @@ use crate::mail::Mail;
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
 use crate::store::attempts::{self, Admission};
-use crate::store::password_resets::{self, Reset};
-use crate::store::{sessions, staff, users};
+use crate::store::password_resets::{self, Reset, Way};
+use crate::store::{email_confirmations, sessions, staff, users};
 
 /// A link expires after this time.
 const VALID_FOR: TimeDelta = TimeDelta::hours(1);
@@ -87,7 +88,8 @@ async fn mail_link(state: &State, email: &Email, author: Author) -> Result<(), S
         .database
         .transaction(async |conn| {
             let Some(account) = users::credentials(conn, email).await? else { return Ok(false) };
-            let (token, expires_at) = create_link(conn, state, &account, None, now).await?;
+            let (token, expires_at) =
+                create_link(conn, state, &account, Way::Mail(&email.key()), now).await?;
             let target = Target::new(TargetKind::User, account.user).labelled(&account.email);
             let event = AuditEvent::new(Action::PasswordResetRequested).on(target);
             write_audit(conn, state, account.business, &author, &event).await?;
@@ -153,7 +155,7 @@ pub(super) async fn issue(
     account: &Credentials,
     now: DateTime<Utc>,
 ) -> Result<(LinkToken, DateTime<Utc>), StoreError> {
-    let link = create_link(conn, state, account, author.staff(), now).await?;
+    let link = create_link(conn, state, account, Way::ByHand(author.staff()), now).await?;
     let target = Target::new(TargetKind::User, account.user).labelled(&account.email);
     let event = AuditEvent::new(Action::PasswordResetIssued).on(target);
     write_audit(conn, state, account.business, author, &event).await?;
@@ -172,12 +174,12 @@ async fn create_link(
     conn: &mut AsyncPgConnection,
     state: &State,
     account: &Credentials,
-    issuer: Option<StaffId>,
+    way: Way<'_>,
     now: DateTime<Utc>,
 ) -> Result<(LinkToken, DateTime<Utc>), StoreError> {
     let (token, expires_at) = (LinkToken::generate(&state.unit.entropy), now + VALID_FOR);
     let reset = Reset { business: account.business, user: account.user };
-    password_resets::insert(conn, (reset, issuer), &token, (now, expires_at), OPEN_MAX).await?;
+    password_resets::insert(conn, (reset, way), &token, (now, expires_at), OPEN_MAX).await?;
     Ok((token, expires_at))
 }
 
@@ -198,13 +200,21 @@ pub(crate) async fn reset_password(
     let hash = state.passwords.hash(password, requester).await?;
     let changed: Result<(), ResetError> = database
         .transaction(async |conn| {
-            if !password_resets::consume(conn, reset, token).await? {
-                return Err(ResetError::Invalid);
-            }
+            let mailed_to = password_resets::consume(conn, reset, token).await?.ok_or(ResetError::Invalid)?;
             let (business, user) = (reset.business, reset.user);
             let account = users::credentials_of(conn, business, user).await?.ok_or(ResetError::Invalid)?;
+            let author = Author::user(user, &account.email, request).at(caller.address.clone());
+            if let Some(mailed_to) = mailed_to {
+                // The address may have changed since the mail.
+                if Email::parse(&account.email).is_none_or(|email| email.key() != mailed_to) {
+                    return Err(ResetError::Invalid);
+                }
+                verify(conn, state, &account, &author).await?;
+            }
             users::set_password(conn, business, user, None, &hash).await?;
             password_resets::remove_all(conn, reset).await?;
+            // A thief of the old password may have requested one.
+            email_confirmations::remove_changes(conn, (business, user), None).await?;
             sessions::revoke_all(conn, (business, user), None, now).await?;
             if let Some(email) = Email::parse(&account.email) {
                 attempts::clear(conn, Subject::account(Scope::LogInAccount, &email)).await?;
@@ -213,7 +223,6 @@ pub(crate) async fn reset_password(
             }
             let target = Target::new(TargetKind::User, user).labelled(&account.email);
             let event = AuditEvent::new(Action::PasswordReset).on(target);
-            let author = Author::user(user, &account.email, request).at(caller.address.clone());
             write_audit(conn, state, business, &author, &event).await?;
             let mail = Mail::PasswordChanged { at: now };
             Ok(state.mailbox.queue(conn, business, &account.email, &mail, now).await?)

@@ -7,6 +7,7 @@ use postgres::StoreError;
 
 use super::attempt_limits;
 use super::audit::write_audit;
+use super::confirm_email::welcome;
 use super::open_session::{Browser, OpenedSession, open_session};
 use crate::domain::{
     Action, AuditEvent, Author, Business, BusinessStatus, CallerAddress, Credentials, Email, Password, Role,
@@ -53,6 +54,7 @@ pub(crate) async fn sign_up(state: &State, request: SignUp) -> Result<OpenedSess
     let database = &state.unit.database;
     let opened =
         database.transaction(async |conn| create(conn, state, &request, &password_hash).await).await?;
+    state.mailbox.wake_sender();
     tracing::info!(
         business_id = %opened.session.business,
         user_id = %opened.session.user,
@@ -81,6 +83,7 @@ async fn create(
         id: UserId::generate(&state.unit.clock, &state.unit.entropy),
         business: business.id,
         email: &request.email,
+        email_verified_at: None,
         password_hash,
         role: Role::Owner,
         created_at: now,
@@ -93,6 +96,8 @@ async fn create(
     let owner = Credentials {
         user: user.id,
         email: request.email.as_str().to_owned(),
+        email_verified: false,
+        name: None,
         role: Role::Owner,
         business: business.id,
         business_name: business.name,
@@ -102,5 +107,6 @@ async fn create(
     let target = Target::new(TargetKind::Business, business.id);
     let event = AuditEvent::new(Action::AccountCreated).on(target);
     write_audit(conn, state, business.id, &author, &event).await?;
+    welcome(conn, state, business.id, user.id, &request.email).await?;
     Ok(open_session(conn, state, owner, &request.browser).await?)
 }

@@ -1,5 +1,6 @@
 //! Rate limits (SPECIFICATION §12): log-ins and password resets per account and address, per account, and per address;
-//! sign-ups per address; invitations per business and per recipient.
+//! sign-ups per address; invitations per business and per recipient; confirmations of e-mail addresses per account and per
+//! recipient.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{BusinessId, UserId};
@@ -27,6 +28,8 @@ pub(crate) enum Scope {
     SecondFactorAccount,
     SecondFactorAccountAddress,
     SecondFactorBrowser,
+    EmailConfirmationAccount,
+    EmailConfirmationRecipient,
 }
 
 /// At most `max` attempts in any period of length `window`.
@@ -60,6 +63,9 @@ impl Scope {
             }
             // Three of a million codes are right at any time: a day of guesses succeeds once in ten thousand days.
             Self::SecondFactorAccount => Limit { max: 30, window: TimeDelta::hours(24) },
+            Self::EmailConfirmationAccount => Limit { max: 10, window: TimeDelta::hours(24) },
+            // Anybody can sign up with any address.
+            Self::EmailConfirmationRecipient => Limit { max: 5, window: TimeDelta::hours(24) },
             Self::ResetAddress => Limit { max: 100, window: TimeDelta::minutes(15) },
         }
     }
@@ -107,12 +113,19 @@ impl Subject {
         Self::of(Scope::InvitationBusiness, &business.to_string())
     }
 
-    /// Counts the invitations of all businesses. `name+anything@host` is the same inbox as `name@host`.
+    /// Counts the invitations of all businesses.
     pub(crate) fn invitation_to(email: &Email) -> Self {
-        let key = email.key();
-        let (local, host) = key.split_once('@').unwrap_or((&key, ""));
-        let (name, _) = local.split_once('+').unwrap_or((local, ""));
-        Self::of(Scope::InvitationRecipient, &format!("{name}@{host}"))
+        Self::of(Scope::InvitationRecipient, &inbox(email))
+    }
+
+    /// Counts the links that confirm e-mail addresses of one user.
+    pub(crate) fn confirmation_of(user: UserId) -> Self {
+        Self::of(Scope::EmailConfirmationAccount, &user.to_string())
+    }
+
+    /// Counts the links of all accounts.
+    pub(crate) fn confirmation_to(email: &Email) -> Self {
+        Self::of(Scope::EmailConfirmationRecipient, &inbox(email))
     }
 
     /// The key of the advisory lock that serializes attempts of this subject.
@@ -126,6 +139,14 @@ impl Subject {
         let digest = Sha256::digest(format!("{scope}:{text}"));
         Self { scope, digest: digest.into() }
     }
+}
+
+/// `name+anything@host` is the same inbox as `name@host`.
+fn inbox(email: &Email) -> String {
+    let key = email.key();
+    let (local, host) = key.split_once('@').unwrap_or((&key, ""));
+    let (name, _) = local.split_once('+').unwrap_or((local, ""));
+    format!("{name}@{host}")
 }
 
 /// How long a subject with these earlier attempts (in any order) must wait; `None` if another attempt is allowed now.

@@ -39,6 +39,14 @@ pub(crate) enum Action {
     UserRoleChanged,
     #[strum(serialize = "user.removed")]
     UserRemoved,
+    #[strum(serialize = "user.name_changed")]
+    UserNameChanged,
+    #[strum(serialize = "user.email_verified")]
+    EmailVerified,
+    #[strum(serialize = "user.email_change_requested")]
+    EmailChangeRequested,
+    #[strum(serialize = "user.email_changed")]
+    EmailChanged,
     #[strum(serialize = "invitation.withdrawn")]
     InvitationWithdrawn,
     #[strum(serialize = "api_key.created")]
@@ -92,6 +100,9 @@ pub(crate) enum Action {
     PickupProfileChanged,
     #[strum(serialize = "business.changed")]
     BusinessChanged,
+    /// By an owner.
+    #[strum(serialize = "business.renamed")]
+    BusinessRenamed,
     #[strum(serialize = "second_factor.enrolled")]
     SecondFactorEnrolled,
     #[strum(serialize = "second_factor.removed")]

@@ -26,6 +26,11 @@ impl Links {
         with_token(&self.page("invitation"), token)
     }
 
+    /// The page that confirms an e-mail address.
+    pub(crate) fn confirm_email(&self, token: &LinkToken) -> String {
+        with_token(&self.page("confirm-email"), token)
+    }
+
     /// The page that sets a new password.
     pub(crate) fn reset_password(&self, token: &LinkToken) -> String {
         with_token(&self.page("reset-password"), token)

@@ -1,7 +1,7 @@
 //! The users of a business, and open invitations.
 
 use chrono::{DateTime, Utc};
-use domain::{BusinessId, InvitationId, UserId};
+use domain::{BusinessId, InvitationId, SessionId, UserId};
 
 use super::{Email, Role};
 
@@ -10,6 +10,8 @@ use super::{Email, Role};
 pub(crate) struct User {
     pub(crate) id: UserId,
     pub(crate) email: String,
+    pub(crate) email_verified: bool,
+    pub(crate) name: Option<String>,
     pub(crate) role: Role,
     pub(crate) created_at: DateTime<Utc>,
     pub(crate) last_seen_at: Option<DateTime<Utc>>,
@@ -23,6 +25,8 @@ pub(crate) struct Credentials {
     pub(crate) business: BusinessId,
     pub(crate) business_name: String,
     pub(crate) email: String,
+    pub(crate) email_verified: bool,
+    pub(crate) name: Option<String>,
     pub(crate) role: Role,
     pub(crate) password_hash: String,
 }
@@ -38,4 +42,27 @@ pub(crate) struct Invitation {
     pub(crate) invited_by_email: String,
     pub(crate) created_at: DateTime<Utc>,
     pub(crate) expires_at: DateTime<Utc>,
+    /// Whether the link went to the invited address only, so that accepting proves the address.
+    pub(crate) mailed: bool,
+}
+
+/// What the link of a mail confirms: an address that its user has, or one that they change to.
+#[derive(Clone, Debug)]
+pub(crate) struct EmailConfirmation {
+    pub(crate) business: BusinessId,
+    pub(crate) user: UserId,
+    /// The address that the link was mailed to.
+    pub(crate) email: Email,
+    /// For a change: the session that requested it, which stays open.
+    pub(crate) change_by: Option<SessionId>,
+    pub(crate) is_used: bool,
+}
+
+/// The e-mail address of a user, and the one that they change to.
+#[derive(Clone, Debug)]
+pub(crate) struct EmailState {
+    pub(crate) email: String,
+    pub(crate) verified: bool,
+    /// The new address with the end of its latest link.
+    pub(crate) pending: Option<(String, DateTime<Utc>)>,
 }

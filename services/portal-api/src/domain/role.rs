@@ -50,6 +50,8 @@ pub(crate) enum Permission {
     /// Top-ups, the warning threshold and the plan.
     ManageMoney,
     ManageUsers,
+    /// The name of the business.
+    ManageBusiness,
     ErasePersonalData,
 }
 
@@ -68,8 +70,8 @@ impl Permission {
             Self::CancelOrders | Self::ResendWebhooks => &[Owner, Developer, Support],
             Self::ReadAuditLog | Self::ManageIntegration => &[Owner, Developer],
             Self::ManageMoney => &[Owner, Finance],
-            // Would let a role extend itself, or is irreversible.
-            Self::ManageUsers | Self::ErasePersonalData => &[Owner],
+            // Would let a role extend itself, concerns all users, or is irreversible.
+            Self::ManageUsers | Self::ManageBusiness | Self::ErasePersonalData => &[Owner],
         }
     }
 
@@ -122,7 +124,8 @@ mod tests {
     #[test]
     fn only_owners_and_support_see_customers_and_only_owners_manage_users() {
         assert_eq!(Permission::ReadCustomers.roles(), [Role::Owner, Role::Support]);
-        for permission in [Permission::ManageUsers, Permission::ErasePersonalData] {
+        for permission in [Permission::ManageUsers, Permission::ManageBusiness, Permission::ErasePersonalData]
+        {
             assert_eq!(permission.roles(), [Role::Owner], "{permission}");
         }
     }

@@ -19,6 +19,8 @@ pub(crate) struct Session {
     pub(crate) id: SessionId,
     pub(crate) user: UserId,
     pub(crate) email: String,
+    pub(crate) email_verified: bool,
+    pub(crate) name: Option<String>,
     pub(crate) role: Role,
     pub(crate) business: BusinessId,
     pub(crate) business_name: String,

@@ -110,6 +110,8 @@ mod tests {
             id: SessionId::generate(&clock, &entropy),
             user: UserId::generate(&clock, &entropy),
             email: String::new(),
+            email_verified: true,
+            name: None,
             role: Role::Viewer,
             business: BusinessId::generate(&clock, &entropy),
             business_name: String::new(),

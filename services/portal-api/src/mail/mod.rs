@@ -16,9 +16,10 @@ use postgres::StoreError;
 use settings::Brand;
 use tokio::sync::Notify;
 
-use crate::domain::{Links, RegionFormat};
+use crate::domain::{Email, Links, RegionFormat};
 use crate::store::mails::{self, ClaimedMail, NewMail};
 use crate::store::staff_mails::{self, NewStaffMail};
+use crate::store::user_emails;
 pub(crate) use sender::MailSender;
 pub(crate) use template::Mail;
 pub(crate) use texts::FactorNews;
@@ -44,7 +45,7 @@ pub(crate) struct Mailbox {
 }
 
 impl Mailbox {
-    /// Queues a mail within the caller's transaction. Call [`Mailbox::wake_sender`] after the commit.
+    /// Queues a mail within the caller's transaction, unless nothing may be sent to the address. Call [`Mailbox::wake_sender`] after the commit.
     pub(crate) async fn queue(
         &self,
         conn: &mut AsyncPgConnection,
@@ -54,6 +55,10 @@ impl Mailbox {
         now: DateTime<Utc>,
     ) -> Result<(), StoreError> {
         if !self.is_enabled {
+            return Ok(());
+        }
+        if !may_send(conn, business, recipient, mail).await? {
+            tracing::debug!(business_id = %business, kind = mail.kind(), "mail not sent: the address is not verified");
             return Ok(());
         }
         let failed = |error: &dyn Display| StoreError::Corrupt(format!("cannot render a mail: {error}"));
@@ -120,5 +125,21 @@ impl Mailbox {
     /// A lost wake-up only delays the mail by a few seconds.
     pub(crate) fn wake_sender(&self) {
         self.queued.notify_one();
+    }
+}
+
+/// Warnings and notices go to verified addresses of the business only. Mails that prove an address go to any.
+async fn may_send(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    recipient: &str,
+    mail: &Mail<'_>,
+) -> Result<bool, StoreError> {
+    if mail.proves_address() {
+        return Ok(true);
+    }
+    match Email::parse(recipient) {
+        Some(email) => user_emails::is_verified(conn, business, &email).await,
+        None => Ok(false),
     }
 }

@@ -17,6 +17,19 @@ pub(crate) enum Mail<'a> {
         token: &'a LinkToken,
         expires_at: DateTime<Utc>,
     },
+    ConfirmEmail {
+        token: &'a LinkToken,
+        expires_at: DateTime<Utc>,
+    },
+    /// To the address that a user changes to.
+    ConfirmNewEmail {
+        token: &'a LinkToken,
+        expires_at: DateTime<Utc>,
+    },
+    /// To the old address.
+    EmailChanged {
+        at: DateTime<Utc>,
+    },
     PasswordChanged {
         at: DateTime<Utc>,
     },
@@ -99,7 +112,10 @@ impl Mail<'_> {
     /// When the mail's link expires.
     pub(crate) fn expires_at(&self) -> Option<DateTime<Utc>> {
         match self {
-            Self::PasswordReset { expires_at, .. } | Self::Invitation { expires_at, .. } => Some(*expires_at),
+            Self::PasswordReset { expires_at, .. }
+            | Self::ConfirmEmail { expires_at, .. }
+            | Self::ConfirmNewEmail { expires_at, .. }
+            | Self::Invitation { expires_at, .. } => Some(*expires_at),
             _ => None,
         }
     }
@@ -107,9 +123,17 @@ impl Mail<'_> {
     /// The token in the mail's link.
     pub(super) fn token(&self) -> Option<&LinkToken> {
         match self {
-            Self::PasswordReset { token, .. } | Self::Invitation { token, .. } => Some(token),
+            Self::PasswordReset { token, .. }
+            | Self::ConfirmEmail { token, .. }
+            | Self::ConfirmNewEmail { token, .. }
+            | Self::Invitation { token, .. } => Some(token),
             _ => None,
         }
+    }
+
+    /// Whether somebody asked for the mail, and its link works only for those who receive it.
+    pub(super) fn proves_address(&self) -> bool {
+        self.token().is_some()
     }
 
     /// # Errors
@@ -148,6 +172,15 @@ impl Mail<'_> {
         match self {
             Self::PasswordReset { token, expires_at } => {
                 texts::password_reset(brand, links.reset_password(token), &region.time(*expires_at))
+            }
+            Self::ConfirmEmail { token, expires_at } => {
+                texts::confirm_email(brand, links.confirm_email(token), &region.time(*expires_at))
+            }
+            Self::ConfirmNewEmail { token, expires_at } => {
+                texts::confirm_new_email(brand, links.confirm_email(token), &region.time(*expires_at))
+            }
+            Self::EmailChanged { at } => {
+                texts::email_changed(brand, links.page("account"), &region.time(*at))
             }
             Self::PasswordChanged { at } => {
                 texts::password_changed(brand, links.page("reset-password"), &region.time(*at))

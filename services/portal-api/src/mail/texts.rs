@@ -30,7 +30,8 @@ const ABOUT_LINKS: &str = "For your security, the user and all owners receive th
 const FOR_SECURITY: &str = "For your security, you receive this e-mail whenever your password changes.";
 
 const FOR_BROWSERS: &str = "For your security, you receive this e-mail whenever your account is used in a browser for the first time.";
-
+const ABOUT_ADDRESS: &str =
+    "For your security, your previous address receives this e-mail when your address changes.";
 const FOR_FACTORS: &str =
     "For your security, you receive this e-mail whenever two-factor authentication of your account changes.";
 
@@ -43,6 +44,50 @@ pub(super) fn password_reset(brand: &str, link: String, expires_at: &str) -> Con
         button: "Reset password",
         link,
         footer: UNREQUESTED,
+    }
+}
+
+pub(super) fn confirm_email(brand: &str, link: String, expires_at: &str) -> Content {
+    Content {
+        subject: format!("Confirm your e-mail address for {brand}"),
+        paragraphs: vec![
+            format!("Your {brand} account uses this e-mail address. Confirm that it is yours."),
+            format!(
+                "Until then you receive no warnings and cannot invite others. The link below works until {expires_at}."
+            ),
+        ],
+        button: "Confirm e-mail address",
+        link,
+        footer: UNREQUESTED,
+    }
+}
+
+pub(super) fn confirm_new_email(brand: &str, link: String, expires_at: &str) -> Content {
+    Content {
+        subject: format!("Confirm your new e-mail address for {brand}"),
+        paragraphs: vec![format!(
+            "A user of {brand} wants to use this e-mail address from now on, also to log in. The link below makes the change \
+             and works until {expires_at}."
+        )],
+        button: "Confirm new address",
+        link,
+        footer: UNREQUESTED,
+    }
+}
+
+pub(super) fn email_changed(brand: &str, link: String, at: &str) -> Content {
+    Content {
+        subject: format!("The e-mail address of your {brand} account was changed"),
+        paragraphs: vec![
+            format!(
+                "On {at}, your account got another e-mail address. This one no longer logs in, and its other sessions have ended."
+            ),
+            "If you did not expect this, inform an owner of your business or your delivery company now."
+                .to_owned(),
+        ],
+        button: "View your account",
+        link,
+        footer: ABOUT_ADDRESS,
     }
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod approvals;
 pub(crate) mod audit_log;
 pub(crate) mod business_health;
 pub(crate) mod businesses;
+pub(crate) mod email_state;
 pub(crate) mod invitations;
 pub(crate) mod keys_of_user;
 pub(crate) mod operator_audit_log;

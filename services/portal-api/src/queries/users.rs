@@ -19,6 +19,18 @@ pub(crate) async fn list(
     state.unit.database.read(async |conn| users::list(conn, business, limit, after).await).await
 }
 
+/// See [`users::names_by_id`].
+pub(crate) async fn names_by_id(
+    state: &State,
+    business: BusinessId,
+    ids: &[String],
+) -> Result<HashMap<String, String>, StoreError> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    state.unit.database.read(async |conn| users::names_by_id(conn, business, ids).await).await
+}
+
 /// See [`users::emails_by_id`].
 pub(crate) async fn emails_by_id(
     state: &State,

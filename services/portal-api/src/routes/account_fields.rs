@@ -3,7 +3,7 @@
 use serde_json::Value;
 use web::{Fields, TextRule};
 
-use crate::domain::{Email, FactorCode, Password, PasswordRejection};
+use crate::domain::{Email, FactorCode, Password, PasswordRejection, has_web_address};
 use crate::mail::is_deliverable;
 
 /// Longer than any code of a second factor.
@@ -32,6 +32,29 @@ pub(super) fn reachable_email(fields: &Fields<'_>) -> Option<Email> {
         return None;
     }
     Some(email)
+}
+
+/// The name of a business.
+pub(super) fn business_name(fields: &Fields<'_>) -> Option<String> {
+    plain_name(fields, "businessName", 120)
+}
+
+/// A name that appears in lists and in mails, next to other text. Characters that change the direction of writing could disguise
+/// that text.
+pub(super) fn plain_name(fields: &Fields<'_>, field: &str, max: usize) -> Option<String> {
+    let name = fields.required_text(field, TextRule::line(max))?;
+    if name.contains(|character| matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')) {
+        let message = format!("{field} must not contain characters that change the direction of writing.");
+        fields.reject(field, "invalid_format", message);
+        return None;
+    }
+    if has_web_address(&name) {
+        let message =
+            format!("{field} must not contain a web address, because it would become a link in e-mails.");
+        fields.reject(field, "invalid_format", message);
+        return None;
+    }
+    Some(name)
 }
 
 /// The exact text of a password, including leading and trailing spaces.

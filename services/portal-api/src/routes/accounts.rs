@@ -3,16 +3,16 @@
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use serde_json::Value;
-use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule};
+use web::{ApiError, FieldErrors, Fields, JsonBody};
 
-use super::account_fields::{new_password, reachable_email};
+use super::account_fields::{business_name, new_password, reachable_email};
 use super::audited::{browser, request_id};
 use super::caller::address;
 use super::openapi::bodies;
 use super::session::SessionView;
 use super::{browser_cookie, errors, session_cookie};
 use crate::commands::sign_up::{SignUp, sign_up as create_account};
-use crate::domain::{Email, Password, has_web_address};
+use crate::domain::{Email, Password};
 use crate::state::State;
 
 #[utoipa::path(
@@ -52,22 +52,4 @@ fn parse(body: &Value) -> Result<(String, Email, Password), ApiError> {
         Some(parsed) if field_errors.is_empty() => Ok(parsed),
         _ => Err(ApiError::invalid(field_errors)),
     }
-}
-
-/// The name appears in the operator's lists and in mails, next to other text. Characters that change the direction of
-/// writing could disguise that text.
-fn business_name(fields: &Fields<'_>) -> Option<String> {
-    let name = fields.required_text("businessName", TextRule::line(120))?;
-    if name.contains(|character| matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')) {
-        let message = "businessName must not contain characters that change the direction of writing.";
-        fields.reject("businessName", "invalid_format", message);
-        return None;
-    }
-    if has_web_address(&name) {
-        let message =
-            "businessName must not contain a web address, because it would become a link in e-mails.";
-        fields.reject("businessName", "invalid_format", message);
-        return None;
-    }
-    Some(name)
 }

@@ -1,5 +1,6 @@
 //! `GET /v1/portal/audit-log`, and the same for the operator.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
 
 use actix_web::web::{Data, Path, ReqData};
@@ -52,7 +53,8 @@ struct ActorView {
     /// The e-mail address at that time.
     #[serde(skip_serializing_if = "Option::is_none")]
     email: Option<String>,
-    /// For the operator only: the e-mail address of the operator's person, or the name of the token.
+    /// The present name of the user. For the operator only: also the e-mail address of the operator's person, or the name of the
+    /// token.
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
 }
@@ -107,7 +109,8 @@ pub(super) async fn list(
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let page = page_of(&state, session.business, &request).await?;
-    Ok(HttpResponse::Ok().json(page.map(LineView::from)))
+    let users = names_of_users(&state, session.business, &page.data).await?;
+    Ok(HttpResponse::Ok().json(page.map(|entry| line(entry, &users))))
 }
 
 #[utoipa::path(
@@ -127,11 +130,12 @@ pub(super) async fn list_for_operator(
     let business = business_id(&state, &business).await?;
     let page = page_of(&state, business, &request).await?;
     let names = queries::operator_audit_log::actors(&state, &page.data).await?;
+    let users = names_of_users(&state, business, &page.data).await?;
     Ok(HttpResponse::Ok().json(page.map(|entry| {
         let request = entry.request_id.as_ref().filter(|_| entry.actor_type == "operator");
         let name = request.and_then(|request| names.get(request).cloned());
-        let mut line = LineView::from(entry);
-        line.actor.name = name;
+        let mut line = line(entry, &users);
+        line.actor.name = name.or(line.actor.name);
         line
     })))
 }
@@ -240,6 +244,21 @@ impl ExportedLine for LineView {
             log_export::details(&self.details),
         ]
     }
+}
+
+async fn names_of_users(
+    state: &State,
+    business: BusinessId,
+    entries: &[AuditEntry],
+) -> Result<HashMap<String, String>, ApiError> {
+    let ids: Vec<String> = entries.iter().filter_map(|entry| entry.actor_user_id.clone()).collect();
+    Ok(queries::users::names_by_id(state, business, &ids).await?)
+}
+
+fn line(entry: AuditEntry, users: &HashMap<String, String>) -> LineView {
+    let mut line = LineView::from(entry);
+    line.actor.name = line.actor.user_id.as_ref().and_then(|user| users.get(user).cloned());
+    line
 }
 
 async fn page_of(

@@ -1,5 +1,6 @@
 //! The HTTP status and the message of every error of commands.
 
+mod account;
 mod second_factor;
 mod single_sign_on;
 
@@ -26,6 +27,7 @@ use crate::commands::staff_log_in::StaffLogInError;
 use crate::domain::{ApprovalRefusal, OperatorPermission, OperatorRole, Permission};
 use crate::passwords::PasswordError;
 
+pub(super) use account::{change_email, change_name, confirm_email, confirmation_invalid, send_confirmation};
 pub(super) use second_factor::{
     account_required, challenge, challenge_ended, confirm, factor, mfa_enrolment_required,
     recent_authentication_required, reset_factor, second_factor_unavailable,
@@ -341,6 +343,7 @@ pub(super) fn change_user(error: ChangeUserError) -> ApiError {
 pub(super) fn invite(error: InviteError) -> ApiError {
     match error {
         InviteError::NotOwner => role_insufficient(Permission::ManageUsers),
+        InviteError::EmailNotVerified => account::email_not_verified(),
         InviteError::AlreadyMember => ApiError::new(
             StatusCode::CONFLICT,
             "already_member",

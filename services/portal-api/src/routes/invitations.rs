@@ -34,7 +34,7 @@ struct InvitationView {
     expires_at: DateTime<Utc>,
     /// The e-mail address of the inviter.
     invited_by: String,
-    /// The link. Present only in the response that creates the invitation.
+    /// The link. Present only in the response that creates the invitation, and only if no mails are sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<String>,
 }
@@ -83,7 +83,7 @@ pub(super) async fn list(
     Ok(HttpResponse::Ok().json(page.page(rows)?.map(view)))
 }
 
-/// The only response that contains the link.
+/// The only response that contains the link: for inviters who must pass it on themselves.
 #[utoipa::path(
     post,
     path = "/v1/portal/invitations",
@@ -91,7 +91,7 @@ pub(super) async fn list(
     tag = "Team",
     summary = "Invite somebody with a link. Replaces an older invitation to the same address",
     request_body = bodies::Invite,
-    responses((status = 201, description = "The invitation with its link, which is shown only once.", body = InvitationView)),
+    responses((status = 201, description = "The invitation. Without mails, with its link, which is shown only once.", body = InvitationView)),
 )]
 pub(super) async fn create(
     state: Data<State>,
@@ -102,8 +102,8 @@ pub(super) async fn create(
     let (email, role) = parse_invitation(&body.0)?;
     let invited = invite::invite(&state, &session, &author.0, email, role).await;
     let (invitation, token) = invited.map_err(errors::invite)?;
-    let url = state.links.invitation(&token);
-    Ok(HttpResponse::Created().json(InvitationView::of(invitation, Some(url))))
+    let url = token.map(|token| state.links.invitation(&token));
+    Ok(HttpResponse::Created().json(InvitationView::of(invitation, url)))
 }
 
 #[utoipa::path(

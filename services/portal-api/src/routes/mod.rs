@@ -14,6 +14,7 @@ mod caller;
 mod cash;
 mod config;
 mod confirm_session;
+mod email;
 mod errors;
 mod event_stream;
 mod events;
@@ -22,6 +23,7 @@ mod guard;
 mod invitations;
 mod log_export;
 mod masked;
+mod names;
 mod openapi;
 mod operator;
 mod operator_actor_view;
@@ -162,6 +164,7 @@ fn without_session(config: &mut ServiceConfig) {
         .service(resource("/portal/password-resets").route(post().to(password_resets::request)))
         .service(resource("/portal/password-resets/look-up").route(post().to(password_resets::look_up)))
         .service(resource("/portal/password-resets/confirm").route(post().to(password_resets::confirm)))
+        .service(resource("/portal/email-confirmations/confirm").route(post().to(email::confirm)))
         .service(resource("/portal/invitations/look-up").route(post().to(invitations::look_up)))
         .service(resource("/portal/invitations/accept").route(post().to(invitations::accept)));
 }
@@ -256,6 +259,10 @@ fn account(config: &mut ServiceConfig) {
                 .route(post().to(second_factor::start))
                 .route(delete().to(second_factor::remove)),
         )
+        .service(resource("/email").route(get().to(email::read)).route(put().to(email::change)))
+        .service(resource("/email-confirmations").route(post().to(email::send)))
+        .service(resource("/name").route(put().to(names::of_user)))
+        .service(resource("/business").route(put().to(names::of_business)))
         .service(resource("/second-factor/confirm").route(post().to(second_factor::confirm)))
         .service(
             resource("/second-factor/recovery-codes").route(post().to(second_factor::replace_recovery_codes)),

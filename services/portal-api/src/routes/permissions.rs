@@ -4,8 +4,8 @@ use actix_web::http::Method;
 
 use super::call_table::CallTable;
 use crate::domain::Permission::{
-    self, CancelOrders, ErasePersonalData, ManageIntegration, ManageMoney, ManageUsers, ReadAuditLog,
-    ReadBusiness, ReadKeys, ReadMoney, ReadOrders, ReadWebhooks, ResendWebhooks, UseAccount,
+    self, CancelOrders, ErasePersonalData, ManageBusiness, ManageIntegration, ManageMoney, ManageUsers,
+    ReadAuditLog, ReadBusiness, ReadKeys, ReadMoney, ReadOrders, ReadWebhooks, ResendWebhooks, UseAccount,
 };
 
 pub(super) const PORTAL_CALLS: CallTable<PortalCall> = CallTable { scope: "/v1/portal", calls: CALLS };
@@ -28,6 +28,10 @@ const fn shows_customers(permission: Permission) -> PortalCall {
 const CALLS: &[(Method, &str, PortalCall)] = &[
     // The user.
     (Method::PUT, "/password", needs(UseAccount)),
+    (Method::GET, "/email", needs(UseAccount)),
+    (Method::PUT, "/email", needs(UseAccount)),
+    (Method::POST, "/email-confirmations", needs(UseAccount)),
+    (Method::PUT, "/name", needs(UseAccount)),
     (Method::GET, "/sessions", needs(UseAccount)),
     (Method::POST, "/sessions/revoke-others", needs(UseAccount)),
     (Method::DELETE, "/sessions/{id}", needs(UseAccount)),
@@ -46,6 +50,7 @@ const CALLS: &[(Method, &str, PortalCall)] = &[
     (Method::GET, "/invitations", needs(ManageUsers)),
     (Method::POST, "/invitations", needs(ManageUsers)),
     (Method::DELETE, "/invitations/{id}", needs(ManageUsers)),
+    (Method::PUT, "/business", needs(ManageBusiness)),
     (Method::GET, "/audit-log", needs(ReadAuditLog)),
     (Method::GET, "/audit-log.csv", needs(ReadAuditLog)),
     (Method::GET, "/audit-log.jsonl", needs(ReadAuditLog)),

@@ -10,13 +10,14 @@ use super::errors;
 use crate::domain::is_recent;
 use crate::state::State;
 
-/// Roles, second factors, and exports of personal data.
+/// Roles, second factors, the address that resets the password, and exports of personal data.
 pub(super) const RECENT_CALLS: CallTable<()> = CallTable {
     scope: "/v1/portal",
     calls: &[
         (Method::PATCH, "/users/{id}", ()),
         (Method::DELETE, "/users/{id}", ()),
         (Method::POST, "/invitations", ()),
+        (Method::PUT, "/email", ()),
         (Method::POST, "/second-factor", ()),
         (Method::DELETE, "/second-factor", ()),
         (Method::POST, "/second-factor/recovery-codes", ()),

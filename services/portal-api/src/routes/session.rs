@@ -29,6 +29,9 @@ pub(super) struct SessionView<'a> {
     business_name: &'a str,
     user_id: UserId,
     email: &'a str,
+    /// Whether the user has confirmed the e-mail address.
+    email_verified: bool,
+    name: Option<&'a str>,
     role: Role,
     /// What the role may do.
     permissions: Vec<Permission>,
@@ -46,6 +49,8 @@ impl<'a> SessionView<'a> {
             business_name: &session.business_name,
             user_id: session.user,
             email: &session.email,
+            email_verified: session.email_verified,
+            name: session.name.as_deref(),
             role: session.role,
             permissions: session.role.permissions(),
             created_at: session.created_at,

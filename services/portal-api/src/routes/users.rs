@@ -27,6 +27,8 @@ use crate::state::State;
 struct UserView {
     id: UserId,
     email: String,
+    email_verified: bool,
+    name: Option<String>,
     role: Role,
     created_at: DateTime<Utc>,
     last_seen_at: Option<DateTime<Utc>>,
@@ -49,6 +51,8 @@ impl UserView {
         Self {
             id: user.id,
             email: user.email,
+            email_verified: user.email_verified,
+            name: user.name,
             role: user.role,
             created_at: user.created_at,
             last_seen_at: user.last_seen_at,

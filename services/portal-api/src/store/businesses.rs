@@ -146,6 +146,19 @@ pub(crate) async fn update(
     if updated == 1 { Ok(()) } else { Err(diesel::result::Error::NotFound.into()) }
 }
 
+/// Writes the name. The caller has locked the business.
+pub(crate) async fn rename(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    name: &str,
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let change = (businesses::name.eq(name), businesses::updated_at.eq(now));
+    let renamed =
+        diesel::update(businesses::table.find(business.to_string())).set(change).execute(conn).await?;
+    if renamed == 1 { Ok(()) } else { Err(diesel::result::Error::NotFound.into()) }
+}
+
 pub(crate) async fn standing(
     conn: &mut AsyncPgConnection,
     id: BusinessId,

@@ -22,6 +22,7 @@ struct InvitationRow {
     invited_by_email: String,
     created_at: DateTime<Utc>,
     expires_at: DateTime<Utc>,
+    mailed: bool,
 }
 
 /// Inserts the invitation, and removes an older one to the same e-mail address.
@@ -48,6 +49,7 @@ pub(crate) async fn replace(
             invitations::invited_by_email.eq(&invitation.invited_by_email),
             invitations::created_at.eq(invitation.created_at),
             invitations::expires_at.eq(invitation.expires_at),
+            invitations::mailed.eq(invitation.mailed),
         ))
         .execute(conn)
         .await?;
@@ -165,6 +167,7 @@ impl TryFrom<InvitationRow> for Invitation {
             invited_by_email: row.invited_by_email,
             created_at: row.created_at,
             expires_at: row.expires_at,
+            mailed: row.mailed,
         })
     }
 }

@@ -14,6 +14,7 @@ pub(crate) mod attempts;
 pub(crate) mod audit_log;
 pub(crate) mod businesses;
 pub(crate) mod console_sessions;
+pub(crate) mod email_confirmations;
 pub(crate) mod go_live;
 pub(crate) mod invitations;
 pub(crate) mod log_in_challenges;
@@ -33,6 +34,7 @@ pub(crate) mod staff_identities;
 pub(crate) mod staff_links;
 pub(crate) mod staff_mails;
 pub(crate) mod staff_sessions;
+pub(crate) mod user_emails;
 pub(crate) mod users;
 
 use std::str::FromStr;

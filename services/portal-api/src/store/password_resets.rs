@@ -17,10 +17,19 @@ pub(crate) struct Reset {
     pub(crate) user: UserId,
 }
 
-/// Inserts the link, and deletes the user's oldest ones beyond `max`. `issuer` is the person of the operator's staff.
+/// How a link reaches the user.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Way<'a> {
+    /// To this address, in lower case.
+    Mail(&'a str),
+    /// The operator passes it on; the person of its staff, if known.
+    ByHand(Option<StaffId>),
+}
+
+/// Inserts the link, and deletes the user's oldest ones beyond `max`.
 pub(crate) async fn insert(
     conn: &mut AsyncPgConnection,
-    (reset, issuer): (Reset, Option<StaffId>),
+    (reset, way): (Reset, Way<'_>),
     token: &LinkToken,
     (now, expires_at): (DateTime<Utc>, DateTime<Utc>),
     max: i64,
@@ -38,6 +47,10 @@ pub(crate) async fn insert(
         .load(conn)
         .await?;
     diesel::delete(own().filter(password_resets::token_hash.eq_any(beyond))).execute(conn).await?;
+    let (mailed_to, issuer) = match way {
+        Way::Mail(address) => (Some(address), None),
+        Way::ByHand(issuer) => (None, issuer),
+    };
     diesel::insert_into(password_resets::table)
         .values((
             password_resets::token_hash.eq(token.digest().to_vec()),
@@ -46,6 +59,7 @@ pub(crate) async fn insert(
             password_resets::created_at.eq(now),
             password_resets::expires_at.eq(expires_at),
             password_resets::issued_by.eq(issuer.map(|id| id.to_string())),
+            password_resets::mailed_to.eq(mailed_to),
         ))
         .execute(conn)
         .await?;
@@ -74,15 +88,16 @@ pub(crate) async fn find(
     .transpose()
 }
 
-/// Consumes a link. False if it is already used.
+/// Consumes a link, and returns the address that it was mailed to, in lower case. The outer `None`: it is already used.
 pub(crate) async fn consume(
     conn: &mut AsyncPgConnection,
     reset: Reset,
     token: &LinkToken,
-) -> Result<bool, StoreError> {
+) -> Result<Option<Option<String>>, StoreError> {
     users::lock(conn, reset.business, reset.user).await?;
     let link = password_resets::table.find(token.digest().to_vec());
-    Ok(diesel::delete(link).execute(conn).await? == 1)
+    let consumed = diesel::delete(link).returning(password_resets::mailed_to);
+    Ok(consumed.get_result(conn).await.optional()?)
 }
 
 /// Deletes all links of the user.

@@ -28,6 +28,8 @@ diesel::table! {
         exact_role -> Nullable<Text>,
         created_at -> Timestamptz,
         last_seen_at -> Nullable<Timestamptz>,
+        email_verified_at -> Nullable<Timestamptz>,
+        name -> Nullable<Text>,
     }
 }
 
@@ -61,6 +63,7 @@ diesel::table! {
         invited_by_email -> Text,
         created_at -> Timestamptz,
         expires_at -> Timestamptz,
+        mailed -> Bool,
     }
 }
 
@@ -72,6 +75,21 @@ diesel::table! {
         created_at -> Timestamptz,
         expires_at -> Timestamptz,
         issued_by -> Nullable<Text>,
+        mailed_to -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    email_confirmations (token_hash) {
+        token_hash -> Binary,
+        business_id -> Text,
+        user_id -> Text,
+        email -> Text,
+        is_change -> Bool,
+        session_id -> Nullable<Text>,
+        created_at -> Timestamptz,
+        expires_at -> Timestamptz,
+        used_at -> Nullable<Timestamptz>,
     }
 }
 

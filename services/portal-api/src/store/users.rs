@@ -19,6 +19,7 @@ pub(crate) struct NewUser<'a> {
     pub(crate) id: UserId,
     pub(crate) business: BusinessId,
     pub(crate) email: &'a Email,
+    pub(crate) email_verified_at: Option<DateTime<Utc>>,
     pub(crate) password_hash: &'a str,
     pub(crate) role: Role,
     pub(crate) created_at: DateTime<Utc>,
@@ -29,6 +30,8 @@ pub(crate) struct NewUser<'a> {
 struct UserRow {
     id: String,
     email: String,
+    email_verified_at: Option<DateTime<Utc>>,
+    name: Option<String>,
     role: String,
     exact_role: Option<String>,
     created_at: DateTime<Utc>,
@@ -49,6 +52,7 @@ pub(crate) async fn insert(conn: &mut AsyncPgConnection, user: &NewUser<'_>) -> 
             users::business_id.eq(user.business.to_string()),
             users::email.eq(user.email.as_str()),
             users::email_key.eq(user.email.key()),
+            users::email_verified_at.eq(user.email_verified_at),
             users::password_hash.eq(user.password_hash),
             users::role.eq(role),
             users::exact_role.eq(exact_role),
@@ -61,7 +65,18 @@ pub(crate) async fn insert(conn: &mut AsyncPgConnection, user: &NewUser<'_>) -> 
     Ok(inserted == 1)
 }
 
-type CredentialsRow = (String, String, String, String, String, Option<String>, String);
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = users)]
+struct CredentialsRow {
+    id: String,
+    business_id: String,
+    email: String,
+    email_verified_at: Option<DateTime<Utc>>,
+    name: Option<String>,
+    role: String,
+    exact_role: Option<String>,
+    password_hash: String,
+}
 
 /// Searches all businesses, because a log-in does not name the business.
 pub(crate) async fn credentials(
@@ -71,16 +86,8 @@ pub(crate) async fn credentials(
     let row = users::table
         .inner_join(businesses::table)
         .filter(users::email_key.eq(email.key()))
-        .select((
-            users::id,
-            users::business_id,
-            businesses::name,
-            users::email,
-            users::role,
-            users::exact_role,
-            users::password_hash,
-        ))
-        .first::<CredentialsRow>(conn)
+        .select((CredentialsRow::as_select(), businesses::name))
+        .first(conn)
         .await
         .optional()?;
     row.map(read_credentials).transpose()
@@ -96,16 +103,8 @@ pub(crate) async fn credentials_of(
         .inner_join(businesses::table)
         .filter(users::id.eq(user.to_string()))
         .filter(users::business_id.eq(business.to_string()))
-        .select((
-            users::id,
-            users::business_id,
-            businesses::name,
-            users::email,
-            users::role,
-            users::exact_role,
-            users::password_hash,
-        ))
-        .first::<CredentialsRow>(conn)
+        .select((CredentialsRow::as_select(), businesses::name))
+        .first(conn)
         .await
         .optional()?;
     row.map(read_credentials).transpose()
@@ -144,15 +143,16 @@ pub(crate) async fn lock_unchanged(
     Ok(locked.is_some())
 }
 
-fn read_credentials(row: CredentialsRow) -> Result<Credentials, StoreError> {
-    let (id, business, business_name, email, role, exact_role, password_hash) = row;
+fn read_credentials((row, business_name): (CredentialsRow, String)) -> Result<Credentials, StoreError> {
     Ok(Credentials {
-        user: stored("users.id", &id)?,
-        business: stored("users.business_id", &business)?,
+        user: stored("users.id", &row.id)?,
+        business: stored("users.business_id", &row.business_id)?,
         business_name,
-        email,
-        role: roles::read(&role, exact_role.as_deref())?,
-        password_hash,
+        email: row.email,
+        email_verified: row.email_verified_at.is_some(),
+        name: row.name,
+        role: roles::read(&row.role, row.exact_role.as_deref())?,
+        password_hash: row.password_hash,
     })
 }
 
@@ -254,6 +254,20 @@ pub(crate) async fn emails_by_id(
     rows.into_iter().map(|(id, email)| Ok((stored("users.id", &id)?, email))).collect()
 }
 
+/// The names of these users, as far as they exist and have one.
+pub(crate) async fn names_by_id(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    ids: &[String],
+) -> Result<HashMap<String, String>, StoreError> {
+    let names = users::table
+        .filter(users::business_id.eq(business.to_string()))
+        .filter(users::id.eq_any(ids))
+        .select((users::id, users::name));
+    let rows: Vec<(String, Option<String>)> = names.load(conn).await?;
+    Ok(rows.into_iter().filter_map(|(id, name)| Some((id, name?))).collect())
+}
+
 pub(crate) async fn count(conn: &mut AsyncPgConnection, business: BusinessId) -> Result<i64, StoreError> {
     let own = users::table.filter(users::business_id.eq(business.to_string()));
     Ok(own.count().get_result(conn).await?)
@@ -281,6 +295,17 @@ pub(crate) async fn set_role(
     let (role, exact_role) = roles::columns(role);
     let change = (users::role.eq(role), users::exact_role.eq(exact_role));
     Ok(diesel::update(user).set(change).execute(conn).await? == 1)
+}
+
+/// False if there is no such user.
+pub(crate) async fn set_name(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    user: UserId,
+    name: Option<&str>,
+) -> Result<bool, StoreError> {
+    let user = users::table.find(user.to_string()).filter(users::business_id.eq(business.to_string()));
+    Ok(diesel::update(user).set(users::name.eq(name)).execute(conn).await? == 1)
 }
 
 /// Writes a new password hash. With `from`, only if the stored hash is still that one: of two concurrent changes only one
@@ -321,6 +346,8 @@ impl TryFrom<UserRow> for User {
         Ok(Self {
             id: stored("users.id", &row.id)?,
             email: row.email,
+            email_verified: row.email_verified_at.is_some(),
+            name: row.name,
             role: roles::read(&row.role, row.exact_role.as_deref())?,
             created_at: row.created_at,
             last_seen_at: row.last_seen_at,

@@ -1,9 +1,10 @@
 //! The previous release next to this one. It knows the roles owner, developer and viewer, and reads and writes `role` alone.
 
 use diesel::sql_types::Text;
-use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
+use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use serde_json::json;
 
+use crate::mail_folder::MailFolder;
 use crate::portal::{Owner, Portal};
 
 #[derive(diesel::QueryableByName)]
@@ -123,4 +124,51 @@ async fn no_exact_role_extends_another_role() {
         let refused = portal.connect().await.batch_execute(&write).await;
         assert!(refused.is_err(), "{write}");
     }
+}
+
+const UP: &str = include_str!("../../migrations/2026-11-26-000750_verified_email/up.sql");
+const DOWN: &str = include_str!("../../migrations/2026-11-26-000750_verified_email/down.sql");
+
+/// The previous release signs a business up: it knows none of the new columns.
+fn former_sign_up(number: u8) -> String {
+    format!(
+        "INSERT INTO businesses (id, name, status, live_access, subscription_state, created_at, updated_at)
+            VALUES ('biz_{number}', 'Shop', 'inactive', false, 'required', now(), now());
+        INSERT INTO users (id, business_id, email, email_key, password_hash, role, created_at)
+            VALUES ('usr_{number}', 'biz_{number}', '{number}@shop.example', '{number}@shop.example', 'x', 'owner', now());"
+    )
+}
+
+#[derive(diesel::QueryableByName)]
+struct Verified {
+    #[diesel(sql_type = diesel::sql_types::Bool)]
+    verified: bool,
+}
+
+#[tokio::test]
+async fn accounts_are_verified_if_they_exist_at_the_upgrade_and_it_can_be_undone() {
+    let database = test_kit::database_of(test_kit::Service::PortalApi).await;
+    let mut conn = AsyncPgConnection::establish(database.url.expose()).await.unwrap();
+    conn.batch_execute(DOWN).await.unwrap();
+    conn.batch_execute(&former_sign_up(1)).await.unwrap();
+    conn.batch_execute(UP).await.unwrap();
+    conn.batch_execute(&former_sign_up(2)).await.unwrap();
+    let read = "SELECT email_verified_at IS NOT NULL AS verified FROM users ORDER BY id";
+    let users: Vec<Verified> = diesel::sql_query(read).load(&mut conn).await.unwrap();
+    assert_eq!(users.iter().map(|user| user.verified).collect::<Vec<_>>(), [true, false]);
+    conn.batch_execute(DOWN).await.unwrap();
+    conn.batch_execute(&former_sign_up(3)).await.unwrap();
+}
+
+/// The previous release also shows the link to the inviter.
+#[tokio::test]
+async fn an_invitation_of_the_previous_release_verifies_nothing() {
+    let folder = MailFolder::new();
+    let portal = Portal::with_mails(&folder).await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let token = portal.invite(&mut owner, "asha@shop.example", "viewer").await;
+    portal.connect().await.batch_execute("UPDATE invitations SET mailed = DEFAULT").await.unwrap();
+    let body = json!({ "token": token, "password": "battery staple" });
+    let joined = portal.stranger().post("/v1/portal/invitations/accept", body).await;
+    assert_eq!((joined.status, &joined.body["emailVerified"]), (201, &json!(false)), "{joined:?}");
 }

@@ -1,10 +1,14 @@
 //! The folder transport of mails.
 
 use std::fs;
+use std::path::Path;
 
 use test_kit::{Directory, until};
 
 use crate::portal::Portal;
+
+/// How the subject of the first mail of an account begins.
+pub(crate) const WELCOME: &str = "Confirm your e-mail address for";
 
 pub(crate) struct MailFolder(Directory);
 
@@ -34,13 +38,27 @@ impl MailFolder {
         self.0.path().to_str().unwrap()
     }
 
-    /// What has arrived, oldest first.
+    /// Everything that has arrived, oldest first.
+    pub(crate) fn all(&self) -> Vec<Mail> {
+        mails_in(self.0.path())
+    }
+
+    /// What has arrived, oldest first, without the first mail of each account.
     pub(crate) fn mails(&self) -> Vec<Mail> {
-        let mut paths: Vec<_> =
-            fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
-        paths.retain(|path| path.extension().is_some_and(|extension| extension == "eml"));
-        paths.sort();
-        paths.iter().map(|path| read(&fs::read_to_string(path).unwrap())).collect()
+        let mut mails = self.all();
+        mails.retain(|mail| !mail.subject.starts_with(WELCOME));
+        mails
+    }
+
+    /// Waits for so many mails to confirm this address, and gives the tokens of their links.
+    pub(crate) async fn confirmations(&self, to: &str, count: usize) -> Vec<String> {
+        let found = || {
+            let mut mails = self.all();
+            mails.retain(|mail| mail.to == to && mail.subject.starts_with("Confirm your "));
+            mails
+        };
+        until(&format!("{count} mails to confirm {to} arrive"), async || found().len() >= count).await;
+        found().iter().map(Mail::token).collect()
     }
 
     /// Waits for so many, and gives them.
@@ -48,6 +66,15 @@ impl MailFolder {
         until(&format!("{count} mails arrive"), async || self.mails().len() >= count).await;
         self.mails()
     }
+}
+
+/// Oldest first. None of a folder that does not exist yet.
+pub(crate) fn mails_in(folder: &Path) -> Vec<Mail> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "eml"));
+    paths.sort();
+    paths.iter().map(|path| read(&fs::read_to_string(path).unwrap())).collect()
 }
 
 impl Portal {

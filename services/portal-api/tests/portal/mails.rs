@@ -175,6 +175,11 @@ fn serve(
             mail.push_str(&line);
             mail.push_str("\r\n");
         }
+        // The first mail of an account is not under test.
+        if mail.contains(mail_folder::WELCOME) {
+            stream.write_all(b"250 taken\r\n")?;
+            continue;
+        }
         let answer = answers.next().unwrap_or("250 taken");
         if answer.starts_with("250") {
             taken.lock().unwrap().push(mail);
@@ -215,22 +220,26 @@ async fn who_reads_the_queue_learns_no_link() {
     let server = MailServer::start(vec!["451 later", "250 taken"]);
     let portal = server.portal().await;
     let mut owner = portal.owner("owner@shop.example").await;
-    let token = portal.invite(&mut owner, "guest@shop.example", "viewer").await;
+    portal.approve(&owner.business).await;
+    let invitation = json!({ "email": "guest@shop.example", "role": "viewer" });
+    assert_eq!(owner.client.post("/v1/portal/invitations", invitation).await.status, 201);
     let mut conn = portal.connect().await;
-    let read = "SELECT row_to_json(mails)::text AS content, due_at >= expires_at AS hidden_from_the_former_release FROM mails";
+    let read =
+        "SELECT row_to_json(mails)::text AS content, due_at >= expires_at AS hidden_from_the_former_release
+        FROM mails WHERE kind = 'invitation'";
     let waiting: Waiting = diesel::sql_query(read).get_result(&mut conn).await.unwrap();
-    assert!(
-        waiting.content.contains("guest@shop.example") && !waiting.content.contains(&token),
-        "{}",
-        waiting.content
-    );
     assert!(waiting.hidden_from_the_former_release);
     until("the mail is sent", async || {
         portal.clock.advance(TimeDelta::seconds(1));
         !server.taken.lock().unwrap().is_empty()
     })
     .await;
-    assert_eq!(mail_folder::read(&server.taken.lock().unwrap()[0]).token(), token);
+    let token = mail_folder::read(&server.taken.lock().unwrap()[0]).token();
+    assert!(
+        waiting.content.contains("guest@shop.example") && !waiting.content.contains(&token),
+        "{}",
+        waiting.content
+    );
 }
 
 #[tokio::test]

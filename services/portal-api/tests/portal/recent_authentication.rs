@@ -46,6 +46,7 @@ const OF_USERS: &[&str] = &[
     "DELETE /users/usr_01ARZ3NDEKTSV4RRFFQ69G5FAV",
     "DELETE /users/usr_01ARZ3NDEKTSV4RRFFQ69G5FAV/second-factor",
     "POST /invitations",
+    "PUT /email",
     "POST /second-factor/recovery-codes",
     "DELETE /second-factor",
     "POST /second-factor",
@@ -56,6 +57,8 @@ const NOT_SENSITIVE: &[&str] = &[
     "GET /second-factor",
     "POST /second-factor/confirm",
     "PUT /password",
+    "PUT /name",
+    "POST /email-confirmations",
     "POST /orders/ord_01ARZ3NDEKTSV4RRFFQ69G5FAV/cancel",
     "PUT /wallet/threshold",
 ];

@@ -29,6 +29,10 @@ const OWNERS: &[&str] = &["owner"];
 /// Calls and the roles that may call them, written down a second time. Streams never end, so they are not among them.
 pub(crate) const CALLS: &[(&str, &[&str])] = &[
     ("PUT /password", EVERYBODY),
+    ("GET /email", EVERYBODY),
+    ("PUT /email", EVERYBODY),
+    ("POST /email-confirmations", EVERYBODY),
+    ("PUT /name", EVERYBODY),
     ("GET /sessions", EVERYBODY),
     ("POST /sessions/revoke-others", EVERYBODY),
     ("DELETE /sessions/{id}", EVERYBODY),
@@ -85,6 +89,7 @@ pub(crate) const CALLS: &[(&str, &[&str])] = &[
     ("PUT /subscription", PAYERS),
     ("PUT /wallet/threshold", PAYERS),
     ("POST /wallet/top-ups", PAYERS),
+    ("PUT /business", OWNERS),
     ("GET /users", OWNERS),
     ("PATCH /users/{id}", OWNERS),
     ("DELETE /users/{id}", OWNERS),
@@ -128,9 +133,12 @@ async fn each_role_may_do_what_it_is_for() {
         let session = member.get("/v1/portal/session").await.body;
         assert_eq!(session["role"], role);
         let told = session["permissions"].as_array().unwrap().clone();
-        for (permission, roles) in
-            [("read_customers", &["owner", "support"][..]), ("read_money", MONEY), ("manage_users", OWNERS)]
-        {
+        for (permission, roles) in [
+            ("read_customers", &["owner", "support"][..]),
+            ("read_money", MONEY),
+            ("manage_users", OWNERS),
+            ("manage_business", OWNERS),
+        ] {
             assert_eq!(told.contains(&json!(permission)), roles.contains(&role), "{role}: {permission}");
         }
     }

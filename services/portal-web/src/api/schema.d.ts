@@ -751,6 +751,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/portal/business": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Change the name of the business */
+        put: operations["renameBusiness"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/portal/cod": {
         parameters: {
             query?: never;
@@ -779,6 +796,58 @@ export interface paths {
         get: operations["readConfig"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/email": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the own e-mail address and a requested change */
+        get: operations["readEmail"];
+        /** Change the own e-mail address. The present address withdraws a requested change */
+        put: operations["changeEmail"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/email-confirmations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Mail another link that confirms the own e-mail address */
+        post: operations["sendEmailConfirmation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/email-confirmations/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Confirm an e-mail address with a link */
+        post: operations["confirmEmail"];
         delete?: never;
         options?: never;
         head?: never;
@@ -866,6 +935,23 @@ export interface paths {
         post?: never;
         /** Withdraw an invitation */
         delete: operations["withdrawInvitation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/name": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Change or remove the own name */
+        put: operations["changeName"];
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1807,7 +1893,10 @@ export interface components {
             userId?: string | null;
             /** @description The e-mail address at that time. */
             email?: string | null;
-            /** @description For the operator only: the e-mail address of the operator's person, or the name of the token. */
+            /**
+             * @description The present name of the user. For the operator only: also the e-mail address of the operator's person, or the name of the
+             *     token.
+             */
             name?: string | null;
         };
         AdviceView: {
@@ -2100,6 +2189,14 @@ export interface components {
              */
             plan?: string | null;
         };
+        ChangeEmail: {
+            /** Format: email */
+            email: string;
+        };
+        ChangeName: {
+            /** @description `null` removes the name. */
+            name: string | null;
+        };
         ChangePassword: {
             /** Format: password */
             currentPassword: string;
@@ -2166,6 +2263,9 @@ export interface components {
             password: string;
             /** @description Required if the account has a second factor: six digits of the authenticator app, or a recovery code. */
             code?: string | null;
+        };
+        ConfirmedEmailView: {
+            email: string;
         };
         /** @enum {string} */
         ConnectionTest: "not_tested" | "passed" | "failed";
@@ -2320,6 +2420,15 @@ export interface components {
             phone?: string;
             /** @description The vehicle; left out when unknown. */
             vehicle?: string;
+        };
+        EmailView: {
+            email: string;
+            /** @description Whether the user has confirmed the address. */
+            verified: boolean;
+            /** @description The address that the user changes to, until they open the link in the mail to it. */
+            pendingEmail?: string | null;
+            /** Format: date-time */
+            pendingUntil?: string | null;
         };
         /**
          * @description A webhook endpoint.
@@ -2515,7 +2624,7 @@ export interface components {
             expiresAt: string;
             /** @description The e-mail address of the inviter. */
             invitedBy: string;
-            /** @description The link. Present only in the response that creates the invitation. */
+            /** @description The link. Present only in the response that creates the invitation, and only if no mails are sent. */
             url?: string | null;
         };
         Invite: {
@@ -3046,7 +3155,7 @@ export interface components {
                 expiresAt: string;
                 /** @description The e-mail address of the inviter. */
                 invitedBy: string;
-                /** @description The link. Present only in the response that creates the invitation. */
+                /** @description The link. Present only in the response that creates the invitation, and only if no mails are sent. */
                 url?: string | null;
             }[];
             /** @description Whether more entries follow. */
@@ -3182,6 +3291,8 @@ export interface components {
             data: {
                 id: components["schemas"]["UserId"];
                 email: string;
+                emailVerified: boolean;
+                name?: string | null;
                 role: components["schemas"]["Role"];
                 /** Format: date-time */
                 createdAt: string;
@@ -3226,7 +3337,7 @@ export interface components {
          * @description What a call with a session needs.
          * @enum {string}
          */
-        Permission: "use_account" | "read_business" | "read_orders" | "read_customers" | "read_money" | "read_keys" | "read_webhooks" | "read_audit_log" | "cancel_orders" | "resend_webhooks" | "manage_integration" | "manage_money" | "manage_users" | "erase_personal_data";
+        Permission: "use_account" | "read_business" | "read_orders" | "read_customers" | "read_money" | "read_keys" | "read_webhooks" | "read_audit_log" | "cancel_orders" | "resend_webhooks" | "manage_integration" | "manage_money" | "manage_users" | "manage_business" | "erase_personal_data";
         /** @description The place where the driver picks the parcel up. */
         PickupPlace: {
             /** @description The name at the door. */
@@ -3385,6 +3496,9 @@ export interface components {
              */
             keys?: components["schemas"]["ApiKeyView"][] | null;
         };
+        RenameBusiness: {
+            businessName: string;
+        };
         /**
          * @description One HTTP request, from the edge through every service it touches.
          * @example req_01JZ5S9QK4V8M2T6YB3C7D9FGH
@@ -3471,6 +3585,9 @@ export interface components {
             businessName: string;
             userId: components["schemas"]["UserId"];
             email: string;
+            /** @description Whether the user has confirmed the e-mail address. */
+            emailVerified: boolean;
+            name?: string | null;
             role: components["schemas"]["Role"];
             /** @description What the role may do. */
             permissions: components["schemas"]["Permission"][];
@@ -3757,6 +3874,8 @@ export interface components {
         UserView: {
             id: components["schemas"]["UserId"];
             email: string;
+            emailVerified: boolean;
+            name?: string | null;
             role: components["schemas"]["Role"];
             /** Format: date-time */
             createdAt: string;
@@ -5246,6 +5365,29 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    renameBusiness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RenameBusiness"];
+            };
+        };
+        responses: {
+            /** @description The name is changed. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     listCash: {
         parameters: {
             query?: {
@@ -5290,6 +5432,105 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ConfigView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    readEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The address. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    changeEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeEmail"];
+            };
+        };
+        responses: {
+            /** @description The address is changed, because no mails are sent; or a requested change is withdrawn. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailView"];
+                };
+            };
+            /** @description The link in the mail to the new address makes the change. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    sendEmailConfirmation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The mail is queued. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    confirmEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LinkToken"];
+            };
+        };
+        responses: {
+            /** @description The address is confirmed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfirmedEmailView"];
                 };
             };
             default: components["responses"]["Error"];
@@ -5364,7 +5605,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The invitation with its link, which is shown only once. */
+            /** @description The invitation. Without mails, with its link, which is shown only once. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5439,6 +5680,29 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description The link no longer works. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    changeName: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeName"];
+            };
+        };
+        responses: {
+            /** @description The name is changed. */
             204: {
                 headers: {
                     [name: string]: unknown;

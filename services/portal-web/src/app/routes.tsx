@@ -39,6 +39,7 @@ const GUEST_PAGES: RouteObject[] = [
 /** Pages that links open, with or without a session. */
 const LINKED_PAGES: RouteObject[] = [
   { path: "/reset-password", lazy: () => import("../pages/auth/reset-password-page") },
+  { path: "/confirm-email", lazy: () => import("../pages/auth/confirm-email-page") },
   { path: "/invitation", lazy: () => import("../pages/auth/invitation-page") },
 ];
 

@@ -5,6 +5,7 @@ import { Link, Navigate, Outlet, useLocation } from "react-router-dom";
 import { useSessionQuery } from "../api/session";
 import { ErrorState } from "../components/error-state";
 import { Brand } from "./brand";
+import { EmailNotice } from "./email-notice";
 import { SessionProvider } from "./session";
 import classes from "./shell.module.css";
 import { SideBar } from "./side-bar";
@@ -76,6 +77,7 @@ function Frame() {
       </aside>
       <main id="main" ref={main} tabIndex={-1} className={classes.main}>
         <div className={classes.page}>
+          <EmailNotice />
           <Outlet />
         </div>
       </main>

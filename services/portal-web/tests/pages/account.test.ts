@@ -2,7 +2,8 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { operator } from "../support/api";
 import { openBrowser, screenshot, visit } from "../support/browser";
-import { ask, newBusiness, newTestKey, PASSWORD, someone } from "../support/business";
+import { ask, confirmEmail, newBusiness, newTestKey, PASSWORD, someone } from "../support/business";
+import { mailedLink } from "../support/mails";
 import { goTo, heading, joinBy, logIn, row, rowsOf, takeSecret } from "../support/pages";
 
 const NEXT_PASSWORD = "another long enough secret";
@@ -68,7 +69,8 @@ test("a session is ended from another browser, and its own browser must log in a
 
 test("a viewer is invited by a link, sees the portal, and can change nothing", async () => {
   const [owner, viewer] = [await visit(browser), await visit(browser)];
-  const { id } = await newBusiness(owner, "Team work");
+  const { id, email: own } = await newBusiness(owner, "Team work");
+  await confirmEmail(owner, own);
   await operator("PATCH", `/businesses/${id}`, { status: "active" });
   const key = await newTestKey(owner, "shop");
   const { email } = someone("viewer");
@@ -78,8 +80,9 @@ test("a viewer is invited by a link, sees the portal, and can change nothing", a
   const dialog = page.getByRole("dialog", { name: "Invite a user" });
   await dialog.getByLabel("E-mail").fill(email);
   await dialog.getByLabel("Viewer").check();
-  await dialog.getByRole("button", { name: "Create invitation" }).click();
-  const link = await takeSecret(page, `Invitation for ${email}`);
+  await dialog.getByRole("button", { name: "Send invitation" }).click();
+  await page.getByText(`We sent the invitation to ${email}.`).waitFor();
+  const link = await mailedLink(email, "invitation");
   expect(new URL(link).search).toBe("");
   await row(page, "Invitations", email).waitFor();
 
@@ -93,7 +96,7 @@ test("a viewer is invited by a link, sees the portal, and can change nothing", a
   await viewer.page.getByRole("region", { name: "Balance" }).getByText("₹0.00").waitFor();
   expect(await viewer.page.getByRole("button", { name: "Top up" }).count()).toBe(0);
   await goTo(viewer.page, "Account");
-  expect(await viewer.page.getByRole("tab").allTextContents()).toEqual(["Security"]);
+  expect(await viewer.page.getByRole("tab").allTextContents()).toEqual(["Profile and security"]);
   await viewer.page.goto("/account/team");
   await viewer.page.getByText("Only owners can manage the team.").waitFor();
   // The server rejects direct calls too.
@@ -187,15 +190,17 @@ test("the last owner keeps the role, and the page says why", async () => {
 
 test("a withdrawn invitation no longer works", async () => {
   const [owner, guest] = [await visit(browser), await visit(browser)];
-  const { id } = await newBusiness(owner, "Second thoughts");
+  const { id, email: own } = await newBusiness(owner, "Second thoughts");
+  await confirmEmail(owner, own);
   await operator("PATCH", `/businesses/${id}`, { status: "active" });
   const { email } = someone("guest");
-  const { url } = await ask(owner, "POST", "/invitations", { email, role: "developer" }, 201);
+  await ask(owner, "POST", "/invitations", { email, role: "developer" }, 201);
+  const url = await mailedLink(email, "invitation");
   await owner.page.goto("/account/team");
   await owner.page.getByRole("button", { name: `Withdraw the invitation for ${email}` }).click();
   await owner.page.getByRole("dialog").getByRole("button", { name: "Withdraw" }).click();
   await owner.page.getByText("No open invitations").waitFor();
-  await guest.page.goto(String(url));
+  await guest.page.goto(url);
   await heading(guest.page, "This invitation cannot be used");
   expect(owner.errors.concat(guest.errors)).toEqual([]);
   await owner.context.close();

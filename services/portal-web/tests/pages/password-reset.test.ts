@@ -1,12 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openBrowser, visit } from "../support/browser";
 import { newBusiness, PASSWORD, someone } from "../support/business";
+import { mailedLink } from "../support/mails";
 import { heading, logIn, logInAsOperator, openBusiness, takeSecret } from "../support/pages";
-import { stack } from "../support/stack";
-import { until } from "../support/until";
 
 const NEXT_PASSWORD = `${PASSWORD} anew`;
 
@@ -30,7 +27,7 @@ test("a forgotten password is reset by an e-mailed link, which works once and lo
   await page.getByRole("button", { name: "Send link" }).click();
   await heading(page, "Check your inbox");
   // The link is pasted into the open page.
-  await changePassword(page, await linkMailedTo(email));
+  await changePassword(page, await mailedLink(email, "reset-password"));
   await page.getByText("Password changed").waitFor();
   await owner.page.goto("/orders");
   await heading(owner.page, "Log in");
@@ -87,16 +84,4 @@ async function changePassword(page: Page, link: string): Promise<void> {
   await page.getByLabel("New password").fill(NEXT_PASSWORD);
   expect(page.url()).not.toContain("token=");
   await page.getByRole("button", { name: "Change password" }).click();
-}
-
-/** The reset link in the mail, which the stack writes to a folder. */
-function linkMailedTo(email: string): Promise<string> {
-  return until(`a mail for ${email}`, async () => {
-    // The first mail creates the folder.
-    const names = existsSync(stack.mailFolder) ? readdirSync(stack.mailFolder) : [];
-    const mails = names.map((name) => readFileSync(join(stack.mailFolder, name), "utf8"));
-    // A quoted-printable mail breaks long lines and writes `=` as `=3D`.
-    const texts = mails.map((mail) => mail.replace(/=\r?\n/g, "").replace(/=3D/g, "="));
-    return texts.find((text) => text.includes(email))?.match(/https?:\S+\/reset-password#token=[\w-]+/)?.[0];
-  });
 }

@@ -3,7 +3,8 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { operator, placeOrder } from "../support/api";
 import { openBrowser, PHONE, screenshot, visit } from "../support/browser";
-import { ask, newBusiness, newTestKey, someone } from "../support/business";
+import { ask, confirmEmail, newBusiness, newTestKey, someone } from "../support/business";
+import { mailedLink } from "../support/mails";
 import { overhang, seriousFindings, settled } from "../support/page-checks";
 import { goTo, heading, joinBy } from "../support/pages";
 import { stack } from "../support/stack";
@@ -55,12 +56,14 @@ const links: Record<string, string> = {};
 beforeAll(async () => {
   browser = await openBrowser();
   const owner = await visit(browser);
-  const { id } = await newBusiness(owner, "Many hands");
+  const { id, email } = await newBusiness(owner, "Many hands");
+  await confirmEmail(owner, email);
   await operator("PATCH", `/businesses/${id}`, { status: "active" });
   order = (await placeOrder(await newTestKey(owner), "many-hands-1")).id;
   for (const { role } of ROLES) {
-    const invited = await ask(owner, "POST", "/invitations", { email: someone(role).email, role }, 201);
-    links[role] = String(invited.url);
+    const { email } = someone(role);
+    await ask(owner, "POST", "/invitations", { email, role }, 201);
+    links[role] = await mailedLink(email, "invitation");
   }
   await owner.context.close();
 });
@@ -140,13 +143,14 @@ test("the invite dialog explains five roles, also on a phone", async () => {
 
 test("a page without permission fits a phone and is accessible", async () => {
   const owner = await visit(browser);
-  const { id } = await newBusiness(owner, "Small screen");
+  const { id, email: own } = await newBusiness(owner, "Small screen");
+  await confirmEmail(owner, own);
   await operator("PATCH", `/businesses/${id}`, { status: "active" });
   const { email } = someone("small");
-  const { url } = await ask(owner, "POST", "/invitations", { email, role: "support" }, 201);
+  await ask(owner, "POST", "/invitations", { email, role: "support" }, 201);
   const visitor = await visit(browser, { viewport: PHONE });
   const { page } = visitor;
-  await joinBy(page, String(url));
+  await joinBy(page, await mailedLink(email, "invitation"));
   await page.goto(`${stack.portal}/wallet`);
   await heading(page, "No access");
   await settled(page);

@@ -1,6 +1,7 @@
 import type { APIResponse } from "playwright-core";
 import { operator, placeOrder } from "./api";
 import type { Visitor } from "./browser";
+import { mailedLink } from "./mails";
 import { stack } from "./stack";
 
 export const PASSWORD = "a long enough secret";
@@ -27,6 +28,12 @@ export async function newBusiness(visitor: Visitor, name: string): Promise<Busin
   const account = { businessName: name, email, password: PASSWORD };
   const { businessId } = await ask(visitor, "POST", "/accounts", account, 201);
   return { id: String(businessId), name, email };
+}
+
+/** Confirms the e-mail address of the visitor's account with the mailed link. */
+export async function confirmEmail(visitor: Visitor, email: string): Promise<void> {
+  const token = (await mailedLink(email, "confirm-email")).split("#token=")[1];
+  await ask(visitor, "POST", "/email-confirmations/confirm", { token }, 200);
 }
 
 export async function newTestKey(visitor: Visitor, name = "shop backend"): Promise<string> {

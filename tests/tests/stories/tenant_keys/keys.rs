@@ -83,6 +83,7 @@ const EXCEPTIONS: &[Exception] = &[
     but(Service::PortalApi, "invitations_pkey", "As sessions_pkey."),
     but(Service::PortalApi, "invitations_token_hash_key", "The link identifies the invitation."),
     but(Service::PortalApi, "password_resets_pkey", "The digest of the link, which identifies the account."),
+    but(Service::PortalApi, "email_confirmations_pkey", "As password_resets_pkey."),
     but(Service::PortalApi, "audit_log_pkey", "As sessions_pkey."),
     but(
         Service::PortalApi,

@@ -60,6 +60,26 @@ pub(crate) struct ChangePassword {
 }
 
 #[derive(ToSchema)]
+pub(crate) struct ChangeEmail {
+    #[schema(format = "email")]
+    email: String,
+}
+
+#[derive(ToSchema)]
+pub(crate) struct ChangeName {
+    /// `null` removes the name.
+    #[schema(required, max_length = 100)]
+    name: Option<String>,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct RenameBusiness {
+    #[schema(max_length = 120)]
+    business_name: String,
+}
+
+#[derive(ToSchema)]
 pub(crate) struct RequestPasswordReset {
     #[schema(format = "email")]
     email: String,

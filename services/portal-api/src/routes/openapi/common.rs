@@ -12,13 +12,14 @@ const SESSION: &str = "session";
 const OPERATOR: &str = "operatorToken";
 const CONSOLE: &str = "operatorSession";
 /// Calls without authentication.
-const OPEN: [&str; 17] = [
+const OPEN: [&str; 18] = [
     "signUp",
     "logIn",
     "logOut",
     "readConfig",
     "requestPasswordReset",
     "confirmPasswordReset",
+    "confirmEmail",
     "lookUpPasswordReset",
     "lookUpInvitation",
     "acceptInvitation",

@@ -12,12 +12,12 @@ use utoipa::OpenApi;
 
 use self::common::Common;
 use super::{
-    accounts, api_keys, approvals, audit_log, cash, config, confirm_session, events, invitations, operator,
-    operator_audit_log, operator_health, operator_orders, operator_password, operator_second_factor,
-    operator_session, operator_sessions, operator_sso, operator_tokens, order_cancel, order_request,
-    order_stream, orders, packages, password, password_resets, payments, personal_data, pickup_profile,
-    second_factor, second_step, session, sessions, staff, staff_links, statement, status, status_stream,
-    subscription, users, wallet, webhook_deliveries, webhook_endpoints, webhook_tools,
+    accounts, api_keys, approvals, audit_log, cash, config, confirm_session, email, events, invitations,
+    names, operator, operator_audit_log, operator_health, operator_orders, operator_password,
+    operator_second_factor, operator_session, operator_sessions, operator_sso, operator_tokens, order_cancel,
+    order_request, order_stream, orders, packages, password, password_resets, payments, personal_data,
+    pickup_profile, second_factor, second_step, session, sessions, staff, staff_links, statement, status,
+    status_stream, subscription, users, wallet, webhook_deliveries, webhook_endpoints, webhook_tools,
 };
 
 const INTRODUCTION: &str = "The API of the portal's pages. Amounts are integers in paise; times are RFC 3339 in UTC. Lists accept `limit` and \
@@ -55,6 +55,12 @@ const INTRODUCTION: &str = "The API of the portal's pages. Amounts are integers 
         second_factor::remove,
         second_factor::reset,
         password::change,
+        email::read,
+        email::change,
+        email::send,
+        email::confirm,
+        names::of_user,
+        names::of_business,
         sessions::list,
         sessions::revoke,
         sessions::revoke_all_others,

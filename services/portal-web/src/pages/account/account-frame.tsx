@@ -5,7 +5,7 @@ import { may, useSession } from "../../app/session";
 import { PageHeader } from "../../components/page-header";
 
 const TABS = [
-  { path: "/account", label: "Security", permission: "use_account" },
+  { path: "/account", label: "Profile and security", permission: "use_account" },
   { path: "/account/team", label: "Team", permission: "manage_users" },
   { path: "/account/audit-log", label: "Audit log", permission: "read_audit_log" },
 ] as const;
@@ -17,7 +17,10 @@ export function AccountFrame({ children }: { children: ReactNode }) {
   const session = useSession();
   return (
     <>
-      <PageHeader title="Account" description="Your password and sessions, your team, and the audit log." />
+      <PageHeader
+        title="Account"
+        description="Your profile, password and sessions, your team, and the audit log."
+      />
       <Tabs value={pathname} onChange={(path) => path && navigate(path)} activateTabWithKeyboard={false}>
         <Tabs.List aria-label="Account" mb="lg">
           {TABS.filter((tab) => may(session, tab.permission)).map((tab) => (

@@ -21,6 +21,10 @@ export const ACTION_GROUPS: Record<string, Record<string, string>> = {
     "user.joined": "User joined",
     "user.role_changed": "Role changed",
     "user.removed": "User removed",
+    "user.name_changed": "Name changed",
+    "user.email_verified": "E-mail address confirmed",
+    "user.email_change_requested": "Change of e-mail address requested",
+    "user.email_changed": "E-mail address changed",
     "invitation.withdrawn": "Invitation withdrawn",
   },
   "API keys": {
@@ -55,6 +59,7 @@ export const ACTION_GROUPS: Record<string, Record<string, string>> = {
   Business: {
     "pickup_profile.changed": "Pickup profile changed",
     "business.changed": "Business changed",
+    "business.renamed": "Business renamed",
     "business.personal_data_erasure_requested": "Erasure of personal data requested",
   },
 };

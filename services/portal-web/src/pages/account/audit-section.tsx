@@ -95,5 +95,6 @@ function Actor({ entry }: { entry: AuditEntry }) {
 function actorName(actor: AuditEntry["actor"]): string {
   if (actor.type === "operator") return actor.name ? `Delivery company, ${actor.name}` : "Delivery company";
   if (actor.type === "system") return "System";
-  return actor.email ?? actor.userId ?? "A former user";
+  const email = actor.email ?? actor.userId ?? "A former user";
+  return actor.name ? `${actor.name} (${email})` : email;
 }

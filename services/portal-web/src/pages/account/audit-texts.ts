@@ -32,7 +32,8 @@ export function entryLines({ action, details }: AuditEntry): string[] {
   const lines: string[] = [];
   if (action === "business.changed") dropTitleDetails(given);
   if (given.from && given.to) {
-    lines.push(`From ${roleName(given.from)} to ${roleName(given.to)}`);
+    const name = action === "user.role_changed" ? roleName : String;
+    lines.push(`From ${name(given.from)} to ${name(given.to)}`);
     given.from = given.to = null;
   }
   for (const [name, value] of Object.entries(given)) {
@@ -58,6 +59,10 @@ const LINES: Record<string, (value: unknown) => string> = {
     Number(value) === 0 ? "Warning off" : `Warns below ${formatPaise(Number(value))}`,
   status: (value) => PAYMENTS[String(value)] ?? plain("status", value),
   replaces: () => "Replaces the previous key with this name",
+  from: (value) => `From ${value}`,
+  to: (value) => `To ${value}`,
+  verified: (value) => (value ? "Confirmed" : "Not confirmed"),
+  emailVerified: (value) => (value ? "E-mail address confirmed" : "E-mail address not confirmed"),
   mode: (value) => (value === "live" ? "Live mode" : "Test mode"),
   name: (value) => `Name: ${value}`,
   role: (value) => roleName(value),

@@ -1,14 +1,17 @@
 import { Modal, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
+import { notifications } from "@mantine/notifications";
 import { useState } from "react";
 import { useConfig } from "../../api/config";
 import { useInvite } from "../../api/team";
 import type { Invitation, Role } from "../../api/types";
 import { ROLE_DESCRIPTIONS, ROLE_LABELS } from "../../app/session";
+import { useIsUnconfirmed } from "../../app/use-is-unconfirmed";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { RoleChoices } from "../../components/role-choices";
 import { SecretOnce } from "../../components/secret-once";
+import { SendConfirmation } from "../../components/send-confirmation";
 import { emailError } from "../auth/rules";
 
 /** The most common role first. The dialog offers only roles that the server knows. */
@@ -19,20 +22,29 @@ interface InviteDialogProps {
   onClose: () => void;
 }
 
-/** Asks for the e-mail and the role, then shows the link once. */
+/** Asks for the e-mail and the role. Without mails, it then shows the link once. */
 export function InviteDialog({ opened, onClose }: InviteDialogProps) {
-  const { mail } = useConfig();
+  const isUnconfirmed = useIsUnconfirmed();
   const [invited, setInvited] = useState<Invitation | null>(null);
+  /** With mails, nobody but the invited person receives the link. */
+  function done(invitation: Invitation) {
+    if (invitation.url) setInvited(invitation);
+    else notifications.show({ message: `We sent the invitation to ${invitation.email}.` });
+    onClose();
+  }
   return (
     <>
       <Modal opened={opened} onClose={onClose} title={<Text fw={600}>Invite a user</Text>}>
-        <InviteForm
-          onCancel={onClose}
-          onInvited={(invitation) => {
-            setInvited(invitation);
-            onClose();
-          }}
-        />
+        {isUnconfirmed ? (
+          <Stack>
+            <Text>
+              Confirm your e-mail address first: open the link that we sent to it. Then you can invite others.
+            </Text>
+            <SendConfirmation />
+          </Stack>
+        ) : (
+          <InviteForm onCancel={onClose} onInvited={done} />
+        )}
       </Modal>
       <SecretOnce
         secret={invited?.url ?? null}
@@ -40,9 +52,8 @@ export function InviteDialog({ opened, onClose }: InviteDialogProps) {
         what="link"
         onClose={() => setInvited(null)}
       >
-        {mail.enabled
-          ? "We also send it by e-mail. Do not share it: the first person who opens it gets access."
-          : "This portal sends no e-mails. Send the link to this user yourself, and share it with nobody else: the first person who opens it gets access."}
+        This portal sends no e-mails. Send the link to this user yourself, and share it with nobody else: the
+        first person who opens it gets access.
       </SecretOnce>
     </>
   );
@@ -55,7 +66,7 @@ interface InviteFormProps {
 
 function InviteForm({ onCancel, onInvited }: InviteFormProps) {
   const invite = useInvite();
-  const { roles } = useConfig();
+  const { mail, roles } = useConfig();
   const form = useForm<{ email: string; role: Role }>({
     initialValues: { email: "", role: "developer" },
     validate: { email: emailError },
@@ -82,7 +93,7 @@ function InviteForm({ onCancel, onInvited }: InviteFormProps) {
           {...form.getInputProps("role")}
         />
         <DialogActions isPending={invite.isPending} onCancel={onCancel}>
-          Create invitation
+          {mail.enabled ? "Send invitation" : "Create invitation"}
         </DialogActions>
       </Stack>
     </form>

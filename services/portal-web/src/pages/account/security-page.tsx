@@ -3,6 +3,7 @@ import { useSession } from "../../app/session";
 import { TwoFactor } from "../../components/two-factor/two-factor";
 import { AccountFrame } from "./account-frame";
 import { PasswordForm } from "./password-form";
+import { Profile } from "./profile";
 import { Sessions } from "./sessions";
 
 export function Component() {
@@ -10,6 +11,7 @@ export function Component() {
   return (
     <AccountFrame>
       <Stack gap="lg">
+        <Profile />
         <PasswordForm scope="portal" email={session.email} />
         <TwoFactor scope="portal" />
         <Sessions scope="portal" />

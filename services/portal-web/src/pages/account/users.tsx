@@ -1,4 +1,4 @@
-import { Button, Group, Text } from "@mantine/core";
+import { Button, Group } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useState } from "react";
 import { useChangeRole, useEndSessionsOf, useResetFactor, useUsers } from "../../api/team";
@@ -11,6 +11,7 @@ import { ListSection } from "../../components/list-section";
 import { ResetFactorButton } from "../../components/reset-factor-button";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
+import { UserName } from "../../components/user-name";
 import { RemoveUser } from "./remove-user";
 import { RoleSelect } from "./role-select";
 
@@ -36,11 +37,11 @@ export function Users() {
 const COLUMNS: Column<User>[] = [
   {
     key: "email",
-    header: "E-mail",
+    header: "User",
     lead: true,
     render: (user) => (
       <Group gap="xs">
-        <Text fw={500}>{user.email}</Text>
+        <UserName user={user} />
         {user.you && <StatusBadge tone="info" label="You" pill />}
       </Group>
     ),

@@ -8,6 +8,7 @@ import { ListSection } from "../../components/list-section";
 import { ResetFactorButton } from "../../components/reset-factor-button";
 import { SecretOnce } from "../../components/secret-once";
 import { Time } from "../../components/time";
+import { UserName } from "../../components/user-name";
 import { notifySent } from "./approval-labels";
 
 /** The business's users, and password reset links for them. */
@@ -44,7 +45,7 @@ export function BusinessPeople({ businessId }: { businessId: string }) {
 type User = ReturnType<typeof useBusinessUsers>["rows"][number];
 
 const FACTS: Column<User>[] = [
-  { key: "email", header: "E-mail", lead: true, render: (user) => <Text fw={500}>{user.email}</Text> },
+  { key: "email", header: "User", lead: true, render: (user) => <UserName user={user} /> },
   { key: "role", header: "Role", render: (user) => ROLE_LABELS[user.role] },
   { key: "seen", header: "Last seen", render: (user) => <Time at={user.lastSeenAt} relative /> },
   { key: "joined", header: "Joined", render: (user) => <Time at={user.createdAt} relative /> },

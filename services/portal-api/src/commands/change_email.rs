@@ -1,0 +1,121 @@
+//! A user changes their e-mail address: at once without mails, otherwise with a link that is mailed to the new address.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use diesel_async::AsyncPgConnection;
+use domain::SessionId;
+use postgres::StoreError;
+
+use super::audit::write_audit;
+use super::confirm_email::{admit, create_link};
+use crate::domain::{
+    Action, AuditEvent, Author, Credentials, Email, EmailConfirmation, Session, Target, TargetKind,
+};
+use crate::mail::Mail;
+use crate::state::State;
+use crate::store::password_resets::{self, Reset};
+use crate::store::{email_confirmations, sessions, user_emails, users};
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ChangeEmailError {
+    #[error("another account has the address")]
+    EmailTaken,
+    #[error("too many changes were requested")]
+    TooMany { wait: TimeDelta },
+    #[error("the user no longer exists")]
+    UnknownUser,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EmailChange {
+    Made,
+    /// The link in the mail makes it.
+    Requested,
+}
+
+/// The present address withdraws a requested change. A new one replaces it.
+pub(crate) async fn change_email(
+    state: &State,
+    session: &Session,
+    author: &Author,
+    email: &Email,
+) -> Result<EmailChange, ChangeEmailError> {
+    let (business, user) = (session.business, session.user);
+    let changed: Result<EmailChange, ChangeEmailError> = state
+        .unit
+        .database
+        .transaction(async |conn| {
+            users::lock(conn, business, user).await?;
+            let account = users::credentials_of(conn, business, user).await?;
+            let account = account.ok_or(ChangeEmailError::UnknownUser)?;
+            if Email::parse(&account.email).is_some_and(|present| present.key() == email.key()) {
+                email_confirmations::remove_changes(conn, (business, user), None).await?;
+                return Ok(EmailChange::Made);
+            }
+            if let Some(wait) = admit(conn, user, email, state.unit.clock.now()).await? {
+                return Err(ChangeEmailError::TooMany { wait });
+            }
+            if state.mailbox.is_enabled {
+                request(conn, state, &account, email, session.id, author).await?;
+                return Ok(EmailChange::Requested);
+            }
+            apply(conn, state, &account, (email, None), session.id, author).await?;
+            email_confirmations::remove_all(conn, (business, user), None).await?;
+            Ok(EmailChange::Made)
+        })
+        .await;
+    let changed = changed?;
+    state.mailbox.wake_sender();
+    tracing::info!(business_id = %business, user_id = %user, ?changed, "change of an e-mail address");
+    Ok(changed)
+}
+
+/// Stores the request. If another account has the address, it looks the same to the caller, but nothing is mailed.
+async fn request(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    account: &Credentials,
+    email: &Email,
+    session: SessionId,
+    author: &Author,
+) -> Result<(), StoreError> {
+    let (business, user, now) = (account.business, account.user, state.unit.clock.now());
+    email_confirmations::remove_changes(conn, (business, user), Some(email)).await?;
+    let link =
+        EmailConfirmation { business, user, email: email.clone(), change_by: Some(session), is_used: false };
+    let (token, expires_at) = create_link(conn, state, &link).await?;
+    let target = Target::new(TargetKind::User, user).labelled(&account.email);
+    let event = AuditEvent::new(Action::EmailChangeRequested).on(target).with("to", email.as_str());
+    write_audit(conn, state, business, author, &event).await?;
+    if user_emails::is_taken(conn, email).await? {
+        return Ok(());
+    }
+    let mail = Mail::ConfirmNewEmail { token: &token, expires_at };
+    state.mailbox.queue(conn, business, email.as_str(), &mail, now).await
+}
+
+/// Replaces the address. Informs the old one, and ends what belongs to it: reset links, and all sessions except `kept`.
+pub(super) async fn apply(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    account: &Credentials,
+    (to, verified_at): (&Email, Option<DateTime<Utc>>),
+    kept: SessionId,
+    author: &Author,
+) -> Result<(), ChangeEmailError> {
+    let (business, user, now) = (account.business, account.user, state.unit.clock.now());
+    // Before the change, because notices go to verified addresses only.
+    state.mailbox.queue(conn, business, &account.email, &Mail::EmailChanged { at: now }, now).await?;
+    if !user_emails::replace(conn, (business, user), to, verified_at).await? {
+        return Err(ChangeEmailError::EmailTaken);
+    }
+    password_resets::remove_all(conn, Reset { business, user }).await?;
+    sessions::revoke_all(conn, (business, user), Some(kept), now).await?;
+    let event = AuditEvent::new(Action::EmailChanged)
+        .on(Target::new(TargetKind::User, user).labelled(to.as_str()))
+        .with("from", account.email.as_str())
+        .with("to", to.as_str())
+        .with("verified", verified_at.is_some());
+    Ok(write_audit(conn, state, business, author, &event).await?)
+}

@@ -1,0 +1,214 @@
+//! A user confirms their e-mail address with the link of a mail.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use diesel_async::AsyncPgConnection;
+use domain::{BusinessId, RequestId, UserId};
+use postgres::StoreError;
+
+use super::audit::write_audit;
+use super::change_email::{self, ChangeEmailError};
+use crate::domain::{
+    Action, AuditEvent, Author, Credentials, Email, EmailConfirmation, LinkToken, Session, Subject, Target,
+    TargetKind,
+};
+use crate::mail::Mail;
+use crate::state::State;
+use crate::store::attempts::{self, Admission};
+use crate::store::{email_confirmations, user_emails, users};
+
+/// The link expires after this time.
+const VALID_FOR: TimeDelta = TimeDelta::hours(24);
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SendConfirmationError {
+    #[error("the address is already verified")]
+    AlreadyVerified,
+    #[error("no mails are sent")]
+    NoMail,
+    #[error("too many links were sent")]
+    TooMany { wait: TimeDelta },
+    #[error("the user no longer exists")]
+    UnknownUser,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ConfirmEmailError {
+    #[error("the link is used, replaced, expired or invalid")]
+    Invalid,
+    #[error("another account has the address by now")]
+    EmailTaken,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<ChangeEmailError> for ConfirmEmailError {
+    fn from(error: ChangeEmailError) -> Self {
+        match error {
+            ChangeEmailError::EmailTaken => Self::EmailTaken,
+            ChangeEmailError::UnknownUser | ChangeEmailError::TooMany { .. } => Self::Invalid,
+            ChangeEmailError::Store(error) => Self::Store(error),
+        }
+    }
+}
+
+/// Mails the first link of a new account. A sign-up never fails because of it: the user can send it again.
+pub(super) async fn welcome(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    business: BusinessId,
+    user: UserId,
+    email: &Email,
+) -> Result<(), StoreError> {
+    if !state.mailbox.is_enabled {
+        return Ok(());
+    }
+    match admit(conn, user, email, state.unit.clock.now()).await? {
+        None => mail_link(conn, state, &verification(business, user, email)).await,
+        Some(_) => {
+            tracing::warn!(user_id = %user, "confirmation not mailed: too many were sent to this address");
+            Ok(())
+        }
+    }
+}
+
+/// Mails another link for the present address. Earlier ones stay valid, because mails may arrive late.
+pub(crate) async fn send_again(state: &State, session: &Session) -> Result<(), SendConfirmationError> {
+    if !state.mailbox.is_enabled {
+        return Err(SendConfirmationError::NoMail);
+    }
+    let (business, user) = (session.business, session.user);
+    let sent: Result<(), SendConfirmationError> = state
+        .unit
+        .database
+        .transaction(async |conn| {
+            users::lock(conn, business, user).await?;
+            let account = users::credentials_of(conn, business, user).await?;
+            let account = account.ok_or(SendConfirmationError::UnknownUser)?;
+            if account.email_verified {
+                return Err(SendConfirmationError::AlreadyVerified);
+            }
+            let email = Email::parse(&account.email).ok_or(SendConfirmationError::UnknownUser)?;
+            if let Some(wait) = admit(conn, user, &email, state.unit.clock.now()).await? {
+                return Err(SendConfirmationError::TooMany { wait });
+            }
+            Ok(mail_link(conn, state, &verification(business, user, &email)).await?)
+        })
+        .await;
+    sent?;
+    state.mailbox.wake_sender();
+    tracing::info!(business_id = %business, user_id = %user, "confirmation of an e-mail address mailed");
+    Ok(())
+}
+
+fn verification(business: BusinessId, user: UserId, email: &Email) -> EmailConfirmation {
+    EmailConfirmation { business, user, email: email.clone(), change_by: None, is_used: false }
+}
+
+/// Counts a link for the user and for the recipient. Returns how long to wait if a limit is reached.
+pub(super) async fn admit(
+    conn: &mut AsyncPgConnection,
+    user: UserId,
+    email: &Email,
+    now: DateTime<Utc>,
+) -> Result<Option<TimeDelta>, StoreError> {
+    let subjects = [Subject::confirmation_of(user), Subject::confirmation_to(email)];
+    match attempts::admit(conn, &subjects, now).await? {
+        Admission::Granted(_) => Ok(None),
+        Admission::RetryAfter(wait) => Ok(Some(wait)),
+    }
+}
+
+async fn mail_link(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    link: &EmailConfirmation,
+) -> Result<(), StoreError> {
+    let (token, expires_at) = create_link(conn, state, link).await?;
+    let mail = Mail::ConfirmEmail { token: &token, expires_at };
+    state.mailbox.queue(conn, link.business, link.email.as_str(), &mail, state.unit.clock.now()).await
+}
+
+/// Returns the token of the link with the link's end.
+pub(super) async fn create_link(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    link: &EmailConfirmation,
+) -> Result<(LinkToken, DateTime<Utc>), StoreError> {
+    let now = state.unit.clock.now();
+    let (token, expires_at) = (LinkToken::generate(&state.unit.entropy), now + VALID_FOR);
+    email_confirmations::insert(conn, link, &token, (now, expires_at)).await?;
+    Ok((token, expires_at))
+}
+
+/// Verifies the address of the link, and returns it. Repeating it with the same link has no further effect, because browsers and
+/// people send it twice.
+pub(crate) async fn confirm_email(
+    state: &State,
+    token: &LinkToken,
+    request: Option<RequestId>,
+) -> Result<Email, ConfirmEmailError> {
+    let now = state.unit.clock.now();
+    let confirmed: Result<EmailConfirmation, ConfirmEmailError> = state
+        .unit
+        .database
+        .transaction(async |conn| {
+            let found = email_confirmations::find(conn, token, now).await?;
+            let found = found.ok_or(ConfirmEmailError::Invalid)?;
+            users::lock(conn, found.business, found.user).await?;
+            // A change of the address may have ended it since.
+            let link = email_confirmations::find(conn, token, now).await?;
+            let link = link.ok_or(ConfirmEmailError::Invalid)?;
+            let account = users::credentials_of(conn, link.business, link.user).await?;
+            let account = account.ok_or(ConfirmEmailError::Invalid)?;
+            use_link(conn, state, &link, token, &account, request).await?;
+            Ok(link)
+        })
+        .await;
+    let link = confirmed?;
+    state.mailbox.wake_sender();
+    tracing::info!(business_id = %link.business, user_id = %link.user, "e-mail address confirmed");
+    Ok(link.email)
+}
+
+async fn use_link(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    link: &EmailConfirmation,
+    token: &LinkToken,
+    account: &Credentials,
+    request: Option<RequestId>,
+) -> Result<(), ConfirmEmailError> {
+    let is_present = Email::parse(&account.email).is_some_and(|email| email.key() == link.email.key());
+    if link.is_used {
+        return if is_present && account.email_verified { Ok(()) } else { Err(ConfirmEmailError::Invalid) };
+    }
+    let author = Author::user(link.user, link.email.as_str(), request);
+    if is_present {
+        verify(conn, state, account, &author).await?;
+    } else if let Some(session) = link.change_by {
+        let verified_at = Some(state.unit.clock.now());
+        change_email::apply(conn, state, account, (&link.email, verified_at), session, &author).await?;
+        email_confirmations::remove_all(conn, (link.business, link.user), Some(token)).await?;
+    } else {
+        return Err(ConfirmEmailError::Invalid);
+    }
+    Ok(email_confirmations::set_used(conn, token, state.unit.clock.now()).await?)
+}
+
+/// Marks the present address as verified.
+pub(super) async fn verify(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    account: &Credentials,
+    author: &Author,
+) -> Result<(), StoreError> {
+    let (business, user) = (account.business, account.user);
+    if user_emails::verify(conn, (business, user), state.unit.clock.now()).await? {
+        let target = Target::new(TargetKind::User, user).labelled(&account.email);
+        write_audit(conn, state, business, author, &AuditEvent::new(Action::EmailVerified).on(target))
+            .await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! Links that confirm e-mail addresses, stored by the digest of their token.
+
+use chrono::{DateTime, Utc};
+use diesel::prelude::*;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{BusinessId, SessionId, UserId};
+use postgres::StoreError;
+
+use super::schema::email_confirmations;
+use super::stored;
+use crate::domain::{Email, EmailConfirmation, LinkToken};
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = email_confirmations)]
+struct ConfirmationRow {
+    business_id: String,
+    user_id: String,
+    email: String,
+    session_id: Option<String>,
+    used_at: Option<DateTime<Utc>>,
+}
+
+/// Inserts a link. The caller has locked the user.
+pub(crate) async fn insert(
+    conn: &mut AsyncPgConnection,
+    link: &EmailConfirmation,
+    token: &LinkToken,
+    (now, expires_at): (DateTime<Utc>, DateTime<Utc>),
+) -> Result<(), StoreError> {
+    diesel::insert_into(email_confirmations::table)
+        .values((
+            email_confirmations::token_hash.eq(token.digest().to_vec()),
+            email_confirmations::business_id.eq(link.business.to_string()),
+            email_confirmations::user_id.eq(link.user.to_string()),
+            email_confirmations::email.eq(link.email.as_str()),
+            email_confirmations::is_change.eq(link.change_by.is_some()),
+            email_confirmations::session_id.eq(link.change_by.map(|session| session.to_string())),
+            email_confirmations::created_at.eq(now),
+            email_confirmations::expires_at.eq(expires_at),
+        ))
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+/// The link, unless it has expired.
+pub(crate) async fn find(
+    conn: &mut AsyncPgConnection,
+    token: &LinkToken,
+    now: DateTime<Utc>,
+) -> Result<Option<EmailConfirmation>, StoreError> {
+    let row = email_confirmations::table
+        .find(token.digest().to_vec())
+        .filter(email_confirmations::expires_at.gt(now))
+        .select(ConfirmationRow::as_select())
+        .first(conn)
+        .await
+        .optional()?;
+    row.map(EmailConfirmation::try_from).transpose()
+}
+
+pub(crate) async fn set_used(
+    conn: &mut AsyncPgConnection,
+    token: &LinkToken,
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let link = email_confirmations::table.find(token.digest().to_vec());
+    diesel::update(link).set(email_confirmations::used_at.eq(now)).execute(conn).await?;
+    Ok(())
+}
+
+/// The address that the user changes to, with the end of its latest link.
+pub(crate) async fn pending_change(
+    conn: &mut AsyncPgConnection,
+    (business, user): (BusinessId, UserId),
+    now: DateTime<Utc>,
+) -> Result<Option<(String, DateTime<Utc>)>, StoreError> {
+    let open = email_confirmations::table
+        .filter(email_confirmations::user_id.eq(user.to_string()))
+        .filter(email_confirmations::business_id.eq(business.to_string()))
+        .filter(email_confirmations::is_change)
+        .filter(email_confirmations::used_at.is_null())
+        .filter(email_confirmations::expires_at.gt(now))
+        .order(email_confirmations::created_at.desc())
+        .select((email_confirmations::email, email_confirmations::expires_at));
+    Ok(open.first(conn).await.optional()?)
+}
+
+/// Ends the user's requested changes to all addresses but `kept`, if any.
+pub(crate) async fn remove_changes(
+    conn: &mut AsyncPgConnection,
+    (business, user): (BusinessId, UserId),
+    kept: Option<&Email>,
+) -> Result<usize, StoreError> {
+    let changes = email_confirmations::table
+        .filter(email_confirmations::user_id.eq(user.to_string()))
+        .filter(email_confirmations::business_id.eq(business.to_string()))
+        .filter(email_confirmations::is_change)
+        .filter(email_confirmations::email.ne(kept.map(Email::as_str).unwrap_or_default()));
+    Ok(diesel::delete(changes).execute(conn).await?)
+}
+
+/// Deletes the user's links, except for the one that is used now.
+pub(crate) async fn remove_all(
+    conn: &mut AsyncPgConnection,
+    (business, user): (BusinessId, UserId),
+    used: Option<&LinkToken>,
+) -> Result<(), StoreError> {
+    let used = used.map(|token| token.digest().to_vec()).unwrap_or_default();
+    let others = email_confirmations::table
+        .filter(email_confirmations::user_id.eq(user.to_string()))
+        .filter(email_confirmations::business_id.eq(business.to_string()))
+        .filter(email_confirmations::token_hash.ne(used));
+    diesel::delete(others).execute(conn).await?;
+    Ok(())
+}
+
+/// Deletes at most `max` expired links, and returns how many. Covers all businesses.
+pub(crate) async fn prune(
+    conn: &mut AsyncPgConnection,
+    now: DateTime<Utc>,
+    max: i64,
+) -> Result<usize, StoreError> {
+    prune!(conn, max, email_confirmations::token_hash: Vec<u8>, email_confirmations::expires_at.le(now))
+}
+
+impl TryFrom<ConfirmationRow> for EmailConfirmation {
+    type Error = StoreError;
+
+    fn try_from(row: ConfirmationRow) -> Result<Self, StoreError> {
+        let corrupt = || StoreError::Corrupt("email_confirmations.email has an unexpected value".into());
+        let session = |id: String| stored::<SessionId>("email_confirmations.session_id", &id);
+        Ok(Self {
+            business: stored("email_confirmations.business_id", &row.business_id)?,
+            user: stored("email_confirmations.user_id", &row.user_id)?,
+            email: Email::parse(&row.email).ok_or_else(corrupt)?,
+            change_by: row.session_id.map(session).transpose()?,
+            is_used: row.used_at.is_some(),
+        })
+    }
+}

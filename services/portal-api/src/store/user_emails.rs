@@ -1,0 +1,63 @@
+//! The e-mail addresses of users, and whether they are verified.
+
+use chrono::{DateTime, Utc};
+use diesel::prelude::*;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{BusinessId, UserId};
+use postgres::{StoreError, violates};
+
+use super::schema::users;
+use crate::domain::Email;
+
+/// Whether it is the verified address of a user of the business.
+pub(crate) async fn is_verified(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    email: &Email,
+) -> Result<bool, StoreError> {
+    let verified = users::table
+        .filter(users::email_key.eq(email.key()))
+        .filter(users::business_id.eq(business.to_string()))
+        .filter(users::email_verified_at.is_not_null());
+    Ok(diesel::select(diesel::dsl::exists(verified)).get_result(conn).await?)
+}
+
+/// Whether a user of any business has the address.
+pub(crate) async fn is_taken(conn: &mut AsyncPgConnection, email: &Email) -> Result<bool, StoreError> {
+    let taken = users::table.filter(users::email_key.eq(email.key()));
+    Ok(diesel::select(diesel::dsl::exists(taken)).get_result(conn).await?)
+}
+
+/// Marks the address as verified. False if it already was.
+pub(crate) async fn verify(
+    conn: &mut AsyncPgConnection,
+    (business, user): (BusinessId, UserId),
+    now: DateTime<Utc>,
+) -> Result<bool, StoreError> {
+    let unverified = users::table
+        .find(user.to_string())
+        .filter(users::business_id.eq(business.to_string()))
+        .filter(users::email_verified_at.is_null());
+    Ok(diesel::update(unverified).set(users::email_verified_at.eq(now)).execute(conn).await? == 1)
+}
+
+/// Writes a new address. False if another account has it; the transaction is then unusable.
+pub(crate) async fn replace(
+    conn: &mut AsyncPgConnection,
+    (business, user): (BusinessId, UserId),
+    email: &Email,
+    verified_at: Option<DateTime<Utc>>,
+) -> Result<bool, StoreError> {
+    let user = users::table.find(user.to_string()).filter(users::business_id.eq(business.to_string()));
+    let change = (
+        users::email.eq(email.as_str()),
+        users::email_key.eq(email.key()),
+        users::email_verified_at.eq(verified_at),
+    );
+    match diesel::update(user).set(change).execute(conn).await {
+        Ok(1) => Ok(true),
+        Ok(_) => Err(diesel::result::Error::NotFound.into()),
+        Err(error) if violates(&error, "users_email_taken") => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,200 @@
+//! Users change their e-mail address.
+
+use diesel_async::SimpleAsyncConnection;
+use serde_json::{Value, json};
+
+use crate::authenticator::{MFA_KEY, enrol};
+use crate::client::{Answer, Client};
+use crate::mail_folder::MailFolder;
+use crate::portal::{Portal, sign_up_body};
+
+const EMAIL: &str = "/v1/portal/email";
+const CONFIRM: &str = "/v1/portal/email-confirmations/confirm";
+const RESETS: &str = "/v1/portal/password-resets";
+const SESSION: &str = "/v1/portal/session";
+const OLD: &str = "owner@shop.example";
+const NEW: &str = "asha@shop.example";
+
+fn log_in(email: &str) -> Value {
+    json!({ "email": email, "password": "correct horse" })
+}
+
+async fn change(client: &mut Client, email: &str) -> Answer {
+    client.put(EMAIL, json!({ "email": email })).await
+}
+
+async fn confirm(portal: &Portal, token: &str) -> (u16, String) {
+    let answer = portal.stranger().post(CONFIRM, json!({ "token": token })).await;
+    (answer.status, answer.code().to_owned())
+}
+
+fn refused() -> (u16, String) {
+    (422, "confirmation_invalid".to_owned())
+}
+
+#[tokio::test]
+async fn the_link_in_the_new_inbox_makes_the_change_and_ends_what_belongs_to_the_old_address() {
+    let folder = MailFolder::new();
+    let portal = Portal::with_mails(&folder).await;
+    let mut owner = portal.owner(OLD).await.client;
+    let of_sign_up = folder.confirmations(OLD, 1).await.remove(0);
+    let mut elsewhere = portal.stranger();
+    assert_eq!(elsewhere.post(SESSION, log_in(OLD)).await.status, 200);
+    portal.stranger().post(RESETS, json!({ "email": OLD })).await;
+    let reset = folder.wait_for(1).await[0].token();
+
+    let requested = change(&mut owner, NEW).await;
+    assert_eq!((requested.status, &requested.body["email"]), (202, &json!(OLD)), "{requested:?}");
+    assert_eq!((&requested.body["pendingEmail"], &requested.body["verified"]), (&json!(NEW), &json!(true)));
+    assert_eq!(owner.get(EMAIL).await.body, requested.body);
+    assert_eq!(portal.stranger().post(SESSION, log_in(NEW)).await.status, 401, "not yet");
+    let token = folder.confirmations(NEW, 1).await.remove(0);
+    for _ in 0..2 {
+        assert_eq!(confirm(&portal, &token).await, (200, String::new()));
+    }
+    let state = owner.get(EMAIL).await.body;
+    assert_eq!(state, json!({ "email": NEW, "verified": true, "pendingEmail": null, "pendingUntil": null }));
+    assert_eq!(owner.get(SESSION).await.body["email"], NEW, "the session that asked stays");
+    assert_eq!(elsewhere.get(SESSION).await.status, 401, "the others end");
+    assert_eq!(portal.stranger().post(SESSION, log_in(NEW)).await.status, 200);
+    assert_eq!(portal.stranger().post(SESSION, log_in(OLD)).await.status, 401);
+    assert_eq!(confirm(&portal, &of_sign_up).await, refused());
+    let look_up = portal.stranger().post(&format!("{RESETS}/look-up"), json!({ "token": reset })).await;
+    assert_eq!(look_up.code(), "reset_link_invalid");
+
+    let notice = folder.wait_for(3).await.remove(2);
+    assert_eq!(
+        (notice.to.as_str(), notice.subject.as_str()),
+        (OLD, "The e-mail address of your Waybill account was changed")
+    );
+    assert!(!notice.text.contains(NEW) && !notice.text.contains("token="), "{}", notice.text);
+    let log = owner.get("/v1/portal/audit-log?action=user.email_changed").await.body["data"].clone();
+    assert_eq!(log[0]["details"], json!({ "from": OLD, "to": NEW, "verified": true }), "{log}");
+    let asked = owner.get("/v1/portal/audit-log?action=user.email_change_requested").await.body;
+    assert_eq!(asked["data"][0]["details"], json!({ "to": NEW }));
+}
+
+#[tokio::test]
+async fn an_address_that_another_account_has_looks_like_any_other() {
+    let folder = MailFolder::new();
+    let portal = Portal::with_mails(&folder).await;
+    let mut owner = portal.owner(OLD).await.client;
+    let free = change(&mut owner, NEW).await;
+    let token = folder.confirmations(NEW, 1).await.remove(0);
+    portal.owner("taken@other.example").await;
+    let taken = change(&mut owner, "Taken@other.example").await;
+    assert_eq!(taken.status, free.status);
+    assert_eq!(taken.body["pendingEmail"], "Taken@other.example");
+    assert_eq!(taken.body["verified"], free.body["verified"]);
+
+    // Replaced by the later request, asked for again, and taken by somebody else before the link is opened.
+    assert_eq!(confirm(&portal, &token).await, refused());
+    assert_eq!(change(&mut owner, NEW).await.status, 202);
+    let token = folder.confirmations(NEW, 2).await.remove(1);
+    portal.newcomer(NEW).await;
+    assert_eq!(confirm(&portal, &token).await, (409, "email_taken".to_owned()));
+    assert_eq!(owner.get(SESSION).await.body["email"], OLD);
+    folder.confirmations(NEW, 3).await;
+    let to_taken =
+        folder.all().iter().filter(|mail| mail.to.eq_ignore_ascii_case("taken@other.example")).count();
+    assert_eq!(to_taken, 1, "of its own sign-up only");
+}
+
+#[tokio::test]
+async fn the_present_address_withdraws_a_request() {
+    let folder = MailFolder::new();
+    let portal = Portal::with_mails(&folder).await;
+    let mut owner = portal.owner(OLD).await.client;
+    change(&mut owner, NEW).await;
+    let token = folder.confirmations(NEW, 1).await.remove(0);
+    let withdrawn = change(&mut owner, "OWNER@shop.example").await;
+    assert_eq!((withdrawn.status, &withdrawn.body["pendingEmail"]), (200, &Value::Null), "{withdrawn:?}");
+    assert_eq!(withdrawn.body["email"], OLD);
+    assert_eq!(confirm(&portal, &token).await, refused());
+}
+
+/// A thief of the password may have requested a change, whose link would survive the victim's new password.
+#[tokio::test]
+async fn a_new_password_and_a_reset_factor_end_requested_changes() {
+    let folder = MailFolder::new();
+    let mails = [("WAYBILL_MAIL__TRANSPORT", "folder"), ("WAYBILL_MAIL__FOLDER", folder.path()), MFA_KEY];
+    let portal = Portal::with(&mails).await;
+    let mut owner = portal.owner(OLD).await.client;
+    change(&mut owner, "one@evil.example").await;
+    let body = json!({ "currentPassword": "correct horse", "newPassword": "battery staple" });
+    assert_eq!(owner.put("/v1/portal/password", body).await.status, 204);
+    let token = folder.confirmations("one@evil.example", 1).await.remove(0);
+    assert_eq!(confirm(&portal, &token).await, refused());
+
+    change(&mut owner, "two@evil.example").await;
+    portal.stranger().post(RESETS, json!({ "email": OLD })).await;
+    let reset = async || folder.mails().into_iter().find(|mail| mail.subject.starts_with("Reset your"));
+    test_kit::until("the reset link arrives", async || reset().await.is_some()).await;
+    let body = json!({ "token": reset().await.unwrap().token(), "password": "correct horse" });
+    assert_eq!(portal.stranger().post(&format!("{RESETS}/confirm"), body).await.status, 204);
+    let token = folder.confirmations("two@evil.example", 1).await.remove(0);
+    assert_eq!(confirm(&portal, &token).await, refused());
+
+    let opened = owner.post(SESSION, log_in(OLD)).await;
+    let (business, user) =
+        (opened.body["businessId"].as_str().unwrap(), opened.body["userId"].as_str().unwrap());
+    enrol(&portal, &mut owner).await;
+    change(&mut owner, "three@evil.example").await;
+    let path = format!("/v1/operator/businesses/{business}/users/{user}/second-factor");
+    assert_eq!(portal.operator().delete(&path).await.status, 204);
+    let token = folder.confirmations("three@evil.example", 1).await.remove(0);
+    assert_eq!(confirm(&portal, &token).await, refused());
+}
+
+#[tokio::test]
+async fn without_mails_the_address_changes_at_once_and_is_unverified() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner(OLD).await.client;
+    portal.owner("taken@other.example").await;
+    let mut elsewhere = portal.stranger();
+    assert_eq!(elsewhere.post(SESSION, log_in(OLD)).await.status, 200);
+    let taken = change(&mut owner, "TAKEN@other.example").await;
+    assert_eq!((taken.status, taken.code()), (409, "email_taken"));
+    let changed = change(&mut owner, NEW).await;
+    assert_eq!((changed.status, &changed.body["email"]), (200, &json!(NEW)), "{changed:?}");
+    assert_eq!((&changed.body["verified"], &changed.body["pendingEmail"]), (&json!(false), &Value::Null));
+    assert_eq!(owner.get(SESSION).await.body["email"], NEW);
+    assert_eq!(elsewhere.get(SESSION).await.status, 401);
+    assert_eq!(portal.stranger().post(SESSION, log_in(NEW)).await.status, 200);
+    let again = portal.stranger().post("/v1/portal/accounts", sign_up_body(OLD)).await;
+    assert_eq!(again.status, 201, "the old one is free");
+    let log = owner.get("/v1/portal/audit-log?action=user.email_changed").await.body;
+    assert_eq!(log["data"][0]["details"]["verified"], false);
+}
+
+/// A reset link that was requested while the address changed.
+#[tokio::test]
+async fn a_reset_link_works_only_for_the_address_that_it_was_mailed_to() {
+    let folder = MailFolder::new();
+    let portal = Portal::with_mails(&folder).await;
+    portal.newcomer(OLD).await;
+    portal.stranger().post(RESETS, json!({ "email": OLD })).await;
+    let token = folder.wait_for(1).await[0].token();
+    let change = format!("UPDATE users SET email = '{NEW}', email_key = '{NEW}'");
+    portal.connect().await.batch_execute(&change).await.unwrap();
+    let body = json!({ "token": token, "password": "battery staple" });
+    let reset = portal.stranger().post(&format!("{RESETS}/confirm"), body).await;
+    assert_eq!((reset.status, reset.code()), (422, "reset_link_invalid"));
+    assert_eq!(portal.stranger().post(SESSION, log_in(NEW)).await.body["emailVerified"], false);
+}
+
+#[tokio::test]
+async fn of_two_links_to_different_accounts_one_gets_the_address() {
+    let folder = MailFolder::new();
+    let portal = Portal::with_mails(&folder).await;
+    let mut one = portal.owner(OLD).await.client;
+    let mut other = portal.owner("owner@other.example").await.client;
+    for client in [&mut one, &mut other] {
+        assert_eq!(change(client, NEW).await.status, 202);
+    }
+    let tokens = folder.confirmations(NEW, 2).await;
+    let (first, second) = tokio::join!(confirm(&portal, &tokens[0]), confirm(&portal, &tokens[1]));
+    let mut statuses = [first.0, second.0];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 409], "{first:?} {second:?}");
+}

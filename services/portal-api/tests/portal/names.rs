@@ -1,0 +1,84 @@
+//! Names of users and of the business.
+
+use serde_json::json;
+
+use crate::portal::{Portal, sign_up_body};
+
+const NAME: &str = "/v1/portal/name";
+const BUSINESS: &str = "/v1/portal/business";
+const SESSION: &str = "/v1/portal/session";
+
+#[tokio::test]
+async fn a_users_name_is_shown_in_the_team_and_in_the_audit_log() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let mut viewer = portal.member(&mut owner, "viewer@shop.example", "viewer").await;
+    assert_eq!(viewer.get(SESSION).await.body["name"], json!(null));
+    assert_eq!(viewer.put(NAME, json!({ "name": " Asha Rao " })).await.status, 204);
+    assert_eq!(viewer.put(NAME, json!({ "name": "Asha Rao" })).await.status, 204, "it is so already");
+    assert_eq!(viewer.get(SESSION).await.body["name"], "Asha Rao");
+    let of_operator = format!("/v1/operator/businesses/{}", owner.business);
+    for (client, path) in [
+        (&mut owner.client, "/v1/portal/users".to_owned()),
+        (&mut portal.operator(), format!("{of_operator}/users")),
+    ] {
+        let users = client.get(&path).await.body["data"].clone();
+        assert_eq!((&users[0]["name"], &users[1]["name"]), (&json!(null), &json!("Asha Rao")), "{path}");
+    }
+    for (client, path) in [
+        (&mut owner.client, "/v1/portal/audit-log?action=user.name_changed".to_owned()),
+        (&mut portal.operator(), format!("{of_operator}/audit-log?action=user.name_changed")),
+    ] {
+        let log = client.get(&path).await.body["data"].clone();
+        assert_eq!(log.as_array().unwrap().len(), 1, "{log}");
+        assert_eq!(log[0]["actor"]["name"], "Asha Rao", "{log}");
+        assert_eq!(log[0]["details"], json!({ "from": null, "to": "Asha Rao" }));
+    }
+    let joined = owner.client.get("/v1/portal/audit-log?action=account.created").await.body["data"].clone();
+    assert_eq!(joined[0]["actor"].get("name"), None, "the owner has none: {joined}");
+
+    assert_eq!(viewer.put(NAME, json!({ "name": null })).await.status, 204);
+    assert_eq!(viewer.get(SESSION).await.body["name"], json!(null));
+}
+
+#[tokio::test]
+async fn an_owner_renames_the_business_everywhere() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let mut other = portal.owner("owner@other.example").await;
+    let mut viewer = portal.member(&mut owner, "viewer@shop.example", "viewer").await;
+    let renamed = json!({ "businessName": "Malabar Coffee" });
+    let refused = viewer.put(BUSINESS, renamed.clone()).await;
+    assert_eq!((refused.status, refused.code()), (403, "role_insufficient"));
+    for _ in 0..2 {
+        assert_eq!(owner.client.put(BUSINESS, renamed.clone()).await.status, 204);
+    }
+    for client in [&mut owner.client, &mut viewer] {
+        assert_eq!(client.get(SESSION).await.body["businessName"], "Malabar Coffee");
+    }
+    assert_eq!(other.client.get(SESSION).await.body["businessName"], "Corner Shop");
+    let listed = portal.operator().get("/v1/operator/businesses?search=malabar").await.body;
+    assert_eq!(listed["data"][0]["name"], "Malabar Coffee", "{listed}");
+    let token = portal.invite(&mut owner, "guest@shop.example", "viewer").await;
+    let found = portal.stranger().post("/v1/portal/invitations/look-up", json!({ "token": token })).await;
+    assert_eq!(found.body["businessName"], "Malabar Coffee");
+    let log = owner.client.get("/v1/portal/audit-log?action=business.renamed").await.body["data"].clone();
+    assert_eq!(log.as_array().unwrap().len(), 1, "{log}");
+    assert_eq!(log[0]["details"], json!({ "from": "Corner Shop", "to": "Malabar Coffee" }));
+    assert_eq!(portal.stranger().put(BUSINESS, renamed).await.status, 401);
+}
+
+#[tokio::test]
+async fn a_business_is_renamed_within_the_rules_of_the_sign_up() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await.client;
+    for name in ["", "shop.example", "a\u{202e}b", "a\nb", &"x".repeat(121)] {
+        let renamed = owner.put(BUSINESS, json!({ "businessName": name })).await;
+        let mut body = sign_up_body("new@shop.example");
+        body["businessName"] = json!(name);
+        let signed_up = portal.stranger().post("/v1/portal/accounts", body).await;
+        assert_eq!(renamed.status, 400, "{name:?}");
+        assert_eq!(renamed.body["errors"], signed_up.body["errors"], "{name:?}");
+    }
+    assert_eq!(owner.get(SESSION).await.body["businessName"], "Corner Shop");
+}
