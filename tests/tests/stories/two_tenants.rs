@@ -14,7 +14,7 @@ use waybill_tests::{Business, PASSWORD, smallest_order, text};
 const DESCRIPTION: &str = include_str!("../../../proto-docs/openapi/portal-api.json");
 const TOP_UP_PAISE: i64 = 1_000_000;
 /// Operations without a session.
-const OPEN: [&str; 10] = [
+const OPEN: [&str; 11] = [
     "signUp",
     "logIn",
     "logInWithSecondFactor",
