@@ -60,7 +60,7 @@ fn calls_of_staff(business: &str) -> Vec<String> {
 }
 
 fn calls_of_businesses() -> Vec<String> {
-    let calls = roles::CALLS.iter().flat_map(|(_, calls)| *calls).map(|call| {
+    let calls = roles::CALLS.iter().map(|(call, _)| {
         let (method, path) = call.split_once(' ').unwrap();
         format!("{method} {}", roles::filled(path))
     });
