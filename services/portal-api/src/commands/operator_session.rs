@@ -38,7 +38,7 @@ pub(crate) struct ConsoleSession {
     pub(crate) holder: ConsoleHolder,
     pub(crate) actor: OperatorActor,
     pub(crate) role: OperatorRole,
-    /// Without further use.
+    /// Even when in use.
     pub(crate) expires_at: DateTime<Utc>,
     /// When the person last authenticated. `None` for the configured token, which has no password.
     pub(crate) authenticated_at: Option<DateTime<Utc>>,

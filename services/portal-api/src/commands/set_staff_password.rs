@@ -25,7 +25,8 @@ pub(crate) enum SetPasswordError {
     Store(#[from] StoreError),
 }
 
-/// Returns the browser, which is known from now on. Consumes the link, sets the password, ends all sessions of the person, and clears their failed log-ins.
+/// Consumes the link, sets the password, ends all sessions of the person, and clears their failed log-ins. Returns the browser,
+/// which is known from now on.
 pub(crate) async fn set_password(
     state: &State,
     token: &LinkToken,

@@ -1,5 +1,5 @@
-//! A browser that a user or a person of the staff has logged in from before, identified by a cookie that only a successful log-in sets. Its attempts
-//! are counted separately, so that strangers who guess passwords do not lock out the user.
+//! A browser that a user or a person of the staff has used before, identified by a cookie that only a successful log-in sets. The
+//! attempts of a user's browser are counted separately, so that strangers who guess passwords do not lock out the user.
 
 use std::fmt::Display;
 

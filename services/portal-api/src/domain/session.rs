@@ -126,7 +126,8 @@ pub(crate) struct OpenAt {
 }
 
 impl OpenAt {
-    /// The end of a console session without further use. One of the previous release that was never seen has no idle limit yet.
+    /// The end of a console session that is not used any more. Without a last use, there is no idle limit: one of the previous
+    /// release that was never seen has none yet.
     pub(crate) fn end(
         self,
         created_at: DateTime<Utc>,

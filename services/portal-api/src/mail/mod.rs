@@ -88,7 +88,8 @@ impl Mailbox {
         Ok(())
     }
 
-    /// As [`Mailbox::queue`], to a person of the operator's staff. The mail must contain no token, and the caller bounds their number.
+    /// As [`Mailbox::queue`], to a person of the operator's staff. The mail must contain no token, and the caller bounds their
+    /// number.
     pub(crate) async fn queue_for_staff(
         &self,
         conn: &mut AsyncPgConnection,

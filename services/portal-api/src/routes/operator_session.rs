@@ -118,14 +118,11 @@ pub(super) async fn opened_console(
 ) -> Result<HttpResponse, ApiError> {
     let session =
         operator_session::find(state, &opened.token, true).await?.ok_or_else(errors::not_logged_in)?;
-    let cookie = OPERATOR.set(state, &opened.token, opened.expires_at);
+    response.cookie(OPERATOR.set(state, &opened.token, opened.expires_at));
     if let Some(browser) = &opened.browser {
         response.cookie(browser_cookie::OPERATOR.set(state, browser));
     }
-    Ok(response
-        .cookie(cookie)
-        .insert_header((header::CACHE_CONTROL, "no-store"))
-        .json(OperatorSessionView::from(session)))
+    Ok(response.insert_header((header::CACHE_CONTROL, "no-store")).json(OperatorSessionView::from(session)))
 }
 
 async fn open_with_token(

@@ -32,8 +32,8 @@ async fn session(state: &State, request: &HttpRequest) -> Result<ConsoleSession,
     responses((status = 200, description = "A page of open sessions.", body = Page<OwnSessionView>)),
 )]
 pub(super) async fn list(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let session = session(&state, &request).await?;
     let page = PageRequest::new(page_query(&request)?, "session")?;
+    let session = session(&state, &request).await?;
     let rows = queries::sessions::of_console(&state, session.holder, page.limit, page.after).await?;
     let view = |listed| OwnSessionView::of(listed, &session.id);
     Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(page.page(rows)?.map(view)))

@@ -3,7 +3,6 @@
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
-use domain::SessionId;
 use internal_api::Page;
 use serde::Serialize;
 use web::{ApiError, page_query};
@@ -81,7 +80,7 @@ pub(super) async fn list(
     operation_id = "revokeSession",
     tag = "Account",
     summary = "End one of the user's sessions",
-    params(("id" = SessionId, Path, description = "The session.")),
+    params(("id" = String, Path, description = "The session.")),
     responses((status = 204, description = "The session has ended.")),
 )]
 pub(super) async fn revoke(

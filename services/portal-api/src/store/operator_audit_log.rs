@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{AuditEntryId, BusinessId, RequestId, StaffId};
@@ -138,16 +138,18 @@ pub(crate) async fn list(
     rows.into_iter().map(OperatorEntry::try_from).collect::<Result<_, _>>().map(Some)
 }
 
-/// How many log-ins of the person since then came from a new browser.
+/// How many log-ins of the person after that time came from a new browser.
 pub(crate) async fn count_of_new_browsers(
     conn: &mut AsyncPgConnection,
     person: StaffId,
     email: &str,
-    since: DateTime<Utc>,
+    after: DateTime<Utc>,
 ) -> Result<i64, StoreError> {
+    // Ids count milliseconds.
+    let first = AuditEntryId::first_of(after + TimeDelta::milliseconds(1));
     let found = operator_audit_log::table
         .filter(operator_audit_log::actor_name.eq(email))
-        .filter(operator_audit_log::id.gt(AuditEntryId::first_of(since).to_string()))
+        .filter(operator_audit_log::id.ge(first.to_string()))
         .filter(operator_audit_log::actor_id.eq(person.to_string()))
         .filter(operator_audit_log::action.eq(<&str>::from(Action::SessionOpened)))
         .filter(operator_audit_log::details.contains(json!({ "newBrowser": true })));

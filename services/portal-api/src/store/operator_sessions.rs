@@ -44,7 +44,7 @@ pub(crate) async fn insert(
 
 /// An open session of the configured token.
 pub(crate) struct TokenSession {
-    /// Without further use.
+    /// Even when in use.
     pub(crate) expires_at: DateTime<Utc>,
     /// `None` for a session of the previous release that this one has not seen.
     pub(crate) last_seen_at: Option<DateTime<Utc>>,
@@ -75,7 +75,7 @@ pub(crate) async fn find(
         .await
         .optional()?;
     Ok(row.map(|(created_at, expires_at, last_seen_at)| TokenSession {
-        expires_at: open.end(created_at, last_seen_at, expires_at),
+        expires_at: open.end(created_at, None, expires_at),
         last_seen_at,
     }))
 }

@@ -51,7 +51,7 @@ pub(crate) struct StaffSession {
     pub(crate) id: StaffId,
     pub(crate) email: String,
     pub(crate) role: OperatorRole,
-    /// Without further use.
+    /// Even when in use.
     pub(crate) expires_at: DateTime<Utc>,
     /// `None` for a session of the previous release that this one has not seen.
     pub(crate) last_seen_at: Option<DateTime<Utc>>,
@@ -93,7 +93,7 @@ pub(crate) async fn find(
             id: stored("staff.id", &id)?,
             email,
             role: stored("staff.role", &role)?,
-            expires_at: open.end(created_at, last_seen_at, expires_at),
+            expires_at: open.end(created_at, None, expires_at),
             last_seen_at,
             authenticated_at: authenticated_at.unwrap_or(created_at),
             single_sign_on,

@@ -1,5 +1,5 @@
 // The lists of sessions, and the exports of the audit logs.
-import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { operator } from "../support/api";
@@ -24,8 +24,7 @@ async function exported(page: Page, format: RegExp): Promise<string[]> {
     page.getByRole("menuitem", { name: format }).click(),
   ]);
   expect(file.suggestedFilename()).toMatch(/^audit-log\.(csv|jsonl)$/);
-  const text = await readFile(await file.path(), "utf8");
-  return text.split(/\r?\n/).filter(Boolean);
+  return (await text(await file.createReadStream())).split(/\r?\n/).filter(Boolean);
 }
 
 test("a user sees where the sessions come from, and exports what matches the filter", async () => {

@@ -36,7 +36,9 @@ export function Component() {
       />
       <Group gap="xs" mb="sm" align="flex-end" key={cleared}>
         <SearchField
+          size="xs"
           label="Person or token"
+          hasVisibleLabel
           placeholder="Exact e-mail or token name"
           value={filter.actor}
           onChange={(actor) => setFilter({ ...filter, actor })}
@@ -123,7 +125,8 @@ function Actor({ entry: { actor } }: { entry: OperatorAuditEntry }) {
 }
 
 function details({ details }: OperatorAuditEntry): string {
-  const given = Object.entries(details as Record<string, unknown>);
+  const all = Object.entries(details as Record<string, unknown>);
+  const given = all.filter(([, value]) => !Array.isArray(value) || value.length > 0);
   const text = given.map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(", ") : value}`);
   return text.join("; ") || "–";
 }
