@@ -17,7 +17,7 @@ impl Business {
     /// When no such mail arrives.
     pub async fn mailed_token(&self, to: &str, page: &str) -> anyhow::Result<String> {
         let what = format!("a mail to {to} with a link to {page}");
-        eventually(&what, PATIENCE, async || find(&self.mails, to, page)).await
+        eventually(&what, PATIENCE, || async { find(&self.mails, to, page) }).await
     }
 
     /// Confirms the owner's e-mail address, unless the release knows no confirmation or it has happened.
