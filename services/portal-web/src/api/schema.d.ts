@@ -129,6 +129,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operator/audit-log.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Export the operator's audit log as CSV, newest first. The export is an entry of the log */
+        get: operations["exportOperatorAuditLogAsCsv"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/audit-log.jsonl": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Export the operator's audit log as JSON Lines, newest first. The export is an entry of the log */
+        get: operations["exportOperatorAuditLogAsJsonLines"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/operator/businesses": {
         parameters: {
             query?: never;
@@ -352,6 +386,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operator/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Change the own password. All other console sessions end */
+        put: operations["changeStaffPassword"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/operator/password-links/look-up": {
         parameters: {
             query?: never;
@@ -492,6 +543,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operator/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the own open console sessions, newest first. All holders of the configured token share its list */
+        get: operations["listOperatorSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/sessions/revoke-others": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End all other own console sessions */
+        post: operations["revokeOtherOperatorSessions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End one of the own console sessions */
+        delete: operations["revokeOperatorSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/operator/sso/log-ins": {
         parameters: {
             query?: never;
@@ -591,6 +693,23 @@ export interface paths {
         post?: never;
         /** Remove the second factor of a person who has lost it, and end their sessions */
         delete: operations["resetStaffSecondFactor"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/staff/{id}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End all console sessions of a person */
+        delete: operations["endSessionsOfStaff"];
         options?: never;
         head?: never;
         patch?: never;
@@ -743,6 +862,40 @@ export interface paths {
         };
         /** Read the audit log, newest first */
         get: operations["listAuditLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/audit-log.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Export the audit log as CSV, newest first. The export is an entry of the log */
+        get: operations["exportAuditLogAsCsv"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/audit-log.jsonl": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Export the audit log as JSON Lines, newest first. The export is an entry of the log */
+        get: operations["exportAuditLogAsJsonLines"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1491,6 +1644,23 @@ export interface paths {
         post?: never;
         /** Remove the second factor of a user who has lost it, and end their sessions */
         delete: operations["resetSecondFactor"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/users/{id}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End all sessions of a user */
+        delete: operations["endSessionsOfUser"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2678,6 +2848,8 @@ export interface components {
             /** @description What was done, as `thing.verb`. */
             action: string;
             actor: components["schemas"]["ActorView"];
+            /** @description The IP address of the user, or of a failed log-in; for IPv6 its /64 network. Null for the operator. */
+            address?: string | null;
             target?: components["schemas"]["TargetView"] | null;
             requestId?: string | null;
             /** @description Further details. Never contains secrets. */
@@ -2958,13 +3130,17 @@ export interface components {
         };
         /** @description One of the user's own sessions. */
         OwnSessionView: {
-            id: components["schemas"]["SessionId"];
+            id: string;
             /** Format: date-time */
             createdAt: string;
             /** Format: date-time */
             lastSeenAt: string;
             /** Format: date-time */
             expiresAt: string;
+            /** @description The IP address at the log-in; for IPv6 its /64 network. */
+            address?: string | null;
+            /** @description The browser for people, such as `Firefox on Windows`. */
+            browser: string;
             /** @description The browser's `User-Agent`. */
             userAgent?: string | null;
             /** @description Whether it is the session of this request. */
@@ -3170,6 +3346,8 @@ export interface components {
                 /** @description What was done, as `thing.verb`. */
                 action: string;
                 actor: components["schemas"]["ActorView"];
+                /** @description The IP address of the user, or of a failed log-in; for IPv6 its /64 network. Null for the operator. */
+                address?: string | null;
                 target?: components["schemas"]["TargetView"] | null;
                 requestId?: string | null;
                 /** @description Further details. Never contains secrets. */
@@ -3211,13 +3389,17 @@ export interface components {
         /** @description One page of a list. */
         Page_OwnSessionView: {
             data: {
-                id: components["schemas"]["SessionId"];
+                id: string;
                 /** Format: date-time */
                 createdAt: string;
                 /** Format: date-time */
                 lastSeenAt: string;
                 /** Format: date-time */
                 expiresAt: string;
+                /** @description The IP address at the log-in; for IPv6 its /64 network. */
+                address?: string | null;
+                /** @description The browser for people, such as `Firefox on Windows`. */
+                browser: string;
                 /** @description The browser's `User-Agent`. */
                 userAgent?: string | null;
                 /** @description Whether it is the session of this request. */
@@ -3574,11 +3756,6 @@ export interface components {
             /** @description Whether to replace an already staged secret. */
             replaceStaged?: boolean | null;
         };
-        /**
-         * @description A user's session. It identifies the session; the session's secret is separate.
-         * @example ses_01JZ5S9QK4V8M2T6YB3C7D9FGH
-         */
-        SessionId: string;
         /** @description The session of the logged-in user. */
         SessionView: {
             businessId: components["schemas"]["BusinessId"];
@@ -4134,12 +4311,16 @@ export interface operations {
                 action?: string;
                 /** @description The e-mail address of a person, or the name of a token. */
                 actor?: string;
+                /** @description An IP address. An IPv6 address finds its /64 network. */
+                address?: string;
                 businessId?: components["schemas"]["BusinessId"];
                 /** @description Inclusive. */
                 since?: string;
                 /** @description Exclusive. */
                 until?: string;
+                /** @description The maximum number of items. Default: 20. */
                 limit?: number;
+                /** @description The id of the last item of the previous page. An unknown id is 400. */
                 startingAfter?: string;
             };
             header?: never;
@@ -4155,6 +4336,72 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page_OperatorLineView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    exportOperatorAuditLogAsCsv: {
+        parameters: {
+            query?: {
+                /** @description `thing.verb`, such as `staff.invited`. */
+                action?: string;
+                /** @description The e-mail address of a person, or the name of a token. */
+                actor?: string;
+                /** @description An IP address. An IPv6 address finds its /64 network. */
+                address?: string;
+                businessId?: components["schemas"]["BusinessId"];
+                /** @description Inclusive. */
+                since?: string;
+                /** @description Exclusive. */
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All matching entries. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    exportOperatorAuditLogAsJsonLines: {
+        parameters: {
+            query?: {
+                /** @description `thing.verb`, such as `staff.invited`. */
+                action?: string;
+                /** @description The e-mail address of a person, or the name of a token. */
+                actor?: string;
+                /** @description An IP address. An IPv6 address finds its /64 network. */
+                address?: string;
+                businessId?: components["schemas"]["BusinessId"];
+                /** @description Inclusive. */
+                since?: string;
+                /** @description Exclusive. */
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All matching entries, one object per line. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
                 };
             };
             default: components["responses"]["Error"];
@@ -4257,11 +4504,17 @@ export interface operations {
                 /** @description `thing.verb`, such as `api_key.created`. */
                 action?: string;
                 userId?: components["schemas"]["UserId"];
+                /** @description The e-mail address of a user at that time. */
+                actor?: string;
+                /** @description An IP address. An IPv6 address finds its /64 network. */
+                address?: string;
                 /** @description Inclusive. */
                 since?: string;
                 /** @description Exclusive. */
                 until?: string;
+                /** @description The maximum number of items. Default: 20. */
                 limit?: number;
+                /** @description The id of the last item of the previous page. An unknown id is 400. */
                 startingAfter?: string;
             };
             header?: never;
@@ -4589,6 +4842,29 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    changeStaffPassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangePassword"];
+            };
+        };
+        responses: {
+            /** @description The password is changed. A new cookie carries the session. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     lookUpStaffLink: {
         parameters: {
             query?: never;
@@ -4875,6 +5151,75 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    listOperatorSessions: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of items. Default: 20. */
+                limit?: number;
+                /** @description The id of the last item of the previous page. An unknown id is 400. */
+                startingAfter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of open sessions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_OwnSessionView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    revokeOtherOperatorSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How many sessions have ended. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevokedView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    revokeOperatorSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session has ended. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     startStaffSso: {
         parameters: {
             query?: never;
@@ -5075,6 +5420,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    endSessionsOfStaff: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The person. */
+                id: components["schemas"]["StaffId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How many sessions have ended. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevokedView"];
+                };
             };
             default: components["responses"]["Error"];
         };
@@ -5340,11 +5709,17 @@ export interface operations {
                 /** @description `thing.verb`, such as `api_key.created`. */
                 action?: string;
                 userId?: components["schemas"]["UserId"];
+                /** @description The e-mail address of a user at that time. */
+                actor?: string;
+                /** @description An IP address. An IPv6 address finds its /64 network. */
+                address?: string;
                 /** @description Inclusive. */
                 since?: string;
                 /** @description Exclusive. */
                 until?: string;
+                /** @description The maximum number of items. Default: 20. */
                 limit?: number;
+                /** @description The id of the last item of the previous page. An unknown id is 400. */
                 startingAfter?: string;
             };
             header?: never;
@@ -5360,6 +5735,72 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page_LineView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    exportAuditLogAsCsv: {
+        parameters: {
+            query?: {
+                /** @description `thing.verb`, such as `api_key.created`. */
+                action?: string;
+                userId?: components["schemas"]["UserId"];
+                /** @description The e-mail address of a user at that time. */
+                actor?: string;
+                /** @description An IP address. An IPv6 address finds its /64 network. */
+                address?: string;
+                /** @description Inclusive. */
+                since?: string;
+                /** @description Exclusive. */
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All matching entries. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    exportAuditLogAsJsonLines: {
+        parameters: {
+            query?: {
+                /** @description `thing.verb`, such as `api_key.created`. */
+                action?: string;
+                userId?: components["schemas"]["UserId"];
+                /** @description The e-mail address of a user at that time. */
+                actor?: string;
+                /** @description An IP address. An IPv6 address finds its /64 network. */
+                address?: string;
+                /** @description Inclusive. */
+                since?: string;
+                /** @description Exclusive. */
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All matching entries, one object per line. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
                 };
             };
             default: components["responses"]["Error"];
@@ -6408,7 +6849,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The session. */
-                id: components["schemas"]["SessionId"];
+                id: string;
             };
             cookie?: never;
         };
@@ -6608,6 +7049,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    endSessionsOfUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user. */
+                id: components["schemas"]["UserId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How many sessions have ended. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevokedView"];
+                };
             };
             default: components["responses"]["Error"];
         };
