@@ -15,8 +15,8 @@ pub(super) fn address(state: &State, request: &HttpRequest) -> Option<CallerAddr
     Some(CallerAddress::new(address.text()))
 }
 
-/// False for a page that refreshes itself while nobody uses it: it must not keep the session open. Pages say so themselves; whoever
-/// has the cookie could use the session anyway.
+/// False for a page that refreshes itself while nobody uses it: it must not keep the session open. The header is no control:
+/// an attacker with the cookie can leave it out.
 pub(super) fn is_attended(request: &HttpRequest) -> bool {
     !request.headers().contains_key(UNATTENDED)
 }

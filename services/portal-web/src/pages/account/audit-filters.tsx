@@ -21,10 +21,11 @@ const ACTIONS = Object.entries(ACTION_GROUPS).map(([group, actions]) => ({
 export function AuditFilters({ filter, onChange }: AuditFiltersProps) {
   const canListUsers = useMay("manage_users");
   return (
-    <Group px="md" pb="md" gap="sm" align="flex-end">
+    <Group px="md" pb="md" gap="sm" align="flex-start">
       <NativeSelect
         size="xs"
         label="Action"
+        maw={200}
         value={filter.action ?? ""}
         onChange={(event) => onChange({ ...filter, action: event.currentTarget.value || undefined })}
         data={[{ value: "", label: "All actions" }, ...ACTIONS]}

@@ -34,7 +34,7 @@ export function Component() {
         description="What people and tokens of your company did, and whose data they read. Entries cannot be changed."
         actions={<ExportLog path="/v1/operator/audit-log" filter={filter} />}
       />
-      <Group gap="xs" mb="sm" align="flex-end" key={cleared}>
+      <Group gap="xs" mb="sm" align="flex-start" key={cleared}>
         <SearchField
           size="xs"
           label="Person or token"
