@@ -74,7 +74,8 @@ async fn accounts_without_a_factor_log_in_as_before() {
     let opened = portal.stranger().post(SESSION, log_in("correct horse")).await;
     let mut fields: Vec<_> = opened.body.as_object().unwrap().keys().map(String::as_str).collect();
     fields.sort_unstable();
-    let known = ["businessId", "businessName", "createdAt", "email", "expiresAt", "role", "userId"];
+    let known =
+        ["businessId", "businessName", "createdAt", "email", "expiresAt", "permissions", "role", "userId"];
     assert_eq!((opened.status, fields), (200, known.to_vec()));
 }
 
