@@ -8,7 +8,7 @@ use super::audit::write_audit;
 use super::owners::{is_still_owner, mail_other_owners};
 use crate::domain::{Action, AuditEvent, Author, Role, Target, TargetKind, User};
 use crate::state::State;
-use crate::store::{businesses, invitations, sessions, users};
+use crate::store::{businesses, email_confirmations, invitations, sessions, users};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ChangeUserError {
@@ -74,6 +74,8 @@ pub(crate) async fn end_sessions(
         .transaction(async |conn| {
             let holder = lock_and_find(conn, business, author, user).await?;
             let ended = sessions::revoke_all(conn, (business, user), None, now).await?;
+            // A thief may have requested a change of the address.
+            email_confirmations::remove_changes(conn, (business, user), None).await?;
             if ended > 0 {
                 let event = AuditEvent::new(Action::SessionRevoked)
                     .on(Target::new(TargetKind::User, user).labelled(&holder.email))

@@ -132,10 +132,11 @@ async fn apply(
 ) -> Result<SsoOutcome, CompleteSsoError> {
     match visit.purpose {
         SsoPurpose::LogIn => log_in(state, sso, returned, identity).await.map(SsoOutcome::Opened),
+        // An open session at the provider may be that of another person.
+        SsoPurpose::Confirm | SsoPurpose::Link if !is_since(identity, visit.started_at) => {
+            Err(CompleteSsoError::NotRecent)
+        }
         SsoPurpose::Confirm => {
-            if !is_since(identity, visit.started_at) {
-                return Err(CompleteSsoError::NotRecent);
-            }
             confirm(state, returned, visit, identity).await.map(|()| SsoOutcome::Confirmed)
         }
         SsoPurpose::Link => {

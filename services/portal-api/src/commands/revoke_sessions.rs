@@ -6,6 +6,7 @@ use postgres::StoreError;
 use super::audit::write_audit;
 use crate::domain::{Action, AuditEvent, Author, Session, Target, TargetKind};
 use crate::state::State;
+use crate::store::email_confirmations::{self, EndedSessions};
 use crate::store::sessions;
 
 /// False if the session is not theirs or has already ended.
@@ -23,6 +24,7 @@ pub(crate) async fn revoke_session(
         .transaction(async |conn| {
             let ended = sessions::revoke_one(conn, user, id, now).await?;
             if ended {
+                email_confirmations::remove_changes_of_sessions(conn, user, EndedSessions::One(id)).await?;
                 write_audit(conn, state, session.business, author, &event).await?;
             }
             Ok(ended)
@@ -42,6 +44,8 @@ pub(crate) async fn revoke_others(
     database
         .transaction(async |conn| {
             let revoked = sessions::revoke_all(conn, user, Some(session.id), now).await?;
+            let others = EndedSessions::AllBut(session.id);
+            email_confirmations::remove_changes_of_sessions(conn, user, others).await?;
             if revoked > 0 {
                 let target = Target::new(TargetKind::User, session.user).labelled(&session.email);
                 let event = AuditEvent::new(Action::SessionRevoked).on(target).with("sessions", revoked);

@@ -57,9 +57,12 @@ pub(crate) async fn set_password(
                 return Err(SetPasswordError::Invalid);
             }
             staff_sessions::remove_all(conn, person.id).await?;
-            attempts::clear(conn, Subject::staff(Scope::LogInAccount, &email)).await?;
-            let here = Subject::staff_at(Scope::LogInAccountAddress, &email, &caller.address_text());
-            attempts::clear(conn, here).await?;
+            for scope in [Scope::LogInAccount, Scope::SecondFactorAccount] {
+                attempts::clear(conn, Subject::staff(scope, &email)).await?;
+            }
+            for scope in [Scope::LogInAccountAddress, Scope::SecondFactorAccountAddress] {
+                attempts::clear(conn, Subject::staff_at(scope, &email, &caller.address_text())).await?;
+            }
             let target = Target::new(TargetKind::Staff, person.id).labelled(&person.email);
             let event = AuditEvent::new(Action::StaffPasswordSet).on(target);
             let parts = (&state.unit.clock, &state.unit.entropy);

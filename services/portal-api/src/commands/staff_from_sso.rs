@@ -10,11 +10,11 @@ use crate::domain::{
     Action, AuditEvent, Author, NewStaff, OperatorActor, OperatorRole, SsoIdentity, Staff, Target, TargetKind,
 };
 use crate::state::State;
-use crate::store::{staff, staff_identities, staff_sessions};
+use crate::store::{password_resets, staff, staff_identities, staff_links, staff_sessions};
 
 pub(super) enum SsoPerson {
     Active(Staff),
-    /// No group gives a role. Open sessions of the person have ended.
+    /// No group gives a role. Open sessions of the person have ended, and the links that they created.
     WithoutRole,
 }
 
@@ -33,6 +33,8 @@ pub(super) async fn find_or_provision(
     let Some(role) = role else {
         if let Some(person) = known {
             staff_sessions::remove_all(conn, person.id).await?;
+            staff_links::remove_created_by(conn, person.id).await?;
+            password_resets::remove_issued_by(conn, person.id).await?;
         }
         return Ok(SsoPerson::WithoutRole);
     };

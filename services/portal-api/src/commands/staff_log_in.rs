@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use domain::RequestId;
+use diesel_async::AsyncPgConnection;
+use domain::{RequestId, StaffId};
 use postgres::StoreError;
 
 use super::attempt_limits::{self, Caller};
@@ -19,7 +20,7 @@ use crate::domain::{
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
 use crate::store::attempts::{self, Admission, Attempt};
-use crate::store::staff;
+use crate::store::{staff, staff_identities};
 
 pub(crate) struct StaffLogIn {
     pub(crate) email: Email,
@@ -33,7 +34,7 @@ pub(crate) struct StaffLogIn {
 pub(crate) enum StaffLogInError {
     #[error("the e-mail address or the password is wrong")]
     InvalidCredentials,
-    #[error("the staff logs in with single sign-on only")]
+    #[error("the staff, or this person, logs in with single sign-on only")]
     PasswordsOff,
     #[error("too many log-ins")]
     TooMany { wait: TimeDelta },
@@ -112,6 +113,16 @@ fn audit_failure(state: &Arc<State>, person: &StaffCredentials, request: &StaffL
     });
 }
 
+/// Otherwise a person who is removed or demoted at the provider would keep the former access by the password.
+pub(super) async fn is_linked(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    person: StaffId,
+) -> Result<bool, StoreError> {
+    let Some(sso) = &state.single_sign_on else { return Ok(false) };
+    staff_identities::is_linked(conn, person, sso.issuer()).await
+}
+
 async fn open(
     state: &State,
     request: &StaffLogIn,
@@ -128,6 +139,9 @@ async fn open(
             // The password may have changed since it was checked.
             if !staff::lock_unchanged(conn, person).await? {
                 return Err(StaffLogInError::InvalidCredentials);
+            }
+            if is_linked(conn, state, person.id).await? {
+                return Err(StaffLogInError::PasswordsOff);
             }
             let hash = person.password_hash.as_deref().unwrap_or_default();
             if let Some(opened) = challenge::open(conn, state, Account::Staff(person.id), hash).await? {

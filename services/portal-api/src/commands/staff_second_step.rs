@@ -9,6 +9,7 @@ use super::challenge::{self, ChallengeError};
 use super::factor_code::{self, CountedTry, FactorError, Holder};
 use super::open_session::Browser;
 use super::operator_session::{self, OpenedConsole};
+use super::staff_log_in::is_linked;
 use crate::domain::{
     Account, Action, AuditEvent, Author, Email, FactorCode, OperatorActor, OperatorCaller, SecretToken,
     StaffCredentials,
@@ -79,8 +80,8 @@ async fn open(
         .unit
         .database
         .transaction(async |conn| {
-            // The password may have changed since the challenge was found.
-            if !staff::lock_unchanged(conn, person).await? {
+            // The password may have changed since the challenge was found, and the account may have been linked.
+            if !staff::lock_unchanged(conn, person).await? || is_linked(conn, state, person.id).await? {
                 return Err(ChallengeError::Ended);
             }
             let proof = factor_code::accept(conn, state, holder.account, &step.code).await?;

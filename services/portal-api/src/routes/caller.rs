@@ -18,7 +18,8 @@ pub(super) fn address(state: &State, request: &HttpRequest) -> Option<CallerAddr
 /// False for a page that refreshes itself while nobody uses it: it must not keep the session open. The header is no control:
 /// an attacker with the cookie can leave it out.
 pub(super) fn is_attended(request: &HttpRequest) -> bool {
-    !request.headers().contains_key(UNATTENDED)
+    // A browser opens streams again by itself, and cannot add a header to them.
+    !request.headers().contains_key(UNATTENDED) && !request.path().ends_with("/stream")
 }
 
 pub(super) fn caller(state: &State, request: &HttpRequest) -> Caller {

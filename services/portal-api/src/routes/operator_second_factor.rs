@@ -30,6 +30,18 @@ pub(super) struct Person {
     role: OperatorRole,
     pub(super) author: Author,
     pub(super) authenticated_at: Option<DateTime<Utc>>,
+    single_sign_on: bool,
+}
+
+impl Person {
+    /// Who logged in with single sign-on proves nothing with a password: the provider decides about their access.
+    ///
+    /// # Errors
+    /// 403 `password_log_in_off`.
+    pub(super) fn require_password(&self, state: &State) -> Result<(), ApiError> {
+        let are_off = state.single_sign_on.as_ref().is_some_and(|sso| !sso.allows_passwords);
+        if self.single_sign_on || are_off { Err(errors::password_log_in_off()) } else { Ok(()) }
+    }
 }
 
 /// # Errors
@@ -43,6 +55,7 @@ pub(super) async fn person(state: &State, request: &HttpRequest) -> Result<Perso
         token,
         role: session.role,
         authenticated_at: session.authenticated_at,
+        single_sign_on: session.single_sign_on,
         author: author(state, request, session.actor),
     })
 }

@@ -27,7 +27,8 @@ pub(super) const RECENT_CALLS: CallTable<()> = CallTable {
     ],
 };
 
-/// Roles, tokens, second factors, money, and exports of personal data. Sent with a token, they need no recent authentication.
+/// Roles, tokens, second factors, links that set passwords, money, and exports of personal data. Sent with a token, they need no
+/// recent authentication.
 pub(super) const RECENT_OPERATOR_CALLS: CallTable<()> = CallTable {
     scope: "/v1/operator",
     calls: &[
@@ -39,7 +40,9 @@ pub(super) const RECENT_OPERATOR_CALLS: CallTable<()> = CallTable {
         (Method::POST, "/tokens", ()),
         (Method::POST, "/tokens/{id}/rotate", ()),
         (Method::POST, "/businesses/{id}/wallet/credits", ()),
+        (Method::POST, "/businesses/{id}/password-resets", ()),
         (Method::POST, "/approvals/{id}/approve", ()),
+        (Method::POST, "/approvals/{id}/reset-link", ()),
         (Method::DELETE, "/businesses/{id}/users/{user}/second-factor", ()),
         (Method::GET, "/audit-log.csv", ()),
         (Method::GET, "/audit-log.jsonl", ()),

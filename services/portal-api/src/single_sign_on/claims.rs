@@ -104,12 +104,15 @@ pub(super) fn user_info_error(error: UserInfoError<HttpError>) -> ProviderError 
 pub(super) struct Found {
     identity: SsoIdentity,
     has_groups: bool,
+    /// The token says that its address is not the person's.
+    denies_email: bool,
 }
 
 pub(super) fn of_token(claims: &TokenClaims, groups_claim: &str) -> Found {
     let groups = groups(claims.additional_claims(), groups_claim);
     Found {
         has_groups: groups.is_some(),
+        denies_email: claims.email_verified() == Some(false),
         identity: SsoIdentity {
             issuer: claims.issuer().as_str().to_owned(),
             subject: claims.subject().as_str().to_owned(),
@@ -139,7 +142,7 @@ impl Found {
         if !self.has_groups {
             self.identity.groups = groups(answer.additional_claims(), groups_claim).unwrap_or_default();
         }
-        self.identity.email = self.identity.email.take().or(email);
+        self.identity.email = self.identity.email.take().or(email).filter(|_| !self.denies_email);
         self.identity.name = self.identity.name.take().or(name);
     }
 

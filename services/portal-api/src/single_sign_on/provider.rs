@@ -95,7 +95,8 @@ impl Provider {
             (Err(error), stale) => {
                 if cache.failed_at.is_none_or(|failed_at| now >= failed_at + BACK_OFF) {
                     tracing::warn!(%error, "reading the metadata of the identity provider failed");
-                    cache.failed_at = Some(now);
+                    // The attempt itself may have taken most of the wait.
+                    cache.failed_at = Some(self.clock.now());
                 }
                 stale.ok_or(error)
             }

@@ -10,6 +10,12 @@ use super::schema::email_confirmations;
 use super::stored;
 use crate::domain::{Email, EmailConfirmation, LinkToken};
 
+/// Sessions that somebody ended, perhaps because they were a thief's.
+pub(crate) enum EndedSessions {
+    One(SessionId),
+    AllBut(SessionId),
+}
+
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = email_confirmations)]
 struct ConfirmationRow {
@@ -98,6 +104,29 @@ pub(crate) async fn remove_changes(
         .filter(email_confirmations::is_change)
         .filter(email_confirmations::email.ne(kept.map(Email::as_str).unwrap_or_default()));
     Ok(diesel::delete(changes).execute(conn).await?)
+}
+
+/// Ends the changes that the user requested in these sessions.
+pub(crate) async fn remove_changes_of_sessions(
+    conn: &mut AsyncPgConnection,
+    (business, user): (BusinessId, UserId),
+    sessions: EndedSessions,
+) -> Result<(), StoreError> {
+    let changes = email_confirmations::table
+        .filter(email_confirmations::user_id.eq(user.to_string()))
+        .filter(email_confirmations::business_id.eq(business.to_string()))
+        .filter(email_confirmations::is_change);
+    match sessions {
+        EndedSessions::One(ended) => {
+            let of_it = changes.filter(email_confirmations::session_id.eq(ended.to_string()));
+            diesel::delete(of_it).execute(conn).await?
+        }
+        EndedSessions::AllBut(kept) => {
+            let of_others = changes.filter(email_confirmations::session_id.ne(kept.to_string()));
+            diesel::delete(of_others).execute(conn).await?
+        }
+    };
+    Ok(())
 }
 
 /// Deletes the user's links, except for the one that is used now.

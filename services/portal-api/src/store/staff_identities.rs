@@ -24,6 +24,18 @@ pub(crate) async fn find(
     row.map(|id| stored("staff_identities.staff_id", &id)).transpose()
 }
 
+/// Whether the person has an identity of this issuer.
+pub(crate) async fn is_linked(
+    conn: &mut AsyncPgConnection,
+    person: StaffId,
+    issuer: &str,
+) -> Result<bool, StoreError> {
+    let own = staff_identities::table
+        .filter(staff_identities::staff_id.eq(person.to_string()))
+        .filter(staff_identities::issuer.eq(issuer));
+    Ok(diesel::select(diesel::dsl::exists(own)).get_result(conn).await?)
+}
+
 /// False if the identity belongs to a person already, or the person has another one of this issuer.
 pub(crate) async fn insert(
     conn: &mut AsyncPgConnection,

@@ -147,6 +147,33 @@ async fn a_new_password_and_a_reset_factor_end_requested_changes() {
     assert_eq!(confirm(&portal, &token).await, refused());
 }
 
+/// The thief of a session may have requested a change, whose link would survive the end of that session.
+#[tokio::test]
+async fn ended_sessions_end_the_changes_that_they_requested() {
+    let folder = MailFolder::new();
+    let portal = Portal::with_mails(&folder).await;
+    let mut owner = portal.owner(OLD).await.client;
+    let ends = ["one", "others", "own"];
+    for end in ends {
+        let evil = format!("{end}@evil.example");
+        let mut thief = portal.stranger();
+        assert_eq!(thief.post(SESSION, log_in(OLD)).await.status, 200);
+        change(&mut thief, &evil).await;
+        match end {
+            "one" => {
+                let sessions = owner.get("/v1/portal/sessions").await.body["data"].clone();
+                let path = format!("/v1/portal/sessions/{}", sessions[0]["id"].as_str().unwrap());
+                assert_eq!(owner.delete(&path).await.status, 204);
+            }
+            "others" => assert_eq!(owner.press("/v1/portal/sessions/revoke-others").await.status, 200),
+            _ => assert_eq!(thief.delete(SESSION).await.status, 204),
+        }
+        let token = folder.confirmations(&evil, 1).await.remove(0);
+        let expected = if end == "own" { (200, String::new()) } else { refused() };
+        assert_eq!(confirm(&portal, &token).await, expected, "{end}");
+    }
+}
+
 #[tokio::test]
 async fn without_mails_the_address_changes_at_once_and_is_unverified() {
     let portal = Portal::start().await;

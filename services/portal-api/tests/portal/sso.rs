@@ -158,6 +158,10 @@ async fn an_account_with_a_password_is_linked_by_its_person_only() {
 
     let visit = Visit::of(&asha.post(START, json!({ "purpose": "link" })).await);
     assert_eq!(visit.query["max_age"], "0");
+    let long_ago = json!({ "auth_time": portal.clock.now().timestamp() - 61 });
+    provider.issue(&key.sign(&provider.claims(&portal, &visit, &long_ago)));
+    assert_eq!(come_back(&mut asha, &visit).await.code(), "sso_not_recent", "perhaps another person");
+    let visit = Visit::of(&asha.post(START, json!({ "purpose": "link" })).await);
     provider.issue(&key.sign(&provider.claims(&portal, &visit, &json!({ "email": "other@id.example" }))));
     let linked = come_back(&mut asha, &visit).await;
     assert_eq!(linked.status, 204, "{linked:?}");
@@ -165,6 +169,11 @@ async fn an_account_with_a_password_is_linked_by_its_person_only() {
     let opened = log_in(&portal, at, &mut portal.stranger(), &json!({})).await;
     assert_eq!((opened.status, &opened.body["id"]), (200, &json!(id)), "{opened:?}");
     assert_eq!(opened.body["role"], "administrator", "from now on the provider decides");
+    let password = json!({ "email": "asha@operator.example", "password": "battery staple" });
+    let refused = portal.stranger().post(SESSION, password).await;
+    assert_eq!((refused.status, refused.code()), (403, "password_log_in_off"), "{refused:?}");
+    let wrong = json!({ "email": "asha@operator.example", "password": "not the password" });
+    assert_eq!(portal.stranger().post(SESSION, wrong).await.status, 401, "reveals nothing");
 
     let (mut binu, _) = person(&portal, "binu@operator.example", "viewer").await;
     let visit = Visit::of(&binu.post(START, json!({ "purpose": "link" })).await);
@@ -186,6 +195,9 @@ async fn the_provider_confirms_a_session_if_the_same_person_authenticates_again(
     assert_eq!(asha.post(TOKENS, token("first")).await.status, 201, "the log-in counts");
     portal.clock.advance(TimeDelta::minutes(16));
     assert_eq!(asha.post(TOKENS, token("late")).await.code(), "recent_authentication_required");
+    let password = json!({ "password": "battery staple" });
+    let by_password = asha.post(&format!("{SESSION}/confirm"), password).await;
+    assert_eq!((by_password.status, by_password.code()), (403, "password_log_in_off"), "{by_password:?}");
 
     let started_at = portal.clock.now().timestamp();
     for (what, claims, status, code) in [

@@ -36,7 +36,7 @@ pub(in crate::routes) fn sso_ended() -> ApiError {
 }
 
 pub(in crate::routes) fn password_log_in_off() -> ApiError {
-    let message = "Log in with single sign-on. This installation does not accept passwords of the staff.";
+    let message = "Log in with single sign-on. Passwords are not accepted from this account.";
     ApiError::new(StatusCode::FORBIDDEN, "password_log_in_off", message)
 }
 
