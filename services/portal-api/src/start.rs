@@ -138,7 +138,7 @@ fn single_sign_on(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Resul
         groups_claim: sso.groups_claim.clone(),
         roles: sso.group_roles(),
         label: sso.label.trim().to_owned(),
-        allows_passwords: sso.staff_passwords,
+        allows_passwords: sso.password_log_in,
         allow_plain_http: settings.environment == Environment::Local,
     };
     SingleSignOn::new(options, &chassis.unit.clock).map(Some)

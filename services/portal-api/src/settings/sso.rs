@@ -28,7 +28,7 @@ pub struct SsoSettings {
     /// The label of the button on the log-in page.
     pub label: String,
     /// Whether the staff may also log in with passwords. The configured operator token always opens a session.
-    pub staff_passwords: bool,
+    pub password_log_in: bool,
 }
 
 impl Default for SsoSettings {
@@ -41,7 +41,7 @@ impl Default for SsoSettings {
             groups_claim: "groups".to_owned(),
             roles: String::new(),
             label: "Log in with single sign-on".to_owned(),
-            staff_passwords: true,
+            password_log_in: true,
         }
     }
 }
@@ -57,7 +57,7 @@ impl SsoSettings {
     pub(super) fn check(&self, errors: &mut SettingErrors, environment: Environment) {
         let Some(issuer) = &self.issuer else {
             let is_started =
-                self.client_id.is_some() || self.client_secret.is_some() || !self.staff_passwords;
+                self.client_id.is_some() || self.client_secret.is_some() || !self.password_log_in;
             if is_started || !self.roles.is_empty() {
                 errors.add("WAYBILL_SSO__ISSUER", "is missing: without it, single sign-on is off");
             }
@@ -135,7 +135,7 @@ mod tests {
                 Err(text) => assert!(text.to_string().contains(name), "{bad}: {text}"),
             }
         }
-        let text = load(&[("WAYBILL_SSO__STAFF_PASSWORDS", "false")]).unwrap_err().to_string();
+        let text = load(&[("WAYBILL_SSO__PASSWORD_LOG_IN", "false")]).unwrap_err().to_string();
         assert!(text.contains("WAYBILL_SSO__ISSUER"), "nobody of the staff could log in: {text}");
     }
 }

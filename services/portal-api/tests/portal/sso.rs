@@ -321,7 +321,7 @@ async fn passwords_of_the_staff_can_be_turned_off_but_not_the_configured_token()
     let (with_passwords, provider, key) = with_provider(&[]).await;
     person(&with_passwords, "binu@operator.example", "viewer").await;
     let mut settings = with_passwords.settings.clone();
-    settings.sso.staff_passwords = false;
+    settings.sso.password_log_in = false;
     let portal = with_passwords.with_settings(settings).await;
     let password = json!({ "email": "binu@operator.example", "password": "battery staple" });
     let refused = portal.stranger().post(SESSION, password).await;
