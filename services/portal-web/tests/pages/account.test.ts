@@ -105,9 +105,9 @@ test("a viewer is invited by a link, sees the portal, and can change nothing", a
 
   await page.reload();
   await rowsOf(page, "Users", 2);
-  const changes: string[] = [];
+  let changes = 0;
   page.on("request", (request) => {
-    if (request.method() === "PATCH") changes.push(request.postData() ?? "");
+    if (request.method() === "PATCH") changes += 1;
   });
   const role = page.getByLabel(`Role of ${email}`);
   await role.selectOption({ label: "Owner" });
@@ -119,7 +119,8 @@ test("a viewer is invited by a link, sees the portal, and can change nothing", a
   const question = page.getByRole("dialog", { name: `Make ${email} a developer?` });
   await question.getByRole("button", { name: "Change role" }).click();
   await question.waitFor({ state: "hidden" });
-  expect(changes).toEqual(['{"role":"developer"}']);
+  expect(changes).toBe(1);
+  expect(await role.inputValue()).toBe("developer");
   await viewer.page.goto("/api-keys");
   await viewer.page.getByRole("button", { name: "Create key" }).waitFor();
   const theirs = await newTestKey(viewer, "their shop");
@@ -138,10 +139,9 @@ test("a viewer is invited by a link, sees the portal, and can change nothing", a
     return secret.slice(-4);
   };
   const second = await rotate(theirs.slice(-4), "Immediately");
-  await page
-    .getByRole("dialog", { name: `Remove ${email}?` })
-    .getByRole("button", { name: "Remove" })
-    .click();
+  const removal = page.getByRole("dialog", { name: `Remove ${email}?` });
+  await removal.getByRole("button", { name: "Remove" }).click();
+  await removal.waitFor({ state: "hidden" });
   const removed = page.getByRole("dialog", { name: `${email} is removed` });
   await removed.getByText(`…${second}`).waitFor();
   const third = await rotate(second, "After 24 hours");
