@@ -124,7 +124,8 @@ describe.each(ROLES)("$role", ({ role, pages, closed, seesCustomers, buttons }) 
 test("the invite dialog explains five roles, also on a phone", async () => {
   const visitor = await visit(browser, { viewport: PHONE });
   const { page } = visitor;
-  await newBusiness(visitor, "Inviting");
+  const { email } = await newBusiness(visitor, "Inviting");
+  await confirmEmail(visitor, email);
   await page.goto("/account/team");
   await page.getByRole("button", { name: "Invite" }).click();
   const dialog = page.getByRole("dialog", { name: "Invite a user" });

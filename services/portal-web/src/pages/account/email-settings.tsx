@@ -10,7 +10,6 @@ import { useIsUnconfirmed } from "../../app/use-is-unconfirmed";
 import { DialogActions } from "../../components/dialog-actions";
 import { ErrorState } from "../../components/error-state";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
-import { SendConfirmation } from "../../components/send-confirmation";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
 import { emailError } from "../auth/rules";
@@ -25,7 +24,7 @@ export function EmailSettings() {
   return (
     <Stack gap="xs">
       <div>
-        <Text fw={500} size="sm">
+        <Text fw={600} size="sm">
           E-mail address
         </Text>
         <Group gap="xs">
@@ -39,7 +38,6 @@ export function EmailSettings() {
           )}
         </Group>
       </div>
-      {isUnconfirmed && <SendConfirmation />}
       {error && (
         <ErrorState error={error} title="A requested change could not be loaded" onRetry={() => refetch()} />
       )}
