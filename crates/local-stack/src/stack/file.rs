@@ -27,6 +27,8 @@ pub(super) struct Content {
     pub(super) operator_token: String,
     pub(super) databases: BTreeMap<&'static str, String>,
     pub(super) broker: String,
+    /// The directory of the mails.
+    pub(super) mails: PathBuf,
     pub(super) pids: BTreeMap<&'static str, u32>,
     pub(super) demo: Option<Demo>,
 }

@@ -204,6 +204,7 @@ fn content(stack: &Stack) -> Content {
             .map(|(service, url)| (service.name(), url.clone()))
             .collect(),
         broker: stack.broker_url().to_owned(),
+        mails: stack.mails(),
         pids: BTreeMap::new(),
         demo: stack.demo(),
     }
