@@ -211,7 +211,7 @@ pub(super) fn change_password(error: ChangePasswordError) -> ApiError {
         ChangePasswordError::Wrong => ApiError::new(
             StatusCode::UNPROCESSABLE_ENTITY,
             "password_wrong",
-            "The current password is wrong. Enter it again, or request a reset link.",
+            "The current password is wrong. Enter it again, or set a new one with a link.",
         ),
         ChangePasswordError::TooMany { wait } => {
             too_many("too_many_log_ins", "Too many wrong passwords.", wait)

@@ -168,7 +168,7 @@ pub(super) async fn credit(
         let approval = requested.map_err(errors::request_approval)?;
         return approval_view::requested(&state, &author.0, approval).await;
     }
-    let requested = AuditEvent::new(Action::WalletCreditRequested);
+    let requested = credit_requested(&body.0);
     record_operator_request(&state, business, &author.0, &requested).await?;
     let work = {
         let state = state.clone();
@@ -185,6 +185,15 @@ pub(super) async fn credit(
     let credit = audited(&state, business, author.0, work, event).await?;
     tracing::info!(business_id = %business, transfer_id = %credit.transfer_id, "wallet credited by the operator");
     Ok(HttpResponse::Created().json(credit))
+}
+
+/// Also of a body that wallet refuses. References may name customers, and are in the ledger.
+fn credit_requested(body: &Value) -> AuditEvent {
+    let event = AuditEvent::new(Action::WalletCreditRequested);
+    match body["amountPaise"].as_i64() {
+        Some(amount) => event.with("amountPaise", amount),
+        None => event,
+    }
 }
 
 /// The credit, if it needs an approval. With approvals, an invalid body is refused here: wallet must not accept what this

@@ -89,7 +89,7 @@ function AccountForm({ logIn }: { logIn: LogIn }) {
       />
       <PasswordField
         label="Password"
-        description="Lost it? Ask an administrator of your company for a link. The session lasts 12 hours."
+        description="Lost it? Ask an administrator of your company for a link."
         autoComplete="current-password"
         key={form.key("password")}
         {...form.getInputProps("password")}
@@ -109,7 +109,7 @@ function TokenForm({ logIn }: { logIn: LogIn }) {
     <AuthForm form={form} call={logIn} onSubmit={submit} act="Log in">
       <PasswordField
         label="Operator token"
-        description="A token of the console, or the token in the settings of this installation. The session lasts 12 hours."
+        description="A token of the console, or the token in the settings of this installation."
         autoComplete="current-password"
         autoFocus
         key={form.key("token")}
