@@ -114,12 +114,17 @@ impl Transport {
         Message::builder()
             .from(self.from.clone())
             .to(Mailbox::new(None, address))
-            .subject(&mail.subject)
+            .subject(undecodable(&mail.subject))
             .date(now.into())
             .message_id(Some(format!("<{}.{}@{}>", mail.id, now.timestamp(), self.host)))
             .multipart(MultiPart::alternative_plain_html(text, html))
             .map_err(|error| SendError::Permanent(error.to_string()))
     }
+}
+
+/// Names may look like encoded words (RFC 2047), which mail programs would decode into texts that names must not have.
+fn undecodable(subject: &str) -> String {
+    subject.replace("=?", "= ?")
 }
 
 fn smtp(server: SmtpServer, host: &str) -> anyhow::Result<AsyncSmtpTransport<Tokio1Executor>> {

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use crate::portal::{Portal, sign_up_body};
+use crate::mail_folder::MailFolder;
+use crate::portal::{Owner, Portal, sign_up_body};
 
 const NAME: &str = "/v1/portal/name";
 const BUSINESS: &str = "/v1/portal/business";
@@ -81,4 +82,21 @@ async fn a_business_is_renamed_within_the_rules_of_the_sign_up() {
         assert_eq!(renamed.body["errors"], signed_up.body["errors"], "{name:?}");
     }
     assert_eq!(owner.get(SESSION).await.body["businessName"], "Corner Shop");
+}
+
+/// Mail programs decode encoded words (RFC 2047): this one says "URGENT".
+#[tokio::test]
+async fn a_name_is_not_decoded_in_a_subject() {
+    let folder = MailFolder::new();
+    let portal = Portal::with_mails(&folder).await;
+    let Owner { client: mut owner, business } = portal.owner("owner@shop.example").await;
+    let path = format!("/v1/operator/businesses/{business}");
+    assert_eq!(portal.operator().patch(&path, json!({ "status": "active" })).await.status, 200);
+    let body = json!({ "businessName": "=?utf-8?B?VVJHRU5U?=" });
+    assert_eq!(owner.put(BUSINESS, body).await.status, 204);
+    folder.confirmations("owner@shop.example", 1).await;
+    let body = json!({ "email": "guest@shop.example", "role": "viewer" });
+    assert_eq!(owner.post("/v1/portal/invitations", body).await.status, 201);
+    let invitation = folder.wait_for(1).await.remove(0);
+    assert!(invitation.subject.starts_with("= ?utf-8?B?VVJHRU5U?="), "{}", invitation.subject);
 }

@@ -4,9 +4,10 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { operator } from "../support/api";
 import { DESKTOP, openBrowser, PHONE, screenshot, visit } from "../support/browser";
-import { newBusiness, PASSWORD, someone } from "../support/business";
+import { confirmEmail, newBusiness, PASSWORD, someone } from "../support/business";
+import { mailedLink } from "../support/mails";
 import { overhang, seriousFindings, settled } from "../support/page-checks";
-import { heading, joinBy, logIn, logInAsOperator, row, rowsOf, takeSecret } from "../support/pages";
+import { heading, joinBy, logIn, logInAsOperator, row, rowsOf } from "../support/pages";
 
 const NEXT_PASSWORD = "another long enough secret";
 
@@ -65,7 +66,8 @@ test("a user sees where the sessions come from, and exports what matches the fil
 
 test("an owner ends the sessions of a user", async () => {
   const [owner, member] = [await visit(browser), await visit(browser)];
-  const { id } = await newBusiness(owner, "Strict");
+  const { id, email: own } = await newBusiness(owner, "Strict");
+  await confirmEmail(owner, own);
   await operator("PATCH", `/businesses/${id}`, { status: "active" });
   const { page } = owner;
   const { email } = someone("member");
@@ -74,8 +76,8 @@ test("an owner ends the sessions of a user", async () => {
   const dialog = page.getByRole("dialog", { name: "Invite a user" });
   await dialog.getByLabel("E-mail").fill(email);
   await dialog.getByLabel("Viewer").check();
-  await dialog.getByRole("button", { name: "Create invitation" }).click();
-  await joinBy(member.page, await takeSecret(page, `Invitation for ${email}`));
+  await dialog.getByRole("button", { name: "Send invitation" }).click();
+  await joinBy(member.page, await mailedLink(email, "invitation"));
   await page.reload();
   await page.getByRole("button", { name: `End all sessions of ${email}` }).click();
   await screenshot(page, "end-sessions-of-user");
