@@ -69,10 +69,16 @@ pub(crate) async fn log_in(
         Admission::Granted(counted) => counted,
     };
     let opened = match check(state, &request).await {
-        Ok(person) => open(state, &request, &person, (&subjects, &counted)).await,
+        Ok(person) => {
+            let opened = open(state, &request, &person, (&subjects, &counted)).await;
+            if matches!(opened, Err(StaffLogInError::PasswordsOff)) {
+                audit_failure(state, &person, &request);
+            }
+            opened
+        }
         Err(error) => Err(error),
     };
-    if !matches!(opened, Ok(_) | Err(StaffLogInError::InvalidCredentials)) {
+    if !matches!(opened, Ok(_) | Err(StaffLogInError::InvalidCredentials | StaffLogInError::PasswordsOff)) {
         attempt_limits::cancel(state, &counted).await;
     }
     opened
@@ -111,6 +117,17 @@ fn audit_failure(state: &Arc<State>, person: &StaffCredentials, request: &StaffL
             tracing::warn!(%error, action = %event.action, "audit log entry lost");
         }
     });
+}
+
+/// Whether a password of the person proves anything.
+pub(crate) async fn accepts_password(state: &State, person: StaffId) -> Result<bool, StoreError> {
+    if state.single_sign_on.as_ref().is_some_and(|sso| !sso.allows_passwords) {
+        return Ok(false);
+    }
+    let database = &state.unit.database;
+    let linked: Result<bool, StoreError> =
+        database.read(async |conn| is_linked(conn, state, person).await).await;
+    linked.map(|linked| !linked)
 }
 
 /// Otherwise a person who is removed or demoted at the provider would keep the former access by the password.

@@ -51,7 +51,7 @@ pub(super) async fn operator(
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let person = person(&state, &request).await?;
-    person.require_password(&state)?;
+    person.require_password(&state).await?;
     let confirmation = parse(&body.0, caller(&state, &request))?;
     confirm_staff(&state, &person.holder, &person.token, &confirmation).await.map_err(errors::confirm)?;
     Ok(HttpResponse::NoContent().insert_header((header::CACHE_CONTROL, "no-store")).finish())

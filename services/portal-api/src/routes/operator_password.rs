@@ -32,7 +32,7 @@ pub(super) async fn change(
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let person = recent_person(&state, &request).await?;
-    person.require_password(&state)?;
+    person.require_password(&state).await?;
     let Account::Staff(id) = person.holder.account else { return Err(errors::account_required()) };
     let email = Email::parse(&person.holder.email).ok_or_else(errors::account_required)?;
     let (current, new) = parse(&body.0, Some(&email))?;

@@ -18,6 +18,7 @@ use super::operator_caller::{self, author};
 use super::second_factor::{EnrolmentView, FactorView, RecoveryCodesView, begin, parse_app_code};
 use super::sensitive_calls::require_recent;
 use super::session_cookie::OPERATOR;
+use crate::commands::staff_log_in::accepts_password;
 use crate::commands::{Holder, enrol_factor, reset_factor};
 use crate::domain::{Account, Author, OperatorActor, OperatorRole, SessionToken};
 use crate::queries;
@@ -34,13 +35,16 @@ pub(super) struct Person {
 }
 
 impl Person {
-    /// Who logged in with single sign-on proves nothing with a password: the provider decides about their access.
+    /// Who logged in with single sign-on, or is linked, proves nothing with a password: the provider decides about their access.
     ///
     /// # Errors
     /// 403 `password_log_in_off`.
-    pub(super) fn require_password(&self, state: &State) -> Result<(), ApiError> {
-        let are_off = state.single_sign_on.as_ref().is_some_and(|sso| !sso.allows_passwords);
-        if self.single_sign_on || are_off { Err(errors::password_log_in_off()) } else { Ok(()) }
+    pub(super) async fn require_password(&self, state: &State) -> Result<(), ApiError> {
+        let Account::Staff(id) = self.holder.account else { return Err(errors::account_required()) };
+        if self.single_sign_on || !accepts_password(state, id).await? {
+            return Err(errors::password_log_in_off());
+        }
+        Ok(())
     }
 }
 

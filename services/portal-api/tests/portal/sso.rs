@@ -172,6 +172,12 @@ async fn an_account_with_a_password_is_linked_by_its_person_only() {
     let password = json!({ "email": "asha@operator.example", "password": "battery staple" });
     let refused = portal.stranger().post(SESSION, password).await;
     assert_eq!((refused.status, refused.code()), (403, "password_log_in_off"), "{refused:?}");
+    let failed = entries(&portal, "session.failed").await;
+    assert_eq!(failed[0]["target"]["id"], id, "{failed:?}");
+    let confirmed = asha.post(&format!("{SESSION}/confirm"), json!({ "password": "battery staple" })).await;
+    assert_eq!(confirmed.code(), "password_log_in_off", "also in a session from before: {confirmed:?}");
+    let body = json!({ "currentPassword": "battery staple", "newPassword": "correct horse" });
+    assert_eq!(asha.put("/v1/operator/password", body).await.code(), "password_log_in_off");
     let wrong = json!({ "email": "asha@operator.example", "password": "not the password" });
     assert_eq!(portal.stranger().post(SESSION, wrong).await.status, 401, "reveals nothing");
 
