@@ -250,9 +250,8 @@ async fn calls_require_a_log_in_and_businesses_cannot_make_operator_calls() -> a
         let url = format!("{}{path}", stack.portal_api());
         // A person without a password has a link instead of a log-in.
         let needs_no_log_in = ["/session", "/session/second-factor"].iter().any(|end| path.ends_with(end))
-            || ["password-links/", "sso/log-ins"]
-                .iter()
-                .any(|begin| path.starts_with(&format!("/v1/operator/{begin}")));
+            || path.contains("/password-links/")
+            || path.contains("/sso/log-ins");
         let of_operator = path.starts_with("/v1/operator/") && !needs_no_log_in;
         if operation.of_portal().is_some() || of_operator {
             let reply = send(client.request(operation.method.clone(), &url)).send().await?;

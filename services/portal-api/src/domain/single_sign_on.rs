@@ -63,7 +63,7 @@ impl<'a> SsoSecrets<'a> {
         URL_SAFE_NO_PAD.encode(self.mac("nonce").finalize().into_bytes())
     }
 
-    /// Proves to the provider that the code is redeemed by whoever started the log-in (PKCE, RFC 7636).
+    /// Only the client that started the log-in knows it: the provider requires it with the code (PKCE, RFC 7636).
     pub(crate) fn verifier(&self) -> String {
         URL_SAFE_NO_PAD.encode(self.mac("verifier").finalize().into_bytes())
     }

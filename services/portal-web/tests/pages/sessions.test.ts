@@ -7,7 +7,7 @@ import { DESKTOP, openBrowser, PHONE, screenshot, visit } from "../support/brows
 import { confirmEmail, newBusiness, PASSWORD, someone } from "../support/business";
 import { mailedLink } from "../support/mails";
 import { overhang, seriousFindings, settled } from "../support/page-checks";
-import { heading, joinBy, logIn, logInAsOperator, row, rowsOf } from "../support/pages";
+import { heading, joinBy, logIn, logInAsOperator, newAdministrator, row, rowsOf } from "../support/pages";
 
 const NEXT_PASSWORD = "another long enough secret";
 
@@ -93,14 +93,7 @@ test("an owner ends the sessions of a user", async () => {
 test("a person of the staff changes the password, and lists the sessions of the console", async () => {
   const person = await visit(browser);
   const { page } = person;
-  const { email } = someone("console");
-  const invited = await operator("POST", "/staff", { email, name: "Asha Rao", role: "administrator" }, 201);
-  await page.goto(invited.url);
-  await page.getByLabel("Choose a password").fill(PASSWORD);
-  await page.getByRole("button", { name: "Set password" }).click();
-  await page.getByRole("link", { name: "Log in" }).click();
-  await logIn(page, email, PASSWORD);
-  await heading(page, "Businesses");
+  const { email } = await newAdministrator(page);
   await page.goto("/operator/account");
   await heading(page, "Your account");
   await rowsOf(page, "Sessions", 1);

@@ -127,7 +127,7 @@ test("a sensitive call leads to the provider and back to the page", async () => 
   await finish(visitor);
 });
 
-test("a person without a group is told why the console stays closed", async () => {
+test("a person without a group sees why the log-in is refused", async () => {
   const visitor = await staff(PHONE);
   const { page } = visitor;
   await page.goto("/operator");

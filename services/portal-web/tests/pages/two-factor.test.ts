@@ -6,7 +6,7 @@ import { codeOf } from "../support/authenticator";
 import { DESKTOP, openBrowser, PHONE, screenshot, visit } from "../support/browser";
 import { confirmEmail, newBusiness, PASSWORD, someone } from "../support/business";
 import { overhang, seriousFindings, settled, tabTo } from "../support/page-checks";
-import { heading, logIn } from "../support/pages";
+import { heading, logIn, newAdministrator } from "../support/pages";
 
 let browser: Browser;
 beforeAll(async () => {
@@ -177,14 +177,7 @@ test("a user whose role requires it sets it up first, and then continues", async
 test("a person of the staff logs in with a code, and an administrator resets it", async () => {
   const person = await visit(browser);
   const { page } = person;
-  const { email } = someone("console");
-  const invited = await operator("POST", "/staff", { email, name: "Asha Rao", role: "administrator" }, 201);
-  await page.goto(invited.url);
-  await page.getByLabel("Choose a password").fill(PASSWORD);
-  await page.getByRole("button", { name: "Set password" }).click();
-  await page.getByRole("link", { name: "Log in" }).click();
-  await logIn(page, email, PASSWORD);
-  await heading(page, "Businesses");
+  const { id, email } = await newAdministrator(page);
   await page.getByRole("button", { name: "Appearance" }).click();
   await page.getByRole("menuitem", { name: "Your account" }).click();
   await heading(page, "Your account");
@@ -199,13 +192,10 @@ test("a person of the staff logs in with a code, and an administrator resets it"
   await page.getByRole("button", { name: "Continue" }).click();
   await heading(page, "Your account");
 
-  const response = await fetch(
-    `${new URL(page.url()).origin}/v1/operator/staff/${invited.id}/second-factor`,
-    {
-      method: "DELETE",
-      headers: { authorization: `Bearer ${process.env.OPERATOR_TOKEN}` },
-    },
-  );
+  const response = await fetch(`${new URL(page.url()).origin}/v1/operator/staff/${id}/second-factor`, {
+    method: "DELETE",
+    headers: { authorization: `Bearer ${process.env.OPERATOR_TOKEN}` },
+  });
   expect(response.status).toBe(204);
   await page.reload();
   await logIn(page, email, PASSWORD);

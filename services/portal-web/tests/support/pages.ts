@@ -1,4 +1,5 @@
 import type { Locator, Page } from "playwright-core";
+import { operator } from "./api";
 import { copyWith } from "./browser";
 import { PASSWORD, PICKUP_PROFILE, someone } from "./business";
 import { stack } from "./stack";
@@ -38,6 +39,19 @@ export async function logInAsOperator(page: Page): Promise<void> {
   await page.getByLabel("Operator token").fill(stack.operatorToken);
   await page.getByRole("button", { name: "Log in", exact: true }).click();
   await heading(page, "Businesses");
+}
+
+/** Invites an administrator, who sets the password and logs in to the console. */
+export async function newAdministrator(page: Page): Promise<{ id: string; email: string }> {
+  const { email } = someone("console");
+  const invited = await operator("POST", "/staff", { email, name: "Asha Rao", role: "administrator" }, 201);
+  await page.goto(invited.url);
+  await page.getByLabel("Choose a password").fill(PASSWORD);
+  await page.getByRole("button", { name: "Set password" }).click();
+  await page.getByRole("link", { name: "Log in" }).click();
+  await logIn(page, email, PASSWORD);
+  await heading(page, "Businesses");
+  return { id: invited.id, email };
 }
 
 /** Opens a business in the operator's console by a unique search. */
