@@ -12,7 +12,7 @@ use super::Sender;
 use super::capacity::{ASKED_MAX, Found, Key, Plan};
 use super::express::ReadyToSend;
 use crate::domain::Speed;
-use crate::store::{self, Asked, ClaimRequest, ClaimedDelivery, LEASE, Lease};
+use crate::store::{self, Asked, ClaimRequest, Claimed, ClaimedDelivery, LEASE, Lease};
 
 /// The result of a claim. What it found is being sent.
 #[derive(Default)]
@@ -69,20 +69,21 @@ impl Sender {
             free: plan.free,
             excluded: &plan.excluded,
         };
-        let (claimed, served, skipped) = self
+        let (Claimed { deliveries: claimed, due_since }, served, skipped) = self
             .unit
             .database
             .read(async |conn| {
                 let claimed = store::claim(conn, &request).await?;
-                let served: HashSet<Key> =
-                    claimed.iter().map(|claimed| (claimed.endpoint_id, claimed.business_id)).collect();
-                let rest = asked.iter().map(Asked::key).filter(|key| !served.contains(key));
+                let key = |claimed: &ClaimedDelivery| (claimed.endpoint_id, claimed.business_id);
+                let served: HashSet<Key> = claimed.deliveries.iter().map(key).collect();
+                let rest = asked.iter().filter(|asked| !served.contains(&asked.key()));
                 let skipped = store::still_due(conn, &Vec::from_iter(rest), now).await?;
                 Ok::<_, StoreError>((claimed, served, skipped.into_iter().collect()))
             })
             .await?;
         metrics::histogram!("webhook_claim_duration_seconds").record(began.elapsed());
         self.capacity.asked((asked, notes), (&served, &skipped), now);
+        self.capacity.looked(due_since);
         let more = !served.is_empty() || asked.len() == ASKED_MAX;
         if began.elapsed() > LEASE / 2 {
             // The leases may expire before they are renewed.

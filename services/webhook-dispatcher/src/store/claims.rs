@@ -1,5 +1,7 @@
 //! Claims due deliveries. Serves all businesses.
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Binary, Bool, Integer, Nullable, Text, Timestamptz};
@@ -41,12 +43,21 @@ pub(crate) struct Asked {
     pub room: i64,
     /// How many it is sending.
     pub in_flight: i64,
+    /// Where to begin to look; none for the first.
+    pub due_since: Option<DateTime<Utc>>,
 }
 
 impl Asked {
     pub(crate) fn key(&self) -> (EndpointId, BusinessId) {
         (self.endpoint, self.business)
     }
+}
+
+/// The result of a claim.
+pub(crate) struct Claimed {
+    pub deliveries: Vec<ClaimedDelivery>,
+    /// For each endpoint of these, when the first of the free deliveries that were there became due.
+    pub due_since: Vec<(EndpointId, DateTime<Utc>)>,
 }
 
 /// A delivery with everything that its attempt needs.
@@ -84,7 +95,8 @@ pub(crate) struct ClaimedDelivery {
 /// 1. `open`, `ready`: the asked endpoints that may receive webhooks, each with the room that its concurrency and rate
 ///    limit allow. An endpoint whose breaker is half open gets one probe.
 /// 2. `due`: the oldest deliveries of each: twice an even share of the process's room, within the endpoint's room. If no
-///    test slot is free, 16 more rows are read, so that live deliveries behind those of test mode are found.
+///    test slot is free, 16 more rows are read, so that live deliveries behind those of test mode are found. The look
+///    begins at `since`, because the index keeps all earlier ones as long as an old snapshot is in use, such as a backup's.
 /// 3. `of_mode`, `of_business`, `of_all`, `candidates`: businesses take turns, and so do the endpoints of a business. In
 ///    each round, live deliveries come before those of test mode, and then the order of `asked` counts. A
 ///    business is served only while it holds fewer slots than are free ([`Slots`]): its n-th delivery, at place p of
@@ -101,8 +113,9 @@ WITH open AS (
         asked.room,
         greatest(coalesce(endpoints.max_per_second, $9) / $15, 1),
         CASE WHEN endpoint_health.tripped_until IS NOT NULL THEN 1 - asked.under_way END) AS room,
-        coalesce(held.in_all, 0) AS held, coalesce(held.in_test, 0) AS held_test, asked.position
-    FROM unnest($4, $5, $6, $10) WITH ORDINALITY AS asked (endpoint_id, business_id, under_way, room, position)
+        coalesce(held.in_all, 0) AS held, coalesce(held.in_test, 0) AS held_test, asked.position,
+        coalesce(asked.since, '-infinity') AS since
+    FROM unnest($4, $5, $6, $10, $16) WITH ORDINALITY AS asked (endpoint_id, business_id, under_way, room, since, position)
     JOIN endpoints ON endpoints.id = asked.endpoint_id AND endpoints.business_id = asked.business_id
     JOIN endpoint_health ON endpoint_health.endpoint_id = endpoints.id AND endpoint_health.business_id = endpoints.business_id
     LEFT JOIN unnest($11, $12, $13) AS held (business_id, in_all, in_test) ON held.business_id = endpoints.business_id
@@ -117,12 +130,14 @@ due AS (
     FROM ready
     CROSS JOIN share
     CROSS JOIN LATERAL (
-        SELECT first.id, events.mode = 'test' AS test,
+        SELECT first.id, first.due_since, events.mode = 'test' AS test,
                row_number() OVER (ORDER BY first.due_at, first.id) AS turn
         FROM (
-            SELECT deliveries.id, deliveries.due_at, deliveries.event_id, deliveries.business_id
+            SELECT deliveries.id, deliveries.due_at, deliveries.event_id, deliveries.business_id,
+                   first_value(deliveries.due_at) OVER (ORDER BY deliveries.due_at, deliveries.id) AS due_since
             FROM deliveries
-            WHERE deliveries.endpoint_id = ready.id AND deliveries.due_at <= $1 AND deliveries.id <> ALL ($7)
+            WHERE deliveries.endpoint_id = ready.id AND deliveries.due_at >= ready.since AND deliveries.due_at <= $1
+              AND deliveries.id <> ALL ($7)
               AND "#,
     is_free!(),
     r#"
@@ -149,14 +164,15 @@ of_all AS (
     WHERE held + 2 * turn_of_business <= $14 + 1
 ),
 candidates AS (
-    SELECT id, business_id FROM of_all
+    SELECT id, business_id, due_since FROM of_all
     WHERE held + turn_of_business + place <= $14 + 1
       AND (NOT test OR held_test + turn_of_mode + place_of_mode <= $2 + 1)
     ORDER BY place
     LIMIT $3
 ),
 locked AS (
-    SELECT deliveries.id, deliveries.business_id, deliveries.lease_token IS NOT NULL AS taken_over FROM deliveries
+    SELECT deliveries.id, deliveries.business_id, deliveries.lease_token IS NOT NULL AS taken_over, candidates.due_since
+    FROM deliveries
     JOIN candidates ON candidates.id = deliveries.id AND candidates.business_id = deliveries.business_id
     WHERE coalesce(deliveries.due_at <= $1, false) AND "#,
     is_free!(),
@@ -171,7 +187,7 @@ FROM locked, events, endpoints
 WHERE deliveries.id = locked.id AND deliveries.business_id = locked.business_id
     AND events.event_id = deliveries.event_id AND events.business_id = deliveries.business_id
     AND endpoints.id = deliveries.endpoint_id AND endpoints.business_id = deliveries.business_id
-RETURNING locked.taken_over, deliveries.id, deliveries.business_id, deliveries.endpoint_id, deliveries.event_id, deliveries.kind,
+RETURNING locked.taken_over, locked.due_since, deliveries.id, deliveries.business_id, deliveries.endpoint_id, deliveries.event_id, deliveries.kind,
     deliveries.order_id, deliveries.in_turn, deliveries.attempts, deliveries.earlier_attempts,
     (NOT deliveries.in_turn OR (deliveries.kind = ANY (endpoints.events) AND events.mode = ANY (endpoints.modes))) AS wanted,
     events.mode, events.body, events.occurred_at, events.traceparent, events.tracestate,
@@ -184,6 +200,8 @@ RETURNING locked.taken_over, deliveries.id, deliveries.business_id, deliveries.e
 struct ClaimedRow {
     #[diesel(sql_type = Bool)]
     taken_over: bool,
+    #[diesel(sql_type = Timestamptz)]
+    due_since: DateTime<Utc>,
     #[diesel(sql_type = Text)]
     id: String,
     #[diesel(sql_type = Text)]
@@ -254,7 +272,7 @@ impl ClaimedRow {
 pub(crate) async fn claim(
     conn: &mut AsyncPgConnection,
     claim: &ClaimRequest<'_>,
-) -> Result<Vec<ClaimedDelivery>, StoreError> {
+) -> Result<Claimed, StoreError> {
     let (asked, held) = (|| claim.asked.iter(), || claim.held.iter());
     let excluded: Vec<String> = claim.excluded.iter().map(ToString::to_string).collect();
     let rows: Vec<ClaimedRow> = statement(CLAIM)
@@ -273,7 +291,16 @@ pub(crate) async fn claim(
         .bind::<Array<BigInt>, _>(Vec::from_iter(held().map(|(_, held)| held.test)))
         .bind::<BigInt, _>(claim.free.all)
         .bind::<BigInt, _>(claim.instances)
+        .bind::<Array<Nullable<Timestamptz>>, _>(Vec::from_iter(asked().map(|asked| asked.due_since)))
         .load(conn)
         .await?;
-    rows.into_iter().map(|row| row.into_claimed(claim.token)).collect()
+    let mut due_since = HashMap::new();
+    let mut deliveries = Vec::with_capacity(rows.len());
+    for row in rows {
+        let since = row.due_since;
+        let delivery = row.into_claimed(claim.token)?;
+        due_since.insert(delivery.endpoint_id, since);
+        deliveries.push(delivery);
+    }
+    Ok(Claimed { deliveries, due_since: due_since.into_iter().collect() })
 }

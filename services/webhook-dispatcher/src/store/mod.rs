@@ -32,7 +32,7 @@ mod subscribers;
 
 pub(crate) use announcements::announce;
 pub(crate) use attempts::attempts_of;
-pub(crate) use claims::{Asked, ClaimRequest, ClaimedDelivery, claim};
+pub(crate) use claims::{Asked, ClaimRequest, Claimed, ClaimedDelivery, claim};
 pub(crate) use deleted_endpoints::discard_for_deleted_endpoints;
 pub(crate) use deliveries::{bring_forward, find_delivery, find_for_redelivery, send_again};
 pub(crate) use endpoints::{

@@ -7,12 +7,13 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, EndpointId};
 use postgres::{StoreError, statement};
 
+use super::claims::Asked;
 use super::corrupt;
 use super::leases::is_free;
 
 /// The first delivery that may be claimed, of an endpoint that is neither paused, disabled nor tripped.
 macro_rules! first_due {
-    () => {
+    ($since:literal) => {
         concat!(
             "
     SELECT first.due_at, health.tripped_until IS NOT NULL AS half_open
@@ -21,7 +22,9 @@ macro_rules! first_due {
         ON health.endpoint_id = endpoints.id AND health.business_id = endpoints.business_id
     CROSS JOIN LATERAL (
         SELECT due_at FROM deliveries
-        WHERE deliveries.endpoint_id = endpoints.id AND due_at <= $1 AND ",
+        WHERE deliveries.endpoint_id = endpoints.id AND due_at >= ",
+            $since,
+            " AND due_at <= $1 AND ",
             is_free!(),
             "
         ORDER BY due_at LIMIT 1
@@ -52,16 +55,16 @@ page AS (SELECT * FROM queues LIMIT $3)
 SELECT page.endpoint_id, page.business_id, waiting.due_at, coalesce(waiting.half_open, false) AS half_open
 FROM page
 LEFT JOIN LATERAL (",
-    first_due!(),
+    first_due!("'-infinity'"),
     ") AS waiting ON true"
 );
 
 const STILL_DUE: &str = concat!(
     "
 SELECT page.endpoint_id, page.business_id, waiting.due_at, coalesce(waiting.half_open, false) AS half_open
-FROM unnest($2, $3) AS page (endpoint_id, business_id)
+FROM unnest($2, $3, $4) AS page (endpoint_id, business_id, since)
 CROSS JOIN LATERAL (",
-    first_due!(),
+    first_due!("coalesce(page.since, '-infinity')"),
     ") AS waiting"
 );
 
@@ -107,16 +110,19 @@ pub(crate) async fn scan_due(
     Ok(DuePage { due: read(rows)?, oldest, next })
 }
 
-/// Which of these endpoints have due deliveries.
+/// Which of these endpoints have due deliveries, where a claim would look for them.
 pub(crate) async fn still_due(
     conn: &mut AsyncPgConnection,
-    endpoints: &[(EndpointId, BusinessId)],
+    endpoints: &[&Asked],
     now: DateTime<Utc>,
 ) -> Result<Vec<(EndpointId, BusinessId)>, StoreError> {
     let rows: Vec<Row> = statement(STILL_DUE)
         .bind::<Timestamptz, _>(now)
-        .bind::<Array<Text>, _>(Vec::from_iter(endpoints.iter().map(|(endpoint, _)| endpoint.to_string())))
-        .bind::<Array<Text>, _>(Vec::from_iter(endpoints.iter().map(|(_, business)| business.to_string())))
+        .bind::<Array<Text>, _>(Vec::from_iter(endpoints.iter().map(|asked| asked.endpoint.to_string())))
+        .bind::<Array<Text>, _>(Vec::from_iter(endpoints.iter().map(|asked| asked.business.to_string())))
+        .bind::<Array<Nullable<Timestamptz>>, _>(Vec::from_iter(
+            endpoints.iter().map(|asked| asked.due_since),
+        ))
         .load(conn)
         .await?;
     read(rows)

@@ -73,7 +73,8 @@ impl Capacity {
                     };
                     // Endpoints of one speed must not keep those of the other from being asked for.
                     if asked.len() < ASKED_MAX {
-                        asked.push((turn, Asked { endpoint, business, room, in_flight }));
+                        let due_since = state.floors.of(endpoint);
+                        asked.push((turn, Asked { endpoint, business, room, in_flight, due_since }));
                     }
                 }
             }
@@ -106,6 +107,11 @@ impl Capacity {
     ) {
         let keys = asked.iter().map(Asked::key);
         self.change(|state| state.waiting.asked((keys, notes), served, skipped, now));
+    }
+
+    /// When the first free deliveries of these endpoints were due.
+    pub(in crate::sender) fn looked(&self, due_since: Vec<(EndpointId, DateTime<Utc>)>) {
+        self.lock().floors.raise(due_since);
     }
 
     /// Counts claimed deliveries as in flight, and their tokens as spent. None for those whose slots were taken meanwhile.

@@ -6,6 +6,7 @@
 //! | [`in_flight`] | deliveries in flight and their leases | slots of all, of test mode, of endpoints that may hang, and of each business |
 //! | [`loads`] | each endpoint's history | concurrent webhooks and webhooks per second of an endpoint |
 //! | [`waiting`] | endpoints that may have due deliveries | – |
+//! | [`floors`] | where looks at an endpoint's due deliveries begin | – |
 //! | [`pace`] | new deliveries and the latest claim | the claims' part of the time |
 //! | [`test_slots`] | connection tests in flight | their number, in all and of each business |
 //!
@@ -18,6 +19,7 @@
 //! deliveries came meanwhile. Each of n instances takes one n-th of an endpoint's rate. All slots are free again when all guards are dropped.
 
 mod claims;
+mod floors;
 mod guards;
 mod in_flight;
 mod loads;
@@ -35,6 +37,7 @@ use domain::{BusinessId, EndpointId, Mode};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
+use self::floors::Floors;
 use self::in_flight::InFlightSet;
 use self::loads::Loads;
 use self::pace::Pace;
@@ -63,6 +66,7 @@ struct State {
     in_flight: InFlightSet,
     loads: Loads,
     waiting: Waiting,
+    floors: Floors,
     pace: Pace,
     tests: TestSlots,
     /// Which endpoints the next claim asks for first.
@@ -90,6 +94,7 @@ impl Capacity {
             in_flight: InFlightSet::default(),
             loads: Loads::new(per_second, per_endpoint),
             waiting: Waiting::default(),
+            floors: Floors::default(),
             pace: Pace::new(Instant::now()),
             tests: TestSlots::of(concurrency),
             first: Speed::Prompt,
@@ -167,6 +172,7 @@ impl Capacity {
     pub(super) fn note_scanned(&self, due: &[Key], now: DateTime<Utc>) {
         self.change(|state| {
             state.loads.forget_idle(Instant::now());
+            state.floors.forget(due.iter().map(|(endpoint, _)| endpoint));
             state.waiting.note(due.iter().copied(), now, now)
         });
     }
