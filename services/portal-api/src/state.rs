@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 use url::Url;
 use web::{FailureLimits, Tasks};
 
-use crate::domain::{ApprovalPolicy, AuditRetention, Lifetimes, Links, Locale};
+use crate::domain::{ApprovalPolicy, AuditRetention, Lifetimes, Links, Locale, LogInWays};
 use crate::live_updates::{OpenPages, OrderStreams, SessionMonitor, StatusStreams};
 use crate::mail::Mailbox;
 use crate::passwords::Passwords;
@@ -49,6 +49,15 @@ pub(crate) struct State {
     /// False only in a local stack, which has no TLS.
     pub(crate) secure_cookies: bool,
     pub(crate) public_config: PublicConfig,
+}
+
+impl State {
+    pub(crate) fn staff_log_in_ways(&self) -> LogInWays<'_> {
+        LogInWays {
+            issuer: self.single_sign_on.as_ref().map(SingleSignOn::issuer),
+            passwords: self.single_sign_on.as_ref().is_none_or(|sso| sso.allows_passwords),
+        }
+    }
 }
 
 /// Settings that the pages show.

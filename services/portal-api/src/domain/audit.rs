@@ -17,6 +17,11 @@ pub(crate) enum Action {
     SessionOpened,
     #[strum(serialize = "session.failed")]
     SessionFailed,
+    /// A logged-in person has authenticated again, or failed to.
+    #[strum(serialize = "session.confirmed")]
+    SessionConfirmed,
+    #[strum(serialize = "session.confirmation_failed")]
+    ConfirmationFailed,
     #[strum(serialize = "session.closed")]
     SessionClosed,
     #[strum(serialize = "session.revoked")]
@@ -145,8 +150,10 @@ pub(crate) enum Action {
     StaffProvisioned,
     #[strum(serialize = "staff.identity_linked")]
     StaffIdentityLinked,
-    #[strum(serialize = "session.confirmed")]
-    SessionConfirmed,
+    #[strum(serialize = "staff.identity_unlinked")]
+    StaffIdentityUnlinked,
+    #[strum(serialize = "staff.name_changed")]
+    StaffNameChanged,
     #[strum(serialize = "operator_token.created")]
     OperatorTokenCreated,
     #[strum(serialize = "operator_token.rotated")]

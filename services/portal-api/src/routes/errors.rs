@@ -145,6 +145,7 @@ pub(super) fn staff(error: StaffError) -> ApiError {
             "too_many_staff",
             "The staff has the maximum number of persons. Remove one first.",
         ),
+        StaffError::NotLinked => ApiError::not_found("identity_not_found", "linked identity"),
         StaffError::LastAdministrator => ApiError::new(
             StatusCode::CONFLICT,
             "last_administrator",
@@ -276,6 +277,11 @@ pub(super) fn decide(error: DecideError) -> ApiError {
         DecideError::Unknown => approval_not_found(),
         DecideError::Refused(refusal) => refused_step(refusal),
         DecideError::UserRemoved => user_not_found(),
+        DecideError::SuspensionEnded => ApiError::new(
+            StatusCode::CONFLICT,
+            "suspension_ended",
+            "This request was about a suspension that has ended. Nothing was changed. Make a new request.",
+        ),
         DecideError::Change(error) => change_business(error),
         DecideError::Wallet(error) => error.into(),
         DecideError::Store(error) => error.into(),

@@ -28,7 +28,7 @@ pub(super) const RECENT_CALLS: CallTable<()> = CallTable {
 };
 
 /// Roles, tokens, second factors, links that set passwords, money, and exports of personal data. Sent with a token, they need no
-/// recent authentication.
+/// recent authentication; in a console session of the configured token, a recent log-in.
 pub(super) const RECENT_OPERATOR_CALLS: CallTable<()> = CallTable {
     scope: "/v1/operator",
     calls: &[
@@ -37,6 +37,7 @@ pub(super) const RECENT_OPERATOR_CALLS: CallTable<()> = CallTable {
         (Method::DELETE, "/staff/{id}", ()),
         (Method::POST, "/staff/{id}/password-link", ()),
         (Method::DELETE, "/staff/{id}/second-factor", ()),
+        (Method::DELETE, "/staff/{id}/identity", ()),
         (Method::POST, "/tokens", ()),
         (Method::POST, "/tokens/{id}/rotate", ()),
         (Method::POST, "/businesses/{id}/wallet/credits", ()),

@@ -228,3 +228,23 @@ async fn of_two_links_to_different_accounts_one_gets_the_address() {
     statuses.sort_unstable();
     assert_eq!(statuses, [200, 409], "{first:?} {second:?}");
 }
+
+/// Without mails a change is made at once, and says if another account has the address. Its limits bound what a user learns.
+#[tokio::test]
+async fn without_mails_tries_of_taken_addresses_are_counted() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner(OLD).await.client;
+    let taken: Vec<String> = (0..11).map(|number| format!("{number}@other.example")).collect();
+    for email in &taken {
+        portal.owner(email).await;
+    }
+    for email in &taken[..10] {
+        let refused = change(&mut owner, email).await;
+        assert_eq!((refused.status, refused.code()), (409, "email_taken"), "{email}: {refused:?}");
+    }
+    for email in [taken[10].as_str(), NEW] {
+        let refused = change(&mut owner, email).await;
+        assert_eq!((refused.status, refused.code()), (429, "too_many_confirmations"), "{email}: {refused:?}");
+    }
+    assert_eq!(owner.get(EMAIL).await.body["email"], OLD);
+}

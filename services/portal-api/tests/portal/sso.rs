@@ -369,6 +369,34 @@ async fn an_unreachable_provider_stops_neither_the_start_nor_other_log_ins() {
 }
 
 #[tokio::test]
+async fn a_silent_provider_delays_one_caller_and_no_other() {
+    let (portal, provider, _key) = with_provider(&[]).await;
+    start(&mut portal.stranger()).await;
+    portal.clock.advance(TimeDelta::hours(2));
+    provider.is_silent(true);
+    let metadata = "/.well-known/openid-configuration";
+    let mut waiting = portal.stranger();
+    let first = tokio::spawn(async move { start(&mut waiting).await });
+    until("the provider is asked", async || provider.asked(metadata).len() == 2).await;
+    for _ in 0..3 {
+        start(&mut portal.stranger()).await;
+    }
+    assert!(!first.is_finished(), "the others use the metadata of before");
+    assert_eq!(first.await.unwrap().url.path(), "/authorize", "so does the first, when it gives up");
+    assert_eq!(provider.asked(metadata).len(), 2);
+}
+
+/// Nobody has metadata yet: all wait for the same answer, which comes or not within its time.
+#[tokio::test]
+async fn simultaneous_first_callers_ask_a_provider_once() {
+    let (portal, provider, _key) = with_provider(&[]).await;
+    let mut browsers = [portal.stranger(), portal.stranger(), portal.stranger()];
+    let [a, b, c] = &mut browsers;
+    tokio::join!(start(a), start(b), start(c));
+    assert_eq!(provider.asked("/.well-known/openid-configuration").len(), 1);
+}
+
+#[tokio::test]
 async fn without_a_provider_or_with_a_bad_body_nothing_starts() {
     let portal = Portal::start().await;
     let mut browser = portal.stranger();

@@ -9,6 +9,7 @@ import {
   useResetStaffFactor,
   useStaff,
   useStaffLink,
+  useUnlinkIdentity,
 } from "../../api/operator-access";
 import type { OperatorRole, Staff, StaffLink } from "../../api/types";
 import { ConfirmButton } from "../../components/confirm-button";
@@ -77,6 +78,7 @@ const COLUMNS: Column<Staff>[] = [
           <Text fw={500}>{person.name}</Text>
           {person.you && <StatusBadge tone="info" label="You" pill />}
           {person.status === "invited" && <StatusBadge tone="idle" label="Invited" pill />}
+          {person.status === "inactive" && <StatusBadge tone="warn" label="Cannot log in" pill />}
           {person.singleSignOn && <StatusBadge tone="idle" label="Single sign-on" pill />}
         </Group>
         <Text size="xs" c="dimmed">
@@ -99,6 +101,7 @@ function actions(onLink: (link: StaffLink) => void): Column<Staff> {
       <Group gap="xs" justify="flex-end" wrap="nowrap">
         {person.secondFactor && !person.you && <ResetFactor person={person} />}
         {!person.you && person.status === "active" && <EndSessions person={person} />}
+        {person.singleSignOn && <Unlink person={person} />}
         <NewLink person={person} onLink={onLink} />
         <Remove person={person} />
       </Group>
@@ -154,6 +157,21 @@ function NewLink({ person, onLink }: { person: Staff; onLink: (link: StaffLink) 
 function EndSessions({ person }: { person: Staff }) {
   const end = useEndStaffSessions();
   return <EndSessionsButton email={person.email} onEnd={() => end.mutateAsync(person.id)} />;
+}
+
+function Unlink({ person }: { person: Staff }) {
+  const unlink = useUnlinkIdentity();
+  return (
+    <ConfirmButton
+      aria-label={`Unlink ${person.email} from single sign-on`}
+      title={`Unlink ${person.email} from single sign-on?`}
+      description="The sessions that single sign-on has opened end. Afterwards this person logs in with a password, and keeps the present role."
+      confirm="Unlink"
+      onConfirm={() => unlink.mutateAsync(person.id)}
+    >
+      Unlink
+    </ConfirmButton>
+  );
 }
 
 function ResetFactor({ person }: { person: Staff }) {
