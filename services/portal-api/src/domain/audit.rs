@@ -211,6 +211,15 @@ impl Author {
         Self { actor: Actor::Operator(caller), request, address: None }
     }
 
+    /// Identifies who acts. All holders of the configured token are one.
+    pub(crate) fn key(&self) -> String {
+        match &self.actor {
+            Actor::User { id, .. } => id.to_string(),
+            Actor::Operator(caller) => caller.actor.id().unwrap_or_else(|| caller.actor.kind().to_owned()),
+            Actor::System => "system".to_owned(),
+        }
+    }
+
     /// Whether the operator acts, and this caller with this role has the permission.
     pub(crate) fn may(&self, role: OperatorRole, permission: OperatorPermission) -> bool {
         matches!(&self.actor, Actor::Operator(caller) if caller.actor.may(role, permission))

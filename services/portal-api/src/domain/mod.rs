@@ -13,6 +13,7 @@ pub(crate) mod csv;
 pub(crate) mod indicators;
 mod known_browser;
 mod links;
+mod masked_text;
 mod masking;
 mod operator;
 mod operator_audit;

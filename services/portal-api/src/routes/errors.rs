@@ -409,6 +409,15 @@ pub(super) fn too_many_streams() -> ApiError {
     .retry_after(15)
 }
 
+pub(super) fn too_many_exports() -> ApiError {
+    ApiError::new(
+        StatusCode::TOO_MANY_REQUESTS,
+        "too_many_exports",
+        "You or your business have too many exports running. Wait until one is complete.",
+    )
+    .retry_after(15)
+}
+
 fn password(error: PasswordError) -> ApiError {
     match error {
         PasswordError::Busy => ApiError::unavailable(),

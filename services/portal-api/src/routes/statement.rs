@@ -11,6 +11,7 @@ use internal_api::wallet::{EntriesQuery, EntryView};
 use internal_api::{CallError, Page};
 use web::{ApiError, TextRule, read_query};
 
+use super::audited::UserAuthor;
 use super::export::{self, File};
 use super::openapi::params;
 use crate::domain::{Session, csv};
@@ -80,12 +81,14 @@ pub(super) async fn entries(
 pub(super) async fn export_entries(
     state: Data<State>,
     session: ReqData<Session>,
+    author: UserAuthor,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let (query, order_reference) = read(&request)?;
+    let slot = export::begin(&state, &author.0, Some(session.business))?;
     let query = with_order(&state, session.business, query, order_reference).await?;
     let head = csv::record(COLUMNS.iter().copied());
-    export::send(state, &FILE, head, Statement { business: session.business, query }).await
+    export::send((state, slot), &FILE, head, Statement { business: session.business, query }).await
 }
 
 fn read(request: &HttpRequest) -> Result<(EntriesQuery, Option<String>), ApiError> {
