@@ -115,6 +115,8 @@ async fn every_response_has_a_request_id_and_every_error_a_body() {
         assert!(head.contains("\r\nrequest-id: req_"), "{head}");
         assert_eq!(header(&head, "x-content-type-options"), Some("nosniff"), "{request}");
         assert_eq!(header(&head, "cache-control"), Some("no-store"), "{request}");
+        let policy = Some("default-src 'none'; frame-ancestors 'none'");
+        assert_eq!(header(&head, "content-security-policy"), policy, "{request}");
         assert_eq!(body["code"].as_str(), code, "{request}\n{body}");
         assert_eq!(body["message"].is_string() && body["requestId"].is_string(), code.is_some(), "{body}");
     }

@@ -10,7 +10,7 @@ use super::errors;
 use crate::domain::is_recent;
 use crate::state::State;
 
-/// Roles, second factors, the address that resets the password, and exports of personal data.
+/// Roles, second factors, the address that resets the password, other sessions, and exports of personal data.
 pub(super) const RECENT_CALLS: CallTable<()> = CallTable {
     scope: "/v1/portal",
     calls: &[
@@ -18,6 +18,8 @@ pub(super) const RECENT_CALLS: CallTable<()> = CallTable {
         (Method::DELETE, "/users/{id}", ()),
         (Method::POST, "/invitations", ()),
         (Method::PUT, "/email", ()),
+        (Method::DELETE, "/sessions/{id}", ()),
+        (Method::POST, "/sessions/revoke-others", ()),
         (Method::POST, "/second-factor", ()),
         (Method::DELETE, "/second-factor", ()),
         (Method::POST, "/second-factor/recovery-codes", ()),
