@@ -43,3 +43,10 @@ pub(crate) async fn use_session(
         })
         .await
 }
+
+/// Whether the token is still that of an open session.
+pub(crate) async fn is_present(state: &State, token: &SessionToken) -> Result<bool, StoreError> {
+    let open = state.user_sessions.at(state.unit.clock.now());
+    let database = &state.unit.database;
+    database.read(async |conn| Ok(sessions::find(conn, token, open).await?.is_some())).await
+}

@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openBrowser, PHONE, screenshot, visit } from "../support/browser";
+import { DESKTOP, openBrowser, PHONE, screenshot, visit } from "../support/browser";
 import { newBusiness, PASSWORD, someone } from "../support/business";
 import { overhang, seriousFindings, settled } from "../support/page-checks";
 import {
@@ -129,6 +129,52 @@ test("a person finds the own account by the name, on a desktop and on a phone, a
     expect(visitor.errors).toEqual([]);
     await visitor.context.close();
   }
+});
+
+test("an administrator unlinks a person from single sign-on, and sees who cannot log in", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  await logInAsOperator(page);
+  const person = (id: string, more: object) => ({
+    id,
+    name: "Asha Rao",
+    email: `${id}@carrier.example`,
+    role: "administrator",
+    status: "active",
+    createdAt: "2026-01-01T00:00:00Z",
+    lastSeenAt: null,
+    secondFactor: true,
+    singleSignOn: true,
+    you: false,
+    ...more,
+  });
+  const unlinked: string[] = [];
+  // The local stack has no identity provider, so that the test plays the server's answers.
+  await page.route("**/v1/operator/staff?*", (route) => {
+    const data = [
+      person("asha", { singleSignOn: unlinked.length === 0 }),
+      person("binu", { status: "inactive" }),
+    ];
+    return route.fulfill({ json: { data, hasMore: false } });
+  });
+  await page.route("**/v1/operator/staff/*/identity", (route) => {
+    unlinked.push(`${route.request().method()} ${new URL(route.request().url()).pathname}`);
+    return route.fulfill({ status: 204 });
+  });
+  await openPage(page, "Staff");
+  await row(page, "Staff", "binu@carrier.example").getByText("Cannot log in").waitFor();
+  await check(page, "staff-linked");
+  await page.setViewportSize(PHONE);
+  await check(page, "staff-linked-phone");
+  await page.setViewportSize(DESKTOP);
+  await page.getByRole("button", { name: "Unlink asha@carrier.example from single sign-on" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Unlink" }).click();
+  await page
+    .getByRole("button", { name: "Unlink asha@carrier.example from single sign-on" })
+    .waitFor({ state: "detached" });
+  expect(unlinked).toEqual(["DELETE /v1/operator/staff/asha/identity"]);
+  expect(visitor.errors).toEqual([]);
+  await visitor.context.close();
 });
 
 async function check(page: Page, name: string): Promise<void> {

@@ -7,7 +7,16 @@ import { DESKTOP, openBrowser, PHONE, screenshot, visit } from "../support/brows
 import { confirmEmail, newBusiness, PASSWORD, someone } from "../support/business";
 import { mailedLink } from "../support/mails";
 import { overhang, seriousFindings, settled } from "../support/page-checks";
-import { chooseOfAccount, heading, joinBy, logIn, logInAsOperator, newAdministrator, row, rowsOf } from "../support/pages";
+import {
+  chooseOfAccount,
+  heading,
+  joinBy,
+  logIn,
+  logInAsOperator,
+  newAdministrator,
+  row,
+  rowsOf,
+} from "../support/pages";
 
 const NEXT_PASSWORD = "another long enough secret";
 

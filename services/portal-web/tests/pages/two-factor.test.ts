@@ -158,7 +158,11 @@ test("a session of the operator token is confirmed with the token", async () => 
   await page.route("**/v1/operator/tokens", (route) => {
     if (route.request().method() !== "POST" || refusals === 1) return route.fallback();
     refusals += 1;
-    const body = { code: "recent_authentication_required", message: "Confirm that it is you.", requestId: "x" };
+    const body = {
+      code: "recent_authentication_required",
+      message: "Confirm that it is you.",
+      requestId: "x",
+    };
     return route.fulfill({ status: 403, json: body });
   });
   await page.goto("/operator/tokens");

@@ -23,6 +23,7 @@ import { ResetFactorButton } from "../../components/reset-factor-button";
 import { SecretOnce } from "../../components/secret-once";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
+import { useIsPhone } from "../../components/use-is-phone";
 import { InviteStaffDialog } from "./invite-staff-dialog";
 import { OPERATOR_ROLE_CHOICES, OPERATOR_ROLE_DESCRIPTIONS, OPERATOR_ROLE_LABELS } from "./operator-roles";
 
@@ -97,16 +98,21 @@ function actions(onLink: (link: StaffLink) => void): Column<Staff> {
     header: "Actions",
     align: "end",
     actions: true,
-    render: (person) => (
-      <Group gap="xs" justify="flex-end" wrap="nowrap">
-        {person.secondFactor && !person.you && <ResetFactor person={person} />}
-        {!person.you && person.status === "active" && <EndSessions person={person} />}
-        {person.singleSignOn && <Unlink person={person} />}
-        <NewLink person={person} onLink={onLink} />
-        <Remove person={person} />
-      </Group>
-    ),
+    render: (person) => <Actions person={person} onLink={onLink} />,
   };
+}
+
+function Actions({ person, onLink }: { person: Staff; onLink: (link: StaffLink) => void }) {
+  const isPhone = useIsPhone();
+  return (
+    <Group gap="xs" justify={isPhone ? "flex-start" : "flex-end"} wrap={isPhone ? "wrap" : "nowrap"}>
+      {person.secondFactor && !person.you && <ResetFactor person={person} />}
+      {!person.you && person.status === "active" && <EndSessions person={person} />}
+      {person.singleSignOn && <Unlink person={person} />}
+      <NewLink person={person} onLink={onLink} />
+      <Remove person={person} />
+    </Group>
+  );
 }
 
 /** Asks for confirmation, because a select changes with each arrow key. */
