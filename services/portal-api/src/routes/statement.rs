@@ -50,11 +50,12 @@ const COLUMNS: [&str; 9] = [
 pub(super) async fn entries(
     state: Data<State>,
     session: ReqData<Session>,
+    author: UserAuthor,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
     if accept.is_some_and(|accept| accept.contains("text/csv")) {
-        return export_entries(state, session, request).await;
+        return export_entries(state, session, author, request).await;
     }
     let (query, order_reference) = read(&request)?;
     let Some(query) = with_order(&state, session.business, query, order_reference).await? else {
