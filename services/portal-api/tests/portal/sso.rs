@@ -169,7 +169,7 @@ async fn claims_may_come_from_the_user_info_of_the_same_subject() {
     }
     // The token denies the address, whatever the user info says.
     provider
-        .user_info(json!({ "sub": "person-3", "email": "asha@operator.example", "email_verified": true }));
+        .user_info(json!({ "sub": "person-3", "email": "asha@operator.example", "email_verified": true, "groups": ["ops"] }));
     let denied = json!({ "sub": "person-3", "email": null, "email_verified": false, "groups": null });
     let refused = log_in(&portal, at, &mut portal.stranger(), &denied).await;
     assert_eq!((refused.status, refused.code()), (403, "sso_no_email"), "{refused:?}");
