@@ -90,9 +90,16 @@ fn copy_missing_headers(headers: &mut HeaderMap, inner_headers: &HeaderMap) {
     }
 }
 
-/// Browsers must not guess the content type. Caches must not store a response unless its route allows it.
+/// For everything that is no page: if a browser shows it as one, it runs nothing and appears in no frame.
+pub(crate) const NO_PAGE: &str = "default-src 'none'; frame-ancestors 'none'";
+
+/// Browsers must not guess the content type. Caches must not store a response unless its route allows it. Pages have a policy of
+/// their own.
 fn set_security_headers(headers: &mut HeaderMap) {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if !headers.contains_key(header::CONTENT_SECURITY_POLICY) {
+        headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(NO_PAGE));
+    }
     if !headers.contains_key(header::CACHE_CONTROL) {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }

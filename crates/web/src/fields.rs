@@ -39,6 +39,15 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// As [`Fields::of_body`], and refuses fields that are none of `known`: a misspelt one must not be lost silently.
+    pub fn only(body: &'a Value, field_errors: &'a FieldErrors, known: &[&str]) -> Option<Self> {
+        let fields = Self::of_body(body, field_errors)?;
+        for name in fields.unknown(known) {
+            field_errors.add(&name, "unknown_field", format!("{name} is not a field of this call."));
+        }
+        Some(fields)
+    }
+
     /// The dotted path of a field, for errors that callers find themselves.
     pub fn path_of(&self, name: &str) -> String {
         if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
@@ -360,6 +369,18 @@ mod tests {
             });
             assert_eq!(found, [("a".to_owned(), "required")]);
         }
+    }
+
+    #[test]
+    fn unknown_fields_are_named() {
+        let (body, field_errors) =
+            (json!({ "name": "a", "nmae": "b", "Name": null }), FieldErrors::default());
+        assert!(Fields::only(&body, &field_errors, &["name", "role"]).is_some());
+        let mut found: Vec<_> = field_errors.into_vec().into_iter().map(|e| (e.field, e.code)).collect();
+        found.sort_unstable();
+        let unknown = |name: &str| (name.to_owned(), "unknown_field");
+        assert_eq!(found, [unknown("Name"), unknown("nmae")]);
+        assert!(Fields::only(&json!([]), &FieldErrors::default(), &[]).is_none());
     }
 
     #[test]

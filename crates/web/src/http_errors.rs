@@ -10,6 +10,7 @@ use actix_web::http::StatusCode;
 use domain::RequestId;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use crate::edge::NO_PAGE;
 use crate::{ApiError, RequestEdge};
 
 /// The longest request line: the `http` crate accepts addresses of up to 65,534 bytes.
@@ -152,7 +153,7 @@ fn error_response(edge: &RequestEdge, bare: &str, status: StatusCode) -> Vec<u8>
     let length = body.len();
     answer.push_str(&format!(
         "content-type: application/json\r\nx-content-type-options: nosniff\r\ncache-control: no-store\r\n\
-         request-id: {id}\r\ncontent-length: {length}\r\n\r\n{body}"
+         content-security-policy: {NO_PAGE}\r\nrequest-id: {id}\r\ncontent-length: {length}\r\n\r\n{body}"
     ));
     let labels =
         [("method", String::new()), ("route", "unreadable".into()), ("status", status.as_str().to_owned())];

@@ -22,6 +22,7 @@ mod spans;
 mod strict_json;
 mod tasks;
 mod text_rule;
+mod write_deadline;
 
 pub use address_limits::AddressLimit;
 pub use auth::{bearer_token, require_internal_token, same_secret};

@@ -12,6 +12,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::http_errors::WithErrorBodies;
+use crate::write_deadline::WithWriteDeadline;
 use crate::{RequestEdge, edge};
 
 /// The number of connections that can wait to be accepted.
@@ -24,13 +25,23 @@ pub struct ServeOptions {
     pub connections_max: usize,
     /// The time for requests in flight after the stop signal. `run` lists all parts of the platform's 25 s.
     pub drain: Duration,
+    /// A connection whose peer reads nothing for this long is closed.
+    pub write_patience: Duration,
 }
+
+/// Longer than a network is usually interrupted.
+const WRITE_PATIENCE: Duration = Duration::from_secs(60);
 
 impl ServeOptions {
     /// For callers outside the platform.
-    pub const PUBLIC: Self = Self { workers: 2, connections_max: 10_000, drain: Duration::from_secs(14) };
+    pub const PUBLIC: Self = Self {
+        workers: 2,
+        connections_max: 10_000,
+        drain: Duration::from_secs(14),
+        write_patience: WRITE_PATIENCE,
+    };
     /// For other services, the platform and the operator's staff.
-    pub const INTERNAL: Self = Self { workers: 1, connections_max: 1_000, drain: Duration::from_secs(14) };
+    pub const INTERNAL: Self = Self { workers: 1, connections_max: 1_000, ..Self::PUBLIC };
 }
 
 /// A running listener.
@@ -85,6 +96,7 @@ pub fn listen(
             let edge = edge.clone();
             async move {
                 let peer = connection.peer_addr().ok();
+                let connection = WithWriteDeadline::new(connection, options.write_patience);
                 Ok((WithErrorBodies::new(connection, edge), peer))
             }
         })

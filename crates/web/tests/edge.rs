@@ -115,6 +115,8 @@ async fn every_response_has_a_request_id_and_every_error_a_body() {
         assert!(head.contains("\r\nrequest-id: req_"), "{head}");
         assert_eq!(header(&head, "x-content-type-options"), Some("nosniff"), "{request}");
         assert_eq!(header(&head, "cache-control"), Some("no-store"), "{request}");
+        let policy = Some("default-src 'none'; frame-ancestors 'none'");
+        assert_eq!(header(&head, "content-security-policy"), policy, "{request}");
         assert_eq!(body["code"].as_str(), code, "{request}\n{body}");
         assert_eq!(body["message"].is_string() && body["requestId"].is_string(), code.is_some(), "{body}");
     }
@@ -126,6 +128,43 @@ async fn every_response_has_a_request_id_and_every_error_a_body() {
     assert_eq!((&body["status"], &body["hint"]), (&Value::from(404), &Value::from("look elsewhere")));
     handle.stop(true).await;
     serving.await.unwrap().unwrap();
+}
+
+/// What a response holds, such as a slot, must not be held by a peer that stops reading.
+#[tokio::test]
+async fn a_response_that_nobody_reads_ends() {
+    let (held, mut ended) = tokio::sync::mpsc::channel::<()>(1);
+    let endless = move |config: &mut ServiceConfig| {
+        let held = held.clone();
+        config.service(resource("/endless").route(get().to(move || {
+            let held = held.clone();
+            let chunks = futures_util::stream::repeat_with(move || {
+                let _held = &held;
+                Ok::<_, std::io::Error>(actix::Bytes::from_static(&[b'x'; 16 * 1024]))
+            });
+            async move { HttpResponse::Ok().streaming(chunks) }
+        })));
+    };
+    let edge = RequestEdge { clock: Clock::system(), entropy: Entropy::seeded(3) };
+    let options = ServeOptions { write_patience: Duration::from_millis(200), ..ServeOptions::INTERNAL };
+    let listener = listen("127.0.0.1:0".parse().unwrap(), options, edge, endless).unwrap();
+    let (address, handle) = (listener.address, listener.handle);
+    let serving = tokio::spawn(listener.server);
+    let mut reader = TcpStream::connect(address).await.unwrap();
+    reader.write_all(b"GET /endless HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+    let mut read = vec![0; 64 * 1024];
+    for _ in 0..200 {
+        assert!(reader.read(&mut read).await.unwrap() > 0, "who reads gets everything");
+    }
+    let mut rest = 0;
+    tokio::time::sleep(Duration::from_millis(600)).await;
+    while let Ok(bytes @ 1..) = reader.read(&mut read).await {
+        rest += bytes;
+        assert!(rest < 64 * 1024 * 1024, "the response goes on");
+    }
+    handle.stop(true).await;
+    serving.await.unwrap().unwrap();
+    assert!(ended.recv().await.is_none(), "nothing is held any more");
 }
 
 #[tokio::test]

@@ -32,7 +32,7 @@ use crate::peers::Peers;
 use crate::second_factor::SecondFactors;
 use crate::settings::{MailEncryption, MailSettings, MailTransport, PortalSettings};
 use crate::single_sign_on::{SingleSignOn, SingleSignOnOptions};
-use crate::state::{BackgroundTasks, PublicConfig, State};
+use crate::state::{BackgroundTasks, Exports, PublicConfig, State};
 use crate::{reconcile as reconciler, routes, workers};
 
 /// Messages processed at once; each is one short transaction.
@@ -91,6 +91,7 @@ fn state(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<State> 
         session_monitor: Arc::new(SessionMonitor::default()),
         tasks: chassis.tasks.clone(),
         background: BackgroundTasks::new(chassis.tasks.clone()),
+        exports: Exports::default(),
         links: links(settings),
         limit_per_address: limits.per_address,
         trusted_proxies: limits.trusted_proxies.clone(),

@@ -1,14 +1,16 @@
 //! Shared by routes, consumers, workers, commands and queries.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use domain::BusinessId;
 use outbox::Unit;
 use settings::{Brand, Secret, TrustedProxies};
 use tokio::sync::Semaphore;
 use url::Url;
 use web::{FailureLimits, Tasks};
 
-use crate::domain::{ApprovalPolicy, AuditRetention, Lifetimes, Links, Locale};
+use crate::domain::{ApprovalPolicy, AuditRetention, Author, Lifetimes, Links, Locale, LogInWays};
 use crate::live_updates::{OpenPages, OrderStreams, SessionMonitor, StatusStreams};
 use crate::mail::Mailbox;
 use crate::passwords::Passwords;
@@ -16,6 +18,9 @@ use crate::peers::Peers;
 use crate::second_factor::SecondFactors;
 use crate::single_sign_on::SingleSignOn;
 
+/// Exports that run at once on this instance: of one user, person or token, and of one business.
+const EXPORTS_OF_ONE_MAX: usize = 2;
+const EXPORTS_OF_BUSINESS_MAX: usize = 4;
 /// Background tasks that run at once. Further ones are dropped.
 const BACKGROUND_MAX: usize = 256;
 
@@ -38,6 +43,7 @@ pub(crate) struct State {
     pub(crate) session_monitor: Arc<SessionMonitor>,
     pub(crate) tasks: Tasks,
     pub(crate) background: BackgroundTasks,
+    pub(crate) exports: Exports,
     pub(crate) links: Links,
     /// Whether log-ins and sign-ups are also limited per client address.
     pub(crate) limit_per_address: bool,
@@ -49,6 +55,15 @@ pub(crate) struct State {
     /// False only in a local stack, which has no TLS.
     pub(crate) secure_cookies: bool,
     pub(crate) public_config: PublicConfig,
+}
+
+impl State {
+    pub(crate) fn staff_log_in_ways(&self) -> LogInWays<'_> {
+        LogInWays {
+            issuer: self.single_sign_on.as_ref().map(SingleSignOn::issuer),
+            passwords: self.single_sign_on.as_ref().is_none_or(|sso| sso.allows_passwords),
+        }
+    }
 }
 
 /// Settings that the pages show.
@@ -80,5 +95,47 @@ impl BackgroundTasks {
             }),
             Err(_) => tracing::warn!("background task dropped: too many are running"),
         }
+    }
+}
+
+/// The exports that run. Each keeps a connection, and reads pages from the database.
+#[derive(Default)]
+pub(crate) struct Exports(Arc<Mutex<HashMap<String, usize>>>);
+
+/// Dropping it frees its place.
+pub(crate) struct ExportSlot {
+    running: Arc<Mutex<HashMap<String, usize>>>,
+    of: Vec<String>,
+}
+
+impl Exports {
+    /// `None` if the author, or the business, has too many.
+    pub(crate) fn begin(&self, author: &Author, business: Option<BusinessId>) -> Option<ExportSlot> {
+        let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let limits = [
+            Some((author.key(), EXPORTS_OF_ONE_MAX)),
+            business.map(|business| (business.to_string(), EXPORTS_OF_BUSINESS_MAX)),
+        ];
+        let limits: Vec<(String, usize)> = limits.into_iter().flatten().collect();
+        if limits.iter().any(|(of, max)| running.get(of).is_some_and(|count| count >= max)) {
+            return None;
+        }
+        let of: Vec<String> = limits.into_iter().map(|(of, _)| of).collect();
+        for of in &of {
+            *running.entry(of.clone()).or_default() += 1;
+        }
+        Some(ExportSlot { running: self.0.clone(), of })
+    }
+}
+
+impl Drop for ExportSlot {
+    fn drop(&mut self) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        for of in &self.of {
+            if let Some(count) = running.get_mut(of) {
+                *count -= 1;
+            }
+        }
+        running.retain(|_, count| *count > 0);
     }
 }

@@ -15,7 +15,7 @@ use crate::store::operator_audit_log::{self, NewOperatorEntry};
 const REPEATED_READS: TimeDelta = TimeDelta::minutes(10);
 
 /// Writes an entry within the caller's transaction. Actions of the operator are written to its own log too, which names the
-/// person.
+/// person. What happens once is in both logs once: repetitions of a call have their own entries from before the call.
 pub(super) async fn write_audit(
     conn: &mut AsyncPgConnection,
     state: &State,
@@ -24,10 +24,13 @@ pub(super) async fn write_audit(
     event: &AuditEvent,
 ) -> Result<(), StoreError> {
     let (clock, entropy) = (&state.unit.clock, &state.unit.entropy);
-    write_operator_audit(conn, (clock, entropy), Some(business), author, event).await?;
-    if event.once && audit_log::has(conn, business, event).await? {
-        return Ok(());
+    if event.once {
+        audit_log::lock_once(conn, business, event).await?;
+        if audit_log::has(conn, business, event).await? {
+            return Ok(());
+        }
     }
+    write_operator_audit(conn, (clock, entropy), Some(business), author, event).await?;
     let id = AuditEntryId::generate(clock, entropy);
     let entry = NewEntry { id, at: clock.now(), author, event };
     audit_log::insert(conn, business, &entry).await?;

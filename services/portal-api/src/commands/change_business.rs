@@ -1,13 +1,15 @@
 //! The operator changes the status, the subscription or the live access of a business.
 
 use diesel_async::AsyncPgConnection;
-use domain::BusinessId;
+use domain::{ApprovalId, BusinessId};
 use postgres::StoreError;
 
 use super::announce::announce_business_change;
 use super::audit::write_audit;
 use super::request_approval::{self, RequestApprovalError};
-use crate::domain::{Approval, Author, Business, BusinessChange, ProtectedAction};
+use crate::domain::{
+    Approval, Author, Business, BusinessChange, BusinessStatus, ProtectedAction, SuspensionLift,
+};
 use crate::state::State;
 use crate::store::businesses;
 
@@ -38,11 +40,13 @@ pub(crate) async fn change_business(
             let before = before.ok_or(ChangeBusinessError::Unknown)?;
             if state.approvals.lift_suspension && change.lifts_suspension_of(&before) {
                 after_change(&before, &change)?;
-                let action = ProtectedAction::LiftSuspension(change.clone());
+                let suspension = businesses::suspensions(conn, business).await?;
+                let lift = SuspensionLift { change: change.clone(), suspension };
+                let action = ProtectedAction::LiftSuspension(lift);
                 let requested = request_approval::request(conn, state, business, author, action).await?;
                 return Ok(Some(requested));
             }
-            apply(conn, state, &before, author, &change).await?;
+            apply(conn, state, &before, author, (&change, None)).await?;
             Ok(None)
         })
         .await;
@@ -53,16 +57,27 @@ pub(crate) async fn change_business(
     Ok(requested)
 }
 
-/// Makes an approved change.
+/// Whether the suspension of the request is the present one. Locks the business.
+pub(super) async fn is_present(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    lift: &SuspensionLift,
+) -> Result<bool, ChangeBusinessError> {
+    let found = businesses::find_for_update(conn, business).await?.ok_or(ChangeBusinessError::Unknown)?;
+    Ok(found.status == BusinessStatus::Suspended
+        && businesses::suspensions(conn, business).await? == lift.suspension)
+}
+
+/// Makes an approved change, of the present suspension.
 pub(super) async fn lift(
     conn: &mut AsyncPgConnection,
     state: &State,
-    business: BusinessId,
+    (approval, business): (ApprovalId, BusinessId),
     author: &Author,
     change: &BusinessChange,
 ) -> Result<(), ChangeBusinessError> {
-    let before = businesses::find_for_update(conn, business).await?;
-    apply(conn, state, &before.ok_or(ChangeBusinessError::Unknown)?, author, change).await
+    let before = businesses::find_for_update(conn, business).await?.ok_or(ChangeBusinessError::Unknown)?;
+    apply(conn, state, &before, author, (change, Some(approval))).await
 }
 
 async fn apply(
@@ -70,9 +85,12 @@ async fn apply(
     state: &State,
     before: &Business,
     author: &Author,
-    change: &BusinessChange,
+    (change, approval): (&BusinessChange, Option<ApprovalId>),
 ) -> Result<(), ChangeBusinessError> {
     let after = after_change(before, change)?;
+    if change.lifts_suspension_of(before) {
+        request_approval::end_lifts(conn, state, before.id, approval, author).await?;
+    }
     if after != *before {
         businesses::update(conn, &after, state.unit.clock.now()).await?;
         announce_business_change(conn, state, before.id).await?;

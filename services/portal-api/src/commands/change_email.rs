@@ -42,6 +42,10 @@ pub(crate) async fn change_email(
     email: &Email,
 ) -> Result<EmailChange, ChangeEmailError> {
     let (business, user) = (session.business, session.user);
+    if !state.mailbox.is_enabled && present_address(state, session).await? != Some(email.key()) {
+        // Committed before the change, which a taken address undoes: otherwise a user could ask about all addresses.
+        count_try(state, session, email).await?;
+    }
     let changed: Result<EmailChange, ChangeEmailError> = state
         .unit
         .database
@@ -53,10 +57,10 @@ pub(crate) async fn change_email(
                 email_confirmations::remove_changes(conn, (business, user), None).await?;
                 return Ok(EmailChange::Made);
             }
-            if let Some(wait) = admit(conn, user, email, state.unit.clock.now()).await? {
-                return Err(ChangeEmailError::TooMany { wait });
-            }
             if state.mailbox.is_enabled {
+                if let Some(wait) = admit(conn, user, email, state.unit.clock.now()).await? {
+                    return Err(ChangeEmailError::TooMany { wait });
+                }
                 request(conn, state, &account, email, session.id, author).await?;
                 return Ok(EmailChange::Requested);
             }
@@ -69,6 +73,23 @@ pub(crate) async fn change_email(
     state.mailbox.wake_sender();
     tracing::info!(business_id = %business, user_id = %user, ?changed, "change of an e-mail address");
     Ok(changed)
+}
+
+/// In lower case.
+async fn present_address(state: &State, session: &Session) -> Result<Option<String>, StoreError> {
+    let (business, user) = (session.business, session.user);
+    let database = &state.unit.database;
+    let found = database.read(async |conn| users::credentials_of(conn, business, user).await).await;
+    let found: Option<Credentials> = found?;
+    Ok(found.and_then(|account| Email::parse(&account.email)).map(|email| email.key()))
+}
+
+async fn count_try(state: &State, session: &Session, email: &Email) -> Result<(), ChangeEmailError> {
+    let now = state.unit.clock.now();
+    let database = &state.unit.database;
+    let counted = database.transaction(async |conn| admit(conn, session.user, email, now).await).await;
+    let wait: Option<TimeDelta> = counted?;
+    wait.map_or(Ok(()), |wait| Err(ChangeEmailError::TooMany { wait }))
 }
 
 /// Stores the request. If another account has the address, it looks the same to the caller, but nothing is mailed.

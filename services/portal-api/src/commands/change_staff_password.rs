@@ -9,6 +9,7 @@ use super::operator_session::{self, OpenedConsole};
 use crate::domain::{
     Account, Action, AuditEvent, Author, Email, KnownBrowser, StaffCredentials, Target, TargetKind,
 };
+use crate::mail::Mail;
 use crate::passwords::Requester;
 use crate::state::State;
 use crate::store::attempts::{self, Admission, Attempt};
@@ -19,7 +20,7 @@ pub(crate) struct Changing<'a> {
     pub(crate) id: StaffId,
     pub(crate) email: &'a Email,
     pub(crate) author: &'a Author,
-    pub(crate) authenticated_at: Option<DateTime<Utc>>,
+    pub(crate) authenticated_at: DateTime<Utc>,
 }
 
 /// A wrong current password counts as a failed log-in.
@@ -31,7 +32,10 @@ pub(crate) async fn change_password(
     let counted = count(state, person.email, &request.caller).await?;
     let opened = check_and_change(state, person, request, &counted).await;
     match &opened {
-        Ok(_) => tracing::info!(staff_id = %person.id, "password of a person of the staff changed"),
+        Ok(_) => {
+            state.mailbox.wake_sender();
+            tracing::info!(staff_id = %person.id, "password of a person of the staff changed");
+        }
         Err(ChangePasswordError::Wrong) => {}
         Err(_) => attempt_limits::cancel(state, &counted).await,
     }
@@ -80,12 +84,14 @@ async fn check_and_change(
                 operator_session::insert(conn, state, person.id, &request.browser, person.author, &event)
                     .await?;
             // The password alone does not confirm a session of an account with a second factor.
-            if second_factors::is_enrolled(conn, Account::Staff(person.id)).await?
-                && let Some(at) = person.authenticated_at
-            {
-                staff_sessions::set_authenticated(conn, &opened.token, at).await?;
+            if second_factors::is_enrolled(conn, Account::Staff(person.id)).await? {
+                staff_sessions::set_authenticated(conn, &opened.token, person.authenticated_at).await?;
             }
-            let browser = Some(KnownBrowser::issue(&hash, person.id, state.unit.clock.now()));
+            let now = state.unit.clock.now();
+            let (recipient, mail) =
+                ((person.id, person.email.as_str()), Mail::StaffPasswordChanged { at: now });
+            state.mailbox.queue_for_staff(conn, recipient, &mail, now).await?;
+            let browser = Some(KnownBrowser::issue(&hash, person.id, now));
             Ok(OpenedConsole { browser, ..opened })
         })
         .await

@@ -32,7 +32,8 @@ pub(crate) struct SsoReturn {
 
 pub(crate) enum SsoOutcome {
     Opened(OpenedConsole),
-    Confirmed,
+    /// The new token of the session with its end; `None` if another call has just confirmed it.
+    Confirmed(Option<(SessionToken, DateTime<Utc>)>),
     Linked,
 }
 
@@ -136,9 +137,7 @@ async fn apply(
         SsoPurpose::Confirm | SsoPurpose::Link if !is_since(identity, visit.started_at) => {
             Err(CompleteSsoError::NotRecent)
         }
-        SsoPurpose::Confirm => {
-            confirm(state, returned, visit, identity).await.map(|()| SsoOutcome::Confirmed)
-        }
+        SsoPurpose::Confirm => confirm(state, returned, visit, identity).await.map(SsoOutcome::Confirmed),
         SsoPurpose::Link => {
             sso.role_of(identity).ok_or(CompleteSsoError::NoRole)?;
             link(state, returned, visit, identity).await.map(|()| SsoOutcome::Linked)
@@ -183,6 +182,7 @@ async fn log_in(
         })
         .await;
     let (person, opened) = opened?.ok_or(CompleteSsoError::NoRole)?;
+    state.mailbox.wake_sender();
     tracing::info!(staff_id = %person, "person of the staff logged in with single sign-on");
     Ok(opened)
 }
@@ -192,10 +192,10 @@ async fn confirm(
     returned: &SsoReturn,
     visit: &SsoVisit,
     identity: &SsoIdentity,
-) -> Result<(), CompleteSsoError> {
+) -> Result<Option<(SessionToken, DateTime<Utc>)>, CompleteSsoError> {
     let parts = (&state.unit.clock, &state.unit.entropy);
-    let now = state.unit.clock.now();
-    state
+    let (now, new) = (state.unit.clock.now(), SessionToken::generate(&state.unit.entropy));
+    let confirmed: Result<Option<DateTime<Utc>>, CompleteSsoError> = state
         .unit
         .database
         .transaction(async |conn| {
@@ -204,12 +204,16 @@ async fn confirm(
                 return Err(CompleteSsoError::OtherPerson);
             }
             let at = identity.authenticated_at.unwrap_or_default().min(now);
-            staff_sessions::set_authenticated(conn, token, at).await?;
-            let event = AuditEvent::new(Action::SessionConfirmed);
+            let (expires_at, is_renewed) =
+                (session.expires_at, staff_sessions::renew(conn, (token, &new), at, now).await?);
+            let event =
+                AuditEvent::new(Action::SessionConfirmed).with("singleSignOn", identity.issuer.as_str());
             let author = author(returned, person_of(session));
-            Ok(write_operator_audit(conn, parts, None, &author, &event).await?)
+            write_operator_audit(conn, parts, None, &author, &event).await?;
+            Ok(is_renewed.then_some(expires_at))
         })
-        .await
+        .await;
+    Ok(confirmed?.map(|expires_at| (new, expires_at)))
 }
 
 /// The person has decided it in an open session. An equal e-mail address links nothing.

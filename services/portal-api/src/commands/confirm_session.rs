@@ -1,11 +1,16 @@
-//! A logged-in person authenticates again, before a sensitive call.
+//! A logged-in person authenticates again, before a sensitive call. The session gets a new token, so that a copy of the former
+//! one is worth nothing.
 
 use diesel_async::AsyncPgConnection;
 use postgres::StoreError;
 
 use super::attempt_limits::{self, Caller};
-use super::factor_code::{self, FactorError, Holder};
-use crate::domain::{Account, Email, FactorCode, Password, Session, SessionToken, Subject};
+use super::audit_line::{Refusal, log_refusal};
+use super::factor_code::{self, FactorError, Holder, Proof, mail_holder, write_entry};
+use crate::domain::{
+    Account, Action, AuditEvent, Author, Email, FactorCode, Password, Session, SessionToken, Subject,
+};
+use crate::mail::FactorNews;
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
 use crate::store::attempts::{self, Admission, Attempt};
@@ -15,7 +20,10 @@ pub(crate) struct Confirmation {
     pub(crate) password: Password,
     /// Required if the account has a second factor.
     pub(crate) code: Option<FactorCode>,
+    /// Of the session's cookie.
+    pub(crate) token: SessionToken,
     pub(crate) caller: Caller,
+    pub(crate) author: Author,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -37,26 +45,27 @@ pub(crate) enum ConfirmError {
 /// The session that is confirmed.
 enum Confirmed<'a> {
     User(&'a Session),
-    Staff(&'a SessionToken),
+    Staff,
 }
 
+/// Returns the new token of the session; `None` if another call has just confirmed it.
 pub(crate) async fn confirm_user(
     state: &State,
     session: &Session,
     confirmation: &Confirmation,
-) -> Result<(), ConfirmError> {
+) -> Result<Option<SessionToken>, ConfirmError> {
     let account = Account::User { business: session.business, user: session.user };
     let holder = Holder { account, email: session.email.clone() };
     confirm(state, &holder, Confirmed::User(session), confirmation).await
 }
 
+/// As [`confirm_user`], of a person of the staff.
 pub(crate) async fn confirm_staff(
     state: &State,
     holder: &Holder,
-    token: &SessionToken,
     confirmation: &Confirmation,
-) -> Result<(), ConfirmError> {
-    confirm(state, holder, Confirmed::Staff(token), confirmation).await
+) -> Result<Option<SessionToken>, ConfirmError> {
+    confirm(state, holder, Confirmed::Staff, confirmation).await
 }
 
 /// Wrong passwords and codes count as in log-ins: an unattended page must not allow more guesses than a log-in.
@@ -65,7 +74,7 @@ async fn confirm(
     holder: &Holder,
     session: Confirmed<'_>,
     confirmation: &Confirmation,
-) -> Result<(), ConfirmError> {
+) -> Result<Option<SessionToken>, ConfirmError> {
     let account = holder.account;
     let database = &state.unit.database;
     let enrolled = database.read(async |conn| second_factors::is_enrolled(conn, account).await).await;
@@ -75,16 +84,50 @@ async fn confirm(
     }
     let subjects = subjects(state, holder, &confirmation.caller, enrolled).await?;
     let counted = match attempt_limits::admit(state, &subjects).await? {
-        Admission::RetryAfter(wait) => return Err(FactorError::TooMany { wait }.into()),
+        Admission::RetryAfter(wait) => {
+            let (part, author) = (part_of(account), &confirmation.author);
+            log_refusal(Refusal::TooMany, part, confirmation.caller.address.as_ref(), author.request);
+            return Err(FactorError::TooMany { wait }.into());
+        }
         Admission::Granted(counted) => counted,
     };
     let outcome = check(state, holder, &session, confirmation, &counted).await;
     match &outcome {
-        Ok(()) => tracing::info!(account_id = %account.id(), "session confirmed"),
-        Err(ConfirmError::WrongPassword | ConfirmError::Factor(FactorError::WrongCode)) => {}
+        Ok(_) => {
+            state.mailbox.wake_sender();
+            tracing::info!(account_id = %account.id(), "session confirmed");
+        }
+        Err(ConfirmError::WrongPassword) => {
+            record_failure(state, holder, confirmation, "wrong_password").await
+        }
+        Err(ConfirmError::Factor(FactorError::WrongCode)) => {
+            record_failure(state, holder, confirmation, "wrong_code").await;
+        }
         Err(_) => attempt_limits::cancel(state, &counted).await,
     }
     outcome
+}
+
+/// As log lines name it.
+fn part_of(account: Account) -> &'static str {
+    match account {
+        Account::User { .. } => "portal",
+        Account::Staff(_) => "console",
+    }
+}
+
+/// The limit on attempts bounds the number of entries. A failure is only logged: the call is refused anyway.
+async fn record_failure(state: &State, holder: &Holder, confirmation: &Confirmation, reason: &str) {
+    let event = AuditEvent::new(Action::ConfirmationFailed)
+        .on(holder.account.target(&holder.email))
+        .with("reason", reason);
+    let (account, author) = (holder.account, &confirmation.author);
+    let database = &state.unit.database;
+    let written: Result<(), StoreError> =
+        database.transaction(async |conn| write_entry(conn, state, account, author, &event).await).await;
+    if let Err(error) = written {
+        tracing::warn!(%error, account_id = %account.id(), action = %event.action, "audit log entry lost");
+    }
 }
 
 async fn subjects(
@@ -113,7 +156,7 @@ async fn check(
     session: &Confirmed<'_>,
     confirmation: &Confirmation,
     counted: &[Attempt],
-) -> Result<(), ConfirmError> {
+) -> Result<Option<SessionToken>, ConfirmError> {
     let database = &state.unit.database;
     let stored = database.read(async |conn| password_hash(conn, holder).await).await;
     let stored: Option<String> = stored?;
@@ -123,20 +166,44 @@ async fn check(
         return Err(ConfirmError::WrongPassword);
     }
     let now = state.unit.clock.now();
-    database
+    let new = SessionToken::generate(&state.unit.entropy);
+    let tokens = (&confirmation.token, &new);
+    let renewed: Result<bool, ConfirmError> = database
         .transaction(async |conn| {
-            if second_factors::is_enrolled(conn, holder.account).await? {
-                let code = confirmation.code.as_ref().ok_or(ConfirmError::CodeRequired)?;
-                factor_code::accept(conn, state, holder.account, code).await?;
-            }
+            let proof = match second_factors::is_enrolled(conn, holder.account).await? {
+                true => {
+                    let code = confirmation.code.as_ref().ok_or(ConfirmError::CodeRequired)?;
+                    Some(factor_code::accept(conn, state, holder.account, code).await?)
+                }
+                false => None,
+            };
             attempts::cancel(conn, counted).await?;
-            match session {
-                Confirmed::User(session) => sessions::set_authenticated(conn, session, now).await?,
-                Confirmed::Staff(token) => staff_sessions::set_authenticated(conn, token, now).await?,
-            }
-            Ok(())
+            record(conn, state, holder, &confirmation.author, proof).await?;
+            Ok(match session {
+                Confirmed::User(session) => sessions::renew(conn, session, tokens, now).await?,
+                Confirmed::Staff => staff_sessions::renew(conn, tokens, now, now).await?,
+            })
         })
-        .await
+        .await;
+    Ok(renewed?.then_some(new))
+}
+
+async fn record(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    holder: &Holder,
+    author: &Author,
+    proof: Option<Proof>,
+) -> Result<(), StoreError> {
+    if proof == Some(Proof::RecoveryCode) {
+        mail_holder(conn, state, holder, FactorNews::RecoveryCodeUsed).await?;
+    }
+    let event = AuditEvent::new(Action::SessionConfirmed);
+    let event = match proof {
+        Some(proof) => event.with("secondFactor", proof.as_str()),
+        None => event,
+    };
+    write_entry(conn, state, holder.account, author, &event).await
 }
 
 async fn password_hash(conn: &mut AsyncPgConnection, holder: &Holder) -> Result<Option<String>, StoreError> {

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::audit::{write_audit, write_operator_audit};
 use super::change_business::{self, ChangeBusinessError};
 use super::record_go_live_fact::record_funding;
-use super::request_approval::event;
+use super::request_approval::{end_outdated, event};
 use super::staff::still_may;
 use crate::domain::{
     Action, Approval, ApprovalCaller, ApprovalRefusal, ApprovalState, AuditEvent, Author, ProtectedAction,
@@ -27,6 +27,8 @@ pub(crate) enum DecideError {
     Refused(ApprovalRefusal),
     #[error("the user was removed")]
     UserRemoved,
+    #[error("the suspension that the request would lift has ended")]
+    SuspensionEnded,
     #[error(transparent)]
     Change(#[from] ChangeBusinessError),
     #[error(transparent)]
@@ -51,10 +53,14 @@ pub(crate) async fn approve(
     let approved: Result<Approval, DecideError> = state
         .unit
         .transaction(async |conn| {
-            let (before, by) = load(conn, author, id).await?;
-            let requester_may = still_may(conn, &before.requester, before.kind().permission()).await?;
+            let (before, by) = load(conn, state, author, id).await?;
+            let permission = before.kind().permission();
+            let requester_may = still_may(conn, state, &before.requester, permission).await?;
             let after = before.approve(&by, requester_may, reason.clone(), state.unit.clock.now())?;
             if after != before {
+                if !is_current(conn, &before).await? {
+                    return Ok(end_outdated(conn, state, author, before).await?);
+                }
                 log(conn, state, author, Action::ApprovalApproved, &after).await?;
             }
             let after = execute(conn, state, author, after).await?;
@@ -65,6 +71,10 @@ pub(crate) async fn approve(
         })
         .await;
     let approved = approved?;
+    // Committed: the request ended instead.
+    if approved.stored == ApprovalState::Withdrawn {
+        return Err(DecideError::SuspensionEnded);
+    }
     tracing::info!(approval_id = %id, state = %approved.stored, "approval given");
     match &approved.action {
         ProtectedAction::Credit { amount_paise, reference } if approved.stored == ApprovalState::Approved => {
@@ -72,6 +82,16 @@ pub(crate) async fn approve(
             finish_credit(state, author, id, credited).await
         }
         _ => Ok(approved),
+    }
+}
+
+/// False for a request to lift a suspension that has ended, even if the business is suspended again.
+async fn is_current(conn: &mut AsyncPgConnection, approval: &Approval) -> Result<bool, DecideError> {
+    match &approval.action {
+        ProtectedAction::LiftSuspension(lift) => {
+            Ok(change_business::is_present(conn, approval.business, lift).await?)
+        }
+        ProtectedAction::Credit { .. } | ProtectedAction::IssueResetLink { .. } => Ok(true),
     }
 }
 
@@ -90,8 +110,9 @@ async fn execute(
             log(conn, state, author, Action::WalletCreditRequested, &approved).await?;
             Ok(approved)
         }
-        ProtectedAction::LiftSuspension(change) => {
-            change_business::lift(conn, state, approved.business, author, change).await?;
+        ProtectedAction::LiftSuspension(lift) => {
+            let request = (approved.id, approved.business);
+            change_business::lift(conn, state, request, author, &lift.change).await?;
             Ok(approved.executed(None, state.unit.clock.now()))
         }
         ProtectedAction::IssueResetLink { .. } => Ok(approved),
@@ -189,7 +210,7 @@ pub(crate) async fn reject(
         .unit
         .database
         .transaction(async |conn| {
-            let (before, by) = load(conn, author, id).await?;
+            let (before, by) = load(conn, state, author, id).await?;
             let after = before.reject(&by, reason.clone(), now)?;
             approvals::update(conn, &after).await?;
             log(conn, state, author, Action::ApprovalRejected, &after).await?;
@@ -211,7 +232,7 @@ pub(crate) async fn withdraw(
         .unit
         .database
         .transaction(async |conn| {
-            let (before, by) = load(conn, author, id).await?;
+            let (before, by) = load(conn, state, author, id).await?;
             let after = before.withdraw(&by, now)?;
             approvals::update(conn, &after).await?;
             log(conn, state, author, Action::ApprovalWithdrawn, &after).await?;
@@ -226,13 +247,14 @@ pub(crate) async fn withdraw(
 /// The locked request, and its caller. Locks the staff too: persons may have been demoted or removed since the guard's check.
 pub(super) async fn load(
     conn: &mut AsyncPgConnection,
+    state: &State,
     author: &Author,
     id: ApprovalId,
 ) -> Result<(Approval, ApprovalCaller), DecideError> {
     let found = approvals::find_for_update(conn, id).await?.ok_or(DecideError::Unknown)?;
     staff::lock(conn).await?;
     let actor = author.operator_actor().clone();
-    let may = still_may(conn, &actor, found.kind().permission()).await?;
+    let may = still_may(conn, state, &actor, found.kind().permission()).await?;
     Ok((found, ApprovalCaller { actor, may }))
 }
 

@@ -130,15 +130,22 @@ pub(super) async fn write_entry(
     }
 }
 
-/// Mails a user about their second factor. The operator's staff get no mails: the queue belongs to businesses.
+/// Mails a user or a person of the staff about their second factor.
 pub(super) async fn mail_holder(
     conn: &mut AsyncPgConnection,
     state: &State,
     holder: &Holder,
     news: FactorNews,
 ) -> Result<(), StoreError> {
-    let Some(business) = holder.account.business() else { return Ok(()) };
-    let now = state.unit.clock.now();
-    let mail = Mail::SecondFactor { news, at: now };
-    state.mailbox.queue(conn, business, &holder.email, &mail, now).await
+    let (email, now) = (holder.email.as_str(), state.unit.clock.now());
+    match holder.account {
+        Account::User { business, .. } => {
+            let mail = Mail::SecondFactor { news, at: now };
+            state.mailbox.queue(conn, business, email, &mail, now).await
+        }
+        Account::Staff(id) => {
+            let mail = Mail::StaffSecondFactor { news, at: now };
+            state.mailbox.queue_for_staff(conn, (id, email), &mail, now).await
+        }
+    }
 }

@@ -21,13 +21,13 @@ pub(crate) async fn fetch_reset_link(
         .unit
         .database
         .transaction(async |conn| {
-            let (before, by) = load(conn, author, id).await?;
+            let (before, by) = load(conn, state, author, id).await?;
             let approver = before
                 .decision
                 .as_ref()
                 .map(|decision| OperatorActor::Person { id: decision.by, email: decision.email.clone() });
             let approver_may = match &approver {
-                Some(approver) => still_may(conn, approver, before.kind().permission()).await?,
+                Some(approver) => still_may(conn, state, approver, before.kind().permission()).await?,
                 None => false,
             };
             let after = before.fetch_link(&by, approver_may, now)?;

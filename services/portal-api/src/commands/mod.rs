@@ -10,6 +10,7 @@ pub(crate) mod change_business;
 pub(crate) mod change_email;
 pub(crate) mod change_name;
 pub(crate) mod change_password;
+pub(crate) mod change_staff_name;
 pub(crate) mod change_staff_password;
 pub(crate) mod change_user;
 pub(crate) mod complete_sso;
@@ -46,6 +47,7 @@ mod staff_from_sso;
 pub(crate) mod staff_log_in;
 pub(crate) mod staff_second_step;
 pub(crate) mod start_sso;
+pub(crate) mod unlink_identity;
 pub(crate) mod use_session;
 
 pub(crate) use attempt_limits::Caller;

@@ -40,8 +40,10 @@ pub(crate) struct ConsoleSession {
     pub(crate) role: OperatorRole,
     /// Even when in use.
     pub(crate) expires_at: DateTime<Utc>,
-    /// When the person last authenticated. `None` for the configured token, which has no password.
-    pub(crate) authenticated_at: Option<DateTime<Utc>>,
+    /// Of the person.
+    pub(crate) display_name: Option<String>,
+    /// When the person last authenticated. With the configured token: when the session was opened.
+    pub(crate) authenticated_at: DateTime<Utc>,
     /// Whether the role requires a second factor that the person does not have yet.
     pub(crate) must_enrol: bool,
     /// Whether the identity provider has authenticated the person. Its second factor counts, not ours.
@@ -169,14 +171,18 @@ pub(crate) async fn find(
     let database = &state.unit.database;
     database
         .read(async |conn| {
-            let Some(found) = staff_sessions::find(conn, token, open).await? else {
+            let found = match staff_sessions::find(conn, token, open).await? {
+                None => staff_sessions::find_replaced(conn, token, open).await?,
+                found => found,
+            };
+            let Some(found) = found else {
                 return of_configuration(conn, state, token, is_attended).await;
             };
             staff::mark_seen(conn, found.id, now).await?;
             if is_attended && open.is_due(found.last_seen_at) {
-                staff_sessions::mark_used(conn, token, now).await?;
+                staff_sessions::mark_used(conn, found.digest, now).await?;
             }
-            of_person(conn, state, token, found).await.map(Some)
+            of_person(conn, state, found).await.map(Some)
         })
         .await
 }
@@ -199,7 +205,8 @@ async fn of_configuration(
         actor: OperatorActor::Configuration,
         role: OperatorRole::Administrator,
         expires_at: found.expires_at,
-        authenticated_at: None,
+        display_name: None,
+        authenticated_at: found.created_at,
         must_enrol: false,
         single_sign_on: false,
     }))
@@ -208,18 +215,18 @@ async fn of_configuration(
 async fn of_person(
     conn: &mut AsyncPgConnection,
     state: &State,
-    token: &SessionToken,
     found: StaffSession,
 ) -> Result<ConsoleSession, StoreError> {
     let is_required = !found.single_sign_on && state.second_factors.requires_staff(found.role);
     Ok(ConsoleSession {
         must_enrol: is_required && !second_factors::is_enrolled(conn, Account::Staff(found.id)).await?,
-        id: ConsoleSessionId::of(token.digest()),
+        id: ConsoleSessionId::of(found.digest),
         holder: ConsoleHolder::Person(found.id),
         actor: OperatorActor::Person { id: found.id, email: found.email },
         role: found.role,
         expires_at: found.expires_at,
-        authenticated_at: Some(found.authenticated_at),
+        display_name: Some(found.name),
+        authenticated_at: found.authenticated_at,
         single_sign_on: found.single_sign_on,
     })
 }
@@ -241,7 +248,7 @@ pub(crate) async fn close(state: &State, token: &SessionToken, author: &Author) 
 }
 
 async fn remove(conn: &mut AsyncPgConnection, state: &State, token: &SessionToken) -> Result<(), StoreError> {
-    staff_sessions::remove(conn, token).await?;
+    staff_sessions::remove(conn, token, state.unit.clock.now()).await?;
     operator_sessions::remove(conn, digest(&state.operator_token, token)).await?;
     Ok(())
 }

@@ -58,6 +58,35 @@ pub(super) async fn request(
     Ok(new)
 }
 
+/// Ends the requests to lift a suspension that has ended, except the one that is executed.
+pub(super) async fn end_lifts(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    business: BusinessId,
+    except: Option<ApprovalId>,
+    author: &Author,
+) -> Result<(), StoreError> {
+    for waiting in approvals::waiting_lifts(conn, business, except).await? {
+        end_outdated(conn, state, author, waiting).await?;
+    }
+    Ok(())
+}
+
+/// Ends a request whose suspension has ended.
+pub(super) async fn end_outdated(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    author: &Author,
+    waiting: Approval,
+) -> Result<Approval, StoreError> {
+    let ended = waiting.outdated(state.unit.clock.now());
+    approvals::update(conn, &ended).await?;
+    let event = event(Action::ApprovalWithdrawn, &ended).with("reason", ended.outcome.as_deref());
+    let parts = (&state.unit.clock, &state.unit.entropy);
+    write_operator_audit(conn, parts, Some(ended.business), author, &event).await?;
+    Ok(ended)
+}
+
 /// An entry of the operator's log about a request.
 pub(super) fn event(action: Action, approval: &Approval) -> AuditEvent {
     let event = AuditEvent::new(action)

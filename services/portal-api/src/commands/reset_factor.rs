@@ -79,10 +79,13 @@ pub(crate) async fn of_staff(state: &State, author: &Author, id: StaffId) -> Res
             }
             staff_sessions::remove_all(conn, id).await?;
             let event = AuditEvent::new(Action::SecondFactorReset).on(account.target(&person.email));
-            Ok(write_operator_audit(conn, parts, None, author, &event).await?)
+            write_operator_audit(conn, parts, None, author, &event).await?;
+            let holder = Holder { account, email: person.email };
+            Ok(mail_holder(conn, state, &holder, FactorNews::Reset).await?)
         })
         .await;
     reset?;
+    state.mailbox.wake_sender();
     tracing::info!(staff_id = %id, "second factor of a person of the staff reset");
     Ok(())
 }

@@ -88,6 +88,10 @@ async fn mail_link(state: &State, email: &Email, author: Author) -> Result<(), S
         .database
         .transaction(async |conn| {
             let Some(account) = users::credentials(conn, email).await? else { return Ok(false) };
+            if !account.email_verified && !may_mail_unverified(conn, &account, email, now).await? {
+                tracing::info!(user_id = %account.user, "reset link not mailed: the address is not verified");
+                return Ok(false);
+            }
             let (token, expires_at) =
                 create_link(conn, state, &account, Way::Mail(&email.key()), now).await?;
             let target = Target::new(TargetKind::User, account.user).labelled(&account.email);
@@ -102,6 +106,23 @@ async fn mail_link(state: &State, email: &Email, author: Author) -> Result<(), S
         state.mailbox.wake_sender();
     }
     Ok(())
+}
+
+/// Anybody can sign up with any address and ask for links. An address that is not verified has one open link at a time, and counts
+/// it as a link that confirms the address, which it does too.
+async fn may_mail_unverified(
+    conn: &mut AsyncPgConnection,
+    account: &Credentials,
+    email: &Email,
+    now: DateTime<Utc>,
+) -> Result<bool, StoreError> {
+    users::lock(conn, account.business, account.user).await?;
+    let reset = Reset { business: account.business, user: account.user };
+    if password_resets::has_mailed(conn, reset, now).await? {
+        return Ok(false);
+    }
+    let admission = attempts::admit(conn, &[Subject::confirmation_to(email)], now).await?;
+    Ok(matches!(admission, Admission::Granted(_)))
 }
 
 /// What a call of the operator for a link gets.
@@ -134,7 +155,7 @@ pub(crate) async fn issue_link(
             // The person may have been removed since the guard's check; then no removal would end the link.
             staff::lock(conn).await?;
             let permission = OperatorPermission::IssuePasswordResets;
-            if !still_may(conn, author.operator_actor(), permission).await? {
+            if !still_may(conn, state, author.operator_actor(), permission).await? {
                 return Err(IssueResetError::NotPermitted);
             }
             let (token, expires_at) = issue(conn, state, author, &account, now).await?;

@@ -9,6 +9,7 @@ use crate::domain::{
     Action, AuditEvent, Author, Email, KnownBrowser, LinkToken, OperatorActor, OperatorCaller, Password,
     Scope, Staff, Subject, Target, TargetKind,
 };
+use crate::mail::Mail;
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
 use crate::store::{attempts, staff, staff_links, staff_sessions};
@@ -66,10 +67,17 @@ pub(crate) async fn set_password(
             let target = Target::new(TargetKind::Staff, person.id).labelled(&person.email);
             let event = AuditEvent::new(Action::StaffPasswordSet).on(target);
             let parts = (&state.unit.clock, &state.unit.entropy);
-            Ok(write_operator_audit(conn, parts, None, &author, &event).await?)
+            write_operator_audit(conn, parts, None, &author, &event).await?;
+            // The first one changes nothing.
+            if person.has_password {
+                let mail = Mail::StaffPasswordChanged { at: now };
+                state.mailbox.queue_for_staff(conn, (person.id, &person.email), &mail, now).await?;
+            }
+            Ok(())
         })
         .await;
     changed?;
+    state.mailbox.wake_sender();
     tracing::info!(staff_id = %person.id, "password of a person of the staff set");
     Ok(KnownBrowser::issue(&hash, person.id, now))
 }

@@ -11,6 +11,7 @@ use crate::domain::{
     Action, AuditEvent, Author, LinkToken, NewStaff, OperatorActor, OperatorPermission, OperatorRole, Staff,
     Target, TargetKind,
 };
+use crate::mail::Mail;
 use crate::state::State;
 use crate::store::{operator_tokens, password_resets, staff, staff_links, staff_sessions};
 
@@ -32,6 +33,8 @@ pub(crate) enum StaffError {
     TooMany,
     #[error("the person is the last administrator")]
     LastAdministrator,
+    #[error("the account of the person is not linked")]
+    NotLinked,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -125,17 +128,18 @@ pub(crate) async fn change_role(
             if before.role == role {
                 return Ok(before);
             }
-            require_another_administrator(conn, &before).await?;
+            require_another_administrator(conn, state, &before).await?;
             let event = AuditEvent::new(Action::StaffRoleChanged);
             Ok(apply_role(conn, state, author, event, before, role).await?)
         })
         .await;
     let changed = changed?;
+    state.mailbox.wake_sender();
     tracing::info!(staff_id = %id, %role, "role of a person of the staff changed");
     Ok(changed)
 }
 
-/// Within the caller's transaction, which has locked the staff.
+/// Within the caller's transaction, which has locked the staff. The person gets a mail.
 pub(super) async fn apply_role(
     conn: &mut AsyncPgConnection,
     state: &State,
@@ -149,6 +153,9 @@ pub(super) async fn apply_role(
     if !role.may(OperatorPermission::IssuePasswordResets) {
         password_resets::remove_issued_by(conn, before.id).await?;
     }
+    let now = state.unit.clock.now();
+    let mail = Mail::StaffRoleChanged { from: before.role, to: role, at: now };
+    state.mailbox.queue_for_staff(conn, (before.id, &before.email), &mail, now).await?;
     let event = event.on(target(&before)).with("from", before.role.as_str()).with("to", role.as_str());
     let parts = (&state.unit.clock, &state.unit.entropy);
     write_operator_audit(conn, parts, None, author, &event).await?;
@@ -187,7 +194,7 @@ pub(crate) async fn remove(state: &State, author: &Author, id: StaffId) -> Resul
         .transaction(async |conn| {
             lock(conn, author).await?;
             let before = staff::find(conn, id).await?.ok_or(StaffError::Unknown)?;
-            require_another_administrator(conn, &before).await?;
+            require_another_administrator(conn, state, &before).await?;
             staff::remove(conn, id).await?;
             password_resets::remove_issued_by(conn, id).await?;
             let event =
@@ -215,16 +222,18 @@ pub(super) async fn lock_administrator(
     Ok(present.is_some_and(|author| author.role == OperatorRole::Administrator))
 }
 
-/// Whether the caller still has the permission. Exact until the transaction ends if the staff is locked.
+/// Whether the caller still has the permission, and a person could still log in to use it. Exact until the transaction ends if the staff is locked.
 pub(super) async fn still_may(
     conn: &mut AsyncPgConnection,
+    state: &State,
     actor: &OperatorActor,
     permission: OperatorPermission,
 ) -> Result<bool, StoreError> {
     let role = match actor {
         OperatorActor::Person { id, .. } => {
             let found = staff::find(conn, *id).await?;
-            found.filter(Staff::can_log_in).map(|person| person.role)
+            let ways = state.staff_log_in_ways();
+            found.filter(|person| person.can_log_in(ways)).map(|person| person.role)
         }
         OperatorActor::Token { id, .. } => {
             operator_tokens::find_for_update(conn, *id).await?.map(|token| token.role)
@@ -235,17 +244,21 @@ pub(super) async fn still_may(
     Ok(role.is_some_and(|role| actor.may(role, permission)))
 }
 
-async fn require_another_administrator(
+/// An administrator counts who can log in.
+pub(super) async fn require_another_administrator(
     conn: &mut AsyncPgConnection,
+    state: &State,
     leaving: &Staff,
 ) -> Result<(), StaffError> {
-    let can_administrate = leaving.role == OperatorRole::Administrator && leaving.can_log_in();
-    if can_administrate && staff::count_other_administrators(conn, leaving.id).await? == 0 {
-        return Err(StaffError::LastAdministrator);
+    let ways = state.staff_log_in_ways();
+    if leaving.role != OperatorRole::Administrator || !leaving.can_log_in(ways) {
+        return Ok(());
     }
-    Ok(())
+    let administrators = staff::administrators(conn).await?;
+    let is_other = |one: &Staff| one.id != leaving.id && one.can_log_in(ways);
+    if administrators.iter().any(is_other) { Ok(()) } else { Err(StaffError::LastAdministrator) }
 }
 
-fn target(staff: &Staff) -> Target {
+pub(super) fn target(staff: &Staff) -> Target {
     Target::new(TargetKind::Staff, staff.id).labelled(&staff.email)
 }

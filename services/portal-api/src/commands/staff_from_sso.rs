@@ -14,7 +14,8 @@ use crate::store::{password_resets, staff, staff_identities, staff_links, staff_
 
 pub(super) enum SsoPerson {
     Active(Staff),
-    /// No group gives a role. Open sessions of the person have ended, and the links that they created.
+    /// No group gives a role. Open sessions of the person have ended, and the links that they created. Until a log-in with a
+    /// role, the person neither counts as an administrator nor has permissions for approvals.
     WithoutRole,
 }
 
@@ -32,6 +33,7 @@ pub(super) async fn find_or_provision(
     };
     let Some(role) = role else {
         if let Some(person) = known {
+            staff_identities::set_role_lost(conn, identity, Some(state.unit.clock.now())).await?;
             staff_sessions::remove_all(conn, person.id).await?;
             staff_links::remove_created_by(conn, person.id).await?;
             password_resets::remove_issued_by(conn, person.id).await?;
@@ -41,6 +43,7 @@ pub(super) async fn find_or_provision(
     let Some(person) = known else {
         return provision(conn, state, identity, role, author).await.map(SsoPerson::Active);
     };
+    staff_identities::set_role_lost(conn, identity, None).await?;
     if person.role == role {
         return Ok(SsoPerson::Active(person));
     }

@@ -6,7 +6,7 @@ use postgres::StoreError;
 use super::attempt_limits::{self, Caller, clear_failures};
 use super::audit::write_operator_audit;
 use super::challenge::{self, ChallengeError};
-use super::factor_code::{self, CountedTry, FactorError, Holder};
+use super::factor_code::{self, CountedTry, FactorError, Holder, Proof, mail_holder};
 use super::open_session::Browser;
 use super::operator_session::{self, OpenedConsole};
 use super::staff_log_in::is_linked;
@@ -14,6 +14,7 @@ use crate::domain::{
     Account, Action, AuditEvent, Author, Email, FactorCode, OperatorActor, OperatorCaller, SecretToken,
     StaffCredentials,
 };
+use crate::mail::FactorNews;
 use crate::state::State;
 use crate::store::log_in_challenges::{self, Challenge};
 use crate::store::staff;
@@ -93,6 +94,9 @@ async fn open(
                 let password =
                     attempt_limits::staff_subjects(state, &attempt_limits::LOG_IN, &email, &step.caller);
                 clear_failures(conn, &password, &[]).await?;
+            }
+            if proof == Proof::RecoveryCode {
+                mail_holder(conn, state, holder, FactorNews::RecoveryCodeUsed).await?;
             }
             let event = AuditEvent::new(Action::SessionOpened).with("secondFactor", proof.as_str());
             let from = (&step.caller, &step.browser);

@@ -14,7 +14,8 @@ pub(crate) struct UsedSession {
     pub(crate) extended_until: Option<DateTime<Utc>>,
 }
 
-/// `None` if there is no such session or it has ended. A page that refreshes itself while nobody uses it is no use.
+/// `None` if there is no such session or it has ended. A token that was just replaced extends nothing: its cookie must not be set
+/// again. A page that refreshes itself while nobody uses it is no use.
 pub(crate) async fn use_session(
     state: &State,
     token: &SessionToken,
@@ -24,12 +25,15 @@ pub(crate) async fn use_session(
     let database = &state.unit.database;
     database
         .read(async |conn| {
-            let Some(mut session) = sessions::find(conn, token, state.user_sessions.at(now)).await? else {
-                return Ok(None);
+            let open = state.user_sessions.at(now);
+            let (found, is_replaced) = match sessions::find(conn, token, open).await? {
+                Some(session) => (Some(session), false),
+                None => (sessions::find_replaced(conn, token, open).await?, true),
             };
+            let Some(mut session) = found else { return Ok(None) };
             let account = Account::User { business: session.business, user: session.user };
             session.must_enrol = must_enrol(conn, state, account, session.role).await?;
-            let extended = state.user_sessions.extend(&session, now).filter(|_| is_attended);
+            let extended = state.user_sessions.extend(&session, now).filter(|_| is_attended && !is_replaced);
             let Some(until) = extended else {
                 return Ok(Some(UsedSession { session, extended_until: None }));
             };
@@ -38,4 +42,11 @@ pub(crate) async fn use_session(
             Ok(Some(UsedSession { session, extended_until: Some(until) }))
         })
         .await
+}
+
+/// Whether the token is still that of an open session.
+pub(crate) async fn is_present(state: &State, token: &SessionToken) -> Result<bool, StoreError> {
+    let open = state.user_sessions.at(state.unit.clock.now());
+    let database = &state.unit.database;
+    database.read(async |conn| Ok(sessions::find(conn, token, open).await?.is_some())).await
 }

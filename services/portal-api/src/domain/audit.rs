@@ -17,6 +17,11 @@ pub(crate) enum Action {
     SessionOpened,
     #[strum(serialize = "session.failed")]
     SessionFailed,
+    /// A logged-in person has authenticated again, or failed to.
+    #[strum(serialize = "session.confirmed")]
+    SessionConfirmed,
+    #[strum(serialize = "session.confirmation_failed")]
+    ConfirmationFailed,
     #[strum(serialize = "session.closed")]
     SessionClosed,
     #[strum(serialize = "session.revoked")]
@@ -145,8 +150,10 @@ pub(crate) enum Action {
     StaffProvisioned,
     #[strum(serialize = "staff.identity_linked")]
     StaffIdentityLinked,
-    #[strum(serialize = "session.confirmed")]
-    SessionConfirmed,
+    #[strum(serialize = "staff.identity_unlinked")]
+    StaffIdentityUnlinked,
+    #[strum(serialize = "staff.name_changed")]
+    StaffNameChanged,
     #[strum(serialize = "operator_token.created")]
     OperatorTokenCreated,
     #[strum(serialize = "operator_token.rotated")]
@@ -202,6 +209,15 @@ impl Author {
 
     pub(crate) fn operator(caller: OperatorCaller, request: Option<RequestId>) -> Self {
         Self { actor: Actor::Operator(caller), request, address: None }
+    }
+
+    /// Identifies who acts. All holders of the configured token are one.
+    pub(crate) fn key(&self) -> String {
+        match &self.actor {
+            Actor::User { id, .. } => id.to_string(),
+            Actor::Operator(caller) => caller.actor.id().unwrap_or_else(|| caller.actor.kind().to_owned()),
+            Actor::System => "system".to_owned(),
+        }
     }
 
     /// Whether the operator acts, and this caller with this role has the permission.

@@ -3,14 +3,9 @@
 
 use serde_json::{Map, Value};
 
+use super::masked_text::{masked_phone, masked_text};
 use super::{Permission, Role};
 
-/// In place of the hidden digits, however many there are.
-const HIDDEN: &str = "••••••";
-/// The last digits of a phone, by which people recognise it.
-const SHOWN_DIGITS: usize = 4;
-/// Shorter numbers are no phones.
-const PHONE_DIGITS_MIN: usize = 8;
 /// Of the customer and the driver.
 const KEPT_OF_PERSON: [&str; 2] = ["name", "vehicle"];
 /// Of the delivery address and the pickup.
@@ -76,25 +71,33 @@ impl Mask {
             // Free text, which may contain a phone or an address.
             "notes" => keep(field, &[]),
             "reason" | "specialInstructions" => *field = Value::Null,
-            "requestBody" if self.mask_text_of_json(field) => {}
-            "requestBody" => mask_phones(field),
-            // The business's endpoint may return what it received.
-            "responseBody" => {
-                self.mask_text_of_json(field);
-                mask_phones(field);
+            "package" => {
+                keep_contents(field);
+                self.walk(field);
             }
-            "responseHeaders" => mask_phones_within(field),
+            "requestBody" if self.mask_text_of_json(field, false) => {}
+            "requestBody" => mask_texts(field),
+            // The business's endpoint may return what it received, also in fields of its own.
+            "responseBody" => {
+                self.mask_text_of_json(field, true);
+                mask_texts(field);
+            }
+            "responseHeaders" => mask_texts(field),
             _ => self.walk(field),
         }
     }
 
-    /// Keeps the exact bytes of a body without personal data, which its signature covers. False if the body is not JSON.
-    fn mask_text_of_json(self, field: &mut Value) -> bool {
+    /// Keeps the exact bytes of a body without personal data, which its signature covers. False if the body is not JSON. `all_texts`
+    /// masks within every text too: here they are decoded, so that no escape hides a phone.
+    fn mask_text_of_json(self, field: &mut Value, all_texts: bool) -> bool {
         let Some(parsed) = field.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok()) else {
             return false;
         };
         let mut masked = parsed.clone();
         self.walk(&mut masked);
+        if all_texts {
+            mask_texts(&mut masked);
+        }
         if masked != parsed {
             *field = Value::String(masked.to_string());
         }
@@ -110,6 +113,8 @@ fn keep(section: &mut Value, kept: &[&str]) {
     };
     let shown = |(name, value): (&String, &Value)| {
         let value = match value {
+            // A name may have a phone in it.
+            Value::String(text) if kept.contains(&name.as_str()) => Value::String(masked_text(text)),
             value if kept.contains(&name.as_str()) && !value.is_object() && !value.is_array() => {
                 value.clone()
             }
@@ -122,51 +127,34 @@ fn keep(section: &mut Value, kept: &[&str]) {
     *fields = masked;
 }
 
-/// `••••••3210`
-fn masked_phone(phone: &str) -> String {
-    let digits: Vec<char> = phone.chars().filter(|char| char.is_numeric()).collect();
-    if digits.len() < PHONE_DIGITS_MIN {
-        return HIDDEN.to_owned();
+/// The description is free text. The names of the items stay, without phones and e-mail addresses.
+fn keep_contents(package: &mut Value) {
+    let Some(fields) = package.as_object_mut() else {
+        *package = Value::Null;
+        return;
+    };
+    if let Some(description) = fields.get_mut("description") {
+        *description = Value::Null;
     }
-    let shown: String = digits[digits.len() - SHOWN_DIGITS..].iter().collect();
-    format!("{HIDDEN}{shown}")
+    if let Some(items) = fields.get_mut("items") {
+        mask_texts(items);
+    }
 }
 
-/// Masks the numbers in a text that are as long as phones.
-fn mask_phones(field: &mut Value) {
-    let Some(text) = field.as_str() else { return };
-    let mut masked = String::with_capacity(text.len());
-    let mut number = String::new();
-    for char in text.chars() {
-        let continues = !number.is_empty() && [' ', '-', '.', '(', ')'].contains(&char);
-        if char.is_numeric() || continues {
-            number.push(char);
-        } else {
-            push_number(&mut masked, &number);
-            number.clear();
-            masked.push(char);
-        }
-    }
-    push_number(&mut masked, &number);
-    *field = Value::String(masked);
-}
-
-fn mask_phones_within(value: &mut Value) {
+/// Masks within all texts of a value.
+fn mask_texts(value: &mut Value) {
     match value {
-        Value::Array(items) => items.iter_mut().for_each(mask_phones_within),
-        Value::Object(fields) => fields.values_mut().for_each(mask_phones_within),
-        text => mask_phones(text),
+        Value::Array(items) => items.iter_mut().for_each(mask_texts),
+        Value::Object(fields) => fields.values_mut().for_each(mask_texts),
+        Value::String(text) => {
+            let masked = masked_text(text);
+            // Most texts stay.
+            if masked != *text {
+                *text = masked;
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
-}
-
-fn push_number(text: &mut String, number: &str) {
-    let digits = number.chars().filter(|char| char.is_numeric()).count();
-    if digits < PHONE_DIGITS_MIN {
-        return text.push_str(number);
-    }
-    let end = number.trim_end_matches(|char: char| !char.is_numeric());
-    text.push_str(&masked_phone(end));
-    text.push_str(&number[end.len()..]);
 }
 
 #[cfg(test)]
@@ -269,14 +257,45 @@ mod tests {
     }
 
     #[test]
-    fn phones_in_texts_are_masked() {
+    fn contents_stay_without_their_free_text() {
+        let package = json!({
+            "description": "cakes, call 9876543210", "totalItems": 2, "weightKg": 1.5,
+            "items": [
+                { "name": "Plum cake", "quantity": 1, "pricePaise": 123_456_789 },
+                { "name": "for Asha, 98765 43210, asha@home.example", "quantity": 1 },
+            ],
+        });
+        let expected = json!({
+            "description": null, "totalItems": 2, "weightKg": 1.5,
+            "items": [
+                { "name": "Plum cake", "quantity": 1, "pricePaise": 123_456_789 },
+                { "name": "for Asha, ••••••3210, ••••••", "quantity": 1 },
+            ],
+        });
+        let answer = masked(Role::Finance, json!({ "package": package }));
+        assert_eq!(answer, json!({ "package": expected, "personalDataMasked": true }));
+        assert_eq!(masked(Role::Viewer, json!({ "package": ["call 9876543210"] }))["package"], Value::Null);
+        let plain = json!({ "package": { "items": [{ "name": "Plum cake" }], "fragile": true } });
+        assert_eq!(masked(Role::Viewer, plain.clone()), plain);
+        let named =
+            json!({ "customer": { "name": "Asha 98765 43210" }, "driver": { "name": "ravi@fleet.example" } });
+        let expected = json!({ "customer": { "name": "Asha ••••••3210" }, "driver": { "name": "••••••" } });
+        let answer = masked(Role::Viewer, named);
+        assert_eq!((&answer["customer"], &answer["driver"]), (&expected["customer"], &expected["driver"]));
+    }
+
+    #[test]
+    fn escapes_in_responses_hide_no_phone_and_times_stay() {
         for (text, expected) in [
-            ("stored 9876543210.", "stored ••••••3210."),
-            ("+91 98765-43210 (home)", "+••••••3210 (home)"),
-            ("{\"phone\":\"+919876543210\"}", "{\"phone\":\"+••••••3210\"}"),
-            ("HTTP 500 in 1234567 ms", "HTTP 500 in 1234567 ms"),
-            ("९८७६५४३२१०", "••••••३२१०"),
-            ("", ""),
+            (r#"{"call":"98765\t43210"}"#, r#"{"call":"••••••3210"}"#),
+            (r#"{"call":"98765\u00a043210"}"#, r#"{"call":"••••••3210"}"#),
+            (r#"{"to":"asha\u0040home.example"}"#, r#"{"to":"••••••"}"#),
+            (r#"{"call":"\u0039876543210"}"#, r#"{"call":"••••••3210"}"#),
+            (r#"not JSON: "98765\t43210""#, r#"not JSON: "••••••3210""#),
+            (
+                r#"{ "occurredAt": "2026-01-31T09:30:00.123456Z" }"#,
+                r#"{ "occurredAt": "2026-01-31T09:30:00.123456Z" }"#,
+            ),
         ] {
             let answer = masked(Role::Viewer, json!({ "responseBody": text }));
             assert_eq!(answer["responseBody"], expected, "{text}");
@@ -285,7 +304,6 @@ mod tests {
             masked(Role::Viewer, json!({ "requestBody": "not JSON 9876543210" }))["requestBody"],
             "not JSON ••••••3210"
         );
-        assert_eq!(masked_phone("12345"), HIDDEN);
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub(crate) mod csv;
 pub(crate) mod indicators;
 mod known_browser;
 mod links;
+mod masked_text;
 mod masking;
 mod operator;
 mod operator_audit;
@@ -37,7 +38,7 @@ pub(crate) use ::domain::Email;
 pub(crate) use advice::{Advice, Evidence, Proof, advice};
 pub(crate) use approval::{
     Approval, ApprovalCaller, ApprovalFilter, ApprovalKind, ApprovalPolicy, ApprovalRefusal, ApprovalState,
-    Decision, ProtectedAction,
+    Decision, ProtectedAction, SuspensionLift,
 };
 pub(crate) use attempts::{Scope, Subject, retry_after};
 pub(crate) use audit::{
@@ -76,6 +77,8 @@ pub(crate) use single_sign_on::{
     SsoSecrets,
 };
 pub(crate) use site::{Part, Site};
-pub(crate) use staff::{NewStaff, OperatorSecret, OperatorToken, Staff, StaffCredentials, TokenGrace};
+pub(crate) use staff::{
+    LogInWays, NewStaff, OperatorSecret, OperatorToken, Staff, StaffCredentials, StaffIdentity, TokenGrace,
+};
 pub(crate) use subscription::{Subscription, SubscriptionState};
 pub(crate) use web_address::has_web_address;

@@ -18,13 +18,38 @@ pub(crate) struct Staff {
     pub(crate) created_at: DateTime<Utc>,
     pub(crate) last_seen_at: Option<DateTime<Utc>>,
     pub(crate) has_second_factor: bool,
-    /// Whether the person can log in with single sign-on.
-    pub(crate) has_identity: bool,
+    /// At most one of each provider.
+    pub(crate) identities: Vec<StaffIdentity>,
+}
+
+/// Who a person is at an identity provider.
+#[derive(Clone, Debug)]
+pub(crate) struct StaffIdentity {
+    pub(crate) issuer: String,
+    /// False if the groups of the latest log-in gave no role.
+    pub(crate) has_role: bool,
+}
+
+/// How the settings let the staff log in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LogInWays<'a> {
+    /// The provider, with single sign-on.
+    pub(crate) issuer: Option<&'a str>,
+    pub(crate) passwords: bool,
 }
 
 impl Staff {
-    pub(crate) fn can_log_in(&self) -> bool {
-        self.has_password || self.has_identity
+    /// Whether the person can open a session now. The password of a linked account is refused.
+    pub(crate) fn can_log_in(&self, ways: LogInWays<'_>) -> bool {
+        match self.identities.iter().find(|identity| Some(identity.issuer.as_str()) == ways.issuer) {
+            Some(identity) => identity.has_role,
+            None => self.has_password && ways.passwords,
+        }
+    }
+
+    /// Whether the person has ever been able to log in.
+    pub(crate) fn has_joined(&self) -> bool {
+        self.has_password || !self.identities.is_empty()
     }
 }
 

@@ -28,6 +28,8 @@ pub(crate) use transport::{Encryption, Route, SmtpServer, Transport, is_delivera
 
 /// A business may have this many queued mails. Further ones are dropped.
 const QUEUED_MAX: i64 = 1_000;
+/// A person of the staff may have this many.
+const QUEUED_OF_STAFF_MAX: i64 = 100;
 /// Queued mails expire after this time, at the latest.
 const EXPIRES_AFTER: TimeDelta = TimeDelta::days(3);
 
@@ -88,8 +90,7 @@ impl Mailbox {
         Ok(())
     }
 
-    /// As [`Mailbox::queue`], to a person of the operator's staff. The mail must contain no token, and the caller bounds their
-    /// number.
+    /// As [`Mailbox::queue`], to a person of the operator's staff. The mail must contain no token.
     pub(crate) async fn queue_for_staff(
         &self,
         conn: &mut AsyncPgConnection,
@@ -112,7 +113,10 @@ impl Mailbox {
             created_at: now,
             expires_at: now + EXPIRES_AFTER,
         };
-        staff_mails::insert(conn, &mail).await
+        if !staff_mails::insert(conn, &mail, QUEUED_OF_STAFF_MAX).await? {
+            tracing::warn!(staff_id = %person, kind = mail.kind, "mail dropped: the person has too many queued mails");
+        }
+        Ok(())
     }
 
     /// The text and the HTML of a queued mail, with the token.

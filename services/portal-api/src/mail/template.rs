@@ -7,7 +7,7 @@ use settings::Brand;
 use strum::{IntoStaticStr, VariantNames};
 
 use super::texts::{self, Content, FactorNews};
-use crate::domain::{LinkToken, Links, Part, RegionFormat, Role, color};
+use crate::domain::{LinkToken, Links, OperatorRole, Part, RegionFormat, Role, color};
 
 /// A kind of mail with its values.
 #[derive(IntoStaticStr, VariantNames)]
@@ -35,6 +35,20 @@ pub(crate) enum Mail<'a> {
     },
     SecondFactor {
         news: FactorNews,
+        at: DateTime<Utc>,
+    },
+    /// As [`Mail::PasswordChanged`], to a person of the operator's staff.
+    StaffPasswordChanged {
+        at: DateTime<Utc>,
+    },
+    /// As [`Mail::SecondFactor`], to a person of the operator's staff.
+    StaffSecondFactor {
+        news: FactorNews,
+        at: DateTime<Utc>,
+    },
+    StaffRoleChanged {
+        from: OperatorRole,
+        to: OperatorRole,
         at: DateTime<Utc>,
     },
     /// A log-in from a browser that the user, or the person of the staff, had not used before.
@@ -71,6 +85,9 @@ pub(crate) enum Mail<'a> {
         threshold: Paise,
     },
 }
+
+/// The page of the own account in the console.
+const ACCOUNT: &str = "operator/account";
 
 pub(super) struct Rendered {
     pub(super) subject: String,
@@ -183,16 +200,28 @@ impl Mail<'_> {
                 texts::email_changed(brand, links.page("account"), &region.time(*at))
             }
             Self::PasswordChanged { at } => {
-                texts::password_changed(brand, links.page("reset-password"), &region.time(*at))
+                texts::password_changed(brand, Part::Portal, links.page("reset-password"), &region.time(*at))
             }
             Self::SecondFactor { news, at } => {
-                texts::second_factor(brand, *news, links.page("account"), &region.time(*at))
+                texts::second_factor(brand, Part::Portal, *news, links.page("account"), &region.time(*at))
+            }
+            Self::StaffPasswordChanged { at } => {
+                texts::password_changed(brand, Part::Console, links.console_page(ACCOUNT), &region.time(*at))
+            }
+            Self::StaffSecondFactor { news, at } => {
+                let link = links.console_page(ACCOUNT);
+                texts::second_factor(brand, Part::Console, *news, link, &region.time(*at))
+            }
+            Self::StaffRoleChanged { from, to, at } => {
+                let roles = (from.as_str(), to.as_str());
+                texts::role_changed(brand, roles, links.console_page(ACCOUNT), &region.time(*at))
             }
             Self::NewBrowser { part, browser, address, at } => {
-                let (link, contact) = match part {
-                    Part::Portal => (links.page("account"), "an owner of your business"),
-                    Part::Console => (links.console_page("operator/account"), "an administrator"),
+                let link = match part {
+                    Part::Portal => links.page("account"),
+                    Part::Console => links.console_page(ACCOUNT),
                 };
+                let contact = texts::contact(*part);
                 texts::new_browser(brand, (browser, *address), &region.time(*at), link, contact)
             }
             Self::Invitation { business_name, invited_by, role, token, expires_at } => {

@@ -1,6 +1,6 @@
 //! The texts of all mails.
 
-use crate::domain::{Role, has_web_address};
+use crate::domain::{Part, Role, has_web_address};
 
 /// A change of the second factor of an account, or a use of a recovery code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +34,8 @@ const ABOUT_ADDRESS: &str =
     "For your security, your previous address receives this e-mail when your address changes.";
 const FOR_FACTORS: &str =
     "For your security, you receive this e-mail whenever two-factor authentication of your account changes.";
+
+const FOR_ROLES: &str = "For your security, you receive this e-mail whenever your role changes.";
 
 pub(super) fn password_reset(brand: &str, link: String, expires_at: &str) -> Content {
     Content {
@@ -91,21 +93,38 @@ pub(super) fn email_changed(brand: &str, link: String, at: &str) -> Content {
     }
 }
 
-pub(super) fn password_changed(brand: &str, link: String, at: &str) -> Content {
+/// Whom to inform about what one did not do.
+pub(super) fn contact(part: Part) -> &'static str {
+    match part {
+        Part::Portal => "an owner of your business",
+        Part::Console => "an administrator",
+    }
+}
+
+pub(super) fn password_changed(brand: &str, part: Part, link: String, at: &str) -> Content {
+    let (advice, button) = match part {
+        Part::Portal => ("reset your password now and inform", "Reset password"),
+        Part::Console => ("ask for a new link at once: inform", "View your account"),
+    };
     Content {
         subject: format!("Your {brand} password was changed"),
         paragraphs: vec![
             format!("Your password was changed on {at}. All sessions that used the old password have ended."),
-            "If you did not change it, reset your password now and inform an owner of your business."
-                .to_owned(),
+            format!("If you did not change it, {advice} {}.", contact(part)),
         ],
-        button: "Reset password",
+        button,
         link,
         footer: FOR_SECURITY,
     }
 }
 
-pub(super) fn second_factor(brand: &str, news: FactorNews, link: String, at: &str) -> Content {
+pub(super) fn second_factor(brand: &str, part: Part, news: FactorNews, link: String, at: &str) -> Content {
+    let reset = match part {
+        Part::Portal => {
+            "an owner of your business or your delivery company turned it off, and ended all your sessions"
+        }
+        Part::Console => "an administrator turned it off, and ended all your sessions",
+    };
     let (subject, happened) = match news {
         FactorNews::Enrolled => (
             format!("Two-factor authentication of your {brand} account is on"),
@@ -115,29 +134,38 @@ pub(super) fn second_factor(brand: &str, news: FactorNews, link: String, at: &st
             format!("Two-factor authentication of your {brand} account is off"),
             "two-factor authentication was turned off. Your password alone now opens your account",
         ),
-        FactorNews::Reset => (
-            format!("Two-factor authentication of your {brand} account was reset"),
-            "an owner of your business or your delivery company turned it off, and ended all your sessions",
-        ),
+        FactorNews::Reset => (format!("Two-factor authentication of your {brand} account was reset"), reset),
         FactorNews::RecoveryCodesCreated => (
             format!("Your {brand} account has new recovery codes"),
             "new recovery codes were created. The old ones no longer work",
         ),
         FactorNews::RecoveryCodeUsed => (
-            format!("A recovery code opened your {brand} account"),
-            "a recovery code was used to log in. It works only once",
+            format!("A recovery code of your {brand} account was used"),
+            "a recovery code was used to log in, or to confirm a session. It works only once",
         ),
     };
     Content {
         subject,
         paragraphs: vec![
             format!("On {at}, {happened}."),
-            "If you did not expect this, change your password now and inform an owner of your business."
-                .to_owned(),
+            format!("If you did not expect this, change your password now and inform {}.", contact(part)),
         ],
         button: "View your account",
         link,
         footer: FOR_FACTORS,
+    }
+}
+
+pub(super) fn role_changed(brand: &str, (from, to): (&str, &str), link: String, at: &str) -> Content {
+    Content {
+        subject: format!("Your role in the {brand} console was changed"),
+        paragraphs: vec![
+            format!("On {at}, your role was changed from {from} to {to}."),
+            format!("If you did not expect this, inform {}.", contact(Part::Console)),
+        ],
+        button: "View your account",
+        link,
+        footer: FOR_ROLES,
     }
 }
 

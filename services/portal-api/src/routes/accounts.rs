@@ -42,12 +42,13 @@ pub(super) async fn sign_up(
 
 fn parse(body: &Value) -> Result<(String, Email, Password), ApiError> {
     let field_errors = FieldErrors::default();
-    let parsed = Fields::of_body(body, &field_errors).and_then(|fields| {
-        let business_name = business_name(&fields);
-        let email = reachable_email(&fields);
-        let password = new_password(&fields, "password", email.as_ref());
-        Some((business_name?, email?, password?))
-    });
+    let parsed =
+        Fields::only(body, &field_errors, &["businessName", "email", "password"]).and_then(|fields| {
+            let business_name = business_name(&fields);
+            let email = reachable_email(&fields);
+            let password = new_password(&fields, "password", email.as_ref());
+            Some((business_name?, email?, password?))
+        });
     match parsed {
         Some(parsed) if field_errors.is_empty() => Ok(parsed),
         _ => Err(ApiError::invalid(field_errors)),

@@ -36,7 +36,7 @@ pub(super) struct ApprovalView {
     decided_at: Option<DateTime<Utc>>,
     reason: Option<String>,
     ended_at: Option<DateTime<Utc>>,
-    /// The id of a credit's transfer, or the code of the refusal.
+    /// The id of a credit's transfer, the code of the refusal, or `suspension_ended`.
     outcome: Option<String>,
     /// Whether the caller requested it.
     yours: bool,

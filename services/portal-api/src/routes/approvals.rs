@@ -171,8 +171,7 @@ fn read_filter(fields: &mut QueryFields) -> (PageQuery, Option<ApprovalState>) {
 
 fn parse_reason(body: &Value, is_required: bool) -> Result<Option<String>, ApiError> {
     let field_errors = FieldErrors::default();
-    let reason = Fields::of_body(body, &field_errors).and_then(|fields| {
-        super::staff::reject_unknown(&fields, &["reason"]);
+    let reason = Fields::only(body, &field_errors, &["reason"]).and_then(|fields| {
         if is_required {
             fields.required_text("reason", REASON)
         } else {

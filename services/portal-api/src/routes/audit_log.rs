@@ -184,9 +184,10 @@ async fn export_as(
     request: &HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let filter = read_query(request, read_filter)?;
+    let slot = export::begin(&state, author, Some(business))?;
     record_export(&state, Some(business), author, &format.event(request)).await?;
     let log = BusinessLog { business, filter, progress: Progress::new(format) };
-    export::send(state, &format.file(), format.head::<LineView>(), log).await
+    export::send((state, slot), &format.file(), format.head::<LineView>(), log).await
 }
 
 struct BusinessLog {

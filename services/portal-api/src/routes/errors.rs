@@ -145,6 +145,7 @@ pub(super) fn staff(error: StaffError) -> ApiError {
             "too_many_staff",
             "The staff has the maximum number of persons. Remove one first.",
         ),
+        StaffError::NotLinked => ApiError::not_found("identity_not_found", "linked identity"),
         StaffError::LastAdministrator => ApiError::new(
             StatusCode::CONFLICT,
             "last_administrator",
@@ -276,6 +277,11 @@ pub(super) fn decide(error: DecideError) -> ApiError {
         DecideError::Unknown => approval_not_found(),
         DecideError::Refused(refusal) => refused_step(refusal),
         DecideError::UserRemoved => user_not_found(),
+        DecideError::SuspensionEnded => ApiError::new(
+            StatusCode::CONFLICT,
+            "suspension_ended",
+            "This request was about a suspension that has ended. Nothing was changed. Make a new request.",
+        ),
         DecideError::Change(error) => change_business(error),
         DecideError::Wallet(error) => error.into(),
         DecideError::Store(error) => error.into(),
@@ -399,6 +405,15 @@ pub(super) fn too_many_streams() -> ApiError {
         StatusCode::TOO_MANY_REQUESTS,
         "too_many_streams",
         "You or your business have too many open pages with live updates. Close one.",
+    )
+    .retry_after(15)
+}
+
+pub(super) fn too_many_exports() -> ApiError {
+    ApiError::new(
+        StatusCode::TOO_MANY_REQUESTS,
+        "too_many_exports",
+        "You or your business have too many exports running. Wait until one is complete.",
     )
     .retry_after(15)
 }

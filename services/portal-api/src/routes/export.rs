@@ -7,14 +7,17 @@ use actix_web::HttpResponse;
 use actix_web::http::header;
 use actix_web::web::Data;
 use bytes::Bytes;
+use domain::BusinessId;
 use futures_util::stream::try_unfold;
 use internal_api::CallError;
 use tokio::time::Instant;
 use web::ApiError;
 
-use crate::state::State;
+use super::errors;
+use crate::domain::Author;
+use crate::state::{ExportSlot, State};
 
-/// Bounds the time that a slow client may hold a connection.
+/// Bounds the time that a slow client may hold a connection. One that reads nothing loses it earlier (`web`).
 const EXPORT_MAX: Duration = Duration::from_secs(600);
 
 /// How the file is offered to the browser.
@@ -33,6 +36,7 @@ struct Export<P> {
     state: Data<State>,
     pages: P,
     until: Instant,
+    _slot: ExportSlot,
 }
 
 impl<P: Pages> Export<P> {
@@ -50,18 +54,30 @@ impl<P: Pages> Export<P> {
     }
 }
 
+/// A place for an export. Taken before the entry of the audit log is written.
+///
+/// # Errors
+/// 429 if the author or the business has too many.
+pub(super) fn begin(
+    state: &State,
+    author: &Author,
+    business: Option<BusinessId>,
+) -> Result<ExportSlot, ApiError> {
+    state.exports.begin(author, business).ok_or_else(errors::too_many_exports)
+}
+
 /// Sends the head and then all pages. On an error the connection is closed, so that an incomplete file is not mistaken for a
 /// complete one.
 ///
 /// # Errors
 /// Those of the first page, which is read before the response starts, so that they get their own status.
 pub(super) async fn send(
-    state: Data<State>,
+    (state, slot): (Data<State>, ExportSlot),
     file: &File,
     head: Vec<u8>,
     pages: impl Pages,
 ) -> Result<HttpResponse, ApiError> {
-    let mut export = Export { state, pages, until: Instant::now() + EXPORT_MAX };
+    let mut export = Export { state, pages, until: Instant::now() + EXPORT_MAX, _slot: slot };
     let mut first = head;
     first.extend_from_slice(&export.next().await?.unwrap_or_default());
     let chunks = try_unfold((Some(Bytes::from(first)), export), async |(first, mut export)| {

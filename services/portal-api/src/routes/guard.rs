@@ -22,7 +22,7 @@ use super::sensitive_calls::{RECENT_CALLS, RECENT_OPERATOR_CALLS, WHILE_ENROLLIN
 use super::{call_table, errors, session_cookie};
 use crate::commands::audit_line::{Refusal, log_refusal, log_role_refusal};
 use crate::commands::publish_portal_change::publish_portal_change;
-use crate::commands::use_session::use_session;
+use crate::commands::use_session::{is_present, use_session};
 use crate::domain::{Author, Mask, Session, Site};
 use crate::state::State;
 
@@ -125,11 +125,21 @@ pub(super) async fn require_session(
     let mut response = masked(next.call(request).await?, mask).await?;
     publish_change(&state, changed, &response).await;
     forbid_caching(&mut response);
-    // Calls that open or end a session set the cookie themselves.
-    if let Some(cookie) = renewed.filter(|_| !response.headers().contains_key(header::SET_COOKIE)) {
+    // Calls that open, confirm or end a session set the cookie themselves, and another one may have done so meanwhile.
+    if let Some(cookie) = renewed.filter(|_| !response.headers().contains_key(header::SET_COOKIE))
+        && has_present_token(&state, response.request()).await?
+    {
         response.response_mut().add_cookie(&cookie)?;
     }
     Ok(response)
+}
+
+/// Whether no confirmation has replaced the token of the request.
+async fn has_present_token(state: &State, request: &actix_web::HttpRequest) -> Result<bool, ApiError> {
+    match session_cookie::PORTAL.read(state, request) {
+        Some(token) => Ok(is_present(state, &token).await?),
+        None => Ok(false),
+    }
 }
 
 /// The session of a request.

@@ -175,7 +175,7 @@ pub(super) async fn accept(
 
 fn parse_invitation(body: &Value) -> Result<(Email, Role), ApiError> {
     let field_errors = FieldErrors::default();
-    let parsed = Fields::of_body(body, &field_errors).and_then(|fields| {
+    let parsed = Fields::only(body, &field_errors, &["email", "role"]).and_then(|fields| {
         let (email, role) = (reachable_email(&fields), fields.required_word::<Role>("role", Role::WORDS));
         Some((email?, role?))
     });
@@ -188,7 +188,8 @@ fn parse_invitation(body: &Value) -> Result<(Email, Role), ApiError> {
 /// `None` for a malformed token.
 pub(super) fn parse_token(body: &Value) -> Result<Option<LinkToken>, ApiError> {
     let field_errors = FieldErrors::default();
-    let token = Fields::of_body(body, &field_errors).and_then(|fields| fields.required_text("token", TOKEN));
+    let token =
+        Fields::only(body, &field_errors, &["token"]).and_then(|fields| fields.required_text("token", TOKEN));
     match token {
         Some(token) if field_errors.is_empty() => Ok(LinkToken::parse(&token)),
         _ => Err(ApiError::invalid(field_errors)),
@@ -198,7 +199,7 @@ pub(super) fn parse_token(body: &Value) -> Result<Option<LinkToken>, ApiError> {
 /// The body of calls that set a password with a link.
 pub(super) fn parse_token_and_password(body: &Value) -> Result<(Option<LinkToken>, Password), ApiError> {
     let field_errors = FieldErrors::default();
-    let parsed = Fields::of_body(body, &field_errors).and_then(|fields| {
+    let parsed = Fields::only(body, &field_errors, &["token", "password"]).and_then(|fields| {
         let token = fields.required_text("token", TOKEN);
         let password = new_password(&fields, "password", None);
         Some((LinkToken::parse(&token?), password?))

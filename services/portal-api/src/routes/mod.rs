@@ -189,9 +189,10 @@ fn second_steps(config: &mut ServiceConfig) {
         );
 }
 
-/// Everybody may manage their own console sessions and password.
+/// Everybody may manage their own name, console sessions and password.
 fn console_sessions(config: &mut ServiceConfig) {
     config
+        .service(resource("/operator/name").route(put().to(names::of_staff)))
         .service(resource("/operator/password").route(put().to(operator_password::change)))
         .service(resource("/operator/sessions").route(get().to(operator_sessions::list)))
         .service(
@@ -377,6 +378,7 @@ fn operator_access(config: &mut ServiceConfig) {
             resource("/staff/{id}/second-factor").route(delete().to(operator_second_factor::reset_staff)),
         )
         .service(resource("/staff/{id}/sessions").route(delete().to(staff::end_sessions)))
+        .service(resource("/staff/{id}/identity").route(delete().to(staff::unlink)))
         .service(resource("/staff/{id}/password-link").route(post().to(staff::issue_link)))
         .service(
             resource("/tokens")

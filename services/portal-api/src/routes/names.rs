@@ -1,7 +1,8 @@
-//! `PUT /v1/portal/name`: a user changes their own name. `PUT /v1/portal/business`: an owner changes the name of the business.
+//! `PUT /v1/portal/name` and `PUT /v1/operator/name`: a user, or a person of the staff, changes their own name.
+//! `PUT /v1/portal/business`: an owner changes the name of the business.
 
-use actix_web::HttpResponse;
 use actix_web::web::{Data, ReqData};
+use actix_web::{HttpRequest, HttpResponse};
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody};
 
@@ -9,12 +10,14 @@ use super::account_fields::{business_name, plain_name};
 use super::audited::UserAuthor;
 use super::errors;
 use super::openapi::bodies;
-use crate::commands::change_name;
-use crate::domain::Session;
+use super::operator_second_factor::person;
+use crate::commands::{change_name, change_staff_name};
+use crate::domain::{Account, Session};
 use crate::state::State;
 
 /// In characters.
 const NAME_MAX: usize = 100;
+const STAFF_NAME_MAX: usize = 120;
 
 #[utoipa::path(
     put,
@@ -61,15 +64,33 @@ pub(super) async fn of_business(
     Ok(HttpResponse::NoContent().finish())
 }
 
+#[utoipa::path(
+    put,
+    path = "/v1/operator/name",
+    operation_id = "changeStaffName",
+    tag = "Operator",
+    summary = "Change the own name",
+    request_body = bodies::ChangeStaffName,
+    responses((status = 204, description = "The name is changed.")),
+)]
+pub(super) async fn of_staff(
+    state: Data<State>,
+    request: HttpRequest,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let person = person(&state, &request).await?;
+    let Account::Staff(id) = person.holder.account else { return Err(errors::account_required()) };
+    let name = parse(&body.0, "name", |fields| plain_name(fields, "name", STAFF_NAME_MAX))?;
+    let changed = change_staff_name::change_name(&state, &person.author, id, &name).await;
+    changed.map_err(errors::staff)?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
 /// The only field of a body. It must be there, so that a misspelled name of the field removes nothing.
 fn parse<T>(body: &Value, field: &str, read: impl FnOnce(&Fields<'_>) -> Option<T>) -> Result<T, ApiError> {
     let field_errors = FieldErrors::default();
-    let parsed = Fields::of_body(body, &field_errors).and_then(|fields| {
-        for name in fields.unknown(&[field]) {
-            field_errors.add(&name, "unknown_field", format!("{name} cannot be changed here."));
-        }
-        if body.get(field).is_none() { fields.missing(field) } else { read(&fields) }
-    });
+    let parsed = Fields::only(body, &field_errors, &[field])
+        .and_then(|fields| if body.get(field).is_none() { fields.missing(field) } else { read(&fields) });
     match parsed {
         Some(parsed) if field_errors.is_empty() => Ok(parsed),
         _ => Err(ApiError::invalid(field_errors)),

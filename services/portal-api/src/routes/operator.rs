@@ -203,12 +203,15 @@ fn credit_to_approve(policy: ApprovalPolicy, body: &Value) -> Result<Option<Prot
         return Ok(None);
     }
     let field_errors = FieldErrors::default();
-    let credit = Fields::of_body(body, &field_errors).and_then(|fields| {
+    let credit = Fields::only(body, &field_errors, &["amountPaise", "reference"]).and_then(|fields| {
         let amount = fields.required_integer("amountPaise", 1, Paise::REQUEST_MAX.get()).map(Paise::new);
         let reference = fields.required_text("reference", REFERENCE);
         Some((amount?, reference?))
     });
-    let (amount_paise, reference) = credit.ok_or_else(|| ApiError::invalid(field_errors))?;
+    let (amount_paise, reference) = match credit {
+        Some(credit) if field_errors.is_empty() => credit,
+        _ => return Err(ApiError::invalid(field_errors)),
+    };
     let needs_approval = policy.covers_credit(amount_paise);
     Ok(needs_approval.then_some(ProtectedAction::Credit { amount_paise, reference }))
 }

@@ -112,9 +112,10 @@ async fn export_as(
     request: &HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let filter = read_query(request, read_filter)?;
+    let slot = export::begin(&state, author, None)?;
     record_export(&state, None, author, &format.event(request)).await?;
     let log = OperatorLog { filter, progress: Progress::new(format) };
-    export::send(state, &format.file(), format.head::<OperatorLineView>(), log).await
+    export::send((state, slot), &format.file(), format.head::<OperatorLineView>(), log).await
 }
 
 struct OperatorLog {

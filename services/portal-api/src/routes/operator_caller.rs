@@ -24,7 +24,7 @@ use crate::state::State;
 pub(super) struct OperatorCallerFound {
     pub(super) author: Author,
     pub(super) role: OperatorRole,
-    /// `None` for tokens, which never confirm a password.
+    /// `None` for tokens, which programs send. A session of the configured token has a time.
     pub(super) authenticated_at: Option<DateTime<Utc>>,
     pub(super) must_enrol: bool,
 }
@@ -38,7 +38,7 @@ pub(super) async fn of_call(
         return Ok(session(state, request).await?.map(|session| OperatorCallerFound {
             author: author(state, request, session.actor),
             role: session.role,
-            authenticated_at: session.authenticated_at,
+            authenticated_at: Some(session.authenticated_at),
             must_enrol: session.must_enrol,
         }));
     };

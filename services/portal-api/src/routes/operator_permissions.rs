@@ -79,6 +79,7 @@ const CALLS: &[(Method, &str, OperatorCall)] = &[
     (Method::DELETE, "/staff/{id}", changes(ManageStaff)),
     (Method::POST, "/staff/{id}/password-link", changes(ManageStaff)),
     (Method::DELETE, "/staff/{id}/sessions", changes(ManageStaff)),
+    (Method::DELETE, "/staff/{id}/identity", changes(ManageStaff)),
     (Method::DELETE, "/staff/{id}/second-factor", changes(ManageStaff)),
     (Method::GET, "/tokens", lists(ManageTokens)),
     (Method::POST, "/tokens", changes(ManageTokens)),

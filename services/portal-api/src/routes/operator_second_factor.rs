@@ -29,8 +29,10 @@ pub(super) struct Person {
     pub(super) holder: Holder,
     pub(super) token: SessionToken,
     role: OperatorRole,
+    /// Of the session.
+    pub(super) expires_at: DateTime<Utc>,
     pub(super) author: Author,
-    pub(super) authenticated_at: Option<DateTime<Utc>>,
+    pub(super) authenticated_at: DateTime<Utc>,
     single_sign_on: bool,
 }
 
@@ -58,6 +60,7 @@ pub(super) async fn person(state: &State, request: &HttpRequest) -> Result<Perso
         holder: Holder { account: Account::Staff(*id), email: email.clone() },
         token,
         role: session.role,
+        expires_at: session.expires_at,
         authenticated_at: session.authenticated_at,
         single_sign_on: session.single_sign_on,
         author: author(state, request, session.actor),
@@ -67,7 +70,7 @@ pub(super) async fn person(state: &State, request: &HttpRequest) -> Result<Perso
 /// As [`person`], if the last authentication is recent.
 pub(super) async fn recent_person(state: &State, request: &HttpRequest) -> Result<Person, ApiError> {
     let person = person(state, request).await?;
-    require_recent(state, person.authenticated_at)?;
+    require_recent(state, Some(person.authenticated_at))?;
     Ok(person)
 }
 

@@ -36,6 +36,8 @@ pub(super) struct OperatorSessionView {
     id: Option<String>,
     /// The e-mail address of the person, or `configuration`.
     name: String,
+    /// The name of the person.
+    display_name: Option<String>,
     role: OperatorRole,
     permissions: Vec<OperatorPermission>,
     /// Present if the role requires two-factor authentication that the person has not set up. All other calls are refused.
@@ -61,6 +63,7 @@ impl From<ConsoleSession> for OperatorSessionView {
             kind: session.actor.kind(),
             id: session.actor.id(),
             name: session.actor.name().to_owned(),
+            display_name: session.display_name,
             role: session.role,
             permissions: session.role.permissions(),
             mfa_enrolment_required: session.must_enrol.then_some(true),
@@ -189,7 +192,7 @@ pub(super) async fn close(state: Data<State>, request: HttpRequest) -> Result<Ht
 /// `token`, or `email` and `password`.
 fn parse(body: &Value) -> Result<Given, ApiError> {
     let field_errors = FieldErrors::default();
-    let given = Fields::of_body(body, &field_errors).and_then(|fields| {
+    let given = Fields::only(body, &field_errors, &["token", "email", "password"]).and_then(|fields| {
         if fields.value("token").is_none() {
             let (email, password) = (email(&fields), password_text(&fields, "password"));
             return Some(Given::Account(email?, Password::entered(password?)));

@@ -10,12 +10,20 @@ use super::errors;
 use super::openapi::params;
 use super::operator_caller::{self, author};
 use super::pagination::PageRequest;
+use super::sensitive_calls::require_recent;
 use super::session_cookie::OPERATOR;
 use super::sessions::{OwnSessionView, RevokedView};
 use crate::commands::end_console_sessions::{end_one, end_others};
 use crate::commands::operator_session::ConsoleSession;
 use crate::queries;
 use crate::state::State;
+
+/// As [`session`], if the last authentication is recent: a thief of a session must not end those of its owner.
+async fn recent_session(state: &State, request: &HttpRequest) -> Result<ConsoleSession, ApiError> {
+    let session = session(state, request).await?;
+    require_recent(state, Some(session.authenticated_at))?;
+    Ok(session)
+}
 
 /// The session of the request. Everybody may manage their own sessions.
 async fn session(state: &State, request: &HttpRequest) -> Result<ConsoleSession, ApiError> {
@@ -53,7 +61,7 @@ pub(super) async fn revoke(
     request: HttpRequest,
     id: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
-    let session = session(&state, &request).await?;
+    let session = recent_session(&state, &request).await?;
     let not_found = || ApiError::not_found("session_not_found", "session");
     let id = id.parse().map_err(|()| not_found())?;
     let author = author(&state, &request, session.actor.clone());
@@ -79,7 +87,7 @@ pub(super) async fn revoke_others(
     state: Data<State>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let session = session(&state, &request).await?;
+    let session = recent_session(&state, &request).await?;
     let author = author(&state, &request, session.actor.clone());
     let revoked = end_others(&state, &session, &author).await?;
     Ok(HttpResponse::Ok().json(RevokedView { revoked }))

@@ -72,7 +72,7 @@ pub(super) async fn start(
     request_body = bodies::CompleteSso,
     responses(
         (status = 200, description = "The session. A cookie carries it.", body = OperatorSessionView),
-        (status = 204, description = "The session is confirmed, or the account is linked."),
+        (status = 204, description = "The session is confirmed, and a new cookie carries it; or the account is linked."),
     ),
 )]
 pub(super) async fn complete(
@@ -95,15 +95,20 @@ pub(super) async fn complete(
             response.cookie(OPERATOR_SSO.clear(&state));
             opened_console(&state, &mut response, &opened).await
         }
-        SsoOutcome::Confirmed | SsoOutcome::Linked => {
-            Ok(HttpResponse::NoContent().cookie(OPERATOR_SSO.clear(&state)).finish())
+        SsoOutcome::Confirmed(renewed) => {
+            let mut response = HttpResponse::NoContent();
+            if let Some((token, expires_at)) = renewed {
+                response.cookie(OPERATOR.set(&state, &token, expires_at));
+            }
+            Ok(response.cookie(OPERATOR_SSO.clear(&state)).finish())
         }
+        SsoOutcome::Linked => Ok(HttpResponse::NoContent().cookie(OPERATOR_SSO.clear(&state)).finish()),
     }
 }
 
 fn parse_purpose(body: &Value) -> Result<SsoPurpose, ApiError> {
     let field_errors = FieldErrors::default();
-    let purpose = Fields::of_body(body, &field_errors)
+    let purpose = Fields::only(body, &field_errors, &["purpose"])
         .and_then(|fields| fields.required_word::<SsoPurpose>("purpose", SsoPurpose::WORDS));
     match purpose {
         Some(purpose) if field_errors.is_empty() => Ok(purpose),
@@ -111,7 +116,7 @@ fn parse_purpose(body: &Value) -> Result<SsoPurpose, ApiError> {
     }
 }
 
-/// `code`, or `error`.
+/// `code`, or `error`. Clients ignore further parameters of a provider (RFC 6749 §4.1.2).
 fn parse_response(body: &Value) -> Result<SsoResponse, ApiError> {
     let field_errors = FieldErrors::default();
     let parsed = Fields::of_body(body, &field_errors).and_then(|fields| {

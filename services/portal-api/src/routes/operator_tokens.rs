@@ -13,7 +13,7 @@ use super::audited::OperatorAuthor;
 use super::errors;
 use super::openapi::{bodies, params};
 use super::pagination::PageRequest;
-use super::staff::{NAME, reject_unknown};
+use super::staff::NAME;
 use crate::commands::operator_token;
 use crate::domain::{OperatorActor, OperatorRole, OperatorSecret, OperatorToken, TokenGrace};
 use crate::queries;
@@ -153,8 +153,7 @@ fn secret_view((token, secret): (OperatorToken, OperatorSecret)) -> OperatorToke
 
 fn parse_new(body: &Value) -> Result<(String, OperatorRole), ApiError> {
     let field_errors = FieldErrors::default();
-    let parsed = Fields::of_body(body, &field_errors).and_then(|fields| {
-        reject_unknown(&fields, &["name", "role"]);
+    let parsed = Fields::only(body, &field_errors, &["name", "role"]).and_then(|fields| {
         let name = fields.required_text("name", NAME);
         let role = fields.required_word::<OperatorRole>("role", OperatorRole::WORDS);
         let name = name?;
@@ -181,8 +180,7 @@ fn is_reserved(name: &str) -> bool {
 
 fn parse_grace(body: &Value) -> Result<TokenGrace, ApiError> {
     let field_errors = FieldErrors::default();
-    let grace = Fields::of_body(body, &field_errors).and_then(|fields| {
-        reject_unknown(&fields, &["graceSeconds"]);
+    let grace = Fields::only(body, &field_errors, &["graceSeconds"]).and_then(|fields| {
         let seconds = fields.required_integer("graceSeconds", 0, TokenGrace::SECONDS_MAX)?;
         let grace = TokenGrace::from_seconds(seconds);
         if grace.is_none() {

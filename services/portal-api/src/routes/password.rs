@@ -44,7 +44,7 @@ pub(super) async fn change(
 
 pub(super) fn parse(body: &Value, email: Option<&Email>) -> Result<(Password, Password), ApiError> {
     let field_errors = FieldErrors::default();
-    let parsed = Fields::of_body(body, &field_errors).and_then(|fields| {
+    let parsed = Fields::only(body, &field_errors, &["currentPassword", "newPassword"]).and_then(|fields| {
         let current = password_text(&fields, "currentPassword").map(Password::entered);
         let new = new_password(&fields, "newPassword", email);
         let (current, new) = (current?, new?);

@@ -144,7 +144,7 @@ pub(super) async fn issue(
 
 fn parse(body: &Value) -> Result<Email, ApiError> {
     let field_errors = FieldErrors::default();
-    match Fields::of_body(body, &field_errors).and_then(|fields| email(&fields)) {
+    match Fields::only(body, &field_errors, &["email"]).and_then(|fields| email(&fields)) {
         Some(email) if field_errors.is_empty() => Ok(email),
         _ => Err(ApiError::invalid(field_errors)),
     }

@@ -17,6 +17,9 @@ const REQUIRED: [&str; 7] =
     ["businessName", "contactName", "phone", "addressLine1", "city", "state", "pincode"];
 const OPTIONAL: [&str; 5] = ["addressLine2", "landmark", "latitude", "longitude", "fullAddress"];
 
+/// Only in responses. Programs may send back what they have read.
+const COMPUTED: [&str; 2] = ["complete", "missing"];
+
 #[utoipa::path(
     get,
     path = "/v1/portal/pickup-profile",
@@ -81,7 +84,8 @@ pub(super) fn to_wire(profile: PickupProfile) -> ordering::PickupProfile {
 
 fn parse(body: &Value) -> Result<PickupProfile, ApiError> {
     let field_errors = FieldErrors::default();
-    let parsed = Fields::of_body(body, &field_errors).and_then(|fields| profile(&fields));
+    let known = [REQUIRED.as_slice(), &OPTIONAL, &COMPUTED].concat();
+    let parsed = Fields::only(body, &field_errors, &known).and_then(|fields| profile(&fields));
     match parsed {
         Some(parsed) if field_errors.is_empty() => Ok(parsed),
         _ => Err(ApiError::invalid(field_errors)),

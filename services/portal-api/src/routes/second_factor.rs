@@ -200,7 +200,7 @@ fn holder(session: &Session) -> Holder {
 /// Only a code of the app confirms it: there are no recovery codes yet.
 pub(super) fn parse_app_code(body: &Value) -> Result<String, ApiError> {
     let field_errors = FieldErrors::default();
-    let code = Fields::of_body(body, &field_errors).and_then(|fields| {
+    let code = Fields::only(body, &field_errors, &["code"]).and_then(|fields| {
         let text = fields.required_text("code", TextRule::line(64))?;
         match FactorCode::parse(&text) {
             Some(FactorCode::App(code)) => Some(code),

@@ -93,7 +93,7 @@ pub(super) async fn operator(
 
 fn parse(body: &Value) -> Result<FactorCode, ApiError> {
     let field_errors = FieldErrors::default();
-    match Fields::of_body(body, &field_errors).and_then(|fields| factor_code(&fields)) {
+    match Fields::only(body, &field_errors, &["code"]).and_then(|fields| factor_code(&fields)) {
         Some(code) if field_errors.is_empty() => Ok(code),
         _ => Err(ApiError::invalid(field_errors)),
     }

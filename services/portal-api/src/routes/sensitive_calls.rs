@@ -10,7 +10,7 @@ use super::errors;
 use crate::domain::is_recent;
 use crate::state::State;
 
-/// Roles, second factors, the address that resets the password, and exports of personal data.
+/// Roles, second factors, the address that resets the password, other sessions, and exports of personal data.
 pub(super) const RECENT_CALLS: CallTable<()> = CallTable {
     scope: "/v1/portal",
     calls: &[
@@ -18,6 +18,8 @@ pub(super) const RECENT_CALLS: CallTable<()> = CallTable {
         (Method::DELETE, "/users/{id}", ()),
         (Method::POST, "/invitations", ()),
         (Method::PUT, "/email", ()),
+        (Method::DELETE, "/sessions/{id}", ()),
+        (Method::POST, "/sessions/revoke-others", ()),
         (Method::POST, "/second-factor", ()),
         (Method::DELETE, "/second-factor", ()),
         (Method::POST, "/second-factor/recovery-codes", ()),
@@ -28,7 +30,7 @@ pub(super) const RECENT_CALLS: CallTable<()> = CallTable {
 };
 
 /// Roles, tokens, second factors, links that set passwords, money, and exports of personal data. Sent with a token, they need no
-/// recent authentication.
+/// recent authentication; in a console session of the configured token, a recent log-in.
 pub(super) const RECENT_OPERATOR_CALLS: CallTable<()> = CallTable {
     scope: "/v1/operator",
     calls: &[
@@ -37,6 +39,7 @@ pub(super) const RECENT_OPERATOR_CALLS: CallTable<()> = CallTable {
         (Method::DELETE, "/staff/{id}", ()),
         (Method::POST, "/staff/{id}/password-link", ()),
         (Method::DELETE, "/staff/{id}/second-factor", ()),
+        (Method::DELETE, "/staff/{id}/identity", ()),
         (Method::POST, "/tokens", ()),
         (Method::POST, "/tokens/{id}/rotate", ()),
         (Method::POST, "/businesses/{id}/wallet/credits", ()),

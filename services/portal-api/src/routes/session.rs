@@ -130,7 +130,7 @@ pub(super) async fn log_out(state: Data<State>, request: HttpRequest) -> Result<
 
 fn parse(body: &Value) -> Result<(Email, Password), ApiError> {
     let field_errors = FieldErrors::default();
-    let parsed = Fields::of_body(body, &field_errors).and_then(|fields| {
+    let parsed = Fields::only(body, &field_errors, &["email", "password"]).and_then(|fields| {
         let (email, password) = (email(&fields), password_text(&fields, "password"));
         Some((email?, Password::entered(password?)))
     });

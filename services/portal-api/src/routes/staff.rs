@@ -16,6 +16,7 @@ use super::openapi::{bodies, params};
 use super::pagination::PageRequest;
 use super::sessions::RevokedView;
 use crate::commands::staff::{self, IssuedLink};
+use crate::commands::unlink_identity;
 use crate::domain::{NewStaff, OperatorRole, Staff};
 use crate::queries;
 use crate::state::State;
@@ -30,13 +31,13 @@ struct StaffView {
     name: String,
     email: String,
     role: OperatorRole,
-    /// `invited` until the person can log in, then `active`.
+    /// `invited` until the person has a way to log in, then `active`; `inactive` if none works any more.
     status: &'static str,
     created_at: DateTime<Utc>,
     last_seen_at: Option<DateTime<Utc>>,
     /// Whether two-factor authentication is on.
     second_factor: bool,
-    /// Whether the person can log in with single sign-on.
+    /// Whether the account is linked with single sign-on.
     single_sign_on: bool,
     /// Whether it is the person who sends this call.
     you: bool,
@@ -54,8 +55,12 @@ struct StaffLinkView {
 }
 
 impl StaffView {
-    fn of(staff: Staff, current: Option<StaffId>) -> Self {
-        let status = if staff.can_log_in() { "active" } else { "invited" };
+    fn of(state: &State, staff: Staff, current: Option<StaffId>) -> Self {
+        let status = match staff.can_log_in(state.staff_log_in_ways()) {
+            true => "active",
+            false if staff.has_joined() => "inactive",
+            false => "invited",
+        };
         Self {
             you: Some(staff.id) == current,
             id: staff.id,
@@ -66,7 +71,7 @@ impl StaffView {
             created_at: staff.created_at,
             last_seen_at: staff.last_seen_at,
             second_factor: staff.has_second_factor,
-            single_sign_on: staff.has_identity,
+            single_sign_on: !staff.identities.is_empty(),
         }
     }
 }
@@ -88,7 +93,7 @@ pub(super) async fn list(
     let page = PageRequest::new(page_query(&request)?, "person")?;
     let rows = queries::staff::list(&state, page.limit, page.after).await?;
     let current = author.0.staff();
-    Ok(HttpResponse::Ok().json(page.page(rows)?.map(|person| StaffView::of(person, current))))
+    Ok(HttpResponse::Ok().json(page.page(rows)?.map(|person| StaffView::of(&state, person, current))))
 }
 
 #[utoipa::path(
@@ -129,7 +134,7 @@ pub(super) async fn change(
 ) -> Result<HttpResponse, ApiError> {
     let (id, role) = (staff_id(&id)?, parse_role(&body.0)?);
     let changed = staff::change_role(&state, &author.0, id, role).await.map_err(errors::staff)?;
-    Ok(HttpResponse::Ok().json(StaffView::of(changed, author.0.staff())))
+    Ok(HttpResponse::Ok().json(StaffView::of(&state, changed, author.0.staff())))
 }
 
 #[utoipa::path(
@@ -170,6 +175,24 @@ pub(super) async fn issue_link(
 
 #[utoipa::path(
     delete,
+    path = "/v1/operator/staff/{id}/identity",
+    operation_id = "unlinkStaffIdentity",
+    tag = "Operator",
+    summary = "Unlink a person from single sign-on. The sessions that it opened end",
+    params(("id" = StaffId, Path, description = "The person.")),
+    responses((status = 204, description = "The account is not linked any more.")),
+)]
+pub(super) async fn unlink(
+    state: Data<State>,
+    author: OperatorAuthor,
+    id: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    unlink_identity::unlink(&state, &author.0, staff_id(&id)?).await.map_err(errors::staff)?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+#[utoipa::path(
+    delete,
     path = "/v1/operator/staff/{id}/sessions",
     operation_id = "endSessionsOfStaff",
     tag = "Operator",
@@ -190,15 +213,14 @@ pub(super) async fn end_sessions(
 fn link_view(state: &State, issued: IssuedLink, current: Option<StaffId>) -> StaffLinkView {
     StaffLinkView {
         url: state.links.staff_password(&issued.token),
-        staff: StaffView::of(issued.staff, current),
+        staff: StaffView::of(state, issued.staff, current),
         expires_at: issued.expires_at,
     }
 }
 
 fn parse_new(body: &Value) -> Result<NewStaff, ApiError> {
     let field_errors = FieldErrors::default();
-    let parsed = Fields::of_body(body, &field_errors).and_then(|fields| {
-        reject_unknown(&fields, &["email", "name", "role"]);
+    let parsed = Fields::only(body, &field_errors, &["email", "name", "role"]).and_then(|fields| {
         let (email, name) = (reachable_email(&fields), fields.required_text("name", NAME));
         let role = fields.required_word::<OperatorRole>("role", OperatorRole::WORDS);
         Some(NewStaff { email: email?, name: name?, role: role? })
@@ -211,19 +233,11 @@ fn parse_new(body: &Value) -> Result<NewStaff, ApiError> {
 
 fn parse_role(body: &Value) -> Result<OperatorRole, ApiError> {
     let field_errors = FieldErrors::default();
-    let role = Fields::of_body(body, &field_errors).and_then(|fields| {
-        reject_unknown(&fields, &["role"]);
-        fields.required_word::<OperatorRole>("role", OperatorRole::WORDS)
-    });
+    let role = Fields::only(body, &field_errors, &["role"])
+        .and_then(|fields| fields.required_word::<OperatorRole>("role", OperatorRole::WORDS));
     match role {
         Some(role) if field_errors.is_empty() => Ok(role),
         _ => Err(ApiError::invalid(field_errors)),
-    }
-}
-
-pub(super) fn reject_unknown(fields: &Fields<'_>, known: &[&str]) {
-    for name in fields.unknown(known) {
-        fields.reject(&name, "unknown_field", format!("{name} is not a field of this call."));
     }
 }
 

@@ -11,6 +11,7 @@ use internal_api::wallet::{EntriesQuery, EntryView};
 use internal_api::{CallError, Page};
 use web::{ApiError, TextRule, read_query};
 
+use super::audited::UserAuthor;
 use super::export::{self, File};
 use super::openapi::params;
 use crate::domain::{Session, csv};
@@ -49,11 +50,12 @@ const COLUMNS: [&str; 9] = [
 pub(super) async fn entries(
     state: Data<State>,
     session: ReqData<Session>,
+    author: UserAuthor,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
     if accept.is_some_and(|accept| accept.contains("text/csv")) {
-        return export_entries(state, session, request).await;
+        return export_entries(state, session, author, request).await;
     }
     let (query, order_reference) = read(&request)?;
     let Some(query) = with_order(&state, session.business, query, order_reference).await? else {
@@ -80,12 +82,14 @@ pub(super) async fn entries(
 pub(super) async fn export_entries(
     state: Data<State>,
     session: ReqData<Session>,
+    author: UserAuthor,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let (query, order_reference) = read(&request)?;
+    let slot = export::begin(&state, &author.0, Some(session.business))?;
     let query = with_order(&state, session.business, query, order_reference).await?;
     let head = csv::record(COLUMNS.iter().copied());
-    export::send(state, &FILE, head, Statement { business: session.business, query }).await
+    export::send((state, slot), &FILE, head, Statement { business: session.business, query }).await
 }
 
 fn read(request: &HttpRequest) -> Result<(EntriesQuery, Option<String>), ApiError> {

@@ -74,7 +74,7 @@ pub(super) const PLAN: TextRule = TextRule::line(64);
 
 fn parse(body: &Value, plans: &[String]) -> Result<String, ApiError> {
     let field_errors = FieldErrors::default();
-    let plan = Fields::of_body(body, &field_errors).and_then(|fields| {
+    let plan = Fields::only(body, &field_errors, &["plan"]).and_then(|fields| {
         let plan = fields.required_text("plan", PLAN)?;
         if !plans.contains(&plan) {
             fields.reject("plan", "invalid_value", format!("plan must be one of: {}.", plans.join(", ")));

@@ -24,7 +24,7 @@ pub(crate) enum HttpError {
     Malformed(#[from] openidconnect::http::Error),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct ProviderHttp(reqwest::Client);
 
 impl ProviderHttp {

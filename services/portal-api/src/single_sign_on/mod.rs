@@ -67,7 +67,7 @@ type Client = openidconnect::Client<
 >;
 
 /// Why the provider has proved nothing.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub(crate) enum ProviderError {
     #[error("the identity provider is unavailable: {0}")]
     Unavailable(String),

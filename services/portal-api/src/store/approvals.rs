@@ -4,13 +4,15 @@ use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::ApprovalId;
+use domain::{ApprovalId, BusinessId};
 use postgres::StoreError;
 use serde_json::{Value, json};
 
 use super::schema::operator_approvals;
 use super::stored;
-use crate::domain::{Approval, ApprovalFilter, ApprovalState, Decision, OperatorActor, ProtectedAction};
+use crate::domain::{
+    Approval, ApprovalFilter, ApprovalKind, ApprovalState, Decision, OperatorActor, ProtectedAction,
+};
 
 /// Key of the advisory lock for new requests.
 const LOCK: i64 = 0x6170_7072_6f76_6573;
@@ -125,6 +127,28 @@ pub(crate) async fn find_for_update(
         .await
         .optional()?;
     row.map(Approval::try_from).transpose()
+}
+
+/// Locks the waiting requests to lift a suspension of the business, except one. Skips those that somebody is deciding now:
+/// their suspension is compared then.
+pub(crate) async fn waiting_lifts(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    except: Option<ApprovalId>,
+) -> Result<Vec<Approval>, StoreError> {
+    let except = except.map(|id| id.to_string()).unwrap_or_default();
+    let rows: Vec<ApprovalRow> = operator_approvals::table
+        .filter(operator_approvals::ended_at.is_null())
+        .filter(operator_approvals::about_business.eq(business.to_string()))
+        .filter(operator_approvals::kind.eq(<&str>::from(ApprovalKind::LiftSuspension)))
+        .filter(operator_approvals::id.ne(except))
+        .order(operator_approvals::id)
+        .select(ApprovalRow::as_select())
+        .for_no_key_update()
+        .skip_locked()
+        .load(conn)
+        .await?;
+    rows.into_iter().map(Approval::try_from).collect()
 }
 
 /// Writes what steps change.

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
+use diesel::sql_types::Text;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{AuditEntryId, BusinessId};
 use postgres::StoreError;
@@ -63,6 +64,20 @@ pub(crate) async fn insert(
             audit_log::request_id.eq(entry.author.request.map(|id| id.to_string())),
             audit_log::details.eq(&entry.event.details),
         ))
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+/// Serializes entries about what happens to a target once, until the transaction ends.
+pub(crate) async fn lock_once(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    event: &AuditEvent,
+) -> Result<(), StoreError> {
+    let target = event.target.as_ref().map(|target| target.id.as_str()).unwrap_or_default();
+    diesel::sql_query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))")
+        .bind::<Text, _>(format!("{business} {} {target}", event.action))
         .execute(conn)
         .await?;
     Ok(())

@@ -116,6 +116,11 @@ pub(crate) async fn find_for_update(
     row.map(Business::try_from).transpose()
 }
 
+/// How often the business has been suspended. Exact while its row is locked.
+pub(crate) async fn suspensions(conn: &mut AsyncPgConnection, id: BusinessId) -> Result<i32, StoreError> {
+    Ok(businesses::table.find(id.to_string()).select(businesses::suspensions).first(conn).await?)
+}
+
 /// Keeps the time since when something is on, and clears it when it is switched off.
 const UPDATE: &str = "
     UPDATE businesses SET

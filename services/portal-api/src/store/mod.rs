@@ -24,6 +24,7 @@ pub(crate) mod operator_sessions;
 pub(crate) mod operator_tokens;
 pub(crate) mod password_resets;
 pub(crate) mod pickup_profiles;
+pub(crate) mod replaced_tokens;
 mod roles;
 mod schema;
 pub(crate) mod second_factors;

@@ -44,6 +44,7 @@ pub(crate) async fn insert(
 
 /// An open session of the configured token.
 pub(crate) struct TokenSession {
+    pub(crate) created_at: DateTime<Utc>,
     /// Even when in use.
     pub(crate) expires_at: DateTime<Utc>,
     /// `None` for a session of the previous release that this one has not seen.
@@ -75,6 +76,7 @@ pub(crate) async fn find(
         .await
         .optional()?;
     Ok(row.map(|(created_at, expires_at, last_seen_at)| TokenSession {
+        created_at,
         expires_at: open.end(created_at, None, expires_at),
         last_seen_at,
     }))

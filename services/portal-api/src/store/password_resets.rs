@@ -66,6 +66,20 @@ pub(crate) async fn insert(
     Ok(())
 }
 
+/// Whether the user has an open link that was mailed.
+pub(crate) async fn has_mailed(
+    conn: &mut AsyncPgConnection,
+    reset: Reset,
+    now: DateTime<Utc>,
+) -> Result<bool, StoreError> {
+    let open = password_resets::table
+        .filter(password_resets::user_id.eq(reset.user.to_string()))
+        .filter(password_resets::business_id.eq(reset.business.to_string()))
+        .filter(password_resets::mailed_to.is_not_null())
+        .filter(password_resets::expires_at.gt(now));
+    Ok(diesel::select(diesel::dsl::exists(open)).get_result(conn).await?)
+}
+
 /// The user whose password the link resets, unless it has expired.
 pub(crate) async fn find(
     conn: &mut AsyncPgConnection,

@@ -14,6 +14,7 @@ diesel::table! {
         active_since -> Nullable<Timestamptz>,
         subscription_active_since -> Nullable<Timestamptz>,
         live_access_since -> Nullable<Timestamptz>,
+        suspensions -> Int4,
     }
 }
 
@@ -234,6 +235,15 @@ diesel::table! {
         subject -> Text,
         staff_id -> Text,
         created_at -> Timestamptz,
+        role_lost_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    replaced_session_tokens (token_hash) {
+        token_hash -> Binary,
+        current_hash -> Binary,
+        expires_at -> Timestamptz,
     }
 }
 

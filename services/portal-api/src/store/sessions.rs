@@ -8,7 +8,7 @@ use postgres::StoreError;
 
 use super::schema::{businesses, sessions, users};
 use super::users::lock as lock_user;
-use super::{roles, stored};
+use super::{replaced_tokens, roles, stored};
 use crate::domain::{CallerAddress, Lifetimes, OpenAt, OpenSession, Session, SessionToken};
 
 #[derive(Queryable)]
@@ -89,10 +89,30 @@ pub(crate) async fn find(
     token: &SessionToken,
     open: OpenAt,
 ) -> Result<Option<Session>, StoreError> {
+    find_by_digest(conn, token.digest().to_vec(), open).await
+}
+
+/// As [`find`], of a token that a confirmation has just replaced: the call was on its way. It may also come from a copy of the
+/// cookie, so it counts as never authenticated.
+pub(crate) async fn find_replaced(
+    conn: &mut AsyncPgConnection,
+    token: &SessionToken,
+    open: OpenAt,
+) -> Result<Option<Session>, StoreError> {
+    let Some(current) = replaced_tokens::current(conn, token, open.now).await? else { return Ok(None) };
+    let found = find_by_digest(conn, current, open).await?;
+    Ok(found.map(|session| Session { authenticated_at: DateTime::UNIX_EPOCH, ..session }))
+}
+
+async fn find_by_digest(
+    conn: &mut AsyncPgConnection,
+    digest: Vec<u8>,
+    open: OpenAt,
+) -> Result<Option<Session>, StoreError> {
     let row: Option<SessionRow> = sessions::table
         .inner_join(users::table)
         .inner_join(businesses::table)
-        .filter(sessions::token_hash.eq(token.digest().to_vec()))
+        .filter(sessions::token_hash.eq(digest))
         .filter(sessions::revoked_at.is_null())
         .filter(sessions::expires_at.gt(open.now))
         .filter(sessions::last_seen_at.gt(open.used_after))
@@ -169,13 +189,40 @@ pub(crate) async fn set_authenticated(
     Ok(())
 }
 
+/// Records that the user has authenticated again, and gives the session a new token. False if another call has replaced the token
+/// since, or the session has ended.
+pub(crate) async fn renew(
+    conn: &mut AsyncPgConnection,
+    session: &Session,
+    (old, new): (&SessionToken, &SessionToken),
+    now: DateTime<Utc>,
+) -> Result<bool, StoreError> {
+    let open = sessions::table
+        .find(session.id.to_string())
+        .filter(sessions::business_id.eq(session.business.to_string()))
+        .filter(sessions::token_hash.eq(old.digest().to_vec()))
+        .filter(sessions::revoked_at.is_null());
+    let change = (sessions::token_hash.eq(new.digest().to_vec()), sessions::authenticated_at.eq(now));
+    if diesel::update(open).set(change).execute(conn).await? == 0 {
+        return Ok(false);
+    }
+    replaced_tokens::insert(conn, (old, new), now).await?;
+    Ok(true)
+}
+
 /// Ends the session of a cookie, and returns it. `None` if it had already ended.
 pub(crate) async fn revoke(
     conn: &mut AsyncPgConnection,
     token: &SessionToken,
     open: OpenAt,
 ) -> Result<Option<Session>, StoreError> {
-    let Some(session) = find(conn, token, open).await? else { return Ok(None) };
+    let session = match find(conn, token, open).await? {
+        Some(session) => session,
+        None => match find_replaced(conn, token, open).await? {
+            Some(session) => session,
+            None => return Ok(None),
+        },
+    };
     let ended = revoke_one(conn, (session.business, session.user), session.id, open.now).await?;
     Ok(ended.then_some(session))
 }

@@ -4,14 +4,14 @@ use chrono::{DateTime, TimeDelta, Utc};
 use diesel::dsl::sql;
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool};
+use diesel::sql_types::{Array, BigInt, Bool, Text};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::StaffId;
 use postgres::StoreError;
 
 use super::schema::staff;
 use super::stored;
-use crate::domain::{Email, NewStaff, OperatorRole, Staff, StaffCredentials};
+use crate::domain::{Email, NewStaff, OperatorRole, Staff, StaffCredentials, StaffIdentity};
 
 /// Key of the advisory lock for changes of the staff.
 const LOCK: i64 = 0x0073_7461_6666;
@@ -30,14 +30,18 @@ pub(super) struct StaffRow {
     last_seen_at: Option<DateTime<Utc>>,
     #[diesel(select_expression = sql::<Bool>(HAS_SECOND_FACTOR), select_expression_type = SqlLiteral<Bool>)]
     has_second_factor: bool,
-    #[diesel(select_expression = sql::<Bool>(HAS_IDENTITY), select_expression_type = SqlLiteral<Bool>)]
-    has_identity: bool,
+    #[diesel(select_expression = sql::<Array<Text>>(ISSUERS), select_expression_type = SqlLiteral<Array<Text>>)]
+    issuers: Vec<String>,
+    #[diesel(select_expression = sql::<Array<Text>>(ISSUERS_WITHOUT_ROLE), select_expression_type = SqlLiteral<Array<Text>>)]
+    issuers_without_role: Vec<String>,
 }
 
 const HAS_SECOND_FACTOR: &str = "EXISTS (SELECT FROM second_factors AS factor
     WHERE factor.staff_id = staff.id AND factor.confirmed_at IS NOT NULL)";
-const HAS_IDENTITY: &str =
-    "EXISTS (SELECT FROM staff_identities AS identity WHERE identity.staff_id = staff.id)";
+const ISSUERS: &str = "ARRAY(SELECT issuer FROM staff_identities AS identity
+    WHERE identity.staff_id = staff.id AND role_lost_at IS NULL)";
+const ISSUERS_WITHOUT_ROLE: &str = "ARRAY(SELECT issuer FROM staff_identities AS identity
+    WHERE identity.staff_id = staff.id AND role_lost_at IS NOT NULL)";
 
 /// Serializes changes of the staff until the transaction ends: of two administrators who demote each other, one succeeds.
 pub(crate) async fn lock(conn: &mut AsyncPgConnection) -> Result<(), StoreError> {
@@ -131,16 +135,14 @@ pub(crate) async fn lock_unchanged(
     Ok(locked.is_some())
 }
 
-/// How many administrators can log in, without this person. Exact while the staff is locked.
-pub(crate) async fn count_other_administrators(
-    conn: &mut AsyncPgConnection,
-    than: StaffId,
-) -> Result<i64, StoreError> {
-    let others = staff::table
+/// The administrators, also those who cannot log in. Exact while the staff is locked.
+pub(crate) async fn administrators(conn: &mut AsyncPgConnection) -> Result<Vec<Staff>, StoreError> {
+    let rows: Vec<StaffRow> = staff::table
         .filter(staff::role.eq(OperatorRole::Administrator.as_str()))
-        .filter(staff::password_hash.is_not_null().or(sql::<Bool>(HAS_IDENTITY)))
-        .filter(staff::id.ne(than.to_string()));
-    Ok(others.count().get_result(conn).await?)
+        .select(StaffRow::as_select())
+        .load(conn)
+        .await?;
+    rows.into_iter().map(Staff::try_from).collect()
 }
 
 pub(crate) async fn set_role(
@@ -152,6 +154,15 @@ pub(crate) async fn set_role(
         .set(staff::role.eq(role.as_str()))
         .execute(conn)
         .await?;
+    Ok(())
+}
+
+pub(crate) async fn set_name(
+    conn: &mut AsyncPgConnection,
+    id: StaffId,
+    name: &str,
+) -> Result<(), StoreError> {
+    diesel::update(staff::table.find(id.to_string())).set(staff::name.eq(name)).execute(conn).await?;
     Ok(())
 }
 
@@ -186,7 +197,11 @@ impl TryFrom<StaffRow> for Staff {
     type Error = StoreError;
 
     fn try_from(row: StaffRow) -> Result<Self, StoreError> {
+        let identity = |has_role| move |issuer| StaffIdentity { issuer, has_role };
+        let with_role = row.issuers.into_iter().map(identity(true));
+        let identities = with_role.chain(row.issuers_without_role.into_iter().map(identity(false)));
         Ok(Self {
+            identities: identities.collect(),
             id: stored("staff.id", &row.id)?,
             name: row.name,
             email: row.email,
@@ -195,7 +210,6 @@ impl TryFrom<StaffRow> for Staff {
             created_at: row.created_at,
             last_seen_at: row.last_seen_at,
             has_second_factor: row.has_second_factor,
-            has_identity: row.has_identity,
         })
     }
 }

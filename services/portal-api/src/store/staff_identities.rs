@@ -36,6 +36,24 @@ pub(crate) async fn is_linked(
     Ok(diesel::select(diesel::dsl::exists(own)).get_result(conn).await?)
 }
 
+/// Records since when the groups of the identity give no role; `None` if they give one.
+pub(crate) async fn set_role_lost(
+    conn: &mut AsyncPgConnection,
+    identity: &SsoIdentity,
+    since: Option<DateTime<Utc>>,
+) -> Result<(), StoreError> {
+    let row = staff_identities::table.find((&identity.issuer, &identity.subject));
+    diesel::update(row).set(staff_identities::role_lost_at.eq(since)).execute(conn).await?;
+    Ok(())
+}
+
+/// Removes the identities of a person at all providers.
+pub(crate) async fn remove_all(conn: &mut AsyncPgConnection, person: StaffId) -> Result<(), StoreError> {
+    let own = staff_identities::table.filter(staff_identities::staff_id.eq(person.to_string()));
+    diesel::delete(own).execute(conn).await?;
+    Ok(())
+}
+
 /// False if the identity belongs to a person already, or the person has another one of this issuer.
 pub(crate) async fn insert(
     conn: &mut AsyncPgConnection,

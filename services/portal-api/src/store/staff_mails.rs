@@ -21,8 +21,16 @@ pub(crate) struct NewStaffMail<'a> {
     pub(crate) expires_at: DateTime<Utc>,
 }
 
-/// The caller bounds the number of mails.
-pub(crate) async fn insert(conn: &mut AsyncPgConnection, mail: &NewStaffMail<'_>) -> Result<(), StoreError> {
+/// False if the person already has `max` queued mails.
+pub(crate) async fn insert(
+    conn: &mut AsyncPgConnection,
+    mail: &NewStaffMail<'_>,
+    max: i64,
+) -> Result<bool, StoreError> {
+    let own = staff_mails::table.filter(staff_mails::staff_id.eq(mail.person.to_string()));
+    if own.count().get_result::<i64>(conn).await? >= max {
+        return Ok(false);
+    }
     diesel::insert_into(staff_mails::table)
         .values((
             staff_mails::staff_id.eq(mail.person.to_string()),
@@ -37,7 +45,7 @@ pub(crate) async fn insert(conn: &mut AsyncPgConnection, mail: &NewStaffMail<'_>
         ))
         .execute(conn)
         .await?;
-    Ok(())
+    Ok(true)
 }
 
 /// Other instances skip these mails until the lease expires.

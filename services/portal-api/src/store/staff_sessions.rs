@@ -8,7 +8,7 @@ use postgres::StoreError;
 
 use super::schema::{staff, staff_sessions};
 use super::sessions::Origin;
-use super::stored;
+use super::{replaced_tokens, stored};
 use crate::domain::{CallerAddress, OpenAt, OperatorRole, SessionToken};
 
 /// Open sessions of one person. Opening more ends the oldest ones.
@@ -48,7 +48,10 @@ pub(crate) async fn insert(
 
 /// An open session of a person, with the present role.
 pub(crate) struct StaffSession {
+    /// The digest of its present token.
+    pub(crate) digest: [u8; 32],
     pub(crate) id: StaffId,
+    pub(crate) name: String,
     pub(crate) email: String,
     pub(crate) role: OperatorRole,
     /// Even when in use.
@@ -61,7 +64,8 @@ pub(crate) struct StaffSession {
 }
 
 type Time = DateTime<Utc>;
-type StaffSessionRow = (String, String, String, Time, Time, Option<Time>, Option<Time>, bool);
+type StaffSessionRow =
+    ((Vec<u8>, String, String, String, String), Time, Time, Option<Time>, Option<Time>, bool);
 
 /// The session of a cookie. `None` if it has ended.
 pub(crate) async fn find(
@@ -69,16 +73,34 @@ pub(crate) async fn find(
     token: &SessionToken,
     open: OpenAt,
 ) -> Result<Option<StaffSession>, StoreError> {
+    find_by_digest(conn, token.digest().to_vec(), open).await
+}
+
+/// As [`find`], of a token that a confirmation has just replaced: the call was on its way. It may also come from a copy of the
+/// cookie, so it counts as never authenticated.
+pub(crate) async fn find_replaced(
+    conn: &mut AsyncPgConnection,
+    token: &SessionToken,
+    open: OpenAt,
+) -> Result<Option<StaffSession>, StoreError> {
+    let Some(current) = replaced_tokens::current(conn, token, open.now).await? else { return Ok(None) };
+    let found = find_by_digest(conn, current, open).await?;
+    Ok(found.map(|session| StaffSession { authenticated_at: DateTime::UNIX_EPOCH, ..session }))
+}
+
+async fn find_by_digest(
+    conn: &mut AsyncPgConnection,
+    digest: Vec<u8>,
+    open: OpenAt,
+) -> Result<Option<StaffSession>, StoreError> {
     let row: Option<StaffSessionRow> = staff_sessions::table
         .inner_join(staff::table)
-        .filter(staff_sessions::token_hash.eq(token.digest().to_vec()))
+        .filter(staff_sessions::token_hash.eq(digest))
         .filter(staff_sessions::expires_at.gt(open.now))
         .filter(staff_sessions::created_at.gt(open.created_after))
         .filter(staff_sessions::last_seen_at.is_null().or(staff_sessions::last_seen_at.gt(open.used_after)))
         .select((
-            staff::id,
-            staff::email,
-            staff::role,
+            (staff_sessions::token_hash, staff::id, staff::name, staff::email, staff::role),
             staff_sessions::expires_at,
             staff_sessions::created_at,
             staff_sessions::authenticated_at,
@@ -88,9 +110,13 @@ pub(crate) async fn find(
         .first(conn)
         .await
         .optional()?;
-    row.map(|(id, email, role, expires_at, created_at, authenticated_at, last_seen_at, single_sign_on)| {
+    let damaged = |_| StoreError::Corrupt("a digest of a console session has a wrong length".to_owned());
+    row.map(|(person, expires_at, created_at, authenticated_at, last_seen_at, single_sign_on)| {
+        let (digest, id, name, email, role) = person;
         Ok(StaffSession {
+            digest: digest.try_into().map_err(damaged)?,
             id: stored("staff.id", &id)?,
+            name,
             email,
             role: stored("staff.role", &role)?,
             expires_at: open.end(created_at, None, expires_at),
@@ -105,10 +131,10 @@ pub(crate) async fn find(
 /// Records a use of the session.
 pub(crate) async fn mark_used(
     conn: &mut AsyncPgConnection,
-    token: &SessionToken,
+    digest: [u8; 32],
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    let session = staff_sessions::table.find(token.digest().to_vec());
+    let session = staff_sessions::table.find(digest.to_vec());
     diesel::update(session).set(staff_sessions::last_seen_at.eq(now)).execute(conn).await?;
     Ok(())
 }
@@ -122,6 +148,26 @@ pub(crate) async fn set_authenticated(
     let session = staff_sessions::table.find(token.digest().to_vec());
     diesel::update(session).set(staff_sessions::authenticated_at.eq(at)).execute(conn).await?;
     Ok(())
+}
+
+/// Records that the person has authenticated again, and gives the session a new token. False if another call has replaced the
+/// token since, or the session has ended.
+pub(crate) async fn renew(
+    conn: &mut AsyncPgConnection,
+    (old, new): (&SessionToken, &SessionToken),
+    authenticated_at: DateTime<Utc>,
+    now: DateTime<Utc>,
+) -> Result<bool, StoreError> {
+    let session = staff_sessions::table.find(old.digest().to_vec());
+    let change = (
+        staff_sessions::token_hash.eq(new.digest().to_vec()),
+        staff_sessions::authenticated_at.eq(authenticated_at),
+    );
+    if diesel::update(session).set(change).execute(conn).await? == 0 {
+        return Ok(false);
+    }
+    replaced_tokens::insert(conn, (old, new), now).await?;
+    Ok(true)
 }
 
 /// Records that the identity provider has authenticated the person of a new session, and when.
@@ -138,10 +184,29 @@ pub(crate) async fn set_single_sign_on(
     Ok(())
 }
 
-/// Ends a session. Does nothing if there is none.
-pub(crate) async fn remove(conn: &mut AsyncPgConnection, token: &SessionToken) -> Result<(), StoreError> {
-    diesel::delete(staff_sessions::table.find(token.digest().to_vec())).execute(conn).await?;
+/// Ends a session, also by a token that was just replaced. Does nothing if there is none.
+pub(crate) async fn remove(
+    conn: &mut AsyncPgConnection,
+    token: &SessionToken,
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let current = replaced_tokens::current(conn, token, now).await?;
+    let digests = [Some(token.digest().to_vec()), current].into_iter().flatten();
+    diesel::delete(staff_sessions::table.filter(staff_sessions::token_hash.eq_any(digests)))
+        .execute(conn)
+        .await?;
     Ok(())
+}
+
+/// Ends the sessions of a person that the identity provider has opened, and returns how many.
+pub(crate) async fn remove_single_sign_on(
+    conn: &mut AsyncPgConnection,
+    person: StaffId,
+) -> Result<usize, StoreError> {
+    let own = staff_sessions::table
+        .filter(staff_sessions::staff_id.eq(person.to_string()))
+        .filter(staff_sessions::single_sign_on);
+    Ok(diesel::delete(own).execute(conn).await?)
 }
 
 /// Ends all sessions of a person, and returns how many.

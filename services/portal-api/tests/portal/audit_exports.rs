@@ -167,3 +167,34 @@ async fn entries_are_kept_as_long_as_the_settings_say() {
 async fn prune(portal: &Portal) {
     portal.another().await;
 }
+
+/// An export keeps a connection while its client reads slowly, or not at all.
+#[tokio::test]
+async fn exports_at_once_are_limited_per_user_and_business() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    fill(&portal, &owner.business, 60_000).await;
+    let path = format!("{LOG}.csv");
+    let mut unread = Vec::new();
+    for email in ["one@shop.example", "two@shop.example"] {
+        let mut developer = portal.member(&mut owner, email, "developer").await;
+        for _ in 0..2 {
+            unread.push(developer.open(&path).await);
+        }
+        let refused = developer.get(&path).await;
+        assert_eq!((refused.status, refused.code()), (429, "too_many_exports"), "{refused:?}");
+        assert_eq!(refused.header("retry-after"), "15");
+    }
+    assert!(unread.iter().all(|response| response.status() == 200));
+    let refused = owner.client.get(&format!("{LOG}.jsonl")).await;
+    assert_eq!((refused.status, refused.code()), (429, "too_many_exports"), "four of the business");
+    assert_eq!(
+        lines(&mut owner.client, &format!("{LOG}?action=audit_log.exported")).await.len(),
+        4,
+        "no entry"
+    );
+    let other = portal.owner("owner@other.example").await;
+    assert_eq!(exported(&other.client, &format!("{LOG}.jsonl")).await.len(), 2, "another business");
+    drop(unread);
+    until("the places are free", async || owner.client.clone().get(&path).await.status == 200).await;
+}

@@ -177,6 +177,24 @@ async fn ended_sessions_end_the_changes_that_they_requested() {
 }
 
 #[tokio::test]
+async fn an_owner_who_ends_the_sessions_of_a_user_ends_their_requested_changes() {
+    let folder = MailFolder::new();
+    let portal = Portal::with_mails(&folder).await;
+    let mut owner = portal.owner(OLD).await;
+    let mut asha = portal.member(&mut owner, "asha@shop.example", "viewer").await;
+    assert_eq!(change(&mut asha, "thief@evil.example").await.status, 202);
+    let token = folder.confirmations("thief@evil.example", 1).await.remove(0);
+    let users = owner.client.get("/v1/portal/users").await.body["data"].clone();
+    let id = users.as_array().unwrap().iter().find(|one| one["email"] == "asha@shop.example").unwrap()["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let ended = owner.client.delete(&format!("/v1/portal/users/{id}/sessions")).await;
+    assert_eq!(ended.body["revoked"], 1, "{ended:?}");
+    assert_eq!(confirm(&portal, &token).await, refused());
+}
+
+#[tokio::test]
 async fn without_mails_the_address_changes_at_once_and_is_unverified() {
     let portal = Portal::start().await;
     let mut owner = portal.owner(OLD).await.client;
@@ -227,4 +245,24 @@ async fn of_two_links_to_different_accounts_one_gets_the_address() {
     let mut statuses = [first.0, second.0];
     statuses.sort_unstable();
     assert_eq!(statuses, [200, 409], "{first:?} {second:?}");
+}
+
+/// Without mails a change is made at once, and says if another account has the address. Its limits bound what a user learns.
+#[tokio::test]
+async fn without_mails_tries_of_taken_addresses_are_counted() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner(OLD).await.client;
+    let taken: Vec<String> = (0..11).map(|number| format!("{number}@other.example")).collect();
+    for email in &taken {
+        portal.owner(email).await;
+    }
+    for email in &taken[..10] {
+        let refused = change(&mut owner, email).await;
+        assert_eq!((refused.status, refused.code()), (409, "email_taken"), "{email}: {refused:?}");
+    }
+    for email in [taken[10].as_str(), NEW] {
+        let refused = change(&mut owner, email).await;
+        assert_eq!((refused.status, refused.code()), (429, "too_many_confirmations"), "{email}: {refused:?}");
+    }
+    assert_eq!(owner.get(EMAIL).await.body["email"], OLD);
 }

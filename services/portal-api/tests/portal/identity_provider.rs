@@ -83,6 +83,8 @@ struct Desk {
     /// Fields of the metadata that differ.
     metadata: HashMap<String, Value>,
     is_down: bool,
+    /// Takes calls for its metadata, and never answers them.
+    is_silent: bool,
     asked: Vec<(String, HashMap<String, String>)>,
 }
 
@@ -146,6 +148,10 @@ impl IdentityProvider {
         self.desk.lock().unwrap().is_down = is_down;
     }
 
+    pub(crate) fn is_silent(&self, is_silent: bool) {
+        self.desk.lock().unwrap().is_silent = is_silent;
+    }
+
     pub(crate) fn user_info(&self, claims: Value) {
         self.desk.lock().unwrap().user_info = Some(claims);
     }
@@ -195,8 +201,15 @@ impl IdentityProvider {
 
 async fn answer(request: HttpRequest, body: Bytes, desk: Data<Mutex<Desk>>) -> HttpResponse {
     let given = url::form_urlencoded::parse(&body).into_owned().collect();
+    let is_silent = {
+        let mut desk = desk.lock().unwrap();
+        desk.asked.push((request.path().to_owned(), given));
+        desk.is_silent && request.path() == "/.well-known/openid-configuration"
+    };
+    if is_silent {
+        std::future::pending::<()>().await;
+    }
     let mut desk = desk.lock().unwrap();
-    desk.asked.push((request.path().to_owned(), given));
     if desk.is_down {
         return HttpResponse::BadGateway().body("<h1>Bad gateway</h1>");
     }

@@ -273,3 +273,30 @@ async fn an_erasure_is_recorded_before_it_begins_and_with_its_outcome() {
     assert_eq!(portal.operator().press(&path).await.status, 500);
     assert_eq!(portal.peers.asked(&call).len(), 1, "no erasure without its entry");
 }
+
+/// The wallet credits a reference once. So is the entry, however often and from wherever the call is repeated.
+#[tokio::test]
+async fn a_repeated_credit_is_one_entry() {
+    let portal = Portal::start().await;
+    let business = portal.owner("owner@shop.example").await.business;
+    let call = format!("POST /wallet/internal/wallets/{business}/credits");
+    let credit = json!({ "amountPaise": 700, "reference": "invoice-7" });
+    let mut credited = credit.clone();
+    credited["transferId"] = json!("trf_01ARZ3NDEKTSV4RRFFQ69G5FAV");
+    credited["balancePaise"] = json!(700);
+    portal.peers.answer(&call, 200, credited);
+    let path = format!("{BUSINESSES}/{business}/wallet/credits");
+    let (mut one, mut other, mut third) = (portal.operator(), portal.operator(), portal.operator());
+    let (one, other, third) = tokio::join!(
+        one.post(&path, credit.clone()),
+        other.post(&path, credit.clone()),
+        third.post(&path, credit.clone())
+    );
+    assert_eq!([one.status, other.status, third.status], [201; 3]);
+    assert_eq!(portal.operator().post(&path, credit).await.status, 201);
+    let written = actions(&portal, &format!("&businessId={business}")).await;
+    let count = |action: &str| written.iter().filter(|one| *one == action).count();
+    assert_eq!((count("wallet.credited"), count("wallet.credit_requested")), (1, 4), "{written:?}");
+    let own = format!("{BUSINESSES}/{business}/audit-log?action=wallet.credited");
+    assert_eq!(portal.operator().get(&own).await.body["data"].as_array().unwrap().len(), 1);
+}

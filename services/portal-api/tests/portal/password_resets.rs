@@ -2,6 +2,7 @@
 
 use chrono::TimeDelta;
 use serde_json::{Value, json};
+use test_kit::until;
 
 use crate::client::{Answer, Client};
 use crate::mail_folder::MailFolder;
@@ -160,4 +161,35 @@ async fn the_operator_gets_a_link_without_mails() {
         lines.as_array().unwrap().iter().map(|line| line["action"].as_str().unwrap()).collect();
     assert!(actions.contains(&"password.reset_issued") && actions.contains(&"password.reset"), "{actions:?}");
     assert!(!lines.to_string().contains(&token));
+}
+
+/// Anybody can sign up with any address, and ask for links to it.
+#[tokio::test]
+async fn an_unverified_address_gets_one_link_at_a_time_and_few_mails_a_day() {
+    let folder = MailFolder::new();
+    let portal = Portal::with_mails(&folder).await;
+    portal.newcomer("owner@shop.example").await;
+    let links = || folder.mails().iter().filter(|mail| mail.subject.starts_with("Reset your")).count();
+    for hour in 1..=5 {
+        for _ in 0..3 {
+            assert_eq!(ask(&mut portal.stranger(), "owner@shop.example").await.status, 202);
+        }
+        let expected = hour.min(4);
+        until("the link of the hour arrives", async || links() >= expected).await;
+        portal.clock.advance(TimeDelta::hours(1));
+    }
+    assert_eq!(links(), 4, "with the confirmation of the sign-up, five mails in a day");
+    let mails = folder.mails();
+    let token = mails.last().unwrap().token();
+    portal.clock.advance(TimeDelta::hours(24));
+    assert_eq!(ask(&mut portal.stranger(), "owner@shop.example").await.status, 202);
+    until("the next day has its link", async || links() == 5).await;
+    let late = portal.stranger().post(CONFIRM, confirm(&token, "battery staple")).await;
+    assert_eq!(late.status, 422, "{late:?}");
+    let token = folder.mails().last().unwrap().token();
+    assert_eq!(portal.stranger().post(CONFIRM, confirm(&token, "battery staple")).await.status, 204);
+    for _ in 0..2 {
+        assert_eq!(ask(&mut portal.stranger(), "owner@shop.example").await.status, 202);
+    }
+    until("a verified address gets them as before", async || links() == 7).await;
 }

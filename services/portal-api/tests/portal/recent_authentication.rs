@@ -172,7 +172,7 @@ async fn confirmations_are_limited_and_bad_bodies_are_refused() {
 }
 
 #[tokio::test]
-async fn calls_of_the_staff_need_one_and_tokens_do_not() {
+async fn calls_of_the_staff_and_sessions_of_the_token_need_one_and_tokens_do_not() {
     let portal = start().await;
     let business = portal.owner("owner@shop.example").await.business;
     let (mut boss, _) = person(&portal, "boss@carrier.example", "administrator").await;
@@ -182,6 +182,7 @@ async fn calls_of_the_staff_need_one_and_tokens_do_not() {
         format!("DELETE /staff/{NOBODY}"),
         format!("POST /staff/{NOBODY}/password-link"),
         format!("DELETE /staff/{NOBODY}/second-factor"),
+        format!("DELETE /staff/{NOBODY}/identity"),
         "POST /tokens".to_owned(),
         "POST /tokens/opt_01ARZ3NDEKTSV4RRFFQ69G5FAV/rotate".to_owned(),
         format!("POST /businesses/{business}/wallet/credits"),
@@ -205,9 +206,8 @@ async fn calls_of_the_staff_need_one_and_tokens_do_not() {
         boss.patch(&format!("/v1/operator/businesses/{business}"), json!({ "status": "active" })).await;
     assert_eq!(change.status, 200);
     let [own @ .., _, _, _] = &calls[..] else { unreachable!() };
-    for mut token in [console.clone(), portal.operator()] {
-        check(&mut token, "/v1/operator", own, false).await;
-    }
+    check(&mut portal.operator(), "/v1/operator", own, false).await;
+    check(&mut console, "/v1/operator", own, true).await;
     assert_eq!(boss.post(CONSOLE_CONFIRM, password("wrong")).await.code(), "password_wrong");
     assert_eq!(boss.post(CONSOLE_CONFIRM, password("battery staple")).await.status, 204);
     check(&mut boss, "/v1/operator", &calls, false).await;
@@ -225,4 +225,21 @@ async fn a_local_stack_has_no_limit() {
     let app = crate::authenticator::Authenticator::new(first.body["secret"].as_str().unwrap());
     assert_eq!(owner.post(&format!("{FACTOR}/confirm"), code(&app.now(&portal))).await.status, 200);
     portal.clock.advance(STEP);
+}
+
+/// A thief of a session must not end those of its owner.
+#[tokio::test]
+async fn ending_other_sessions_needs_one_and_a_log_out_does_not() {
+    let portal = start().await;
+    let owner = portal.owner("owner@shop.example").await.client;
+    let (boss, _) = person(&portal, "boss@carrier.example", "administrator").await;
+    portal.clock.advance(LIMIT);
+    for (mut client, scope, ids) in [(owner, "/v1/portal", "ses_"), (boss, "/v1/operator", "cse_")] {
+        let list = client.get(&format!("{scope}/sessions")).await.body["data"].clone();
+        let own = list[0]["id"].as_str().unwrap().to_owned();
+        assert!(own.starts_with(ids), "{own}");
+        let calls = [format!("DELETE /sessions/{own}"), "POST /sessions/revoke-others".to_owned()];
+        check(&mut client, scope, &calls.each_ref().map(String::as_str), true).await;
+        assert_eq!(client.delete(&format!("{scope}/session")).await.status, 204, "{scope}");
+    }
 }

@@ -1,37 +1,28 @@
-//! Single sign-on of the staff: accounts, roles, links, confirmations and log-outs. Attacks are in `sso_attacks`, and a real
-//! provider in `sso_provider`.
+//! Single sign-on of the staff: accounts, roles and log-outs. Links are in `sso_links`, confirmations in `sso_confirmations`,
+//! attacks in `sso_attacks`, and a real provider in `sso_provider`.
 
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use test_kit::until;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use crate::authenticator::MFA_KEY;
-use crate::client::Client;
 use crate::identity_provider::{COMPLETE, IdentityProvider, Key, START, Visit, come_back, log_in, start};
 use crate::portal::{OPERATOR_TOKEN, Portal};
 use crate::staff::{SESSION, STAFF, person};
 
 const BUSINESSES: &str = "/v1/operator/businesses";
-/// Needs a recent authentication.
-const TOKENS: &str = "/v1/operator/tokens";
-const RECENT: (&str, &str) = ("WAYBILL_MFA__RECENT_MINUTES", "15");
 
-async fn with_provider(more: &[(&str, &str)]) -> (Portal, IdentityProvider, Key) {
+pub(crate) async fn with_provider(more: &[(&str, &str)]) -> (Portal, IdentityProvider, Key) {
     let key = Key::new("key-1", 1);
     let provider = IdentityProvider::start(&key);
     (Portal::with_provider(&provider, more).await, provider, key)
 }
 
-fn token(name: &str) -> Value {
-    json!({ "name": name, "role": "viewer" })
-}
-
 /// The entries of an action in the operator's log, newest first.
-async fn entries(portal: &Portal, action: &str) -> Vec<Value> {
+pub(crate) async fn entries(portal: &Portal, action: &str) -> Vec<Value> {
     let answer = portal.operator().get(&format!("/v1/operator/audit-log?action={action}")).await;
     answer.body["data"].as_array().unwrap_or_else(|| panic!("{answer:?}")).clone()
 }
@@ -144,129 +135,6 @@ async fn an_identity_counts_as_a_way_in_and_only_the_provider_demotes_the_last_a
 }
 
 #[tokio::test]
-async fn an_account_with_a_password_is_linked_by_its_person_only() {
-    let (portal, provider, key) = with_provider(&[RECENT]).await;
-    let at = (&provider, &key);
-    let (mut asha, id) = person(&portal, "asha@operator.example", "viewer").await;
-    let refused = log_in(&portal, at, &mut portal.stranger(), &json!({})).await;
-    assert_eq!((refused.status, refused.code()), (409, "sso_account_exists"), "{refused:?}");
-
-    let anonymous = portal.stranger().post(START, json!({ "purpose": "link" })).await;
-    assert_eq!((anonymous.status, anonymous.code()), (401, "not_logged_in"));
-    let mut configured = portal.stranger();
-    configured.post(SESSION, json!({ "token": OPERATOR_TOKEN })).await;
-    assert_eq!(configured.post(START, json!({ "purpose": "link" })).await.code(), "account_required");
-
-    let visit = Visit::of(&asha.post(START, json!({ "purpose": "link" })).await);
-    assert_eq!(visit.query["max_age"], "0");
-    let long_ago = json!({ "auth_time": portal.clock.now().timestamp() - 61 });
-    provider.issue(&key.sign(&provider.claims(&portal, &visit, &long_ago)));
-    assert_eq!(come_back(&mut asha, &visit).await.code(), "sso_not_recent", "perhaps another person");
-    let visit = Visit::of(&asha.post(START, json!({ "purpose": "link" })).await);
-    provider.issue(&key.sign(&provider.claims(&portal, &visit, &json!({ "email": "other@id.example" }))));
-    let linked = come_back(&mut asha, &visit).await;
-    assert_eq!(linked.status, 204, "{linked:?}");
-    assert_eq!(entries(&portal, "staff.identity_linked").await[0]["target"]["id"], id);
-    let opened = log_in(&portal, at, &mut portal.stranger(), &json!({})).await;
-    assert_eq!((opened.status, &opened.body["id"]), (200, &json!(id)), "{opened:?}");
-    assert_eq!(opened.body["role"], "administrator", "from now on the provider decides");
-    let password = json!({ "email": "asha@operator.example", "password": "battery staple" });
-    let refused = portal.stranger().post(SESSION, password).await;
-    assert_eq!((refused.status, refused.code()), (403, "password_log_in_off"), "{refused:?}");
-    // Written in the background, with other failures of the same time.
-    let is_hers = |entry: &Value| entry["target"]["id"] == json!(id);
-    let is_recorded = async || entries(&portal, "session.failed").await.iter().any(is_hers);
-    until("the refused password is recorded", is_recorded).await;
-    let confirmed = asha.post(&format!("{SESSION}/confirm"), json!({ "password": "battery staple" })).await;
-    assert_eq!(confirmed.code(), "password_log_in_off", "also in a session from before: {confirmed:?}");
-    let body = json!({ "currentPassword": "battery staple", "newPassword": "correct horse" });
-    assert_eq!(asha.put("/v1/operator/password", body).await.code(), "password_log_in_off");
-    let wrong = json!({ "email": "asha@operator.example", "password": "not the password" });
-    assert_eq!(portal.stranger().post(SESSION, wrong).await.status, 401, "reveals nothing");
-
-    let (mut binu, _) = person(&portal, "binu@operator.example", "viewer").await;
-    let visit = Visit::of(&binu.post(START, json!({ "purpose": "link" })).await);
-    provider.issue(&key.sign(&provider.claims(&portal, &visit, &json!({}))));
-    let taken = come_back(&mut binu, &visit).await;
-    assert_eq!((taken.status, taken.code()), (409, "sso_already_linked"), "{taken:?}");
-
-    portal.clock.advance(TimeDelta::minutes(16));
-    let late = binu.post(START, json!({ "purpose": "link" })).await;
-    assert_eq!((late.status, late.code()), (403, "recent_authentication_required"), "{late:?}");
-}
-
-#[tokio::test]
-async fn the_provider_confirms_a_session_if_the_same_person_authenticates_again() {
-    let (portal, provider, key) = with_provider(&[RECENT]).await;
-    let at = (&provider, &key);
-    let mut asha = portal.stranger();
-    log_in(&portal, at, &mut asha, &json!({})).await;
-    assert_eq!(asha.post(TOKENS, token("first")).await.status, 201, "the log-in counts");
-    portal.clock.advance(TimeDelta::minutes(16));
-    assert_eq!(asha.post(TOKENS, token("late")).await.code(), "recent_authentication_required");
-    let password = json!({ "password": "battery staple" });
-    let by_password = asha.post(&format!("{SESSION}/confirm"), password).await;
-    assert_eq!((by_password.status, by_password.code()), (403, "password_log_in_off"), "{by_password:?}");
-
-    let started_at = portal.clock.now().timestamp();
-    for (what, claims, status, code) in [
-        ("a session at the provider", json!({ "auth_time": started_at - 61 }), 403, "sso_not_recent"),
-        ("no statement", json!({ "auth_time": null }), 403, "sso_not_recent"),
-        ("another person", json!({ "sub": "person-2" }), 403, "sso_other_person"),
-        ("the same person", json!({}), 204, ""),
-    ] {
-        let visit = Visit::of(&asha.post(START, json!({ "purpose": "confirm" })).await);
-        assert_eq!(visit.query["max_age"], "0");
-        provider.issue(&key.sign(&provider.claims(&portal, &visit, &claims)));
-        let confirmed = come_back(&mut asha, &visit).await;
-        assert_eq!((confirmed.status, confirmed.code()), (status, code), "{what}: {confirmed:?}");
-        let is_recent = asha.post(TOKENS, token(what)).await.status == 201;
-        assert_eq!(is_recent, status == 204, "{what}");
-    }
-    assert_eq!(entries(&portal, "session.confirmed").await.len(), 1);
-
-    // A visit that was started in another session confirms nothing.
-    let visit = Visit::of(&asha.post(START, json!({ "purpose": "confirm" })).await);
-    let waiting = asha.clone();
-    let mut later = portal.stranger();
-    log_in(&portal, at, &mut later, &json!({})).await;
-    let session = |client: &Client, name: &str| client.cookie(name).unwrap();
-    let mut mixed = portal.stranger().with_header(
-        "cookie",
-        &format!("{}; {}", session(&waiting, "operator_sso"), session(&later, "operator_session")),
-    );
-    provider.issue(&key.sign(&provider.claims(&portal, &visit, &json!({}))));
-    let refused = come_back(&mut mixed, &visit).await;
-    assert_eq!((refused.status, refused.code()), (422, "sso_ended"), "{refused:?}");
-}
-
-/// Otherwise an open session at the provider would confirm without the person.
-#[tokio::test]
-async fn an_old_authentication_at_the_provider_is_no_recent_one_here() {
-    let (portal, provider, key) = with_provider(&[RECENT]).await;
-    let at = (&provider, &key);
-    let now = portal.clock.now().timestamp();
-    for (auth_time, opens, is_recent) in [
-        (json!(now), true, true),
-        (json!(now - 3_600), true, false),
-        (json!(now - 13 * 3_600), false, false),
-        (Value::Null, true, false),
-        // The future counts as now.
-        (json!(now + 86_400), true, true),
-    ] {
-        let mut browser = portal.stranger();
-        let opened = log_in(&portal, at, &mut browser, &json!({ "auth_time": auth_time })).await;
-        assert_eq!(opened.status == 200, opens, "{auth_time}: {opened:?}");
-        let created = browser.post(TOKENS, token(&format!("at {auth_time}"))).await;
-        assert_eq!(created.status == 201, is_recent, "{auth_time}: {created:?}");
-    }
-    let mut browser = portal.stranger();
-    log_in(&portal, at, &mut browser, &json!({ "auth_time": now + 86_400 })).await;
-    portal.clock.advance(TimeDelta::minutes(16));
-    assert_eq!(browser.post(TOKENS, token("future")).await.code(), "recent_authentication_required");
-}
-
-#[tokio::test]
 async fn the_second_factor_of_the_provider_counts() {
     let required = ("WAYBILL_MFA__REQUIRED_FOR_STAFF", "administrator");
     let (portal, provider, key) = with_provider(&[MFA_KEY, required]).await;
@@ -299,6 +167,12 @@ async fn claims_may_come_from_the_user_info_of_the_same_subject() {
         let refused = log_in(&portal, at, &mut portal.stranger(), &claims).await;
         assert_eq!((refused.status, refused.code()), (403, "sso_no_email"), "{claims}: {refused:?}");
     }
+    // The token denies the address, whatever the user info says.
+    provider
+        .user_info(json!({ "sub": "person-3", "email": "asha@operator.example", "email_verified": true, "groups": ["ops"] }));
+    let denied = json!({ "sub": "person-3", "email": null, "email_verified": false, "groups": null });
+    let refused = log_in(&portal, at, &mut portal.stranger(), &denied).await;
+    assert_eq!((refused.status, refused.code()), (403, "sso_no_email"), "{refused:?}");
 }
 
 #[tokio::test]
@@ -340,32 +214,6 @@ async fn passwords_of_the_staff_can_be_turned_off_but_not_the_configured_token()
     let config = portal.stranger().get("/v1/portal/config").await;
     let expected = json!({ "label": "Log in with single sign-on", "passwords": false });
     assert_eq!(config.body["singleSignOn"], expected);
-}
-
-#[tokio::test]
-async fn an_unreachable_provider_stops_neither_the_start_nor_other_log_ins() {
-    let key = Key::new("key-1", 1);
-    let provider = IdentityProvider::start(&key);
-    provider.is_down(true);
-    let portal = Portal::with_provider(&provider, &[]).await;
-    let mut browser = portal.stranger();
-    for _ in 0..3 {
-        let refused = browser.post(START, json!({ "purpose": "log_in" })).await;
-        assert_eq!((refused.status, refused.code()), (503, "sso_unavailable"), "{refused:?}");
-    }
-    let metadata = "/.well-known/openid-configuration";
-    assert_eq!(provider.asked(metadata).len(), 1, "asked once within ten seconds");
-    person(&portal, "binu@operator.example", "viewer").await;
-
-    provider.is_down(false);
-    portal.clock.advance(TimeDelta::seconds(10));
-    let visit = start(&mut browser).await;
-    provider.is_down(true);
-    let refused = come_back(&mut browser, &visit).await;
-    assert_eq!((refused.status, refused.code()), (503, "sso_unavailable"), "{refused:?}");
-    portal.clock.advance(TimeDelta::hours(2));
-    start(&mut browser).await;
-    assert_eq!(provider.asked(metadata).len(), 3, "the old metadata works while new one cannot be read");
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chrono::TimeDelta;
 use domain::{EventKind, Mode};
 use events::{Body, Driver};
 use reqwest::Response;
@@ -198,4 +199,25 @@ async fn a_stream_ends_with_its_session() {
     while let Some(block) = page.block().await {
         assert_ne!(block, ": heartbeat", "no heartbeat after the end of the session");
     }
+}
+
+/// A stream is no use of its session, and neither is a page that opens it again.
+#[tokio::test]
+async fn a_stream_ends_with_the_idle_limit_of_its_session() {
+    let portal = Portal::with(&[
+        ("WAYBILL_LIMITS__PER_ADDRESS", "false"),
+        ("WAYBILL_SESSIONS__USER_IDLE_MINUTES", "30"),
+    ])
+    .await;
+    portal.receives_orders().await;
+    let idle = portal.owner("idle@shop.example").await;
+    let mut busy = portal.owner("busy@shop.example").await;
+    portal.clock.advance(TimeDelta::minutes(20));
+    let mut of_idle = Page::of(idle.client.open("/v1/portal/orders/stream").await);
+    let mut of_busy = Page::of(busy.client.open("/v1/portal/orders/stream").await);
+    assert_eq!(busy.client.get("/v1/portal/session").await.status, 200);
+    portal.clock.advance(TimeDelta::minutes(10));
+    while of_idle.block().await.is_some() {}
+    portal.publish(&[portal.order_event(&busy.business, Mode::Test, EventKind::OrderCreated, "later")]).await;
+    assert_eq!(of_busy.order().await.data["orderReference"], "later", "used ten minutes ago");
 }

@@ -69,6 +69,22 @@ export function useEndStaffSessions() {
   );
 }
 
+/** The own name. */
+export function useChangeStaffName() {
+  const client = useQueryClient();
+  return useAccessMutation(staffKey, async (name: string) => {
+    await operatorAnswer(api.PUT("/v1/operator/name", { body: { name } }));
+    await client.invalidateQueries({ queryKey: operatorSessionKey });
+  });
+}
+
+/** Removes the link of a person with the identity provider. */
+export function useUnlinkIdentity() {
+  return useAccessMutation(staffKey, (id: string) =>
+    operatorAnswer(api.DELETE("/v1/operator/staff/{id}/identity", { params: { path: { id } } })),
+  );
+}
+
 export function useStaffLink() {
   return useAccessMutation(staffKey, (id: string) =>
     operatorAnswer(api.POST("/v1/operator/staff/{id}/password-link", { params: { path: { id } } })),

@@ -352,6 +352,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operator/name": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Change the own name */
+        put: operations["changeStaffName"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/operator/orders": {
         parameters: {
             query?: never;
@@ -662,6 +679,23 @@ export interface paths {
         head?: never;
         /** Change the role of a person */
         patch: operations["changeStaffRole"];
+        trace?: never;
+    };
+    "/v1/operator/staff/{id}/identity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Unlink a person from single sign-on. The sessions that it opened end */
+        delete: operations["unlinkStaffIdentity"];
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/operator/staff/{id}/password-link": {
@@ -2142,7 +2176,7 @@ export interface components {
             reason?: string | null;
             /** Format: date-time */
             endedAt?: string | null;
-            /** @description The id of a credit's transfer, or the code of the refusal. */
+            /** @description The id of a credit's transfer, the code of the refusal, or `suspension_ended`. */
             outcome?: string | null;
             /** @description Whether the caller requested it. */
             yours: boolean;
@@ -2378,6 +2412,9 @@ export interface components {
         };
         ChangeRole: {
             role: components["schemas"]["Role"];
+        };
+        ChangeStaffName: {
+            name: string;
         };
         ChangeStaffRole: {
             role: components["schemas"]["OperatorRole"];
@@ -3000,6 +3037,8 @@ export interface components {
             id?: string | null;
             /** @description The e-mail address of the person, or `configuration`. */
             name: string;
+            /** @description The name of the person. */
+            displayName?: string | null;
             role: components["schemas"]["OperatorRole"];
             permissions: components["schemas"]["OperatorPermission"][];
             /** @description Present if the role requires two-factor authentication that the person has not set up. All other calls are refused. */
@@ -3194,7 +3233,7 @@ export interface components {
                 reason?: string | null;
                 /** Format: date-time */
                 endedAt?: string | null;
-                /** @description The id of a credit's transfer, or the code of the refusal. */
+                /** @description The id of a credit's transfer, the code of the refusal, or `suspension_ended`. */
                 outcome?: string | null;
                 /** @description Whether the caller requested it. */
                 yours: boolean;
@@ -3452,7 +3491,7 @@ export interface components {
                 name: string;
                 email: string;
                 role: components["schemas"]["OperatorRole"];
-                /** @description `invited` until the person can log in, then `active`. */
+                /** @description `invited` until the person has a way to log in, then `active`; `inactive` if none works any more. */
                 status: string;
                 /** Format: date-time */
                 createdAt: string;
@@ -3460,7 +3499,7 @@ export interface components {
                 lastSeenAt?: string | null;
                 /** @description Whether two-factor authentication is on. */
                 secondFactor: boolean;
-                /** @description Whether the person can log in with single sign-on. */
+                /** @description Whether the account is linked with single sign-on. */
                 singleSignOn: boolean;
                 /** @description Whether it is the person who sends this call. */
                 you: boolean;
@@ -3606,7 +3645,7 @@ export interface components {
             /** @enum {string} */
             kind: "credit";
         } | {
-            parameters: components["schemas"]["BusinessChange"];
+            parameters: components["schemas"]["SuspensionLift"];
             /** @enum {string} */
             kind: "lift_suspension";
         } | {
@@ -3893,7 +3932,7 @@ export interface components {
             name: string;
             email: string;
             role: components["schemas"]["OperatorRole"];
-            /** @description `invited` until the person can log in, then `active`. */
+            /** @description `invited` until the person has a way to log in, then `active`; `inactive` if none works any more. */
             status: string;
             /** Format: date-time */
             createdAt: string;
@@ -3901,7 +3940,7 @@ export interface components {
             lastSeenAt?: string | null;
             /** @description Whether two-factor authentication is on. */
             secondFactor: boolean;
-            /** @description Whether the person can log in with single sign-on. */
+            /** @description Whether the account is linked with single sign-on. */
             singleSignOn: boolean;
             /** @description Whether it is the person who sends this call. */
             you: boolean;
@@ -3925,6 +3964,14 @@ export interface components {
             requestedPlan?: string | null;
             /** @description The available plans. */
             plans: string[];
+        };
+        /** @description A change that lifts one suspension. */
+        SuspensionLift: components["schemas"]["BusinessChange"] & {
+            /**
+             * Format: int32
+             * @description How often the business had been suspended then. A request of the previous release is about the suspension of the upgrade.
+             */
+            suspension: number;
         };
         TargetView: {
             type: string;
@@ -4789,6 +4836,29 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    changeStaffName: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeStaffName"];
+            };
+        };
+        responses: {
+            /** @description The name is changed. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     findOrders: {
         parameters: {
             query: {
@@ -5116,7 +5186,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The session counts as recently authenticated. */
+            /** @description The session counts as recently authenticated. A new cookie carries it. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -5267,7 +5337,7 @@ export interface operations {
                     "application/json": components["schemas"]["OperatorSessionView"];
                 };
             };
-            /** @description The session is confirmed, or the account is linked. */
+            /** @description The session is confirmed, and a new cookie carries it; or the account is linked. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -5374,6 +5444,28 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["StaffView"];
                 };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    unlinkStaffIdentity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The person. */
+                id: components["schemas"]["StaffId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The account is not linked any more. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Error"];
         };
@@ -6761,7 +6853,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The session counts as recently authenticated. */
+            /** @description The session counts as recently authenticated. A new cookie carries it. */
             204: {
                 headers: {
                     [name: string]: unknown;

@@ -2,7 +2,7 @@ import { Modal, Stack, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useMutation } from "@tanstack/react-query";
 import { answer, api } from "../api/client";
-import { operatorAnswer, useOperatorSession } from "../api/operator-session";
+import { operatorAnswer, useOperatorLogIn, useOperatorSession } from "../api/operator-session";
 import type { AccountScope } from "../api/recent-authentication";
 import { useFactor } from "../api/second-factor";
 import { CodeField } from "../components/code-field";
@@ -16,9 +16,10 @@ interface ConfirmIdentityDialogProps {
   onSettled: (isConfirmed: boolean) => void;
 }
 
-/** Confirms the session: at the identity provider that has opened it, or with the password. */
+/** Confirms the session: at the identity provider or with the operator token that has opened it, or with the password. */
 export default function ConfirmIdentityDialog({ scope, onSettled }: ConfirmIdentityDialogProps) {
-  const isOfProvider = useOperatorSession(scope === "operator").data?.singleSignOn === true;
+  const session = useOperatorSession(scope === "operator").data;
+  const isOfToken = scope === "operator" && session?.type === "configuration";
   return (
     <Modal
       opened
@@ -26,8 +27,10 @@ export default function ConfirmIdentityDialog({ scope, onSettled }: ConfirmIdent
       title={<Text fw={600}>Confirm it’s you</Text>}
       zIndex={300}
     >
-      {isOfProvider ? (
+      {session?.singleSignOn ? (
         <ConfirmWithSso onCancel={() => onSettled(false)} />
+      ) : isOfToken ? (
+        <TokenForm onSettled={onSettled} />
       ) : (
         <PasswordForm scope={scope} onSettled={onSettled} />
       )}
@@ -65,6 +68,38 @@ function PasswordForm({ scope, onSettled }: ConfirmIdentityDialogProps) {
         />
         {hasFactor && <CodeField key={form.key("code")} {...form.getInputProps("code")} />}
         <DialogActions isPending={confirm.isPending} onCancel={() => onSettled(false)}>
+          Confirm
+        </DialogActions>
+      </Stack>
+    </form>
+  );
+}
+
+/** A new login with the token takes the place of the session. */
+function TokenForm({ onSettled }: Pick<ConfirmIdentityDialogProps, "onSettled">) {
+  const logIn = useOperatorLogIn();
+  const form = useForm({
+    mode: "uncontrolled",
+    initialValues: { token: "" },
+    validate: { token: (token) => (token.trim() === "" ? "Enter the operator token." : null) },
+  });
+  const submit = form.onSubmit(
+    ({ token }) => logIn.mutate({ token: token.trim() }, { onSuccess: () => onSettled(true) }),
+    focusFirstError(form),
+  );
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        <Text>Your last login was some time ago. Enter the operator token again to continue.</Text>
+        <FormErrors error={logIn.error} form={form} />
+        <PasswordField
+          label="Operator token"
+          autoComplete="current-password"
+          data-autofocus
+          key={form.key("token")}
+          {...form.getInputProps("token")}
+        />
+        <DialogActions isPending={logIn.isPending} onCancel={() => onSettled(false)}>
           Confirm
         </DialogActions>
       </Stack>

@@ -214,7 +214,8 @@ test("on a phone, the console's menu opens, reaches every page, and closes", asy
   expect(await links.count()).toBe(0);
   await menu.click();
   const names = await links.allTextContents();
-  expect(names).toEqual(["Businesses", "Find an order", "Cash", "Approvals", "Staff", "Tokens", "Audit log"]);
+  const pages = ["Businesses", "Find an order", "Cash", "Approvals", "Staff", "Tokens", "Audit log"];
+  expect(names).toEqual([...pages, "Sessions"]);
   for (const link of await links.all()) {
     const box = await link.boundingBox();
     expect(box && box.x >= 0 && box.x + box.width <= PHONE.width).toBe(true);

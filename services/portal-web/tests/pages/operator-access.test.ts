@@ -1,8 +1,17 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openBrowser, screenshot, visit } from "../support/browser";
+import { DESKTOP, openBrowser, PHONE, screenshot, visit } from "../support/browser";
 import { newBusiness, PASSWORD, someone } from "../support/business";
-import { heading, logIn, logInAsOperator, openBusiness, row, takeSecret } from "../support/pages";
+import { overhang, seriousFindings, settled } from "../support/page-checks";
+import {
+  heading,
+  logIn,
+  logInAsOperator,
+  newAdministrator,
+  openBusiness,
+  row,
+  takeSecret,
+} from "../support/pages";
 import { stack } from "../support/stack";
 
 let browser: Browser;
@@ -87,6 +96,93 @@ test("a person is invited, sees what the role allows, gets another role, and is 
     await visitor.context.close();
   }
 });
+
+test("a person finds the own account by the name, on a desktop and on a phone, and changes the name", async () => {
+  const [wide, narrow] = [await visit(browser), await visit(browser, { viewport: PHONE })];
+  const { email } = await newAdministrator(wide.page);
+  await check(wide.page, "console-desktop");
+  const menu = wide.page.getByRole("button", { name: `Account of ${email}` });
+  await menu.getByText("Asha Rao").waitFor();
+  await menu.press("Enter");
+  await wide.page.getByRole("menuitem", { name: "Your account" }).waitFor();
+  await settled(wide.page);
+  await screenshot(wide.page, "console-account-menu");
+  await wide.page.getByRole("menuitem", { name: "Your account" }).click();
+  await heading(wide.page, "Your account");
+  await wide.page.getByLabel("Your name").fill("Asha Iyer");
+  await wide.page.getByRole("button", { name: "Save name" }).click();
+  await menu.getByText("Asha Iyer").waitFor();
+  await check(wide.page, "console-account");
+
+  await narrow.page.goto("/operator");
+  await logIn(narrow.page, email, PASSWORD);
+  await heading(narrow.page, "Businesses");
+  await narrow.page.getByRole("button", { name: "Navigation" }).click();
+  await settled(narrow.page);
+  await check(narrow.page, "console-phone-menu");
+  await openPage(narrow.page, "Your account");
+  await check(narrow.page, "console-account-phone");
+  await narrow.page.getByRole("button", { name: `Account of ${email}` }).click();
+  await narrow.page.getByRole("menuitem", { name: "Log out" }).click();
+  await heading(narrow.page, "Operator console");
+  for (const visitor of [wide, narrow]) {
+    expect(visitor.errors).toEqual([]);
+    await visitor.context.close();
+  }
+});
+
+test("an administrator unlinks a person from single sign-on, and sees who cannot log in", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  await logInAsOperator(page);
+  const person = (id: string, more: object) => ({
+    id,
+    name: "Asha Rao",
+    email: `${id}@carrier.example`,
+    role: "administrator",
+    status: "active",
+    createdAt: "2026-01-01T00:00:00Z",
+    lastSeenAt: null,
+    secondFactor: true,
+    singleSignOn: true,
+    you: false,
+    ...more,
+  });
+  const unlinked: string[] = [];
+  // The local stack has no identity provider, so that the test plays the server's answers.
+  await page.route("**/v1/operator/staff?*", (route) => {
+    const data = [
+      person("asha", { singleSignOn: unlinked.length === 0 }),
+      person("binu", { status: "inactive" }),
+    ];
+    return route.fulfill({ json: { data, hasMore: false } });
+  });
+  await page.route("**/v1/operator/staff/*/identity", (route) => {
+    unlinked.push(`${route.request().method()} ${new URL(route.request().url()).pathname}`);
+    return route.fulfill({ status: 204 });
+  });
+  await openPage(page, "Staff");
+  await row(page, "Staff", "binu@carrier.example").getByText("Cannot log in").waitFor();
+  await check(page, "staff-linked");
+  await page.setViewportSize(PHONE);
+  await check(page, "staff-linked-phone");
+  await page.setViewportSize(DESKTOP);
+  await page.getByRole("button", { name: "Unlink asha@carrier.example from single sign-on" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Unlink" }).click();
+  await page
+    .getByRole("button", { name: "Unlink asha@carrier.example from single sign-on" })
+    .waitFor({ state: "detached" });
+  expect(unlinked).toEqual(["DELETE /v1/operator/staff/asha/identity"]);
+  expect(visitor.errors).toEqual([]);
+  await visitor.context.close();
+});
+
+async function check(page: Page, name: string): Promise<void> {
+  await settled(page);
+  expect(await seriousFindings(page)).toEqual([]);
+  expect(await overhang(page)).toBe(0);
+  await screenshot(page, name);
+}
 
 test("a token is shown once, works with its role, is rotated and disabled", async () => {
   const visitor = await visit(browser);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { placeOrder } from "../support/api";
 import { openBrowser, screenshot, type Visitor, visit } from "../support/browser";
 import { ask, type Business, newBusiness, openLive } from "../support/business";
-import { heading, logInAsOperator, openBusiness, row, rowsOf } from "../support/pages";
+import { chooseOfAccount, heading, logInAsOperator, openBusiness, row, rowsOf } from "../support/pages";
 import { stack } from "../support/stack";
 
 let browser: Browser;
@@ -29,7 +29,7 @@ test("a wrong token is rejected, and the right one works until the log-out", asy
   await page.getByRole("alert").waitFor();
   expect((await page.request.get("/v1/operator/businesses")).status()).toBe(401);
   await logInAsOperator(page);
-  await page.getByRole("button", { name: "Log out" }).click();
+  await chooseOfAccount(page, "Log out");
   await heading(page, "Operator console");
   expect((await page.request.get("/v1/operator/businesses")).status()).toBe(401);
   expect(visitor.errors).toEqual([]);

@@ -7,7 +7,16 @@ import { DESKTOP, openBrowser, PHONE, screenshot, visit } from "../support/brows
 import { confirmEmail, newBusiness, PASSWORD, someone } from "../support/business";
 import { mailedLink } from "../support/mails";
 import { overhang, seriousFindings, settled } from "../support/page-checks";
-import { heading, joinBy, logIn, logInAsOperator, newAdministrator, row, rowsOf } from "../support/pages";
+import {
+  chooseOfAccount,
+  heading,
+  joinBy,
+  logIn,
+  logInAsOperator,
+  newAdministrator,
+  row,
+  rowsOf,
+} from "../support/pages";
 
 const NEXT_PASSWORD = "another long enough secret";
 
@@ -123,8 +132,7 @@ test("the sessions of the operator token are listed apart", async () => {
   const visitor = await visit(browser);
   const { page } = visitor;
   await logInAsOperator(page);
-  await page.getByRole("button", { name: "Appearance" }).click();
-  await page.getByRole("menuitem", { name: "Sessions" }).click();
+  await chooseOfAccount(page, "Sessions");
   await heading(page, "Sessions");
   await row(page, "Sessions", "This session").waitFor();
   expect(await page.getByLabel("Current password").count()).toBe(0);

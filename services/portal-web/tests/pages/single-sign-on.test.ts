@@ -5,7 +5,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openBrowser, PHONE, screenshot, type Visitor, visit } from "../support/browser";
 import { COLOUR_RULES, overhang, seriousFindings, settled, tabTo } from "../support/page-checks";
-import { heading } from "../support/pages";
+import { chooseOfAccount, heading } from "../support/pages";
 import { stack } from "../support/stack";
 import { until } from "../support/until";
 
@@ -88,7 +88,7 @@ test("a person logs in with the provider, comes back to the page, and logs out o
   await page.goto("/operator/account");
   await page.getByText("You are logged in with single sign-on.").waitFor();
   await screenshot(page, "sso-account");
-  await page.getByRole("button", { name: "Log out" }).click();
+  await chooseOfAccount(page, "Log out");
   await page.getByRole("button", { name: "Yes, sign me out" }).click();
   await page.waitForURL(`${stack.console}/operator`);
   await heading(page, "Operator console");

@@ -6,7 +6,8 @@ import { codeOf } from "../support/authenticator";
 import { DESKTOP, openBrowser, PHONE, screenshot, visit } from "../support/browser";
 import { confirmEmail, newBusiness, PASSWORD, someone } from "../support/business";
 import { overhang, seriousFindings, settled, tabTo } from "../support/page-checks";
-import { heading, logIn, newAdministrator } from "../support/pages";
+import { chooseOfAccount, heading, logIn, logInAsOperator, newAdministrator } from "../support/pages";
+import { stack } from "../support/stack";
 
 let browser: Browser;
 beforeAll(async () => {
@@ -149,6 +150,41 @@ test("a call that needs a recent authentication is repeated after the password",
   await visitor.context.close();
 });
 
+test("a session of the operator token is confirmed with the token", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  await logInAsOperator(page);
+  let refusals = 0;
+  await page.route("**/v1/operator/tokens", (route) => {
+    if (route.request().method() !== "POST" || refusals === 1) return route.fallback();
+    refusals += 1;
+    const body = {
+      code: "recent_authentication_required",
+      message: "Confirm that it is you.",
+      requestId: "x",
+    };
+    return route.fulfill({ status: 403, json: body });
+  });
+  await page.goto("/operator/tokens");
+  await page.getByRole("button", { name: "Create token" }).click();
+  const dialog = page.getByRole("dialog", { name: "Create a token" });
+  await dialog.getByLabel("Name").fill(`confirmed ${Date.now()}`);
+  await dialog.getByRole("button", { name: "Create token" }).click();
+  const question = page.getByRole("dialog", { name: "Confirm it’s you" });
+  const token = question.getByLabel("Operator token");
+  await page.locator("input:focus").and(token).waitFor();
+  await token.fill("not the token");
+  await page.keyboard.press("Enter");
+  await question.getByText("The operator token is wrong.").waitFor();
+  await check(page, "confirm-with-token", async () => {});
+  await token.fill(stack.operatorToken);
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: /^Token confirmed/ }).waitFor();
+  expect(refusals).toBe(1);
+  expect(visitor.errors).toEqual([]);
+  await visitor.context.close();
+});
+
 test("a user whose role requires it sets it up first, and then continues", async () => {
   const visitor = await visit(browser, { viewport: PHONE });
   const { page } = visitor;
@@ -178,14 +214,13 @@ test("a person of the staff logs in with a code, and an administrator resets it"
   const person = await visit(browser);
   const { page } = person;
   const { id, email } = await newAdministrator(page);
-  await page.getByRole("button", { name: "Appearance" }).click();
-  await page.getByRole("menuitem", { name: "Your account" }).click();
+  await chooseOfAccount(page, "Your account");
   await heading(page, "Your account");
   await page.getByRole("button", { name: "Set up" }).click();
   const { secret } = await setUp(page);
   await check(page, "operator-two-factor");
 
-  await page.getByRole("button", { name: "Log out" }).click();
+  await chooseOfAccount(page, "Log out");
   await logIn(page, email, PASSWORD);
   await heading(page, "Enter your code");
   await page.getByLabel("Code from your app").fill(codeOf(secret, 1));

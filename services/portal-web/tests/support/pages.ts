@@ -41,6 +41,12 @@ export async function logInAsOperator(page: Page): Promise<void> {
   await heading(page, "Businesses");
 }
 
+/** Opens the menu with the name of who is logged in to the console, and chooses an entry. */
+export async function chooseOfAccount(page: Page, entry: string): Promise<void> {
+  await page.getByRole("button", { name: /^Account/ }).click();
+  await page.getByRole("menuitem", { name: entry, exact: true }).click();
+}
+
 /** Invites an administrator, who sets the password and logs in to the console. */
 export async function newAdministrator(page: Page): Promise<{ id: string; email: string }> {
   const { email } = someone("console");

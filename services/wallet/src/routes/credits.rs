@@ -35,10 +35,10 @@ pub(super) async fn create(
 
 fn read(body: &JsonBody) -> Result<(Paise, String), ApiError> {
     let field_errors = FieldErrors::default();
-    let read = Fields::of_body(&body.0, &field_errors)
+    let read = Fields::only(&body.0, &field_errors, &["amountPaise", "reference"])
         .map(|fields| (amount(&fields), fields.required_text("reference", REFERENCE)));
     match read {
-        Some((Some(amount), Some(reference))) => Ok((amount, reference)),
+        Some((Some(amount), Some(reference))) if field_errors.is_empty() => Ok((amount, reference)),
         _ => Err(ApiError::invalid(field_errors)),
     }
 }

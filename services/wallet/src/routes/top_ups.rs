@@ -23,8 +23,11 @@ pub(super) async fn create(
     let business = path::business(&business)?;
     let idempotency_key = idempotency_key(request.headers())?;
     let field_errors = FieldErrors::default();
-    let amount = Fields::of_body(&body.0, &field_errors).and_then(|fields| amount(&fields));
-    let Some(amount) = amount else { return Err(ApiError::invalid(field_errors)) };
+    let fields = Fields::only(&body.0, &field_errors, &["amountPaise"]);
+    let amount = match fields.and_then(|fields| amount(&fields)) {
+        Some(amount) if field_errors.is_empty() => amount,
+        _ => return Err(ApiError::invalid(field_errors)),
+    };
     let wanted = TopUpRequest { business, amount, idempotency_key };
     let shared = state.clone().into_inner();
     let outcome = tasks.run(async move { top_up(&shared, wanted).await }).await?;

@@ -37,7 +37,7 @@ pub(super) async fn set_threshold(
 /// `{thresholdPaise}`; an explicit `null` restores the operator's default.
 fn read_threshold(body: &Value) -> Result<Option<Paise>, ApiError> {
     let field_errors = FieldErrors::default();
-    let threshold = Fields::of_body(body, &field_errors).and_then(|fields| {
+    let threshold = Fields::only(body, &field_errors, &["thresholdPaise"]).and_then(|fields| {
         if body.get("thresholdPaise").is_none() {
             return fields.missing("thresholdPaise");
         }

@@ -110,6 +110,7 @@ const OF_NO_BUSINESS: &[(Service, &str)] = &[
     (Service::PortalApi, "staff_sessions"),
     (Service::PortalApi, "staff_identities"),
     (Service::PortalApi, "sso_log_ins"),
+    (Service::PortalApi, "replaced_session_tokens"),
     (Service::PortalApi, "operator_tokens"),
     (Service::PortalApi, "operator_audit_log"),
     (Service::PortalApi, "operator_approvals"),

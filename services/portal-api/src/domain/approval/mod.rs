@@ -59,11 +59,23 @@ pub(crate) enum ProtectedAction {
         amount_paise: Paise,
         reference: String,
     },
-    LiftSuspension(BusinessChange),
+    LiftSuspension(SuspensionLift),
     #[serde(rename_all = "camelCase")]
     IssueResetLink {
         user_id: UserId,
     },
+}
+
+/// A change that lifts one suspension.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SuspensionLift {
+    #[serde(flatten)]
+    pub(crate) change: BusinessChange,
+    /// How often the business had been suspended then. A request of the previous release is about the suspension of the upgrade.
+    #[serde(default)]
+    #[schema(required)]
+    pub(crate) suspension: i32,
 }
 
 impl ProtectedAction {
@@ -117,7 +129,7 @@ pub(crate) struct Approval {
     pub(crate) expires_at: Option<DateTime<Utc>>,
     pub(crate) decision: Option<Decision>,
     pub(crate) ended_at: Option<DateTime<Utc>>,
-    /// The id of a credit's transfer, or the code of the refusal.
+    /// The id of a credit's transfer, the code of the refusal, or why the request ended by itself.
     pub(crate) outcome: Option<String>,
 }
 

@@ -5,6 +5,9 @@ use chrono::{DateTime, Utc};
 use super::{Approval, ApprovalCaller, ApprovalKind, ApprovalRefusal, ApprovalState, Decision};
 use crate::domain::OperatorActor;
 
+/// The outcome of requests that ended with their suspension.
+const SUSPENSION_ENDED: &str = "suspension_ended";
+
 impl Approval {
     /// A second approval changes nothing: it gets the result of the first, and finishes an interrupted credit.
     pub(crate) fn approve(
@@ -70,6 +73,11 @@ impl Approval {
 
     pub(crate) fn failed(self, code: String, now: DateTime<Utc>) -> Self {
         self.ended(ApprovalState::Failed, Some(code), now)
+    }
+
+    /// The suspension that the request would lift has ended.
+    pub(crate) fn outdated(self, now: DateTime<Utc>) -> Self {
+        self.ended(ApprovalState::Withdrawn, Some(SUSPENSION_ENDED.to_owned()), now)
     }
 
     /// Whether the caller may approve now, for the pages.

@@ -19,11 +19,14 @@ fn action(kind: ApprovalKind) -> ProtectedAction {
         ApprovalKind::Credit => {
             ProtectedAction::Credit { amount_paise: Paise::new(700), reference: "invoice-7".to_owned() }
         }
-        ApprovalKind::LiftSuspension => ProtectedAction::LiftSuspension(BusinessChange {
-            status: Some(BusinessStatus::Active),
-            subscription_active: None,
-            live_access: None,
-            plan: None,
+        ApprovalKind::LiftSuspension => ProtectedAction::LiftSuspension(SuspensionLift {
+            change: BusinessChange {
+                status: Some(BusinessStatus::Active),
+                subscription_active: None,
+                live_access: None,
+                plan: None,
+            },
+            suspension: 1,
         }),
         ApprovalKind::IssueResetLink => {
             ProtectedAction::IssueResetLink { user_id: "usr_01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap() }

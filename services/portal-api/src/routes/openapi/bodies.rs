@@ -73,6 +73,12 @@ pub(crate) struct ChangeName {
 }
 
 #[derive(ToSchema)]
+pub(crate) struct ChangeStaffName {
+    #[schema(min_length = 1, max_length = 120)]
+    name: String,
+}
+
+#[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub(crate) struct RenameBusiness {
     #[schema(max_length = 120)]

@@ -4,6 +4,8 @@ export const ACTION_GROUPS: Record<string, Record<string, string>> = {
     "account.created": "Account created",
     "session.opened": "Logged in",
     "session.failed": "Login failed",
+    "session.confirmed": "Identity confirmed",
+    "session.confirmation_failed": "Confirmation failed",
     "session.closed": "Logged out",
     "session.revoked": "Session ended",
     "second_factor.enrolled": "Two-factor authentication turned on",

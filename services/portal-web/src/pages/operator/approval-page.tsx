@@ -51,6 +51,9 @@ function ApprovalParts({ approval }: { approval: Approval }) {
               <Time at={approval.requestedAt} />
             </Fact>
             <Fact name="Ends">{approval.expiresAt && <Time at={approval.expiresAt} />}</Fact>
+            {approval.outcome === "suspension_ended" && (
+              <Fact name="Ended">The suspension ended before this request was decided.</Fact>
+            )}
           </Facts>
         </Section>
         {approval.decidedBy && <Decision approval={approval} />}

@@ -1,32 +1,52 @@
-import { ActionIcon, Menu } from "@mantine/core";
-import { IconShieldLock, IconSunMoon } from "@tabler/icons-react";
+import { Menu, UnstyledButton } from "@mantine/core";
+import { IconLogout, IconSelector, IconUserCog } from "@tabler/icons-react";
 import { Link } from "react-router-dom";
+import { useOperatorLogOut } from "../../api/operator-session";
 import type { OperatorSession } from "../../api/types";
 import { ColorSchemeChoices } from "../../app/color-scheme-switch";
 import { OPERATOR_ROLE_LABELS } from "./operator-roles";
+import classes from "./operator-shell.module.css";
 
-/** Who is logged in, the colour scheme, and the own account. */
+/** The page of the own account, or of the sessions of the token of the settings. */
+export const ACCOUNT_PATH = "/operator/account";
+
+export function accountLabel(session: OperatorSession): string {
+  return session.type === "person" ? "Your account" : "Sessions";
+}
+
+/** Who is logged in, with the own account, the colour scheme and the log-out. */
 export function OperatorMenu({ session }: { session: OperatorSession }) {
+  const logOut = useOperatorLogOut();
+  const isPerson = session.type === "person";
+  // The previous release does not send the name.
+  const name = isPerson ? (session.displayName ?? session.name) : "Token of the settings";
   return (
     <Menu position="bottom-end" width={240}>
       <Menu.Target>
-        <ActionIcon variant="default" size={30} aria-label="Appearance">
-          <IconSunMoon size={16} aria-hidden />
-        </ActionIcon>
+        <UnstyledButton
+          className={classes.account}
+          aria-label={isPerson ? `Account of ${session.name}` : `Account: ${name}`}
+        >
+          <span className={classes.initial} aria-hidden="true">
+            {name.slice(0, 1).toUpperCase()}
+          </span>
+          <span className={classes.name}>{name}</span>
+          <IconSelector size={15} aria-hidden />
+        </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label style={{ overflowWrap: "anywhere" }}>
-          {session.type === "configuration" ? "Token of the settings" : session.name}
+          {isPerson ? session.name : name}
           {`, ${OPERATOR_ROLE_LABELS[session.role].toLowerCase()}`}
         </Menu.Label>
+        <Menu.Item component={Link} to={ACCOUNT_PATH} leftSection={<IconUserCog size={16} aria-hidden />}>
+          {accountLabel(session)}
+        </Menu.Item>
+        <Menu.Divider />
         <ColorSchemeChoices />
         <Menu.Divider />
-        <Menu.Item
-          component={Link}
-          to="/operator/account"
-          leftSection={<IconShieldLock size={16} aria-hidden />}
-        >
-          {session.type === "person" ? "Your account" : "Sessions"}
+        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => logOut.mutate()}>
+          Log out
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

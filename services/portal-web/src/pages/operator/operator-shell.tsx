@@ -1,9 +1,9 @@
-import { Burger, Button, Center, Loader, VisuallyHidden } from "@mantine/core";
+import { Burger, Center, Loader, VisuallyHidden } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useState } from "react";
 import { Link, NavLink, Outlet } from "react-router-dom";
 import { useWaitingApprovals } from "../../api/operator-approvals";
-import { may, useOperatorLogOut, useOperatorSession } from "../../api/operator-session";
+import { may, useOperatorSession } from "../../api/operator-session";
 import type { OperatorPermission, OperatorSession } from "../../api/types";
 import { Brand } from "../../app/brand";
 import navLink from "../../app/nav-link.module.css";
@@ -11,7 +11,7 @@ import shell from "../../app/shell.module.css";
 import { useFocusOnArrival } from "../../app/use-focus-on-arrival";
 import { ErrorState } from "../../components/error-state";
 import { OperatorLogIn } from "./operator-log-in";
-import { OperatorMenu } from "./operator-menu";
+import { ACCOUNT_PATH, accountLabel, OperatorMenu } from "./operator-menu";
 import classes from "./operator-shell.module.css";
 import { RequiredSetUpPage } from "./required-set-up";
 
@@ -55,7 +55,6 @@ function Frame({ session }: { session: OperatorSession }) {
   const [isOpen, { toggle, close }] = useDisclosure(false);
   const main = useFocusOnArrival(close);
   const waiting = useWaitingApprovals(may(session, "review_approvals"));
-  const logOut = useOperatorLogOut();
   return (
     <>
       <a href="#main" className={shell.skip}>
@@ -74,12 +73,17 @@ function Frame({ session }: { session: OperatorSession }) {
                 {label === "Approvals" && waiting > 0 && <Waiting count={waiting} />}
               </NavLink>
             ))}
+            {/* On a wide screen, the menu with the name has it. */}
+            <NavLink
+              to={ACCOUNT_PATH}
+              className={`${navLink.link} ${classes.link} ${classes.phoneOnly}`}
+              onClick={close}
+            >
+              {accountLabel(session)}
+            </NavLink>
           </nav>
           <div className={classes.end}>
             <OperatorMenu session={session} />
-            <Button variant="default" size="xs" loading={logOut.isPending} onClick={() => logOut.mutate()}>
-              Log out
-            </Button>
             <Burger
               hiddenFrom="sm"
               opened={isOpen}

@@ -9,6 +9,7 @@ import {
   useResetStaffFactor,
   useStaff,
   useStaffLink,
+  useUnlinkIdentity,
 } from "../../api/operator-access";
 import type { OperatorRole, Staff, StaffLink } from "../../api/types";
 import { ConfirmButton } from "../../components/confirm-button";
@@ -22,6 +23,7 @@ import { ResetFactorButton } from "../../components/reset-factor-button";
 import { SecretOnce } from "../../components/secret-once";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
+import { useIsPhone } from "../../components/use-is-phone";
 import { InviteStaffDialog } from "./invite-staff-dialog";
 import { OPERATOR_ROLE_CHOICES, OPERATOR_ROLE_DESCRIPTIONS, OPERATOR_ROLE_LABELS } from "./operator-roles";
 
@@ -77,6 +79,7 @@ const COLUMNS: Column<Staff>[] = [
           <Text fw={500}>{person.name}</Text>
           {person.you && <StatusBadge tone="info" label="You" pill />}
           {person.status === "invited" && <StatusBadge tone="idle" label="Invited" pill />}
+          {person.status === "inactive" && <StatusBadge tone="warn" label="Cannot log in" pill />}
           {person.singleSignOn && <StatusBadge tone="idle" label="Single sign-on" pill />}
         </Group>
         <Text size="xs" c="dimmed">
@@ -95,15 +98,21 @@ function actions(onLink: (link: StaffLink) => void): Column<Staff> {
     header: "Actions",
     align: "end",
     actions: true,
-    render: (person) => (
-      <Group gap="xs" justify="flex-end" wrap="nowrap">
-        {person.secondFactor && !person.you && <ResetFactor person={person} />}
-        {!person.you && person.status === "active" && <EndSessions person={person} />}
-        <NewLink person={person} onLink={onLink} />
-        <Remove person={person} />
-      </Group>
-    ),
+    render: (person) => <Actions person={person} onLink={onLink} />,
   };
+}
+
+function Actions({ person, onLink }: { person: Staff; onLink: (link: StaffLink) => void }) {
+  const isPhone = useIsPhone();
+  return (
+    <Group gap="xs" justify={isPhone ? "flex-start" : "flex-end"} wrap={isPhone ? "wrap" : "nowrap"}>
+      {person.secondFactor && !person.you && <ResetFactor person={person} />}
+      {!person.you && person.status === "active" && <EndSessions person={person} />}
+      {person.singleSignOn && <Unlink person={person} />}
+      <NewLink person={person} onLink={onLink} />
+      <Remove person={person} />
+    </Group>
+  );
 }
 
 /** Asks for confirmation, because a select changes with each arrow key. */
@@ -154,6 +163,21 @@ function NewLink({ person, onLink }: { person: Staff; onLink: (link: StaffLink) 
 function EndSessions({ person }: { person: Staff }) {
   const end = useEndStaffSessions();
   return <EndSessionsButton email={person.email} onEnd={() => end.mutateAsync(person.id)} />;
+}
+
+function Unlink({ person }: { person: Staff }) {
+  const unlink = useUnlinkIdentity();
+  return (
+    <ConfirmButton
+      aria-label={`Unlink ${person.email} from single sign-on`}
+      title={`Unlink ${person.email} from single sign-on?`}
+      description="The sessions that single sign-on has opened end. Afterwards this person logs in with a password, and keeps the present role."
+      confirm="Unlink"
+      onConfirm={() => unlink.mutateAsync(person.id)}
+    >
+      Unlink
+    </ConfirmButton>
+  );
 }
 
 function ResetFactor({ person }: { person: Staff }) {

@@ -1,0 +1,1 @@
+DROP TABLE replaced_session_tokens;

@@ -1,0 +1,1 @@
+ALTER TABLE staff_identities DROP COLUMN role_lost_at;

@@ -1,0 +1,196 @@
+//! Confirming a session gives it a new token, and leaves an entry.
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use serde_json::{Value, json};
+use test_kit::until;
+
+use crate::authenticator::{MFA_KEY, STEP, enrol, enrol_at};
+use crate::client::Client;
+use crate::mail_folder::MailFolder;
+use crate::portal::{OPERATOR_TOKEN, Portal};
+use crate::staff::{SESSION as CONSOLE, person};
+
+const SESSION: &str = "/v1/portal/session";
+const CONFIRM: &str = "/v1/portal/session/confirm";
+const CONSOLE_CONFIRM: &str = "/v1/operator/session/confirm";
+const USERS: &str = "/v1/portal/users";
+const RECENT: (&str, &str) = ("WAYBILL_MFA__RECENT_MINUTES", "15");
+/// A replaced token finds its session for this long.
+const GRACE: TimeDelta = TimeDelta::seconds(15);
+
+fn password(password: &str) -> Value {
+    json!({ "password": password })
+}
+
+async fn entries(client: &mut Client, log: &str, action: &str) -> Vec<Value> {
+    let answer = client.get(&format!("{log}?action={action}")).await;
+    answer.body["data"].as_array().unwrap_or_else(|| panic!("{answer:?}")).clone()
+}
+
+#[tokio::test]
+async fn the_token_of_a_user_is_replaced_and_other_tabs_keep_working() {
+    let portal = Portal::with_factors(&[RECENT]).await;
+    let mut owner = portal.owner("owner@shop.example").await.client;
+    let mut copy = owner.clone();
+    let mut stream = copy.open("/v1/portal/orders/stream").await;
+    assert_eq!(stream.status(), 200);
+    portal.clock.advance(TimeDelta::minutes(16));
+    let before = owner.cookie("portal_session").unwrap();
+    let confirmed = owner.post(CONFIRM, password("correct horse")).await;
+    assert_eq!(confirmed.status, 204, "{confirmed:?}");
+    let after = owner.cookie("portal_session").unwrap();
+    assert_ne!(before, after, "{confirmed:?}");
+    let cookie = confirmed.header("set-cookie");
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+    assert_eq!(
+        owner.get("/v1/portal/sessions").await.body["data"].as_array().unwrap().len(),
+        1,
+        "no second one"
+    );
+
+    // Calls that were on their way still find the session, but prove nothing recent, and never set the old cookie again.
+    let call = copy.get(SESSION).await;
+    assert_eq!((call.status, call.header("set-cookie")), (200, ""), "{call:?}");
+    let sensitive = copy.post("/v1/portal/invitations", json!({})).await;
+    assert_eq!(sensitive.code(), "recent_authentication_required", "{sensitive:?}");
+    assert_eq!(owner.post("/v1/portal/invitations", json!({})).await.status, 400);
+    portal.clock.advance(GRACE - TimeDelta::milliseconds(1));
+    assert_eq!(copy.get(SESSION).await.status, 200);
+    portal.clock.advance(TimeDelta::milliseconds(1));
+    assert_eq!(copy.get(SESSION).await.status, 401, "a copied token is worth nothing");
+    assert_eq!(owner.get(SESSION).await.status, 200);
+    // The stream of the other tab is that of the session, and lives until the session ends.
+    let open = tokio::time::timeout(Duration::from_secs(6), async {
+        while stream.chunk().await.unwrap().is_some() {}
+    });
+    assert!(open.await.is_err(), "the stream ended");
+    assert_eq!(owner.delete(SESSION).await.status, 204);
+    let ends = tokio::time::timeout(Duration::from_secs(20), async {
+        while stream.chunk().await.unwrap().is_some() {}
+    });
+    assert!(ends.await.is_ok(), "the stream of an ended session");
+}
+
+#[tokio::test]
+async fn a_replaced_token_ends_its_session_too_and_follows_further_replacements() {
+    let portal = Portal::with_factors(&[RECENT]).await;
+    let mut owner = portal.owner("owner@shop.example").await.client;
+    let mut first = owner.clone();
+    for _ in 0..2 {
+        assert_eq!(owner.post(CONFIRM, password("correct horse")).await.status, 204);
+    }
+    assert_eq!(first.get(SESSION).await.status, 200, "replaced twice");
+    let late = first.post(CONFIRM, password("correct horse")).await;
+    assert_eq!((late.status, late.header("set-cookie")), (204, ""), "another tab has confirmed: {late:?}");
+    assert_eq!(first.delete(SESSION).await.status, 204);
+    assert_eq!(owner.get(SESSION).await.status, 401, "logged out with the token of before");
+    assert_eq!(first.get(SESSION).await.status, 401);
+}
+
+#[tokio::test]
+async fn the_token_of_a_person_is_replaced_too() {
+    let portal = Portal::with_factors(&[RECENT]).await;
+    let (mut asha, _) = person(&portal, "asha@carrier.example", "administrator").await;
+    let mut copy = asha.clone();
+    portal.clock.advance(TimeDelta::minutes(16));
+    let confirmed = asha.post(CONSOLE_CONFIRM, password("battery staple")).await;
+    assert_eq!(confirmed.status, 204, "{confirmed:?}");
+    assert_ne!(asha.cookie("operator_session"), copy.cookie("operator_session"));
+    let listed = asha.get("/v1/operator/sessions").await.body["data"].clone();
+    assert_eq!((listed.as_array().unwrap().len(), &listed[0]["current"]), (1, &json!(true)), "{listed}");
+    assert_eq!(copy.get(CONSOLE).await.status, 200, "on its way");
+    assert_eq!(copy.post("/v1/operator/tokens", json!({})).await.code(), "recent_authentication_required");
+    assert_eq!(asha.post("/v1/operator/tokens", json!({})).await.status, 400);
+    let listed = copy.get("/v1/operator/sessions").await.body["data"].clone();
+    assert_eq!(listed[0]["current"], true, "it is the same session: {listed}");
+    portal.clock.advance(GRACE);
+    assert_eq!(copy.get(CONSOLE).await.status, 401);
+    assert_eq!(asha.post(CONSOLE_CONFIRM, password("battery staple")).await.status, 204);
+    let mut copy = asha.clone();
+    assert_eq!(asha.post(CONSOLE_CONFIRM, password("battery staple")).await.status, 204);
+    assert_eq!(copy.delete(CONSOLE).await.status, 204);
+    assert_eq!(asha.get(CONSOLE).await.status, 401, "logged out with the token of before");
+}
+
+#[tokio::test]
+async fn confirmations_of_users_leave_entries_and_a_used_recovery_code_is_mailed() {
+    let folder = MailFolder::new();
+    let portal = Portal::with_factors(&[
+        ("WAYBILL_MAIL__TRANSPORT", "folder"),
+        ("WAYBILL_MAIL__FOLDER", folder.path()),
+    ])
+    .await;
+    let mut owner = portal.owner("owner@shop.example").await.client;
+    let log = "/v1/portal/audit-log";
+    assert_eq!(owner.post(CONFIRM, password("wrong")).await.code(), "password_wrong");
+    let failed = entries(&mut owner, log, "session.confirmation_failed").await;
+    assert_eq!(failed[0]["details"], json!({ "reason": "wrong_password" }));
+    assert_eq!(
+        (&failed[0]["actor"]["email"], &failed[0]["address"]),
+        (&json!("owner@shop.example"), &json!("127.0.0.1"))
+    );
+    assert_eq!(owner.post(CONFIRM, password("correct horse")).await.status, 204);
+    assert_eq!(entries(&mut owner, log, "session.confirmed").await[0]["details"], json!({}));
+    let enrolled = enrol(&portal, &mut owner).await;
+    let with = |code: &str| json!({ "password": "correct horse", "code": code });
+    assert_eq!(owner.post(CONFIRM, with(&enrolled.app.wrong(&portal))).await.code(), "code_wrong");
+    portal.clock.advance(STEP);
+    assert_eq!(owner.post(CONFIRM, with(&enrolled.recovery_codes[0])).await.status, 204);
+    let failed = entries(&mut owner, log, "session.confirmation_failed").await;
+    let reasons: Vec<_> = failed.iter().map(|entry| entry["details"]["reason"].as_str().unwrap()).collect();
+    assert_eq!(reasons, ["wrong_code", "wrong_password"]);
+    let confirmed = entries(&mut owner, log, "session.confirmed").await;
+    assert_eq!(confirmed[0]["details"], json!({ "secondFactor": "recovery_code" }));
+    until("the used code is mailed", async || {
+        folder.mails().iter().any(|mail| mail.subject.starts_with("A recovery code of your"))
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn confirmations_of_the_staff_leave_entries() {
+    let portal = Portal::with_factors(&[]).await;
+    let (mut asha, id) = person(&portal, "asha@carrier.example", "viewer").await;
+    let log = "/v1/operator/audit-log";
+    let mut operator = portal.operator();
+    assert_eq!(asha.post(CONSOLE_CONFIRM, password("wrong")).await.code(), "password_wrong");
+    let failed = entries(&mut operator, log, "session.confirmation_failed").await;
+    assert_eq!(
+        (&failed[0]["actor"]["id"], &failed[0]["details"]),
+        (&json!(id), &json!({ "reason": "wrong_password" }))
+    );
+    let enrolled = enrol_at(&portal, &mut asha, "/v1/operator/second-factor").await;
+    let body = json!({ "password": "battery staple", "code": enrolled.recovery_codes[0] });
+    assert_eq!(asha.post(CONSOLE_CONFIRM, body).await.status, 204);
+    let confirmed = entries(&mut operator, log, "session.confirmed").await;
+    assert_eq!(confirmed[0]["details"], json!({ "secondFactor": "recovery_code" }));
+}
+
+/// A new log-in with the token is its confirmation.
+#[tokio::test]
+async fn a_console_session_of_the_configured_token_ages_and_the_token_itself_does_not() {
+    let portal = Portal::with(&[("WAYBILL_LIMITS__PER_ADDRESS", "false"), MFA_KEY, RECENT]).await;
+    let mut console = portal.stranger();
+    let open = json!({ "token": OPERATOR_TOKEN });
+    assert_eq!(console.post(CONSOLE, open.clone()).await.status, 200);
+    portal.clock.advance(TimeDelta::minutes(15) - TimeDelta::milliseconds(1));
+    let calls = ["/v1/operator/tokens", "/v1/operator/staff"];
+    for call in calls {
+        assert_eq!(console.post(call, json!({})).await.status, 400, "{call}");
+    }
+    portal.clock.advance(TimeDelta::milliseconds(1));
+    for call in calls {
+        let refused = console.post(call, json!({})).await;
+        assert_eq!((refused.status, refused.code()), (403, "recent_authentication_required"), "{call}");
+        assert_eq!(portal.operator().post(call, json!({})).await.status, 400, "{call}: the token alone");
+    }
+    let mut before = console.clone();
+    assert_eq!(console.post(CONSOLE, open).await.status, 200);
+    for call in calls {
+        assert_eq!(console.post(call, json!({})).await.status, 400, "{call}");
+    }
+    assert_eq!(before.get(CONSOLE).await.status, 401, "replaced");
+    assert_eq!(portal.stranger().get(USERS).await.status, 401);
+}

@@ -1,0 +1,93 @@
+//! A request to lift a suspension is about that very suspension.
+
+use diesel_async::SimpleAsyncConnection;
+use serde_json::{Value, json};
+
+use crate::approvals::{APPROVALS, Office, approve, state};
+use crate::client::Client;
+
+/// Changes the status, and returns the id of the request if the change waits.
+async fn set(office: &Office, by: &mut Client, status: &str) -> Option<String> {
+    let answer = by.patch(&office.path(""), json!({ "status": status })).await;
+    assert!(matches!(answer.status, 200 | 202), "{answer:?}");
+    answer.body["state"].is_string().then(|| answer.body["id"].as_str().unwrap().to_owned())
+}
+
+async fn status(office: &Office) -> Value {
+    office.portal.operator().get(&office.path("")).await.body["status"].clone()
+}
+
+#[tokio::test]
+async fn a_request_ends_with_its_suspension_and_never_lifts_a_later_one() {
+    let mut office = Office::open().await;
+    let (mut asha, mut ravi) = (office.asha.clone(), office.ravi.clone());
+    set(&office, &mut asha, "suspended").await;
+    let of_asha = set(&office, &mut asha, "active").await.unwrap();
+    let of_ravi = set(&office, &mut ravi, "inactive").await.unwrap();
+    assert_eq!(set(&office, &mut asha, "active").await.as_ref(), Some(&of_asha), "the same suspension");
+    assert_eq!(approve(&mut ravi, &of_asha).await.body["state"], "executed");
+    let ended = office.portal.operator().get(&format!("{APPROVALS}/{of_ravi}")).await.body;
+    assert_eq!((&ended["state"], &ended["outcome"]), (&json!("withdrawn"), &json!("suspension_ended")));
+    let log = "/v1/operator/audit-log?action=approval.withdrawn";
+    let entries = office.portal.operator().get(log).await.body["data"].clone();
+    assert_eq!((&entries[0]["target"]["id"], entries.as_array().unwrap().len()), (&json!(of_ravi), 1));
+
+    set(&office, &mut ravi, "suspended").await;
+    let refused = approve(&mut office.asha, &of_ravi).await;
+    assert_eq!((refused.status, refused.code()), (409, "wrong_approval_state"), "{refused:?}");
+    assert_eq!(status(&office).await, "suspended");
+    let again = set(&office, &mut ravi, "inactive").await.unwrap();
+    assert_ne!(again, of_ravi);
+    assert_eq!(approve(&mut office.asha, &again).await.body["state"], "executed");
+}
+
+/// The previous release lifts and suspends without ending requests.
+#[tokio::test]
+async fn a_request_from_before_a_suspension_of_the_previous_release_lifts_nothing() {
+    let mut office = Office::open().await;
+    let mut asha = office.asha.clone();
+    set(&office, &mut asha, "suspended").await;
+    let waiting = set(&office, &mut asha, "active").await.unwrap();
+    let by_the_previous = format!(
+        "UPDATE businesses SET status = 'active' WHERE id = '{0}';
+        UPDATE businesses SET status = 'suspended' WHERE id = '{0}'",
+        office.business
+    );
+    office.portal.connect().await.batch_execute(&by_the_previous).await.unwrap();
+    let refused = approve(&mut office.ravi, &waiting).await;
+    assert_eq!((refused.status, refused.code()), (409, "suspension_ended"), "{refused:?}");
+    assert_eq!(
+        (status(&office).await, state(&office, &waiting).await),
+        (json!("suspended"), json!("withdrawn"))
+    );
+}
+
+/// A request that waits at the upgrade names no suspension, and is about the one of that time.
+#[tokio::test]
+async fn a_request_of_the_previous_release_lifts_the_suspension_of_its_time() {
+    let mut office = Office::open().await;
+    let mut asha = office.asha.clone();
+    set(&office, &mut asha, "suspended").await;
+    let waiting = set(&office, &mut asha, "active").await.unwrap();
+    let former = "UPDATE operator_approvals SET parameters = parameters - 'suspension';
+        UPDATE businesses SET suspensions = 0";
+    office.portal.connect().await.batch_execute(former).await.unwrap();
+    assert_eq!(approve(&mut office.ravi, &waiting).await.body["state"], "executed");
+    assert_eq!(status(&office).await, "active");
+}
+
+/// What else the request changes is not changed either, if the suspension has ended.
+#[tokio::test]
+async fn a_request_whose_business_is_not_suspended_changes_nothing() {
+    let mut office = Office::open().await;
+    let path = office.path("");
+    let mut asha = office.asha.clone();
+    set(&office, &mut asha, "suspended").await;
+    let asked = asha.patch(&path, json!({ "status": "active", "liveAccess": "active" })).await;
+    let id = asked.body["id"].as_str().unwrap();
+    let lifted = format!("UPDATE businesses SET status = 'inactive' WHERE id = '{}'", office.business);
+    office.portal.connect().await.batch_execute(&lifted).await.unwrap();
+    assert_eq!(approve(&mut office.ravi, id).await.code(), "suspension_ended");
+    let read = office.portal.operator().get(&path).await.body;
+    assert_eq!((&read["status"], &read["liveAccess"]), (&json!("inactive"), &json!("inactive")));
+}
