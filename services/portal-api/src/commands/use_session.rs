@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use postgres::StoreError;
 
 use super::open_session::must_enrol;
-use crate::domain::{Account, Session, SessionToken};
+use crate::domain::{Session, SessionToken};
 use crate::state::State;
 use crate::store::sessions;
 
@@ -27,8 +27,7 @@ pub(crate) async fn use_session(
             let Some(mut session) = sessions::find(conn, token, state.user_sessions.at(now)).await? else {
                 return Ok(None);
             };
-            let account = Account::User { business: session.business, user: session.user };
-            session.must_enrol = must_enrol(conn, state, account, session.role).await?;
+            session.must_enrol = must_enrol(conn, state, session.account.into(), session.role).await?;
             let extended = state.user_sessions.extend(&session, now).filter(|_| is_attended);
             let Some(until) = extended else {
                 return Ok(Some(UsedSession { session, extended_until: None }));

@@ -23,8 +23,11 @@ use super::{call_table, errors, session_cookie};
 use crate::commands::audit_line::{Refusal, log_refusal, log_role_refusal};
 use crate::commands::publish_portal_change::publish_portal_change;
 use crate::commands::use_session::use_session;
-use crate::domain::{Author, Mask, Session, Site};
+use crate::domain::{Author, Mask, Permission, Session, Site};
 use crate::state::State;
+
+/// The user whose data the page shows.
+const EXPECTED_USER: &str = "expected-user";
 
 /// Writing calls must come from a page of the portal or from no page, and carry JSON, which forms of foreign pages cannot send
 /// (SPECIFICATION §13).
@@ -106,6 +109,7 @@ pub(super) async fn require_session(
     let state = state_of(&request)?.clone();
     let ActiveSession { session, renewed } =
         active_session(&state, request.request()).await?.ok_or_else(errors::not_logged_in)?;
+    require_expected_user(&request, &session)?;
     if session.must_enrol && !WHILE_ENROLLING.contains(&request) {
         return Err(errors::mfa_enrolment_required().into());
     }
@@ -115,6 +119,9 @@ pub(super) async fn require_session(
         let author = author.at(address(&state, request.request()));
         log_role_refusal(&author, session.business, call.permission);
         return Err(errors::role_insufficient(call.permission).into());
+    }
+    if call.permission == Permission::UseAccount && !session.acts_on_account {
+        return Err(errors::account_session_required().into());
     }
     if RECENT_CALLS.contains(&request) {
         require_recent(&state, Some(session.authenticated_at))?;
@@ -130,6 +137,14 @@ pub(super) async fn require_session(
         response.response_mut().add_cookie(&cookie)?;
     }
     Ok(response)
+}
+
+/// 409 if the page shows the data of another user or business: its person has logged in or switched in another tab, and all tabs
+/// share the cookie. Programs leave the header out.
+fn require_expected_user(request: &ServiceRequest, session: &Session) -> Result<(), ApiError> {
+    let expected = request.headers().get(EXPECTED_USER);
+    let is_other = expected.is_some_and(|expected| expected.as_bytes() != session.user.to_string().as_bytes());
+    if is_other { Err(errors::session_changed()) } else { Ok(()) }
 }
 
 /// The session of a request.

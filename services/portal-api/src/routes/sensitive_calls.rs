@@ -49,7 +49,7 @@ pub(super) const RECENT_OPERATOR_CALLS: CallTable<()> = CallTable {
     ],
 };
 
-/// The calls of the page that sets up the second factor.
+/// The calls of the page that sets up the second factor, and the way to a business that does not require one.
 pub(super) const WHILE_ENROLLING: CallTable<()> = CallTable {
     scope: "/v1/portal",
     calls: &[
@@ -57,6 +57,7 @@ pub(super) const WHILE_ENROLLING: CallTable<()> = CallTable {
         (Method::POST, "/second-factor", ()),
         (Method::POST, "/second-factor/confirm", ()),
         (Method::POST, "/session/confirm", ()),
+        (Method::POST, "/session/business", ()),
     ],
 };
 

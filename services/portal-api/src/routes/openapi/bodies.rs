@@ -80,6 +80,12 @@ pub(crate) struct RenameBusiness {
 }
 
 #[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct SwitchBusiness {
+    business_id: BusinessId,
+}
+
+#[derive(ToSchema)]
 pub(crate) struct RequestPasswordReset {
     #[schema(format = "email")]
     email: String,
