@@ -54,7 +54,7 @@ pub(crate) async fn accept_invitation(
     let database = &state.unit.database;
     let opened: Result<OpenedSession, AcceptInvitationError> = database
         .transaction(async |conn| {
-            consume(conn, state, &invitation).await?;
+            consume(conn, &invitation).await?;
             let user = create(conn, state, &invitation, &password_hash).await?;
             let author =
                 Author::user(user.user, &user.email, request.request).at(request.browser.address.clone());
@@ -93,7 +93,6 @@ pub(super) async fn find(
 /// Locks the business, and uses the invitation up, if it may still be used.
 pub(super) async fn consume(
     conn: &mut AsyncPgConnection,
-    state: &State,
     invitation: &Invitation,
 ) -> Result<(), AcceptInvitationError> {
     let business = businesses::find_for_update(conn, invitation.business).await?;

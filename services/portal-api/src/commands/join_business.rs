@@ -14,8 +14,8 @@ use crate::domain::{
     Action, AuditEvent, Author, Credentials, Email, LinkToken, Role, Session, Target, TargetKind,
 };
 use crate::state::State;
-use crate::store::users::{self, LogInBy, NewUser};
 use crate::store::memberships;
+use crate::store::users::{self, LogInBy, NewUser};
 
 /// Businesses of one person.
 const BUSINESSES_MAX: usize = 20;
@@ -50,7 +50,7 @@ pub(crate) async fn join_business(
         .unit
         .database
         .transaction(async |conn| {
-            accept_invitation::consume(conn, state, &invitation).await?;
+            accept_invitation::consume(conn, &invitation).await?;
             let mut account = lock_account(conn, session).await?;
             if !account.email_is(&invitation.email) {
                 return Err(JoinError::OtherAccount);

@@ -49,8 +49,7 @@ pub(crate) struct Browser {
 
 impl Browser {
     pub(super) fn origin(&self, new_browser: Option<bool>) -> Origin<'_> {
-        let address = self.address.as_ref().map(CallerAddress::as_str);
-        Origin { address, user_agent: self.user_agent.as_deref(), new_browser }
+        Origin { address: self.address.as_ref(), user_agent: self.user_agent.as_deref(), new_browser }
     }
 }
 
@@ -169,8 +168,8 @@ pub(super) async fn replace_session(
         ..session.clone()
     };
     let token = SessionToken::generate(&state.unit.entropy);
-    let origin =
-        Origin { address: address.as_deref(), user_agent: user_agent.as_deref(), new_browser: None };
+    let address = address.map(CallerAddress::new);
+    let origin = Origin { address: address.as_ref(), user_agent: user_agent.as_deref(), new_browser: None };
     sessions::insert(conn, &opened, &token, origin, now).await?;
     email_confirmations::move_changes(conn, session.account, (session.id, opened.id)).await?;
     let author = Author::of(&opened, author.request).at(author.address.clone());

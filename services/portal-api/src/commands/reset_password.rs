@@ -125,10 +125,10 @@ pub(crate) async fn issue_link(
         .transaction(async |conn| {
             let user = users::find_by_email(conn, business, email).await?;
             let user = user.ok_or(IssueResetError::UnknownUser)?;
-            let account = users::credentials_of(conn, (business, user)).await?;
+            let account = users::credentials_of(conn, (business, user.id)).await?;
             let account = account.ok_or(IssueResetError::UnknownUser)?;
             if state.approvals.reset_links {
-                let action = ProtectedAction::IssueResetLink { user_id: user };
+                let action = ProtectedAction::IssueResetLink { user_id: user.id };
                 let requested = request_approval::request(conn, state, business, author, action).await?;
                 return Ok(IssuedReset::Requested(Box::new(requested)));
             }

@@ -24,7 +24,8 @@ pub(crate) async fn revoke_session(
         .transaction(async |conn| {
             let ended = sessions::revoke_one(conn, account, id, now).await?;
             if ended {
-                email_confirmations::remove_changes_of_sessions(conn, account, EndedSessions::One(id)).await?;
+                email_confirmations::remove_changes_of_sessions(conn, account, EndedSessions::One(id))
+                    .await?;
                 write_audit(conn, state, session.business, author, &event).await?;
             }
             Ok(ended)

@@ -204,9 +204,11 @@ impl Author {
     /// person's users in all their businesses; other authors stay as they are.
     pub(crate) fn in_business(&self, user: UserId, users: &[String]) -> Self {
         match &self.actor {
-            Actor::User { id, email } if *id != user && users.contains(&id.to_string()) => {
-                Self { actor: Actor::User { id: user, email: email.clone() }, request: self.request, address: None }
-            }
+            Actor::User { id, email } if *id != user && users.contains(&id.to_string()) => Self {
+                actor: Actor::User { id: user, email: email.clone() },
+                request: self.request,
+                address: None,
+            },
             _ => self.clone(),
         }
     }

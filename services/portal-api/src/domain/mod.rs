@@ -56,9 +56,7 @@ pub(crate) use operator::{OperatorActor, OperatorCaller, OperatorPermission, Ope
 pub(crate) use operator_audit::{AuditRetention, OperatorEntry, OperatorFilter};
 pub(crate) use origin::Origins;
 pub(crate) use password::{Password, PasswordRejection};
-pub(crate) use people::{
-    Credentials, EmailConfirmation, EmailState, Invitation, Membership, User, UserKey,
-};
+pub(crate) use people::{Credentials, EmailConfirmation, EmailState, Invitation, Membership, User, UserKey};
 pub(crate) use pickup_profile::PickupProfile;
 pub(crate) use problems::{Problem, problems};
 pub use region::Locale;

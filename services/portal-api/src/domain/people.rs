@@ -52,12 +52,6 @@ pub(crate) struct Membership {
     pub(crate) role: Role,
 }
 
-impl Membership {
-    pub(crate) fn key(&self) -> UserKey {
-        (self.business, self.user)
-    }
-}
-
 /// The second factor of a user's account.
 impl From<UserKey> for Account {
     fn from((business, user): UserKey) -> Self {

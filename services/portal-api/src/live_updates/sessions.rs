@@ -106,8 +106,7 @@ mod tests {
 
     fn session(number: u64) -> Session {
         let (clock, entropy) = (Clock::system(), Entropy::seeded(number));
-        let (business, user) =
-            (BusinessId::generate(&clock, &entropy), UserId::generate(&clock, &entropy));
+        let (business, user) = (BusinessId::generate(&clock, &entropy), UserId::generate(&clock, &entropy));
         Session {
             id: SessionId::generate(&clock, &entropy),
             user,

@@ -143,7 +143,8 @@ pub(super) async fn require_session(
 /// share the cookie. Programs leave the header out.
 fn require_expected_user(request: &ServiceRequest, session: &Session) -> Result<(), ApiError> {
     let expected = request.headers().get(EXPECTED_USER);
-    let is_other = expected.is_some_and(|expected| expected.as_bytes() != session.user.to_string().as_bytes());
+    let is_other =
+        expected.is_some_and(|expected| expected.as_bytes() != session.user.to_string().as_bytes());
     if is_other { Err(errors::session_changed()) } else { Ok(()) }
 }
 

@@ -112,7 +112,8 @@ pub(crate) async fn find(
         .first(conn)
         .await
         .optional()?;
-    row.map(|(row, name, status)| Ok((row.try_into()?, name, stored("businesses.status", &status)?))).transpose()
+    row.map(|(row, name, status)| Ok((row.try_into()?, name, stored("businesses.status", &status)?)))
+        .transpose()
 }
 
 /// Accepts or withdraws an invitation. `None` if that has already happened.

@@ -111,9 +111,7 @@ pub(crate) async fn lock_latest(
     Ok(found.into_iter().find(|membership| Some(membership.user.to_string()) == user))
 }
 
-fn read(
-    (row, (business_name, status)): (MembershipRow, (String, String)),
-) -> Result<Membership, StoreError> {
+fn read((row, (business_name, status)): (MembershipRow, (String, String))) -> Result<Membership, StoreError> {
     Ok(Membership {
         business: stored("users.business_id", &row.business_id)?,
         business_name,

@@ -10,7 +10,7 @@ use super::memberships::{read_account, users_of};
 use super::schema::{businesses, sessions, users};
 use super::users::lock as lock_user;
 use super::{roles, stored};
-use crate::domain::{Lifetimes, OpenAt, OpenSession, Session, SessionToken, UserKey};
+use crate::domain::{CallerAddress, Lifetimes, OpenAt, OpenSession, Session, SessionToken, UserKey};
 
 #[derive(Queryable)]
 struct OpenSessionRow {
@@ -45,7 +45,7 @@ struct SessionRow {
 /// Where a new session comes from.
 #[derive(Clone, Copy)]
 pub(crate) struct Origin<'a> {
-    pub(crate) address: Option<&'a str>,
+    pub(crate) address: Option<&'a CallerAddress>,
     pub(crate) user_agent: Option<&'a str>,
     /// Whether the user had not logged in from this browser before. `None` after a sign-up and the like.
     pub(crate) new_browser: Option<bool>,
@@ -68,7 +68,7 @@ pub(crate) async fn insert(
             sessions::last_seen_at.eq(now),
             sessions::expires_at.eq(session.expires_at),
             sessions::user_agent.eq(origin.user_agent),
-            sessions::address.eq(origin.address),
+            sessions::address.eq(origin.address.map(CallerAddress::as_str)),
             sessions::new_browser.eq(origin.new_browser),
             sessions::authenticated_at.eq(session.authenticated_at),
         ))
@@ -237,9 +237,8 @@ pub(crate) async fn list(
         .into_boxed();
     if let Some(after) = after {
         // A session that has ended since is still a valid cursor.
-        let known = sessions::table
-            .find(after.to_string())
-            .filter(sessions::user_id.eq_any(users_of!(account)));
+        let known =
+            sessions::table.find(after.to_string()).filter(sessions::user_id.eq_any(users_of!(account)));
         if !diesel::select(diesel::dsl::exists(known)).get_result::<bool>(conn).await? {
             return Ok(None);
         }

@@ -7,6 +7,7 @@ use domain::BusinessId;
 use postgres::{StoreError, violates};
 
 use super::schema::users;
+use super::users::find_by_email;
 use crate::domain::{Email, UserKey};
 
 /// Whether it is the verified address of a user of the business.
@@ -15,14 +16,8 @@ pub(crate) async fn is_verified(
     business: BusinessId,
     email: &Email,
 ) -> Result<bool, StoreError> {
-    let accounts = diesel::alias!(users as accounts);
-    let of_account =
-        accounts.filter(accounts.field(users::email_key).eq(email.key())).select(accounts.field(users::id));
-    let verified = users::table
-        .filter(users::business_id.eq(business.to_string()))
-        .filter(users::email_key.eq(email.key()).or(users::account_id.eq_any(of_account)))
-        .filter(users::email_verified_at.is_not_null());
-    Ok(diesel::select(diesel::dsl::exists(verified)).get_result(conn).await?)
+    let found = find_by_email(conn, business, email).await?;
+    Ok(found.is_some_and(|user| user.email_verified))
 }
 
 /// Whether a user of any business has the address.

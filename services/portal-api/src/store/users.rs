@@ -215,18 +215,19 @@ pub(crate) async fn find_by_email(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     email: &Email,
-) -> Result<Option<UserId>, StoreError> {
+) -> Result<Option<User>, StoreError> {
     let accounts = diesel::alias!(users as accounts);
-    let of_account =
-        accounts.filter(accounts.field(users::email_key).eq(email.key())).select(accounts.field(users::id));
-    let id: Option<String> = users::table
+    let of_account = accounts
+        .filter(accounts.field(users::email_key).eq(email.key()))
+        .select(accounts.field(users::id).nullable());
+    let row = users::table
         .filter(users::business_id.eq(business.to_string()))
         .filter(users::email_key.eq(email.key()).or(users::account_id.eq_any(of_account)))
-        .select(users::id)
+        .select(UserRow::as_select())
         .first(conn)
         .await
         .optional()?;
-    id.map(|id| stored("users.id", &id)).transpose()
+    row.map(User::try_from).transpose()
 }
 
 /// The e-mail addresses of the business's users with one of these roles.

@@ -2,7 +2,7 @@
 #![expect(dead_code, reason = "only described")]
 
 use chrono::{DateTime, Utc};
-use domain::{EventKind, KeyScope, Mode, Paise};
+use domain::{BusinessId, EventKind, KeyScope, Mode, Paise};
 use internal_api::ordering::PickupProfile;
 use internal_api::orders::details;
 use utoipa::ToSchema;
