@@ -101,9 +101,9 @@ async fn the_address_and_the_name_are_the_same_in_all_businesses() {
     go_to(&portal, &mut two.asha, &two.home).await;
     assert_eq!(two.asha.get("/v1/portal/email").await.body["pendingEmail"], "new@shop.example");
     let token = folder.confirmations("new@shop.example", 1).await.remove(0);
-    let confirmed =
-        portal.stranger().post("/v1/portal/email-confirmations/confirm", json!({ "token": token }));
-    assert_eq!(confirmed.await.status, 200);
+    let confirmed = json!({ "token": token });
+    let confirmed = portal.stranger().post("/v1/portal/email-confirmations/confirm", confirmed).await;
+    assert_eq!(confirmed.status, 200);
     assert_eq!(two.asha.get(SESSION).await.body["email"], "new@shop.example", "the session that asked stays");
     assert_eq!(at_home.get(SESSION).await.status, 401, "the others end");
     for client in [&mut two.boss, &mut two.ravi.client] {
