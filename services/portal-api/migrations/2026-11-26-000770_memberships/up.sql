@@ -13,10 +13,10 @@ ALTER TABLE users
     -- A further membership has no address of its own to log in with. Stops the previous release from giving it one.
     ADD CONSTRAINT users_membership_logs_in_nowhere CHECK (account_id IS NULL OR email_key = id) NOT VALID;
 
--- The id that the sealed secret and the recovery codes are bound to, if it is not account_id: the factor has moved to another row.
+-- What the sealed secret and the recovery codes are bound to, if not account_id: the factor has moved to another row.
 ALTER TABLE second_factors ADD COLUMN bound_to TEXT COLLATE "C";
 
--- A row that is an account is removed from its business: the membership that was used last becomes the account, with the address,
+-- The account's own row is removed from its business: the membership that was used last becomes the account, with the address,
 -- the password and the second factor. Both releases remove users, so this is a trigger.
 CREATE FUNCTION pass_on_account() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE

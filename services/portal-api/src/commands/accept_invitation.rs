@@ -1,4 +1,5 @@
-//! An invited person without an account accepts with the link that they received. See [`super::join_business`] for people with one.
+//! An invited person without an account accepts with the link that they received. People with an account join in
+//! [`super::join_business`].
 
 use diesel_async::AsyncPgConnection;
 use domain::{RequestId, UserId};

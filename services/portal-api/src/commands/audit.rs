@@ -36,8 +36,8 @@ pub(super) async fn write_audit(
     Ok(())
 }
 
-/// Writes an entry about an account to the logs of all businesses of its person. Each names the person by their user there. The IP
-/// address of the person is for the business alone in which they act.
+/// Writes an entry about an account to the logs of all businesses of its person. Each names the person by their user there. Only
+/// the log of the business in which the person acts has their IP address.
 pub(super) async fn write_account_audit(
     conn: &mut AsyncPgConnection,
     state: &State,

@@ -61,7 +61,7 @@ pub(crate) async fn change_role(
     Ok(changed)
 }
 
-/// Ends all sessions of the user in this business, and returns how many. Other businesses of the person are not the author's concern.
+/// Ends all sessions of the user in this business, and returns how many. The person's sessions in other businesses stay.
 pub(crate) async fn end_sessions(
     state: &State,
     business: BusinessId,

@@ -53,8 +53,8 @@ impl Browser {
     }
 }
 
-/// Opens a session of a membership with a new token. Ends the browser's previous session, so that a token that an attacker planted
-/// in the browser becomes useless.
+/// Opens a session of a membership with a new token. Ends the browser's previous session, so that a token that an attacker
+/// planted in the browser becomes useless.
 pub(super) async fn open_session(
     conn: &mut AsyncPgConnection,
     state: &State,
@@ -65,8 +65,8 @@ pub(super) async fn open_session(
     insert(conn, state, (account, membership), browser, None).await
 }
 
-/// As [`open_session`], after a log-in: in the business that the person used last. A person whom the browser does not know is warned
-/// by mail.
+/// As [`open_session`], after a log-in: in the business that the person used last. A person whom the browser does not know is
+/// warned by mail.
 pub(super) async fn open_after_log_in(
     conn: &mut AsyncPgConnection,
     state: &State,
@@ -142,8 +142,8 @@ async fn insert(
     Ok(OpenedSession { session, token, browser: known })
 }
 
-/// Opens a session of another membership in the place of this one, with a new token. Nobody authenticates: the start of the session,
-/// its last authentication and its origin stay. `None` if it has ended meanwhile.
+/// Opens a session of another membership in the place of this one, with a new token. Nobody authenticates: the start of the
+/// session, its last authentication and its origin stay. `None` if it has ended meanwhile.
 pub(super) async fn replace_session(
     conn: &mut AsyncPgConnection,
     state: &State,

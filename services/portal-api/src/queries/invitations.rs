@@ -24,8 +24,7 @@ pub(crate) struct FoundInvitation {
     pub(crate) invitation: Invitation,
     pub(crate) business_name: String,
     pub(crate) business_status: BusinessStatus,
-    /// Whether the invited address has an account. The holder of the link reads the mails to the address, or was given the link by
-    /// somebody who knows it.
+    /// Whether the invited address has an account. Only the holder of the link learns it, who reads the mails to the address.
     pub(crate) has_account: bool,
 }
 

@@ -1,5 +1,5 @@
-//! The businesses of a person: the users of one account. Each of these queries searches all businesses, because an account belongs
-//! to none of them.
+//! The businesses of a person: the users of one account. These queries search all businesses, because an account belongs to none
+//! of them.
 
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};

@@ -77,7 +77,7 @@ pub(crate) async fn insert(
     touch_user(conn, session, now).await
 }
 
-/// Ends a session that another one replaces, and returns the address and the browser at its log-in. `None` if it has already ended.
+/// Ends a session that another one replaces, and returns the address and the browser at its log-in. `None` if it has ended.
 pub(crate) async fn end_replaced(
     conn: &mut AsyncPgConnection,
     session: &Session,
@@ -206,8 +206,8 @@ pub(crate) async fn revoke(
     Ok(ended.map(|_| session))
 }
 
-/// The open sessions of an account, newest first. Reads one more than `limit` to show that more follow. `None` if `after` is not a
-/// session of the account.
+/// The open sessions of an account, newest first. Reads one more than `limit` to show that more follow. `None` if `after` is
+/// not a session of the account.
 pub(crate) async fn list(
     conn: &mut AsyncPgConnection,
     account: UserKey,

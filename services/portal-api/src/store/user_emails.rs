@@ -39,7 +39,8 @@ pub(crate) async fn verify(
     Ok(diesel::update(unverified).set(users::email_verified_at.eq(now)).execute(conn).await? == 1)
 }
 
-/// Writes a new address of an account; a trigger writes it to the further memberships. False if another account has it; the transaction is then unusable.
+/// Writes a new address of an account; a trigger writes it to the further memberships. False if another account has it; the
+/// transaction is then unusable.
 pub(crate) async fn replace(
     conn: &mut AsyncPgConnection,
     (business, user): UserKey,

@@ -318,8 +318,8 @@ pub(crate) async fn set_name(
     Ok(diesel::update(user).set(users::name.eq(name)).execute(conn).await? == 1)
 }
 
-/// Writes a new password hash of an account. With `from`, only if the stored hash is still that one: of two concurrent changes only one
-/// succeeds.
+/// Writes a new password hash of an account. With `from`, only if the stored hash is still that one: of two concurrent changes
+/// only one succeeds.
 pub(crate) async fn set_password(
     conn: &mut AsyncPgConnection,
     (business, user): UserKey,
@@ -338,8 +338,8 @@ pub(crate) async fn set_password(
     Ok(updated == 1)
 }
 
-/// Deletes a user who has no sessions any more. If it is an account with further memberships, a trigger makes one of them the account.
-/// False if there is no such user.
+/// Deletes a user who has no sessions any more. If it is an account with further memberships, a trigger makes one of them the
+/// account. False if there is no such user.
 pub(crate) async fn remove(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
