@@ -105,7 +105,9 @@ export function useSwitchBusiness() {
 }
 
 export function useJoinBusiness() {
-  return useChangeBusiness((token: string) => answer(api.POST("/v1/portal/memberships", { body: { token } })));
+  return useChangeBusiness((token: string) =>
+    answer(api.POST("/v1/portal/memberships", { body: { token } })),
+  );
 }
 
 export function useCreateBusiness() {

@@ -23,10 +23,7 @@ export default function AccountMenu() {
         <Menu.Dropdown className={classes.dropdown}>
           <Menu.Label>Logged in as {ROLE_LABELS[session.role].toLowerCase()}</Menu.Label>
           <BusinessChoices />
-          <Menu.Item
-            leftSection={<IconPlus size={16} aria-hidden />}
-            onClick={() => setIsCreating(true)}
-          >
+          <Menu.Item leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setIsCreating(true)}>
             Add a business
           </Menu.Item>
           <Menu.Divider />

@@ -31,6 +31,14 @@ async function openMenu(page: Page, email: string): Promise<void> {
   await page.getByRole("menu").waitFor();
 }
 
+/** Waits until the page shows this business. */
+async function isIn(page: Page, businessName: string): Promise<void> {
+  await page
+    .getByRole("button", { name: /^Account of / })
+    .getByText(businessName)
+    .waitFor();
+}
+
 /** Accessible, and not wider than a phone or a desktop. */
 async function check(page: Page, name: string): Promise<void> {
   for (const [size, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP })) {
@@ -59,7 +67,7 @@ test("a person with an account joins by the mailed link, and switches with the k
   await page.getByRole("button", { name: "Join" }).click();
   await heading(page, "Overview");
   const account = page.getByRole("button", { name: `Account of ${email}` });
-  await account.getByText("Ravi Traders").waitFor();
+  await isIn(page, "Ravi Traders");
 
   await account.focus();
   await page.keyboard.press("Enter");
@@ -69,9 +77,10 @@ test("a person with an account joins by the mailed link, and switches with the k
   expect(await seriousFindings(page, { within: "[role=menu]" })).toEqual([]);
   const home = page.getByRole("menuitemradio", { name: /Asha Weaves/, checked: false });
   const reached = () => home.evaluate((element) => element === document.activeElement);
-  for (let presses = 0; presses < 10 && !(await reached()); presses += 1) await page.keyboard.press("ArrowDown");
+  for (let presses = 0; presses < 10 && !(await reached()); presses += 1)
+    await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
-  await account.getByText("Asha Weaves").waitFor();
+  await isIn(page, "Asha Weaves");
   await heading(page, "Overview");
 
   await page.goto("/account");
@@ -85,7 +94,7 @@ test("a person with an account joins by the mailed link, and switches with the k
   await page.getByRole("menuitemradio", { name: /Ravi Traders/ }).click();
   await heading(page, "Overview");
   await page.setViewportSize(DESKTOP);
-  await account.getByText("Ravi Traders").waitFor();
+  await isIn(page, "Ravi Traders");
   // The first browser is at home, and the list names the business of each session.
   await page.goto("/account");
   await rowsOf(page, "Sessions", 2);
@@ -109,7 +118,7 @@ test("a tab of the former business changes nothing in the present one, and follo
   await tab.goto(link);
   await tab.getByText("You are logged in as").waitFor();
   await tab.getByRole("button", { name: "Join" }).click();
-  await tab.getByRole("button", { name: `Account of ${email}` }).getByText("Ravi Traders").waitFor();
+  await isIn(tab, "Ravi Traders");
 
   const refused = former.waitForResponse((response) => response.url().endsWith("/v1/portal/business"));
   await former.getByRole("button", { name: "Rename business" }).click();
@@ -117,7 +126,7 @@ test("a tab of the former business changes nothing in the present one, and follo
   await former.unroute("**/v1/portal/session");
   await former.bringToFront();
   await former.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
-  await former.getByRole("button", { name: `Account of ${email}` }).getByText("Ravi Traders").waitFor();
+  await isIn(former, "Ravi Traders");
   await heading(former, "Account");
   expect(await name.inputValue()).toBe("Ravi Traders");
   await asha.context.close();
@@ -136,11 +145,11 @@ test("a person adds a business of their own", async () => {
   await check(page, "add-business");
   await dialog.getByLabel("Business name").fill("Second Shop");
   await dialog.getByRole("button", { name: "Add business" }).click();
-  await page.getByRole("button", { name: `Account of ${email}` }).getByText("Second Shop").waitFor();
+  await isIn(page, "Second Shop");
   await goTo(page, "Orders");
   await openMenu(page, email);
   await page.getByRole("menuitemradio", { name: /First Shop/ }).click();
-  await page.getByRole("button", { name: `Account of ${email}` }).getByText("First Shop").waitFor();
+  await isIn(page, "First Shop");
   expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });

@@ -10,7 +10,13 @@ export interface InvitationProps {
 }
 
 /** Says which business invites, and as what. */
-export function InvitationFrame({ invitation, children }: { invitation: InvitationPreview; children: ReactNode }) {
+export function InvitationFrame({
+  invitation,
+  children,
+}: {
+  invitation: InvitationPreview;
+  children: ReactNode;
+}) {
   return (
     <AuthFrame
       title={`Join ${invitation.businessName}`}

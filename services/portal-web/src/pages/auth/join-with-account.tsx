@@ -25,8 +25,8 @@ function Join({ token, invitation }: InvitationProps) {
     <InvitationFrame invitation={invitation}>
       <AuthForm form={form} call={call} onSubmit={() => join.mutate(token)} act="Join">
         <Text>
-          You are logged in as <strong>{invitation.email}</strong>. Your other businesses stay as they are, and
-          the account menu switches between them.
+          You are logged in as <strong>{invitation.email}</strong>. Your other businesses stay as they are,
+          and the account menu switches between them.
         </Text>
       </AuthForm>
     </InvitationFrame>
