@@ -106,7 +106,7 @@ test("a person with an account joins by the mailed link, and switches with the k
 });
 
 test("a tab of the former business changes nothing in the present one, and follows", async () => {
-  const { asha, email, link } = await invited();
+  const { asha, link } = await invited();
   const former = asha.page;
   await former.goto("/account");
   const name = former.getByLabel("Name of the business");
