@@ -51,8 +51,10 @@ async fn an_invitation_to_an_address_with_an_account_is_joined_with_that_account
     assert_eq!(ravi.client.post(INVITATIONS, again).await.code(), "already_member");
     let users = ravi.client.get(USERS).await.body;
     assert_eq!((&users["data"][1]["email"], &users["data"][1]["role"]), (&json!(ASHA), &json!("support")));
-    assert_eq!(actions(&mut ravi.client).await[..2], ["session.opened", "user.joined"]);
-    assert_eq!(actions(&mut home.client).await[0], "session.closed");
+    let (there, here) = (actions(&mut ravi.client).await, actions(&mut home.client).await);
+    for (found, action) in [(&there, "user.joined"), (&there, "session.opened"), (&here, "session.closed")] {
+        assert!(found.contains(&action.to_owned()), "{action}: {found:?}");
+    }
     assert_eq!(home.client.get(SESSION).await.body["businessId"], home.business, "another browser stays");
 }
 
@@ -75,7 +77,7 @@ fn time(value: &Value) -> DateTime<chrono::Utc> {
 
 #[tokio::test]
 async fn a_switch_is_no_log_in() {
-    let portal = Portal::start().await;
+    let portal = Portal::with_factors(&[("WAYBILL_MFA__RECENT_MINUTES", "15")]).await;
     let mut two = Two::start(&portal, "owner").await;
     let before = two.asha.get(SESSION).await.body;
     let (token, browser) = (two.asha.cookie("portal_session"), two.asha.cookie("portal_browser"));
@@ -125,7 +127,9 @@ async fn a_person_creates_further_businesses_up_to_twenty() {
         assert_eq!((created.status, &created.body["role"]), (201, &json!("owner")), "{created:?}");
         assert_eq!(created.body["businessName"], format!("Shop {number}"));
     }
-    assert_eq!(actions(&mut asha).await, ["session.opened", "account.created"]);
+    let mut entries = actions(&mut asha).await;
+    entries.sort_unstable();
+    assert_eq!(entries, ["account.created", "session.opened"]);
     let business = business_of(&mut asha).await;
     let seen = portal.operator().get(&format!("/v1/operator/businesses/{business}")).await.body;
     assert_eq!((&seen["status"], &seen["ownerEmail"]), (&json!("inactive"), &json!(ASHA)), "{seen}");
