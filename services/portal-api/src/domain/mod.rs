@@ -31,6 +31,7 @@ mod single_sign_on;
 mod site;
 mod staff;
 mod subscription;
+mod user_key;
 mod web_address;
 
 pub(crate) use ::domain::Email;
@@ -56,7 +57,7 @@ pub(crate) use operator::{OperatorActor, OperatorCaller, OperatorPermission, Ope
 pub(crate) use operator_audit::{AuditRetention, OperatorEntry, OperatorFilter};
 pub(crate) use origin::Origins;
 pub(crate) use password::{Password, PasswordRejection};
-pub(crate) use people::{Credentials, EmailConfirmation, EmailState, Invitation, Membership, User, UserKey};
+pub(crate) use people::{Credentials, EmailConfirmation, EmailState, Invitation, Membership, User};
 pub(crate) use pickup_profile::PickupProfile;
 pub(crate) use problems::{Problem, problems};
 pub use region::Locale;
@@ -78,4 +79,5 @@ pub(crate) use single_sign_on::{
 pub(crate) use site::{Part, Site};
 pub(crate) use staff::{NewStaff, OperatorSecret, OperatorToken, Staff, StaffCredentials, TokenGrace};
 pub(crate) use subscription::{Subscription, SubscriptionState};
+pub(crate) use user_key::UserKey;
 pub(crate) use web_address::has_web_address;

@@ -3,10 +3,7 @@
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, InvitationId, SessionId, UserId};
 
-use super::{Account, BusinessStatus, Email, Role};
-
-/// A user, by the business and the id.
-pub(crate) type UserKey = (BusinessId, UserId);
+use super::{BusinessStatus, Email, Role, UserKey};
 
 /// A user as owners see them in the list.
 #[derive(Clone, Debug)]
@@ -50,13 +47,6 @@ pub(crate) struct Membership {
     pub(crate) status: BusinessStatus,
     pub(crate) user: UserId,
     pub(crate) role: Role,
-}
-
-/// The second factor of a user's account.
-impl From<UserKey> for Account {
-    fn from((business, user): UserKey) -> Self {
-        Self::User { business, user }
-    }
 }
 
 /// An invitation that can still be accepted.

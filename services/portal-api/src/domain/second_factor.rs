@@ -7,7 +7,7 @@ use domain::{BusinessId, Entropy, StaffId, UserId};
 use sha2::{Digest, Sha256};
 use totp_rs::{Builder, Secret, Totp};
 
-use super::{Target, TargetKind};
+use super::{Target, TargetKind, UserKey};
 
 /// The length of the periods in which codes are valid.
 const STEP_SECONDS: u64 = 30;
@@ -30,6 +30,12 @@ pub(crate) const CHALLENGE_TRIES: i32 = 5;
 pub(crate) enum Account {
     User { business: BusinessId, user: UserId },
     Staff(StaffId),
+}
+
+impl From<UserKey> for Account {
+    fn from((business, user): UserKey) -> Self {
+        Self::User { business, user }
+    }
 }
 
 impl Account {

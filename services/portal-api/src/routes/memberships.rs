@@ -5,7 +5,6 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, ReqData};
 use domain::BusinessId;
-use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule};
 
@@ -18,32 +17,11 @@ use super::{errors, session_cookie};
 use crate::commands::ReplacedSession;
 use crate::commands::join_business::{create_business, join_business};
 use crate::commands::switch_business::switch_business;
-use crate::domain::{BusinessStatus, Membership, Role, Session};
+use crate::domain::Session;
 use crate::state::State;
 
 /// Longer than any id.
 const ID: TextRule = TextRule::code(64);
-
-/// A business that the person belongs to.
-#[derive(Serialize, utoipa::ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct MembershipView {
-    business_id: BusinessId,
-    business_name: String,
-    role: Role,
-    status: BusinessStatus,
-}
-
-impl From<Membership> for MembershipView {
-    fn from(membership: Membership) -> Self {
-        Self {
-            business_id: membership.business,
-            business_name: membership.business_name,
-            role: membership.role,
-            status: membership.status,
-        }
-    }
-}
 
 #[utoipa::path(
     post,

@@ -13,13 +13,12 @@ use super::account_fields::{email, password_text};
 use super::audited::{browser, request_id};
 use super::caller::{address, caller};
 use super::guard::{self, ActiveSession};
-use super::memberships::MembershipView;
 use super::openapi::bodies;
 use super::second_step::{self, ChallengeView};
 use super::{browser_cookie, errors, session_cookie};
 use crate::commands::log_in::{LogIn, LogInOutcome, log_in as open_session};
 use crate::commands::log_out::log_out as end_session;
-use crate::domain::{Email, Password, Permission, Role, Session};
+use crate::domain::{BusinessStatus, Email, Membership, Password, Permission, Role, Session};
 use crate::queries;
 use crate::state::State;
 
@@ -45,6 +44,27 @@ pub(super) struct SessionView<'a> {
     /// The businesses of the person, by name; with the present one. Only in the response to `GET`.
     #[serde(skip_serializing_if = "Option::is_none")]
     memberships: Option<Vec<MembershipView>>,
+}
+
+/// A business that the person belongs to.
+#[derive(Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct MembershipView {
+    business_id: BusinessId,
+    business_name: String,
+    role: Role,
+    status: BusinessStatus,
+}
+
+impl From<Membership> for MembershipView {
+    fn from(membership: Membership) -> Self {
+        Self {
+            business_id: membership.business,
+            business_name: membership.business_name,
+            role: membership.role,
+            status: membership.status,
+        }
+    }
 }
 
 impl<'a> SessionView<'a> {
