@@ -5,7 +5,7 @@ ALTER TABLE users
     -- The account of a further membership. NULL: the row is an account itself.
     ADD COLUMN account_id TEXT COLLATE "C",
     ADD COLUMN account_business_id TEXT COLLATE "C";
--- compatible with release 3: it leaves the new columns NULL. A change of the address of a further membership is refused on purpose.
+-- compatible with release 3: it leaves the new columns NULL. The address of a further membership is refused on purpose.
 ALTER TABLE users
     ADD CONSTRAINT users_account_fkey
         FOREIGN KEY (account_id, account_business_id) REFERENCES users (id, business_id) NOT VALID,
