@@ -1,4 +1,5 @@
-//! An invited person accepts with the link that they received.
+//! An invited person without an account accepts with the link that they received. People with an account join in
+//! [`super::join_business`].
 
 use diesel_async::AsyncPgConnection;
 use domain::{RequestId, UserId};
@@ -8,11 +9,12 @@ use super::audit::write_audit;
 use super::open_session::{Browser, OpenedSession, open_session};
 use super::owners::mail_other_owners;
 use crate::domain::{
-    Action, AuditEvent, Author, Credentials, Invitation, LinkToken, Password, Role, Target, TargetKind,
+    Action, Actor, AuditEvent, Author, BusinessStatus, Credentials, Invitation, LinkToken, Membership,
+    Password, Role, Target, TargetKind,
 };
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
-use crate::store::users::{self, NewUser};
+use crate::store::users::{self, LogInBy, NewUser};
 use crate::store::{businesses, invitations};
 
 /// Users of one business.
@@ -29,6 +31,8 @@ pub(crate) struct AcceptInvitation {
 pub(crate) enum AcceptInvitationError {
     #[error("the link is used, expired or invalid")]
     Invalid,
+    #[error("the business is not active")]
+    NotActive,
     #[error("the e-mail address already has an account")]
     EmailTaken,
     #[error("the business has the maximum number of users")]
@@ -45,28 +49,19 @@ pub(crate) async fn accept_invitation(
     request: AcceptInvitation,
 ) -> Result<OpenedSession, AcceptInvitationError> {
     // Checked before hashing the password, which is expensive.
-    let now = state.unit.clock.now();
-    let database = &state.unit.database;
-    let found = database.read(async |conn| invitations::find(conn, &request.token, now).await).await;
-    let found: Option<(Invitation, String)> = found?;
-    let (invitation, business_name) = found.ok_or(AcceptInvitationError::Invalid)?;
+    let (invitation, business_name) = find(state, &request.token).await?;
     let requester = Requester { address: String::new(), account: invitation.email.key() };
     let password_hash = state.passwords.hash(&request.password, requester).await?;
+    let database = &state.unit.database;
     let opened: Result<OpenedSession, AcceptInvitationError> = database
         .transaction(async |conn| {
-            let user = join(conn, state, &invitation, business_name.clone(), &password_hash).await?;
+            consume(conn, &invitation).await?;
+            let user = create(conn, state, &invitation, &password_hash).await?;
             let author =
                 Author::user(user.user, &user.email, request.request).at(request.browser.address.clone());
-            let event = AuditEvent::new(Action::UserJoined)
-                .on(Target::new(TargetKind::User, user.user).labelled(&user.email))
-                .with("role", user.role.as_str())
-                .with("invitationId", invitation.id.to_string())
-                .with("emailVerified", user.email_verified);
-            write_audit(conn, state, invitation.business, &author, &event).await?;
-            if user.role == Role::Owner {
-                mail_other_owners(conn, state, invitation.business, &user.email).await?;
-            }
-            Ok(open_session(conn, state, user, &request.browser).await?)
+            record(conn, state, &invitation, &author, user.email_verified).await?;
+            let membership = membership(&invitation, business_name.clone(), user.user);
+            Ok(open_session(conn, state, &user, membership, &request.browser).await?)
         })
         .await;
     let opened = opened?;
@@ -80,31 +75,90 @@ pub(crate) async fn accept_invitation(
     Ok(opened)
 }
 
-async fn join(
+/// The invitation of a link, with the name of its business, if it can be used now.
+pub(super) async fn find(
+    state: &State,
+    token: &LinkToken,
+) -> Result<(Invitation, String), AcceptInvitationError> {
+    let now = state.unit.clock.now();
+    let database = &state.unit.database;
+    let found = database.read(async |conn| invitations::find(conn, token, now).await).await;
+    let found: Option<(Invitation, String, BusinessStatus)> = found?;
+    match found {
+        None => Err(AcceptInvitationError::Invalid),
+        Some((.., status)) if status != BusinessStatus::Active => Err(AcceptInvitationError::NotActive),
+        Some((invitation, business_name, _)) => Ok((invitation, business_name)),
+    }
+}
+
+/// Locks the business, and uses the invitation up, if it may still be used.
+pub(super) async fn consume(
+    conn: &mut AsyncPgConnection,
+    invitation: &Invitation,
+) -> Result<(), AcceptInvitationError> {
+    let business = businesses::find_for_update(conn, invitation.business).await?;
+    if business.ok_or(AcceptInvitationError::Invalid)?.status != BusinessStatus::Active {
+        return Err(AcceptInvitationError::NotActive);
+    }
+    // It may have been accepted, withdrawn or replaced since.
+    let removed = invitations::remove(conn, invitation.business, invitation.id).await?;
+    removed.ok_or(AcceptInvitationError::Invalid)?;
+    // Only owners may invite, and the inviter may have lost the role since.
+    if !users::is_owner(conn, invitation.business, invitation.invited_by).await? {
+        return Err(AcceptInvitationError::Invalid);
+    }
+    if users::count(conn, invitation.business).await? >= USERS_MAX {
+        return Err(AcceptInvitationError::TooManyUsers);
+    }
+    Ok(())
+}
+
+/// Writes that the author has joined, and informs the owners about a new one.
+pub(super) async fn record(
     conn: &mut AsyncPgConnection,
     state: &State,
     invitation: &Invitation,
-    business_name: String,
+    author: &Author,
+    email_verified: bool,
+) -> Result<(), StoreError> {
+    let Actor::User { id, email } = &author.actor else { return Ok(()) };
+    let event = AuditEvent::new(Action::UserJoined)
+        .on(Target::new(TargetKind::User, id).labelled(email))
+        .with("role", invitation.role.as_str())
+        .with("invitationId", invitation.id.to_string())
+        .with("emailVerified", email_verified);
+    write_audit(conn, state, invitation.business, author, &event).await?;
+    if invitation.role == Role::Owner {
+        mail_other_owners(conn, state, invitation.business, email).await?;
+    }
+    Ok(())
+}
+
+/// The membership that the invitation gives to this user.
+pub(super) fn membership(invitation: &Invitation, business_name: String, user: UserId) -> Membership {
+    Membership {
+        business: invitation.business,
+        business_name,
+        status: BusinessStatus::Active,
+        user,
+        role: invitation.role,
+    }
+}
+
+async fn create(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    invitation: &Invitation,
     password_hash: &str,
 ) -> Result<Credentials, AcceptInvitationError> {
-    let (business, now) = (invitation.business, state.unit.clock.now());
-    businesses::find_for_update(conn, business).await?.ok_or(AcceptInvitationError::Invalid)?;
-    // It may have been accepted, withdrawn or replaced since.
-    let removed = invitations::remove(conn, business, invitation.id).await?;
-    removed.ok_or(AcceptInvitationError::Invalid)?;
-    // Only owners may invite, and the inviter may have lost the role since.
-    if !users::is_owner(conn, business, invitation.invited_by).await? {
-        return Err(AcceptInvitationError::Invalid);
-    }
-    if users::count(conn, business).await? >= USERS_MAX {
-        return Err(AcceptInvitationError::TooManyUsers);
-    }
+    let now = state.unit.clock.now();
     let user = NewUser {
         id: UserId::generate(&state.unit.clock, &state.unit.entropy),
-        business,
+        business: invitation.business,
         email: &invitation.email,
         email_verified_at: invitation.mailed.then_some(now),
-        password_hash,
+        name: None,
+        log_in: LogInBy::Password { hash: password_hash },
         role: invitation.role,
         created_at: now,
     };
@@ -113,12 +167,10 @@ async fn join(
     }
     Ok(Credentials {
         user: user.id,
+        business: invitation.business,
         email: invitation.email.as_str().to_owned(),
         email_verified: invitation.mailed,
         name: None,
-        role: invitation.role,
-        business,
-        business_name,
         password_hash: password_hash.to_owned(),
     })
 }

@@ -6,9 +6,10 @@ use domain::{AuditEntryId, BusinessId, Clock, Entropy};
 use postgres::StoreError;
 
 use super::audit_line::{log_entry, log_operator_entry};
-use crate::domain::{Actor, AuditEvent, Author};
+use crate::domain::{Actor, AuditEvent, Author, UserKey};
 use crate::state::State;
 use crate::store::audit_log::{self, NewEntry};
+use crate::store::memberships;
 use crate::store::operator_audit_log::{self, NewOperatorEntry};
 
 /// Within this time, repeated reads of the same data by the same caller are one entry: open pages refresh themselves.
@@ -36,6 +37,41 @@ pub(super) async fn write_audit(
     audit_log::insert(conn, business, &entry).await?;
     log_entry(business, &entry);
     Ok(())
+}
+
+/// Writes an entry about an account to the logs of all businesses of its person. Each names the person by their user there. Only
+/// the log of the business in which the person acts has their IP address.
+pub(super) async fn write_account_audit(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    account: UserKey,
+    author: &Author,
+    event: &AuditEvent,
+) -> Result<(), StoreError> {
+    let memberships = memberships::list(conn, account).await?;
+    let users: Vec<String> = memberships.iter().map(|membership| membership.user.to_string()).collect();
+    for membership in memberships {
+        let author = author.in_business(membership.user, &users);
+        let event = event.clone().in_business(membership.user, &users);
+        write_audit(conn, state, membership.business, &author, &event).await?;
+    }
+    Ok(())
+}
+
+/// As [`write_account_audit`], about something that has already happened.
+pub(super) async fn try_write_account_audit(
+    state: &State,
+    account: UserKey,
+    author: &Author,
+    event: &AuditEvent,
+) {
+    let database = &state.unit.database;
+    let written: Result<(), StoreError> = database
+        .transaction(async |conn| write_account_audit(conn, state, account, author, event).await)
+        .await;
+    if let Err(error) = written {
+        tracing::warn!(%error, business_id = %account.0, action = %event.action, "audit log entry lost");
+    }
 }
 
 /// Writes an entry about a completed change. A failure is only logged, because the change cannot be undone.

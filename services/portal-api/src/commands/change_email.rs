@@ -5,15 +5,14 @@ use diesel_async::AsyncPgConnection;
 use domain::SessionId;
 use postgres::StoreError;
 
-use super::audit::write_audit;
+use super::audit::write_account_audit;
 use super::confirm_email::{admit, create_link};
 use crate::domain::{
     Action, AuditEvent, Author, Credentials, Email, EmailConfirmation, Session, Target, TargetKind,
 };
 use crate::mail::Mail;
 use crate::state::State;
-use crate::store::password_resets::{self, Reset};
-use crate::store::{email_confirmations, sessions, user_emails, users};
+use crate::store::{email_confirmations, password_resets, sessions, user_emails, users};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ChangeEmailError {
@@ -41,7 +40,7 @@ pub(crate) async fn change_email(
     author: &Author,
     email: &Email,
 ) -> Result<EmailChange, ChangeEmailError> {
-    let (business, user) = (session.business, session.user);
+    let key = session.account;
     if !state.mailbox.is_enabled && present_address(state, session).await? != Some(email.key()) {
         // Committed before the change, which a taken address undoes: otherwise a user could ask about all addresses.
         count_try(state, session, email).await?;
@@ -50,44 +49,43 @@ pub(crate) async fn change_email(
         .unit
         .database
         .transaction(async |conn| {
-            users::lock(conn, business, user).await?;
-            let account = users::credentials_of(conn, business, user).await?;
+            users::lock(conn, key).await?;
+            let account = users::credentials_of(conn, key).await?;
             let account = account.ok_or(ChangeEmailError::UnknownUser)?;
-            if Email::parse(&account.email).is_some_and(|present| present.key() == email.key()) {
-                email_confirmations::remove_changes(conn, (business, user), None).await?;
+            if account.email_is(email) {
+                email_confirmations::remove_changes(conn, key, None).await?;
                 return Ok(EmailChange::Made);
             }
             if state.mailbox.is_enabled {
-                if let Some(wait) = admit(conn, user, email, state.unit.clock.now()).await? {
+                if let Some(wait) = admit(conn, account.user, email, state.unit.clock.now()).await? {
                     return Err(ChangeEmailError::TooMany { wait });
                 }
                 request(conn, state, &account, email, session.id, author).await?;
                 return Ok(EmailChange::Requested);
             }
             apply(conn, state, &account, (email, None), session.id, author).await?;
-            email_confirmations::remove_all(conn, (business, user), None).await?;
+            email_confirmations::remove_all(conn, key, None).await?;
             Ok(EmailChange::Made)
         })
         .await;
     let changed = changed?;
     state.mailbox.wake_sender();
-    tracing::info!(business_id = %business, user_id = %user, ?changed, "change of an e-mail address");
+    tracing::info!(business_id = %session.business, user_id = %session.user, ?changed, "change of an e-mail address");
     Ok(changed)
 }
 
 /// In lower case.
 async fn present_address(state: &State, session: &Session) -> Result<Option<String>, StoreError> {
-    let (business, user) = (session.business, session.user);
-    let database = &state.unit.database;
-    let found = database.read(async |conn| users::credentials_of(conn, business, user).await).await;
+    let (key, database) = (session.account, &state.unit.database);
+    let found = database.read(async |conn| users::credentials_of(conn, key).await).await;
     let found: Option<Credentials> = found?;
     Ok(found.and_then(|account| Email::parse(&account.email)).map(|email| email.key()))
 }
 
 async fn count_try(state: &State, session: &Session, email: &Email) -> Result<(), ChangeEmailError> {
-    let now = state.unit.clock.now();
+    let ((_, user), now) = (session.account, state.unit.clock.now());
     let database = &state.unit.database;
-    let counted = database.transaction(async |conn| admit(conn, session.user, email, now).await).await;
+    let counted = database.transaction(async |conn| admit(conn, user, email, now).await).await;
     let wait: Option<TimeDelta> = counted?;
     wait.map_or(Ok(()), |wait| Err(ChangeEmailError::TooMany { wait }))
 }
@@ -102,13 +100,13 @@ async fn request(
     author: &Author,
 ) -> Result<(), StoreError> {
     let (business, user, now) = (account.business, account.user, state.unit.clock.now());
-    email_confirmations::remove_changes(conn, (business, user), Some(email)).await?;
+    email_confirmations::remove_changes(conn, account.key(), Some(email)).await?;
     let link =
         EmailConfirmation { business, user, email: email.clone(), change_by: Some(session), is_used: false };
     let (token, expires_at) = create_link(conn, state, &link).await?;
     let target = Target::new(TargetKind::User, user).labelled(&account.email);
     let event = AuditEvent::new(Action::EmailChangeRequested).on(target).with("to", email.as_str());
-    write_audit(conn, state, business, author, &event).await?;
+    write_account_audit(conn, state, account.key(), author, &event).await?;
     if user_emails::is_taken(conn, email).await? {
         return Ok(());
     }
@@ -128,15 +126,15 @@ pub(super) async fn apply(
     let (business, user, now) = (account.business, account.user, state.unit.clock.now());
     // Before the change, because notices go to verified addresses only.
     state.mailbox.queue(conn, business, &account.email, &Mail::EmailChanged { at: now }, now).await?;
-    if !user_emails::replace(conn, (business, user), to, verified_at).await? {
+    if !user_emails::replace(conn, account.key(), to, verified_at).await? {
         return Err(ChangeEmailError::EmailTaken);
     }
-    password_resets::remove_all(conn, Reset { business, user }).await?;
-    sessions::revoke_all(conn, (business, user), Some(kept), now).await?;
+    password_resets::remove_all(conn, account.key()).await?;
+    sessions::revoke_all(conn, account.key(), Some(kept), now).await?;
     let event = AuditEvent::new(Action::EmailChanged)
         .on(Target::new(TargetKind::User, user).labelled(to.as_str()))
         .with("from", account.email.as_str())
         .with("to", to.as_str())
         .with("verified", verified_at.is_some());
-    Ok(write_audit(conn, state, business, author, &event).await?)
+    Ok(write_account_audit(conn, state, account.key(), author, &event).await?)
 }

@@ -1,9 +1,9 @@
 //! A user changes their own name, and an owner the name of the business.
 
-use domain::{BusinessId, UserId};
+use domain::BusinessId;
 use postgres::StoreError;
 
-use super::audit::write_audit;
+use super::audit::{write_account_audit, write_audit};
 use super::owners::is_still_owner;
 use crate::domain::{Action, AuditEvent, Author, Session, Target, TargetKind};
 use crate::state::State;
@@ -26,26 +26,26 @@ pub(crate) async fn of_user(
     author: &Author,
     name: Option<&str>,
 ) -> Result<(), ChangeNameError> {
-    let (business, user): (BusinessId, UserId) = (session.business, session.user);
+    let (account, user) = (session.account, session.user);
     let changed: Result<(), ChangeNameError> = state
         .unit
         .database
         .transaction(async |conn| {
-            users::lock(conn, business, user).await?;
-            let before = users::find(conn, business, user).await?.ok_or(ChangeNameError::UnknownUser)?;
+            users::lock(conn, account).await?;
+            let before = users::credentials_of(conn, account).await?.ok_or(ChangeNameError::UnknownUser)?;
             if before.name.as_deref() == name {
                 return Ok(());
             }
-            users::set_name(conn, business, user, name).await?;
+            users::set_name(conn, account, name).await?;
             let event = AuditEvent::new(Action::UserNameChanged)
                 .on(Target::new(TargetKind::User, user).labelled(&before.email))
                 .with("from", before.name)
                 .with("to", name);
-            Ok(write_audit(conn, state, business, author, &event).await?)
+            Ok(write_account_audit(conn, state, account, author, &event).await?)
         })
         .await;
     changed?;
-    tracing::info!(business_id = %business, user_id = %user, "name of a user changed");
+    tracing::info!(business_id = %session.business, user_id = %user, "name of a user changed");
     Ok(())
 }
 

@@ -1,20 +1,17 @@
-//! A logged-in user changes their password. All their sessions end, and the current browser gets a new one.
+//! A logged-in user changes their password. All their sessions end, in all businesses, and the current browser gets a new one.
 
 use chrono::TimeDelta;
 use postgres::StoreError;
 
 use super::attempt_limits::{self, Caller};
-use super::audit::write_audit;
+use super::audit::write_account_audit;
 use super::open_session::{Browser, OpenedSession, open_session};
-use crate::domain::{
-    Account, Action, AuditEvent, Author, Credentials, Email, Password, Session, Target, TargetKind,
-};
+use crate::domain::{Action, AuditEvent, Author, Credentials, Email, Password, Session, Target, TargetKind};
 use crate::mail::Mail;
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
 use crate::store::attempts::{self, Admission, Attempt};
-use crate::store::password_resets::{self, Reset};
-use crate::store::{email_confirmations, second_factors, sessions, users};
+use crate::store::{email_confirmations, memberships, password_resets, second_factors, sessions, users};
 
 pub(crate) struct ChangePassword {
     pub(crate) current: Password,
@@ -81,9 +78,9 @@ async fn check_and_change(
     request: &ChangePassword,
     counted: &[Attempt],
 ) -> Result<OpenedSession, ChangePasswordError> {
-    let (business, user) = (session.business, session.user);
+    let account = session.account;
     let database = &state.unit.database;
-    let found = database.read(async |conn| users::credentials_of(conn, business, user).await).await;
+    let found = database.read(async |conn| users::credentials_of(conn, account).await).await;
     let found: Option<Credentials> = found?;
     let credentials = found.ok_or(ChangePasswordError::UnknownUser)?;
     let requester = Requester { address: request.caller.address_text(), account: session.email.clone() };
@@ -95,24 +92,26 @@ async fn check_and_change(
     database
         .transaction(async |conn| {
             let now = state.unit.clock.now();
-            if !users::set_password(conn, business, user, stored_hash, &hash).await? {
+            if !users::set_password(conn, account, stored_hash, &hash).await? {
                 // Another change came first: the entered password is no longer the current one.
                 return Err(ChangePasswordError::Wrong);
             }
             attempts::cancel(conn, counted).await?;
-            sessions::revoke_all(conn, (business, user), None, now).await?;
-            let target = Target::new(TargetKind::User, user).labelled(&credentials.email);
+            sessions::revoke_all(conn, account, None, now).await?;
+            let target = Target::new(TargetKind::User, session.user).labelled(&credentials.email);
             let event = AuditEvent::new(Action::PasswordChanged).on(target);
-            write_audit(conn, state, business, author, &event).await?;
-            password_resets::remove_all(conn, Reset { business, user }).await?;
+            write_account_audit(conn, state, account, author, &event).await?;
+            password_resets::remove_all(conn, account).await?;
             // A thief of the old password may have requested one.
-            email_confirmations::remove_changes(conn, (business, user), None).await?;
+            email_confirmations::remove_changes(conn, account, None).await?;
             let mail = Mail::PasswordChanged { at: now };
-            state.mailbox.queue(conn, business, &credentials.email, &mail, now).await?;
+            state.mailbox.queue(conn, session.business, &credentials.email, &mail, now).await?;
             let changed = Credentials { password_hash: hash.clone(), ..credentials.clone() };
-            let opened = open_session(conn, state, changed, &request.browser).await?;
+            let membership = memberships::find(conn, account, session.business).await?;
+            let membership = membership.ok_or(ChangePasswordError::UnknownUser)?;
+            let opened = open_session(conn, state, &changed, membership, &request.browser).await?;
             // The password alone does not confirm a session of an account with a second factor.
-            if second_factors::is_enrolled(conn, Account::User { business, user }).await? {
+            if second_factors::is_enrolled(conn, account.into()).await? {
                 sessions::set_authenticated(conn, &opened.session, session.authenticated_at).await?;
             }
             Ok(opened)

@@ -8,7 +8,8 @@ use super::audit::write_audit;
 use super::owners::{is_still_owner, mail_other_owners};
 use crate::domain::{Action, AuditEvent, Author, Role, Target, TargetKind, User};
 use crate::state::State;
-use crate::store::{businesses, email_confirmations, invitations, sessions, users};
+use crate::store::email_confirmations::{self, EndedSessions};
+use crate::store::{businesses, invitations, memberships, sessions, users};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ChangeUserError {
@@ -60,7 +61,7 @@ pub(crate) async fn change_role(
     Ok(changed)
 }
 
-/// Ends all sessions of the user, and returns how many.
+/// Ends all sessions of the user in this business, and returns how many. The person's sessions in other businesses stay.
 pub(crate) async fn end_sessions(
     state: &State,
     business: BusinessId,
@@ -73,9 +74,12 @@ pub(crate) async fn end_sessions(
         .database
         .transaction(async |conn| {
             let holder = lock_and_find(conn, business, author, user).await?;
-            let ended = sessions::revoke_all(conn, (business, user), None, now).await?;
+            let ended = sessions::revoke_in_business(conn, (business, user), now).await?;
             // A thief may have requested a change of the address.
-            email_confirmations::remove_changes(conn, (business, user), None).await?;
+            let account = memberships::account_of(conn, (business, user)).await?;
+            let account = account.ok_or(ChangeUserError::Unknown)?;
+            let theirs = EndedSessions::OfUser((business, user));
+            email_confirmations::remove_changes_of_sessions(conn, account, theirs).await?;
             if ended > 0 {
                 let event = AuditEvent::new(Action::SessionRevoked)
                     .on(Target::new(TargetKind::User, user).labelled(&holder.email))
@@ -90,7 +94,7 @@ pub(crate) async fn end_sessions(
     Ok(ended)
 }
 
-/// Ends the user's sessions, and withdraws the invitations that they sent.
+/// Ends the user's sessions in this business, and withdraws the invitations that they sent. The person stays in other businesses.
 pub(crate) async fn remove_user(
     state: &State,
     business: BusinessId,

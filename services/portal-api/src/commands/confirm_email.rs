@@ -5,7 +5,7 @@ use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, RequestId, UserId};
 use postgres::StoreError;
 
-use super::audit::write_audit;
+use super::audit::write_account_audit;
 use super::change_email::{self, ChangeEmailError};
 use crate::domain::{
     Action, AuditEvent, Author, Credentials, Email, EmailConfirmation, LinkToken, Session, Subject, Target,
@@ -78,27 +78,27 @@ pub(crate) async fn send_again(state: &State, session: &Session) -> Result<(), S
     if !state.mailbox.is_enabled {
         return Err(SendConfirmationError::NoMail);
     }
-    let (business, user) = (session.business, session.user);
+    let key = session.account;
     let sent: Result<(), SendConfirmationError> = state
         .unit
         .database
         .transaction(async |conn| {
-            users::lock(conn, business, user).await?;
-            let account = users::credentials_of(conn, business, user).await?;
+            users::lock(conn, key).await?;
+            let account = users::credentials_of(conn, key).await?;
             let account = account.ok_or(SendConfirmationError::UnknownUser)?;
             if account.email_verified {
                 return Err(SendConfirmationError::AlreadyVerified);
             }
             let email = Email::parse(&account.email).ok_or(SendConfirmationError::UnknownUser)?;
-            if let Some(wait) = admit(conn, user, &email, state.unit.clock.now()).await? {
+            if let Some(wait) = admit(conn, account.user, &email, state.unit.clock.now()).await? {
                 return Err(SendConfirmationError::TooMany { wait });
             }
-            Ok(mail_link(conn, state, &verification(business, user, &email)).await?)
+            Ok(mail_link(conn, state, &verification(account.business, account.user, &email)).await?)
         })
         .await;
     sent?;
     state.mailbox.wake_sender();
-    tracing::info!(business_id = %business, user_id = %user, "confirmation of an e-mail address mailed");
+    tracing::info!(business_id = %session.business, user_id = %session.user, "confirmation of an e-mail address mailed");
     Ok(())
 }
 
@@ -156,11 +156,11 @@ pub(crate) async fn confirm_email(
         .transaction(async |conn| {
             let found = email_confirmations::find(conn, token, now).await?;
             let found = found.ok_or(ConfirmEmailError::Invalid)?;
-            users::lock(conn, found.business, found.user).await?;
+            users::lock(conn, (found.business, found.user)).await?;
             // A change of the address may have ended it since.
             let link = email_confirmations::find(conn, token, now).await?;
             let link = link.ok_or(ConfirmEmailError::Invalid)?;
-            let account = users::credentials_of(conn, link.business, link.user).await?;
+            let account = users::credentials_of(conn, (link.business, link.user)).await?;
             let account = account.ok_or(ConfirmEmailError::Invalid)?;
             use_link(conn, state, &link, token, &account, request).await?;
             Ok(link)
@@ -180,17 +180,17 @@ async fn use_link(
     account: &Credentials,
     request: Option<RequestId>,
 ) -> Result<(), ConfirmEmailError> {
-    let is_present = Email::parse(&account.email).is_some_and(|email| email.key() == link.email.key());
+    let is_present = account.email_is(&link.email);
     if link.is_used {
         return if is_present && account.email_verified { Ok(()) } else { Err(ConfirmEmailError::Invalid) };
     }
-    let author = Author::user(link.user, link.email.as_str(), request);
+    let author = Author::user(account.user, link.email.as_str(), request);
     if is_present {
         verify(conn, state, account, &author).await?;
     } else if let Some(session) = link.change_by {
         let verified_at = Some(state.unit.clock.now());
         change_email::apply(conn, state, account, (&link.email, verified_at), session, &author).await?;
-        email_confirmations::remove_all(conn, (link.business, link.user), Some(token)).await?;
+        email_confirmations::remove_all(conn, account.key(), Some(token)).await?;
     } else {
         return Err(ConfirmEmailError::Invalid);
     }
@@ -204,11 +204,10 @@ pub(super) async fn verify(
     account: &Credentials,
     author: &Author,
 ) -> Result<(), StoreError> {
-    let (business, user) = (account.business, account.user);
-    if user_emails::verify(conn, (business, user), state.unit.clock.now()).await? {
-        let target = Target::new(TargetKind::User, user).labelled(&account.email);
-        write_audit(conn, state, business, author, &AuditEvent::new(Action::EmailVerified).on(target))
-            .await?;
+    if user_emails::verify(conn, account.key(), state.unit.clock.now()).await? {
+        let target = Target::new(TargetKind::User, account.user).labelled(&account.email);
+        let event = AuditEvent::new(Action::EmailVerified).on(target);
+        write_account_audit(conn, state, account.key(), author, &event).await?;
     }
     Ok(())
 }

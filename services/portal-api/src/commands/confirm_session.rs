@@ -54,8 +54,7 @@ pub(crate) async fn confirm_user(
     session: &Session,
     confirmation: &Confirmation,
 ) -> Result<Option<SessionToken>, ConfirmError> {
-    let account = Account::User { business: session.business, user: session.user };
-    let holder = Holder { account, email: session.email.clone() };
+    let holder = Holder::of(session);
     confirm(state, &holder, Confirmed::User(session), confirmation).await
 }
 
@@ -209,7 +208,7 @@ async fn record(
 async fn password_hash(conn: &mut AsyncPgConnection, holder: &Holder) -> Result<Option<String>, StoreError> {
     match holder.account {
         Account::User { business, user } => {
-            let found = users::credentials_of(conn, business, user).await?;
+            let found = users::credentials_of(conn, (business, user)).await?;
             Ok(found.map(|credentials| credentials.password_hash))
         }
         Account::Staff(_) => {

@@ -16,7 +16,7 @@ const ENROLMENT_LASTS: TimeDelta = TimeDelta::hours(1);
 /// Begins an enrolment, and replaces an unfinished one. Nothing changes for log-ins until [`confirm`].
 pub(crate) async fn start(state: &State, holder: &Holder) -> Result<FactorSecret, FactorError> {
     let secret = FactorSecret::generate(&state.unit.entropy);
-    let sealed = state.second_factors.seal(holder.account, &secret, &state.unit.entropy)?;
+    let sealed = state.second_factors.seal(&holder.account.id(), &secret, &state.unit.entropy)?;
     let now = state.unit.clock.now();
     let database = &state.unit.database;
     let begun: Result<bool, FactorError> = database
@@ -69,12 +69,12 @@ async fn check_and_confirm(
             if now >= factor.started_at + ENROLMENT_LASTS {
                 return Err(FactorError::NotStarted);
             }
-            let secret = state.second_factors.open(account, &factor.sealed_secret)?;
+            let secret = state.second_factors.open(&factor.binding, &factor.sealed_secret)?;
             let step = secret.step_of(code, now).ok_or(FactorError::WrongCode)?;
             if !second_factors::confirm(conn, account, step, &factor.sealed_secret, now).await? {
                 return Err(FactorError::NotStarted);
             }
-            second_factors::replace_recovery_codes(conn, account, &codes).await?;
+            second_factors::replace_recovery_codes(conn, (account, &factor.binding), &codes).await?;
             attempts::cancel(conn, &counted.attempts).await?;
             let event = AuditEvent::new(Action::SecondFactorEnrolled).on(account.target(&holder.email));
             write_entry(conn, state, account, author, &event).await?;
@@ -96,10 +96,8 @@ pub(crate) async fn replace_recovery_codes(
         .unit
         .database
         .transaction(async |conn| {
-            if !second_factors::lock(conn, account).await? {
-                return Err(FactorError::NotEnrolled);
-            }
-            second_factors::replace_recovery_codes(conn, account, &codes).await?;
+            let binding = second_factors::lock(conn, account).await?.ok_or(FactorError::NotEnrolled)?;
+            second_factors::replace_recovery_codes(conn, (account, &binding), &codes).await?;
             let event = AuditEvent::new(Action::RecoveryCodesCreated).on(account.target(&holder.email));
             write_entry(conn, state, account, author, &event).await?;
             Ok(mail_holder(conn, state, holder, FactorNews::RecoveryCodesCreated).await?)

@@ -5,8 +5,8 @@ use diesel_async::AsyncPgConnection;
 use postgres::StoreError;
 
 use super::attempt_limits::{self, Caller};
-use super::audit::{write_audit, write_operator_audit};
-use crate::domain::{Account, AuditEvent, Author, Email, FactorCode, Subject};
+use super::audit::{write_account_audit, write_operator_audit};
+use crate::domain::{Account, AuditEvent, Author, Email, FactorCode, Session, Subject};
 use crate::mail::{FactorNews, Mail};
 use crate::second_factor::VaultError;
 use crate::state::State;
@@ -18,6 +18,13 @@ use crate::store::second_factors;
 pub(crate) struct Holder {
     pub(crate) account: Account,
     pub(crate) email: String,
+}
+
+impl Holder {
+    /// The account of the session, whichever of its memberships is open.
+    pub(crate) fn of(session: &Session) -> Self {
+        Self { account: session.account.into(), email: session.email.clone() }
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -96,24 +103,25 @@ pub(super) async fn accept(
     account: Account,
     code: &FactorCode,
 ) -> Result<Proof, FactorError> {
+    let factor = second_factors::find(conn, account).await?.filter(|factor| factor.is_confirmed);
+    let factor = factor.ok_or(FactorError::WrongCode)?;
     let code = match code {
         FactorCode::App(code) => code,
         FactorCode::Recovery(code) => {
-            let is_right = second_factors::consume_recovery_code(conn, account, code).await?;
+            let of_factor = (account, factor.binding.as_str());
+            let is_right = second_factors::consume_recovery_code(conn, of_factor, code).await?;
             return is_right.then_some(Proof::RecoveryCode).ok_or(FactorError::WrongCode);
         }
     };
-    let factor = second_factors::find(conn, account).await?.filter(|factor| factor.is_confirmed);
-    let factor = factor.ok_or(FactorError::WrongCode)?;
-    let secret = state.second_factors.open(account, &factor.sealed_secret)?;
+    let secret = state.second_factors.open(&factor.binding, &factor.sealed_secret)?;
     let step = secret.step_of(code, state.unit.clock.now()).ok_or(FactorError::WrongCode)?;
     // With the present key, also if the previous one encrypted it.
-    let sealed = state.second_factors.seal(account, &secret, &state.unit.entropy)?;
+    let sealed = state.second_factors.seal(&factor.binding, &secret, &state.unit.entropy)?;
     let is_fresh = second_factors::accept_step(conn, account, step, &sealed).await?;
     is_fresh.then_some(Proof::App).ok_or(FactorError::WrongCode)
 }
 
-/// Writes an entry to the log of the user's business, or to the operator's log.
+/// Writes an entry to the logs of the businesses of a user's account, or to the operator's log.
 pub(super) async fn write_entry(
     conn: &mut AsyncPgConnection,
     state: &State,
@@ -121,9 +129,11 @@ pub(super) async fn write_entry(
     author: &Author,
     event: &AuditEvent,
 ) -> Result<(), StoreError> {
-    match account.business() {
-        Some(business) => write_audit(conn, state, business, author, event).await,
-        None => {
+    match account {
+        Account::User { business, user } => {
+            write_account_audit(conn, state, (business, user), author, event).await
+        }
+        Account::Staff(_) => {
             let parts = (&state.unit.clock, &state.unit.entropy);
             write_operator_audit(conn, parts, None, author, event).await
         }

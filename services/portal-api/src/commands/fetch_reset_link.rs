@@ -34,7 +34,7 @@ pub(crate) async fn fetch_reset_link(
             let ProtectedAction::IssueResetLink { user_id } = after.action else {
                 return Err(DecideError::Unknown);
             };
-            let account = users::credentials_of(conn, after.business, user_id).await?;
+            let account = users::credentials_of(conn, (after.business, user_id)).await?;
             let account = account.ok_or(DecideError::UserRemoved)?;
             approvals::update(conn, &after).await?;
             Ok(issue(conn, state, author, &account, now).await?)

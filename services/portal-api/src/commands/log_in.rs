@@ -7,12 +7,12 @@ use domain::RequestId;
 use postgres::StoreError;
 
 use super::attempt_limits::{self, Caller};
-use super::audit::{try_write_audit, write_audit};
+use super::audit::{try_write_account_audit, write_audit};
 use super::audit_line::{Refusal, log_refusal};
 use super::challenge::{self, OpenedChallenge};
 use super::open_session::{Browser, OpenedSession, open_after_log_in};
 use crate::domain::{
-    Account, Action, AuditEvent, Author, Credentials, Email, Password, Scope, Subject, Target, TargetKind,
+    Action, AuditEvent, Author, Credentials, Email, Password, Scope, Subject, Target, TargetKind,
 };
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
@@ -110,9 +110,9 @@ fn audit_failure(state: &Arc<State>, account: &Credentials, request: &LogIn) {
     let target = Target::new(TargetKind::User, account.user).labelled(&account.email);
     let event = AuditEvent::new(Action::SessionFailed).on(target);
     let author = Author::system(request.request).at(request.caller.address.clone());
-    let (shared, business) = (state.clone(), account.business);
+    let (shared, account) = (state.clone(), account.key());
     state.background.spawn(async move {
-        try_write_audit(&shared, business, &author, &event).await;
+        try_write_account_audit(&shared, account, &author, &event).await;
     });
 }
 
@@ -151,17 +151,16 @@ async fn try_open(
             }
             let success = Subject::account(Scope::LogInSuccess, &request.email);
             attempts::record(conn, success, state.unit.clock.now()).await?;
-            let account = Account::User { business: credentials.business, user: credentials.user };
+            let account = credentials.key().into();
             if let Some(opened) = challenge::open(conn, state, account, &credentials.password_hash).await? {
                 // The failures are forgotten with the right code.
                 attempts::cancel(conn, counted).await?;
                 return Ok(LogInOutcome::Challenge(opened));
             }
             attempt_limits::clear_failures(conn, subjects, counted).await?;
-            let author = Author::user(credentials.user, &credentials.email, request.request)
-                .at(request.caller.address.clone());
             let opened =
                 open_after_log_in(conn, state, credentials, &request.caller, &request.browser).await?;
+            let author = Author::of(&opened.session, request.request).at(request.caller.address.clone());
             let target = Target::new(TargetKind::Session, opened.session.id);
             let event = AuditEvent::new(Action::SessionOpened).on(target);
             write_audit(conn, state, opened.session.business, &author, &event).await?;

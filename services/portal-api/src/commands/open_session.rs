@@ -6,17 +6,19 @@ use domain::SessionId;
 use postgres::StoreError;
 
 use super::attempt_limits::Caller;
+use super::audit::write_audit;
 use crate::domain::{
-    Account, CallerAddress, Credentials, KnownBrowser, Part, Role, Session, SessionToken, browser_name,
+    Account, Action, AuditEvent, Author, CallerAddress, Credentials, KnownBrowser, Membership, Part, Role,
+    Session, SessionToken, Target, TargetKind, browser_name,
 };
 use crate::mail::Mail;
 use crate::state::State;
 use crate::store::sessions::Origin;
-use crate::store::{second_factors, sessions};
+use crate::store::{email_confirmations, memberships, second_factors, sessions};
 
-/// Open sessions of one user. Opening more ends the oldest ones.
+/// Open sessions of one account. Opening more ends the oldest ones.
 const OPEN_MAX: i64 = 100;
-/// A user gets at most this many mails about new browsers in [`WARNINGS_WITHIN`].
+/// An account gets at most this many mails about new browsers in [`WARNINGS_WITHIN`].
 pub(super) const WARNINGS_MAX: i64 = 5;
 pub(super) const WARNINGS_WITHIN: TimeDelta = TimeDelta::hours(24);
 
@@ -26,6 +28,13 @@ pub(crate) struct OpenedSession {
     pub(crate) token: SessionToken,
     /// Identifies the browser from now on.
     pub(crate) browser: KnownBrowser,
+}
+
+/// A session in the place of another one of the same browser.
+pub(crate) struct ReplacedSession {
+    pub(crate) session: Session,
+    /// The value of the cookie.
+    pub(crate) token: SessionToken,
 }
 
 /// The browser that will hold the session.
@@ -44,31 +53,35 @@ impl Browser {
     }
 }
 
-/// Opens a session with a new token. Ends the browser's previous session, so that a token that an attacker planted in the
-/// browser becomes useless.
+/// Opens a session of a membership with a new token. Ends the browser's previous session, so that a token that an attacker
+/// planted in the browser becomes useless.
 pub(super) async fn open_session(
     conn: &mut AsyncPgConnection,
     state: &State,
-    user: Credentials,
+    account: &Credentials,
+    membership: Membership,
     browser: &Browser,
 ) -> Result<OpenedSession, StoreError> {
-    insert(conn, state, user, browser, None).await
+    insert(conn, state, (account, membership), browser, None).await
 }
 
-/// As [`open_session`], after a log-in: a user whom the browser does not know is warned by mail.
+/// As [`open_session`], after a log-in: in the business that the person used last. A person whom the browser does not know is
+/// warned by mail.
 pub(super) async fn open_after_log_in(
     conn: &mut AsyncPgConnection,
     state: &State,
-    user: &Credentials,
+    account: &Credentials,
     caller: &Caller,
     browser: &Browser,
 ) -> Result<OpenedSession, StoreError> {
     let now = state.unit.clock.now();
-    let is_known = |known: &KnownBrowser| known.is_known(&user.password_hash, user.user, now);
+    let is_known = |known: &KnownBrowser| known.is_known(&account.password_hash, account.user, now);
     let is_new = !caller.browser.as_ref().is_some_and(is_known);
-    let opened = insert(conn, state, user.clone(), browser, Some(is_new)).await?;
+    let latest = memberships::lock_latest(conn, account.key()).await?;
+    let latest = latest.ok_or_else(|| StoreError::Corrupt("an account belongs to no business".to_owned()))?;
+    let opened = insert(conn, state, (account, latest), browser, Some(is_new)).await?;
     if is_new {
-        warn(conn, state, user, browser).await?;
+        warn(conn, state, account, browser).await?;
     }
     Ok(opened)
 }
@@ -77,14 +90,13 @@ pub(super) async fn open_after_log_in(
 async fn warn(
     conn: &mut AsyncPgConnection,
     state: &State,
-    user: &Credentials,
+    account: &Credentials,
     browser: &Browser,
 ) -> Result<(), StoreError> {
     let now = state.unit.clock.now();
-    let key = (user.business, user.user);
     // Includes the session that was just opened.
-    if sessions::count_of_new_browsers(conn, key, now - WARNINGS_WITHIN).await? > WARNINGS_MAX {
-        tracing::info!(user_id = %user.user, "no mail about a new browser: there were too many");
+    if sessions::count_of_new_browsers(conn, account.key(), now - WARNINGS_WITHIN).await? > WARNINGS_MAX {
+        tracing::info!(user_id = %account.user, "no mail about a new browser: there were too many");
         return Ok(());
     }
     let mail = Mail::NewBrowser {
@@ -93,40 +105,79 @@ async fn warn(
         address: browser.address.as_ref().map(CallerAddress::as_str),
         at: now,
     };
-    state.mailbox.queue(conn, user.business, &user.email, &mail, now).await
+    state.mailbox.queue(conn, account.business, &account.email, &mail, now).await
 }
 
 async fn insert(
     conn: &mut AsyncPgConnection,
     state: &State,
-    user: Credentials,
+    (account, membership): (&Credentials, Membership),
     browser: &Browser,
     new_browser: Option<bool>,
 ) -> Result<OpenedSession, StoreError> {
     let now = state.unit.clock.now();
-    let known = KnownBrowser::issue(&user.password_hash, user.user, now);
+    let known = KnownBrowser::issue(&account.password_hash, account.user, now);
     if let Some(token) = &browser.replaces {
         sessions::revoke(conn, token, state.user_sessions.at(now)).await?;
     }
-    let account = Account::User { business: user.business, user: user.user };
     let session = Session {
         id: SessionId::generate(&state.unit.clock, &state.unit.entropy),
-        user: user.user,
-        email: user.email,
-        email_verified: user.email_verified,
-        name: user.name,
-        role: user.role,
-        business: user.business,
-        business_name: user.business_name,
+        user: membership.user,
+        account: account.key(),
+        acts_on_account: true,
+        email: account.email.clone(),
+        email_verified: account.email_verified,
+        name: account.name.clone(),
+        role: membership.role,
+        business: membership.business,
+        business_name: membership.business_name,
         created_at: now,
         expires_at: state.user_sessions.end(now, now),
         authenticated_at: now,
-        must_enrol: must_enrol(conn, state, account, user.role).await?,
+        must_enrol: must_enrol(conn, state, account.key().into(), membership.role).await?,
     };
     let token = SessionToken::generate(&state.unit.entropy);
-    sessions::insert(conn, &session, &token, &browser.origin(new_browser)).await?;
-    sessions::revoke_beyond(conn, &session, OPEN_MAX, now).await?;
+    sessions::insert(conn, &session, &token, browser.origin(new_browser), now).await?;
+    sessions::revoke_beyond(conn, account.key(), OPEN_MAX, now).await?;
     Ok(OpenedSession { session, token, browser: known })
+}
+
+/// Opens a session of another membership in the place of this one, with a new token. Nobody authenticates: the start of the
+/// session, its last authentication and its origin stay. `None` if it has ended meanwhile.
+pub(super) async fn replace_session(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    session: &Session,
+    membership: Membership,
+    author: &Author,
+) -> Result<Option<ReplacedSession>, StoreError> {
+    let now = state.unit.clock.now();
+    let Some((address, user_agent)) = sessions::end_replaced(conn, session, now).await? else {
+        return Ok(None);
+    };
+    let closed = AuditEvent::new(Action::SessionClosed).on(Target::new(TargetKind::Session, session.id));
+    write_audit(conn, state, session.business, author, &closed).await?;
+    let opened = Session {
+        id: SessionId::generate(&state.unit.clock, &state.unit.entropy),
+        user: membership.user,
+        role: membership.role,
+        business: membership.business,
+        business_name: membership.business_name,
+        expires_at: state.user_sessions.end(session.created_at, now),
+        must_enrol: must_enrol(conn, state, session.account.into(), membership.role).await?,
+        ..session.clone()
+    };
+    let token = SessionToken::generate(&state.unit.entropy);
+    let address = address.map(CallerAddress::new);
+    let origin = Origin { address: address.as_ref(), user_agent: user_agent.as_deref(), new_browser: None };
+    sessions::insert(conn, &opened, &token, origin, now).await?;
+    email_confirmations::move_changes(conn, session.account, (session.id, opened.id)).await?;
+    let author = Author::of(&opened, author.request).at(author.address.clone());
+    let event = AuditEvent::new(Action::SessionOpened)
+        .on(Target::new(TargetKind::Session, opened.id))
+        .with("switched", true);
+    write_audit(conn, state, opened.business, &author, &event).await?;
+    Ok(Some(ReplacedSession { session: opened, token }))
 }
 
 /// Whether the role requires a second factor that the user does not have yet.

@@ -4,14 +4,16 @@
 use domain::{BusinessId, StaffId, UserId};
 use postgres::StoreError;
 
-use super::audit::{write_audit, write_operator_audit};
+use super::audit::{write_account_audit, write_operator_audit};
 use super::factor_code::{Holder, mail_holder};
 use super::owners::is_still_owner;
 use super::staff::lock_administrator;
-use crate::domain::{Account, Action, AuditEvent, Author};
+use crate::domain::{Account, Action, Actor, AuditEvent, Author};
 use crate::mail::FactorNews;
 use crate::state::State;
-use crate::store::{businesses, email_confirmations, second_factors, sessions, staff, staff_sessions, users};
+use crate::store::{
+    businesses, email_confirmations, memberships, second_factors, sessions, staff, staff_sessions, users,
+};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ResetFactorError {
@@ -23,6 +25,8 @@ pub(crate) enum ResetFactorError {
     Unknown,
     #[error("the person has no second factor")]
     NotEnrolled,
+    #[error("the second factor also protects other businesses, whose owners are others")]
+    OfSeveralBusinesses,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -34,7 +38,7 @@ pub(crate) async fn of_user(
     author: &Author,
     user: UserId,
 ) -> Result<(), ResetFactorError> {
-    let (account, now) = (Account::User { business, user }, state.unit.clock.now());
+    let now = state.unit.clock.now();
     let reset: Result<(), ResetFactorError> = state
         .unit
         .database
@@ -43,15 +47,23 @@ pub(crate) async fn of_user(
             if !is_still_owner(conn, business, author).await? {
                 return Err(ResetFactorError::NotOwner);
             }
-            let found = users::find(conn, business, user).await?.ok_or(ResetFactorError::Unknown)?;
-            // Locks the user before the factor, as log-ins do.
-            sessions::revoke_all(conn, (business, user), None, now).await?;
-            email_confirmations::remove_changes(conn, (business, user), None).await?;
+            // Locks the account before the factor, as log-ins and joins do.
+            users::lock(conn, (business, user)).await?;
+            let found = users::credentials_of(conn, (business, user)).await?;
+            let found = found.ok_or(ResetFactorError::Unknown)?;
+            let account: Account = found.key().into();
+            // Otherwise the owner of one business could weaken the protection of another one.
+            let is_owner = matches!(author.actor, Actor::User { .. });
+            if is_owner && memberships::list(conn, found.key()).await?.len() > 1 {
+                return Err(ResetFactorError::OfSeveralBusinesses);
+            }
+            sessions::revoke_all(conn, found.key(), None, now).await?;
+            email_confirmations::remove_changes(conn, found.key(), None).await?;
             if !second_factors::remove(conn, account).await? {
                 return Err(ResetFactorError::NotEnrolled);
             }
             let event = AuditEvent::new(Action::SecondFactorReset).on(account.target(&found.email));
-            write_audit(conn, state, business, author, &event).await?;
+            write_account_audit(conn, state, found.key(), author, &event).await?;
             let holder = Holder { account, email: found.email };
             Ok(mail_holder(conn, state, &holder, FactorNews::Reset).await?)
         })

@@ -8,20 +8,20 @@ use domain::{BusinessId, RequestId};
 use postgres::StoreError;
 
 use super::attempt_limits::{self, Caller};
-use super::audit::write_audit;
+use super::audit::write_account_audit;
 use super::confirm_email::verify;
 use super::request_approval::{self, RequestApprovalError};
 use super::staff::still_may;
 use crate::domain::{
     Action, Approval, AuditEvent, Author, Credentials, Email, LinkToken, OperatorPermission, Password,
-    ProtectedAction, Role, Scope, Subject, Target, TargetKind,
+    ProtectedAction, Role, Scope, Subject, Target, TargetKind, UserKey,
 };
 use crate::mail::Mail;
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
 use crate::store::attempts::{self, Admission};
-use crate::store::password_resets::{self, Reset, Way};
-use crate::store::{email_confirmations, sessions, staff, users};
+use crate::store::password_resets::{self, Way};
+use crate::store::{email_confirmations, memberships, sessions, staff, users};
 
 /// A link expires after this time.
 const VALID_FOR: TimeDelta = TimeDelta::hours(1);
@@ -96,7 +96,7 @@ async fn mail_link(state: &State, email: &Email, author: Author) -> Result<(), S
                 create_link(conn, state, &account, Way::Mail(&email.key()), now).await?;
             let target = Target::new(TargetKind::User, account.user).labelled(&account.email);
             let event = AuditEvent::new(Action::PasswordResetRequested).on(target);
-            write_audit(conn, state, account.business, &author, &event).await?;
+            write_account_audit(conn, state, account.key(), &author, &event).await?;
             let mail = Mail::PasswordReset { token: &token, expires_at };
             state.mailbox.queue(conn, account.business, &account.email, &mail, now).await?;
             Ok(true)
@@ -116,9 +116,8 @@ async fn may_mail_unverified(
     email: &Email,
     now: DateTime<Utc>,
 ) -> Result<bool, StoreError> {
-    users::lock(conn, account.business, account.user).await?;
-    let reset = Reset { business: account.business, user: account.user };
-    if password_resets::has_mailed(conn, reset, now).await? {
+    users::lock(conn, account.key()).await?;
+    if password_resets::has_mailed(conn, account.key(), now).await? {
         return Ok(false);
     }
     let admission = attempts::admit(conn, &[Subject::confirmation_to(email)], now).await?;
@@ -144,11 +143,12 @@ pub(crate) async fn issue_link(
         .unit
         .database
         .transaction(async |conn| {
-            let account = users::credentials(conn, email).await?;
-            let account = account.filter(|account| account.business == business);
+            let user = users::find_by_email(conn, business, email).await?;
+            let user = user.ok_or(IssueResetError::UnknownUser)?;
+            let account = users::credentials_of(conn, (business, user.id)).await?;
             let account = account.ok_or(IssueResetError::UnknownUser)?;
             if state.approvals.reset_links {
-                let action = ProtectedAction::IssueResetLink { user_id: account.user };
+                let action = ProtectedAction::IssueResetLink { user_id: user.id };
                 let requested = request_approval::request(conn, state, business, author, action).await?;
                 return Ok(IssuedReset::Requested(Box::new(requested)));
             }
@@ -168,7 +168,8 @@ pub(crate) async fn issue_link(
     Ok(issued)
 }
 
-/// Creates a link for the operator, and informs the user and the owners of the business.
+/// Creates a link for the operator. It sets the password for all businesses of the person, so their owners are informed, and the
+/// person.
 pub(super) async fn issue(
     conn: &mut AsyncPgConnection,
     state: &State,
@@ -179,14 +180,15 @@ pub(super) async fn issue(
     let link = create_link(conn, state, account, Way::ByHand(author.staff()), now).await?;
     let target = Target::new(TargetKind::User, account.user).labelled(&account.email);
     let event = AuditEvent::new(Action::PasswordResetIssued).on(target);
-    write_audit(conn, state, account.business, author, &event).await?;
+    write_account_audit(conn, state, account.key(), author, &event).await?;
     let mail = Mail::ResetLinkIssued { email: &account.email, at: now };
-    let mut recipients = users::emails_of(conn, account.business, &[Role::Owner]).await?;
-    if !recipients.contains(&account.email) {
-        recipients.push(account.email.clone());
-    }
-    for recipient in recipients {
-        state.mailbox.queue(conn, account.business, &recipient, &mail, now).await?;
+    state.mailbox.queue(conn, account.business, &account.email, &mail, now).await?;
+    for membership in memberships::list(conn, account.key()).await? {
+        for owner in users::emails_of(conn, membership.business, &[Role::Owner]).await? {
+            if owner != account.email {
+                state.mailbox.queue(conn, membership.business, &owner, &mail, now).await?;
+            }
+        }
     }
     Ok(link)
 }
@@ -199,12 +201,11 @@ async fn create_link(
     now: DateTime<Utc>,
 ) -> Result<(LinkToken, DateTime<Utc>), StoreError> {
     let (token, expires_at) = (LinkToken::generate(&state.unit.entropy), now + VALID_FOR);
-    let reset = Reset { business: account.business, user: account.user };
-    password_resets::insert(conn, (reset, way), &token, (now, expires_at), OPEN_MAX).await?;
+    password_resets::insert(conn, (account.key(), way), &token, (now, expires_at), OPEN_MAX).await?;
     Ok((token, expires_at))
 }
 
-/// Consumes the link, sets the password, ends all sessions of the user, and clears their failed log-ins from this address.
+/// Consumes the link, sets the password, ends all sessions of the person, and clears their failed log-ins from this address.
 pub(crate) async fn reset_password(
     state: &State,
     token: &LinkToken,
@@ -216,15 +217,14 @@ pub(crate) async fn reset_password(
     let database = &state.unit.database;
     // Checked before hashing the password, which is expensive.
     let found = database.read(async |conn| password_resets::find(conn, token, now).await).await?;
-    let reset: Reset = found.ok_or(ResetError::Invalid)?;
-    let requester = Requester { address: caller.address_text(), account: reset.user.to_string() };
+    let of: UserKey = found.ok_or(ResetError::Invalid)?;
+    let requester = Requester { address: caller.address_text(), account: of.1.to_string() };
     let hash = state.passwords.hash(password, requester).await?;
     let changed: Result<(), ResetError> = database
         .transaction(async |conn| {
-            let mailed_to = password_resets::consume(conn, reset, token).await?.ok_or(ResetError::Invalid)?;
-            let (business, user) = (reset.business, reset.user);
-            let account = users::credentials_of(conn, business, user).await?.ok_or(ResetError::Invalid)?;
-            let author = Author::user(user, &account.email, request).at(caller.address.clone());
+            let mailed_to = password_resets::consume(conn, of, token).await?.ok_or(ResetError::Invalid)?;
+            let account = users::credentials_of(conn, of).await?.ok_or(ResetError::Invalid)?;
+            let author = Author::user(account.user, &account.email, request).at(caller.address.clone());
             if let Some(mailed_to) = mailed_to {
                 // The address may have changed since the mail.
                 if Email::parse(&account.email).is_none_or(|email| email.key() != mailed_to) {
@@ -232,26 +232,26 @@ pub(crate) async fn reset_password(
                 }
                 verify(conn, state, &account, &author).await?;
             }
-            users::set_password(conn, business, user, None, &hash).await?;
-            password_resets::remove_all(conn, reset).await?;
+            users::set_password(conn, account.key(), None, &hash).await?;
+            password_resets::remove_all(conn, account.key()).await?;
             // A thief of the old password may have requested one.
-            email_confirmations::remove_changes(conn, (business, user), None).await?;
-            sessions::revoke_all(conn, (business, user), None, now).await?;
+            email_confirmations::remove_changes(conn, account.key(), None).await?;
+            sessions::revoke_all(conn, account.key(), None, now).await?;
             if let Some(email) = Email::parse(&account.email) {
                 // Wrong codes stay counted: a thief of the inbox could reset the password again and again to guess more.
                 attempts::clear(conn, Subject::account(Scope::LogInAccount, &email)).await?;
                 let here = Subject::account_at(Scope::LogInAccountAddress, &email, &caller.address_text());
                 attempts::clear(conn, here).await?;
             }
-            let target = Target::new(TargetKind::User, user).labelled(&account.email);
+            let target = Target::new(TargetKind::User, account.user).labelled(&account.email);
             let event = AuditEvent::new(Action::PasswordReset).on(target);
-            write_audit(conn, state, business, &author, &event).await?;
+            write_account_audit(conn, state, account.key(), &author, &event).await?;
             let mail = Mail::PasswordChanged { at: now };
-            Ok(state.mailbox.queue(conn, business, &account.email, &mail, now).await?)
+            Ok(state.mailbox.queue(conn, account.business, &account.email, &mail, now).await?)
         })
         .await;
     changed?;
     state.mailbox.wake_sender();
-    tracing::info!(business_id = %reset.business, user_id = %reset.user, "password reset");
+    tracing::info!(business_id = %of.0, user_id = %of.1, "password reset");
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! A user ends one of their sessions, or all except the current one.
+//! A user ends one of their sessions, or all except the current one, in all their businesses.
 
 use domain::SessionId;
 use postgres::StoreError;
@@ -17,14 +17,15 @@ pub(crate) async fn revoke_session(
     id: SessionId,
 ) -> Result<bool, StoreError> {
     let now = state.unit.clock.now();
-    let user = (session.business, session.user);
+    let account = session.account;
     let event = AuditEvent::new(Action::SessionRevoked).on(Target::new(TargetKind::Session, id));
     let database = &state.unit.database;
     database
         .transaction(async |conn| {
-            let ended = sessions::revoke_one(conn, user, id, now).await?;
+            let ended = sessions::revoke_one(conn, account, id, now).await?;
             if ended {
-                email_confirmations::remove_changes_of_sessions(conn, user, EndedSessions::One(id)).await?;
+                email_confirmations::remove_changes_of_sessions(conn, account, EndedSessions::One(id))
+                    .await?;
                 write_audit(conn, state, session.business, author, &event).await?;
             }
             Ok(ended)
@@ -39,13 +40,13 @@ pub(crate) async fn revoke_others(
     author: &Author,
 ) -> Result<usize, StoreError> {
     let now = state.unit.clock.now();
-    let user = (session.business, session.user);
+    let account = session.account;
     let database = &state.unit.database;
     database
         .transaction(async |conn| {
-            let revoked = sessions::revoke_all(conn, user, Some(session.id), now).await?;
+            let revoked = sessions::revoke_all(conn, account, Some(session.id), now).await?;
             let others = EndedSessions::AllBut(session.id);
-            email_confirmations::remove_changes_of_sessions(conn, user, others).await?;
+            email_confirmations::remove_changes_of_sessions(conn, account, others).await?;
             if revoked > 0 {
                 let target = Target::new(TargetKind::User, session.user).labelled(&session.email);
                 let event = AuditEvent::new(Action::SessionRevoked).on(target).with("sessions", revoked);

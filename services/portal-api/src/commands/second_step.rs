@@ -4,7 +4,7 @@ use domain::RequestId;
 use postgres::StoreError;
 
 use super::attempt_limits::{self, Caller, clear_failures};
-use super::audit::{try_write_audit, write_audit};
+use super::audit::{try_write_account_audit, write_audit};
 use super::challenge::{self, ChallengeError};
 use super::factor_code::{self, CountedTry, FactorError, Holder, Proof, mail_holder};
 use super::open_session::{Browser, OpenedSession, open_after_log_in};
@@ -50,7 +50,7 @@ pub(crate) async fn second_step(state: &State, step: SecondStep) -> Result<Opene
                 .on(holder.account.target(&holder.email))
                 .with("secondFactor", "wrong_code");
             let author = Author::system(step.request).at(step.caller.address.clone());
-            try_write_audit(state, credentials.business, &author, &event).await;
+            try_write_account_audit(state, credentials.key(), &author, &event).await;
         }
         Err(_) => attempt_limits::cancel(state, &counted.attempts).await,
     }
@@ -61,7 +61,7 @@ pub(crate) async fn second_step(state: &State, step: SecondStep) -> Result<Opene
 async fn credentials(state: &State, challenge: &Challenge) -> Result<Option<Credentials>, StoreError> {
     let Account::User { business, user } = challenge.account else { return Ok(None) };
     let database = &state.unit.database;
-    let found = database.read(async |conn| users::credentials_of(conn, business, user).await).await;
+    let found = database.read(async |conn| users::credentials_of(conn, (business, user)).await).await;
     let found: Option<Credentials> = found?;
     Ok(found.filter(|credentials| challenge::is_for(challenge, &credentials.password_hash)))
 }
@@ -101,9 +101,8 @@ async fn open(
             if proof == Proof::RecoveryCode {
                 mail_holder(conn, state, holder, FactorNews::RecoveryCodeUsed).await?;
             }
-            let author = Author::user(credentials.user, &credentials.email, step.request)
-                .at(step.caller.address.clone());
             let opened = open_after_log_in(conn, state, credentials, &step.caller, &step.browser).await?;
+            let author = Author::of(&opened.session, step.request).at(step.caller.address.clone());
             let target = Target::new(TargetKind::Session, opened.session.id);
             let event =
                 AuditEvent::new(Action::SessionOpened).on(target).with("secondFactor", proof.as_str());

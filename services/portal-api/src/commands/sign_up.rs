@@ -10,13 +10,13 @@ use super::audit::write_audit;
 use super::confirm_email::welcome;
 use super::open_session::{Browser, OpenedSession, open_session};
 use crate::domain::{
-    Action, AuditEvent, Author, Business, BusinessStatus, CallerAddress, Credentials, Email, Password, Role,
-    Subject, Subscription, Target, TargetKind,
+    Action, AuditEvent, Author, Business, BusinessStatus, CallerAddress, Credentials, Email, Membership,
+    Password, Role, Subject, Subscription, Target, TargetKind,
 };
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
 use crate::store::attempts::Admission;
-use crate::store::users::{self, NewUser};
+use crate::store::users::{self, LogInBy, NewUser};
 use crate::store::{businesses, go_live};
 
 pub(crate) struct SignUp {
@@ -42,10 +42,7 @@ pub(crate) enum SignUpError {
 
 /// Creates the business (inactive until the operator approves it), its owner, and a session for the owner.
 pub(crate) async fn sign_up(state: &State, request: SignUp) -> Result<OpenedSession, SignUpError> {
-    if let Some(address) = request.address.as_ref().filter(|_| state.limit_per_address)
-        && let Admission::RetryAfter(wait) =
-            attempt_limits::admit(state, &[Subject::sign_up_from(address)]).await?
-    {
+    if let Some(wait) = count(state, request.address.as_ref()).await? {
         return Err(SignUpError::TooMany { wait });
     }
     let address = request.address.as_ref().map(CallerAddress::as_str).unwrap_or_default();
@@ -64,6 +61,48 @@ pub(crate) async fn sign_up(state: &State, request: SignUp) -> Result<OpenedSess
     Ok(opened)
 }
 
+/// Counts a new business. Returns how long to wait if its caller's address has created too many.
+pub(super) async fn count(
+    state: &State,
+    address: Option<&CallerAddress>,
+) -> Result<Option<TimeDelta>, StoreError> {
+    let Some(address) = address.filter(|_| state.limit_per_address) else { return Ok(None) };
+    match attempt_limits::admit(state, &[Subject::sign_up_from(address)]).await? {
+        Admission::Granted(_) => Ok(None),
+        Admission::RetryAfter(wait) => Ok(Some(wait)),
+    }
+}
+
+/// Creates a business that waits for the operator's approval.
+pub(super) async fn insert_business(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    name: &str,
+) -> Result<Business, StoreError> {
+    let business = Business {
+        id: BusinessId::generate(&state.unit.clock, &state.unit.entropy),
+        name: name.to_owned(),
+        status: BusinessStatus::Inactive,
+        live_access: false,
+        subscription: Subscription::none(),
+        created_at: state.unit.clock.now(),
+    };
+    businesses::insert(conn, &business).await?;
+    go_live::insert(conn, business.id).await?;
+    Ok(business)
+}
+
+/// A person's membership of a business that they have created.
+pub(super) fn ownership(business: Business, user: UserId) -> Membership {
+    Membership {
+        business: business.id,
+        business_name: business.name,
+        status: business.status,
+        user,
+        role: Role::Owner,
+    }
+}
+
 async fn create(
     conn: &mut AsyncPgConnection,
     state: &State,
@@ -71,25 +110,17 @@ async fn create(
     password_hash: &str,
 ) -> Result<OpenedSession, SignUpError> {
     let now = state.unit.clock.now();
-    let business = Business {
-        id: BusinessId::generate(&state.unit.clock, &state.unit.entropy),
-        name: request.business_name.clone(),
-        status: BusinessStatus::Inactive,
-        live_access: false,
-        subscription: Subscription::none(),
-        created_at: now,
-    };
+    let business = insert_business(conn, state, &request.business_name).await?;
     let user = NewUser {
         id: UserId::generate(&state.unit.clock, &state.unit.entropy),
         business: business.id,
         email: &request.email,
         email_verified_at: None,
-        password_hash,
+        name: None,
+        log_in: LogInBy::Password { hash: password_hash },
         role: Role::Owner,
         created_at: now,
     };
-    businesses::insert(conn, &business).await?;
-    go_live::insert(conn, business.id).await?;
     if !users::insert(conn, &user).await? {
         return Err(SignUpError::EmailTaken);
     }
@@ -98,9 +129,7 @@ async fn create(
         email: request.email.as_str().to_owned(),
         email_verified: false,
         name: None,
-        role: Role::Owner,
         business: business.id,
-        business_name: business.name,
         password_hash: password_hash.to_owned(),
     };
     let author = Author::user(user.id, &owner.email, request.request).at(request.address.clone());
@@ -108,5 +137,6 @@ async fn create(
     let event = AuditEvent::new(Action::AccountCreated).on(target);
     write_audit(conn, state, business.id, &author, &event).await?;
     welcome(conn, state, business.id, user.id, &request.email).await?;
-    Ok(open_session(conn, state, owner, &request.browser).await?)
+    let membership = ownership(business, user.id);
+    Ok(open_session(conn, state, &owner, membership, &request.browser).await?)
 }

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use postgres::StoreError;
 
 use super::open_session::must_enrol;
-use crate::domain::{Account, Session, SessionToken};
+use crate::domain::{Session, SessionToken};
 use crate::state::State;
 use crate::store::sessions;
 
@@ -12,6 +12,8 @@ use crate::store::sessions;
 pub(crate) struct UsedSession {
     pub(crate) session: Session,
     pub(crate) extended_until: Option<DateTime<Utc>>,
+    /// A confirmation has just replaced the token of the request.
+    pub(crate) is_replaced: bool,
 }
 
 /// `None` if there is no such session or it has ended. A token that was just replaced extends nothing: its cookie must not be set
@@ -31,15 +33,14 @@ pub(crate) async fn use_session(
                 None => (sessions::find_replaced(conn, token, open).await?, true),
             };
             let Some(mut session) = found else { return Ok(None) };
-            let account = Account::User { business: session.business, user: session.user };
-            session.must_enrol = must_enrol(conn, state, account, session.role).await?;
+            session.must_enrol = must_enrol(conn, state, session.account.into(), session.role).await?;
             let extended = state.user_sessions.extend(&session, now).filter(|_| is_attended && !is_replaced);
             let Some(until) = extended else {
-                return Ok(Some(UsedSession { session, extended_until: None }));
+                return Ok(Some(UsedSession { session, extended_until: None, is_replaced }));
             };
             sessions::extend(conn, &session, until, now).await?;
             let session = Session { expires_at: until, ..session };
-            Ok(Some(UsedSession { session, extended_until: Some(until) }))
+            Ok(Some(UsedSession { session, extended_until: Some(until), is_replaced }))
         })
         .await
 }

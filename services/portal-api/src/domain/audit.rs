@@ -207,6 +207,19 @@ impl Author {
         Self { address, ..self }
     }
 
+    /// The author as another business of the person sees them: by their user there, and without the address. `users` are the
+    /// person's users in all their businesses; other authors stay as they are.
+    pub(crate) fn in_business(&self, user: UserId, users: &[String]) -> Self {
+        match &self.actor {
+            Actor::User { id, email } if *id != user && users.contains(&id.to_string()) => Self {
+                actor: Actor::User { id: user, email: email.clone() },
+                request: self.request,
+                address: None,
+            },
+            _ => self.clone(),
+        }
+    }
+
     pub(crate) fn operator(caller: OperatorCaller, request: Option<RequestId>) -> Self {
         Self { actor: Actor::Operator(caller), request, address: None }
     }
@@ -308,6 +321,15 @@ impl AuditEvent {
     #[must_use]
     pub(crate) fn on(self, target: Target) -> Self {
         Self { target: Some(target), ..self }
+    }
+
+    /// The event in another business of the person: on their user there.
+    #[must_use]
+    pub(crate) fn in_business(mut self, user: UserId, users: &[String]) -> Self {
+        if let Some(target) = self.target.as_mut().filter(|target| users.contains(&target.id)) {
+            target.id = user.to_string();
+        }
+        self
     }
 
     #[must_use]

@@ -32,6 +32,7 @@ mod single_sign_on;
 mod site;
 mod staff;
 mod subscription;
+mod user_key;
 mod web_address;
 
 pub(crate) use ::domain::Email;
@@ -57,7 +58,7 @@ pub(crate) use operator::{OperatorActor, OperatorCaller, OperatorPermission, Ope
 pub(crate) use operator_audit::{AuditRetention, OperatorEntry, OperatorFilter};
 pub(crate) use origin::Origins;
 pub(crate) use password::{Password, PasswordRejection};
-pub(crate) use people::{Credentials, EmailConfirmation, EmailState, Invitation, User};
+pub(crate) use people::{Credentials, EmailConfirmation, EmailState, Invitation, Membership, User};
 pub(crate) use pickup_profile::PickupProfile;
 pub(crate) use problems::{Problem, problems};
 pub use region::Locale;
@@ -81,4 +82,5 @@ pub(crate) use staff::{
     LogInWays, NewStaff, OperatorSecret, OperatorToken, Staff, StaffCredentials, StaffIdentity, TokenGrace,
 };
 pub(crate) use subscription::{Subscription, SubscriptionState};
+pub(crate) use user_key::UserKey;
 pub(crate) use web_address::has_web_address;

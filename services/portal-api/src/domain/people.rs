@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, InvitationId, SessionId, UserId};
 
-use super::{Email, Role};
+use super::{BusinessStatus, Email, Role, UserKey};
 
 /// A user as owners see them in the list.
 #[derive(Clone, Debug)]
@@ -18,17 +18,35 @@ pub(crate) struct User {
     pub(crate) has_second_factor: bool,
 }
 
-/// A user with the hash of their password.
+/// The account of a person: the user who has the address, the password and the second factor for all memberships.
 #[derive(Clone)]
 pub(crate) struct Credentials {
     pub(crate) user: UserId,
     pub(crate) business: BusinessId,
-    pub(crate) business_name: String,
     pub(crate) email: String,
     pub(crate) email_verified: bool,
     pub(crate) name: Option<String>,
-    pub(crate) role: Role,
     pub(crate) password_hash: String,
+}
+
+impl Credentials {
+    pub(crate) fn key(&self) -> UserKey {
+        (self.business, self.user)
+    }
+
+    pub(crate) fn email_is(&self, email: &Email) -> bool {
+        Email::parse(&self.email).is_some_and(|own| own.key() == email.key())
+    }
+}
+
+/// A business that a person belongs to, with their user there.
+#[derive(Clone, Debug)]
+pub(crate) struct Membership {
+    pub(crate) business: BusinessId,
+    pub(crate) business_name: String,
+    pub(crate) status: BusinessStatus,
+    pub(crate) user: UserId,
+    pub(crate) role: Role,
 }
 
 /// An invitation that can still be accepted.

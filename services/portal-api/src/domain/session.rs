@@ -6,7 +6,7 @@ use std::str::FromStr;
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{BusinessId, SessionId, StaffId, UserId};
 
-use super::Role;
+use super::{Role, UserKey};
 
 /// The use of a session is recorded in steps of at most this length, so that most requests write nothing.
 const STEP_MAX: TimeDelta = TimeDelta::minutes(5);
@@ -17,7 +17,13 @@ const STEPS_PER_IDLE: i32 = 12;
 #[derive(Clone, Debug)]
 pub(crate) struct Session {
     pub(crate) id: SessionId,
+    /// The user in this business. Audit entries and rights in the business are theirs.
     pub(crate) user: UserId,
+    /// The user who has the person's password, address and second factor: the same one, or one of another business.
+    pub(crate) account: UserKey,
+    /// Whether the session may change the account and switch to other businesses. The guard asks it for every call about the own
+    /// account. True for sessions that the account's password opened.
+    pub(crate) acts_on_account: bool,
     pub(crate) email: String,
     pub(crate) email_verified: bool,
     pub(crate) name: Option<String>,
@@ -41,6 +47,8 @@ pub(crate) struct OpenSession<Id = SessionId> {
     /// The IP address at the log-in; for IPv6 its /64 network.
     pub(crate) address: Option<String>,
     pub(crate) user_agent: Option<String>,
+    /// The business and its name. `None` for console sessions.
+    pub(crate) business: Option<(BusinessId, String)>,
 }
 
 /// Who holds a session of the console.

@@ -106,14 +106,17 @@ mod tests {
 
     fn session(number: u64) -> Session {
         let (clock, entropy) = (Clock::system(), Entropy::seeded(number));
+        let (business, user) = (BusinessId::generate(&clock, &entropy), UserId::generate(&clock, &entropy));
         Session {
             id: SessionId::generate(&clock, &entropy),
-            user: UserId::generate(&clock, &entropy),
+            user,
+            account: (business, user),
+            acts_on_account: true,
             email: String::new(),
             email_verified: true,
             name: None,
             role: Role::Viewer,
-            business: BusinessId::generate(&clock, &entropy),
+            business,
             business_name: String::new(),
             created_at: DateTime::UNIX_EPOCH,
             expires_at: DateTime::UNIX_EPOCH,

@@ -3,9 +3,9 @@
 use domain::{BusinessId, InvitationId};
 use postgres::StoreError;
 
-use crate::domain::{Invitation, LinkToken};
+use crate::domain::{BusinessStatus, Invitation, LinkToken};
 use crate::state::State;
-use crate::store::invitations;
+use crate::store::{invitations, user_emails};
 
 /// Newest first. See [`invitations::list`].
 pub(crate) async fn list(
@@ -19,11 +19,25 @@ pub(crate) async fn list(
     database.read(async |conn| invitations::list(conn, business, limit, after, now).await).await
 }
 
-/// The invitation of a link, with the name of the business.
-pub(crate) async fn find(
-    state: &State,
-    token: &LinkToken,
-) -> Result<Option<(Invitation, String)>, StoreError> {
+/// An invitation as the holder of its link sees it.
+pub(crate) struct FoundInvitation {
+    pub(crate) invitation: Invitation,
+    pub(crate) business_name: String,
+    pub(crate) business_status: BusinessStatus,
+    /// Whether the invited address has an account. Only the holder of the link learns it, who reads the mails to the address.
+    pub(crate) has_account: bool,
+}
+
+pub(crate) async fn find(state: &State, token: &LinkToken) -> Result<Option<FoundInvitation>, StoreError> {
     let now = state.unit.clock.now();
-    state.unit.database.read(async |conn| invitations::find(conn, token, now).await).await
+    state
+        .unit
+        .database
+        .read(async |conn| {
+            let found = invitations::find(conn, token, now).await?;
+            let Some((invitation, business_name, business_status)) = found else { return Ok(None) };
+            let has_account = user_emails::is_taken(conn, &invitation.email).await?;
+            Ok(Some(FoundInvitation { invitation, business_name, business_status, has_account }))
+        })
+        .await
 }

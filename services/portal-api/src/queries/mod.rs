@@ -7,6 +7,7 @@ pub(crate) mod businesses;
 pub(crate) mod email_state;
 pub(crate) mod invitations;
 pub(crate) mod keys_of_user;
+pub(crate) mod memberships;
 pub(crate) mod operator_audit_log;
 pub(crate) mod operator_tokens;
 pub(crate) mod password_resets;

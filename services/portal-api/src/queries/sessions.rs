@@ -8,17 +8,16 @@ use crate::live_updates::SessionKey;
 use crate::state::State;
 use crate::store::{console_sessions, sessions};
 
-/// The open sessions of the session's user, newest first. See [`sessions::list`].
+/// The open sessions of the session's account, newest first. See [`sessions::list`].
 pub(crate) async fn list(
     state: &State,
     session: &Session,
     limit: usize,
     after: Option<SessionId>,
 ) -> Result<Option<Vec<OpenSession>>, StoreError> {
-    let user = (session.business, session.user);
     let open = state.user_sessions.at(state.unit.clock.now());
     let database = &state.unit.database;
-    database.read(async |conn| sessions::list(conn, user, limit, after, open).await).await
+    database.read(async |conn| sessions::list(conn, session.account, limit, after, open).await).await
 }
 
 /// The sessions among these that have not ended.

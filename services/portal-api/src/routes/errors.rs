@@ -27,7 +27,10 @@ use crate::commands::staff_log_in::StaffLogInError;
 use crate::domain::{ApprovalRefusal, OperatorPermission, OperatorRole, Permission};
 use crate::passwords::PasswordError;
 
-pub(super) use account::{change_email, change_name, confirm_email, confirmation_invalid, send_confirmation};
+pub(super) use account::{
+    account_session_required, change_email, change_name, confirm_email, confirmation_invalid, join,
+    send_confirmation, session_changed, switch_business,
+};
 pub(super) use second_factor::{
     account_required, challenge, challenge_ended, confirm, factor, mfa_enrolment_required,
     recent_authentication_required, reset_factor, second_factor_unavailable,
@@ -382,13 +385,22 @@ pub(super) fn invitation_invalid() -> ApiError {
     )
 }
 
+pub(super) fn invitation_of_inactive() -> ApiError {
+    ApiError::new(
+        StatusCode::FORBIDDEN,
+        "business_not_active",
+        "The business that invites you is not active. Use the invitation after the operator has activated it.",
+    )
+}
+
 pub(super) fn accept_invitation(error: AcceptInvitationError) -> ApiError {
     match error {
         AcceptInvitationError::Invalid => invitation_invalid(),
+        AcceptInvitationError::NotActive => invitation_of_inactive(),
         AcceptInvitationError::EmailTaken => ApiError::new(
             StatusCode::CONFLICT,
             "email_taken",
-            "An account with this e-mail address already exists. Ask for an invitation to another address.",
+            "An account with this e-mail address already exists. Log in with it, then join.",
         ),
         AcceptInvitationError::TooManyUsers => ApiError::new(
             StatusCode::CONFLICT,

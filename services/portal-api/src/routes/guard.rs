@@ -18,13 +18,18 @@ use super::masked::masked;
 use super::operator_caller::{self, record_read, record_refusal};
 use super::operator_permissions::OPERATOR_CALLS;
 use super::permissions::PORTAL_CALLS;
-use super::sensitive_calls::{RECENT_CALLS, RECENT_OPERATOR_CALLS, WHILE_ENROLLING, require_recent};
+use super::sensitive_calls::{
+    NEW_SESSION_CALLS, RECENT_CALLS, RECENT_OPERATOR_CALLS, WHILE_ENROLLING, require_recent,
+};
 use super::{call_table, errors, session_cookie};
 use crate::commands::audit_line::{Refusal, log_refusal, log_role_refusal};
 use crate::commands::publish_portal_change::publish_portal_change;
 use crate::commands::use_session::{is_present, use_session};
-use crate::domain::{Author, Mask, Session, Site};
+use crate::domain::{Author, Mask, Permission, Session, Site};
 use crate::state::State;
+
+/// The user whose data the page shows.
+const EXPECTED_USER: &str = "expected-user";
 
 /// Writing calls must come from a page of the portal or from no page, and carry JSON, which forms of foreign pages cannot send
 /// (SPECIFICATION §13).
@@ -104,8 +109,12 @@ pub(super) async fn require_session(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<impl MessageBody + 'static>, Error> {
     let state = state_of(&request)?.clone();
-    let ActiveSession { session, renewed } =
+    let ActiveSession { session, renewed, is_replaced } =
         active_session(&state, request.request()).await?.ok_or_else(errors::not_logged_in)?;
+    if is_replaced && NEW_SESSION_CALLS.contains(&request) {
+        return Err(errors::not_logged_in().into());
+    }
+    require_expected_user(&request, &session)?;
     if session.must_enrol && !WHILE_ENROLLING.contains(&request) {
         return Err(errors::mfa_enrolment_required().into());
     }
@@ -115,6 +124,9 @@ pub(super) async fn require_session(
         let author = author.at(address(&state, request.request()));
         log_role_refusal(&author, session.business, call.permission);
         return Err(errors::role_insufficient(call.permission).into());
+    }
+    if call.permission == Permission::UseAccount && !session.acts_on_account {
+        return Err(errors::account_session_required().into());
     }
     if RECENT_CALLS.contains(&request) {
         require_recent(&state, Some(session.authenticated_at))?;
@@ -142,11 +154,22 @@ async fn has_present_token(state: &State, request: &actix_web::HttpRequest) -> R
     }
 }
 
+/// 409 if the page shows the data of another user or business: its person has logged in or switched in another tab, and all tabs
+/// share the cookie. Programs leave the header out.
+fn require_expected_user(request: &ServiceRequest, session: &Session) -> Result<(), ApiError> {
+    let expected = request.headers().get(EXPECTED_USER);
+    let is_other =
+        expected.is_some_and(|expected| expected.as_bytes() != session.user.to_string().as_bytes());
+    if is_other { Err(errors::session_changed()) } else { Ok(()) }
+}
+
 /// The session of a request.
 pub(super) struct ActiveSession {
     pub(super) session: Session,
     /// The new cookie, if the session was extended: both have the same end.
     pub(super) renewed: Option<Cookie<'static>>,
+    /// A confirmation has just replaced the token of the request.
+    pub(super) is_replaced: bool,
 }
 
 /// The open session of a request, which this extends.
@@ -159,6 +182,7 @@ pub(super) async fn active_session(
     Ok(used.map(|used| ActiveSession {
         renewed: used.extended_until.map(|until| session_cookie::PORTAL.set(state, &token, until)),
         session: used.session,
+        is_replaced: used.is_replaced,
     }))
 }
 

@@ -17,7 +17,7 @@ use super::session::SessionView;
 use super::{browser_cookie, errors, session_cookie};
 use crate::commands::accept_invitation::{AcceptInvitation, accept_invitation};
 use crate::commands::invite;
-use crate::domain::{Email, Invitation, LinkToken, Password, Role, Session};
+use crate::domain::{BusinessStatus, Email, Invitation, LinkToken, Password, Role, Session};
 use crate::queries;
 use crate::state::State;
 
@@ -61,6 +61,8 @@ struct FoundView<'a> {
     email: &'a str,
     role: Role,
     expires_at: DateTime<Utc>,
+    /// Whether the address has an account, which joins with `POST /v1/portal/memberships`. Otherwise accepting creates one.
+    has_account: bool,
 }
 
 #[utoipa::path(
@@ -90,6 +92,7 @@ pub(super) async fn list(
     operation_id = "invite",
     tag = "Team",
     summary = "Invite somebody with a link. Replaces an older invitation to the same address",
+    description = "403 `business_not_active` while the business is not active.",
     request_body = bodies::Invite,
     responses((status = 201, description = "The invitation. Without mails, with its link, which is shown only once.", body = InvitationView)),
 )]
@@ -133,18 +136,23 @@ pub(super) async fn withdraw(
     operation_id = "lookUpInvitation",
     tag = "Account",
     summary = "Look up the invitation of a link",
+    description = "403 `business_not_active` while the business is not active: neither before the operator approves it nor while it is suspended.",
     request_body = bodies::LinkToken,
     responses((status = 200, description = "The invitation.", body = FoundView)),
 )]
 pub(super) async fn look_up(state: Data<State>, body: JsonBody) -> Result<HttpResponse, ApiError> {
     let token = parse_token(&body.0)?.ok_or_else(errors::invitation_invalid)?;
     let found = queries::invitations::find(&state, &token).await?;
-    let (invitation, business_name) = found.ok_or_else(errors::invitation_invalid)?;
+    let found = found.ok_or_else(errors::invitation_invalid)?;
+    if found.business_status != BusinessStatus::Active {
+        return Err(errors::invitation_of_inactive());
+    }
     Ok(HttpResponse::Ok().json(FoundView {
-        business_name: &business_name,
-        email: invitation.email.as_str(),
-        role: invitation.role,
-        expires_at: invitation.expires_at,
+        business_name: &found.business_name,
+        email: found.invitation.email.as_str(),
+        role: found.invitation.role,
+        expires_at: found.invitation.expires_at,
+        has_account: found.has_account,
     }))
 }
 
@@ -153,7 +161,8 @@ pub(super) async fn look_up(state: Data<State>, body: JsonBody) -> Result<HttpRe
     path = "/v1/portal/invitations/accept",
     operation_id = "acceptInvitation",
     tag = "Account",
-    summary = "Accept an invitation: creates the user and a session",
+    summary = "Accept an invitation without an account: creates the account and a session",
+    description = "403 `business_not_active` while the business is not active: neither before the operator approves it nor while it is suspended. 409 `email_taken` if the address has an account: join with it.",
     request_body = bodies::TokenAndPassword,
     responses((status = 201, description = "The session. A cookie carries it.", body = SessionView)),
 )]

@@ -23,6 +23,7 @@ mod guard;
 mod invitations;
 mod log_export;
 mod masked;
+mod memberships;
 mod names;
 mod openapi;
 mod operator;
@@ -254,6 +255,9 @@ fn account(config: &mut ServiceConfig) {
         .service(resource("/sessions/revoke-others").route(post().to(sessions::revoke_all_others)))
         .service(resource("/sessions/{id}").route(delete().to(sessions::revoke)))
         .service(resource("/session/confirm").route(post().to(confirm_session::portal)))
+        .service(resource("/session/business").route(post().to(memberships::switch)))
+        .service(resource("/memberships").route(post().to(memberships::join)))
+        .service(resource("/businesses").route(post().to(memberships::create)))
         .service(
             resource("/second-factor")
                 .route(get().to(second_factor::read))

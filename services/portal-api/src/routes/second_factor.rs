@@ -17,7 +17,7 @@ use super::caller::caller;
 use super::errors;
 use super::openapi::bodies;
 use crate::commands::{Holder, enrol_factor, reset_factor};
-use crate::domain::{Account, FactorCode, FactorSecret, FactorStatus, RecoveryCode, Session};
+use crate::domain::{FactorCode, FactorSecret, FactorStatus, RecoveryCode, Session};
 use crate::queries;
 use crate::state::State;
 
@@ -80,7 +80,7 @@ impl From<Vec<RecoveryCode>> for RecoveryCodesView {
     responses((status = 200, description = "The second factor.", body = FactorView)),
 )]
 pub(super) async fn read(state: Data<State>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
-    let status = queries::second_factors::status(&state, holder(&session).account).await?;
+    let status = queries::second_factors::status(&state, Holder::of(&session).account).await?;
     let required = state.second_factors.requires_user(session.role);
     Ok(HttpResponse::Ok().json(FactorView::of(&state, status, required)))
 }
@@ -94,7 +94,7 @@ pub(super) async fn read(state: Data<State>, session: ReqData<Session>) -> Resul
     responses((status = 201, description = "The secret, which is shown only once.", body = EnrolmentView)),
 )]
 pub(super) async fn start(state: Data<State>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
-    let view = begin(&state, &holder(&session)).await?;
+    let view = begin(&state, &Holder::of(&session)).await?;
     Ok(HttpResponse::Created().json(view))
 }
 
@@ -132,7 +132,7 @@ pub(super) async fn confirm(
     request: HttpRequest,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let (holder, code) = (holder(&session), parse_app_code(&body.0)?);
+    let (holder, code) = (Holder::of(&session), parse_app_code(&body.0)?);
     let confirmed = enrol_factor::confirm(&state, &holder, &code, &caller(&state, &request), &author.0).await;
     Ok(HttpResponse::Ok().json(RecoveryCodesView::from(confirmed.map_err(errors::factor)?)))
 }
@@ -150,7 +150,7 @@ pub(super) async fn replace_recovery_codes(
     session: ReqData<Session>,
     author: UserAuthor,
 ) -> Result<HttpResponse, ApiError> {
-    let replaced = enrol_factor::replace_recovery_codes(&state, &holder(&session), &author.0).await;
+    let replaced = enrol_factor::replace_recovery_codes(&state, &Holder::of(&session), &author.0).await;
     Ok(HttpResponse::Ok().json(RecoveryCodesView::from(replaced.map_err(errors::factor)?)))
 }
 
@@ -167,7 +167,7 @@ pub(super) async fn remove(
     session: ReqData<Session>,
     author: UserAuthor,
 ) -> Result<HttpResponse, ApiError> {
-    enrol_factor::remove(&state, &holder(&session), &author.0).await.map_err(errors::factor)?;
+    enrol_factor::remove(&state, &Holder::of(&session), &author.0).await.map_err(errors::factor)?;
     Ok(HttpResponse::NoContent().finish())
 }
 
@@ -190,11 +190,6 @@ pub(super) async fn reset(
     let reset = reset_factor::of_user(&state, session.business, &author.0, user).await;
     reset.map_err(|error| errors::reset_factor(error, errors::user_not_found))?;
     Ok(HttpResponse::NoContent().finish())
-}
-
-fn holder(session: &Session) -> Holder {
-    let account = Account::User { business: session.business, user: session.user };
-    Holder { account, email: session.email.clone() }
 }
 
 /// Only a code of the app confirms it: there are no recovery codes yet.

@@ -29,6 +29,16 @@ pub(super) const RECENT_CALLS: CallTable<()> = CallTable {
     ],
 };
 
+/// Calls that answer with a new session. A copy of a token that a confirmation has replaced must not get one.
+pub(super) const NEW_SESSION_CALLS: CallTable<()> = CallTable {
+    scope: "/v1/portal",
+    calls: &[
+        (Method::POST, "/session/business", ()),
+        (Method::POST, "/memberships", ()),
+        (Method::POST, "/businesses", ()),
+    ],
+};
+
 /// Roles, tokens, second factors, links that set passwords, money, and exports of personal data. Sent with a token, they need no
 /// recent authentication; in a console session of the configured token, a recent log-in.
 pub(super) const RECENT_OPERATOR_CALLS: CallTable<()> = CallTable {
@@ -52,7 +62,7 @@ pub(super) const RECENT_OPERATOR_CALLS: CallTable<()> = CallTable {
     ],
 };
 
-/// The calls of the page that sets up the second factor.
+/// The calls of the page that sets up the second factor, and the way to a business that does not require one.
 pub(super) const WHILE_ENROLLING: CallTable<()> = CallTable {
     scope: "/v1/portal",
     calls: &[
@@ -60,6 +70,7 @@ pub(super) const WHILE_ENROLLING: CallTable<()> = CallTable {
         (Method::POST, "/second-factor", ()),
         (Method::POST, "/second-factor/confirm", ()),
         (Method::POST, "/session/confirm", ()),
+        (Method::POST, "/session/business", ()),
     ],
 };
 

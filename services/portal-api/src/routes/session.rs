@@ -18,7 +18,8 @@ use super::second_step::{self, ChallengeView};
 use super::{browser_cookie, errors, session_cookie};
 use crate::commands::log_in::{LogIn, LogInOutcome, log_in as open_session};
 use crate::commands::log_out::log_out as end_session;
-use crate::domain::{Email, Password, Permission, Role, Session};
+use crate::domain::{BusinessStatus, Email, Membership, Password, Permission, Role, Session};
+use crate::queries;
 use crate::state::State;
 
 /// The session of the logged-in user.
@@ -40,6 +41,30 @@ pub(super) struct SessionView<'a> {
     /// Present if the role requires two-factor authentication that the user has not set up. All other calls are refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     mfa_enrolment_required: Option<bool>,
+    /// The businesses of the person, by name; with the present one. Only in the response to `GET`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memberships: Option<Vec<MembershipView>>,
+}
+
+/// A business that the person belongs to.
+#[derive(Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct MembershipView {
+    business_id: BusinessId,
+    business_name: String,
+    role: Role,
+    status: BusinessStatus,
+}
+
+impl From<Membership> for MembershipView {
+    fn from(membership: Membership) -> Self {
+        Self {
+            business_id: membership.business,
+            business_name: membership.business_name,
+            role: membership.role,
+            status: membership.status,
+        }
+    }
 }
 
 impl<'a> SessionView<'a> {
@@ -56,6 +81,7 @@ impl<'a> SessionView<'a> {
             created_at: session.created_at,
             expires_at: session.expires_at,
             mfa_enrolment_required: session.must_enrol.then_some(true),
+            memberships: None,
         }
     }
 }
@@ -102,13 +128,16 @@ pub(super) async fn log_in(
     responses((status = 200, description = "The session.", body = SessionView)),
 )]
 pub(super) async fn who_am_i(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let ActiveSession { session, renewed } =
+    let ActiveSession { session, renewed, .. } =
         guard::active_session(&state, &request).await?.ok_or_else(errors::not_logged_in)?;
+    let memberships = queries::memberships::of_session(&state, &session).await?;
+    let memberships = Some(memberships.into_iter().map(MembershipView::from).collect());
     let mut response = HttpResponse::Ok();
     if let Some(cookie) = renewed {
         response.cookie(cookie);
     }
-    Ok(response.insert_header((header::CACHE_CONTROL, "no-store")).json(SessionView::of(&session)))
+    let view = SessionView { memberships, ..SessionView::of(&session) };
+    Ok(response.insert_header((header::CACHE_CONTROL, "no-store")).json(view))
 }
 
 /// Succeeds without a session too.

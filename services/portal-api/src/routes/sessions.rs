@@ -1,8 +1,9 @@
-//! `/v1/portal/sessions`: the user's own sessions.
+//! `/v1/portal/sessions`: the person's own sessions, in all their businesses.
 
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
+use domain::BusinessId;
 use internal_api::Page;
 use serde::Serialize;
 use web::{ApiError, page_query};
@@ -32,11 +33,19 @@ pub(super) struct OwnSessionView {
     user_agent: Option<String>,
     /// Whether it is the session of this request.
     current: bool,
+    /// The business of the session. Absent for console sessions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    business_id: Option<BusinessId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    business_name: Option<String>,
 }
 
 impl OwnSessionView {
     pub(super) fn of<Id: ToString + PartialEq>(session: OpenSession<Id>, current: &Id) -> Self {
+        let (business_id, business_name) = session.business.unzip();
         Self {
+            business_id,
+            business_name,
             current: session.id == *current,
             id: session.id.to_string(),
             created_at: session.created_at,
@@ -59,7 +68,7 @@ pub(super) struct RevokedView {
     path = "/v1/portal/sessions",
     operation_id = "listSessions",
     tag = "Account",
-    summary = "List the user's open sessions, newest first",
+    summary = "List the open sessions of the account in all businesses, newest first",
     params(params::PageParams),
     responses((status = 200, description = "A page of open sessions.", body = Page<OwnSessionView>)),
 )]
@@ -79,7 +88,7 @@ pub(super) async fn list(
     path = "/v1/portal/sessions/{id}",
     operation_id = "revokeSession",
     tag = "Account",
-    summary = "End one of the user's sessions",
+    summary = "End one session of the account",
     params(("id" = String, Path, description = "The session.")),
     responses((status = 204, description = "The session has ended.")),
 )]
@@ -106,7 +115,7 @@ pub(super) async fn revoke(
     path = "/v1/portal/sessions/revoke-others",
     operation_id = "revokeOtherSessions",
     tag = "Account",
-    summary = "End all other sessions of the user",
+    summary = "End all other sessions of the account, in all businesses",
     responses((status = 200, description = "How many sessions have ended.", body = RevokedView)),
 )]
 pub(super) async fn revoke_all_others(

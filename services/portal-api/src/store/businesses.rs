@@ -232,7 +232,7 @@ pub(crate) async fn list(
         let members = diesel::alias!(users as members);
         let named = format!("%{}%", escaped(text));
         let of_member = members
-            .filter(members.field(users::email_key).like(named.to_lowercase()))
+            .filter(members.field(users::email).ilike(named.clone()))
             .select(members.field(users::business_id));
         query = query.filter(
             businesses::id

@@ -153,5 +153,6 @@ fn listed(row: Row, open: OpenAt) -> Result<OpenSession<ConsoleSessionId>, Store
         expires_at: open.end(row.created_at, row.last_seen_at, row.expires_at),
         address: row.address,
         user_agent: row.user_agent,
+        business: None,
     })
 }

@@ -3,17 +3,20 @@
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, SessionId, UserId};
+use domain::SessionId;
 use postgres::StoreError;
 
-use super::schema::email_confirmations;
+use super::memberships::users_of;
+use super::schema::{email_confirmations, sessions};
 use super::stored;
-use crate::domain::{Email, EmailConfirmation, LinkToken};
+use crate::domain::{Email, EmailConfirmation, LinkToken, UserKey};
 
 /// Sessions that somebody ended, perhaps because they were a thief's.
 pub(crate) enum EndedSessions {
     One(SessionId),
     AllBut(SessionId),
+    /// Those of one membership.
+    OfUser(UserKey),
 }
 
 #[derive(Queryable, Selectable)]
@@ -75,15 +78,14 @@ pub(crate) async fn set_used(
     Ok(())
 }
 
-/// The address that the user changes to, with the end of its latest link.
+/// The address that the account changes to, with the end of its latest link.
 pub(crate) async fn pending_change(
     conn: &mut AsyncPgConnection,
-    (business, user): (BusinessId, UserId),
+    account: UserKey,
     now: DateTime<Utc>,
 ) -> Result<Option<(String, DateTime<Utc>)>, StoreError> {
     let open = email_confirmations::table
-        .filter(email_confirmations::user_id.eq(user.to_string()))
-        .filter(email_confirmations::business_id.eq(business.to_string()))
+        .filter(email_confirmations::user_id.eq_any(users_of!(account)))
         .filter(email_confirmations::is_change)
         .filter(email_confirmations::used_at.is_null())
         .filter(email_confirmations::expires_at.gt(now))
@@ -92,29 +94,27 @@ pub(crate) async fn pending_change(
     Ok(open.first(conn).await.optional()?)
 }
 
-/// Ends the user's requested changes to all addresses but `kept`, if any.
+/// Ends the account's requested changes to all addresses but `kept`, if any.
 pub(crate) async fn remove_changes(
     conn: &mut AsyncPgConnection,
-    (business, user): (BusinessId, UserId),
+    account: UserKey,
     kept: Option<&Email>,
 ) -> Result<usize, StoreError> {
     let changes = email_confirmations::table
-        .filter(email_confirmations::user_id.eq(user.to_string()))
-        .filter(email_confirmations::business_id.eq(business.to_string()))
+        .filter(email_confirmations::user_id.eq_any(users_of!(account)))
         .filter(email_confirmations::is_change)
         .filter(email_confirmations::email.ne(kept.map(Email::as_str).unwrap_or_default()));
     Ok(diesel::delete(changes).execute(conn).await?)
 }
 
-/// Ends the changes that the user requested in these sessions.
+/// Ends the changes that the account requested in these sessions.
 pub(crate) async fn remove_changes_of_sessions(
     conn: &mut AsyncPgConnection,
-    (business, user): (BusinessId, UserId),
+    account: UserKey,
     sessions: EndedSessions,
 ) -> Result<(), StoreError> {
     let changes = email_confirmations::table
-        .filter(email_confirmations::user_id.eq(user.to_string()))
-        .filter(email_confirmations::business_id.eq(business.to_string()))
+        .filter(email_confirmations::user_id.eq_any(users_of!(account)))
         .filter(email_confirmations::is_change);
     match sessions {
         EndedSessions::One(ended) => {
@@ -125,20 +125,40 @@ pub(crate) async fn remove_changes_of_sessions(
             let of_others = changes.filter(email_confirmations::session_id.ne(kept.to_string()));
             diesel::delete(of_others).execute(conn).await?
         }
+        EndedSessions::OfUser((business, user)) => {
+            let own = sessions::table
+                .filter(sessions::user_id.eq(user.to_string()))
+                .filter(sessions::business_id.eq(business.to_string()))
+                .select(sessions::id.nullable());
+            let of_user = changes.filter(email_confirmations::session_id.eq_any(own));
+            diesel::delete(of_user).execute(conn).await?
+        }
     };
     Ok(())
 }
 
-/// Deletes the user's links, except for the one that is used now.
+/// Keeps the changes that were requested in a session which another one replaces.
+pub(crate) async fn move_changes(
+    conn: &mut AsyncPgConnection,
+    account: UserKey,
+    (from, to): (SessionId, SessionId),
+) -> Result<(), StoreError> {
+    let requested = email_confirmations::table
+        .filter(email_confirmations::user_id.eq_any(users_of!(account)))
+        .filter(email_confirmations::session_id.eq(from.to_string()));
+    diesel::update(requested).set(email_confirmations::session_id.eq(to.to_string())).execute(conn).await?;
+    Ok(())
+}
+
+/// Deletes the account's links, except for the one that is used now.
 pub(crate) async fn remove_all(
     conn: &mut AsyncPgConnection,
-    (business, user): (BusinessId, UserId),
+    account: UserKey,
     used: Option<&LinkToken>,
 ) -> Result<(), StoreError> {
     let used = used.map(|token| token.digest().to_vec()).unwrap_or_default();
     let others = email_confirmations::table
-        .filter(email_confirmations::user_id.eq(user.to_string()))
-        .filter(email_confirmations::business_id.eq(business.to_string()))
+        .filter(email_confirmations::user_id.eq_any(users_of!(account)))
         .filter(email_confirmations::token_hash.ne(used));
     diesel::delete(others).execute(conn).await?;
     Ok(())

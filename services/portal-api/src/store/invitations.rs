@@ -8,7 +8,7 @@ use postgres::StoreError;
 
 use super::schema::{businesses, invitations};
 use super::{roles, stored};
-use crate::domain::{Email, Invitation, LinkToken};
+use crate::domain::{BusinessStatus, Email, Invitation, LinkToken};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = invitations)]
@@ -98,21 +98,22 @@ pub(crate) async fn list(
     rows.into_iter().map(Invitation::try_from).collect::<Result<_, _>>().map(Some)
 }
 
-/// The invitation of a link, with the name of the business, unless it has expired.
+/// The invitation of a link, with the name and the status of the business, unless it has expired.
 pub(crate) async fn find(
     conn: &mut AsyncPgConnection,
     token: &LinkToken,
     now: DateTime<Utc>,
-) -> Result<Option<(Invitation, String)>, StoreError> {
-    let row: Option<(InvitationRow, String)> = invitations::table
+) -> Result<Option<(Invitation, String, BusinessStatus)>, StoreError> {
+    let row: Option<(InvitationRow, String, String)> = invitations::table
         .inner_join(businesses::table)
         .filter(invitations::token_hash.eq(token.digest().to_vec()))
         .filter(invitations::expires_at.gt(now))
-        .select((InvitationRow::as_select(), businesses::name))
+        .select((InvitationRow::as_select(), businesses::name, businesses::status))
         .first(conn)
         .await
         .optional()?;
-    row.map(|(row, name)| Ok((row.try_into()?, name))).transpose()
+    row.map(|(row, name, status)| Ok((row.try_into()?, name, stored("businesses.status", &status)?)))
+        .transpose()
 }
 
 /// Accepts or withdraws an invitation. `None` if that has already happened.

@@ -3,19 +3,13 @@
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, StaffId, UserId};
+use domain::StaffId;
 use postgres::StoreError;
 
+use super::memberships::users_of;
 use super::schema::password_resets;
 use super::{stored, users};
-use crate::domain::LinkToken;
-
-/// The user whose password a link resets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Reset {
-    pub(crate) business: BusinessId,
-    pub(crate) user: UserId,
-}
+use crate::domain::{LinkToken, UserKey};
 
 /// How a link reaches the user.
 #[derive(Clone, Copy, Debug)]
@@ -26,20 +20,16 @@ pub(crate) enum Way<'a> {
     ByHand(Option<StaffId>),
 }
 
-/// Inserts the link, and deletes the user's oldest ones beyond `max`.
+/// Inserts a link for the account, and deletes its oldest ones beyond `max`.
 pub(crate) async fn insert(
     conn: &mut AsyncPgConnection,
-    (reset, way): (Reset, Way<'_>),
+    (account, way): (UserKey, Way<'_>),
     token: &LinkToken,
     (now, expires_at): (DateTime<Utc>, DateTime<Utc>),
     max: i64,
 ) -> Result<(), StoreError> {
-    users::lock(conn, reset.business, reset.user).await?;
-    let own = || {
-        password_resets::table
-            .filter(password_resets::user_id.eq(reset.user.to_string()))
-            .filter(password_resets::business_id.eq(reset.business.to_string()))
-    };
+    users::lock(conn, account).await?;
+    let own = || password_resets::table.filter(password_resets::user_id.eq_any(users_of!(account)));
     let beyond: Vec<Vec<u8>> = own()
         .order(password_resets::created_at.desc())
         .offset(max - 1)
@@ -47,6 +37,7 @@ pub(crate) async fn insert(
         .load(conn)
         .await?;
     diesel::delete(own().filter(password_resets::token_hash.eq_any(beyond))).execute(conn).await?;
+    let (business, user) = account;
     let (mailed_to, issuer) = match way {
         Way::Mail(address) => (Some(address), None),
         Way::ByHand(issuer) => (None, issuer),
@@ -54,8 +45,8 @@ pub(crate) async fn insert(
     diesel::insert_into(password_resets::table)
         .values((
             password_resets::token_hash.eq(token.digest().to_vec()),
-            password_resets::business_id.eq(reset.business.to_string()),
-            password_resets::user_id.eq(reset.user.to_string()),
+            password_resets::business_id.eq(business.to_string()),
+            password_resets::user_id.eq(user.to_string()),
             password_resets::created_at.eq(now),
             password_resets::expires_at.eq(expires_at),
             password_resets::issued_by.eq(issuer.map(|id| id.to_string())),
@@ -66,26 +57,25 @@ pub(crate) async fn insert(
     Ok(())
 }
 
-/// Whether the user has an open link that was mailed.
+/// Whether the account has an open link that was mailed.
 pub(crate) async fn has_mailed(
     conn: &mut AsyncPgConnection,
-    reset: Reset,
+    account: UserKey,
     now: DateTime<Utc>,
 ) -> Result<bool, StoreError> {
     let open = password_resets::table
-        .filter(password_resets::user_id.eq(reset.user.to_string()))
-        .filter(password_resets::business_id.eq(reset.business.to_string()))
+        .filter(password_resets::user_id.eq_any(users_of!(account)))
         .filter(password_resets::mailed_to.is_not_null())
         .filter(password_resets::expires_at.gt(now));
     Ok(diesel::select(diesel::dsl::exists(open)).get_result(conn).await?)
 }
 
-/// The user whose password the link resets, unless it has expired.
+/// The user whose password the link resets, unless it has expired. The previous release also writes users who are no accounts.
 pub(crate) async fn find(
     conn: &mut AsyncPgConnection,
     token: &LinkToken,
     now: DateTime<Utc>,
-) -> Result<Option<Reset>, StoreError> {
+) -> Result<Option<UserKey>, StoreError> {
     let row: Option<(String, String)> = password_resets::table
         .find(token.digest().to_vec())
         .filter(password_resets::expires_at.gt(now))
@@ -94,10 +84,7 @@ pub(crate) async fn find(
         .await
         .optional()?;
     row.map(|(business, user)| {
-        Ok(Reset {
-            business: stored("password_resets.business_id", &business)?,
-            user: stored("password_resets.user_id", &user)?,
-        })
+        Ok((stored("password_resets.business_id", &business)?, stored("password_resets.user_id", &user)?))
     })
     .transpose()
 }
@@ -105,20 +92,18 @@ pub(crate) async fn find(
 /// Consumes a link, and returns the address that it was mailed to, in lower case. The outer `None`: it is already used.
 pub(crate) async fn consume(
     conn: &mut AsyncPgConnection,
-    reset: Reset,
+    user: UserKey,
     token: &LinkToken,
 ) -> Result<Option<Option<String>>, StoreError> {
-    users::lock(conn, reset.business, reset.user).await?;
+    users::lock(conn, user).await?;
     let link = password_resets::table.find(token.digest().to_vec());
     let consumed = diesel::delete(link).returning(password_resets::mailed_to);
     Ok(consumed.get_result(conn).await.optional()?)
 }
 
-/// Deletes all links of the user.
-pub(crate) async fn remove_all(conn: &mut AsyncPgConnection, reset: Reset) -> Result<(), StoreError> {
-    let own = password_resets::table
-        .filter(password_resets::user_id.eq(reset.user.to_string()))
-        .filter(password_resets::business_id.eq(reset.business.to_string()));
+/// Deletes all links of the account.
+pub(crate) async fn remove_all(conn: &mut AsyncPgConnection, account: UserKey) -> Result<(), StoreError> {
+    let own = password_resets::table.filter(password_resets::user_id.eq_any(users_of!(account)));
     diesel::delete(own).execute(conn).await?;
     Ok(())
 }

@@ -31,6 +31,8 @@ diesel::table! {
         last_seen_at -> Nullable<Timestamptz>,
         email_verified_at -> Nullable<Timestamptz>,
         name -> Nullable<Text>,
+        account_id -> Nullable<Text>,
+        account_business_id -> Nullable<Text>,
     }
 }
 
@@ -268,6 +270,7 @@ diesel::table! {
         started_at -> Timestamptz,
         confirmed_at -> Nullable<Timestamptz>,
         last_step -> BigInt,
+        bound_to -> Nullable<Text>,
     }
 }
 
@@ -361,6 +364,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     invitations,
     audit_log,
     password_resets,
+    email_confirmations,
     mails,
     pickup_profiles,
     go_live_facts,

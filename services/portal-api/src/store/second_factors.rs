@@ -10,12 +10,14 @@ use crate::domain::{Account, FactorStatus, RecoveryCode};
 
 /// A factor with its sealed secret.
 pub(crate) struct StoredFactor {
+    /// What the secret and the recovery codes are bound to: the account's id, or the one that it had when the factor was set up.
+    pub(crate) binding: String,
     pub(crate) sealed_secret: Vec<u8>,
     pub(crate) started_at: DateTime<Utc>,
     pub(crate) is_confirmed: bool,
 }
 
-type FactorRow = (Vec<u8>, DateTime<Utc>, Option<DateTime<Utc>>);
+type FactorRow = (Option<String>, Vec<u8>, DateTime<Utc>, Option<DateTime<Utc>>);
 
 macro_rules! of_account {
     ($account:expr) => {
@@ -62,11 +64,17 @@ pub(crate) async fn find(
     account: Account,
 ) -> Result<Option<StoredFactor>, StoreError> {
     let row: Option<FactorRow> = of_account!(account)
-        .select((second_factors::sealed_secret, second_factors::started_at, second_factors::confirmed_at))
+        .select((
+            second_factors::bound_to,
+            second_factors::sealed_secret,
+            second_factors::started_at,
+            second_factors::confirmed_at,
+        ))
         .first(conn)
         .await
         .optional()?;
-    Ok(row.map(|(sealed_secret, started_at, confirmed_at)| StoredFactor {
+    Ok(row.map(|(bound_to, sealed_secret, started_at, confirmed_at)| StoredFactor {
+        binding: bound_to.unwrap_or_else(|| account.id()),
         sealed_secret,
         started_at,
         is_confirmed: confirmed_at.is_some(),
@@ -119,10 +127,10 @@ pub(crate) async fn confirm(
     Ok(diesel::update(pending).set(set).execute(conn).await? == 1)
 }
 
-/// Replaces all recovery codes. The caller has found the factor in the same transaction.
+/// Replaces all recovery codes of a factor with this binding. The caller has found the factor in the same transaction.
 pub(crate) async fn replace_recovery_codes(
     conn: &mut AsyncPgConnection,
-    account: Account,
+    (account, binding): (Account, &str),
     codes: &[RecoveryCode],
 ) -> Result<(), StoreError> {
     let own = recovery_codes::table.filter(recovery_codes::account_id.eq(account.id()));
@@ -132,7 +140,7 @@ pub(crate) async fn replace_recovery_codes(
         .map(|code| {
             (
                 recovery_codes::account_id.eq(account.id()),
-                recovery_codes::code_hash.eq(code.digest(account).to_vec()),
+                recovery_codes::code_hash.eq(code.digest(binding).to_vec()),
             )
         })
         .collect();
@@ -143,23 +151,26 @@ pub(crate) async fn replace_recovery_codes(
 /// Consumes a recovery code. False if the account has no such code: of two concurrent uses, one succeeds.
 pub(crate) async fn consume_recovery_code(
     conn: &mut AsyncPgConnection,
-    account: Account,
+    (account, binding): (Account, &str),
     code: &RecoveryCode,
 ) -> Result<bool, StoreError> {
-    let row = recovery_codes::table.find((account.id(), code.digest(account).to_vec()));
+    let row = recovery_codes::table.find((account.id(), code.digest(binding).to_vec()));
     Ok(diesel::delete(row).execute(conn).await? == 1)
 }
 
-/// Locks the factor until the transaction ends. False if the account has no confirmed factor.
-pub(crate) async fn lock(conn: &mut AsyncPgConnection, account: Account) -> Result<bool, StoreError> {
-    let locked: Option<String> = of_account!(account)
+/// Locks the factor until the transaction ends, and returns its binding. `None` if the account has no confirmed factor.
+pub(crate) async fn lock(
+    conn: &mut AsyncPgConnection,
+    account: Account,
+) -> Result<Option<String>, StoreError> {
+    let locked: Option<Option<String>> = of_account!(account)
         .filter(second_factors::confirmed_at.is_not_null())
-        .select(second_factors::account_id)
+        .select(second_factors::bound_to)
         .for_update()
         .first(conn)
         .await
         .optional()?;
-    Ok(locked.is_some())
+    Ok(locked.map(|bound_to| bound_to.unwrap_or_else(|| account.id())))
 }
 
 /// Deletes the factor with its recovery codes and challenges. False if the account has no confirmed factor.

@@ -3,13 +3,14 @@
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, SessionId, UserId};
+use domain::{BusinessId, SessionId};
 use postgres::StoreError;
 
+use super::memberships::{read_account, users_of};
 use super::schema::{businesses, sessions, users};
 use super::users::lock as lock_user;
 use super::{replaced_tokens, roles, stored};
-use crate::domain::{CallerAddress, Lifetimes, OpenAt, OpenSession, Session, SessionToken};
+use crate::domain::{CallerAddress, Lifetimes, OpenAt, OpenSession, Session, SessionToken, UserKey};
 
 #[derive(Queryable)]
 struct OpenSessionRow {
@@ -19,6 +20,8 @@ struct OpenSessionRow {
     expires_at: DateTime<Utc>,
     address: Option<String>,
     user_agent: Option<String>,
+    business: String,
+    business_name: String,
 }
 
 #[derive(Queryable)]
@@ -30,6 +33,7 @@ struct SessionRow {
     name: Option<String>,
     role: String,
     exact_role: Option<String>,
+    account: (Option<String>, Option<String>),
     business: String,
     business_name: String,
     created_at: DateTime<Utc>,
@@ -39,6 +43,7 @@ struct SessionRow {
 }
 
 /// Where a new session comes from.
+#[derive(Clone, Copy)]
 pub(crate) struct Origin<'a> {
     pub(crate) address: Option<&'a CallerAddress>,
     pub(crate) user_agent: Option<&'a str>,
@@ -50,7 +55,8 @@ pub(crate) async fn insert(
     conn: &mut AsyncPgConnection,
     session: &Session,
     token: &SessionToken,
-    origin: &Origin<'_>,
+    origin: Origin<'_>,
+    now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     diesel::insert_into(sessions::table)
         .values((
@@ -59,15 +65,34 @@ pub(crate) async fn insert(
             sessions::business_id.eq(session.business.to_string()),
             sessions::user_id.eq(session.user.to_string()),
             sessions::created_at.eq(session.created_at),
-            sessions::last_seen_at.eq(session.created_at),
+            sessions::last_seen_at.eq(now),
             sessions::expires_at.eq(session.expires_at),
             sessions::user_agent.eq(origin.user_agent),
             sessions::address.eq(origin.address.map(CallerAddress::as_str)),
             sessions::new_browser.eq(origin.new_browser),
+            sessions::authenticated_at.eq(session.authenticated_at),
         ))
         .execute(conn)
         .await?;
-    touch_user(conn, session, session.created_at).await
+    touch_user(conn, session, now).await
+}
+
+/// Ends a session that another one replaces, and returns the address and the browser at its log-in. `None` if it has ended.
+pub(crate) async fn end_replaced(
+    conn: &mut AsyncPgConnection,
+    session: &Session,
+    now: DateTime<Utc>,
+) -> Result<Option<(Option<String>, Option<String>)>, StoreError> {
+    let open = sessions::table
+        .find(session.id.to_string())
+        .filter(sessions::user_id.eq(session.user.to_string()))
+        .filter(sessions::business_id.eq(session.business.to_string()))
+        .filter(sessions::revoked_at.is_null())
+        .filter(sessions::expires_at.gt(now));
+    let ended = diesel::update(open)
+        .set(sessions::revoked_at.eq(now))
+        .returning((sessions::address, sessions::user_agent));
+    Ok(ended.get_result(conn).await.optional()?)
 }
 
 /// Updates when the user was last seen.
@@ -125,6 +150,7 @@ async fn find_by_digest(
             users::name,
             users::role,
             users::exact_role,
+            (users::account_id, users::account_business_id),
             sessions::business_id,
             businesses::name,
             sessions::created_at,
@@ -223,25 +249,22 @@ pub(crate) async fn revoke(
             None => return Ok(None),
         },
     };
-    let ended = revoke_one(conn, (session.business, session.user), session.id, open.now).await?;
-    Ok(ended.then_some(session))
+    let ended = end_replaced(conn, &session, open.now).await?;
+    Ok(ended.map(|_| session))
 }
 
-/// The user's open sessions, newest first. Reads one more than `limit` to show that more follow. `None` if `after` is not a
-/// session of the user.
+/// The open sessions of an account, newest first. Reads one more than `limit` to show that more follow. `None` if `after` is
+/// not a session of the account.
 pub(crate) async fn list(
     conn: &mut AsyncPgConnection,
-    (business, user): (BusinessId, UserId),
+    account: UserKey,
     limit: usize,
     after: Option<SessionId>,
     open: OpenAt,
 ) -> Result<Option<Vec<OpenSession>>, StoreError> {
-    let own = || {
-        sessions::table
-            .filter(sessions::user_id.eq(user.to_string()))
-            .filter(sessions::business_id.eq(business.to_string()))
-    };
-    let mut query = own()
+    let mut query = sessions::table
+        .inner_join(businesses::table)
+        .filter(sessions::user_id.eq_any(users_of!(account)))
         .filter(sessions::revoked_at.is_null())
         .filter(sessions::expires_at.gt(open.now))
         .filter(sessions::last_seen_at.gt(open.used_after))
@@ -255,11 +278,14 @@ pub(crate) async fn list(
             sessions::expires_at,
             sessions::address,
             sessions::user_agent,
+            sessions::business_id,
+            businesses::name,
         ))
         .into_boxed();
     if let Some(after) = after {
         // A session that has ended since is still a valid cursor.
-        let known = own().filter(sessions::id.eq(after.to_string()));
+        let known =
+            sessions::table.find(after.to_string()).filter(sessions::user_id.eq_any(users_of!(account)));
         if !diesel::select(diesel::dsl::exists(known)).get_result::<bool>(conn).await? {
             return Ok(None);
         }
@@ -269,64 +295,75 @@ pub(crate) async fn list(
     rows.into_iter().map(|row| listed(row, open.lifetimes)).collect::<Result<_, _>>().map(Some)
 }
 
-/// Ends one of the user's sessions. False if it is not theirs or has already ended.
+/// Ends one session of the account. False if it belongs to somebody else or has already ended.
 pub(crate) async fn revoke_one(
     conn: &mut AsyncPgConnection,
-    (business, user): (BusinessId, UserId),
+    account: UserKey,
     session: SessionId,
     now: DateTime<Utc>,
 ) -> Result<bool, StoreError> {
     let open = sessions::table
         .find(session.to_string())
-        .filter(sessions::user_id.eq(user.to_string()))
-        .filter(sessions::business_id.eq(business.to_string()))
+        .filter(sessions::user_id.eq_any(users_of!(account)))
         .filter(sessions::revoked_at.is_null())
         .filter(sessions::expires_at.gt(now));
     Ok(diesel::update(open).set(sessions::revoked_at.eq(now)).execute(conn).await? == 1)
 }
 
-/// Ends all sessions of the user except `kept`, and returns how many.
+/// Ends all sessions of the account except `kept`, and returns how many.
 pub(crate) async fn revoke_all(
     conn: &mut AsyncPgConnection,
-    (business, user): (BusinessId, UserId),
+    account: UserKey,
     kept: Option<SessionId>,
     now: DateTime<Utc>,
 ) -> Result<usize, StoreError> {
-    lock_user(conn, business, user).await?;
+    lock_user(conn, account).await?;
     let kept = kept.map(|kept| kept.to_string()).unwrap_or_default();
     let open = sessions::table
-        .filter(sessions::user_id.eq(user.to_string()))
-        .filter(sessions::business_id.eq(business.to_string()))
+        .filter(sessions::user_id.eq_any(users_of!(account)))
         .filter(sessions::id.ne(kept))
         .filter(sessions::revoked_at.is_null())
         .filter(sessions::expires_at.gt(now));
     Ok(diesel::update(open).set(sessions::revoked_at.eq(now)).execute(conn).await?)
 }
 
-/// How many of the user's sessions since then began in a new browser, including ended ones.
+/// Ends the sessions of a user in one business, and returns how many. Those of the person's other memberships stay.
+pub(crate) async fn revoke_in_business(
+    conn: &mut AsyncPgConnection,
+    (business, user): UserKey,
+    now: DateTime<Utc>,
+) -> Result<usize, StoreError> {
+    lock_user(conn, (business, user)).await?;
+    let open = sessions::table
+        .filter(sessions::user_id.eq(user.to_string()))
+        .filter(sessions::business_id.eq(business.to_string()))
+        .filter(sessions::revoked_at.is_null())
+        .filter(sessions::expires_at.gt(now));
+    Ok(diesel::update(open).set(sessions::revoked_at.eq(now)).execute(conn).await?)
+}
+
+/// How many sessions of the account since then began in a new browser, including ended ones.
 pub(crate) async fn count_of_new_browsers(
     conn: &mut AsyncPgConnection,
-    (business, user): (BusinessId, UserId),
+    account: UserKey,
     since: DateTime<Utc>,
 ) -> Result<i64, StoreError> {
     let found = sessions::table
-        .filter(sessions::user_id.eq(user.to_string()))
-        .filter(sessions::business_id.eq(business.to_string()))
+        .filter(sessions::user_id.eq_any(users_of!(account)))
         .filter(sessions::new_browser)
         .filter(sessions::created_at.gt(since));
     Ok(found.count().get_result(conn).await?)
 }
 
-/// Ends the user's oldest sessions beyond `max`.
+/// Ends the account's oldest sessions beyond `max`.
 pub(crate) async fn revoke_beyond(
     conn: &mut AsyncPgConnection,
-    session: &Session,
+    account: UserKey,
     max: i64,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     let beyond: Vec<String> = sessions::table
-        .filter(sessions::user_id.eq(session.user.to_string()))
-        .filter(sessions::business_id.eq(session.business.to_string()))
+        .filter(sessions::user_id.eq_any(users_of!(account)))
         .filter(sessions::revoked_at.is_null())
         .filter(sessions::expires_at.gt(now))
         .order(sessions::id.desc())
@@ -346,9 +383,9 @@ pub(crate) async fn revoke_beyond(
 /// Deletes all sessions of a user who is about to be removed.
 pub(crate) async fn remove_all(
     conn: &mut AsyncPgConnection,
-    (business, user): (BusinessId, UserId),
+    (business, user): UserKey,
 ) -> Result<(), StoreError> {
-    lock_user(conn, business, user).await?;
+    lock_user(conn, (business, user)).await?;
     let own = sessions::table
         .filter(sessions::user_id.eq(user.to_string()))
         .filter(sessions::business_id.eq(business.to_string()));
@@ -366,14 +403,17 @@ pub(crate) async fn prune(
 }
 
 fn read(row: SessionRow, lifetimes: Lifetimes) -> Result<Session, StoreError> {
+    let own = (stored("sessions.business_id", &row.business)?, stored("sessions.user_id", &row.user)?);
     Ok(Session {
         id: stored("sessions.id", &row.id)?,
-        user: stored("sessions.user_id", &row.user)?,
+        user: own.1,
+        account: read_account(own, row.account)?,
+        acts_on_account: true,
         email: row.email,
         email_verified: row.email_verified_at.is_some(),
         name: row.name,
         role: roles::read(&row.role, row.exact_role.as_deref())?,
-        business: stored("sessions.business_id", &row.business)?,
+        business: own.0,
         business_name: row.business_name,
         created_at: row.created_at,
         expires_at: row.expires_at.min(lifetimes.end(row.created_at, row.last_seen_at)),
@@ -390,5 +430,6 @@ fn listed(row: OpenSessionRow, lifetimes: Lifetimes) -> Result<OpenSession, Stor
         expires_at: row.expires_at.min(lifetimes.end(row.created_at, row.last_seen_at)),
         address: row.address,
         user_agent: row.user_agent,
+        business: Some((stored("sessions.business_id", &row.business)?, row.business_name)),
     })
 }

@@ -3,11 +3,12 @@
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, UserId};
+use domain::BusinessId;
 use postgres::{StoreError, violates};
 
 use super::schema::users;
-use crate::domain::Email;
+use super::users::find_by_email;
+use crate::domain::{Email, UserKey};
 
 /// Whether it is the verified address of a user of the business.
 pub(crate) async fn is_verified(
@@ -15,11 +16,8 @@ pub(crate) async fn is_verified(
     business: BusinessId,
     email: &Email,
 ) -> Result<bool, StoreError> {
-    let verified = users::table
-        .filter(users::email_key.eq(email.key()))
-        .filter(users::business_id.eq(business.to_string()))
-        .filter(users::email_verified_at.is_not_null());
-    Ok(diesel::select(diesel::dsl::exists(verified)).get_result(conn).await?)
+    let found = find_by_email(conn, business, email).await?;
+    Ok(found.is_some_and(|user| user.email_verified))
 }
 
 /// Whether a user of any business has the address.
@@ -28,10 +26,10 @@ pub(crate) async fn is_taken(conn: &mut AsyncPgConnection, email: &Email) -> Res
     Ok(diesel::select(diesel::dsl::exists(taken)).get_result(conn).await?)
 }
 
-/// Marks the address as verified. False if it already was.
+/// Marks the address of an account as verified; a trigger marks it for the further memberships. False if it already was.
 pub(crate) async fn verify(
     conn: &mut AsyncPgConnection,
-    (business, user): (BusinessId, UserId),
+    (business, user): UserKey,
     now: DateTime<Utc>,
 ) -> Result<bool, StoreError> {
     let unverified = users::table
@@ -41,10 +39,11 @@ pub(crate) async fn verify(
     Ok(diesel::update(unverified).set(users::email_verified_at.eq(now)).execute(conn).await? == 1)
 }
 
-/// Writes a new address. False if another account has it; the transaction is then unusable.
+/// Writes a new address of an account; a trigger writes it to the further memberships. False if another account has it; the
+/// transaction is then unusable.
 pub(crate) async fn replace(
     conn: &mut AsyncPgConnection,
-    (business, user): (BusinessId, UserId),
+    (business, user): UserKey,
     email: &Email,
     verified_at: Option<DateTime<Utc>>,
 ) -> Result<bool, StoreError> {

@@ -11,18 +11,30 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, UserId};
 use postgres::StoreError;
 
-use super::schema::{businesses, users};
+use super::memberships::account_of;
+use super::schema::users;
 use super::{roles, stored};
-use crate::domain::{Credentials, Email, Role, User};
+use crate::domain::{Credentials, Email, Role, User, UserKey};
 
 pub(crate) struct NewUser<'a> {
     pub(crate) id: UserId,
     pub(crate) business: BusinessId,
     pub(crate) email: &'a Email,
     pub(crate) email_verified_at: Option<DateTime<Utc>>,
-    pub(crate) password_hash: &'a str,
+    pub(crate) name: Option<&'a str>,
+    pub(crate) log_in: LogInBy<'a>,
     pub(crate) role: Role,
     pub(crate) created_at: DateTime<Utc>,
+}
+
+/// How a new user logs in.
+#[derive(Clone, Copy)]
+pub(crate) enum LogInBy<'a> {
+    /// The user is an account: with their address and this password.
+    Password { hash: &'a str },
+    /// With another user's address and password: a further membership of that account. No password has this hash, also for the
+    /// previous release.
+    Account { account: UserKey, unusable_hash: &'a str },
 }
 
 #[derive(Queryable, Selectable)]
@@ -41,19 +53,29 @@ struct UserRow {
 }
 
 const HAS_SECOND_FACTOR: &str = "EXISTS (SELECT FROM second_factors AS factor
-    WHERE factor.user_id = users.id AND factor.business_id = users.business_id AND factor.confirmed_at IS NOT NULL)";
+    WHERE factor.user_id = coalesce(users.account_id, users.id)
+        AND factor.business_id = coalesce(users.account_business_id, users.business_id)
+        AND factor.confirmed_at IS NOT NULL)";
 
 /// False if the e-mail address already has an account. The transaction remains usable.
 pub(crate) async fn insert(conn: &mut AsyncPgConnection, user: &NewUser<'_>) -> Result<bool, StoreError> {
     let (role, exact_role) = roles::columns(user.role);
+    // Nobody logs in with an id: it is no address.
+    let (email_key, hash, account) = match user.log_in {
+        LogInBy::Password { hash } => (user.email.key(), hash, None),
+        LogInBy::Account { account, unusable_hash } => (user.id.to_string(), unusable_hash, Some(account)),
+    };
     let inserted = diesel::insert_into(users::table)
         .values((
             users::id.eq(user.id.to_string()),
             users::business_id.eq(user.business.to_string()),
             users::email.eq(user.email.as_str()),
-            users::email_key.eq(user.email.key()),
+            users::email_key.eq(email_key),
             users::email_verified_at.eq(user.email_verified_at),
-            users::password_hash.eq(user.password_hash),
+            users::name.eq(user.name),
+            users::password_hash.eq(hash),
+            users::account_id.eq(account.map(|(_, account)| account.to_string())),
+            users::account_business_id.eq(account.map(|(business, _)| business.to_string())),
             users::role.eq(role),
             users::exact_role.eq(exact_role),
             users::created_at.eq(user.created_at),
@@ -73,60 +95,57 @@ struct CredentialsRow {
     email: String,
     email_verified_at: Option<DateTime<Utc>>,
     name: Option<String>,
-    role: String,
-    exact_role: Option<String>,
     password_hash: String,
 }
 
-/// Searches all businesses, because a log-in does not name the business.
+/// The account with this address. Searches all businesses, because a log-in does not name the business.
 pub(crate) async fn credentials(
     conn: &mut AsyncPgConnection,
     email: &Email,
 ) -> Result<Option<Credentials>, StoreError> {
     let row = users::table
-        .inner_join(businesses::table)
         .filter(users::email_key.eq(email.key()))
-        .select((CredentialsRow::as_select(), businesses::name))
+        .select(CredentialsRow::as_select())
         .first(conn)
         .await
         .optional()?;
-    row.map(read_credentials).transpose()
+    row.map(Credentials::try_from).transpose()
 }
 
-/// As [`credentials`], for a known user.
+/// The account of a known user of any of its businesses.
 pub(crate) async fn credentials_of(
     conn: &mut AsyncPgConnection,
-    business: BusinessId,
-    user: UserId,
+    user: UserKey,
 ) -> Result<Option<Credentials>, StoreError> {
+    let Some((business, user)) = account_of(conn, user).await? else { return Ok(None) };
     let row = users::table
-        .inner_join(businesses::table)
-        .filter(users::id.eq(user.to_string()))
+        .find(user.to_string())
         .filter(users::business_id.eq(business.to_string()))
-        .select((CredentialsRow::as_select(), businesses::name))
+        .select(CredentialsRow::as_select())
         .first(conn)
         .await
         .optional()?;
-    row.map(read_credentials).transpose()
+    row.map(Credentials::try_from).transpose()
 }
 
-/// Locks the user until the transaction ends; see [`lock_unchanged`].
-pub(crate) async fn lock(
-    conn: &mut AsyncPgConnection,
-    business: BusinessId,
-    user: UserId,
-) -> Result<(), StoreError> {
-    let user = users::table
-        .find(user.to_string())
-        .filter(users::business_id.eq(business.to_string()))
-        .select(users::id)
-        .for_no_key_update();
-    user.first::<String>(conn).await.optional()?;
+/// Locks the user, and before it the account, until the transaction ends; see [`lock_unchanged`].
+pub(crate) async fn lock(conn: &mut AsyncPgConnection, user: UserKey) -> Result<(), StoreError> {
+    let account = account_of(conn, user).await?.unwrap_or(user);
+    let further = (account != user).then_some(user);
+    for (business, user) in [Some(account), further].into_iter().flatten() {
+        let user = users::table
+            .find(user.to_string())
+            .filter(users::business_id.eq(business.to_string()))
+            .select(users::id)
+            .for_no_key_update();
+        user.first::<String>(conn).await.optional()?;
+    }
     Ok(())
 }
 
-/// Locks the user until the transaction ends. False if the password has changed since it was checked, or the user was
-/// removed. To avoid deadlocks, every transaction locks the user before the user's attempts, sessions and links.
+/// Locks the account until the transaction ends. False if the password has changed since it was checked, or the account was
+/// removed. To avoid deadlocks, every transaction locks first the business that it changes, then the account, then further
+/// memberships of it, and then attempts, sessions and links.
 pub(crate) async fn lock_unchanged(
     conn: &mut AsyncPgConnection,
     checked: &Credentials,
@@ -141,19 +160,6 @@ pub(crate) async fn lock_unchanged(
         .await
         .optional()?;
     Ok(locked.is_some())
-}
-
-fn read_credentials((row, business_name): (CredentialsRow, String)) -> Result<Credentials, StoreError> {
-    Ok(Credentials {
-        user: stored("users.id", &row.id)?,
-        business: stored("users.business_id", &row.business_id)?,
-        business_name,
-        email: row.email,
-        email_verified: row.email_verified_at.is_some(),
-        name: row.name,
-        role: roles::read(&row.role, row.exact_role.as_deref())?,
-        password_hash: row.password_hash,
-    })
 }
 
 /// The users of a business, oldest first. Reads one more than `limit` to show that more follow. `None` if `after` is not
@@ -204,14 +210,19 @@ pub(crate) async fn is_owner(
     Ok(find(conn, business, user).await?.is_some_and(|user| user.role == Role::Owner))
 }
 
+/// The user of the business whose account has the address.
 pub(crate) async fn find_by_email(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     email: &Email,
 ) -> Result<Option<User>, StoreError> {
+    let accounts = diesel::alias!(users as accounts);
+    let of_account = accounts
+        .filter(accounts.field(users::email_key).eq(email.key()))
+        .select(accounts.field(users::id).nullable());
     let row = users::table
-        .filter(users::email_key.eq(email.key()))
         .filter(users::business_id.eq(business.to_string()))
+        .filter(users::email_key.eq(email.key()).or(users::account_id.eq_any(of_account)))
         .select(UserRow::as_select())
         .first(conn)
         .await
@@ -297,23 +308,21 @@ pub(crate) async fn set_role(
     Ok(diesel::update(user).set(change).execute(conn).await? == 1)
 }
 
-/// False if there is no such user.
+/// Of an account; a trigger writes it to the further memberships. False if there is no such user.
 pub(crate) async fn set_name(
     conn: &mut AsyncPgConnection,
-    business: BusinessId,
-    user: UserId,
+    (business, user): UserKey,
     name: Option<&str>,
 ) -> Result<bool, StoreError> {
     let user = users::table.find(user.to_string()).filter(users::business_id.eq(business.to_string()));
     Ok(diesel::update(user).set(users::name.eq(name)).execute(conn).await? == 1)
 }
 
-/// Writes a new password hash. With `from`, only if the stored hash is still that one: of two concurrent changes only one
-/// succeeds.
+/// Writes a new password hash of an account. With `from`, only if the stored hash is still that one: of two concurrent changes
+/// only one succeeds.
 pub(crate) async fn set_password(
     conn: &mut AsyncPgConnection,
-    business: BusinessId,
-    user: UserId,
+    (business, user): UserKey,
     from: Option<&str>,
     to: &str,
 ) -> Result<bool, StoreError> {
@@ -329,7 +338,8 @@ pub(crate) async fn set_password(
     Ok(updated == 1)
 }
 
-/// Deletes a user who has no sessions any more. False if there is no such user.
+/// Deletes a user who has no sessions any more. If it is an account with further memberships, a trigger makes one of them the
+/// account. False if there is no such user.
 pub(crate) async fn remove(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -337,6 +347,21 @@ pub(crate) async fn remove(
 ) -> Result<bool, StoreError> {
     let user = users::table.find(user.to_string()).filter(users::business_id.eq(business.to_string()));
     Ok(diesel::delete(user).execute(conn).await? == 1)
+}
+
+impl TryFrom<CredentialsRow> for Credentials {
+    type Error = StoreError;
+
+    fn try_from(row: CredentialsRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            user: stored("users.id", &row.id)?,
+            business: stored("users.business_id", &row.business_id)?,
+            email: row.email,
+            email_verified: row.email_verified_at.is_some(),
+            name: row.name,
+            password_hash: row.password_hash,
+        })
+    }
 }
 
 impl TryFrom<UserRow> for User {

@@ -56,6 +56,8 @@ async fn the_token_of_a_user_is_replaced_and_other_tabs_keep_working() {
     let sensitive = copy.post("/v1/portal/invitations", json!({})).await;
     assert_eq!(sensitive.code(), "recent_authentication_required", "{sensitive:?}");
     assert_eq!(owner.post("/v1/portal/invitations", json!({})).await.status, 400);
+    let business = json!({ "businessName": "Second shop" });
+    assert_eq!(copy.post("/v1/portal/businesses", business).await.status, 401, "a copy gets no new session");
     portal.clock.advance(GRACE - TimeDelta::milliseconds(1));
     assert_eq!(copy.get(SESSION).await.status, 200);
     portal.clock.advance(TimeDelta::milliseconds(1));

@@ -128,6 +128,7 @@ async fn no_exact_role_extends_another_role() {
 
 const UP: &str = include_str!("../../migrations/2026-11-26-000750_verified_email/up.sql");
 const DOWN: &str = include_str!("../../migrations/2026-11-26-000750_verified_email/down.sql");
+const MEMBERSHIPS_DOWN: &str = include_str!("../../migrations/2026-11-26-000770_memberships/down.sql");
 
 /// The previous release signs a business up: it knows none of the new columns.
 fn former_sign_up(number: u8) -> String {
@@ -149,6 +150,8 @@ struct Verified {
 async fn accounts_are_verified_if_they_exist_at_the_upgrade_and_it_can_be_undone() {
     let database = test_kit::database_of(test_kit::Service::PortalApi).await;
     let mut conn = AsyncPgConnection::establish(database.url.expose()).await.unwrap();
+    // A later migration uses the columns.
+    conn.batch_execute(MEMBERSHIPS_DOWN).await.unwrap();
     conn.batch_execute(DOWN).await.unwrap();
     conn.batch_execute(&former_sign_up(1)).await.unwrap();
     conn.batch_execute(UP).await.unwrap();

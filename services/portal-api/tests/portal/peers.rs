@@ -85,6 +85,11 @@ impl Peers {
         self.state.lock().unwrap().asked.iter().filter(|asked| asked.call == call).cloned().collect()
     }
 
+    /// All that was asked, oldest first.
+    pub(crate) fn calls(&self) -> Vec<String> {
+        self.state.lock().unwrap().asked.iter().map(|asked| asked.call.clone()).collect()
+    }
+
     /// The answers that a business gets which has done nothing yet.
     pub(crate) fn know_new_business(&self, business: &str) {
         self.test_orders(business, false);

@@ -1,5 +1,6 @@
 // Downloads files that need a session, and perhaps a recent authentication.
 import { ApiFailure } from "./failure";
+import { namePageUser } from "./page-user";
 import { confirmIdentity, isConfirmationNeeded } from "./recent-authentication";
 import { errorBody } from "./send";
 
@@ -15,7 +16,9 @@ export async function download(path: string, name: string): Promise<void> {
 }
 
 function read(path: string): Promise<Response> {
-  return fetch(path, { credentials: "same-origin", cache: "no-store" }).catch(unreachable);
+  const request = new Request(path, { credentials: "same-origin", cache: "no-store" });
+  namePageUser(request);
+  return fetch(request).catch(unreachable);
 }
 
 /** A truncated file counts as no response. */

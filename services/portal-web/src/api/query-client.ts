@@ -34,6 +34,8 @@ export function makeQueryClient(): QueryClient {
 function noticeEndOfSession(client: QueryClient, error: unknown) {
   if (isLoggedOut(error)) client.setQueryData(sessionKey, null);
   if (isOperatorLoggedOut(error)) client.setQueryData(operatorSessionKey, null);
+  // Another tab has switched: the session says to which user, and the page shows that one.
+  if (isCode(error, "session_changed")) void client.invalidateQueries({ queryKey: sessionKey });
   // The role or the settings have changed: the session says that two-factor authentication must be set up first.
   if (isCode(error, "mfa_enrolment_required")) {
     void client.invalidateQueries({ queryKey: sessionKey });

@@ -1,6 +1,7 @@
 // Sends requests with timeouts, and decides what a missing response means.
 import { markUnattended } from "./attendance";
 import { ApiFailure } from "./failure";
+import { namePageUser } from "./page-user";
 import { confirmIdentity, isConfirmationNeeded } from "./recent-authentication";
 import type { ErrorBody } from "./types";
 
@@ -18,6 +19,7 @@ const SAFE_TO_REPEAT =
  */
 export async function send(request: Request): Promise<Response> {
   markUnattended(request);
+  namePageUser(request);
   const again = request.clone();
   const response = await sendOnce(request);
   if (!(await isConfirmationNeeded(response))) return response;

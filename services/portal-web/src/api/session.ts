@@ -1,17 +1,23 @@
 import { type QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { answer, api } from "./client";
 import { isLoggedOut } from "./failure";
+import { setPageUser } from "./page-user";
 import type { Challenge, Session } from "./types";
 
 export const sessionKey = ["session"] as const;
 
-/** The user whose data is cached. Another tab may have logged in a different user. */
+/** The user whose data is cached. Another tab may have logged in a different user, or switched to another business. */
 let cachedUser: string | null = null;
 
 function clearCache(client: QueryClient) {
   client.removeQueries({
     predicate: ({ queryKey: [kind] }) => kind !== "config" && kind !== "session",
   });
+}
+
+function remember(session: Session) {
+  cachedUser = session.userId;
+  setPageUser(session.userId);
 }
 
 /** The current session, or `null`. */
@@ -21,7 +27,7 @@ export const sessionQuery = queryOptions({
     try {
       const session = await answer(api.GET("/v1/portal/session"));
       if (session.userId !== cachedUser) clearCache(client);
-      cachedUser = session.userId;
+      remember(session);
       return session;
     } catch (error) {
       if (isLoggedOut(error)) return null;
@@ -56,7 +62,7 @@ function useOpenSession<Input>(open: (input: Input) => Promise<Session | Challen
     onSuccess: (session) => {
       if (isChallenge(session)) return;
       clearCache(client);
-      cachedUser = session.userId;
+      remember(session);
       client.setQueryData(sessionKey, session);
     },
   });
@@ -84,6 +90,29 @@ export function useSecondStep() {
 export function useAcceptInvitation() {
   return useOpenSession((body: { token: string; password: string }) =>
     answer(api.POST("/v1/portal/invitations/accept", { body })),
+  );
+}
+
+/** Loads the portal anew, so that no data, stream or form of the former business stays. */
+function useChangeBusiness<Input>(change: (input: Input) => Promise<Session>) {
+  return useMutation({ mutationFn: change, onSuccess: () => window.location.assign("/") });
+}
+
+export function useSwitchBusiness() {
+  return useChangeBusiness((businessId: string) =>
+    answer(api.POST("/v1/portal/session/business", { body: { businessId } })),
+  );
+}
+
+export function useJoinBusiness() {
+  return useChangeBusiness((token: string) =>
+    answer(api.POST("/v1/portal/memberships", { body: { token } })),
+  );
+}
+
+export function useCreateBusiness() {
+  return useChangeBusiness((body: { businessName: string }) =>
+    answer(api.POST("/v1/portal/businesses", { body })),
   );
 }
 

@@ -27,6 +27,7 @@ export type IndicatorName = keyof Schemas["IndicatorsView"];
 export type Invitation = Schemas["InvitationView"];
 export type InvitationPreview = Schemas["FoundView"];
 export type KeyScope = Schemas["KeyScope"];
+export type Membership = Schemas["MembershipView"];
 export type Mode = Schemas["Mode"];
 export type NewApiKey = Schemas["CreateApiKey"];
 export type OperatorAuditEntry = Schemas["OperatorLineView"];

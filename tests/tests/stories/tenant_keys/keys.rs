@@ -76,6 +76,11 @@ const EXCEPTIONS: &[Exception] = &[
     but(Service::PortalApi, "users_pkey", "As users_email_taken. References to it contain the business."),
     but(
         Service::PortalApi,
+        "users_account_fkey",
+        "A person belongs to several businesses, and the account to one of them, which the reference contains.",
+    ),
+    but(
+        Service::PortalApi,
         "sessions_pkey",
         "Grows with users, not with orders, so the table stays on one server.",
     ),

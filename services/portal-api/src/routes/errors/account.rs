@@ -1,12 +1,14 @@
-//! The errors of e-mail addresses and names.
+//! The errors of e-mail addresses, names and memberships.
 
 use actix_web::http::StatusCode;
 use web::ApiError;
 
-use super::{not_logged_in, role_insufficient, too_many};
+use super::{accept_invitation, business_not_found, not_logged_in, role_insufficient, too_many};
 use crate::commands::change_email::ChangeEmailError;
 use crate::commands::change_name::ChangeNameError;
 use crate::commands::confirm_email::{ConfirmEmailError, SendConfirmationError};
+use crate::commands::join_business::JoinError;
+use crate::commands::switch_business::SwitchError;
 use crate::domain::Permission;
 
 const TOO_MANY: &str = "Too many links to confirm this account or e-mail address were sent.";
@@ -73,5 +75,53 @@ pub(in crate::routes) fn change_name(error: ChangeNameError) -> ApiError {
         ChangeNameError::UnknownUser => not_logged_in(),
         ChangeNameError::NotOwner => role_insufficient(Permission::ManageBusiness),
         ChangeNameError::Store(error) => error.into(),
+    }
+}
+
+pub(in crate::routes) fn session_changed() -> ApiError {
+    ApiError::new(
+        StatusCode::CONFLICT,
+        "session_changed",
+        "You have switched to another business or account in another tab. Nothing was changed. Reload the page.",
+    )
+}
+
+pub(in crate::routes) fn account_session_required() -> ApiError {
+    ApiError::new(
+        StatusCode::FORBIDDEN,
+        "account_session_required",
+        "This session is for one business only. Log in with your password to change your account.",
+    )
+}
+
+pub(in crate::routes) fn switch_business(error: SwitchError) -> ApiError {
+    match error {
+        SwitchError::UnknownBusiness => business_not_found(),
+        SwitchError::SessionEnded => not_logged_in(),
+        SwitchError::Store(error) => error.into(),
+    }
+}
+
+pub(in crate::routes) fn join(error: JoinError) -> ApiError {
+    match error {
+        JoinError::Invitation(error) => accept_invitation(error),
+        JoinError::OtherAccount => ApiError::new(
+            StatusCode::FORBIDDEN,
+            "other_account",
+            "This invitation is for another e-mail address. Log in with the account that has that address.",
+        ),
+        JoinError::AlreadyMember => {
+            ApiError::new(StatusCode::CONFLICT, "already_member", "You already belong to this business.")
+        }
+        JoinError::TooManyBusinesses => ApiError::new(
+            StatusCode::CONFLICT,
+            "too_many_businesses",
+            "You belong to the maximum number of businesses. Ask an owner of one to remove you.",
+        ),
+        JoinError::TooManyCreated { wait } => {
+            too_many("too_many_sign_ups", "Too many businesses were created from your address.", wait)
+        }
+        JoinError::SessionEnded => not_logged_in(),
+        JoinError::Store(error) => error.into(),
     }
 }

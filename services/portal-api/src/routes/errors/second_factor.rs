@@ -101,6 +101,11 @@ pub(in crate::routes) fn reset_factor(error: ResetFactorError, unknown: fn() -> 
         ResetFactorError::NotAdministrator => no_permission(OperatorPermission::ManageStaff),
         ResetFactorError::Unknown => unknown(),
         ResetFactorError::NotEnrolled => second_factor_not_found(),
+        ResetFactorError::OfSeveralBusinesses => ApiError::new(
+            StatusCode::CONFLICT,
+            "second_factor_shared",
+            "This person belongs to other businesses too, which the second factor also protects. Only the operator can remove it.",
+        ),
         ResetFactorError::Store(error) => error.into(),
     }
 }

@@ -2,7 +2,7 @@
 #![expect(dead_code, reason = "only described")]
 
 use chrono::{DateTime, Utc};
-use domain::{EventKind, KeyScope, Mode, Paise};
+use domain::{BusinessId, EventKind, KeyScope, Mode, Paise};
 use internal_api::ordering::PickupProfile;
 use internal_api::orders::details;
 use utoipa::ToSchema;
@@ -83,6 +83,12 @@ pub(crate) struct ChangeStaffName {
 pub(crate) struct RenameBusiness {
     #[schema(max_length = 120)]
     business_name: String,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct SwitchBusiness {
+    business_id: BusinessId,
 }
 
 #[derive(ToSchema)]

@@ -13,7 +13,7 @@ use utoipa::OpenApi;
 use self::common::Common;
 use super::{
     accounts, api_keys, approvals, audit_log, cash, config, confirm_session, email, events, invitations,
-    names, operator, operator_audit_log, operator_health, operator_orders, operator_password,
+    memberships, names, operator, operator_audit_log, operator_health, operator_orders, operator_password,
     operator_second_factor, operator_session, operator_sessions, operator_sso, operator_tokens, order_cancel,
     order_request, order_stream, orders, packages, password, password_resets, payments, personal_data,
     pickup_profile, second_factor, second_step, session, sessions, staff, staff_links, statement, status,
@@ -48,6 +48,9 @@ const INTRODUCTION: &str = "The API of the portal's pages. Amounts are integers 
         session::log_out,
         second_step::portal,
         confirm_session::portal,
+        memberships::switch,
+        memberships::join,
+        memberships::create,
         second_factor::read,
         second_factor::start,
         second_factor::confirm,

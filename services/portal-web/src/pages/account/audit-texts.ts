@@ -54,6 +54,7 @@ function dropTitleDetails(details: Details) {
 const HIDDEN_IDS = ["endpointId", "invitationId"];
 
 const LINES: Record<string, (value: unknown) => string> = {
+  switched: () => "By a switch from another business of the same person",
   amountPaise: (value) => formatPaise(Number(value)),
   thresholdPaise: (value) =>
     Number(value) === 0 ? "Warning off" : `Warns below ${formatPaise(Number(value))}`,

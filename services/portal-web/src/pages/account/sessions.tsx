@@ -28,7 +28,7 @@ export function Sessions({ scope, description = DESCRIPTION }: SessionsProps) {
       actions={hasOthers && <EndOthers scope={scope} />}
       list={sessions}
       failed="The sessions could not be loaded"
-      columns={[...COLUMNS, actions(scope)]}
+      columns={[...COLUMNS, ...(hasBusinesses(sessions.rows) ? [BUSINESS] : []), actions(scope)]}
       rowKey={(session) => session.id}
       empty={null}
     />
@@ -54,6 +54,17 @@ const COLUMNS: Column<OpenSession>[] = [
   { key: "created", header: "Logged in", render: (session) => <Time at={session.createdAt} relative /> },
   { key: "expires", header: "Expires", render: (session) => <Time at={session.expiresAt} relative /> },
 ];
+
+/** Only shown to people in several businesses. */
+const BUSINESS: Column<OpenSession> = {
+  key: "business",
+  header: "Business",
+  render: (session) => session.businessName ?? "–",
+};
+
+function hasBusinesses(sessions: OpenSession[]): boolean {
+  return new Set(sessions.map((session) => session.businessId)).size > 1;
+}
 
 /** The previous release names no browser. */
 function nameOf(session: OpenSession): string {

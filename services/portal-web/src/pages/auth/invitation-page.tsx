@@ -3,11 +3,10 @@ import { useForm } from "@mantine/form";
 import { Link, useNavigate } from "react-router-dom";
 import { asFailure } from "../../api/failure";
 import { useAcceptInvitation, useInvitationPreview, useSessionQuery } from "../../api/session";
-import type { InvitationPreview } from "../../api/types";
-import { ROLE_DESCRIPTIONS, ROLE_LABELS } from "../../app/session";
-import { Time } from "../../components/time";
 import { AuthForm } from "./auth-form";
 import { AuthFrame } from "./auth-frame";
+import { InvitationFrame, type InvitationProps } from "./invitation-frame";
+import { JoinWithAccount } from "./join-with-account";
 import { NewPasswordField } from "./new-password-field";
 import { newPasswordError } from "./rules";
 import { useLinkToken } from "./use-link-token";
@@ -23,7 +22,8 @@ export function Component() {
       </AuthFrame>
     );
   }
-  return <Accept token={token} invitation={preview.data} />;
+  const Join = preview.data.hasAccount ? JoinWithAccount : Accept;
+  return <Join token={token} invitation={preview.data} />;
 }
 
 function NotInvited({ error }: { error: unknown }) {
@@ -45,7 +45,8 @@ function NotInvited({ error }: { error: unknown }) {
   );
 }
 
-function Accept({ token, invitation }: { token: string; invitation: InvitationPreview }) {
+/** For an address without an account: a password creates one. */
+function Accept({ token, invitation }: InvitationProps) {
   const accept = useAcceptInvitation();
   const navigate = useNavigate();
   const { data: session } = useSessionQuery();
@@ -57,20 +58,7 @@ function Accept({ token, invitation }: { token: string; invitation: InvitationPr
   const join = ({ password }: { password: string }) =>
     accept.mutate({ token, password }, { onSuccess: () => navigate("/", { replace: true }) });
   return (
-    <AuthFrame
-      title={`Join ${invitation.businessName}`}
-      description={
-        <>
-          You are invited as <strong>{ROLE_LABELS[invitation.role].toLowerCase()}</strong>.{" "}
-          {ROLE_DESCRIPTIONS[invitation.role]}
-        </>
-      }
-      footer={
-        <>
-          The invitation expires <Time at={invitation.expiresAt} relative />.
-        </>
-      }
-    >
+    <InvitationFrame invitation={invitation}>
       {session && (
         <Alert role="note" variant="light" color="yellow" mb="md">
           This browser is logged in as {session.email}. Joining logs that account out of this browser.
@@ -88,6 +76,6 @@ function Accept({ token, invitation }: { token: string; invitation: InvitationPr
           {...form.getInputProps("password")}
         />
       </AuthForm>
-    </AuthFrame>
+    </InvitationFrame>
   );
 }
