@@ -5,6 +5,7 @@ import { answer, api } from "../api/client";
 import { operatorAnswer, useOperatorSession } from "../api/operator-session";
 import type { AccountScope } from "../api/recent-authentication";
 import { useFactor } from "../api/second-factor";
+import { useSessionQuery } from "../api/session";
 import { CodeField } from "../components/code-field";
 import { DialogActions } from "../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../components/form-errors";
@@ -18,7 +19,9 @@ interface ConfirmIdentityDialogProps {
 
 /** Confirms the session: at the identity provider that has opened it, or with the password. */
 export default function ConfirmIdentityDialog({ scope, onSettled }: ConfirmIdentityDialogProps) {
-  const isOfProvider = useOperatorSession(scope === "operator").data?.singleSignOn === true;
+  const ofOperator = useOperatorSession(scope === "operator").data;
+  const ofUser = useSessionQuery(scope === "portal").data;
+  const isOfProvider = (scope === "operator" ? ofOperator : ofUser)?.singleSignOn === true;
   return (
     <Modal
       opened
@@ -27,7 +30,7 @@ export default function ConfirmIdentityDialog({ scope, onSettled }: ConfirmIdent
       zIndex={300}
     >
       {isOfProvider ? (
-        <ConfirmWithSso onCancel={() => onSettled(false)} />
+        <ConfirmWithSso scope={scope} onCancel={() => onSettled(false)} />
       ) : (
         <PasswordForm scope={scope} onSettled={onSettled} />
       )}
