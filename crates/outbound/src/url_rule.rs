@@ -32,7 +32,9 @@ impl UrlError {
                 "the host in {field} is not a valid host name: use labels of 1 to 63 characters that neither begin nor \
                  end with a hyphen, 253 characters in all."
             ),
-            Self::TooLong => format!("{field} must have at most {LENGTH_MAX} characters when percent-encoded."),
+            Self::TooLong => {
+                format!("{field} must have at most {LENGTH_MAX} characters when percent-encoded.")
+            }
         }
     }
 }

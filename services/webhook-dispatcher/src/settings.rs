@@ -9,9 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{Brand, Broker, Database, Environment, Http, Internal, Secret, SettingErrors, Telemetry};
 
-use crate::domain::{
-    EncryptionKey, EncryptionKeys, InvalidKey, RetrySchedule,
-};
+use crate::domain::{EncryptionKey, EncryptionKeys, InvalidKey, RetrySchedule};
 
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Settings {

@@ -7,16 +7,17 @@ use postgres::StoreError;
 use super::audit::write_audit;
 use super::open_session::{Browser, OpenedSession, open_session};
 use super::owners::mail_other_owners;
+use super::sso_required::{self, SsoRequiredError};
 use crate::domain::{
     Action, AuditEvent, Author, Credentials, Invitation, LinkToken, Password, Role, Target, TargetKind,
 };
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
-use crate::store::users::{self, NewUser};
+use crate::store::users::{self, NewCredential, NewUser};
 use crate::store::{businesses, invitations};
 
 /// Users of one business.
-const USERS_MAX: i64 = 200;
+pub(super) const USERS_MAX: i64 = 200;
 
 pub(crate) struct AcceptInvitation {
     pub(crate) token: LinkToken,
@@ -33,6 +34,8 @@ pub(crate) enum AcceptInvitationError {
     EmailTaken,
     #[error("the business has the maximum number of users")]
     TooManyUsers,
+    #[error(transparent)]
+    Sso(#[from] SsoRequiredError),
     #[error(transparent)]
     Password(#[from] PasswordError),
     #[error(transparent)]
@@ -96,6 +99,7 @@ async fn join(
     if !users::is_owner(conn, business, invitation.invited_by).await? {
         return Err(AcceptInvitationError::Invalid);
     }
+    sso_required::check(conn, state, business, invitation.role).await?;
     if users::count(conn, business).await? >= USERS_MAX {
         return Err(AcceptInvitationError::TooManyUsers);
     }
@@ -104,7 +108,7 @@ async fn join(
         business,
         email: &invitation.email,
         email_verified_at: invitation.mailed.then_some(now),
-        password_hash,
+        credential: NewCredential::Password { hash: password_hash },
         role: invitation.role,
         created_at: now,
     };

@@ -1,6 +1,6 @@
 //! Opens a session within the transaction of a sign-up, a log-in, an accepted invitation or a changed password.
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::AsyncPgConnection;
 use domain::SessionId;
 use postgres::StoreError;
@@ -52,7 +52,7 @@ pub(super) async fn open_session(
     user: Credentials,
     browser: &Browser,
 ) -> Result<OpenedSession, StoreError> {
-    insert(conn, state, user, browser, None).await
+    insert(conn, state, user, browser, Proved::Now { new_browser: None }).await
 }
 
 /// As [`open_session`], after a log-in: a user whom the browser does not know is warned by mail.
@@ -66,11 +66,34 @@ pub(super) async fn open_after_log_in(
     let now = state.unit.clock.now();
     let is_known = |known: &KnownBrowser| known.is_known(&user.password_hash, user.user, now);
     let is_new = !caller.browser.as_ref().is_some_and(is_known);
-    let opened = insert(conn, state, user.clone(), browser, Some(is_new)).await?;
+    let proved = Proved::Now { new_browser: Some(is_new) };
+    let opened = insert(conn, state, user.clone(), browser, proved).await?;
     if is_new {
         warn(conn, state, user, browser).await?;
     }
     Ok(opened)
+}
+
+/// Opens a session that counts for this business only, after its identity provider has authenticated the user.
+pub(super) async fn open_with_sso(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    user: Credentials,
+    browser: &Browser,
+    authenticated_at: DateTime<Utc>,
+) -> Result<OpenedSession, StoreError> {
+    insert(conn, state, user, browser, Proved::ByProvider { authenticated_at }).await
+}
+
+/// How the user has proved who they are.
+#[derive(Clone, Copy)]
+enum Proved {
+    Now {
+        /// `None` after a sign-up and the like.
+        new_browser: Option<bool>,
+    },
+    /// Perhaps hours ago.
+    ByProvider { authenticated_at: DateTime<Utc> },
 }
 
 /// Queues the mail about a new browser, unless there were many.
@@ -101,9 +124,13 @@ async fn insert(
     state: &State,
     user: Credentials,
     browser: &Browser,
-    new_browser: Option<bool>,
+    proved: Proved,
 ) -> Result<OpenedSession, StoreError> {
     let now = state.unit.clock.now();
+    let (single_sign_on, authenticated_at, new_browser) = match proved {
+        Proved::Now { new_browser } => (false, now, new_browser),
+        Proved::ByProvider { authenticated_at } => (true, authenticated_at, None),
+    };
     let known = KnownBrowser::issue(&user.password_hash, user.user, now);
     if let Some(token) = &browser.replaces {
         sessions::revoke(conn, token, state.user_sessions.at(now)).await?;
@@ -119,9 +146,12 @@ async fn insert(
         business: user.business,
         business_name: user.business_name,
         created_at: now,
-        expires_at: state.user_sessions.end(now, now),
-        authenticated_at: now,
-        must_enrol: must_enrol(conn, state, account, user.role).await?,
+        expires_at: state.user_sessions.end_of(single_sign_on, now, now),
+        authenticated_at,
+        // The second factor of the provider counts.
+        must_enrol: !single_sign_on && must_enrol(conn, state, account, user.role).await?,
+        single_sign_on,
+        password_refused: false,
     };
     let token = SessionToken::generate(&state.unit.entropy);
     sessions::insert(conn, &session, &token, &browser.origin(new_browser)).await?;

@@ -16,7 +16,7 @@ use crate::domain::{
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
 use crate::store::attempts::Admission;
-use crate::store::users::{self, NewUser};
+use crate::store::users::{self, NewCredential, NewUser};
 use crate::store::{businesses, go_live};
 
 pub(crate) struct SignUp {
@@ -84,7 +84,7 @@ async fn create(
         business: business.id,
         email: &request.email,
         email_verified_at: None,
-        password_hash,
+        credential: NewCredential::Password { hash: password_hash },
         role: Role::Owner,
         created_at: now,
     };

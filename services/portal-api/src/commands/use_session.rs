@@ -27,8 +27,14 @@ pub(crate) async fn use_session(
             let Some(mut session) = sessions::find(conn, token, state.user_sessions.at(now)).await? else {
                 return Ok(None);
             };
+            // Such a session is of the previous release, or its user is no longer an owner.
+            if session.password_refused && state.business_sso.is_available() {
+                return Ok(None);
+            }
             let account = Account::User { business: session.business, user: session.user };
-            session.must_enrol = must_enrol(conn, state, account, session.role).await?;
+            // The second factor of the provider counts.
+            session.must_enrol =
+                !session.single_sign_on && must_enrol(conn, state, account, session.role).await?;
             let extended = state.user_sessions.extend(&session, now).filter(|_| is_attended);
             let Some(until) = extended else {
                 return Ok(Some(UsedSession { session, extended_until: None }));

@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use domain::Entropy;
+
 use super::Email;
 
 /// The 5,000 most common passwords of at least eight characters, sorted. Attackers try them first.
@@ -48,6 +52,13 @@ impl Password {
     pub(crate) fn as_bytes(&self) -> &[u8] {
         self.0.as_bytes()
     }
+}
+
+/// A valid hash that no password matches: its output is random. For users without a password.
+pub(crate) fn unusable_password_hash(entropy: &Entropy) -> String {
+    let (salt, output) =
+        (STANDARD_NO_PAD.encode(entropy.bytes::<16>()), STANDARD_NO_PAD.encode(entropy.bytes::<32>()));
+    format!("$argon2id$v=19$m=19456,t=2,p=1${salt}${output}")
 }
 
 /// Whether the password is in the list, or repeats a listed or short text.

@@ -119,6 +119,8 @@ mod tests {
             expires_at: DateTime::UNIX_EPOCH,
             authenticated_at: DateTime::UNIX_EPOCH,
             must_enrol: false,
+            single_sign_on: false,
+            password_refused: false,
         }
     }
 

@@ -137,6 +137,17 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn no_password_matches_an_unusable_hash() {
+        let entropy = Entropy::seeded(1);
+        let passwords = Passwords::new(entropy.clone()).unwrap();
+        let hash = crate::domain::unusable_password_hash(&entropy);
+        for text in ["", "correct horse", &hash] {
+            let matches = passwords.verify(&Password::entered(text), Some(&hash), requester()).await;
+            assert!(!matches.unwrap(), "{text}");
+        }
+    }
+
+    #[tokio::test]
     async fn a_damaged_hash_is_an_error_and_not_a_wrong_password() {
         let passwords = Passwords::new(Entropy::seeded(1)).unwrap();
         let outcome = passwords.verify(&Password::entered("x"), Some("nonsense"), requester()).await;

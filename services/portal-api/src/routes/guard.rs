@@ -18,7 +18,9 @@ use super::masked::masked;
 use super::operator_caller::{self, record_read, record_refusal};
 use super::operator_permissions::OPERATOR_CALLS;
 use super::permissions::PORTAL_CALLS;
-use super::sensitive_calls::{RECENT_CALLS, RECENT_OPERATOR_CALLS, WHILE_ENROLLING, require_recent};
+use super::sensitive_calls::{
+    ACCOUNT_CALLS, RECENT_CALLS, RECENT_OPERATOR_CALLS, WHILE_ENROLLING, require_recent,
+};
 use super::{call_table, errors, session_cookie};
 use crate::commands::audit_line::{Refusal, log_refusal, log_role_refusal};
 use crate::commands::publish_portal_change::publish_portal_change;
@@ -108,6 +110,9 @@ pub(super) async fn require_session(
         active_session(&state, request.request()).await?.ok_or_else(errors::not_logged_in)?;
     if session.must_enrol && !WHILE_ENROLLING.contains(&request) {
         return Err(errors::mfa_enrolment_required().into());
+    }
+    if !session.acts_on_account() && ACCOUNT_CALLS.contains(&request) {
+        return Err(errors::single_sign_on_session().into());
     }
     let call = PORTAL_CALLS.row(&request)?;
     if !session.role.may(call.permission) {

@@ -61,17 +61,20 @@ pub(super) struct Provider {
     cache: Mutex<Cache>,
 }
 
+type Checked = (DateTime<Utc>, Result<Arc<Metadata>, ProviderError>);
+
 #[derive(Default)]
 struct Cache {
     metadata: Option<(Arc<Metadata>, DateTime<Utc>)>,
     failed_at: Option<DateTime<Utc>>,
     keys_sought_at: Option<DateTime<Utc>>,
+    /// The latest [`Provider::check`].
+    checked: Option<Checked>,
 }
 
 impl Provider {
-    pub(super) fn new(issuer: IssuerUrl, clock: Clock, allow_plain_http: bool) -> anyhow::Result<Self> {
-        let http = ProviderHttp::new(allow_plain_http)?;
-        Ok(Self { issuer, http, clock, allow_plain_http, cache: Mutex::default() })
+    pub(super) fn new(issuer: IssuerUrl, http: ProviderHttp, clock: Clock, allow_plain_http: bool) -> Self {
+        Self { issuer, http, clock, allow_plain_http, cache: Mutex::default() }
     }
 
     /// The metadata with the keys. Old ones, if the provider cannot be reached now.
@@ -101,6 +104,22 @@ impl Provider {
                 stale.ok_or(error)
             }
         }
+    }
+
+    /// Reads the metadata now, except just after another check.
+    pub(super) async fn check(&self) -> Result<Arc<Metadata>, ProviderError> {
+        let (mut cache, now) = (self.cache.lock().await, self.clock.now());
+        if let Some((at, outcome)) = &cache.checked
+            && now < *at + BACK_OFF
+        {
+            return outcome.clone();
+        }
+        let outcome = self.discover().await.map(Arc::new);
+        if let Ok(found) = &outcome {
+            *cache = Cache { metadata: Some((found.clone(), now)), ..Cache::default() };
+        }
+        cache.checked = Some((now, outcome.clone()));
+        outcome
     }
 
     /// Reads the keys again, unless that happened a moment ago.

@@ -1,7 +1,9 @@
 //! Sessions of users, stored by the digest of the cookie.
 
 use chrono::{DateTime, Utc};
+use diesel::dsl::sql;
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, SessionId, UserId};
 use postgres::StoreError;
@@ -9,7 +11,7 @@ use postgres::StoreError;
 use super::schema::{businesses, sessions, users};
 use super::users::lock as lock_user;
 use super::{roles, stored};
-use crate::domain::{CallerAddress, Lifetimes, OpenAt, OpenSession, Session, SessionToken};
+use crate::domain::{CallerAddress, Lifetimes, OpenAt, OpenSession, Session, SessionToken, may_use_password};
 
 #[derive(Queryable)]
 struct OpenSessionRow {
@@ -36,7 +38,12 @@ struct SessionRow {
     last_seen_at: DateTime<Utc>,
     expires_at: DateTime<Utc>,
     authenticated_at: Option<DateTime<Utc>>,
+    single_sign_on: bool,
+    sso_required: bool,
 }
+
+const SSO_REQUIRED: &str = "EXISTS (SELECT FROM business_sso AS sso
+    WHERE sso.business_id = sessions.business_id AND sso.required)";
 
 /// Where a new session comes from.
 pub(crate) struct Origin<'a> {
@@ -52,10 +59,11 @@ pub(crate) async fn insert(
     token: &SessionToken,
     origin: &Origin<'_>,
 ) -> Result<(), StoreError> {
+    let digest = if session.single_sign_on { token.sso_digest() } else { token.digest() };
     diesel::insert_into(sessions::table)
         .values((
             sessions::id.eq(session.id.to_string()),
-            sessions::token_hash.eq(token.digest().to_vec()),
+            sessions::token_hash.eq(digest.to_vec()),
             sessions::business_id.eq(session.business.to_string()),
             sessions::user_id.eq(session.user.to_string()),
             sessions::created_at.eq(session.created_at),
@@ -64,6 +72,8 @@ pub(crate) async fn insert(
             sessions::user_agent.eq(origin.user_agent),
             sessions::address.eq(origin.address.map(CallerAddress::as_str)),
             sessions::new_browser.eq(origin.new_browser),
+            sessions::authenticated_at.eq(session.single_sign_on.then_some(session.authenticated_at)),
+            sessions::single_sign_on.eq(session.single_sign_on),
         ))
         .execute(conn)
         .await?;
@@ -92,7 +102,7 @@ pub(crate) async fn find(
     let row: Option<SessionRow> = sessions::table
         .inner_join(users::table)
         .inner_join(businesses::table)
-        .filter(sessions::token_hash.eq(token.digest().to_vec()))
+        .filter(sessions::token_hash.eq_any([token.digest().to_vec(), token.sso_digest().to_vec()]))
         .filter(sessions::revoked_at.is_null())
         .filter(sessions::expires_at.gt(open.now))
         .filter(sessions::last_seen_at.gt(open.used_after))
@@ -111,6 +121,8 @@ pub(crate) async fn find(
             sessions::last_seen_at,
             sessions::expires_at,
             sessions::authenticated_at,
+            sessions::single_sign_on,
+            sql::<Bool>(SSO_REQUIRED),
         ))
         .first(conn)
         .await
@@ -319,19 +331,22 @@ pub(crate) async fn prune(
 }
 
 fn read(row: SessionRow, lifetimes: Lifetimes) -> Result<Session, StoreError> {
+    let role = roles::read(&row.role, row.exact_role.as_deref())?;
     Ok(Session {
         id: stored("sessions.id", &row.id)?,
         user: stored("sessions.user_id", &row.user)?,
         email: row.email,
         email_verified: row.email_verified_at.is_some(),
         name: row.name,
-        role: roles::read(&row.role, row.exact_role.as_deref())?,
+        role,
         business: stored("sessions.business_id", &row.business)?,
         business_name: row.business_name,
         created_at: row.created_at,
         expires_at: row.expires_at.min(lifetimes.end(row.created_at, row.last_seen_at)),
         authenticated_at: row.authenticated_at.unwrap_or(row.created_at),
         must_enrol: false,
+        single_sign_on: row.single_sign_on,
+        password_refused: !row.single_sign_on && !may_use_password(role, row.sso_required),
     })
 }
 

@@ -20,9 +20,32 @@ pub(crate) struct NewUser<'a> {
     pub(crate) business: BusinessId,
     pub(crate) email: &'a Email,
     pub(crate) email_verified_at: Option<DateTime<Utc>>,
-    pub(crate) password_hash: &'a str,
+    pub(crate) credential: NewCredential<'a>,
     pub(crate) role: Role,
     pub(crate) created_at: DateTime<Utc>,
+}
+
+/// How a new user logs in.
+#[derive(Clone, Copy)]
+pub(crate) enum NewCredential<'a> {
+    /// With the e-mail address and a password.
+    Password { hash: &'a str },
+    /// With the identity provider of the business only. The address identifies no account: a provider that one business has chosen
+    /// must not occupy an address for the installation. No password matches the hash.
+    SingleSignOn { unusable_hash: &'a str },
+}
+
+/// The keys of users without a password. No e-mail address looks so.
+pub(super) const WITHOUT_PASSWORD: &str = "sso:%";
+
+impl NewUser<'_> {
+    /// The key, which identifies the user at a log-in with a password, and the hash.
+    fn columns(&self) -> (String, &str) {
+        match self.credential {
+            NewCredential::Password { hash } => (self.email.key(), hash),
+            NewCredential::SingleSignOn { unusable_hash } => (format!("sso:{}", self.id), unusable_hash),
+        }
+    }
 }
 
 #[derive(Queryable, Selectable)]
@@ -46,14 +69,15 @@ const HAS_SECOND_FACTOR: &str = "EXISTS (SELECT FROM second_factors AS factor
 /// False if the e-mail address already has an account. The transaction remains usable.
 pub(crate) async fn insert(conn: &mut AsyncPgConnection, user: &NewUser<'_>) -> Result<bool, StoreError> {
     let (role, exact_role) = roles::columns(user.role);
+    let (email_key, password_hash) = user.columns();
     let inserted = diesel::insert_into(users::table)
         .values((
             users::id.eq(user.id.to_string()),
             users::business_id.eq(user.business.to_string()),
             users::email.eq(user.email.as_str()),
-            users::email_key.eq(user.email.key()),
+            users::email_key.eq(email_key),
             users::email_verified_at.eq(user.email_verified_at),
-            users::password_hash.eq(user.password_hash),
+            users::password_hash.eq(password_hash),
             users::role.eq(role),
             users::exact_role.eq(exact_role),
             users::created_at.eq(user.created_at),
@@ -273,15 +297,30 @@ pub(crate) async fn count(conn: &mut AsyncPgConnection, business: BusinessId) ->
     Ok(own.count().get_result(conn).await?)
 }
 
-/// How many owners the business has. Exact while the business's row is locked.
-pub(crate) async fn count_owners(
+/// Whether the business has another owner who can log in with a password: a broken provider must not lock all owners out. Exact
+/// while the business's row is locked.
+pub(crate) async fn has_other_owner(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
-) -> Result<i64, StoreError> {
-    let owners = users::table
+    user: UserId,
+) -> Result<bool, StoreError> {
+    let others = users::table
         .filter(users::business_id.eq(business.to_string()))
-        .filter(users::role.eq(Role::Owner.as_str()));
-    Ok(owners.count().get_result(conn).await?)
+        .filter(users::id.ne(user.to_string()))
+        .filter(users::role.eq(Role::Owner.as_str()))
+        .filter(users::email_key.not_like(WITHOUT_PASSWORD));
+    Ok(diesel::select(diesel::dsl::exists(others)).get_result(conn).await?)
+}
+
+/// Locks all users of the business until the transaction ends, before a change of all their sessions.
+pub(crate) async fn lock_all(conn: &mut AsyncPgConnection, business: BusinessId) -> Result<(), StoreError> {
+    let all = users::table
+        .filter(users::business_id.eq(business.to_string()))
+        .order(users::id)
+        .select(users::id)
+        .for_no_key_update();
+    all.load::<String>(conn).await?;
+    Ok(())
 }
 
 /// False if there is no such user.
