@@ -31,7 +31,7 @@ use crate::passwords::Passwords;
 use crate::peers::Peers;
 use crate::second_factor::SecondFactors;
 use crate::settings::{MailEncryption, MailSettings, MailTransport, PortalSettings};
-use crate::single_sign_on::{SingleSignOn, SingleSignOnOptions};
+use crate::single_sign_on::{BusinessProviders, BusinessProvidersOptions, StaffSignOn, StaffSignOnOptions};
 use crate::state::{BackgroundTasks, Exports, PublicConfig, State};
 use crate::{reconcile as reconciler, routes, workers};
 
@@ -81,6 +81,7 @@ fn state(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<State> 
         passwords: Passwords::new(unit.entropy.clone())?,
         second_factors: second_factors(settings)?,
         single_sign_on: single_sign_on(settings, chassis)?,
+        business_sso: business_sso(settings, chassis)?,
         mailbox: Arc::new(mailbox(settings, chassis)?),
         user_sessions: settings.sessions.of_users(),
         console_sessions: settings.sessions.of_console(),
@@ -127,10 +128,10 @@ fn second_factors(settings: &PortalSettings) -> anyhow::Result<SecondFactors> {
 }
 
 /// `None` without an issuer. The other settings were checked.
-fn single_sign_on(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<Option<SingleSignOn>> {
+fn single_sign_on(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<Option<StaffSignOn>> {
     let sso = &settings.sso;
     let Some(issuer) = &sso.issuer else { return Ok(None) };
-    let options = SingleSignOnOptions {
+    let options = StaffSignOnOptions {
         issuer,
         client_id: sso.client_id.as_deref().context("WAYBILL_SSO__CLIENT_ID is required")?,
         client_secret: sso.client_secret.as_ref().context("WAYBILL_SSO__CLIENT_SECRET is required")?,
@@ -142,7 +143,18 @@ fn single_sign_on(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Resul
         allows_passwords: sso.password_log_in,
         allow_plain_http: settings.environment == Environment::Local,
     };
-    SingleSignOn::new(options, &chassis.unit.clock).map(Some)
+    StaffSignOn::new(options, &chassis.unit.clock).map(Some)
+}
+
+fn business_sso(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<BusinessProviders> {
+    let options = BusinessProvidersOptions {
+        enabled: settings.business_sso.enabled,
+        keys: (settings.mfa.key.as_ref(), settings.mfa.previous_key.as_ref()),
+        policy: settings.business_sso.policy(),
+        name_servers: &settings.business_sso.name_servers,
+        links: links(settings),
+    };
+    BusinessProviders::new(options, &chassis.unit.clock)
 }
 
 fn mailbox(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<Mailbox> {

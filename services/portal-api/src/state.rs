@@ -16,7 +16,7 @@ use crate::mail::Mailbox;
 use crate::passwords::Passwords;
 use crate::peers::Peers;
 use crate::second_factor::SecondFactors;
-use crate::single_sign_on::SingleSignOn;
+use crate::single_sign_on::{BusinessProviders, StaffSignOn};
 
 /// Exports that run at once on this instance: of one user, person or token, and of one business.
 const EXPORTS_OF_ONE_MAX: usize = 2;
@@ -30,7 +30,8 @@ pub(crate) struct State {
     pub(crate) passwords: Passwords,
     pub(crate) second_factors: SecondFactors,
     /// `None` if the operator has no identity provider.
-    pub(crate) single_sign_on: Option<SingleSignOn>,
+    pub(crate) single_sign_on: Option<StaffSignOn>,
+    pub(crate) business_sso: BusinessProviders,
     pub(crate) mailbox: Arc<Mailbox>,
     /// How long sessions of users last.
     pub(crate) user_sessions: Lifetimes,

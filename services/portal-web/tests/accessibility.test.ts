@@ -105,6 +105,7 @@ beforeAll(async () => {
     { name: "pickup-profile", path: "/pickup-profile", heading: "Pickup profile" },
     { name: "account", path: "/account", heading: "Account", dialogs: ["Change e-mail address"] },
     { name: "account-team", path: "/account/team", heading: "Account", dialogs: ["Invite"] },
+    { name: "account-single-sign-on", path: "/account/single-sign-on", heading: "Account" },
     { name: "account-audit-log", path: "/account/audit-log", heading: "Account" },
     { name: "not-found", path: "/nowhere", heading: "Page not found" },
   ];

@@ -14,7 +14,8 @@ mod state;
 mod store;
 mod workers;
 
-pub use domain::{AddressRanges, NameServers, RetrySchedule};
+pub use domain::RetrySchedule;
+pub use outbound::{AddressRanges, NameServers};
 pub use settings::{Secrets, Settings, Webhooks};
 pub use start::{rewrap, start};
 pub use store::MIGRATIONS;

@@ -4,13 +4,12 @@ use std::time::Duration;
 
 use chassis::{Sections, ServiceSettings};
 use chrono::TimeDelta;
+use outbound::{AddressRanges, NameServers, Policy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{Brand, Broker, Database, Environment, Http, Internal, Secret, SettingErrors, Telemetry};
 
-use crate::domain::{
-    AddressRanges, EncryptionKey, EncryptionKeys, InvalidKey, NameServers, Policy, RetrySchedule,
-};
+use crate::domain::{EncryptionKey, EncryptionKeys, InvalidKey, RetrySchedule};
 
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Settings {

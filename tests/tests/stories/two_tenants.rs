@@ -14,7 +14,7 @@ use waybill_tests::{Business, PASSWORD, smallest_order, text};
 const DESCRIPTION: &str = include_str!("../../../proto-docs/openapi/portal-api.json");
 const TOP_UP_PAISE: i64 = 1_000_000;
 /// Operations without a session.
-const OPEN: [&str; 11] = [
+const OPEN: [&str; 13] = [
     "signUp",
     "logIn",
     "logInWithSecondFactor",
@@ -26,6 +26,8 @@ const OPEN: [&str; 11] = [
     "lookUpInvitation",
     "acceptInvitation",
     "confirmEmail",
+    "startSso",
+    "completeSso",
 ];
 /// Operations that end or change something that other calls need. They run last, in this order.
 const LAST: [&str; 8] = [

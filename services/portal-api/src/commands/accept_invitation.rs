@@ -8,6 +8,7 @@ use postgres::StoreError;
 use super::audit::write_audit;
 use super::open_session::{Browser, OpenedSession, open_session};
 use super::owners::mail_other_owners;
+use super::sso_required::{self, SsoRequiredError};
 use crate::domain::{
     Action, Actor, AuditEvent, Author, BusinessStatus, Credentials, Invitation, LinkToken, Membership,
     Password, Role, Target, TargetKind,
@@ -18,7 +19,7 @@ use crate::store::users::{self, LogInBy, NewUser};
 use crate::store::{businesses, invitations};
 
 /// Users of one business.
-const USERS_MAX: i64 = 200;
+pub(super) const USERS_MAX: i64 = 200;
 
 pub(crate) struct AcceptInvitation {
     pub(crate) token: LinkToken,
@@ -38,6 +39,8 @@ pub(crate) enum AcceptInvitationError {
     #[error("the business has the maximum number of users")]
     TooManyUsers,
     #[error(transparent)]
+    Sso(#[from] SsoRequiredError),
+    #[error(transparent)]
     Password(#[from] PasswordError),
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -56,6 +59,7 @@ pub(crate) async fn accept_invitation(
     let opened: Result<OpenedSession, AcceptInvitationError> = database
         .transaction(async |conn| {
             consume(conn, &invitation).await?;
+            require_password_log_in(conn, state, &invitation).await?;
             let user = create(conn, state, &invitation, &password_hash).await?;
             let author =
                 Author::user(user.user, &user.email, request.request).at(request.browser.address.clone());
@@ -111,6 +115,15 @@ pub(super) async fn consume(
         return Err(AcceptInvitationError::TooManyUsers);
     }
     Ok(())
+}
+
+/// Refuses roles that log in with single sign-on only.
+pub(super) async fn require_password_log_in(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    invitation: &Invitation,
+) -> Result<(), AcceptInvitationError> {
+    Ok(sso_required::check(conn, state, invitation.business, invitation.role).await?)
 }
 
 /// Writes that the author has joined, and informs the owners about a new one.

@@ -6,6 +6,7 @@ use postgres::StoreError;
 use sha2::{Digest, Sha256};
 
 use super::factor_code::FactorError;
+use super::sso_required::SsoRequiredError;
 use crate::domain::{Account, CHALLENGE_LASTS, CHALLENGE_TRIES, SecretToken};
 use crate::state::State;
 use crate::store::log_in_challenges::{self, Challenge};
@@ -21,6 +22,8 @@ pub(crate) struct OpenedChallenge {
 pub(crate) enum ChallengeError {
     #[error("the log-in has expired, was completed, or has no tries left")]
     Ended,
+    #[error(transparent)]
+    Sso(#[from] SsoRequiredError),
     #[error(transparent)]
     Factor(#[from] FactorError),
     #[error(transparent)]

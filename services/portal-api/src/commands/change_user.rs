@@ -17,7 +17,7 @@ pub(crate) enum ChangeUserError {
     NotOwner,
     #[error("the business has no such user")]
     Unknown,
-    #[error("the user is the last owner")]
+    #[error("the user is the last owner, or the last one with a password")]
     LastOwner,
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -39,26 +39,39 @@ pub(crate) async fn change_role(
             if before.role == role {
                 return Ok(before);
             }
-            require_another_owner(conn, business, &before).await?;
-            users::set_role(conn, business, user, role).await?;
-            if before.role == Role::Owner {
-                invitations::remove_sent_by(conn, business, user).await?;
-            }
-            let event = AuditEvent::new(Action::UserRoleChanged)
-                .on(Target::new(TargetKind::User, user).labelled(&before.email))
-                .with("from", before.role.as_str())
-                .with("to", role.as_str());
-            write_audit(conn, state, business, author, &event).await?;
-            if role == Role::Owner {
-                mail_other_owners(conn, state, business, &before.email).await?;
-            }
-            Ok(User { role, ..before })
+            let event = AuditEvent::new(Action::UserRoleChanged);
+            apply_role(conn, state, (business, author), event, before, role).await
         })
         .await;
     let changed = changed?;
     state.mailbox.wake_sender();
     tracing::info!(business_id = %business, user_id = %user, %role, "role changed");
     Ok(changed)
+}
+
+/// Within the caller's transaction, which has locked the business.
+pub(super) async fn apply_role(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    (business, author): (BusinessId, &Author),
+    event: AuditEvent,
+    before: User,
+    role: Role,
+) -> Result<User, ChangeUserError> {
+    require_another_owner(conn, business, &before).await?;
+    users::set_role(conn, business, before.id, role).await?;
+    if before.role == Role::Owner {
+        invitations::remove_sent_by(conn, business, before.id).await?;
+    }
+    let event = event
+        .on(Target::new(TargetKind::User, before.id).labelled(&before.email))
+        .with("from", before.role.as_str())
+        .with("to", role.as_str());
+    write_audit(conn, state, business, author, &event).await?;
+    if role == Role::Owner {
+        mail_other_owners(conn, state, business, &before.email).await?;
+    }
+    Ok(User { role, ..before })
 }
 
 /// Ends all sessions of the user in this business, and returns how many. The person's sessions in other businesses stay.
@@ -141,7 +154,7 @@ async fn require_another_owner(
     business: BusinessId,
     leaving: &User,
 ) -> Result<(), ChangeUserError> {
-    if leaving.role == Role::Owner && users::count_owners(conn, business).await? <= 1 {
+    if leaving.role == Role::Owner && !users::has_other_owner(conn, business, leaving.id).await? {
         return Err(ChangeUserError::LastOwner);
     }
     Ok(())

@@ -1,6 +1,5 @@
 //! A browser returns from the identity provider: it opens a session, confirms one, or links an account.
 
-use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
 use domain::{RequestId, StaffId};
 use postgres::StoreError;
@@ -9,14 +8,15 @@ use super::attempt_limits::Caller;
 use super::audit::write_operator_audit;
 use super::open_session::Browser;
 use super::operator_session::{self, OpenedConsole};
+use super::sso_proof::{self, Proof, ProofError, is_since};
 use super::staff_from_sso::{self, SsoPerson};
 use crate::domain::{
-    Action, AuditEvent, Author, OperatorActor, OperatorCaller, SSO_AUTHENTICATION_LASTS, SecretToken,
-    SessionToken, SsoIdentity, SsoPurpose, SsoResponse, SsoResult, SsoSecrets, Target, TargetKind,
+    Action, AuditEvent, Author, OperatorActor, OperatorCaller, SecretToken, SessionToken, SsoIdentity,
+    SsoPurpose, SsoResponse, SsoSubject, Target, TargetKind,
 };
-use crate::single_sign_on::{CLOCK_SKEW, ProviderError, SingleSignOn};
+use crate::single_sign_on::StaffSignOn;
 use crate::state::State;
-use crate::store::sso_log_ins::{self, SsoVisit};
+use crate::store::sso_log_ins::SsoVisit;
 use crate::store::staff_identities;
 use crate::store::staff_sessions::{self, StaffSession};
 
@@ -41,10 +41,6 @@ pub(crate) enum SsoOutcome {
 pub(crate) enum CompleteSsoError {
     #[error("single sign-on is off")]
     Off,
-    #[error("the visit has expired, has returned before, or belongs to another browser or session")]
-    Ended,
-    #[error("the person or the provider declined")]
-    Declined,
     #[error("no group of the person gives a role")]
     NoRole,
     #[error("the provider names no usable e-mail address")]
@@ -60,7 +56,7 @@ pub(crate) enum CompleteSsoError {
     #[error("the person authenticated too long ago, or the provider does not say when")]
     NotRecent,
     #[error(transparent)]
-    Provider(#[from] ProviderError),
+    Proof(#[from] ProofError),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -76,32 +72,18 @@ impl CompleteSsoError {
             Self::OtherPerson => Some("other_person"),
             Self::AlreadyLinked => Some("already_linked"),
             Self::NotRecent => Some("not_recent"),
-            Self::Provider(ProviderError::Rejected(_)) => Some("response_rejected"),
-            Self::Off
-            | Self::Ended
-            | Self::Declined
-            | Self::Provider(ProviderError::Unavailable(_))
-            | Self::Store(_) => None,
+            Self::Proof(error) => error.reason(),
+            Self::Off | Self::Store(_) => None,
         }
     }
 }
 
-/// Ends the visit first, so that neither a state nor a code is tried twice.
 pub(crate) async fn complete(state: &State, returned: &SsoReturn) -> Result<SsoOutcome, CompleteSsoError> {
     let sso = state.single_sign_on.as_ref().ok_or(CompleteSsoError::Off)?;
-    let secrets = SsoSecrets::of(&returned.token);
-    if !secrets.has_state(&returned.response.state) {
-        return Err(CompleteSsoError::Ended);
-    }
-    let now = state.unit.clock.now();
-    let database = &state.unit.database;
-    let taken =
-        database.read(async |conn| sso_log_ins::take(conn, &returned.token, sso.issuer(), now).await).await;
-    let taken: Option<SsoVisit> = taken?;
-    let visit = taken.ok_or(CompleteSsoError::Ended)?;
-    let outcome = match prove(sso, &returned.response, &secrets).await {
-        Ok(identity) => apply(state, sso, returned, &visit, &identity).await,
-        Err(error) => Err(error),
+    let proved = sso_proof::prove(state, sso, SsoSubject::Staff, &returned.token, &returned.response).await;
+    let outcome = match proved {
+        Ok(proof) => apply(state, sso, returned, &proof).await,
+        Err(error) => Err(error.into()),
     };
     if let Err(error) = &outcome
         && let Some(reason) = error.reason()
@@ -112,24 +94,11 @@ pub(crate) async fn complete(state: &State, returned: &SsoReturn) -> Result<SsoO
     outcome
 }
 
-async fn prove(
-    sso: &SingleSignOn,
-    response: &SsoResponse,
-    secrets: &SsoSecrets<'_>,
-) -> Result<SsoIdentity, CompleteSsoError> {
-    sso.check_issuer(response.issuer.as_deref()).await?;
-    match &response.result {
-        SsoResult::Declined => Err(CompleteSsoError::Declined),
-        SsoResult::Code(code) => Ok(sso.redeem(code.clone(), secrets).await?),
-    }
-}
-
 async fn apply(
     state: &State,
-    sso: &SingleSignOn,
+    sso: &StaffSignOn,
     returned: &SsoReturn,
-    visit: &SsoVisit,
-    identity: &SsoIdentity,
+    Proof { visit, identity }: &Proof,
 ) -> Result<SsoOutcome, CompleteSsoError> {
     match visit.purpose {
         SsoPurpose::LogIn => log_in(state, sso, returned, identity).await.map(SsoOutcome::Opened),
@@ -145,23 +114,14 @@ async fn apply(
     }
 }
 
-/// The provider's statement is compared, because it may ignore the request to authenticate again.
-fn is_since(identity: &SsoIdentity, time: DateTime<Utc>) -> bool {
-    identity.authenticated_at.is_some_and(|at| at >= time - CLOCK_SKEW)
-}
-
 async fn log_in(
     state: &State,
-    sso: &SingleSignOn,
+    sso: &StaffSignOn,
     returned: &SsoReturn,
     identity: &SsoIdentity,
 ) -> Result<OpenedConsole, CompleteSsoError> {
-    let now = state.unit.clock.now();
-    if identity.authenticated_at.is_some() && !is_since(identity, now - SSO_AUTHENTICATION_LASTS) {
-        return Err(CompleteSsoError::NotRecent);
-    }
-    // Without a statement of the provider, sensitive calls need a confirmation.
-    let authenticated_at = identity.authenticated_at.unwrap_or_default().min(now);
+    let authenticated_at = sso_proof::authenticated_at(identity, state.unit.clock.now());
+    let authenticated_at = authenticated_at.ok_or(CompleteSsoError::NotRecent)?;
     let opened: Result<Option<(StaffId, OpenedConsole)>, CompleteSsoError> = state
         .unit
         .database
@@ -249,12 +209,12 @@ async fn session_of<'a>(
     returned: &'a SsoReturn,
     visit: &SsoVisit,
 ) -> Result<(&'a SessionToken, StaffSession), CompleteSsoError> {
-    let token = returned.browser.replaces.as_ref().ok_or(CompleteSsoError::Ended)?;
+    let token = returned.browser.replaces.as_ref().ok_or(ProofError::Ended)?;
     if visit.session_digest.as_deref() != Some(&token.digest()[..]) {
-        return Err(CompleteSsoError::Ended);
+        return Err(ProofError::Ended.into());
     }
     let open = state.console_sessions.at(state.unit.clock.now());
-    let session = staff_sessions::find(conn, token, open).await?.ok_or(CompleteSsoError::Ended)?;
+    let session = staff_sessions::find(conn, token, open).await?.ok_or(ProofError::Ended)?;
     Ok((token, session))
 }
 

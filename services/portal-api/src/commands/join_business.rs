@@ -59,6 +59,7 @@ pub(crate) async fn join_business(
                 verify(conn, state, &account, author).await?;
                 account.email_verified = true;
             }
+            accept_invitation::require_password_log_in(conn, state, &invitation).await?;
             let user = add(conn, state, &account, (invitation.business, invitation.role)).await?;
             let membership = accept_invitation::membership(&invitation, business_name.clone(), user);
             let here = Author::user(user, &account.email, author.request).at(author.address.clone());

@@ -11,6 +11,7 @@ use super::audit::{try_write_account_audit, write_audit};
 use super::audit_line::{Refusal, log_refusal};
 use super::challenge::{self, OpenedChallenge};
 use super::open_session::{Browser, OpenedSession, open_after_log_in};
+use super::sso_required::{self, SsoRequiredError};
 use crate::domain::{
     Action, AuditEvent, Author, Credentials, Email, Password, Scope, Subject, Target, TargetKind,
 };
@@ -37,6 +38,8 @@ pub(crate) enum LogInError {
     #[error("too many log-ins")]
     TooMany { wait: TimeDelta },
     #[error(transparent)]
+    Sso(#[from] SsoRequiredError),
+    #[error(transparent)]
     Password(#[from] PasswordError),
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -62,12 +65,21 @@ pub(crate) async fn log_in(state: &Arc<State>, request: LogIn) -> Result<LogInOu
         Admission::Granted(counted) => counted,
     };
     let opened = match check(state, &request).await {
-        Ok(credentials) => open(state, &request, &credentials, (&subjects, &counted)).await,
+        Ok(credentials) => {
+            let opened = open(state, &request, &credentials, (&subjects, &counted)).await;
+            if matches!(opened, Err(LogInError::Sso(SsoRequiredError::Required { .. }))) {
+                audit_failure(state, &credentials, &request);
+            }
+            opened
+        }
         Err(error) => Err(error),
     };
     match opened {
         Ok(opened) => Ok(opened),
-        Err(LogInError::InvalidCredentials) => Err(LogInError::InvalidCredentials),
+        // Counted as a failure.
+        Err(
+            error @ (LogInError::InvalidCredentials | LogInError::Sso(SsoRequiredError::Required { .. })),
+        ) => Err(error),
         Err(error) => {
             attempt_limits::cancel(state, &counted).await;
             Err(error)
@@ -149,6 +161,7 @@ async fn try_open(
             if !users::lock_unchanged(conn, credentials).await? {
                 return Err(LogInError::InvalidCredentials);
             }
+            let membership = sso_required::latest_membership(conn, state, credentials).await?;
             let success = Subject::account(Scope::LogInSuccess, &request.email);
             attempts::record(conn, success, state.unit.clock.now()).await?;
             let account = credentials.key().into();
@@ -159,7 +172,8 @@ async fn try_open(
             }
             attempt_limits::clear_failures(conn, subjects, counted).await?;
             let opened =
-                open_after_log_in(conn, state, credentials, &request.caller, &request.browser).await?;
+                open_after_log_in(conn, state, credentials, membership, &request.caller, &request.browser)
+                    .await?;
             let author = Author::of(&opened.session, request.request).at(request.caller.address.clone());
             let target = Target::new(TargetKind::Session, opened.session.id);
             let event = AuditEvent::new(Action::SessionOpened).on(target);

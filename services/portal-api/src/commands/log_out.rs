@@ -2,18 +2,22 @@
 
 use domain::RequestId;
 use postgres::StoreError;
+use url::Url;
 
 use super::audit::write_audit;
-use crate::domain::{Action, AuditEvent, Author, CallerAddress, Session, SessionToken, Target, TargetKind};
+use crate::domain::{
+    Action, AuditEvent, Author, BusinessSso, CallerAddress, Session, SessionToken, Target, TargetKind,
+};
 use crate::state::State;
-use crate::store::sessions;
+use crate::store::{business_sso, sessions};
 
-/// Ends the session. Does nothing if it has already ended.
+/// Ends the session, and returns the page that ends the one at the identity provider, if there is one. Does nothing if the session has
+/// already ended.
 pub(crate) async fn log_out(
     state: &State,
     token: &SessionToken,
     (request, address): (Option<RequestId>, Option<CallerAddress>),
-) -> Result<(), StoreError> {
+) -> Result<Option<Url>, StoreError> {
     let now = state.unit.clock.now();
     let ended: Result<Option<Session>, StoreError> = state
         .unit
@@ -29,8 +33,21 @@ pub(crate) async fn log_out(
             Ok(Some(session))
         })
         .await;
-    if let Some(session) = ended? {
-        tracing::info!(session_id = %session.id, "user logged out");
+    let Some(session) = ended? else { return Ok(None) };
+    tracing::info!(session_id = %session.id, "user logged out");
+    at_provider(state, &session).await
+}
+
+async fn at_provider(state: &State, session: &Session) -> Result<Option<Url>, StoreError> {
+    if !session.single_sign_on || !state.business_sso.is_available() {
+        return Ok(None);
     }
-    Ok(())
+    let business = session.business;
+    let database = &state.unit.database;
+    let found = database.read(async |conn| business_sso::find(conn, business).await).await;
+    let found: Option<BusinessSso> = found?;
+    let Some(Ok(party)) = found.map(|sso| state.business_sso.party(business, &sso.provider)) else {
+        return Ok(None);
+    };
+    Ok(party.log_out_url(&state.business_sso.log_in_url(business)).await)
 }

@@ -1,6 +1,6 @@
 //! Opens a session within the transaction of a sign-up, a log-in, an accepted invitation or a changed password.
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::AsyncPgConnection;
 use domain::SessionId;
 use postgres::StoreError;
@@ -62,28 +62,50 @@ pub(super) async fn open_session(
     membership: Membership,
     browser: &Browser,
 ) -> Result<OpenedSession, StoreError> {
-    insert(conn, state, (account, membership), browser, None).await
+    insert(conn, state, (account, membership), browser, Proved::Now { new_browser: None }).await
 }
 
-/// As [`open_session`], after a log-in: in the business that the person used last. A person whom the browser does not know is
-/// warned by mail.
+/// As [`open_session`], after a log-in: a person whom the browser does not know is warned by mail.
 pub(super) async fn open_after_log_in(
     conn: &mut AsyncPgConnection,
     state: &State,
     account: &Credentials,
+    membership: Membership,
     caller: &Caller,
     browser: &Browser,
 ) -> Result<OpenedSession, StoreError> {
     let now = state.unit.clock.now();
     let is_known = |known: &KnownBrowser| known.is_known(&account.password_hash, account.user, now);
     let is_new = !caller.browser.as_ref().is_some_and(is_known);
-    let latest = memberships::lock_latest(conn, account.key()).await?;
-    let latest = latest.ok_or_else(|| StoreError::Corrupt("an account belongs to no business".to_owned()))?;
-    let opened = insert(conn, state, (account, latest), browser, Some(is_new)).await?;
+    let proved = Proved::Now { new_browser: Some(is_new) };
+    let opened = insert(conn, state, (account, membership), browser, proved).await?;
     if is_new {
         warn(conn, state, account, browser).await?;
     }
     Ok(opened)
+}
+
+/// Opens a session that counts for this business only, after its identity provider has authenticated the user.
+pub(super) async fn open_with_sso(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    (account, membership): (&Credentials, Membership),
+    browser: &Browser,
+    authenticated_at: DateTime<Utc>,
+) -> Result<OpenedSession, StoreError> {
+    let proved = Proved::ByProvider { authenticated_at };
+    insert(conn, state, (account, membership), browser, proved).await
+}
+
+/// How the user has proved who they are.
+#[derive(Clone, Copy)]
+enum Proved {
+    Now {
+        /// `None` after a sign-up and the like.
+        new_browser: Option<bool>,
+    },
+    /// Perhaps hours ago.
+    ByProvider { authenticated_at: DateTime<Utc> },
 }
 
 /// Queues the mail about a new browser, unless there were many.
@@ -113,9 +135,13 @@ async fn insert(
     state: &State,
     (account, membership): (&Credentials, Membership),
     browser: &Browser,
-    new_browser: Option<bool>,
+    proved: Proved,
 ) -> Result<OpenedSession, StoreError> {
     let now = state.unit.clock.now();
+    let (single_sign_on, authenticated_at, new_browser) = match proved {
+        Proved::Now { new_browser } => (false, now, new_browser),
+        Proved::ByProvider { authenticated_at } => (true, authenticated_at, None),
+    };
     let known = KnownBrowser::issue(&account.password_hash, account.user, now);
     if let Some(token) = &browser.replaces {
         sessions::revoke(conn, token, state.user_sessions.at(now)).await?;
@@ -124,7 +150,6 @@ async fn insert(
         id: SessionId::generate(&state.unit.clock, &state.unit.entropy),
         user: membership.user,
         account: account.key(),
-        acts_on_account: true,
         email: account.email.clone(),
         email_verified: account.email_verified,
         name: account.name.clone(),
@@ -132,9 +157,12 @@ async fn insert(
         business: membership.business,
         business_name: membership.business_name,
         created_at: now,
-        expires_at: state.user_sessions.end(now, now),
-        authenticated_at: now,
-        must_enrol: must_enrol(conn, state, account.key().into(), membership.role).await?,
+        expires_at: state.user_sessions.end_of(single_sign_on, now, now),
+        authenticated_at,
+        // The second factor of the provider counts.
+        must_enrol: !single_sign_on && must_enrol(conn, state, account.key().into(), membership.role).await?,
+        single_sign_on,
+        password_refused: false,
     };
     let token = SessionToken::generate(&state.unit.entropy);
     sessions::insert(conn, &session, &token, browser.origin(new_browser), now).await?;

@@ -8,6 +8,7 @@ use super::audit::{try_write_account_audit, write_audit};
 use super::challenge::{self, ChallengeError};
 use super::factor_code::{self, CountedTry, FactorError, Holder, Proof, mail_holder};
 use super::open_session::{Browser, OpenedSession, open_after_log_in};
+use super::sso_required;
 use crate::domain::{
     Account, Action, AuditEvent, Author, Credentials, Email, FactorCode, SecretToken, Subject, Target,
     TargetKind,
@@ -92,6 +93,8 @@ async fn open(
             if !users::lock_unchanged(conn, credentials).await? {
                 return Err(ChallengeError::Ended);
             }
+            // Set up, or the role has changed, since the password was checked.
+            let membership = sso_required::latest_membership(conn, state, credentials).await?;
             let proof = factor_code::accept(conn, state, holder.account, &step.code).await?;
             if !log_in_challenges::remove(conn, &step.token).await? {
                 return Err(ChallengeError::Ended);
@@ -101,7 +104,8 @@ async fn open(
             if proof == Proof::RecoveryCode {
                 mail_holder(conn, state, holder, FactorNews::RecoveryCodeUsed).await?;
             }
-            let opened = open_after_log_in(conn, state, credentials, &step.caller, &step.browser).await?;
+            let opened =
+                open_after_log_in(conn, state, credentials, membership, &step.caller, &step.browser).await?;
             let author = Author::of(&opened.session, step.request).at(step.caller.address.clone());
             let target = Target::new(TargetKind::Session, opened.session.id);
             let event =

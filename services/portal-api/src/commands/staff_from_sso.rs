@@ -5,6 +5,7 @@ use domain::StaffId;
 
 use super::audit::write_operator_audit;
 use super::complete_sso::CompleteSsoError;
+use super::sso_proof::ProofError;
 use super::staff::{self as staff_commands, STAFF_MAX};
 use crate::domain::{
     Action, AuditEvent, Author, NewStaff, OperatorActor, OperatorRole, SsoIdentity, Staff, Target, TargetKind,
@@ -81,5 +82,5 @@ async fn provision(
     let author = author(OperatorActor::Person { id, email: new.email.as_str().to_owned() });
     write_operator_audit(conn, (clock, entropy), None, &author, &event).await?;
     tracing::info!(staff_id = %id, %role, "person of the staff created by single sign-on");
-    staff::find(conn, id).await?.ok_or(CompleteSsoError::Ended)
+    Ok(staff::find(conn, id).await?.ok_or(ProofError::Ended)?)
 }

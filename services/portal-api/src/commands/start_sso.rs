@@ -1,17 +1,20 @@
 //! Sends a browser to the identity provider.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use domain::BusinessId;
 use postgres::StoreError;
 use url::Url;
 
 use super::attempt_limits::{self, Caller};
-use crate::domain::{SSO_LASTS, SecretToken, SessionToken, SsoPurpose, SsoSecrets};
-use crate::single_sign_on::{ProviderError, SingleSignOn};
+use crate::domain::{BusinessSso, SSO_LASTS, SecretToken, SessionToken, SsoPurpose, SsoSecrets, SsoSubject};
+use crate::single_sign_on::{ProviderError, RelyingParty};
 use crate::state::State;
 use crate::store::attempts::Admission;
-use crate::store::sso_log_ins;
+use crate::store::{business_sso, sso_log_ins};
 
 pub(crate) struct SsoStart {
+    /// Whose provider is visited.
+    pub(crate) subject: SsoSubject,
     pub(crate) purpose: SsoPurpose,
     /// The session that is confirmed, or whose account is linked.
     pub(crate) session: Option<SessionToken>,
@@ -28,7 +31,7 @@ pub(crate) struct StartedSso {
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StartSsoError {
-    #[error("single sign-on is off")]
+    #[error("single sign-on is off, or the business is unknown")]
     Off,
     #[error("too many log-ins")]
     TooMany { wait: TimeDelta },
@@ -40,28 +43,51 @@ pub(crate) enum StartSsoError {
 
 /// Counts against the limit of the caller's address, because anyone may call it.
 pub(crate) async fn start(state: &State, start: SsoStart) -> Result<StartedSso, StartSsoError> {
-    let sso = state.single_sign_on.as_ref().ok_or(StartSsoError::Off)?;
     let subjects: Vec<_> =
         attempt_limits::of_address(state, &attempt_limits::LOG_IN, &start.caller).into_iter().collect();
     let counted = match attempt_limits::admit(state, &subjects).await? {
         Admission::RetryAfter(wait) => return Err(StartSsoError::TooMany { wait }),
         Admission::Granted(counted) => counted,
     };
-    let started = begin(state, sso, &start).await;
-    if started.is_err() {
+    let started = match start.subject {
+        SsoSubject::Staff => match &state.single_sign_on {
+            Some(sso) => begin(state, sso, &start).await,
+            None => Err(StartSsoError::Off),
+        },
+        SsoSubject::Business(business) => at_business(state, business, &start).await,
+    };
+    // Strangers may guess businesses: those attempts stay counted.
+    if started.as_ref().is_err_and(|error| !matches!(error, StartSsoError::Off)) {
         attempt_limits::cancel(state, &counted).await;
     }
     started
 }
 
-async fn begin(state: &State, sso: &SingleSignOn, start: &SsoStart) -> Result<StartedSso, StartSsoError> {
+async fn at_business(
+    state: &State,
+    business: BusinessId,
+    start: &SsoStart,
+) -> Result<StartedSso, StartSsoError> {
+    if !state.business_sso.is_available() {
+        return Err(StartSsoError::Off);
+    }
+    let database = &state.unit.database;
+    let found = database.read(async |conn| business_sso::find(conn, business).await).await;
+    let found: Option<BusinessSso> = found?;
+    let sso = found.ok_or(StartSsoError::Off)?;
+    begin(state, &*state.business_sso.party(business, &sso.provider)?, start).await
+}
+
+async fn begin(state: &State, party: &RelyingParty, start: &SsoStart) -> Result<StartedSso, StartSsoError> {
     let (token, now) = (SecretToken::generate(&state.unit.entropy), state.unit.clock.now());
     let expires_at = now + SSO_LASTS;
-    let url = sso.authorization_url(&SsoSecrets::of(&token), start.purpose).await?;
+    let secrets = SsoSecrets::of(&token, start.subject);
+    let url = party.authorization_url(&secrets, start.purpose).await?;
+    let provider = (start.subject, party.issuer());
     let (visit, times) = ((start.purpose, start.session.as_ref()), (now, expires_at));
     let database = &state.unit.database;
     let stored: Result<(), StoreError> =
-        database.read(async |conn| sso_log_ins::insert(conn, &token, sso.issuer(), visit, times).await).await;
+        database.read(async |conn| sso_log_ins::insert(conn, &token, provider, visit, times).await).await;
     stored?;
     Ok(StartedSso { url, token, expires_at })
 }

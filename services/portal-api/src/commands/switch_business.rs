@@ -4,6 +4,7 @@ use domain::BusinessId;
 use postgres::StoreError;
 
 use super::open_session::{ReplacedSession, replace_session};
+use super::sso_required::{self, SsoRequiredError};
 use crate::domain::{Author, Session};
 use crate::state::State;
 use crate::store::{memberships, users};
@@ -14,6 +15,8 @@ pub(crate) enum SwitchError {
     UnknownBusiness,
     #[error("the session has ended")]
     SessionEnded,
+    #[error(transparent)]
+    Sso(#[from] SsoRequiredError),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -32,6 +35,7 @@ pub(crate) async fn switch_business(
             users::lock(conn, session.account).await?;
             let membership = memberships::find(conn, session.account, business).await?;
             let membership = membership.ok_or(SwitchError::UnknownBusiness)?;
+            sso_required::check(conn, state, business, membership.role).await?;
             let replaced = replace_session(conn, state, session, membership, author).await?;
             replaced.ok_or(SwitchError::SessionEnded)
         })

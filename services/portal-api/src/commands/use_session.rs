@@ -33,7 +33,13 @@ pub(crate) async fn use_session(
                 None => (sessions::find_replaced(conn, token, open).await?, true),
             };
             let Some(mut session) = found else { return Ok(None) };
-            session.must_enrol = must_enrol(conn, state, session.account.into(), session.role).await?;
+            // Such a session is of the previous release, or its user is no longer an owner.
+            if session.password_refused && state.business_sso.is_available() {
+                return Ok(None);
+            }
+            // The second factor of the provider counts.
+            session.must_enrol = !session.single_sign_on
+                && must_enrol(conn, state, session.account.into(), session.role).await?;
             let extended = state.user_sessions.extend(&session, now).filter(|_| is_attended && !is_replaced);
             let Some(until) = extended else {
                 return Ok(Some(UsedSession { session, extended_until: None, is_replaced }));

@@ -52,6 +52,15 @@ pub(crate) enum Action {
     EmailChangeRequested,
     #[strum(serialize = "user.email_changed")]
     EmailChanged,
+    /// Created by the first log-in with single sign-on.
+    #[strum(serialize = "user.provisioned")]
+    UserProvisioned,
+    #[strum(serialize = "user.identity_linked")]
+    UserIdentityLinked,
+    #[strum(serialize = "single_sign_on.changed")]
+    SingleSignOnChanged,
+    #[strum(serialize = "single_sign_on.removed")]
+    SingleSignOnRemoved,
     #[strum(serialize = "invitation.withdrawn")]
     InvitationWithdrawn,
     #[strum(serialize = "api_key.created")]

@@ -7,6 +7,7 @@ mod audit;
 mod browser_name;
 mod business;
 mod business_change;
+mod business_sso;
 mod caller_address;
 pub(crate) mod color;
 pub(crate) mod csv;
@@ -50,6 +51,7 @@ pub(crate) use business::{
     Business, BusinessFilter, BusinessStatus, DoneSince, GoLiveFact, ListedBusiness, Standing,
 };
 pub(crate) use business_change::BusinessChange;
+pub(crate) use business_sso::{BusinessSso, SsoAccess, SsoProvider, may_use_password};
 pub(crate) use caller_address::CallerAddress;
 pub(crate) use known_browser::KnownBrowser;
 pub(crate) use links::Links;
@@ -75,7 +77,7 @@ pub(crate) use secret_token::{LinkToken, SecretToken, SessionToken};
 pub(crate) use session::{ConsoleHolder, ConsoleSessionId, Lifetimes, OpenAt, OpenSession, Session};
 pub(crate) use single_sign_on::{
     GroupRoles, SSO_AUTHENTICATION_LASTS, SSO_LASTS, SsoIdentity, SsoPurpose, SsoResponse, SsoResult,
-    SsoSecrets,
+    SsoSecrets, SsoSubject,
 };
 pub(crate) use site::{Part, Site};
 pub(crate) use staff::{

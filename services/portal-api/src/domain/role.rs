@@ -50,6 +50,8 @@ pub(crate) enum Permission {
     /// Top-ups, the warning threshold and the plan.
     ManageMoney,
     ManageUsers,
+    /// The identity provider of the business, and whom it lets in.
+    ManageSingleSignOn,
     /// The name of the business.
     ManageBusiness,
     ErasePersonalData,
@@ -71,7 +73,9 @@ impl Permission {
             Self::ReadAuditLog | Self::ManageIntegration => &[Owner, Developer],
             Self::ManageMoney => &[Owner, Finance],
             // Would let a role extend itself, concerns all users, or is irreversible.
-            Self::ManageUsers | Self::ManageBusiness | Self::ErasePersonalData => &[Owner],
+            Self::ManageUsers | Self::ManageSingleSignOn | Self::ManageBusiness | Self::ErasePersonalData => {
+                &[Owner]
+            }
         }
     }
 
@@ -124,8 +128,12 @@ mod tests {
     #[test]
     fn only_owners_and_support_see_customers_and_only_owners_manage_users() {
         assert_eq!(Permission::ReadCustomers.roles(), [Role::Owner, Role::Support]);
-        for permission in [Permission::ManageUsers, Permission::ManageBusiness, Permission::ErasePersonalData]
-        {
+        for permission in [
+            Permission::ManageUsers,
+            Permission::ManageSingleSignOn,
+            Permission::ManageBusiness,
+            Permission::ErasePersonalData,
+        ] {
             assert_eq!(permission.roles(), [Role::Owner], "{permission}");
         }
     }

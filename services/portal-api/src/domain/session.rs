@@ -6,7 +6,7 @@ use std::str::FromStr;
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{BusinessId, SessionId, StaffId, UserId};
 
-use super::{Role, UserKey};
+use super::{Role, SSO_AUTHENTICATION_LASTS, UserKey};
 
 /// The use of a session is recorded in steps of at most this length, so that most requests write nothing.
 const STEP_MAX: TimeDelta = TimeDelta::minutes(5);
@@ -21,9 +21,6 @@ pub(crate) struct Session {
     pub(crate) user: UserId,
     /// The user who has the person's password, address and second factor: the same one, or one of another business.
     pub(crate) account: UserKey,
-    /// Whether the session may change the account and switch to other businesses. The guard asks it for every call about the own
-    /// account. True for sessions that the account's password opened.
-    pub(crate) acts_on_account: bool,
     pub(crate) email: String,
     pub(crate) email_verified: bool,
     pub(crate) name: Option<String>,
@@ -36,6 +33,19 @@ pub(crate) struct Session {
     pub(crate) authenticated_at: DateTime<Utc>,
     /// Whether the role requires a second factor that the user does not have yet.
     pub(crate) must_enrol: bool,
+    /// Whether the identity provider of the business has authenticated the user. Such a session counts for this business only.
+    pub(crate) single_sign_on: bool,
+    /// Whether a password no longer opens sessions of this role.
+    pub(crate) password_refused: bool,
+}
+
+impl Session {
+    /// Whether it may change the account (the password, the e-mail address, the second factor, other sessions), and switch to
+    /// another business. A provider that
+    /// one business has chosen must not take over an account, which belongs to its person.
+    pub(crate) fn acts_on_account(&self) -> bool {
+        !self.single_sign_on
+    }
 }
 
 /// An open session as its holder sees it in the list.
@@ -108,6 +118,17 @@ impl Lifetimes {
         (used_at + self.idle).min(created_at + self.max)
     }
 
+    /// As [`Self::end`]. The provider's groups are checked at each log-in only, so its sessions end after hours.
+    pub(crate) fn end_of(
+        self,
+        single_sign_on: bool,
+        created_at: DateTime<Utc>,
+        used_at: DateTime<Utc>,
+    ) -> DateTime<Utc> {
+        let end = self.end(created_at, used_at);
+        if single_sign_on { end.min(created_at + SSO_AUTHENTICATION_LASTS) } else { end }
+    }
+
     /// The shortest time between two recorded uses of a session.
     pub(crate) fn step(self) -> TimeDelta {
         STEP_MAX.min(self.idle / STEPS_PER_IDLE)
@@ -115,7 +136,7 @@ impl Lifetimes {
 
     /// Whether using the session now moves its end by enough to write it.
     pub(crate) fn extend(self, session: &Session, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
-        let end = self.end(session.created_at, now);
+        let end = self.end_of(session.single_sign_on, session.created_at, now);
         (end - session.expires_at >= self.step()).then_some(end)
     }
 
@@ -167,6 +188,14 @@ mod tests {
         assert_eq!(LIFETIMES.end(at(0), at(0)), at(12));
         assert_eq!(LIFETIMES.end(at(0), at(5)), at(17));
         assert_eq!(LIFETIMES.end(at(0), at(30 * 24 - 1)), at(30 * 24));
+    }
+
+    #[test]
+    fn a_session_of_a_provider_ends_after_twelve_hours() {
+        assert_eq!(LIFETIMES.end_of(true, at(0), at(5)), at(12));
+        assert_eq!(LIFETIMES.end_of(false, at(0), at(5)), at(17));
+        let short = Lifetimes { max: TimeDelta::hours(2), ..LIFETIMES };
+        assert_eq!(short.end_of(true, at(0), at(1)), at(2));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chrono::{DateTime, TimeDelta, Utc};
+use domain::BusinessId;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use strum::{Display, EnumString, IntoStaticStr};
@@ -17,6 +18,24 @@ pub(crate) const SSO_LASTS: TimeDelta = TimeDelta::minutes(10);
 
 /// A person who authenticated at the provider longer ago must authenticate again. As long as a session.
 pub(crate) const SSO_AUTHENTICATION_LASTS: TimeDelta = TimeDelta::hours(12);
+
+/// Whose provider is visited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SsoSubject {
+    /// The provider of the operator, for its staff.
+    Staff,
+    /// The provider of a business, for its users.
+    Business(BusinessId),
+}
+
+impl SsoSubject {
+    pub(crate) fn business(self) -> Option<BusinessId> {
+        match self {
+            Self::Staff => None,
+            Self::Business(business) => Some(business),
+        }
+    }
+}
 
 /// What somebody visits the provider for. The names are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr)]
@@ -39,13 +58,16 @@ impl SsoPurpose {
     }
 }
 
-/// The secrets of one log-in, derived from the value of the browser's cookie. Nothing of them is stored, and none reveals the
-/// cookie or another one.
-pub(crate) struct SsoSecrets<'a>(&'a SecretToken);
+/// The secrets of one log-in, derived from the value of the browser's cookie and from whose provider is visited: a response of
+/// one provider never fits another. Nothing of them is stored, and none reveals the cookie or another one.
+pub(crate) struct SsoSecrets<'a> {
+    cookie: &'a SecretToken,
+    subject: SsoSubject,
+}
 
 impl<'a> SsoSecrets<'a> {
-    pub(crate) fn of(cookie: &'a SecretToken) -> Self {
-        Self(cookie)
+    pub(crate) fn of(cookie: &'a SecretToken, subject: SsoSubject) -> Self {
+        Self { cookie, subject }
     }
 
     /// Returns with the browser, and proves that this browser started the log-in.
@@ -69,9 +91,12 @@ impl<'a> SsoSecrets<'a> {
     }
 
     fn mac(&self, purpose: &str) -> Hmac<Sha256> {
-        let mut mac = Hmac::<Sha256>::new_from_slice(self.0.expose().as_bytes())
+        let mut mac = Hmac::<Sha256>::new_from_slice(self.cookie.expose().as_bytes())
             .unwrap_or_else(|_| unreachable!("HMAC takes a key of any length"));
         mac.update(format!("waybill single sign-on {purpose}").as_bytes());
+        if let SsoSubject::Business(business) = self.subject {
+            mac.update(format!(" of {business}").as_bytes());
+        }
         mac
     }
 }
@@ -96,6 +121,8 @@ pub(crate) struct SsoIdentity {
     /// Identifies the person at this issuer, forever. An e-mail address does not: it may be given to somebody else.
     pub(crate) subject: String,
     pub(crate) email: Option<Email>,
+    /// Whether the provider says that the address is the person's. Many providers say nothing.
+    pub(crate) email_verified: bool,
     pub(crate) name: Option<String>,
     pub(crate) groups: Vec<String>,
     /// When the person last authenticated at the provider. `None` if the provider does not say so.
@@ -110,14 +137,14 @@ impl fmt::Debug for SsoIdentity {
 }
 
 /// Which group gives which role. Of several groups of a person, the first in this list counts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct GroupRoles(Vec<(String, OperatorRole)>);
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GroupRoles<R>(Vec<(String, R)>);
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{0}\" is not a group and a role, such as waybill-admins=administrator")]
 pub(crate) struct InvalidGroupRole(String);
 
-impl FromStr for GroupRoles {
+impl FromStr for GroupRoles<OperatorRole> {
     type Err = InvalidGroupRole;
 
     /// Reads `waybill-admins=administrator; waybill-finance=finance`. The names of groups may contain commas and `=`, as the
@@ -134,20 +161,36 @@ impl FromStr for GroupRoles {
     }
 }
 
-impl GroupRoles {
+impl<R> Default for GroupRoles<R> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<R> FromIterator<(String, R)> for GroupRoles<R> {
+    fn from_iter<I: IntoIterator<Item = (String, R)>>(pairs: I) -> Self {
+        Self(pairs.into_iter().collect())
+    }
+}
+
+impl<R: Copy> GroupRoles<R> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, R)> {
+        self.0.iter().map(|(group, role)| (group.as_str(), *role))
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// `None` if no group gives a role.
-    pub(crate) fn role_of(&self, groups: &[String]) -> Option<OperatorRole> {
+    pub(crate) fn role_of(&self, groups: &[String]) -> Option<R> {
         self.0.iter().find(|(group, _)| groups.contains(group)).map(|(_, role)| *role)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use domain::Entropy;
+    use domain::{Clock, Entropy};
 
     use super::*;
 
@@ -155,7 +198,8 @@ mod tests {
     fn the_secrets_of_a_log_in_belong_to_its_cookie_and_differ() {
         let entropy = Entropy::seeded(1);
         let (cookie, other) = (SecretToken::generate(&entropy), SecretToken::generate(&entropy));
-        let (secrets, others) = (SsoSecrets::of(&cookie), SsoSecrets::of(&other));
+        let (secrets, others) =
+            (SsoSecrets::of(&cookie, SsoSubject::Staff), SsoSecrets::of(&other, SsoSubject::Staff));
         assert!(secrets.has_state(&secrets.state()));
         for wrong in [others.state(), secrets.nonce(), secrets.verifier(), String::new(), "é".to_owned()] {
             assert!(!secrets.has_state(&wrong), "{wrong}");
@@ -168,8 +212,27 @@ mod tests {
     }
 
     #[test]
+    fn the_secrets_of_one_business_are_those_of_no_other() {
+        let (clock, entropy) = (Clock::system(), Entropy::seeded(1));
+        let cookie = SecretToken::generate(&entropy);
+        let subjects = [
+            SsoSubject::Staff,
+            SsoSubject::Business(BusinessId::generate(&clock, &entropy)),
+            SsoSubject::Business(BusinessId::generate(&clock, &entropy)),
+        ];
+        for (here, subject) in subjects.iter().enumerate() {
+            for (there, other) in subjects.iter().enumerate() {
+                let (own, others) = (SsoSecrets::of(&cookie, *subject), SsoSecrets::of(&cookie, *other));
+                assert_eq!(own.has_state(&others.state()), here == there);
+                assert_eq!(own.nonce() == others.nonce(), here == there);
+                assert_eq!(own.verifier() == others.verifier(), here == there);
+            }
+        }
+    }
+
+    #[test]
     fn the_first_group_of_the_list_that_a_person_has_gives_the_role() {
-        let roles: GroupRoles =
+        let roles: GroupRoles<OperatorRole> =
             "ops=administrator; cn=money,dc=example=finance ;all=viewer;".parse().unwrap();
         let role = |groups: &[&str]| {
             roles.role_of(&groups.iter().map(|group| (*group).to_owned()).collect::<Vec<_>>())
@@ -179,7 +242,7 @@ mod tests {
         assert_eq!(role(&["ALL"]), None, "groups are compared exactly");
         assert_eq!(role(&[]), None);
         for bad in ["ops", "=viewer", "ops=chief", "ops=", "ops=viewer;x"] {
-            assert!(bad.parse::<GroupRoles>().is_err(), "{bad}");
+            assert!(bad.parse::<GroupRoles<OperatorRole>>().is_err(), "{bad}");
         }
     }
 }

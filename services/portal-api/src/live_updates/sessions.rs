@@ -111,7 +111,6 @@ mod tests {
             id: SessionId::generate(&clock, &entropy),
             user,
             account: (business, user),
-            acts_on_account: true,
             email: String::new(),
             email_verified: true,
             name: None,
@@ -122,6 +121,8 @@ mod tests {
             expires_at: DateTime::UNIX_EPOCH,
             authenticated_at: DateTime::UNIX_EPOCH,
             must_enrol: false,
+            single_sign_on: false,
+            password_refused: false,
         }
     }
 

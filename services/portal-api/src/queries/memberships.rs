@@ -12,6 +12,6 @@ pub(crate) async fn of_session(state: &State, session: &Session) -> Result<Vec<M
     let database = &state.unit.database;
     let found = database.read(async |conn| memberships::list(conn, account).await).await;
     let all: Vec<Membership> = found?;
-    let is_shown = |one: &Membership| session.acts_on_account || one.business == session.business;
+    let is_shown = |one: &Membership| session.acts_on_account() || one.business == session.business;
     Ok(all.into_iter().filter(is_shown).collect())
 }

@@ -3,6 +3,7 @@
 pub(crate) mod approvals;
 pub(crate) mod audit_log;
 pub(crate) mod business_health;
+pub(crate) mod business_sso;
 pub(crate) mod businesses;
 pub(crate) mod email_state;
 pub(crate) mod invitations;

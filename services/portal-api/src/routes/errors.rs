@@ -1,6 +1,7 @@
 //! The HTTP status and the message of every error of commands.
 
 mod account;
+mod business_sso;
 mod second_factor;
 mod single_sign_on;
 
@@ -28,8 +29,12 @@ use crate::domain::{ApprovalRefusal, OperatorPermission, OperatorRole, Permissio
 use crate::passwords::PasswordError;
 
 pub(super) use account::{
-    account_session_required, change_email, change_name, confirm_email, confirmation_invalid, join,
-    send_confirmation, session_changed, switch_business,
+    change_email, change_name, confirm_email, confirmation_invalid, join, send_confirmation, session_changed,
+    switch_business,
+};
+pub(super) use business_sso::{
+    business_sso_off, complete_business_sso, configure_sso, password_session, single_sign_on_session,
+    sso_required, start_business_sso,
 };
 pub(super) use second_factor::{
     account_required, challenge, challenge_ended, confirm, factor, mfa_enrolment_required,
@@ -81,6 +86,7 @@ pub(super) fn log_in(error: LogInError) -> ApiError {
             "The e-mail or the password is wrong.",
         ),
         LogInError::TooMany { wait } => too_many("too_many_log_ins", "Too many log-ins.", wait),
+        LogInError::Sso(error) => sso_required(error),
         LogInError::Password(error) => password(error),
         LogInError::Store(error) => error.into(),
     }
@@ -343,7 +349,7 @@ pub(super) fn change_user(error: ChangeUserError) -> ApiError {
         ChangeUserError::LastOwner => ApiError::new(
             StatusCode::CONFLICT,
             "last_owner",
-            "This user is the last owner. Make another user an owner first.",
+            "This user is the last owner with a password. Make another user with a password an owner first.",
         ),
         ChangeUserError::Store(error) => error.into(),
     }
@@ -407,6 +413,7 @@ pub(super) fn accept_invitation(error: AcceptInvitationError) -> ApiError {
             "too_many_users",
             "This business has the maximum number of users. Ask an owner to remove one.",
         ),
+        AcceptInvitationError::Sso(error) => sso_required(error),
         AcceptInvitationError::Password(error) => password(error),
         AcceptInvitationError::Store(error) => error.into(),
     }

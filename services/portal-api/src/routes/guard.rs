@@ -19,13 +19,13 @@ use super::operator_caller::{self, record_read, record_refusal};
 use super::operator_permissions::OPERATOR_CALLS;
 use super::permissions::PORTAL_CALLS;
 use super::sensitive_calls::{
-    NEW_SESSION_CALLS, RECENT_CALLS, RECENT_OPERATOR_CALLS, WHILE_ENROLLING, require_recent,
+    ACCOUNT_CALLS, NEW_SESSION_CALLS, RECENT_CALLS, RECENT_OPERATOR_CALLS, WHILE_ENROLLING, require_recent,
 };
 use super::{call_table, errors, session_cookie};
 use crate::commands::audit_line::{Refusal, log_refusal, log_role_refusal};
 use crate::commands::publish_portal_change::publish_portal_change;
 use crate::commands::use_session::{is_present, use_session};
-use crate::domain::{Author, Mask, Permission, Session, Site};
+use crate::domain::{Author, Mask, Session, Site};
 use crate::state::State;
 
 /// The user whose data the page shows.
@@ -118,15 +118,15 @@ pub(super) async fn require_session(
     if session.must_enrol && !WHILE_ENROLLING.contains(&request) {
         return Err(errors::mfa_enrolment_required().into());
     }
+    if !session.acts_on_account() && ACCOUNT_CALLS.contains(&request) {
+        return Err(errors::single_sign_on_session().into());
+    }
     let call = PORTAL_CALLS.row(&request)?;
     if !session.role.may(call.permission) {
         let author = Author::of(&session, request_id(request.request()));
         let author = author.at(address(&state, request.request()));
         log_role_refusal(&author, session.business, call.permission);
         return Err(errors::role_insufficient(call.permission).into());
-    }
-    if call.permission == Permission::UseAccount && !session.acts_on_account {
-        return Err(errors::account_session_required().into());
     }
     if RECENT_CALLS.contains(&request) {
         require_recent(&state, Some(session.authenticated_at))?;

@@ -52,6 +52,7 @@ mod payments;
 mod permissions;
 mod personal_data;
 mod pickup_profile;
+mod portal_sso;
 mod query_parameters;
 mod second_factor;
 mod second_step;
@@ -59,6 +60,7 @@ mod sensitive_calls;
 mod session;
 mod session_cookie;
 mod sessions;
+mod single_sign_on;
 mod staff;
 mod staff_links;
 mod statement;
@@ -166,6 +168,8 @@ fn without_session(config: &mut ServiceConfig) {
         .service(resource("/portal/password-resets/look-up").route(post().to(password_resets::look_up)))
         .service(resource("/portal/password-resets/confirm").route(post().to(password_resets::confirm)))
         .service(resource("/portal/email-confirmations/confirm").route(post().to(email::confirm)))
+        .service(resource("/portal/sso/log-ins").route(post().to(portal_sso::start)))
+        .service(resource("/portal/sso/log-ins/complete").route(post().to(portal_sso::complete)))
         .service(resource("/portal/invitations/look-up").route(post().to(invitations::look_up)))
         .service(resource("/portal/invitations/accept").route(post().to(invitations::accept)));
 }
@@ -280,6 +284,13 @@ fn account(config: &mut ServiceConfig) {
             resource("/invitations").route(get().to(invitations::list)).route(post().to(invitations::create)),
         )
         .service(resource("/invitations/{id}").route(delete().to(invitations::withdraw)))
+        .service(
+            resource("/single-sign-on")
+                .route(get().to(single_sign_on::read))
+                .route(put().to(single_sign_on::put))
+                .route(delete().to(single_sign_on::remove)),
+        )
+        .service(resource("/single-sign-on/test").route(post().to(single_sign_on::test)))
         .service(resource("/audit-log").route(get().to(audit_log::list)))
         .service(resource("/audit-log.csv").route(get().to(audit_log::export_csv)))
         .service(resource("/audit-log.jsonl").route(get().to(audit_log::export_json_lines)));

@@ -51,9 +51,9 @@ pub(super) struct OperatorSessionView {
 /// Present if the person also has a session at the identity provider.
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct LoggedOutView {
+pub(super) struct LoggedOutView {
     /// The page that ends the session at the identity provider.
-    log_out_url: String,
+    pub(super) log_out_url: String,
 }
 
 impl From<ConsoleSession> for OperatorSessionView {

@@ -18,7 +18,7 @@ use super::operator_session::{OperatorSessionView, opened_console};
 use super::session_cookie::{OPERATOR, OPERATOR_SSO};
 use crate::commands::complete_sso::{self, SsoOutcome, SsoReturn};
 use crate::commands::start_sso::{self, SsoStart};
-use crate::domain::{SsoPurpose, SsoResponse, SsoResult};
+use crate::domain::{SsoPurpose, SsoResponse, SsoResult, SsoSubject};
 use crate::state::State;
 
 /// Longer than the codes of known providers.
@@ -28,10 +28,10 @@ const ISSUER_TEXT: TextRule = TextRule::line(2_048);
 
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct SsoLogInView {
+pub(super) struct SsoLogInView {
     /// The page of the identity provider.
-    url: String,
-    expires_at: DateTime<Utc>,
+    pub(super) url: String,
+    pub(super) expires_at: DateTime<Utc>,
 }
 
 #[utoipa::path(
@@ -55,7 +55,8 @@ pub(super) async fn start(
         // A link outlives the session.
         SsoPurpose::Link => Some(recent_person(&state, &request).await?.token),
     };
-    let start = SsoStart { purpose, session, caller: caller(&state, &request) };
+    let caller = caller(&state, &request);
+    let start = SsoStart { subject: SsoSubject::Staff, purpose, session, caller };
     let started = start_sso::start(&state, start).await.map_err(errors::start_sso)?;
     Ok(HttpResponse::Created()
         .cookie(OPERATOR_SSO.set(&state, &started.token, started.expires_at))
@@ -119,25 +120,24 @@ fn parse_purpose(body: &Value) -> Result<SsoPurpose, ApiError> {
 /// `code`, or `error`. Clients ignore further parameters of a provider (RFC 6749 §4.1.2).
 fn parse_response(body: &Value) -> Result<SsoResponse, ApiError> {
     let field_errors = FieldErrors::default();
-    let parsed = Fields::of_body(body, &field_errors).and_then(|fields| {
-        let state = fields.required_text("state", STATE_TEXT);
-        let issuer = fields.optional_text("iss", ISSUER_TEXT);
-        let result = match (fields.value("error"), fields.value("code")) {
-            (Some(_), None) => Some(SsoResult::Declined),
-            (Some(_), Some(_)) => {
-                fields.reject(
-                    "error",
-                    "invalid_value",
-                    "error is not allowed together with code.".to_owned(),
-                );
-                None
-            }
-            _ => fields.required_text("code", CODE_TEXT).map(SsoResult::Code),
-        };
-        Some(SsoResponse { state: state?, issuer, result: result? })
-    });
+    let parsed = Fields::of_body(body, &field_errors).and_then(|fields| response_fields(&fields));
     match parsed {
         Some(parsed) if field_errors.is_empty() => Ok(parsed),
         _ => Err(ApiError::invalid(field_errors)),
     }
+}
+
+/// What the provider has added to the URL: `code`, or `error`.
+pub(super) fn response_fields(fields: &Fields<'_>) -> Option<SsoResponse> {
+    let state = fields.required_text("state", STATE_TEXT);
+    let issuer = fields.optional_text("iss", ISSUER_TEXT);
+    let result = match (fields.value("error"), fields.value("code")) {
+        (Some(_), None) => Some(SsoResult::Declined),
+        (Some(_), Some(_)) => {
+            fields.reject("error", "invalid_value", "error is not allowed together with code.");
+            None
+        }
+        _ => fields.required_text("code", CODE_TEXT).map(SsoResult::Code),
+    };
+    Some(SsoResponse { state: state?, issuer, result: result? })
 }

@@ -4,8 +4,9 @@ use actix_web::http::Method;
 
 use super::call_table::CallTable;
 use crate::domain::Permission::{
-    self, CancelOrders, ErasePersonalData, ManageBusiness, ManageIntegration, ManageMoney, ManageUsers,
-    ReadAuditLog, ReadBusiness, ReadKeys, ReadMoney, ReadOrders, ReadWebhooks, ResendWebhooks, UseAccount,
+    self, CancelOrders, ErasePersonalData, ManageBusiness, ManageIntegration, ManageMoney,
+    ManageSingleSignOn, ManageUsers, ReadAuditLog, ReadBusiness, ReadKeys, ReadMoney, ReadOrders,
+    ReadWebhooks, ResendWebhooks, UseAccount,
 };
 
 pub(super) const PORTAL_CALLS: CallTable<PortalCall> = CallTable { scope: "/v1/portal", calls: CALLS };
@@ -53,6 +54,10 @@ const CALLS: &[(Method, &str, PortalCall)] = &[
     (Method::GET, "/invitations", needs(ManageUsers)),
     (Method::POST, "/invitations", needs(ManageUsers)),
     (Method::DELETE, "/invitations/{id}", needs(ManageUsers)),
+    (Method::GET, "/single-sign-on", needs(ManageSingleSignOn)),
+    (Method::PUT, "/single-sign-on", needs(ManageSingleSignOn)),
+    (Method::DELETE, "/single-sign-on", needs(ManageSingleSignOn)),
+    (Method::POST, "/single-sign-on/test", needs(ManageSingleSignOn)),
     (Method::PUT, "/business", needs(ManageBusiness)),
     (Method::GET, "/audit-log", needs(ReadAuditLog)),
     (Method::GET, "/audit-log.csv", needs(ReadAuditLog)),
@@ -129,7 +134,7 @@ mod tests {
         for (method, path, call) in CALLS {
             let own = call.permission == UseAccount;
             let reads = call.permission.to_string().starts_with("read_");
-            let manages_users = call.permission == ManageUsers;
+            let manages_users = [ManageUsers, ManageSingleSignOn].contains(&call.permission);
             assert!(own || manages_users || reads == (*method == Method::GET), "{method} {path}");
         }
     }

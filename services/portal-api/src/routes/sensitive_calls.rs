@@ -24,6 +24,8 @@ pub(super) const RECENT_CALLS: CallTable<()> = CallTable {
         (Method::DELETE, "/second-factor", ()),
         (Method::POST, "/second-factor/recovery-codes", ()),
         (Method::DELETE, "/users/{id}/second-factor", ()),
+        (Method::PUT, "/single-sign-on", ()),
+        (Method::DELETE, "/single-sign-on", ()),
         (Method::GET, "/audit-log.csv", ()),
         (Method::GET, "/audit-log.jsonl", ()),
     ],
@@ -36,6 +38,33 @@ pub(super) const NEW_SESSION_CALLS: CallTable<()> = CallTable {
         (Method::POST, "/session/business", ()),
         (Method::POST, "/memberships", ()),
         (Method::POST, "/businesses", ()),
+    ],
+};
+
+/// Calls that change or show the account beyond this business, and the settings of the provider itself. A session that the identity
+/// provider of a business has opened cannot send them: whoever chooses the provider must not take over accounts of persons,
+/// and a change of the provider must not end the only way in.
+pub(super) const ACCOUNT_CALLS: CallTable<()> = CallTable {
+    scope: "/v1/portal",
+    calls: &[
+        (Method::PUT, "/password", ()),
+        (Method::GET, "/email", ()),
+        (Method::PUT, "/email", ()),
+        (Method::PUT, "/name", ()),
+        (Method::GET, "/sessions", ()),
+        (Method::POST, "/sessions/revoke-others", ()),
+        (Method::DELETE, "/sessions/{id}", ()),
+        (Method::POST, "/session/confirm", ()),
+        (Method::POST, "/session/business", ()),
+        (Method::POST, "/memberships", ()),
+        (Method::POST, "/businesses", ()),
+        (Method::GET, "/second-factor", ()),
+        (Method::POST, "/second-factor", ()),
+        (Method::DELETE, "/second-factor", ()),
+        (Method::POST, "/second-factor/confirm", ()),
+        (Method::POST, "/second-factor/recovery-codes", ()),
+        (Method::PUT, "/single-sign-on", ()),
+        (Method::DELETE, "/single-sign-on", ()),
     ],
 };
 
@@ -89,11 +118,23 @@ mod tests {
 
     #[test]
     fn every_listed_call_is_a_call() {
-        for (method, path, ()) in RECENT_CALLS.calls.iter().chain(WHILE_ENROLLING.calls) {
+        let of_users =
+            [RECENT_CALLS.calls, WHILE_ENROLLING.calls, ACCOUNT_CALLS.calls, NEW_SESSION_CALLS.calls];
+        for (method, path, ()) in of_users.into_iter().flatten() {
             assert!(PORTAL_CALLS.find(method, &format!("/v1/portal{path}")).is_some(), "{method} {path}");
         }
         for (method, path, ()) in RECENT_OPERATOR_CALLS.calls {
             assert!(OPERATOR_CALLS.find(method, &format!("/v1/operator{path}")).is_some(), "{method} {path}");
+        }
+    }
+
+    #[test]
+    fn a_session_of_a_provider_does_nothing_with_the_account_but_confirm_the_address() {
+        for (method, path, call) in PORTAL_CALLS.calls {
+            let is_of_account = call.permission == crate::domain::Permission::UseAccount;
+            let is_refused = ACCOUNT_CALLS.find(method, &format!("/v1/portal{path}")).is_some();
+            let is_other = path.starts_with("/single-sign-on") || *path == "/email-confirmations";
+            assert!(is_other || is_refused == is_of_account, "{method} {path}");
         }
     }
 }

@@ -14,6 +14,7 @@ use super::audited::{browser, request_id};
 use super::caller::{address, caller};
 use super::guard::{self, ActiveSession};
 use super::openapi::bodies;
+use super::operator_session::LoggedOutView;
 use super::second_step::{self, ChallengeView};
 use super::{browser_cookie, errors, session_cookie};
 use crate::commands::log_in::{LogIn, LogInOutcome, log_in as open_session};
@@ -41,6 +42,9 @@ pub(super) struct SessionView<'a> {
     /// Present if the role requires two-factor authentication that the user has not set up. All other calls are refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     mfa_enrolment_required: Option<bool>,
+    /// Present if the identity provider of the business has authenticated the user. Such a session changes nothing of the account.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    single_sign_on: Option<bool>,
     /// The businesses of the person, by name; with the present one. Only in the response to `GET`.
     #[serde(skip_serializing_if = "Option::is_none")]
     memberships: Option<Vec<MembershipView>>,
@@ -82,6 +86,7 @@ impl<'a> SessionView<'a> {
             expires_at: session.expires_at,
             mfa_enrolment_required: session.must_enrol.then_some(true),
             memberships: None,
+            single_sign_on: session.single_sign_on.then_some(true),
         }
     }
 }
@@ -147,12 +152,18 @@ pub(super) async fn who_am_i(state: Data<State>, request: HttpRequest) -> Result
     operation_id = "logOut",
     tag = "Account",
     summary = "Log out",
-    responses((status = 204, description = "Logged out.")),
+    responses(
+        (status = 200, description = "Logged out here, and not yet at the identity provider.", body = LoggedOutView),
+        (status = 204, description = "Logged out."),
+    ),
 )]
 pub(super) async fn log_out(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     if let Some(token) = session_cookie::PORTAL.read(&state, &request) {
         let from = (request_id(&request), address(&state, &request));
-        end_session(&state, &token, from).await?;
+        if let Some(url) = end_session(&state, &token, from).await? {
+            let view = LoggedOutView { log_out_url: url.into() };
+            return Ok(HttpResponse::Ok().cookie(session_cookie::PORTAL.clear(&state)).json(view));
+        }
     }
     Ok(HttpResponse::NoContent().cookie(session_cookie::PORTAL.clear(&state)).finish())
 }

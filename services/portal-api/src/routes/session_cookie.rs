@@ -35,6 +35,10 @@ pub(super) const OPERATOR_CHALLENGE: SessionCookie =
 pub(super) const OPERATOR_SSO: SessionCookie =
     SessionCookie { secure_name: "__Host-operator_sso", plain_name: "operator_sso" };
 
+/// Log-ins of users that are at the identity provider of their business.
+pub(super) const PORTAL_SSO: SessionCookie =
+    SessionCookie { secure_name: "__Host-portal_sso", plain_name: "portal_sso" };
+
 impl SessionCookie {
     /// The token of a request, if it is well-formed.
     pub(super) fn read(&self, state: &State, request: &HttpRequest) -> Option<SessionToken> {

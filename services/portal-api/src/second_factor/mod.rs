@@ -1,11 +1,13 @@
 //! The policy of second factors, and the encryption of their secrets.
 
+mod vault;
+
 use chrono::TimeDelta;
 use domain::Entropy;
 use settings::Secret;
 
 use crate::domain::{FactorSecret, OperatorRole, Role};
-use crate::mail::TokenCipher;
+pub(crate) use vault::{Vault, VaultError};
 
 /// Separates the keys from those of other uses of the same secret.
 const PURPOSE: &str = "waybill secrets of second factors";
@@ -20,28 +22,14 @@ pub(crate) struct SecondFactors {
     pub(crate) recent_within: Option<TimeDelta>,
 }
 
-struct Vault {
-    current: TokenCipher,
-    previous: Option<TokenCipher>,
-}
-
-/// The key is missing, or is not the one that encrypted the secret.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the secret of the second factor cannot be encrypted or decrypted")]
-pub(crate) struct VaultError;
-
 impl SecondFactors {
     pub(crate) fn new(
-        (key, previous): (Option<&Secret>, Option<&Secret>),
+        keys: (Option<&Secret>, Option<&Secret>),
         required_for_users: Vec<Role>,
         required_for_staff: Vec<OperatorRole>,
         recent_within: Option<TimeDelta>,
     ) -> anyhow::Result<Self> {
-        let cipher = |key: &Secret| TokenCipher::for_purpose(key, PURPOSE);
-        let vault = match key {
-            Some(key) => Some(Vault { current: cipher(key)?, previous: previous.map(cipher).transpose()? }),
-            None => None,
-        };
+        let vault = Vault::new(keys, PURPOSE)?;
         Ok(Self { vault, required_for_users, required_for_staff, recent_within })
     }
 
@@ -66,15 +54,13 @@ impl SecondFactors {
         entropy: &Entropy,
     ) -> Result<Vec<u8>, VaultError> {
         let vault = self.vault.as_ref().ok_or(VaultError)?;
-        vault.current.encrypt(binding, &secret.expose(), entropy).map_err(|_| VaultError)
+        vault.seal(binding, &secret.expose(), entropy)
     }
 
     /// Decrypts with the present key or the previous one.
     pub(crate) fn open(&self, binding: &str, sealed: &[u8]) -> Result<FactorSecret, VaultError> {
         let vault = self.vault.as_ref().ok_or(VaultError)?;
-        let ciphers = std::iter::once(&vault.current).chain(&vault.previous);
-        let text = ciphers.filter_map(|cipher| cipher.decrypt(binding, sealed).ok()).next();
-        text.and_then(|text| FactorSecret::parse(&text)).ok_or(VaultError)
+        FactorSecret::parse(&vault.open(binding, sealed)?).ok_or(VaultError)
     }
 }
 

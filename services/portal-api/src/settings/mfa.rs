@@ -12,7 +12,8 @@ use crate::domain::{OperatorRole, Role};
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct MfaSettings {
-    /// The key that encrypts the secrets of authenticator apps, at least 16 characters, as from `openssl rand -base64 32`.
+    /// The key that encrypts the secrets of authenticator apps and the client secrets of businesses' identity providers, at least
+    /// 16 characters, as from `openssl rand -base64 32`.
     /// All instances need the same key. If unset, nobody can set up two-factor authentication. If lost, enrolled people
     /// log in with recovery codes.
     pub key: Option<Secret>,

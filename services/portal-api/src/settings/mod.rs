@@ -2,6 +2,7 @@
 
 mod approvals;
 mod audit;
+mod business_sso;
 mod console;
 mod mail;
 mod mfa;
@@ -25,6 +26,7 @@ use url::Url;
 pub use crate::domain::Locale;
 pub use approvals::Approvals;
 pub use audit::Audit;
+pub use business_sso::BusinessSsoSettings;
 pub use mail::{MailEncryption, MailSettings, MailTransport};
 pub use mfa::MfaSettings;
 pub use public::Public;
@@ -67,6 +69,8 @@ pub struct PortalSettings {
     pub audit: Audit,
     #[serde(default)]
     pub sso: SsoSettings,
+    #[serde(default)]
+    pub business_sso: BusinessSsoSettings,
     #[serde(default)]
     pub brand: Brand,
     #[serde(default)]
@@ -180,6 +184,7 @@ impl Settings for PortalSettings {
         self.sessions.check(errors);
         self.audit.check(errors);
         self.sso.check(errors, self.environment);
+        self.business_sso.check(errors, self.environment, &self.mfa);
         self.sections().check(errors);
         self.brand.check(errors);
         self.pages.check(errors);

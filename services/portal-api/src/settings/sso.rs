@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use settings::{Environment, Secret, SettingErrors};
 use url::Url;
 
-use crate::domain::GroupRoles;
+use crate::domain::{GroupRoles, OperatorRole};
 
 /// Single sign-on of the operator's staff with an OpenID Connect provider (`WAYBILL_SSO__…`). It is on if the issuer is set.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -50,7 +50,7 @@ impl SsoSettings {
     const LABEL_MAX: usize = 60;
 
     /// Nothing if the text is not valid, which [`Self::check`] reports.
-    pub(crate) fn group_roles(&self) -> GroupRoles {
+    pub(crate) fn group_roles(&self) -> GroupRoles<OperatorRole> {
         self.roles.parse().unwrap_or_default()
     }
 
@@ -75,7 +75,7 @@ impl SsoSettings {
                 errors.add(variable, "is missing: the provider issues it");
             }
         }
-        match self.roles.parse::<GroupRoles>() {
+        match self.roles.parse::<GroupRoles<OperatorRole>>() {
             Err(error) => errors.add("WAYBILL_SSO__ROLES", error.to_string()),
             Ok(roles) if roles.is_empty() => {
                 errors.add("WAYBILL_SSO__ROLES", "is missing: nobody could log in with single sign-on");

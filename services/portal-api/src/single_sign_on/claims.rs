@@ -81,6 +81,12 @@ pub(super) fn has_unknown_key(error: &ClaimsVerificationError) -> bool {
     matches!(error, ClaimsVerificationError::SignatureVerification(SignatureVerificationError::NoMatchingKey))
 }
 
+/// Whether the provider can sign so that [`Verification`] accepts it.
+pub(super) fn can_sign(metadata: &Metadata) -> bool {
+    let offered = metadata.id_token_signing_alg_values_supported();
+    offered.iter().any(|algorithm| ALGORITHMS.contains(algorithm))
+}
+
 pub(super) fn rejected(error: ClaimsVerificationError) -> ProviderError {
     ProviderError::Rejected(match error {
         ClaimsVerificationError::SignatureVerification(error) => format!("the signature: {error}"),
@@ -117,6 +123,7 @@ pub(super) fn of_token(claims: &TokenClaims, groups_claim: &str) -> Found {
             issuer: claims.issuer().as_str().to_owned(),
             subject: claims.subject().as_str().to_owned(),
             email: claims.email().and_then(|email| usable(email.as_str(), claims.email_verified())),
+            email_verified: claims.email_verified() == Some(true),
             name: claims.name().and_then(|name| name.get(None)).and_then(|name| shown(name.as_str())),
             groups: groups.unwrap_or_default(),
             authenticated_at: claims.auth_time(),
@@ -142,7 +149,10 @@ impl Found {
         if !self.has_groups {
             self.identity.groups = groups(answer.additional_claims(), groups_claim).unwrap_or_default();
         }
-        self.identity.email = self.identity.email.take().or(email).filter(|_| !self.denies_email);
+        if self.identity.email.is_none() && !self.denies_email {
+            self.identity.email_verified = standard.email_verified() == Some(true);
+            self.identity.email = email;
+        }
         self.identity.name = self.identity.name.take().or(name);
     }
 

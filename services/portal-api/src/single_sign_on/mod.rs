@@ -1,8 +1,12 @@
-//! Log-ins of the operator's staff with an identity provider (OpenID Connect, authorization code flow with PKCE).
+//! Log-ins with identity providers (OpenID Connect, authorization code flow with PKCE): that of the operator for its staff, and those
+//! of businesses for their users.
 
+mod budget;
+mod businesses;
 mod claims;
 mod http;
 mod provider;
+mod staff;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,19 +24,16 @@ use openidconnect::{
     OAuth2TokenResponse as _, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, RequestTokenError, Scope,
     StandardErrorResponse, StandardTokenResponse, TokenResponse as _,
 };
-use settings::Secret;
 use tokio::sync::Semaphore;
 use url::Url;
 
-use crate::domain::{
-    GroupRoles, OperatorRole, SSO_AUTHENTICATION_LASTS, SsoIdentity, SsoPurpose, SsoSecrets,
-};
+use crate::domain::{SSO_AUTHENTICATION_LASTS, SsoIdentity, SsoPurpose, SsoSecrets};
+pub(crate) use businesses::{BusinessProviders, BusinessProvidersOptions};
 use claims::{AllClaims, Verification};
-use http::HttpError;
+use http::{HttpError, ProviderHttp};
 use provider::{Metadata, Provider};
+pub(crate) use staff::{StaffSignOn, StaffSignOnOptions};
 
-/// Requests to the provider at once. Further callers are refused.
-const REQUESTS_MAX: usize = 16;
 /// How far the clocks of a provider and this service may differ.
 pub(crate) const CLOCK_SKEW: TimeDelta = TimeDelta::seconds(60);
 /// How long a log-out waits for the provider's metadata.
@@ -75,8 +76,8 @@ pub(crate) enum ProviderError {
     Rejected(String),
 }
 
-/// The provider of the operator's staff, and what its groups mean.
-pub(crate) struct SingleSignOn {
+/// This service as a client of one provider.
+pub(crate) struct RelyingParty {
     provider: Provider,
     clock: Clock,
     client_id: ClientId,
@@ -84,60 +85,46 @@ pub(crate) struct SingleSignOn {
     redirect_url: RedirectUrl,
     scopes: Vec<Scope>,
     groups_claim: String,
-    roles: GroupRoles,
+    /// Requests at once. Further callers are refused.
     slots: Arc<Semaphore>,
-    /// Of the button.
-    pub(crate) label: String,
-    /// Whether the staff may also log in with passwords.
-    pub(crate) allows_passwords: bool,
 }
 
-/// The values of the settings.
-pub(crate) struct SingleSignOnOptions<'a> {
-    pub(crate) issuer: &'a str,
-    pub(crate) client_id: &'a str,
-    pub(crate) client_secret: &'a Secret,
+struct RelyingPartyOptions<'a> {
+    issuer: &'a str,
+    client_id: &'a str,
+    client_secret: &'a str,
     /// The page that the provider sends browsers back to.
-    pub(crate) redirect_url: String,
+    redirect_url: String,
     /// Separated by spaces.
-    pub(crate) scopes: &'a str,
-    pub(crate) groups_claim: String,
-    pub(crate) roles: GroupRoles,
-    pub(crate) label: String,
-    pub(crate) allows_passwords: bool,
+    scopes: &'a str,
+    groups_claim: String,
     /// Only in a local stack.
-    pub(crate) allow_plain_http: bool,
+    allow_plain_http: bool,
 }
 
-impl SingleSignOn {
+impl RelyingParty {
     /// Does not call the provider, which may be down.
-    ///
-    /// # Errors
-    /// When a URL is not valid, or the HTTP client cannot be built.
-    pub(crate) fn new(options: SingleSignOnOptions<'_>, clock: &Clock) -> anyhow::Result<Self> {
+    fn new(
+        options: RelyingPartyOptions<'_>,
+        http: ProviderHttp,
+        slots: Arc<Semaphore>,
+        clock: &Clock,
+    ) -> anyhow::Result<Self> {
         let issuer = IssuerUrl::new(options.issuer.to_owned())?;
         Ok(Self {
-            provider: Provider::new(issuer, clock.clone(), options.allow_plain_http)?,
+            provider: Provider::new(issuer, http, clock.clone(), options.allow_plain_http),
             clock: clock.clone(),
             client_id: ClientId::new(options.client_id.to_owned()),
-            client_secret: ClientSecret::new(options.client_secret.expose().to_owned()),
+            client_secret: ClientSecret::new(options.client_secret.to_owned()),
             redirect_url: RedirectUrl::new(options.redirect_url)?,
             scopes: options.scopes.split_whitespace().map(|scope| Scope::new(scope.to_owned())).collect(),
             groups_claim: options.groups_claim,
-            roles: options.roles,
-            slots: Arc::new(Semaphore::new(REQUESTS_MAX)),
-            label: options.label,
-            allows_passwords: options.allows_passwords,
+            slots,
         })
     }
 
     pub(crate) fn issuer(&self) -> &str {
         self.provider.issuer.as_str()
-    }
-
-    /// `None` if no group of the person gives a role.
-    pub(crate) fn role_of(&self, identity: &SsoIdentity) -> Option<OperatorRole> {
-        self.roles.role_of(&identity.groups)
     }
 
     /// Where the browser authenticates.
@@ -194,7 +181,7 @@ impl SingleSignOn {
             .set_pkce_verifier(PkceCodeVerifier::new(secrets.verifier()))
             .request_async(&self.provider.http)
             .await
-            .map_err(token_error)?;
+            .map_err(|error| token_error(error, self.provider.http.is_of_operator()))?;
         let token = response
             .id_token()
             .ok_or_else(|| ProviderError::Rejected("the response has no ID token".to_owned()))?;
@@ -237,6 +224,17 @@ impl SingleSignOn {
         Some(url)
     }
 
+    /// Reads the metadata, and says what is wrong. At most once in ten seconds.
+    pub(crate) async fn check(&self) -> Result<(), ProviderError> {
+        let _slot = self.slot()?;
+        let metadata = self.provider.check().await?;
+        if claims::can_sign(&metadata) {
+            return Ok(());
+        }
+        let reason = "the provider signs ID tokens with none of RS256, PS256, ES256 and EdDSA";
+        Err(ProviderError::Rejected(reason.to_owned()))
+    }
+
     async fn metadata(&self) -> Result<Arc<Metadata>, ProviderError> {
         let _slot = self.slot()?;
         self.metadata_unlimited().await
@@ -277,12 +275,13 @@ fn auth_type(metadata: &Metadata) -> AuthType {
 type TokenError = RequestTokenError<HttpError, StandardErrorResponse<CoreErrorResponseType>>;
 
 /// Errors contain no token: parsers name positions and types, and the provider's own words are left out except for its code.
-fn token_error(error: TokenError) -> ProviderError {
+fn token_error(error: TokenError, is_of_operator: bool) -> ProviderError {
     match error {
         RequestTokenError::Request(error) => ProviderError::Unavailable(error.to_string()),
         RequestTokenError::ServerResponse(response) => {
             let code = response.error();
-            if *code == CoreErrorResponseType::InvalidClient {
+            // The settings of a business are not for the operator to fix.
+            if is_of_operator && *code == CoreErrorResponseType::InvalidClient {
                 tracing::error!("check WAYBILL_SSO__CLIENT_ID and WAYBILL_SSO__CLIENT_SECRET");
             }
             ProviderError::Rejected(format!("the token endpoint answered {}", code.as_ref()))

@@ -62,6 +62,8 @@ pub(super) struct Provider {
     cache: Mutex<Cache>,
 }
 
+type Checked = (DateTime<Utc>, Result<Arc<Metadata>, ProviderError>);
+
 #[derive(Default)]
 struct Cache {
     metadata: Option<(Arc<Metadata>, DateTime<Utc>)>,
@@ -69,6 +71,8 @@ struct Cache {
     keys_sought_at: Option<DateTime<Utc>>,
     /// Metadata is being read: those who have none wait for it, too. It ends when nobody waits any more.
     reading: Option<WeakShared<Answer>>,
+    /// The latest [`Provider::check`].
+    checked: Option<Checked>,
 }
 
 type Answer = BoxFuture<'static, Result<Arc<Metadata>, ProviderError>>;
@@ -82,9 +86,8 @@ enum Step {
 }
 
 impl Provider {
-    pub(super) fn new(issuer: IssuerUrl, clock: Clock, allow_plain_http: bool) -> anyhow::Result<Self> {
-        let http = ProviderHttp::new(allow_plain_http)?;
-        Ok(Self { issuer, http, clock, allow_plain_http, cache: Mutex::default() })
+    pub(super) fn new(issuer: IssuerUrl, http: ProviderHttp, clock: Clock, allow_plain_http: bool) -> Self {
+        Self { issuer, http, clock, allow_plain_http, cache: Mutex::default() }
     }
 
     /// The metadata with the keys. Old ones, if the provider cannot be reached now, or somebody else is asking it.
@@ -133,7 +136,9 @@ impl Provider {
         }
         match found {
             Ok(found) => {
-                *cache = Cache { metadata: Some((found.clone(), self.clock.now())), ..Cache::default() };
+                let checked = cache.checked.take();
+                *cache =
+                    Cache { metadata: Some((found.clone(), self.clock.now())), checked, ..Cache::default() };
             }
             Err(error) => {
                 tracing::warn!(%error, "reading the metadata of the identity provider failed");
@@ -142,6 +147,22 @@ impl Provider {
                 cache.reading = None;
             }
         }
+    }
+
+    /// Reads the metadata now, except just after another check.
+    pub(super) async fn check(&self) -> Result<Arc<Metadata>, ProviderError> {
+        let now = self.clock.now();
+        let checked = self.cache().checked.clone();
+        if let Some((_, outcome)) = checked.filter(|(at, _)| now < *at + BACK_OFF) {
+            return outcome;
+        }
+        let outcome = discover(self.issuer.clone(), &self.http, self.allow_plain_http).await.map(Arc::new);
+        let mut cache = self.cache();
+        if let Ok(found) = &outcome {
+            *cache = Cache { metadata: Some((found.clone(), now)), ..Cache::default() };
+        }
+        cache.checked = Some((now, outcome.clone()));
+        outcome
     }
 
     /// Reads the keys again, unless that happened a moment ago.

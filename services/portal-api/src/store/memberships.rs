@@ -93,22 +93,22 @@ pub(crate) async fn find(
     Ok(found.into_iter().find(|membership| membership.business == business))
 }
 
-/// Locks the membership that was used last until the transaction ends, so that it is not removed before its session is open.
-/// `None` if the account was removed.
-pub(crate) async fn lock_latest(
+/// Locks the memberships until the transaction ends, so that none is removed before its session is open. The one that was used
+/// last comes first.
+pub(crate) async fn lock_by_use(
     conn: &mut AsyncPgConnection,
     account: UserKey,
-) -> Result<Option<Membership>, StoreError> {
-    let user: Option<String> = users::table
+) -> Result<Vec<Membership>, StoreError> {
+    let users: Vec<String> = users::table
         .filter(of_account!(account))
         .order((users::last_seen_at.desc().nulls_last(), users::id.desc()))
         .select(users::id)
         .for_no_key_update()
-        .first(conn)
-        .await
-        .optional()?;
-    let found = list(conn, account).await?;
-    Ok(found.into_iter().find(|membership| Some(membership.user.to_string()) == user))
+        .load(conn)
+        .await?;
+    let mut found = list(conn, account).await?;
+    found.sort_by_key(|one| users.iter().position(|user| *user == one.user.to_string()));
+    Ok(found)
 }
 
 fn read((row, (business_name, status)): (MembershipRow, (String, String))) -> Result<Membership, StoreError> {

@@ -12,6 +12,7 @@ macro_rules! prune {
 pub(crate) mod approvals;
 pub(crate) mod attempts;
 pub(crate) mod audit_log;
+pub(crate) mod business_sso;
 pub(crate) mod businesses;
 pub(crate) mod console_sessions;
 pub(crate) mod email_confirmations;
@@ -31,12 +32,14 @@ mod schema;
 pub(crate) mod second_factors;
 pub(crate) mod sessions;
 pub(crate) mod sso_log_ins;
+pub(crate) mod sso_sessions;
 pub(crate) mod staff;
 pub(crate) mod staff_identities;
 pub(crate) mod staff_links;
 pub(crate) mod staff_mails;
 pub(crate) mod staff_sessions;
 pub(crate) mod user_emails;
+pub(crate) mod user_identities;
 pub(crate) mod users;
 
 use std::str::FromStr;

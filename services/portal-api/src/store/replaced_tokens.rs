@@ -11,21 +11,23 @@ use crate::domain::SessionToken;
 /// Longer than a page waits for a read. Calls with the former token prove nothing recent meanwhile.
 const FOUND_FOR: TimeDelta = TimeDelta::seconds(15);
 
-/// Records that `new` has replaced `old`. Earlier tokens of the session then lead to the new one too.
+/// Records that a token has been replaced; `former` and `current` are what the session's row contains. Earlier tokens of the session
+/// then lead to the new one too.
 pub(super) async fn insert(
     conn: &mut AsyncPgConnection,
-    (old, new): (&SessionToken, &SessionToken),
+    old: &SessionToken,
+    (former, current): (Vec<u8>, Vec<u8>),
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    let earlier = replaced_session_tokens::current_hash.eq(old.digest().to_vec());
+    let earlier = replaced_session_tokens::current_hash.eq(former);
     diesel::update(replaced_session_tokens::table.filter(earlier))
-        .set(replaced_session_tokens::current_hash.eq(new.digest().to_vec()))
+        .set(replaced_session_tokens::current_hash.eq(&current))
         .execute(conn)
         .await?;
     diesel::insert_into(replaced_session_tokens::table)
         .values((
             replaced_session_tokens::token_hash.eq(old.digest().to_vec()),
-            replaced_session_tokens::current_hash.eq(new.digest().to_vec()),
+            replaced_session_tokens::current_hash.eq(&current),
             replaced_session_tokens::expires_at.eq(now + FOUND_FOR),
         ))
         .execute(conn)
@@ -33,7 +35,7 @@ pub(super) async fn insert(
     Ok(())
 }
 
-/// The digest of the token that has replaced this one a moment ago.
+/// What the session's row contains, if the token was replaced a moment ago.
 pub(super) async fn current(
     conn: &mut AsyncPgConnection,
     token: &SessionToken,

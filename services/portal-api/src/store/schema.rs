@@ -50,6 +50,7 @@ diesel::table! {
         authenticated_at -> Nullable<Timestamptz>,
         address -> Nullable<Text>,
         new_browser -> Nullable<Bool>,
+        single_sign_on -> Bool,
     }
 }
 
@@ -250,8 +251,34 @@ diesel::table! {
 }
 
 diesel::table! {
+    business_sso (business_id) {
+        business_id -> Text,
+        issuer -> Text,
+        client_id -> Text,
+        sealed_secret -> Binary,
+        scopes -> Text,
+        groups_claim -> Text,
+        group_roles -> Jsonb,
+        default_role -> Nullable<Text>,
+        required -> Bool,
+        updated_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    user_identities (business_id, issuer, subject) {
+        business_id -> Text,
+        issuer -> Text,
+        subject -> Text,
+        user_id -> Text,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
     sso_log_ins (token_hash) {
         token_hash -> Binary,
+        business_id -> Nullable<Text>,
         issuer -> Text,
         purpose -> Text,
         session_hash -> Nullable<Binary>,
@@ -351,6 +378,7 @@ diesel::table! {
 diesel::joinable!(staff_links -> staff (staff_id));
 diesel::joinable!(staff_sessions -> staff (staff_id));
 diesel::allow_tables_to_appear_in_same_query!(staff, staff_links, staff_sessions);
+diesel::allow_tables_to_appear_in_same_query!(users, user_identities);
 diesel::joinable!(sessions -> users (user_id));
 diesel::joinable!(sessions -> businesses (business_id));
 diesel::joinable!(users -> businesses (business_id));

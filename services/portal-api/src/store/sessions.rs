@@ -1,7 +1,9 @@
 //! Sessions of users, stored by the digest of the cookie.
 
 use chrono::{DateTime, Utc};
+use diesel::dsl::sql;
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, SessionId};
 use postgres::StoreError;
@@ -10,7 +12,9 @@ use super::memberships::{read_account, users_of};
 use super::schema::{businesses, sessions, users};
 use super::users::lock as lock_user;
 use super::{replaced_tokens, roles, stored};
-use crate::domain::{CallerAddress, Lifetimes, OpenAt, OpenSession, Session, SessionToken, UserKey};
+use crate::domain::{
+    CallerAddress, Lifetimes, OpenAt, OpenSession, Session, SessionToken, UserKey, may_use_password,
+};
 
 #[derive(Queryable)]
 struct OpenSessionRow {
@@ -40,7 +44,12 @@ struct SessionRow {
     last_seen_at: DateTime<Utc>,
     expires_at: DateTime<Utc>,
     authenticated_at: Option<DateTime<Utc>>,
+    single_sign_on: bool,
+    sso_required: bool,
 }
+
+const SSO_REQUIRED: &str = "EXISTS (SELECT FROM business_sso AS sso
+    WHERE sso.business_id = sessions.business_id AND sso.required)";
 
 /// Where a new session comes from.
 #[derive(Clone, Copy)]
@@ -61,7 +70,7 @@ pub(crate) async fn insert(
     diesel::insert_into(sessions::table)
         .values((
             sessions::id.eq(session.id.to_string()),
-            sessions::token_hash.eq(token.digest().to_vec()),
+            sessions::token_hash.eq(stored_token(session, token)),
             sessions::business_id.eq(session.business.to_string()),
             sessions::user_id.eq(session.user.to_string()),
             sessions::created_at.eq(session.created_at),
@@ -71,10 +80,15 @@ pub(crate) async fn insert(
             sessions::address.eq(origin.address.map(CallerAddress::as_str)),
             sessions::new_browser.eq(origin.new_browser),
             sessions::authenticated_at.eq(session.authenticated_at),
+            sessions::single_sign_on.eq(session.single_sign_on),
         ))
         .execute(conn)
         .await?;
     touch_user(conn, session, now).await
+}
+
+fn stored_token(session: &Session, token: &SessionToken) -> Vec<u8> {
+    if session.single_sign_on { token.sso_digest().to_vec() } else { token.digest().to_vec() }
 }
 
 /// Ends a session that another one replaces, and returns the address and the browser at its log-in. `None` if it has ended.
@@ -114,7 +128,7 @@ pub(crate) async fn find(
     token: &SessionToken,
     open: OpenAt,
 ) -> Result<Option<Session>, StoreError> {
-    find_by_digest(conn, token.digest().to_vec(), open).await
+    find_by_digests(conn, vec![token.digest().to_vec(), token.sso_digest().to_vec()], open).await
 }
 
 /// As [`find`], of a token that a confirmation has just replaced: the call was on its way. It may also come from a copy of the
@@ -125,19 +139,19 @@ pub(crate) async fn find_replaced(
     open: OpenAt,
 ) -> Result<Option<Session>, StoreError> {
     let Some(current) = replaced_tokens::current(conn, token, open.now).await? else { return Ok(None) };
-    let found = find_by_digest(conn, current, open).await?;
+    let found = find_by_digests(conn, vec![current], open).await?;
     Ok(found.map(|session| Session { authenticated_at: DateTime::UNIX_EPOCH, ..session }))
 }
 
-async fn find_by_digest(
+async fn find_by_digests(
     conn: &mut AsyncPgConnection,
-    digest: Vec<u8>,
+    digests: Vec<Vec<u8>>,
     open: OpenAt,
 ) -> Result<Option<Session>, StoreError> {
     let row: Option<SessionRow> = sessions::table
         .inner_join(users::table)
         .inner_join(businesses::table)
-        .filter(sessions::token_hash.eq(digest))
+        .filter(sessions::token_hash.eq_any(digests))
         .filter(sessions::revoked_at.is_null())
         .filter(sessions::expires_at.gt(open.now))
         .filter(sessions::last_seen_at.gt(open.used_after))
@@ -157,6 +171,8 @@ async fn find_by_digest(
             sessions::last_seen_at,
             sessions::expires_at,
             sessions::authenticated_at,
+            sessions::single_sign_on,
+            sql::<Bool>(SSO_REQUIRED),
         ))
         .first(conn)
         .await
@@ -221,18 +237,19 @@ pub(crate) async fn renew(
     conn: &mut AsyncPgConnection,
     session: &Session,
     (old, new): (&SessionToken, &SessionToken),
-    now: DateTime<Utc>,
+    (authenticated_at, now): (DateTime<Utc>, DateTime<Utc>),
 ) -> Result<bool, StoreError> {
+    let replaced = (stored_token(session, old), stored_token(session, new));
     let open = sessions::table
         .find(session.id.to_string())
         .filter(sessions::business_id.eq(session.business.to_string()))
-        .filter(sessions::token_hash.eq(old.digest().to_vec()))
+        .filter(sessions::token_hash.eq(&replaced.0))
         .filter(sessions::revoked_at.is_null());
-    let change = (sessions::token_hash.eq(new.digest().to_vec()), sessions::authenticated_at.eq(now));
+    let change = (sessions::token_hash.eq(&replaced.1), sessions::authenticated_at.eq(authenticated_at));
     if diesel::update(open).set(change).execute(conn).await? == 0 {
         return Ok(false);
     }
-    replaced_tokens::insert(conn, (old, new), now).await?;
+    replaced_tokens::insert(conn, old, replaced, now).await?;
     Ok(true)
 }
 
@@ -404,21 +421,23 @@ pub(crate) async fn prune(
 
 fn read(row: SessionRow, lifetimes: Lifetimes) -> Result<Session, StoreError> {
     let own = (stored("sessions.business_id", &row.business)?, stored("sessions.user_id", &row.user)?);
+    let role = roles::read(&row.role, row.exact_role.as_deref())?;
     Ok(Session {
         id: stored("sessions.id", &row.id)?,
         user: own.1,
         account: read_account(own, row.account)?,
-        acts_on_account: true,
         email: row.email,
         email_verified: row.email_verified_at.is_some(),
         name: row.name,
-        role: roles::read(&row.role, row.exact_role.as_deref())?,
+        role,
         business: own.0,
         business_name: row.business_name,
         created_at: row.created_at,
         expires_at: row.expires_at.min(lifetimes.end(row.created_at, row.last_seen_at)),
         authenticated_at: row.authenticated_at.unwrap_or(row.created_at),
         must_enrol: false,
+        single_sign_on: row.single_sign_on,
+        password_refused: !row.single_sign_on && !may_use_password(role, row.sso_required),
     })
 }
 

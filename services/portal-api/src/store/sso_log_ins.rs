@@ -7,7 +7,7 @@ use postgres::StoreError;
 
 use super::schema::sso_log_ins;
 use super::stored;
-use crate::domain::{SecretToken, SessionToken, SsoPurpose};
+use crate::domain::{SecretToken, SessionToken, SsoPurpose, SsoSubject};
 
 /// A visit that has returned.
 pub(crate) struct SsoVisit {
@@ -20,13 +20,14 @@ pub(crate) struct SsoVisit {
 pub(crate) async fn insert(
     conn: &mut AsyncPgConnection,
     token: &SecretToken,
-    issuer: &str,
+    (subject, issuer): (SsoSubject, &str),
     (purpose, session): (SsoPurpose, Option<&SessionToken>),
     (now, expires_at): (DateTime<Utc>, DateTime<Utc>),
 ) -> Result<(), StoreError> {
     diesel::insert_into(sso_log_ins::table)
         .values((
             sso_log_ins::token_hash.eq(token.digest().to_vec()),
+            sso_log_ins::business_id.eq(subject.business().map(|business| business.to_string())),
             sso_log_ins::issuer.eq(issuer),
             sso_log_ins::purpose.eq(purpose.as_str()),
             sso_log_ins::session_hash.eq(session.map(|session| session.digest().to_vec())),
@@ -38,16 +39,20 @@ pub(crate) async fn insert(
     Ok(())
 }
 
-/// Ends the visit, and returns it. `None` if it has expired, has returned before, or is one to another issuer. In one
+/// Ends the visit, and returns it. `None` if it has expired, has returned before, or is one to another provider. In one
 /// statement, so that of simultaneous returns one succeeds.
 pub(crate) async fn take(
     conn: &mut AsyncPgConnection,
     token: &SecretToken,
-    issuer: &str,
+    (subject, issuer): (SsoSubject, &str),
     now: DateTime<Utc>,
 ) -> Result<Option<SsoVisit>, StoreError> {
     let open = sso_log_ins::table
         .filter(sso_log_ins::token_hash.eq(token.digest().to_vec()))
+        .filter(
+            sso_log_ins::business_id
+                .is_not_distinct_from(subject.business().map(|business| business.to_string())),
+        )
         .filter(sso_log_ins::issuer.eq(issuer))
         .filter(sso_log_ins::expires_at.gt(now));
     let row: Option<(String, Option<Vec<u8>>, DateTime<Utc>)> = diesel::delete(open)

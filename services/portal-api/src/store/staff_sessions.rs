@@ -166,7 +166,7 @@ pub(crate) async fn renew(
     if diesel::update(session).set(change).execute(conn).await? == 0 {
         return Ok(false);
     }
-    replaced_tokens::insert(conn, (old, new), now).await?;
+    replaced_tokens::insert(conn, old, (old.digest().to_vec(), new.digest().to_vec()), now).await?;
     Ok(true)
 }
 

@@ -1,7 +1,9 @@
 //! The e-mail addresses of users, and whether they are verified.
 
 use chrono::{DateTime, Utc};
+use diesel::dsl::sql;
 use diesel::prelude::*;
+use diesel::sql_types::{Bool, Text};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::BusinessId;
 use postgres::{StoreError, violates};
@@ -16,8 +18,14 @@ pub(crate) async fn is_verified(
     business: BusinessId,
     email: &Email,
 ) -> Result<bool, StoreError> {
-    let found = find_by_email(conn, business, email).await?;
-    Ok(found.is_some_and(|user| user.email_verified))
+    let without_password = users::email_key
+        .like(super::users::WITHOUT_PASSWORD)
+        .and(sql::<Bool>("lower(email) = lower(").bind::<Text, _>(email.as_str()).sql(")"));
+    let verified = users::table
+        .filter(users::business_id.eq(business.to_string()))
+        .filter(users::email_key.eq(email.key()).or(without_password))
+        .filter(users::email_verified_at.is_not_null());
+    Ok(diesel::select(diesel::dsl::exists(verified)).get_result(conn).await?)
 }
 
 /// Whether a user of any business has the address.

@@ -35,6 +35,26 @@ pub(crate) enum LogInBy<'a> {
     /// With another user's address and password: a further membership of that account. No password has this hash, also for the
     /// previous release.
     Account { account: UserKey, unusable_hash: &'a str },
+    /// With the identity provider of the business only. The address identifies no account: a provider that one business has chosen
+    /// must not occupy an address for the installation.
+    SingleSignOn { unusable_hash: &'a str },
+}
+
+/// The keys of users who log in with single sign-on only. No e-mail address looks so.
+pub(super) const WITHOUT_PASSWORD: &str = "sso:%";
+
+impl NewUser<'_> {
+    /// The key, which identifies the user at a log-in with a password, the hash, and the account of a further membership.
+    fn log_in(&self) -> (String, &str, Option<UserKey>) {
+        match self.log_in {
+            LogInBy::Password { hash } => (self.email.key(), hash, None),
+            // Nobody logs in with an id: it is no address.
+            LogInBy::Account { account, unusable_hash } => {
+                (self.id.to_string(), unusable_hash, Some(account))
+            }
+            LogInBy::SingleSignOn { unusable_hash } => (format!("sso:{}", self.id), unusable_hash, None),
+        }
+    }
 }
 
 #[derive(Queryable, Selectable)]
@@ -60,11 +80,7 @@ const HAS_SECOND_FACTOR: &str = "EXISTS (SELECT FROM second_factors AS factor
 /// False if the e-mail address already has an account. The transaction remains usable.
 pub(crate) async fn insert(conn: &mut AsyncPgConnection, user: &NewUser<'_>) -> Result<bool, StoreError> {
     let (role, exact_role) = roles::columns(user.role);
-    // Nobody logs in with an id: it is no address.
-    let (email_key, hash, account) = match user.log_in {
-        LogInBy::Password { hash } => (user.email.key(), hash, None),
-        LogInBy::Account { account, unusable_hash } => (user.id.to_string(), unusable_hash, Some(account)),
-    };
+    let (email_key, hash, account) = user.log_in();
     let inserted = diesel::insert_into(users::table)
         .values((
             users::id.eq(user.id.to_string()),
@@ -284,15 +300,30 @@ pub(crate) async fn count(conn: &mut AsyncPgConnection, business: BusinessId) ->
     Ok(own.count().get_result(conn).await?)
 }
 
-/// How many owners the business has. Exact while the business's row is locked.
-pub(crate) async fn count_owners(
+/// Whether the business has another owner who can log in with a password: a broken provider must not lock all owners out. Exact
+/// while the business's row is locked.
+pub(crate) async fn has_other_owner(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
-) -> Result<i64, StoreError> {
-    let owners = users::table
+    user: UserId,
+) -> Result<bool, StoreError> {
+    let others = users::table
         .filter(users::business_id.eq(business.to_string()))
-        .filter(users::role.eq(Role::Owner.as_str()));
-    Ok(owners.count().get_result(conn).await?)
+        .filter(users::id.ne(user.to_string()))
+        .filter(users::role.eq(Role::Owner.as_str()))
+        .filter(users::email_key.not_like(WITHOUT_PASSWORD));
+    Ok(diesel::select(diesel::dsl::exists(others)).get_result(conn).await?)
+}
+
+/// Locks all users of the business until the transaction ends, before a change of all their sessions.
+pub(crate) async fn lock_all(conn: &mut AsyncPgConnection, business: BusinessId) -> Result<(), StoreError> {
+    let all = users::table
+        .filter(users::business_id.eq(business.to_string()))
+        .order(users::id)
+        .select(users::id)
+        .for_no_key_update();
+    all.load::<String>(conn).await?;
+    Ok(())
 }
 
 /// False if there is no such user.

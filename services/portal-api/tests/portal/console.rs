@@ -47,6 +47,8 @@ const OPEN_TO_BUSINESSES: &[&str] = &[
     "POST /v1/portal/password-resets/confirm",
     "POST /v1/portal/invitations/look-up",
     "POST /v1/portal/invitations/accept",
+    "POST /v1/portal/sso/log-ins",
+    "POST /v1/portal/sso/log-ins/complete",
 ];
 
 async fn private(more: &[(&str, &str)]) -> (Portal, SocketAddr) {

@@ -92,6 +92,10 @@ pub(crate) const CALLS: &[(&str, &[&str])] = &[
     ("PUT /subscription", PAYERS),
     ("PUT /wallet/threshold", PAYERS),
     ("POST /wallet/top-ups", PAYERS),
+    ("GET /single-sign-on", OWNERS),
+    ("PUT /single-sign-on", OWNERS),
+    ("POST /single-sign-on/test", OWNERS),
+    ("DELETE /single-sign-on", OWNERS),
     ("PUT /business", OWNERS),
     ("GET /users", OWNERS),
     ("PATCH /users/{id}", OWNERS),
@@ -141,6 +145,7 @@ async fn each_role_may_do_what_it_is_for() {
             ("read_money", MONEY),
             ("manage_users", OWNERS),
             ("manage_business", OWNERS),
+            ("manage_single_sign_on", OWNERS),
         ] {
             assert_eq!(told.contains(&json!(permission)), roles.contains(&role), "{role}: {permission}");
         }

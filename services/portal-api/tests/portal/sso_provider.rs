@@ -9,6 +9,7 @@ use reqwest::header::{COOKIE, LOCATION, SET_COOKIE};
 use serde_json::{Value, json};
 use url::Url;
 
+use crate::business_sso;
 use crate::client::{Answer, Client};
 use crate::identity_provider::{COMPLETE, START, Visit};
 use crate::portal::Portal;
@@ -27,8 +28,14 @@ struct Provider {
 
 impl Provider {
     fn start() -> Self {
+        Self::of(&[])
+    }
+
+    /// Also for businesses with these log-in pages.
+    fn of(log_in_pages: &[String]) -> Self {
         let mut process = Command::new("node")
             .args([SCRIPT, "0", "http://portal.test"])
+            .args(log_in_pages)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -83,7 +90,8 @@ impl Person {
             if let Some(location) = response.headers().get(LOCATION) {
                 at = at.join(location.to_str().unwrap()).unwrap();
                 if at.host_str() == Some("portal.test") {
-                    assert_eq!(at.path(), "/operator/sso");
+                    let is_known = at.path() == "/operator/sso" || at.path().ends_with("/return");
+                    assert!(is_known, "{at}");
                     return at.query_pairs().into_owned().collect();
                 }
                 response = self.send(&at, None).await;
@@ -172,4 +180,37 @@ async fn a_real_provider_confirms_refuses_and_logs_out() {
     let page = asha.send(&url, None).await;
     assert_eq!(page.status(), 200, "the provider accepts the client and where to return to");
     assert_eq!(browser.get(SESSION).await.body["code"], Value::from("not_logged_in"));
+}
+
+#[tokio::test]
+async fn a_real_provider_of_a_business_opens_confirms_and_logs_out() {
+    let portal = Portal::today_with(&business_sso::ENABLED).await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let page = format!("http://portal.test/log-in/{}", owner.business);
+    let provider = Provider::of(&[page]);
+    let settings = json!({
+        "issuer": provider.issuer,
+        "clientId": "waybill-PS256",
+        "clientSecret": "a secret of the provider in tests",
+        "scopes": "email profile groups",
+        "groupRoles": [{ "group": "ops", "role": "developer" }],
+    });
+    business_sso::set_up(&mut owner, &settings).await;
+    let tested = owner.client.post("/v1/portal/single-sign-on/test", json!({})).await;
+    assert_eq!(tested.body, json!({ "ok": true, "problem": null }));
+    let (mut browser, mut asha) = (portal.stranger(), Person::new("asha"));
+    let mut visit = async |browser: &mut Client, body: serde_json::Value| {
+        let visit = Visit::of(&browser.post(business_sso::START, body).await);
+        let mut returned = json!(asha.visit(&visit.url).await);
+        returned["businessId"] = json!(owner.business);
+        (browser.post(business_sso::COMPLETE, returned).await, asha.log_ins)
+    };
+    let start = json!({ "purpose": "log_in", "businessId": owner.business });
+    let (opened, _) = visit(&mut browser, start).await;
+    assert_eq!((opened.status, &opened.body["role"]), (200, &json!("developer")), "{opened:?}");
+    let (confirmed, log_ins) = visit(&mut browser, json!({ "purpose": "confirm" })).await;
+    assert_eq!((confirmed.status, log_ins), (204, 2), "max_age=0 asks for the password: {confirmed:?}");
+    let closed = browser.delete("/v1/portal/session").await;
+    let url = Url::parse(closed.body["logOutUrl"].as_str().unwrap_or_else(|| panic!("{closed:?}"))).unwrap();
+    assert_eq!(Person::new("asha").send(&url, None).await.status(), 200, "the provider accepts the page");
 }

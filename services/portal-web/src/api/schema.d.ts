@@ -1576,6 +1576,76 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/portal/single-sign-on": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read how single sign-on of the business is set up */
+        get: operations["readSingleSignOn"];
+        /** Set up single sign-on of the business with an OpenID Connect provider */
+        put: operations["putSingleSignOn"];
+        post?: never;
+        /** Turn single sign-on of the business off, and end the sessions that the provider has opened */
+        delete: operations["removeSingleSignOn"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/single-sign-on/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Read the metadata of the provider, and say what is wrong */
+        post: operations["testSingleSignOn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/sso/log-ins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start single sign-on of a business: open the URL of the response in this browser */
+        post: operations["startSso"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/sso/log-ins/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Complete single sign-on with the parameters that the identity provider has added to the page's URL */
+        post: operations["completeSso"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/portal/status": {
         parameters: {
             query?: never;
@@ -2433,6 +2503,14 @@ export interface components {
          * @enum {string}
          */
         CodStatus: "not_applicable" | "pending" | "collected" | "handed_over" | "settled";
+        /** @description The business of the page, and the parameters of its URL: `state` and `iss`, and either `code` or `error`. */
+        CompleteBusinessSso: {
+            businessId: string;
+            state: string;
+            code?: string | null;
+            error?: string | null;
+            iss?: string | null;
+        };
         /** @description Of the parameters of the URL: `state` and `iss`, and either `code` or `error`. */
         CompleteSso: {
             state: string;
@@ -2733,6 +2811,8 @@ export interface components {
             requiredRole?: components["schemas"]["Role"] | null;
             /** @description The roles that may call it. */
             allowedRoles?: components["schemas"]["Role"][] | null;
+            /** @description The page of the log-in with single sign-on. */
+            logInUrl?: string | null;
             requiredPermission?: components["schemas"]["OperatorPermission"] | null;
         };
         /**
@@ -2789,6 +2869,14 @@ export interface components {
         GoLiveView: {
             unlocked: boolean;
             items: components["schemas"]["ItemView"][];
+        };
+        GroupRole: {
+            group: string;
+            role: components["schemas"]["Role"];
+        };
+        GroupRoleView: {
+            group: string;
+            role: components["schemas"]["Role"];
         };
         /** @description The health of a business. Values of services in `incomplete` are null or `Unknown`. */
         HealthView: {
@@ -3558,7 +3646,7 @@ export interface components {
          * @description What a call with a session needs.
          * @enum {string}
          */
-        Permission: "use_account" | "read_business" | "read_orders" | "read_customers" | "read_money" | "read_keys" | "read_webhooks" | "read_audit_log" | "cancel_orders" | "resend_webhooks" | "manage_integration" | "manage_money" | "manage_users" | "manage_business" | "erase_personal_data";
+        Permission: "use_account" | "read_business" | "read_orders" | "read_customers" | "read_money" | "read_keys" | "read_webhooks" | "read_audit_log" | "cancel_orders" | "resend_webhooks" | "manage_integration" | "manage_money" | "manage_users" | "manage_single_sign_on" | "manage_business" | "erase_personal_data";
         /** @description The place where the driver picks the parcel up. */
         PickupPlace: {
             /** @description The name at the door. */
@@ -3654,6 +3742,28 @@ export interface components {
             };
             /** @enum {string} */
             kind: "issue_reset_link";
+        };
+        PutSingleSignOn: {
+            /**
+             * Format: uri
+             * @description Exactly as the provider's metadata names it, such as `https://id.example.com`.
+             */
+            issuer: string;
+            clientId: string;
+            /**
+             * Format: password
+             * @description Required for another issuer. Left out, the present one is kept.
+             */
+            clientSecret?: string | null;
+            /** @description In addition to `openid`, separated by spaces. The default is `email profile`. */
+            scopes?: string | null;
+            /** @description The claim with the groups of a person. The default is `groups`. */
+            groupsClaim?: string | null;
+            /** @description Of several groups of a person, the first in this list counts. */
+            groupRoles?: components["schemas"]["GroupRole"][] | null;
+            defaultRole?: components["schemas"]["Role"] | null;
+            /** @description Whether only owners may log in with a password. Their open sessions end. */
+            required?: boolean | null;
         };
         Recover: {
             /** Format: date-time */
@@ -3813,6 +3923,8 @@ export interface components {
             expiresAt: string;
             /** @description Present if the role requires two-factor authentication that the user has not set up. All other calls are refused. */
             mfaEnrolmentRequired?: boolean | null;
+            /** @description Present if the identity provider of the business has authenticated the user. Such a session changes nothing of the account. */
+            singleSignOn?: boolean | null;
         };
         SetThreshold: {
             thresholdPaise: components["schemas"]["Paise"] | null;
@@ -3885,6 +3997,15 @@ export interface components {
              */
             nextAt: string;
         };
+        SingleSignOnSettingsView: {
+            /** @description Whether this installation offers single sign-on to businesses. */
+            available: boolean;
+            /** @description The page where people log in. */
+            logInUrl: string;
+            /** @description To register at the provider: where it sends browsers back to. */
+            redirectUrl: string;
+            provider?: components["schemas"]["SsoProviderView"] | null;
+        };
         SingleSignOnView: {
             /** @description Of the button. */
             label: string;
@@ -3915,6 +4036,26 @@ export interface components {
             /** Format: date-time */
             expiresAt: string;
         };
+        /** @description Without the client secret, which is never shown. */
+        SsoProviderView: {
+            issuer: string;
+            clientId: string;
+            scopes: string;
+            groupsClaim: string;
+            /** @description Of several groups of a person, the first in this list counts. */
+            groupRoles: components["schemas"]["GroupRoleView"][];
+            defaultRole?: components["schemas"]["Role"] | null;
+            /** @description Whether only owners may log in with a password. */
+            required: boolean;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        SsoTestView: {
+            /** @description Whether the metadata of the provider can be read and used. */
+            ok: boolean;
+            /** @description What is wrong. */
+            problem?: string | null;
+        };
         /**
          * @description A person of the operator's staff, who logs in to the console.
          * @example stf_01JZ5S9QK4V8M2T6YB3C7D9FGH
@@ -3944,6 +4085,12 @@ export interface components {
             singleSignOn: boolean;
             /** @description Whether it is the person who sends this call. */
             you: boolean;
+        };
+        StartBusinessSso: {
+            /** @description `log_in` to open a session, or `confirm` before a sensitive call. */
+            purpose: string;
+            /** @description Required to log in. */
+            businessId?: string | null;
         };
         StartSso: {
             /** @description `log_in` to open a session, `confirm` before a sensitive call, or `link` to log in with single sign-on from now on. */
@@ -6830,6 +6977,15 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Logged out here, and not yet at the identity provider. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoggedOutView"];
+                };
+            };
             /** @description Logged out. */
             204: {
                 headers: {
@@ -6948,6 +7104,149 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description The session has ended. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    readSingleSignOn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is set up, without the client secret. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SingleSignOnSettingsView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    putSingleSignOn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PutSingleSignOn"];
+            };
+        };
+        responses: {
+            /** @description What is set up. The provider is not called: test it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SingleSignOnSettingsView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    removeSingleSignOn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Single sign-on is off. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    testSingleSignOn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. It is kept for ten seconds. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SsoTestView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    startSso: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartBusinessSso"];
+            };
+        };
+        responses: {
+            /** @description The page of the identity provider. A cookie binds the log-in to this browser. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SsoLogInView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    completeSso: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompleteBusinessSso"];
+            };
+        };
+        responses: {
+            /** @description The session. A cookie carries it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionView"];
+                };
+            };
+            /** @description The session is confirmed. */
             204: {
                 headers: {
                     [name: string]: unknown;

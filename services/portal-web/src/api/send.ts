@@ -11,7 +11,7 @@ const READ_TIMEOUT_MS = 10_000;
 const WRITE_TIMEOUT_MS = 60_000;
 /** POST and DELETE calls that are always safe to repeat. */
 const SAFE_TO_REPEAT =
-  /\/(look-up|verify-signature|email-confirmations\/confirm|session|session\/confirm|sso\/log-ins|sso\/log-ins\/complete)$/;
+  /\/(look-up|verify-signature|email-confirmations\/confirm|session|session\/confirm|sso\/log-ins|sso\/log-ins\/complete|single-sign-on\/test)$/;
 
 /**
  * Like `fetch`, with timeouts. An offline write fails immediately; a write that may have taken effect fails as uncertain.

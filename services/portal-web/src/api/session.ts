@@ -45,13 +45,20 @@ export function checkSession(client: QueryClient) {
   client.fetchQuery({ ...sessionQuery, staleTime: 0 }).catch(() => undefined);
 }
 
-export function useSessionQuery() {
-  return useQuery(sessionQuery);
+export function useSessionQuery(enabled = true) {
+  return useQuery({ ...sessionQuery, enabled });
 }
 
 /** Whether the log-in waits for the code of the second factor. */
 export function isChallenge(opened: object | undefined): opened is Challenge {
   return opened !== undefined && "mfaRequired" in opened;
+}
+
+/** Replaces the previous user's cached data by a session that has just opened. */
+export function clearForSession(client: QueryClient, session: Session) {
+  clearCache(client);
+  cachedUser = session.userId;
+  client.setQueryData(sessionKey, session);
 }
 
 /** Clears the previous user's cached data when a session opens. */
@@ -60,10 +67,7 @@ function useOpenSession<Input>(open: (input: Input) => Promise<Session | Challen
   return useMutation({
     mutationFn: open,
     onSuccess: (session) => {
-      if (isChallenge(session)) return;
-      clearCache(client);
-      remember(session);
-      client.setQueryData(sessionKey, session);
+      if (!isChallenge(session)) clearForSession(client, session);
     },
   });
 }
@@ -120,7 +124,8 @@ export function useCreateBusiness() {
 export function useLogOut() {
   return useMutation({
     mutationFn: () => answer(api.DELETE("/v1/portal/session")),
-    onSuccess: () => window.location.assign("/log-in"),
+    // The session at the identity provider is still open, and would log in again without a password.
+    onSuccess: (left) => window.location.assign(left ? left.logOutUrl : "/log-in"),
   });
 }
 

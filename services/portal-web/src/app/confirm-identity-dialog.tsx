@@ -5,6 +5,7 @@ import { answer, api } from "../api/client";
 import { operatorAnswer, useOperatorLogIn, useOperatorSession } from "../api/operator-session";
 import type { AccountScope } from "../api/recent-authentication";
 import { useFactor } from "../api/second-factor";
+import { useSessionQuery } from "../api/session";
 import { CodeField } from "../components/code-field";
 import { DialogActions } from "../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../components/form-errors";
@@ -18,8 +19,10 @@ interface ConfirmIdentityDialogProps {
 
 /** Confirms the session: at the identity provider or with the operator token that has opened it, or with the password. */
 export default function ConfirmIdentityDialog({ scope, onSettled }: ConfirmIdentityDialogProps) {
-  const session = useOperatorSession(scope === "operator").data;
-  const isOfToken = scope === "operator" && session?.type === "configuration";
+  const ofOperator = useOperatorSession(scope === "operator").data;
+  const ofUser = useSessionQuery(scope === "portal").data;
+  const isOfProvider = (scope === "operator" ? ofOperator : ofUser)?.singleSignOn === true;
+  const isOfToken = scope === "operator" && ofOperator?.type === "configuration";
   return (
     <Modal
       opened
@@ -27,8 +30,8 @@ export default function ConfirmIdentityDialog({ scope, onSettled }: ConfirmIdent
       title={<Text fw={600}>Confirm it’s you</Text>}
       zIndex={300}
     >
-      {session?.singleSignOn ? (
-        <ConfirmWithSso onCancel={() => onSettled(false)} />
+      {isOfProvider ? (
+        <ConfirmWithSso scope={scope} onCancel={() => onSettled(false)} />
       ) : isOfToken ? (
         <TokenForm onSettled={onSettled} />
       ) : (

@@ -6,7 +6,7 @@ import { useIsUnconfirmed } from "./use-is-unconfirmed";
 
 /** Asks users to confirm their e-mail address, above each page. */
 export function EmailNotice() {
-  const { email } = useSession();
+  const { email, singleSignOn } = useSession();
   if (!useIsUnconfirmed()) return null;
   return (
     <Alert
@@ -20,10 +20,11 @@ export function EmailNotice() {
     >
       <Stack gap="xs">
         <Text size="sm">
-          Open the link that we sent to <strong style={{ overflowWrap: "anywhere" }}>{email}</strong>. Until
-          then you receive no warnings and cannot invite others.
+          {singleSignOn ? "Your company says that your address is " : "Open the link that we sent to "}
+          <strong style={{ overflowWrap: "anywhere" }}>{email}</strong>. Until{" "}
+          {singleSignOn ? "you confirm it," : "then"} you receive no warnings and cannot invite others.
         </Text>
-        <SendConfirmation />
+        <SendConfirmation act={singleSignOn ? "Send a link" : "Send again"} />
       </Stack>
     </Alert>
   );

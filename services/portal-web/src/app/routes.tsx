@@ -24,6 +24,7 @@ const PAGES: RouteObject[] = [
   { path: "pickup-profile", lazy: () => import("../pages/pickup-profile/pickup-profile-page") },
   { path: "account", lazy: () => import("../pages/account/security-page") },
   { path: "account/team", lazy: () => import("../pages/account/team-page") },
+  { path: "account/single-sign-on", lazy: () => import("../pages/account/single-sign-on-page") },
   { path: "account/audit-log", lazy: () => import("../pages/account/audit-log-page") },
   { path: "wallet", lazy: () => import("../pages/wallet/wallet-page") },
   { path: "cash-on-delivery", lazy: () => import("../pages/cash/cash-page") },
@@ -33,11 +34,13 @@ const PAGES: RouteObject[] = [
 /** Pages for guests. */
 const GUEST_PAGES: RouteObject[] = [
   { path: "/log-in", lazy: () => import("../pages/auth/log-in-page") },
+  { path: "/log-in/:businessId", lazy: () => import("../pages/auth/business-log-in-page") },
   { path: "/sign-up", lazy: () => import("../pages/auth/sign-up-page") },
 ];
 
-/** Pages that links open, with or without a session. */
+/** Pages that links and identity providers open, with or without a session. */
 const LINKED_PAGES: RouteObject[] = [
+  { path: "/log-in/:businessId/return", lazy: () => import("../pages/auth/business-sso-return-page") },
   { path: "/reset-password", lazy: () => import("../pages/auth/reset-password-page") },
   { path: "/confirm-email", lazy: () => import("../pages/auth/confirm-email-page") },
   { path: "/invitation", lazy: () => import("../pages/auth/invitation-page") },

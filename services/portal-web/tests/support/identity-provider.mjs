@@ -1,4 +1,5 @@
-// A real OpenID Connect provider for tests: `node identity-provider.mjs <port> <console's URL>`. Port 0 is any free port.
+// A real OpenID Connect provider for tests: `node identity-provider.mjs <port> <console's URL> [<log-in page of a business>…]`.
+// Port 0 is any free port.
 // Prints its issuer, and ends with its standard input. Everybody logs in with any password; the name decides the groups.
 import { createServer } from "node:http";
 import { exportJWK, generateKeyPair } from "jose";
@@ -8,7 +9,7 @@ const ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA"];
 /** The groups of each person. Others have none. */
 const GROUPS = { asha: ["everybody", "ops"], binu: ["everybody"] };
 
-const [port, console_] = process.argv.slice(2);
+const [port, console_, ...logInPages] = process.argv.slice(2);
 
 const keys = await Promise.all(
   ALGORITHMS.map(async (alg) => {
@@ -21,8 +22,8 @@ const keys = await Promise.all(
 const clients = ALGORITHMS.map((alg) => ({
   client_id: `waybill-${alg}`,
   client_secret: "a secret of the provider in tests",
-  redirect_uris: [`${console_}/operator/sso`],
-  post_logout_redirect_uris: [`${console_}/operator`],
+  redirect_uris: [`${console_}/operator/sso`, ...logInPages.map((page) => `${page}/return`)],
+  post_logout_redirect_uris: [`${console_}/operator`, ...logInPages],
   id_token_signed_response_alg: alg,
 }));
 

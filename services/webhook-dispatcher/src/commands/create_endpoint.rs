@@ -1,11 +1,12 @@
 //! Creates an endpoint. Its secret is shown only in the result.
 
 use domain::{BusinessId, EndpointId, EventKind, Mode};
+use outbound::TargetRefused;
 use postgres::StoreError;
 use url::Url;
 use webhook_signature::Secret;
 
-use crate::domain::{ConnectionTest, ENDPOINTS_MAX, Endpoint, EndpointFacts, EndpointHealth, TargetRefused};
+use crate::domain::{ConnectionTest, ENDPOINTS_MAX, Endpoint, EndpointFacts, EndpointHealth};
 use crate::secrets::DecryptError;
 use crate::state::State;
 use crate::store;

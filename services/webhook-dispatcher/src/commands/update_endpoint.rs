@@ -1,11 +1,12 @@
 //! Changes an endpoint: its URL, subscriptions, rate limit, or whether it is active.
 
 use domain::{BusinessId, EndpointId, EventKind, Mode};
+use outbound::TargetRefused;
 use postgres::StoreError;
 use strum::EnumString;
 use url::Url;
 
-use crate::domain::{Endpoint, TargetRefused};
+use crate::domain::Endpoint;
 use crate::state::State;
 use crate::store::{self, EndpointChange};
 

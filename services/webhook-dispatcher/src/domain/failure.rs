@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::TargetRefused;
+use outbound::TargetRefused;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Failure {

@@ -1,6 +1,5 @@
 //! Pure rules of webhook delivery: no I/O, no clock of their own.
 
-mod addresses;
 mod announcement;
 mod breaker;
 mod delivery;
@@ -11,18 +10,14 @@ mod failure;
 mod forgery;
 mod last_status;
 mod log;
-mod name_servers;
 mod recovery;
 mod retry;
 mod secrets;
 mod sequence;
 mod signature_check;
 mod slots;
-mod url_rule;
 mod webhook_event;
 
-pub use addresses::AddressRanges;
-pub(crate) use addresses::{Policy, TargetRefused};
 pub(crate) use announcement::{AnnouncementSubject, EndpointAnnouncement};
 pub(crate) use breaker::{Breaker, Sample};
 pub(crate) use delivery::{
@@ -38,7 +33,6 @@ pub(crate) use failure::Failure;
 pub(crate) use forgery::{ForgeryTest, is_refusal, problem as forgery_problem};
 pub(crate) use last_status::{StatusFilter, last_status, shown_status};
 pub(crate) use log::{DeliveryFilter, LogPage};
-pub use name_servers::NameServers;
 pub(crate) use recovery::{Recovery, RecoveryState};
 pub use retry::RetrySchedule;
 pub(crate) use retry::retry_after;
@@ -46,5 +40,4 @@ pub(crate) use secrets::{EncryptedSecret, EncryptedSecrets, SigningSecrets, Stag
 pub(crate) use sequence::{HELD_BACK_MAX, Plan, Source, plan};
 pub(crate) use signature_check::{Evidence, Findings, Problem, Scheme, check as check_signature};
 pub(crate) use slots::{Kind, Shares, Slots, Speed};
-pub(crate) use url_rule::{UrlError, parse_url};
 pub(crate) use webhook_event::{Incoming, Subject, WebhookEvent};

@@ -2,13 +2,14 @@
 
 use actix_web::http::StatusCode;
 use chrono::SecondsFormat;
+use outbound::TargetRefused;
 use web::ApiError;
 
 use crate::commands::{
     ActivateError, CreateError, ParkedError, RecoverError, RedeliverError, RotateError, TestError,
     UpdateError,
 };
-use crate::domain::{ENDPOINTS_MAX, TargetRefused};
+use crate::domain::ENDPOINTS_MAX;
 use crate::queries::{PageError, VerifyError};
 
 pub(super) fn endpoint_not_found() -> ApiError {

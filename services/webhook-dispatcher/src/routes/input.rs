@@ -6,11 +6,11 @@ use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
 use domain::{EventKind, Mode};
+use outbound::{UrlError, parse_url};
 use url::Url;
 use web::{Fields, TextRule};
 
 use crate::commands::Activity;
-use crate::domain::{UrlError, parse_url};
 
 const URL: TextRule = TextRule::line(2_048);
 /// More than there are kinds of events.
@@ -54,7 +54,7 @@ pub(super) fn url(fields: &Fields<'_>) -> Option<Url> {
                 }
                 UrlError::TooLong => "too_long",
             };
-            fields.reject("url", code, error.to_string());
+            fields.reject("url", code, error.message("url"));
             None
         }
     }

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use outbound::VettingResolver;
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Response};
 use settings::Brand;
@@ -12,7 +13,6 @@ use url::Url;
 
 use super::failures::{failure_of_error, failure_of_status};
 use super::headers::user_agent;
-use super::resolver::VettingResolver;
 use crate::domain::Failure;
 
 /// Reading stops here. The status of a longer response counts nevertheless.
@@ -137,12 +137,24 @@ impl Exchange {
 
 #[cfg(test)]
 mod tests {
+    use outbound::{Policy, TargetRefused};
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
 
     use super::*;
-    use crate::domain::{Policy, TargetRefused};
-    use crate::sender::resolver::tests::hostile;
+
+    /// Resolves names to private addresses, as a hostile name server would.
+    fn hostile(policy: Policy) -> VettingResolver {
+        VettingResolver::with_lookup(policy, |name| {
+            let addresses: &[&str] = match name.as_str() {
+                "loopback.example" => &["127.0.0.1"],
+                "metadata.example" => &["169.254.169.254"],
+                "mixed.example" => &["1.1.1.1", "10.0.0.1"],
+                _ => return std::future::ready(Err(io::ErrorKind::NotFound.into())),
+            };
+            std::future::ready(Ok(addresses.iter().filter_map(|text| text.parse().ok()).collect()))
+        })
+    }
 
     /// Responds to every connection with these bytes and closes it; without bytes, it keeps the connection open.
     async fn server(bytes: Option<Vec<u8>>) -> u16 {

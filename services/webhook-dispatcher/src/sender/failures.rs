@@ -5,9 +5,9 @@ use std::io;
 use std::time::Duration;
 
 use chrono::DateTime;
+use outbound::ResolveError;
 use rustls::CertificateError;
 
-use super::resolver::ResolveError;
 use crate::domain::Failure;
 
 /// None if the status counts as received.

@@ -12,7 +12,6 @@ mod express;
 mod failures;
 mod headers;
 mod recorder;
-mod resolver;
 mod scan;
 mod tasks;
 
@@ -21,6 +20,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, EndpointId, Mode};
+use outbound::{NameServers, Policy, TargetRefused, VettingResolver};
 use outbox::Unit;
 use settings::Brand;
 use url::Url;
@@ -30,9 +30,8 @@ use self::capacity::{Capacity, InFlight, TestSlot};
 use self::client::{Attempted, WebhookClient};
 use self::exchange::Exchange;
 use self::recorder::Recorder;
-use self::resolver::VettingResolver;
 use self::tasks::Tasks;
-use crate::domain::{NameServers, Policy, RetrySchedule, TargetRefused};
+use crate::domain::RetrySchedule;
 use crate::secrets::{DecryptError, SecretCipher};
 use crate::store::{Lease, Outcome};
 

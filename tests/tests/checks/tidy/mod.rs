@@ -26,6 +26,8 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("outbox", &["domain", "events", "messaging", "postgres", "telemetry"]),
     ("web", &["domain", "postgres", "settings", "telemetry"]),
     ("internal-api", &["domain", "settings", "telemetry", "web"]),
+    // Calls of webhook-dispatcher and portal-api to URLs of strangers.
+    ("outbound", &["settings"]),
     ("reconciliation", &[]),
     // The common parts of all five services.
     ("chassis", &["domain", "messaging", "outbox", "postgres", "settings", "telemetry", "web"]),

@@ -99,6 +99,11 @@ const EXCEPTIONS: &[Exception] = &[
     but(Service::PortalApi, "second_factors_by_staff", "As second_factors_pkey."),
     but(Service::PortalApi, "second_factors_staff_id_fkey", "As second_factors_pkey."),
     but(Service::PortalApi, "log_in_challenges_pkey", "The cookie identifies the challenge."),
+    but(
+        Service::PortalApi,
+        "sso_log_ins_pkey",
+        "The cookie identifies the visit. Those of the staff have no business.",
+    ),
     but(Service::PortalApi, "log_in_challenges_account_id_fkey", "As second_factors_pkey."),
     but(Service::PortalApi, "mails_pkey", "A queue with its own numbers, which is emptied continuously."),
 ];
@@ -114,7 +119,6 @@ const OF_NO_BUSINESS: &[(Service, &str)] = &[
     (Service::PortalApi, "staff_mails"),
     (Service::PortalApi, "staff_sessions"),
     (Service::PortalApi, "staff_identities"),
-    (Service::PortalApi, "sso_log_ins"),
     (Service::PortalApi, "replaced_session_tokens"),
     (Service::PortalApi, "operator_tokens"),
     (Service::PortalApi, "operator_audit_log"),

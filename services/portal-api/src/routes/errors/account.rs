@@ -3,7 +3,9 @@
 use actix_web::http::StatusCode;
 use web::ApiError;
 
-use super::{accept_invitation, business_not_found, not_logged_in, role_insufficient, too_many};
+use super::{
+    accept_invitation, business_not_found, not_logged_in, role_insufficient, sso_required, too_many,
+};
 use crate::commands::change_email::ChangeEmailError;
 use crate::commands::change_name::ChangeNameError;
 use crate::commands::confirm_email::{ConfirmEmailError, SendConfirmationError};
@@ -86,18 +88,11 @@ pub(in crate::routes) fn session_changed() -> ApiError {
     )
 }
 
-pub(in crate::routes) fn account_session_required() -> ApiError {
-    ApiError::new(
-        StatusCode::FORBIDDEN,
-        "account_session_required",
-        "This session is for one business only. Log in with your password to change your account.",
-    )
-}
-
 pub(in crate::routes) fn switch_business(error: SwitchError) -> ApiError {
     match error {
         SwitchError::UnknownBusiness => business_not_found(),
         SwitchError::SessionEnded => not_logged_in(),
+        SwitchError::Sso(error) => sso_required(error),
         SwitchError::Store(error) => error.into(),
     }
 }

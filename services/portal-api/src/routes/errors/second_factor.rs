@@ -3,7 +3,7 @@
 use actix_web::http::StatusCode;
 use web::ApiError;
 
-use super::{no_permission, not_logged_in, password, role_insufficient, too_many};
+use super::{no_permission, not_logged_in, password, role_insufficient, sso_required, too_many};
 use crate::commands::confirm_session::ConfirmError;
 use crate::commands::reset_factor::ResetFactorError;
 use crate::commands::{ChallengeError, FactorError};
@@ -73,6 +73,7 @@ pub(in crate::routes) fn factor(error: FactorError) -> ApiError {
 pub(in crate::routes) fn challenge(error: ChallengeError) -> ApiError {
     match error {
         ChallengeError::Ended => challenge_ended(),
+        ChallengeError::Sso(error) => sso_required(error),
         ChallengeError::Factor(error) => factor(error),
         ChallengeError::Store(error) => error.into(),
     }

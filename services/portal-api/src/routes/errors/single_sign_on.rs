@@ -3,6 +3,7 @@
 use actix_web::http::StatusCode;
 use web::ApiError;
 
+use super::business_sso::proof;
 use super::{staff, too_many};
 use crate::commands::complete_sso::CompleteSsoError;
 use crate::commands::staff::StaffError;
@@ -14,7 +15,7 @@ fn off() -> ApiError {
     ApiError::new(StatusCode::NOT_FOUND, "sso_off", message)
 }
 
-fn provider(error: ProviderError) -> ApiError {
+pub(super) fn provider(error: ProviderError) -> ApiError {
     match error {
         ProviderError::Unavailable(reason) => {
             tracing::warn!(%reason, "the identity provider is unavailable");
@@ -33,6 +34,21 @@ fn provider(error: ProviderError) -> ApiError {
 pub(in crate::routes) fn sso_ended() -> ApiError {
     let message = "This log-in has expired or was completed before. Log in again.";
     ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "sso_ended", message)
+}
+
+pub(super) fn declined() -> ApiError {
+    let message = "You or the identity provider declined the log-in. Log in again.";
+    ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "sso_declined", message)
+}
+
+pub(super) fn other_person() -> ApiError {
+    let message = "You logged in at the identity provider as somebody else. Log in there with the account of this session.";
+    ApiError::new(StatusCode::FORBIDDEN, "sso_other_person", message)
+}
+
+pub(super) fn not_recent() -> ApiError {
+    let message = "The identity provider did not ask you to log in again. Log out there, then try again.";
+    ApiError::new(StatusCode::FORBIDDEN, "sso_not_recent", message)
 }
 
 pub(in crate::routes) fn password_log_in_off() -> ApiError {
@@ -54,12 +70,6 @@ pub(in crate::routes) fn complete_sso(error: CompleteSsoError) -> ApiError {
     let conflict = |code, message| ApiError::new(StatusCode::CONFLICT, code, message);
     match error {
         CompleteSsoError::Off => off(),
-        CompleteSsoError::Ended => sso_ended(),
-        CompleteSsoError::Declined => ApiError::new(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            "sso_declined",
-            "You or the identity provider declined the log-in. Log in again.",
-        ),
         CompleteSsoError::NoRole => forbidden(
             "sso_no_role",
             "Your company account may not use this console: none of its groups has a role here. Ask an administrator to add you to a group.",
@@ -73,19 +83,13 @@ pub(in crate::routes) fn complete_sso(error: CompleteSsoError) -> ApiError {
             "An account with your e-mail address exists. Log in with its password, then link single sign-on on the page of your account.",
         ),
         CompleteSsoError::TooManyStaff => staff(StaffError::TooMany),
-        CompleteSsoError::OtherPerson => forbidden(
-            "sso_other_person",
-            "You logged in at the identity provider as somebody else. Log in there with the account of this session.",
-        ),
+        CompleteSsoError::OtherPerson => other_person(),
         CompleteSsoError::AlreadyLinked => conflict(
             "sso_already_linked",
             "This company account belongs to another person, or your account is linked already.",
         ),
-        CompleteSsoError::NotRecent => forbidden(
-            "sso_not_recent",
-            "The identity provider did not ask you to log in again. Log out there, then try again.",
-        ),
-        CompleteSsoError::Provider(error) => provider(error),
+        CompleteSsoError::NotRecent => not_recent(),
+        CompleteSsoError::Proof(error) => proof(error),
         CompleteSsoError::Store(error) => error.into(),
     }
 }

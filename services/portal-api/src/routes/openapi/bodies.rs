@@ -357,3 +357,57 @@ pub(crate) struct CompleteSso {
     error: Option<String>,
     iss: Option<String>,
 }
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct StartBusinessSso {
+    /// `log_in` to open a session, or `confirm` before a sensitive call.
+    purpose: String,
+    /// Required to log in.
+    business_id: Option<String>,
+}
+
+/// The business of the page, and the parameters of its URL: `state` and `iss`, and either `code` or `error`.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct CompleteBusinessSso {
+    business_id: String,
+    state: String,
+    #[schema(max_length = 8192)]
+    code: Option<String>,
+    error: Option<String>,
+    iss: Option<String>,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct PutSingleSignOn {
+    /// Exactly as the provider's metadata names it, such as `https://id.example.com`.
+    #[schema(format = "uri", max_length = 2048)]
+    issuer: String,
+    #[schema(max_length = 256)]
+    client_id: String,
+    /// Required for another issuer. Left out, the present one is kept.
+    #[schema(format = "password", max_length = 1024)]
+    client_secret: Option<String>,
+    /// In addition to `openid`, separated by spaces. The default is `email profile`.
+    #[schema(max_length = 256)]
+    scopes: Option<String>,
+    /// The claim with the groups of a person. The default is `groups`.
+    #[schema(max_length = 100)]
+    groups_claim: Option<String>,
+    /// Of several groups of a person, the first in this list counts.
+    #[schema(max_items = 100)]
+    group_roles: Option<Vec<GroupRole>>,
+    /// The role of people in none of the groups, and never `owner`. Without one, they cannot log in.
+    default_role: Option<Role>,
+    /// Whether only owners may log in with a password. Their open sessions end.
+    required: Option<bool>,
+}
+
+#[derive(ToSchema)]
+pub(crate) struct GroupRole {
+    #[schema(max_length = 256)]
+    group: String,
+    role: Role,
+}

@@ -12,7 +12,7 @@ const SESSION: &str = "session";
 const OPERATOR: &str = "operatorToken";
 const CONSOLE: &str = "operatorSession";
 /// Calls without authentication.
-const OPEN: [&str; 18] = [
+const OPEN: [&str; 20] = [
     "signUp",
     "logIn",
     "logOut",
@@ -29,6 +29,8 @@ const OPEN: [&str; 18] = [
     "closeOperatorSession",
     "lookUpStaffLink",
     "useStaffLink",
+    "startSso",
+    "completeSso",
     "startStaffSso",
     "completeStaffSso",
 ];
@@ -51,6 +53,8 @@ struct Error {
     required_role: Option<Role>,
     /// The roles that may call it.
     allowed_roles: Option<Vec<Role>>,
+    /// The page of the log-in with single sign-on.
+    log_in_url: Option<String>,
     /// The operator's permission for the call.
     required_permission: Option<OperatorPermission>,
 }

@@ -16,8 +16,9 @@ use super::{
     memberships, names, operator, operator_audit_log, operator_health, operator_orders, operator_password,
     operator_second_factor, operator_session, operator_sessions, operator_sso, operator_tokens, order_cancel,
     order_request, order_stream, orders, packages, password, password_resets, payments, personal_data,
-    pickup_profile, second_factor, second_step, session, sessions, staff, staff_links, statement, status,
-    status_stream, subscription, users, wallet, webhook_deliveries, webhook_endpoints, webhook_tools,
+    pickup_profile, portal_sso, second_factor, second_step, session, sessions, single_sign_on, staff,
+    staff_links, statement, status, status_stream, subscription, users, wallet, webhook_deliveries,
+    webhook_endpoints, webhook_tools,
 };
 
 const INTRODUCTION: &str = "The API of the portal's pages. Amounts are integers in paise; times are RFC 3339 in UTC. Lists accept `limit` and \
@@ -140,6 +141,12 @@ const INTRODUCTION: &str = "The API of the portal's pages. Amounts are integers 
         operator_sessions::revoke,
         operator_sessions::revoke_others,
         second_step::operator,
+        portal_sso::start,
+        portal_sso::complete,
+        single_sign_on::read,
+        single_sign_on::put,
+        single_sign_on::remove,
+        single_sign_on::test,
         operator_sso::start,
         operator_sso::complete,
         confirm_session::operator,

@@ -7,6 +7,7 @@ import { PageHeader } from "../../components/page-header";
 const TABS = [
   { path: "/account", label: "Profile and security", permission: "use_account" },
   { path: "/account/team", label: "Team", permission: "manage_users" },
+  { path: "/account/single-sign-on", label: "Single sign-on", permission: "manage_single_sign_on" },
   { path: "/account/audit-log", label: "Audit log", permission: "read_audit_log" },
 ] as const;
 

@@ -27,6 +27,8 @@ export const ACTION_GROUPS: Record<string, Record<string, string>> = {
     "user.email_verified": "E-mail address confirmed",
     "user.email_change_requested": "Change of e-mail address requested",
     "user.email_changed": "E-mail address changed",
+    "user.provisioned": "User created by single sign-on",
+    "user.identity_linked": "User linked with single sign-on",
     "invitation.withdrawn": "Invitation withdrawn",
   },
   "API keys": {
@@ -62,6 +64,8 @@ export const ACTION_GROUPS: Record<string, Record<string, string>> = {
     "pickup_profile.changed": "Pickup profile changed",
     "business.changed": "Business changed",
     "business.renamed": "Business renamed",
+    "single_sign_on.changed": "Single sign-on set up",
+    "single_sign_on.removed": "Single sign-on turned off",
     "business.personal_data_erasure_requested": "Erasure of personal data requested",
   },
 };

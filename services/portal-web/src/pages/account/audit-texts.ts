@@ -67,6 +67,12 @@ const LINES: Record<string, (value: unknown) => string> = {
   mode: (value) => (value === "live" ? "Live mode" : "Test mode"),
   name: (value) => `Name: ${value}`,
   role: (value) => roleName(value),
+  singleSignOn: (value) => SSO_RESULTS[String(value)] ?? `With single sign-on of ${value}`,
+  issuer: (value) => `Issuer: ${value}`,
+  roles: (value) => (Array.isArray(value) && value.length > 0 ? `Roles: ${value.join(", ")}` : "No groups"),
+  defaultRole: (value) => `Everybody else: ${roleName(value)}`,
+  required: (value) => (value ? "Required of everybody but owners" : "Passwords accepted as well"),
+  newSecret: (value) => (value ? "With a new client secret" : "With the same client secret"),
   secondFactor: (value) => FACTOR_USES[String(value)] ?? plain("secondFactor", value),
   sessions: (value) => (Number(value) === 1 ? "1 session ended" : `${value} sessions ended`),
   format: (value) => (value === "csv" ? "As CSV" : "As JSON Lines"),
@@ -80,6 +86,16 @@ const FACTOR_USES: Record<string, string> = {
   app: "With a code from the app",
   recovery_code: "With a recovery code",
   wrong_code: "Wrong code of two-factor authentication",
+};
+
+const SSO_RESULTS: Record<string, string> = {
+  no_role: "Single sign-on: no group with a role",
+  no_email: "Single sign-on: no e-mail address",
+  last_owner: "Single sign-on: would demote the last owner",
+  too_many_users: "Single sign-on: too many users",
+  other_person: "Single sign-on: another person",
+  not_recent: "Single sign-on: not authenticated again",
+  response_rejected: "Single sign-on: response not valid",
 };
 
 const PAYMENTS: Record<string, string> = {

@@ -1,6 +1,7 @@
 import { Stack } from "@mantine/core";
 import { useChangeName, useRenameBusiness } from "../../api/profile";
 import { useMay, useSession } from "../../app/session";
+import { Fact, Facts } from "../../components/facts";
 import { Section } from "../../components/section";
 import { EmailSettings } from "./email-settings";
 import { NameForm } from "./name-form";
@@ -11,20 +12,24 @@ export function Profile() {
   const changeName = useChangeName();
   const rename = useRenameBusiness();
   const mayRename = useMay("manage_business");
+  // The session of an identity provider changes nothing of the account.
+  const ofAccount = !session.singleSignOn;
   return (
     <Section title="Profile" description="How your team and your delivery company see you.">
       <Stack maw={520} gap="lg">
-        <NameForm
-          label="Your name"
-          description="Optional. Your team sees it next to your e-mail address."
-          autoComplete="name"
-          name={session.name ?? ""}
-          max={100}
-          act="Save name"
-          field="name"
-          save={(name) => changeName.mutateAsync(name === "" ? null : name)}
-        />
-        <EmailSettings />
+        {ofAccount && (
+          <NameForm
+            label="Your name"
+            description="Optional. Your team sees it next to your e-mail address."
+            autoComplete="name"
+            name={session.name ?? ""}
+            max={100}
+            act="Save name"
+            field="name"
+            save={(name) => changeName.mutateAsync(name === "" ? null : name)}
+          />
+        )}
+        {ofAccount ? <EmailSettings /> : <ProviderProfile />}
         {mayRename && (
           <NameForm
             label="Name of the business"
@@ -40,5 +45,15 @@ export function Profile() {
         )}
       </Stack>
     </Section>
+  );
+}
+
+function ProviderProfile() {
+  const { name, email } = useSession();
+  return (
+    <Facts>
+      <Fact name="Your name">{name}</Fact>
+      <Fact name="E-mail address">{email}</Fact>
+    </Facts>
   );
 }

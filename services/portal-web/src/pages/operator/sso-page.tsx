@@ -1,62 +1,10 @@
-import { Anchor, Center, Loader, Text } from "@mantine/core";
-import { notifications } from "@mantine/notifications";
-import { useEffect, useRef, useState } from "react";
-import { Link, useNavigate } from "react-router-dom";
-import { asFailure } from "../../api/failure";
+import { useState } from "react";
 import { lastDeparture, useCompleteSso } from "../../api/single-sign-on";
-import type { SsoReturn } from "../../api/types";
-import { AuthFrame } from "../auth/auth-frame";
+import { SsoReturn } from "../auth/sso-return";
 
-const SUCCESS = {
-  confirm: "Confirmed. Now repeat what you wanted to do.",
-  link: "Linked. From now on you can log in with single sign-on.",
-};
-
-/** The identity provider sends the browser back to this page. */
+/** The identity provider sends the browsers of the staff back to this page. */
 export function Component() {
-  const [returned] = useState(ofAddress);
   const [departure] = useState(lastDeparture);
-  const complete = useCompleteSso();
-  const navigate = useNavigate();
-  const { mutate } = complete;
-  const isSent = useRef(false);
-  useEffect(() => {
-    // A code works once.
-    if (isSent.current) return;
-    isSent.current = true;
-    // Neither the history nor a bookmark keeps the code.
-    window.history.replaceState(window.history.state, "", window.location.pathname);
-    mutate(returned, {
-      onSuccess: () => {
-        if (departure.purpose !== "log_in") notifications.show({ message: SUCCESS[departure.purpose] });
-        navigate(departure.path, { replace: true });
-      },
-    });
-  }, [returned, departure, mutate, navigate]);
-  if (!complete.error) {
-    return (
-      <Center mih="100vh">
-        <Loader size="sm" aria-label="Completing the login" />
-      </Center>
-    );
-  }
-  return (
-    <AuthFrame
-      title={departure.purpose === "log_in" ? "You are not logged in" : "This did not work"}
-      footer={
-        <Anchor component={Link} to={departure.path} replace size="sm">
-          {departure.purpose === "log_in" ? "Go to the login" : "Go back"}
-        </Anchor>
-      }
-    >
-      <Text role="alert">{asFailure(complete.error).message}</Text>
-    </AuthFrame>
-  );
-}
-
-/** What the provider has added to the address. */
-function ofAddress(): SsoReturn {
-  const given = new URLSearchParams(window.location.search);
-  const names = ["state", "code", "error", "iss"].filter((name) => given.get(name));
-  return { state: "", ...Object.fromEntries(names.map((name) => [name, given.get(name) ?? ""])) };
+  const { mutate, error } = useCompleteSso();
+  return <SsoReturn departure={departure} error={error} complete={mutate} />;
 }

@@ -1,5 +1,5 @@
-//! Addresses that webhooks may be sent to: global unicast ones, and ranges that the operator allows (SPECIFICATION
-//! §14). Others could reach the operator's own network, or the metadata service of its cloud (SSRF).
+//! Addresses that may be called: global unicast ones, and ranges that the operator allows (SPECIFICATION §14). Others could
+//! reach the operator's own network, or the metadata service of its cloud (SSRF).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 
-/// Why webhooks must not be sent to a URL.
+/// Why a URL must not be called.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetRefused {
     #[error("plain http is not allowed; use https")]
@@ -114,7 +114,7 @@ impl Policy {
 }
 
 /// Whether an address is global unicast: reachable from the internet.
-pub(super) fn is_public(address: IpAddr) -> bool {
+fn is_public(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) => is_public_v6(address),

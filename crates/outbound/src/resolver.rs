@@ -15,9 +15,9 @@ use hickory_resolver::{Resolver, TokioResolver};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
 
-use crate::domain::{NameServers, Policy, TargetRefused};
+use crate::{NameServers, Policy, TargetRefused};
 
-/// The time limit of a lookup for a webhook.
+/// The time limit of a lookup for a connection.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(4);
 /// The time limit while an owner sets up an endpoint. Callers wait 3 s for the response: with a longer limit they would
 /// see an error although the endpoint was created, and its secret would be lost.
@@ -33,7 +33,7 @@ type Lookup = Arc<dyn Fn(String) -> LookupFuture + Send + Sync>;
 
 /// Why a name gets no connection.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum ResolveError {
+pub enum ResolveError {
     #[error(transparent)]
     Refused(#[from] TargetRefused),
     #[error("{0} cannot be resolved")]
@@ -42,7 +42,7 @@ pub(super) enum ResolveError {
 
 /// Resolves names and vets their addresses.
 #[derive(Clone)]
-pub(super) struct VettingResolver {
+pub struct VettingResolver {
     policy: Policy,
     lookup: Lookup,
 }
@@ -52,7 +52,7 @@ impl VettingResolver {
     ///
     /// # Errors
     /// When `/etc/resolv.conf` is needed and cannot be read.
-    pub(super) fn new(servers: &NameServers, policy: Policy) -> Result<Self, NetError> {
+    pub fn new(servers: &NameServers, policy: Policy) -> Result<Self, NetError> {
         let resolver = resolver(servers)?;
         Ok(Self::with_lookup(policy, move |name| {
             let resolver = resolver.clone();
@@ -66,7 +66,8 @@ impl VettingResolver {
         }))
     }
 
-    fn with_lookup<F>(policy: Policy, lookup: impl Fn(String) -> F + Send + Sync + 'static) -> Self
+    /// Resolves names in another way, for tests.
+    pub fn with_lookup<F>(policy: Policy, lookup: impl Fn(String) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = io::Result<Vec<IpAddr>>> + Send + 'static,
     {
@@ -77,7 +78,7 @@ impl VettingResolver {
     ///
     /// # Errors
     /// When the URL must not be called.
-    pub(super) fn vet_url(&self, url: &Url) -> Result<(), TargetRefused> {
+    pub fn vet_url(&self, url: &Url) -> Result<(), TargetRefused> {
         self.policy.vet_url(url)
     }
 
@@ -86,7 +87,7 @@ impl VettingResolver {
     ///
     /// # Errors
     /// When the URL must not be called.
-    pub(super) async fn vet_target(&self, url: &Url) -> Result<(), TargetRefused> {
+    pub async fn vet_target(&self, url: &Url) -> Result<(), TargetRefused> {
         self.vet_url(url)?;
         let Some(Host::Domain(name)) = url.host() else { return Ok(()) };
         match tokio::time::timeout(SETUP_LOOKUP_TIMEOUT, self.addresses(name)).await {
@@ -97,7 +98,10 @@ impl VettingResolver {
     }
 
     /// The addresses of a URL that may be called.
-    pub(super) async fn sockets(&self, url: &Url) -> Result<Vec<SocketAddr>, ResolveError> {
+    ///
+    /// # Errors
+    /// When the URL must not be called, or its host is unknown.
+    pub async fn sockets(&self, url: &Url) -> Result<Vec<SocketAddr>, ResolveError> {
         self.vet_url(url)?;
         let addresses = match url.host() {
             Some(Host::Domain(name)) => self.addresses(name).await?,
@@ -161,11 +165,11 @@ impl Resolve for VettingResolver {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
 
     /// Resolves names as a hostile name server would.
-    pub(in crate::sender) fn hostile(policy: Policy) -> VettingResolver {
+    fn hostile(policy: Policy) -> VettingResolver {
         let lookups = Arc::new(std::sync::atomic::AtomicUsize::new(0));
         VettingResolver::with_lookup(policy, move |name| {
             let lookup = lookups.fetch_add(1, std::sync::atomic::Ordering::SeqCst);

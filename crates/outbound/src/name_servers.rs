@@ -1,4 +1,4 @@
-//! The name servers that resolve endpoints.
+//! The name servers that resolve the hosts of strangers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

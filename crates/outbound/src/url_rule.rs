@@ -1,4 +1,4 @@
-//! The syntax of an endpoint's URL (SPECIFICATION §12, endpoint input). [`super::Policy`] decides on its target.
+//! The syntax of the URL of a stranger (SPECIFICATION §12, endpoint input). [`crate::Policy`] decides on its target.
 
 use url::{Host, Url};
 
@@ -8,30 +8,42 @@ const LENGTH_MAX: usize = 2_048;
 const NAME_MAX: usize = 253;
 const LABEL_MAX: usize = 63;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum UrlError {
-    #[error("url must be an absolute http or https URL, such as https://shop.example/webhooks.")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UrlError {
     NotAbsolute,
-    #[error("url must not contain a user name or password; webhooks are signed instead.")]
     UserInfo,
-    #[error("url must not contain a fragment (#…); it is never sent.")]
     Fragment,
-    #[error("url must not use port 0; nothing can be reached there.")]
     Port,
-    #[error(
-        "the host in url is not a valid host name: use labels of 1 to 63 characters that neither begin nor end with a \
-         hyphen, 253 characters in all."
-    )]
     HostName,
-    #[error("url must have at most {LENGTH_MAX} characters when percent-encoded.")]
     TooLong,
+}
+
+impl UrlError {
+    /// For people. Names the field of the URL.
+    pub fn message(self, field: &str) -> String {
+        match self {
+            Self::NotAbsolute => {
+                format!("{field} must be an absolute http or https URL, such as https://shop.example/path.")
+            }
+            Self::UserInfo => format!("{field} must not contain a user name or password."),
+            Self::Fragment => format!("{field} must not contain a fragment (#…); it is never sent."),
+            Self::Port => format!("{field} must not use port 0; nothing can be reached there."),
+            Self::HostName => format!(
+                "the host in {field} is not a valid host name: use labels of 1 to 63 characters that neither begin nor \
+                 end with a hyphen, 253 characters in all."
+            ),
+            Self::TooLong => {
+                format!("{field} must have at most {LENGTH_MAX} characters when percent-encoded.")
+            }
+        }
+    }
 }
 
 /// Parses a URL that an owner typed.
 ///
 /// # Errors
 /// When the URL is unusable or ambiguous.
-pub(crate) fn parse_url(text: &str) -> Result<Url, UrlError> {
+pub fn parse_url(text: &str) -> Result<Url, UrlError> {
     let lower = text.to_ascii_lowercase();
     // The parser also accepts `http:host`, `http:/host` and `http:\\host`, which are typing errors.
     if !lower.starts_with("https://") && !lower.starts_with("http://") {
@@ -77,7 +89,7 @@ fn is_host_name(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Policy;
+    use crate::Policy;
 
     #[test]
     fn usual_urls_are_accepted() {

@@ -1,0 +1,238 @@
+//! A browser returns from the identity provider of a business: it opens a session, or confirms one.
+
+use chrono::{DateTime, Utc};
+use diesel_async::AsyncPgConnection;
+use domain::{BusinessId, RequestId};
+use postgres::StoreError;
+
+use super::attempt_limits::Caller;
+use super::audit::{try_write_audit, write_audit};
+use super::open_session::{Browser, OpenedSession, open_with_sso};
+use super::sso_proof::{self, Proof, ProofError, is_since};
+use super::user_from_sso::{self, SsoUser};
+use crate::domain::{
+    Action, AuditEvent, Author, BusinessSso, Credentials, Membership, SecretToken, SessionToken, SsoIdentity,
+    SsoPurpose, SsoResponse, SsoSubject, Target, TargetKind, User,
+};
+use crate::single_sign_on::ProviderError;
+use crate::state::State;
+use crate::store::sso_log_ins::SsoVisit;
+use crate::store::{business_sso, businesses, sessions, user_identities};
+
+pub(crate) struct BusinessSsoReturn {
+    /// The business of the page that the provider has sent the browser to.
+    pub(crate) business: BusinessId,
+    /// The value of the browser's cookie.
+    pub(crate) token: SecretToken,
+    pub(crate) response: SsoResponse,
+    /// With its present session.
+    pub(crate) browser: Browser,
+    pub(crate) caller: Caller,
+    pub(crate) request: Option<RequestId>,
+}
+
+pub(crate) enum BusinessSsoOutcome {
+    Opened(Box<OpenedSession>),
+    /// The new token of the session with its end; `None` if another call has just confirmed it.
+    Confirmed(Option<(SessionToken, DateTime<Utc>)>),
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BusinessSsoError {
+    #[error("single sign-on is off, or the business is unknown")]
+    Off,
+    #[error("no group of the person gives a role")]
+    NoRole,
+    #[error("the provider names no usable e-mail address")]
+    NoEmail,
+    #[error("the groups would demote the last owner with a password")]
+    LastOwner,
+    #[error("the business has the maximum number of users")]
+    TooManyUsers,
+    #[error("the user was removed in the meantime")]
+    Gone,
+    #[error("the identity is not that of the session's person")]
+    OtherPerson,
+    #[error("the person authenticated too long ago, or the provider does not say when")]
+    NotRecent,
+    #[error(transparent)]
+    Proof(#[from] ProofError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl BusinessSsoError {
+    /// The reason for the audit log. `None` if nothing was tried, or nothing is known about the person.
+    fn reason(&self) -> Option<&'static str> {
+        match self {
+            Self::NoRole => Some("no_role"),
+            Self::NoEmail => Some("no_email"),
+            Self::LastOwner => Some("last_owner"),
+            Self::TooManyUsers => Some("too_many_users"),
+            Self::OtherPerson => Some("other_person"),
+            Self::NotRecent => Some("not_recent"),
+            Self::Proof(error) => error.reason(),
+            Self::Off | Self::Gone | Self::Store(_) => None,
+        }
+    }
+}
+
+pub(crate) async fn complete(
+    state: &State,
+    returned: &BusinessSsoReturn,
+) -> Result<BusinessSsoOutcome, BusinessSsoError> {
+    let business = returned.business;
+    if !state.business_sso.is_available() {
+        return Err(BusinessSsoError::Off);
+    }
+    let database = &state.unit.database;
+    let found = database.read(async |conn| business_sso::find(conn, business).await).await;
+    let found: Option<BusinessSso> = found?;
+    let sso = found.ok_or(BusinessSsoError::Off)?;
+    let party = state.business_sso.party(business, &sso.provider).map_err(ProofError::from)?;
+    let subject = SsoSubject::Business(business);
+    let proved = sso_proof::prove(state, &party, subject, &returned.token, &returned.response).await;
+    let outcome = match proved {
+        Ok(proof) => apply(state, &sso, returned, &proof).await,
+        Err(error) => Err(error.into()),
+    };
+    if let Err(error) = &outcome
+        && let Some(reason) = error.reason()
+    {
+        tracing::warn!(%error, business_id = %business, "single sign-on failed");
+        let event = AuditEvent::new(Action::SessionFailed).with("singleSignOn", reason);
+        let author = Author::system(returned.request).at(returned.caller.address.clone());
+        try_write_audit(state, business, &author, &event).await;
+    }
+    outcome
+}
+
+async fn apply(
+    state: &State,
+    sso: &BusinessSso,
+    returned: &BusinessSsoReturn,
+    Proof { visit, identity }: &Proof,
+) -> Result<BusinessSsoOutcome, BusinessSsoError> {
+    match visit.purpose {
+        SsoPurpose::LogIn => {
+            let opened = log_in(state, sso, returned, identity).await?;
+            Ok(BusinessSsoOutcome::Opened(Box::new(opened)))
+        }
+        SsoPurpose::Confirm if is_since(identity, visit.started_at) => {
+            confirm(state, returned, visit, identity).await.map(BusinessSsoOutcome::Confirmed)
+        }
+        SsoPurpose::Confirm => Err(BusinessSsoError::NotRecent),
+        // Only the staff link accounts.
+        SsoPurpose::Link => Err(ProofError::Ended.into()),
+    }
+}
+
+async fn log_in(
+    state: &State,
+    before: &BusinessSso,
+    returned: &BusinessSsoReturn,
+    identity: &SsoIdentity,
+) -> Result<OpenedSession, BusinessSsoError> {
+    let business = returned.business;
+    let authenticated_at = sso_proof::authenticated_at(identity, state.unit.clock.now());
+    let authenticated_at = authenticated_at.ok_or(BusinessSsoError::NotRecent)?;
+    let by = |user: &User| author(returned, user);
+    let opened: Result<Option<OpenedSession>, BusinessSsoError> = state
+        .unit
+        .database
+        .transaction(async |conn| {
+            businesses::find_for_update(conn, business).await?.ok_or(BusinessSsoError::Off)?;
+            // An owner may have changed it since: the provider that has proved the identity must still be that of the business.
+            let sso = business_sso::find(conn, business).await?.ok_or(BusinessSsoError::Off)?;
+            if !sso.provider.is_same_client(&before.provider) {
+                return Err(ProofError::Ended.into());
+            }
+            let found = user_from_sso::find_or_provision(conn, state, (business, &sso), identity, by).await?;
+            let (account, membership): (Credentials, Membership) = match found {
+                SsoUser::Active(account, membership) => (account, membership),
+                // Committed: the person has lost the access.
+                SsoUser::WithoutRole => return Ok(None),
+            };
+            reseal(conn, state, business, &sso).await?;
+            let author = Author::user(membership.user, &account.email, returned.request)
+                .at(returned.caller.address.clone());
+            let opened =
+                open_with_sso(conn, state, (&account, membership), &returned.browser, authenticated_at)
+                    .await?;
+            let event = AuditEvent::new(Action::SessionOpened)
+                .on(Target::new(TargetKind::Session, opened.session.id))
+                .with("singleSignOn", identity.issuer.as_str());
+            write_audit(conn, state, business, &author, &event).await?;
+            Ok(Some(opened))
+        })
+        .await;
+    let opened = opened?.ok_or(BusinessSsoError::NoRole)?;
+    state.mailbox.wake_sender();
+    tracing::info!(
+        business_id = %business,
+        user_id = %opened.session.user,
+        session_id = %opened.session.id,
+        "user logged in with single sign-on"
+    );
+    Ok(opened)
+}
+
+/// After a change of the key, so that the former key can be removed later.
+async fn reseal(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    business: BusinessId,
+    sso: &BusinessSso,
+) -> Result<(), BusinessSsoError> {
+    let resealed = state.business_sso.reseal(business, &sso.provider, &state.unit.entropy);
+    match resealed.map_err(|error| ProviderError::Unavailable(error.to_string())) {
+        Ok(None) => Ok(()),
+        Ok(Some(provider)) => {
+            Ok(business_sso::put(conn, business, &BusinessSso { provider, ..sso.clone() }).await?)
+        }
+        Err(error) => Err(ProofError::from(error).into()),
+    }
+}
+
+/// The session that the visit was started for, if it is still that of the browser.
+async fn confirm(
+    state: &State,
+    returned: &BusinessSsoReturn,
+    visit: &SsoVisit,
+    identity: &SsoIdentity,
+) -> Result<Option<(SessionToken, DateTime<Utc>)>, BusinessSsoError> {
+    let now = state.unit.clock.now();
+    let new = SessionToken::generate(&state.unit.entropy);
+    let token = returned.browser.replaces.as_ref().ok_or(ProofError::Ended)?;
+    if visit.session_digest.as_deref() != Some(&token.digest()[..]) {
+        return Err(ProofError::Ended.into());
+    }
+    let confirmed: Result<Option<DateTime<Utc>>, BusinessSsoError> = state
+        .unit
+        .database
+        .transaction(async |conn| {
+            let session = sessions::find(conn, token, state.user_sessions.at(now)).await?;
+            let session = session.ok_or(ProofError::Ended)?;
+            // A provider confirms only what it has opened.
+            if session.business != returned.business || !session.single_sign_on {
+                return Err(ProofError::Ended.into());
+            }
+            let person = user_identities::find(conn, returned.business, identity).await?;
+            if person != Some(session.user) {
+                return Err(BusinessSsoError::OtherPerson);
+            }
+            let at = identity.authenticated_at.unwrap_or_default().min(now);
+            let is_renewed = sessions::renew(conn, &session, (token, &new), (at, now)).await?;
+            let event =
+                AuditEvent::new(Action::SessionConfirmed).with("singleSignOn", identity.issuer.as_str());
+            let author = Author::of(&session, returned.request).at(returned.caller.address.clone());
+            write_audit(conn, state, returned.business, &author, &event).await?;
+            Ok(is_renewed.then_some(session.expires_at))
+        })
+        .await;
+    Ok(confirmed?.map(|expires_at| (new, expires_at)))
+}
+
+fn author(returned: &BusinessSsoReturn, user: &User) -> Author {
+    Author::user(user.id, &user.email, returned.request).at(returned.caller.address.clone())
+}

@@ -1,0 +1,173 @@
+//! An owner sets up single sign-on of the business, tests it, or turns it off.
+
+use domain::BusinessId;
+use postgres::StoreError;
+
+use super::audit::write_audit;
+use super::owners::is_still_owner;
+use crate::domain::{
+    Action, AuditEvent, Author, BusinessSso, Role, SsoAccess, SsoProvider, Target, TargetKind,
+};
+use crate::second_factor::VaultError;
+use crate::single_sign_on::ProviderError;
+use crate::state::State;
+use crate::store::{business_sso, businesses, sso_sessions, user_identities, users};
+
+/// What the owner has entered.
+pub(crate) struct SsoInput {
+    pub(crate) issuer: String,
+    pub(crate) client_id: String,
+    /// `None` keeps the present one.
+    pub(crate) client_secret: Option<String>,
+    pub(crate) scopes: String,
+    pub(crate) groups_claim: String,
+    pub(crate) access: SsoAccess,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ConfigureSsoError {
+    #[error("this installation does not offer it")]
+    Unavailable,
+    #[error("there is no secret for this provider yet")]
+    SecretRequired,
+    #[error("nothing is set up")]
+    Off,
+    #[error("the author is no longer an owner")]
+    NotOwner,
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Another issuer ends what the former one has opened: sessions and identities. Requiring single sign-on ends the other sessions
+/// of people who are no owners.
+pub(crate) async fn put(
+    state: &State,
+    business: BusinessId,
+    author: &Author,
+    input: SsoInput,
+) -> Result<BusinessSso, ConfigureSsoError> {
+    if !state.business_sso.is_available() {
+        return Err(ConfigureSsoError::Unavailable);
+    }
+    let now = state.unit.clock.now();
+    let put: Result<(BusinessSso, usize), ConfigureSsoError> = state
+        .unit
+        .database
+        .transaction(async |conn| {
+            businesses::find_for_update(conn, business).await?.ok_or(ConfigureSsoError::NotOwner)?;
+            if !is_still_owner(conn, business, author).await? {
+                return Err(ConfigureSsoError::NotOwner);
+            }
+            let before = business_sso::find(conn, business).await?;
+            let former = before.as_ref().map(|before| &before.provider);
+            let provider = provider(state, business, &input, former)?;
+            let is_other = former.is_some_and(|former| former.issuer != provider.issuer);
+            let after = BusinessSso { provider, access: input.access.clone(), updated_at: now };
+            business_sso::put(conn, business, &after).await?;
+            users::lock_all(conn, business).await?;
+            let mut ended = 0;
+            if is_other {
+                user_identities::remove_all(conn, business).await?;
+                ended += sso_sessions::revoke_single_sign_on(conn, business, None, now).await?;
+            }
+            if after.access.required {
+                ended += sso_sessions::revoke_passwords_but_of_owners(conn, business, now).await?;
+            }
+            let event = changed(business, &after, input.client_secret.is_some()).with("sessions", ended);
+            write_audit(conn, state, business, author, &event).await?;
+            Ok((after, ended))
+        })
+        .await;
+    let (sso, ended) = put?;
+    tracing::info!(business_id = %business, required = sso.access.required, sessions = ended, "single sign-on set up");
+    Ok(sso)
+}
+
+/// The stored secret is never sent to an issuer that it was not entered for.
+fn provider(
+    state: &State,
+    business: BusinessId,
+    input: &SsoInput,
+    former: Option<&SsoProvider>,
+) -> Result<SsoProvider, ConfigureSsoError> {
+    let kept = former.filter(|former| former.issuer == input.issuer);
+    let sealed_secret = match (&input.client_secret, kept) {
+        (Some(secret), _) => state.business_sso.seal(business, secret, &state.unit.entropy)?,
+        (None, Some(former)) => former.sealed_secret.clone(),
+        (None, None) => return Err(ConfigureSsoError::SecretRequired),
+    };
+    Ok(SsoProvider {
+        issuer: input.issuer.clone(),
+        client_id: input.client_id.clone(),
+        sealed_secret,
+        scopes: input.scopes.clone(),
+        groups_claim: input.groups_claim.clone(),
+    })
+}
+
+fn changed(business: BusinessId, sso: &BusinessSso, is_new_secret: bool) -> AuditEvent {
+    let roles: Vec<String> =
+        sso.access.roles.iter().map(|(group, role)| format!("{group}: {role}")).collect();
+    AuditEvent::new(Action::SingleSignOnChanged)
+        .on(Target::new(TargetKind::Business, business))
+        .with("issuer", sso.provider.issuer.as_str())
+        .with("clientId", sso.provider.client_id.as_str())
+        .with("newSecret", is_new_secret)
+        .with("roles", roles)
+        .with("defaultRole", sso.access.default_role.map(Role::as_str))
+        .with("required", sso.access.required)
+}
+
+/// Does nothing if nothing is set up. Also works while the installation does not offer single sign-on.
+pub(crate) async fn remove(
+    state: &State,
+    business: BusinessId,
+    author: &Author,
+) -> Result<(), ConfigureSsoError> {
+    let now = state.unit.clock.now();
+    let removed: Result<bool, ConfigureSsoError> = state
+        .unit
+        .database
+        .transaction(async |conn| {
+            businesses::find_for_update(conn, business).await?.ok_or(ConfigureSsoError::NotOwner)?;
+            if !is_still_owner(conn, business, author).await? {
+                return Err(ConfigureSsoError::NotOwner);
+            }
+            if !business_sso::remove(conn, business).await? {
+                return Ok(false);
+            }
+            users::lock_all(conn, business).await?;
+            user_identities::remove_all(conn, business).await?;
+            let ended = sso_sessions::revoke_single_sign_on(conn, business, None, now).await?;
+            let event = AuditEvent::new(Action::SingleSignOnRemoved)
+                .on(Target::new(TargetKind::Business, business))
+                .with("sessions", ended);
+            write_audit(conn, state, business, author, &event).await?;
+            Ok(true)
+        })
+        .await;
+    if removed? {
+        tracing::info!(business_id = %business, "single sign-on turned off");
+    }
+    Ok(())
+}
+
+/// Reads the metadata of the provider. The inner error is for the owner.
+pub(crate) async fn test(
+    state: &State,
+    business: BusinessId,
+) -> Result<Result<(), ProviderError>, ConfigureSsoError> {
+    if !state.business_sso.is_available() {
+        return Err(ConfigureSsoError::Unavailable);
+    }
+    let database = &state.unit.database;
+    let found = database.read(async |conn| business_sso::find(conn, business).await).await;
+    let found: Option<BusinessSso> = found?;
+    let sso = found.ok_or(ConfigureSsoError::Off)?;
+    Ok(match state.business_sso.party(business, &sso.provider) {
+        Ok(party) => party.check().await,
+        Err(error) => Err(error),
+    })
+}

@@ -1,0 +1,80 @@
+//! What a browser brings back from an identity provider: the visit ends, and the provider proves who the person is. The same for
+//! the staff and for businesses.
+
+use chrono::{DateTime, Utc};
+use postgres::StoreError;
+
+use crate::domain::{
+    SSO_AUTHENTICATION_LASTS, SecretToken, SsoIdentity, SsoResponse, SsoResult, SsoSecrets, SsoSubject,
+};
+use crate::single_sign_on::{CLOCK_SKEW, ProviderError, RelyingParty};
+use crate::state::State;
+use crate::store::sso_log_ins::{self, SsoVisit};
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ProofError {
+    #[error("the visit has expired, has returned before, or belongs to another browser, business or session")]
+    Ended,
+    #[error("the person or the provider declined")]
+    Declined,
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl ProofError {
+    /// The reason for the audit log. `None` if nothing was tried.
+    pub(super) fn reason(&self) -> Option<&'static str> {
+        match self {
+            Self::Provider(ProviderError::Rejected(_)) => Some("response_rejected"),
+            Self::Ended | Self::Declined | Self::Provider(ProviderError::Unavailable(_)) | Self::Store(_) => {
+                None
+            }
+        }
+    }
+}
+
+/// What the provider has proved, and what the visit was for.
+pub(super) struct Proof {
+    pub(super) visit: SsoVisit,
+    pub(super) identity: SsoIdentity,
+}
+
+/// Ends the visit first, so that neither a state nor a code is tried twice.
+pub(super) async fn prove(
+    state: &State,
+    party: &RelyingParty,
+    subject: SsoSubject,
+    token: &SecretToken,
+    response: &SsoResponse,
+) -> Result<Proof, ProofError> {
+    let secrets = SsoSecrets::of(token, subject);
+    if !secrets.has_state(&response.state) {
+        return Err(ProofError::Ended);
+    }
+    let now = state.unit.clock.now();
+    let database = &state.unit.database;
+    let provider = (subject, party.issuer());
+    let taken = database.read(async |conn| sso_log_ins::take(conn, token, provider, now).await).await;
+    let taken: Option<SsoVisit> = taken?;
+    let visit = taken.ok_or(ProofError::Ended)?;
+    party.check_issuer(response.issuer.as_deref()).await?;
+    match &response.result {
+        SsoResult::Declined => Err(ProofError::Declined),
+        SsoResult::Code(code) => Ok(Proof { visit, identity: party.redeem(code.clone(), &secrets).await? }),
+    }
+}
+
+/// Whether the person has authenticated since then. The provider's statement is compared, because it may ignore the request to
+/// authenticate again, and its open session may be that of another person.
+pub(super) fn is_since(identity: &SsoIdentity, time: DateTime<Utc>) -> bool {
+    identity.authenticated_at.is_some_and(|at| at >= time - CLOCK_SKEW)
+}
+
+/// When the person of a new session authenticated; `None` if that is too long ago. Without a statement of the provider, sensitive calls
+/// need a confirmation.
+pub(super) fn authenticated_at(identity: &SsoIdentity, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    let is_old = identity.authenticated_at.is_some() && !is_since(identity, now - SSO_AUTHENTICATION_LASTS);
+    (!is_old).then(|| identity.authenticated_at.unwrap_or_default().min(now))
+}

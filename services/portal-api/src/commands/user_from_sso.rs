@@ -1,0 +1,145 @@
+//! The user of an identity at the provider of a business: found, linked by a verified address, or created; with the role that the
+//! provider's groups give now.
+
+use diesel_async::AsyncPgConnection;
+use domain::{BusinessId, UserId};
+
+use super::accept_invitation::USERS_MAX;
+use super::audit::write_audit;
+use super::change_user::{self, ChangeUserError};
+use super::complete_business_sso::BusinessSsoError;
+use super::owners::mail_other_owners;
+use crate::domain::{
+    Action, AuditEvent, Author, BusinessSso, Credentials, Email, Membership, Role, SsoIdentity, Target,
+    TargetKind, User, has_web_address,
+};
+use crate::mail::is_deliverable;
+use crate::state::State;
+use crate::store::users::{self, LogInBy, NewUser};
+use crate::store::{memberships, sso_sessions, user_identities};
+
+/// In characters.
+const NAME_MAX: usize = 100;
+
+pub(super) enum SsoUser {
+    Active(Credentials, Membership),
+    /// No group gives a role. The sessions that the provider has opened for the user have ended.
+    WithoutRole,
+}
+
+/// Within the caller's transaction, which has locked the business.
+pub(super) async fn find_or_provision(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    (business, sso): (BusinessId, &BusinessSso),
+    identity: &SsoIdentity,
+    author: impl Fn(&User) -> Author,
+) -> Result<SsoUser, BusinessSsoError> {
+    let known = user_identities::find(conn, business, identity).await?;
+    let Some(role) = sso.access.role_of(identity) else {
+        if let Some(user) = known {
+            users::lock(conn, (business, user)).await?;
+            let now = state.unit.clock.now();
+            sso_sessions::revoke_single_sign_on(conn, business, Some(user), now).await?;
+        }
+        return Ok(SsoUser::WithoutRole);
+    };
+    let id = match known {
+        Some(id) => id,
+        None => link_or_provision(conn, state, business, identity, role, &author).await?,
+    };
+    // Before the user's sessions.
+    users::lock(conn, (business, id)).await?;
+    let user = users::find(conn, business, id).await?.ok_or(BusinessSsoError::Gone)?;
+    if user.role != role {
+        let author = author(&user);
+        let event = AuditEvent::new(Action::UserRoleChanged).with("singleSignOn", identity.issuer.as_str());
+        let changed = change_user::apply_role(conn, state, (business, &author), event, user, role).await;
+        changed.map_err(|error| match error {
+            // With the role of an owner, the session would have rights that no group gives.
+            ChangeUserError::LastOwner => BusinessSsoError::LastOwner,
+            ChangeUserError::Store(error) => error.into(),
+            ChangeUserError::NotOwner | ChangeUserError::Unknown => BusinessSsoError::Gone,
+        })?;
+    }
+    let account = users::credentials_of(conn, (business, id)).await?.ok_or(BusinessSsoError::Gone)?;
+    let membership = memberships::find(conn, account.key(), business).await?.ok_or(BusinessSsoError::Gone)?;
+    Ok(SsoUser::Active(account, membership))
+}
+
+/// An address counts only if both sides have verified it. Otherwise whoever may choose an address at the provider would act as
+/// another user of the business.
+async fn link_or_provision(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    business: BusinessId,
+    identity: &SsoIdentity,
+    role: Role,
+    author: &impl Fn(&User) -> Author,
+) -> Result<UserId, BusinessSsoError> {
+    let email = identity.email.as_ref().ok_or(BusinessSsoError::NoEmail)?;
+    let found = if identity.email_verified {
+        user_identities::find_linkable(conn, business, &identity.issuer, email).await?
+    } else {
+        None
+    };
+    let (id, action) = match found {
+        Some(id) => (id, Action::UserIdentityLinked),
+        None => (provision(conn, state, business, identity, email, role).await?, Action::UserProvisioned),
+    };
+    if !user_identities::insert(conn, (business, id), identity, state.unit.clock.now()).await? {
+        return Err(BusinessSsoError::Gone);
+    }
+    let user = users::find(conn, business, id).await?.ok_or(BusinessSsoError::Gone)?;
+    let event = AuditEvent::new(action)
+        .on(Target::new(TargetKind::User, id).labelled(&user.email))
+        .with("issuer", identity.issuer.as_str())
+        .with("role", role.as_str());
+    write_audit(conn, state, business, &author(&user), &event).await?;
+    if action == Action::UserProvisioned && role == Role::Owner {
+        mail_other_owners(conn, state, business, &user.email).await?;
+    }
+    Ok(id)
+}
+
+async fn provision(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    business: BusinessId,
+    identity: &SsoIdentity,
+    email: &Email,
+    role: Role,
+) -> Result<UserId, BusinessSsoError> {
+    // A mail may go there, once the person asks for one.
+    if !is_deliverable(email) {
+        return Err(BusinessSsoError::NoEmail);
+    }
+    if users::count(conn, business).await? >= USERS_MAX {
+        return Err(BusinessSsoError::TooManyUsers);
+    }
+    let (hash, name) = (state.passwords.unusable_hash(), name(identity));
+    let user = NewUser {
+        id: UserId::generate(&state.unit.clock, &state.unit.entropy),
+        business,
+        email,
+        // The provider's word is not enough: mails go only where their recipient has confirmed the address.
+        email_verified_at: None,
+        name: name.as_deref(),
+        log_in: LogInBy::SingleSignOn { unusable_hash: &hash },
+        role,
+        created_at: state.unit.clock.now(),
+    };
+    if !users::insert(conn, &user).await? {
+        return Err(BusinessSsoError::Gone);
+    }
+    tracing::info!(business_id = %business, user_id = %user.id, %role, "user created by single sign-on");
+    Ok(user.id)
+}
+
+/// As of names that people enter: nothing that disguises other text, or becomes a link in mails.
+fn name(identity: &SsoIdentity) -> Option<String> {
+    let turns = |c: &char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let name: String = identity.name.as_deref()?.chars().filter(|c| !turns(c)).take(NAME_MAX).collect();
+    let name = name.trim();
+    (!name.is_empty() && !has_web_address(name)).then(|| name.to_owned())
+}

@@ -1,0 +1,111 @@
+//! The errors of single sign-on of businesses.
+
+use actix_web::http::StatusCode;
+use web::ApiError;
+
+use super::single_sign_on::{declined, not_recent, other_person, provider, sso_ended};
+use super::{role_insufficient, too_many};
+use crate::commands::complete_business_sso::BusinessSsoError;
+use crate::commands::configure_sso::ConfigureSsoError;
+use crate::commands::start_sso::StartSsoError;
+use crate::commands::{ProofError, SsoRequiredError};
+use crate::domain::Permission;
+
+fn forbidden(code: &'static str, message: &'static str) -> ApiError {
+    ApiError::new(StatusCode::FORBIDDEN, code, message)
+}
+
+/// The same for an unknown business, so that strangers learn nothing.
+pub(in crate::routes) fn business_sso_off() -> ApiError {
+    let message = "There is no single sign-on at this address. Log in with your password.";
+    ApiError::new(StatusCode::NOT_FOUND, "sso_off", message)
+}
+
+/// The call changes the account, or ends the way in.
+pub(in crate::routes) fn single_sign_on_session() -> ApiError {
+    forbidden(
+        "single_sign_on_session",
+        "You are logged in with the single sign-on of this business. Log in with your password to do this.",
+    )
+}
+
+/// Only the provider confirms its sessions.
+pub(in crate::routes) fn password_session() -> ApiError {
+    forbidden("password_session", "You are logged in with your password. Confirm with it.")
+}
+
+pub(in crate::routes) fn sso_required(error: SsoRequiredError) -> ApiError {
+    match error {
+        SsoRequiredError::Required { log_in_url } => forbidden(
+            "single_sign_on_required",
+            "Your business requires single sign-on. Log in with your company account.",
+        )
+        .with("logInUrl", log_in_url),
+        SsoRequiredError::Store(error) => error.into(),
+    }
+}
+
+pub(in crate::routes) fn start_business_sso(error: StartSsoError) -> ApiError {
+    match error {
+        StartSsoError::Off => business_sso_off(),
+        StartSsoError::TooMany { wait } => too_many("too_many_log_ins", "Too many log-ins.", wait),
+        StartSsoError::Provider(error) => provider(error),
+        StartSsoError::Store(error) => error.into(),
+    }
+}
+
+pub(in crate::routes) fn complete_business_sso(error: BusinessSsoError) -> ApiError {
+    match error {
+        BusinessSsoError::Off => business_sso_off(),
+        BusinessSsoError::NoRole => forbidden(
+            "sso_no_role",
+            "Your company account may not use this business: none of its groups has a role here. Ask an owner of the business.",
+        ),
+        BusinessSsoError::NoEmail => forbidden(
+            "sso_no_email",
+            "The identity provider names no e-mail address of yours. Ask its administrator to add it.",
+        ),
+        BusinessSsoError::LastOwner => forbidden(
+            "sso_last_owner",
+            "You are the last owner with a password, and your groups give you another role. Log in with your password.",
+        ),
+        BusinessSsoError::TooManyUsers => ApiError::new(
+            StatusCode::CONFLICT,
+            "too_many_users",
+            "This business has the maximum number of users. Ask an owner to remove one.",
+        ),
+        BusinessSsoError::OtherPerson => other_person(),
+        BusinessSsoError::NotRecent => not_recent(),
+        BusinessSsoError::Gone => sso_ended(),
+        BusinessSsoError::Proof(error) => proof(error),
+        BusinessSsoError::Store(error) => error.into(),
+    }
+}
+
+pub(super) fn proof(error: ProofError) -> ApiError {
+    match error {
+        ProofError::Ended => sso_ended(),
+        ProofError::Declined => declined(),
+        ProofError::Provider(error) => provider(error),
+        ProofError::Store(error) => error.into(),
+    }
+}
+
+pub(in crate::routes) fn configure_sso(error: ConfigureSsoError) -> ApiError {
+    match error {
+        ConfigureSsoError::Unavailable => ApiError::new(
+            StatusCode::CONFLICT,
+            "sso_unavailable_here",
+            "This installation does not offer single sign-on to businesses. Ask the operator to turn it on.",
+        ),
+        ConfigureSsoError::SecretRequired => ApiError::invalid_field(
+            "clientSecret",
+            "required",
+            "Enter the client secret. A kept one is sent to no other issuer.",
+        ),
+        ConfigureSsoError::Off => business_sso_off(),
+        ConfigureSsoError::NotOwner => role_insufficient(Permission::ManageSingleSignOn),
+        ConfigureSsoError::Vault(error) => ApiError::internal(error),
+        ConfigureSsoError::Store(error) => error.into(),
+    }
+}

@@ -1,0 +1,151 @@
+//! `/v1/portal/sso/log-ins`: single sign-on of a business. The page that starts it sends the browser to the provider of the business,
+//! and the page that the provider sends it back to completes it.
+
+use actix_web::http::header;
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use domain::BusinessId;
+use serde_json::Value;
+use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule};
+
+use super::audited::{browser, request_id};
+use super::caller::caller;
+use super::guard::active_session;
+use super::openapi::bodies;
+use super::operator_sso::{SsoLogInView, response_fields};
+use super::session::SessionView;
+use super::{errors, session_cookie};
+use crate::commands::complete_business_sso::{self, BusinessSsoOutcome, BusinessSsoReturn};
+use crate::commands::start_sso::{self, SsoStart};
+use crate::domain::{SsoPurpose, SsoResponse, SsoSubject};
+use crate::state::State;
+
+/// Longer than ids.
+const BUSINESS_TEXT: TextRule = TextRule::line(100);
+
+#[utoipa::path(
+    post,
+    path = "/v1/portal/sso/log-ins",
+    operation_id = "startSso",
+    tag = "Account",
+    summary = "Start single sign-on of a business: open the URL of the response in this browser",
+    request_body = bodies::StartBusinessSso,
+    responses((status = 201, description = "The page of the identity provider. A cookie binds the log-in to this browser.", body = SsoLogInView)),
+)]
+pub(super) async fn start(
+    state: Data<State>,
+    request: HttpRequest,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let start = match parse_start(&body.0)? {
+        Start::LogIn(business) => SsoStart {
+            subject: SsoSubject::Business(business.ok_or_else(errors::business_sso_off)?),
+            purpose: SsoPurpose::LogIn,
+            session: None,
+            caller: caller(&state, &request),
+        },
+        Start::Confirm => {
+            let active = active_session(&state, &request).await?.ok_or_else(errors::not_logged_in)?;
+            if !active.session.single_sign_on {
+                return Err(errors::password_session());
+            }
+            SsoStart {
+                subject: SsoSubject::Business(active.session.business),
+                purpose: SsoPurpose::Confirm,
+                session: session_cookie::PORTAL.read(&state, &request),
+                caller: caller(&state, &request),
+            }
+        }
+    };
+    let started = start_sso::start(&state, start).await.map_err(errors::start_business_sso)?;
+    Ok(HttpResponse::Created()
+        .cookie(session_cookie::PORTAL_SSO.set(&state, &started.token, started.expires_at))
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .json(SsoLogInView { url: started.url.into(), expires_at: started.expires_at }))
+}
+
+#[utoipa::path(
+    post,
+    path = "/v1/portal/sso/log-ins/complete",
+    operation_id = "completeSso",
+    tag = "Account",
+    summary = "Complete single sign-on with the parameters that the identity provider has added to the page's URL",
+    request_body = bodies::CompleteBusinessSso,
+    responses(
+        (status = 200, description = "The session. A cookie carries it.", body = SessionView),
+        (status = 204, description = "The session is confirmed. A new cookie carries it."),
+    ),
+)]
+pub(super) async fn complete(
+    state: Data<State>,
+    request: HttpRequest,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let (business, response) = parse_return(&body.0)?;
+    let business = business.ok_or_else(errors::business_sso_off)?;
+    let token = session_cookie::PORTAL_SSO.read(&state, &request).ok_or_else(errors::sso_ended)?;
+    let returned = BusinessSsoReturn {
+        business,
+        token,
+        response,
+        browser: browser(&state, &request, &session_cookie::PORTAL),
+        caller: caller(&state, &request),
+        request: request_id(&request),
+    };
+    let outcome = complete_business_sso::complete(&state, &returned).await;
+    match outcome.map_err(errors::complete_business_sso)? {
+        BusinessSsoOutcome::Opened(opened) => Ok(HttpResponse::Ok()
+            .cookie(session_cookie::PORTAL_SSO.clear(&state))
+            .cookie(session_cookie::PORTAL.set(&state, &opened.token, opened.session.expires_at))
+            .insert_header((header::CACHE_CONTROL, "no-store"))
+            .json(SessionView::of(&opened.session))),
+        BusinessSsoOutcome::Confirmed(renewed) => {
+            let mut response = HttpResponse::NoContent();
+            if let Some((token, expires_at)) = renewed {
+                response.cookie(session_cookie::PORTAL.set(&state, &token, expires_at));
+            }
+            Ok(response.cookie(session_cookie::PORTAL_SSO.clear(&state)).finish())
+        }
+    }
+}
+
+enum Start {
+    /// `None` for an id that no business has.
+    LogIn(Option<BusinessId>),
+    Confirm,
+}
+
+/// `purpose`, and `businessId` to log in.
+fn parse_start(body: &Value) -> Result<Start, ApiError> {
+    let field_errors = FieldErrors::default();
+    let start = Fields::of_body(body, &field_errors).and_then(|fields| {
+        match fields.required_word::<SsoPurpose>("purpose", "log_in or confirm")? {
+            SsoPurpose::LogIn => business(&fields).map(Start::LogIn),
+            SsoPurpose::Confirm => Some(Start::Confirm),
+            SsoPurpose::Link => {
+                fields.reject("purpose", "invalid_value", "purpose must be log_in or confirm.");
+                None
+            }
+        }
+    });
+    match start {
+        Some(start) if field_errors.is_empty() => Ok(start),
+        _ => Err(ApiError::invalid(field_errors)),
+    }
+}
+
+fn parse_return(body: &Value) -> Result<(Option<BusinessId>, SsoResponse), ApiError> {
+    let field_errors = FieldErrors::default();
+    let parsed = Fields::of_body(body, &field_errors).and_then(|fields| {
+        let (business, response) = (business(&fields), response_fields(&fields));
+        Some((business?, response?))
+    });
+    match parsed {
+        Some(parsed) if field_errors.is_empty() => Ok(parsed),
+        _ => Err(ApiError::invalid(field_errors)),
+    }
+}
+
+fn business(fields: &Fields<'_>) -> Option<Option<BusinessId>> {
+    fields.required_text("businessId", BUSINESS_TEXT).map(|text| text.parse().ok())
+}

@@ -1,0 +1,258 @@
+//! `/v1/portal/single-sign-on`: an owner sets up the identity provider of the business.
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, ReqData};
+use chrono::{DateTime, Utc};
+use outbound::{TargetRefused, parse_url};
+use serde::Serialize;
+use serde_json::Value;
+use url::Url;
+use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule};
+
+use super::audited::UserAuthor;
+use super::errors;
+use super::openapi::bodies;
+use crate::commands::configure_sso::{self, SsoInput};
+use crate::domain::{BusinessSso, GroupRoles, Role, Session, SsoAccess};
+use crate::queries;
+use crate::state::State;
+
+/// In the table of groups.
+const GROUPS_MAX: usize = 100;
+const URL_TEXT: TextRule = TextRule::line(2_048);
+const CLIENT_TEXT: TextRule = TextRule::line(256);
+const SECRET_TEXT: TextRule = TextRule::line(1_024);
+const SCOPES_TEXT: TextRule = TextRule::line(256);
+const CLAIM_TEXT: TextRule = TextRule::line(100);
+const GROUP_TEXT: TextRule = TextRule::line(256);
+const DEFAULT_SCOPES: &str = "email profile";
+const DEFAULT_CLAIM: &str = "groups";
+const ROLES_BY_DEFAULT: &str = "developer, finance, support or viewer";
+const FIELDS: [&str; 8] =
+    ["issuer", "clientId", "clientSecret", "scopes", "groupsClaim", "groupRoles", "defaultRole", "required"];
+
+#[derive(Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SingleSignOnSettingsView {
+    /// Whether this installation offers single sign-on to businesses.
+    available: bool,
+    /// The page where people log in.
+    log_in_url: String,
+    /// To register at the provider: where it sends browsers back to.
+    redirect_url: String,
+    /// Null if nothing is set up.
+    provider: Option<SsoProviderView>,
+}
+
+/// Without the client secret, which is never shown.
+#[derive(Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct SsoProviderView {
+    issuer: String,
+    client_id: String,
+    scopes: String,
+    groups_claim: String,
+    /// Of several groups of a person, the first in this list counts.
+    group_roles: Vec<GroupRoleView>,
+    /// The role of people in none of the groups. Null: they cannot log in.
+    default_role: Option<Role>,
+    /// Whether only owners may log in with a password.
+    required: bool,
+    updated_at: DateTime<Utc>,
+}
+
+#[derive(Serialize, utoipa::ToSchema)]
+struct GroupRoleView {
+    group: String,
+    role: Role,
+}
+
+#[derive(Serialize, utoipa::ToSchema)]
+struct SsoTestView {
+    /// Whether the metadata of the provider can be read and used.
+    ok: bool,
+    /// What is wrong.
+    problem: Option<String>,
+}
+
+fn view(state: &State, session: &Session, sso: Option<BusinessSso>) -> SingleSignOnSettingsView {
+    let provider = sso.map(|sso| SsoProviderView {
+        issuer: sso.provider.issuer,
+        client_id: sso.provider.client_id,
+        scopes: sso.provider.scopes,
+        groups_claim: sso.provider.groups_claim,
+        group_roles: sso
+            .access
+            .roles
+            .iter()
+            .map(|(group, role)| GroupRoleView { group: group.to_owned(), role })
+            .collect(),
+        default_role: sso.access.default_role,
+        required: sso.access.required,
+        updated_at: sso.updated_at,
+    });
+    SingleSignOnSettingsView {
+        available: state.business_sso.is_available(),
+        log_in_url: state.business_sso.log_in_url(session.business),
+        redirect_url: state.business_sso.redirect_url(session.business),
+        provider,
+    }
+}
+
+#[utoipa::path(
+    get,
+    path = "/v1/portal/single-sign-on",
+    operation_id = "readSingleSignOn",
+    tag = "Team",
+    summary = "Read how single sign-on of the business is set up",
+    responses((status = 200, description = "What is set up, without the client secret.", body = SingleSignOnSettingsView)),
+)]
+pub(super) async fn read(state: Data<State>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
+    let sso = queries::business_sso::find(&state, session.business).await?;
+    Ok(HttpResponse::Ok().json(view(&state, &session, sso)))
+}
+
+#[utoipa::path(
+    put,
+    path = "/v1/portal/single-sign-on",
+    operation_id = "putSingleSignOn",
+    tag = "Team",
+    summary = "Set up single sign-on of the business with an OpenID Connect provider",
+    request_body = bodies::PutSingleSignOn,
+    responses((status = 200, description = "What is set up. The provider is not called: test it.", body = SingleSignOnSettingsView)),
+)]
+pub(super) async fn put(
+    state: Data<State>,
+    session: ReqData<Session>,
+    author: UserAuthor,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let input = parse(&state, &body.0)?;
+    let put = configure_sso::put(&state, session.business, &author.0, input).await;
+    let sso = put.map_err(errors::configure_sso)?;
+    Ok(HttpResponse::Ok().json(view(&state, &session, Some(sso))))
+}
+
+#[utoipa::path(
+    delete,
+    path = "/v1/portal/single-sign-on",
+    operation_id = "removeSingleSignOn",
+    tag = "Team",
+    summary = "Turn single sign-on of the business off, and end the sessions that the provider has opened",
+    responses((status = 204, description = "Single sign-on is off.")),
+)]
+pub(super) async fn remove(
+    state: Data<State>,
+    session: ReqData<Session>,
+    author: UserAuthor,
+) -> Result<HttpResponse, ApiError> {
+    configure_sso::remove(&state, session.business, &author.0).await.map_err(errors::configure_sso)?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+#[utoipa::path(
+    post,
+    path = "/v1/portal/single-sign-on/test",
+    operation_id = "testSingleSignOn",
+    tag = "Team",
+    summary = "Read the metadata of the provider, and say what is wrong",
+    responses((status = 200, description = "The result. It is kept for ten seconds.", body = SsoTestView)),
+)]
+pub(super) async fn test(state: Data<State>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
+    let tested = configure_sso::test(&state, session.business).await.map_err(errors::configure_sso)?;
+    let problem = tested.err().map(|error| error.to_string());
+    Ok(HttpResponse::Ok().json(SsoTestView { ok: problem.is_none(), problem }))
+}
+
+fn parse(state: &State, body: &Value) -> Result<SsoInput, ApiError> {
+    let field_errors = FieldErrors::default();
+    let parsed = Fields::of_body(body, &field_errors).and_then(|fields| {
+        // A misspelt field would open or close the business to people.
+        for name in fields.unknown(&FIELDS) {
+            fields.reject(&name, "unknown_field", format!("{name} is no field of this request."));
+        }
+        let issuer = issuer(state, &fields);
+        let client_id = fields.required_text("clientId", CLIENT_TEXT);
+        let client_secret = fields.optional_text("clientSecret", SECRET_TEXT);
+        let scopes = fields.optional_text("scopes", SCOPES_TEXT);
+        let groups_claim = fields.optional_text("groupsClaim", CLAIM_TEXT);
+        let access = access(&fields);
+        Some(SsoInput {
+            issuer: issuer?,
+            client_id: client_id?,
+            client_secret,
+            scopes: scopes.unwrap_or_else(|| DEFAULT_SCOPES.to_owned()),
+            groups_claim: groups_claim.unwrap_or_else(|| DEFAULT_CLAIM.to_owned()),
+            access: access?,
+        })
+    });
+    match parsed {
+        Some(parsed) if field_errors.is_empty() => Ok(parsed),
+        _ => Err(ApiError::invalid(field_errors)),
+    }
+}
+
+/// Exactly as the provider's metadata names it.
+fn issuer(state: &State, fields: &Fields<'_>) -> Option<String> {
+    let text = fields.required_text("issuer", URL_TEXT)?;
+    let refuse = |code, message: String| {
+        fields.reject("issuer", code, message);
+        None
+    };
+    let url: Url = match parse_url(&text) {
+        Ok(url) => url,
+        Err(error) => return refuse("invalid_format", error.message("issuer")),
+    };
+    if url.query().is_some() {
+        return refuse("invalid_value", "issuer must not contain a query (?…).".to_owned());
+    }
+    match state.business_sso.vet_url(&url) {
+        Ok(()) => Some(text),
+        Err(TargetRefused::PlainHttp) => {
+            refuse("invalid_value", "issuer must begin with https://.".to_owned())
+        }
+        Err(TargetRefused::NotPublic { host }) => {
+            refuse("invalid_value", format!("issuer must have a public address; {host} has none."))
+        }
+    }
+}
+
+fn access(fields: &Fields<'_>) -> Option<SsoAccess> {
+    let roles = group_roles(fields);
+    let default_role = fields.optional_word::<Role>("defaultRole", ROLES_BY_DEFAULT);
+    if default_role == Some(Role::Owner) {
+        // Otherwise everybody at the provider would own the business.
+        let message = format!("defaultRole must be one of {ROLES_BY_DEFAULT}: map a group to owner instead.");
+        fields.reject("defaultRole", "invalid_value", message);
+    }
+    let roles = roles?;
+    if roles.is_empty() && default_role.is_none() && fields.value("defaultRole").is_none() {
+        let message = "Nobody could log in: give a group a role, or set defaultRole.";
+        fields.reject("groupRoles", "required", message);
+    }
+    Some(SsoAccess { roles, default_role, required: fields.optional_boolean("required").unwrap_or(false) })
+}
+
+/// `None` if an error was reported.
+fn group_roles(fields: &Fields<'_>) -> Option<GroupRoles<Role>> {
+    if fields.value("groupRoles").is_none() {
+        return Some(GroupRoles::default());
+    }
+    let pairs = fields.optional_objects("groupRoles", GROUPS_MAX)?;
+    let read: Vec<Option<(String, Role)>> = pairs
+        .iter()
+        .map(|pair| {
+            let group = pair.required_text("group", GROUP_TEXT);
+            let role = pair.required_word::<Role>("role", Role::WORDS);
+            Some((group?, role?))
+        })
+        .collect();
+    let read: Vec<(String, Role)> = read.into_iter().collect::<Option<_>>()?;
+    let mut seen = std::collections::BTreeSet::new();
+    for (pair, (group, _)) in pairs.iter().zip(&read) {
+        if !seen.insert(group) {
+            pair.reject("group", "duplicate", "This group has a role already.");
+        }
+    }
+    Some(read.into_iter().collect())
+}

@@ -1,0 +1,83 @@
+//! Who the users of a business are at its identity provider.
+
+use chrono::{DateTime, Utc};
+use diesel::dsl::sql;
+use diesel::prelude::*;
+use diesel::sql_types::{Bool, Text};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{BusinessId, UserId};
+use postgres::StoreError;
+
+use super::schema::{user_identities, users};
+use super::stored;
+use crate::domain::{Email, SsoIdentity};
+
+/// The user with this identity.
+pub(crate) async fn find(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    identity: &SsoIdentity,
+) -> Result<Option<UserId>, StoreError> {
+    let row: Option<String> = user_identities::table
+        .find((business.to_string(), &identity.issuer, &identity.subject))
+        .select(user_identities::user_id)
+        .first(conn)
+        .await
+        .optional()?;
+    row.map(|id| stored("user_identities.user_id", &id)).transpose()
+}
+
+/// The oldest user of the business with this address who has no identity of this issuer. An account must have verified the address;
+/// a user whom an earlier provider of the business has created is known by nothing else.
+pub(crate) async fn find_linkable(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    issuer: &str,
+    email: &Email,
+) -> Result<Option<UserId>, StoreError> {
+    let linked = user_identities::table
+        .filter(user_identities::business_id.eq(business.to_string()))
+        .filter(user_identities::issuer.eq(issuer.to_owned()))
+        .select(user_identities::user_id);
+    let row: Option<String> = users::table
+        .filter(users::business_id.eq(business.to_string()))
+        .filter(users::id.ne_all(linked))
+        .filter(
+            users::email_verified_at.is_not_null().or(users::email_key.like(super::users::WITHOUT_PASSWORD)),
+        )
+        .filter(sql::<Bool>("lower(email) = lower(").bind::<Text, _>(email.as_str()).sql(")"))
+        .order((users::email_key.like(super::users::WITHOUT_PASSWORD), users::id))
+        .select(users::id)
+        .first(conn)
+        .await
+        .optional()?;
+    row.map(|id| stored("users.id", &id)).transpose()
+}
+
+/// False if the identity belongs to a user already, or the user has another one of this issuer.
+pub(crate) async fn insert(
+    conn: &mut AsyncPgConnection,
+    (business, user): (BusinessId, UserId),
+    identity: &SsoIdentity,
+    now: DateTime<Utc>,
+) -> Result<bool, StoreError> {
+    let inserted = diesel::insert_into(user_identities::table)
+        .values((
+            user_identities::business_id.eq(business.to_string()),
+            user_identities::issuer.eq(&identity.issuer),
+            user_identities::subject.eq(&identity.subject),
+            user_identities::user_id.eq(user.to_string()),
+            user_identities::created_at.eq(now),
+        ))
+        .on_conflict_do_nothing()
+        .execute(conn)
+        .await?;
+    Ok(inserted == 1)
+}
+
+/// Of another provider, or of none.
+pub(crate) async fn remove_all(conn: &mut AsyncPgConnection, business: BusinessId) -> Result<(), StoreError> {
+    let own = user_identities::table.filter(user_identities::business_id.eq(business.to_string()));
+    diesel::delete(own).execute(conn).await?;
+    Ok(())
+}

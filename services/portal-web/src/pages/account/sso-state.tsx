@@ -1,0 +1,56 @@
+import { Alert, Button, Group, Stack, Text } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { useRemoveSso, useTestSso } from "../../api/business-sso";
+import type { SsoProvider } from "../../api/types";
+import { ConfirmButton } from "../../components/confirm-button";
+import { ErrorState } from "../../components/error-state";
+import { Section } from "../../components/section";
+import { Time } from "../../components/time";
+
+/** Whether it is on, with a test of the provider. */
+export function SsoState({ provider, canChange }: { provider: SsoProvider; canChange: boolean }) {
+  const test = useTestSso();
+  const remove = useRemoveSso();
+  return (
+    <Section
+      title="Single sign-on is on"
+      description={
+        <>
+          Changed <Time at={provider.updatedAt} relative />.
+        </>
+      }
+    >
+      <Stack>
+        <Text>
+          {provider.required
+            ? "Everybody but the owners must log in with it."
+            : "Passwords are accepted as well."}
+        </Text>
+        {test.error && <ErrorState error={test.error} title="The provider could not be tested" />}
+        {test.data && (
+          <Alert role="status" color={test.data.ok ? "green" : "red"} variant="light">
+            {test.data.ok ? "The provider answers, and can be used." : `Problem: ${test.data.problem}.`}
+          </Alert>
+        )}
+        <Group gap="xs">
+          <Button size="xs" variant="default" loading={test.isPending} onClick={() => test.mutate()}>
+            Test the provider
+          </Button>
+          {canChange && (
+            <ConfirmButton
+              title="Turn single sign-on off?"
+              description="Sessions that the provider has opened end at once. People without a password can no longer log in."
+              confirm="Turn off"
+              onConfirm={async () => {
+                await remove.mutateAsync();
+                notifications.show({ message: "Single sign-on is off." });
+              }}
+            >
+              Turn off
+            </ConfirmButton>
+          )}
+        </Group>
+      </Stack>
+    </Section>
+  );
+}
