@@ -61,7 +61,7 @@ pub(crate) struct State {
 impl State {
     pub(crate) fn staff_log_in_ways(&self) -> LogInWays<'_> {
         LogInWays {
-            issuer: self.single_sign_on.as_ref().map(SingleSignOn::issuer),
+            issuer: self.single_sign_on.as_ref().map(|sso| sso.issuer()),
             passwords: self.single_sign_on.as_ref().is_none_or(|sso| sso.allows_passwords),
         }
     }

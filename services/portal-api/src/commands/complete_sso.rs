@@ -1,5 +1,6 @@
 //! A browser returns from the identity provider: it opens a session, confirms one, or links an account.
 
+use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
 use domain::{RequestId, StaffId};
 use postgres::StoreError;

@@ -14,7 +14,7 @@ use crate::domain::{
 use crate::mail::Mail;
 use crate::state::State;
 use crate::store::sessions::Origin;
-use crate::store::{email_confirmations, memberships, second_factors, sessions};
+use crate::store::{email_confirmations, second_factors, sessions};
 
 /// Open sessions of one account. Opening more ends the oldest ones.
 const OPEN_MAX: i64 = 100;

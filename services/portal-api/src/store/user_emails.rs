@@ -9,7 +9,6 @@ use domain::BusinessId;
 use postgres::{StoreError, violates};
 
 use super::schema::users;
-use super::users::find_by_email;
 use crate::domain::{Email, UserKey};
 
 /// Whether it is the verified address of a user of the business.
