@@ -955,6 +955,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/portal/businesses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Create a further business with the own account as its owner, and continue in it */
+        post: operations["createBusiness"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/portal/cod": {
         parameters: {
             query?: never;
@@ -1068,7 +1085,10 @@ export interface paths {
         /** List open invitations, newest first */
         get: operations["listInvitations"];
         put?: never;
-        /** Invite somebody with a link. Replaces an older invitation to the same address */
+        /**
+         * Invite somebody with a link. Replaces an older invitation to the same address
+         * @description 403 `business_not_active` while the business is not active.
+         */
         post: operations["invite"];
         delete?: never;
         options?: never;
@@ -1085,7 +1105,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Accept an invitation: creates the user and a session */
+        /**
+         * Accept an invitation without an account: creates the account and a session
+         * @description 403 `business_not_active` while the business is not active: neither before the operator approves it nor while it is suspended. 409 `email_taken` if the address has an account: join with it.
+         */
         post: operations["acceptInvitation"];
         delete?: never;
         options?: never;
@@ -1102,7 +1125,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Look up the invitation of a link */
+        /**
+         * Look up the invitation of a link
+         * @description 403 `business_not_active` while the business is not active: neither before the operator approves it nor while it is suspended.
+         */
         post: operations["lookUpInvitation"];
         delete?: never;
         options?: never;
@@ -1122,6 +1148,26 @@ export interface paths {
         post?: never;
         /** Withdraw an invitation */
         delete: operations["withdrawInvitation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/memberships": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Join a business with an invitation to the address of the own account, and continue in it
+         * @description 403 `business_not_active` while the business is not active, `other_account` for an invitation to another address. 409 `already_member`, `too_many_users` of the business, `too_many_businesses` of the person.
+         */
+        post: operations["joinBusiness"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1491,6 +1537,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/portal/session/business": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Continue in another business of the person
+         * @description The present session ends, also in other tabs of the browser. The new one is no new log-in: it ends when the present one would, and counts as authenticated when the present one was. 404 for a business that the person does not belong to.
+         */
+        post: operations["switchBusiness"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/portal/session/confirm": {
         parameters: {
             query?: never;
@@ -1532,7 +1598,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the user's open sessions, newest first */
+        /** List the open sessions of the account in all businesses, newest first */
         get: operations["listSessions"];
         put?: never;
         post?: never;
@@ -1551,7 +1617,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** End all other sessions of the user */
+        /** End all other sessions of the account, in all businesses */
         post: operations["revokeOtherSessions"];
         delete?: never;
         options?: never;
@@ -1569,7 +1635,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** End one of the user's sessions */
+        /** End one session of the account */
         delete: operations["revokeSession"];
         options?: never;
         head?: never;
@@ -2860,6 +2926,8 @@ export interface components {
             role: components["schemas"]["Role"];
             /** Format: date-time */
             expiresAt: string;
+            /** @description Whether the address has an account, which joins with `POST /v1/portal/memberships`. Otherwise accepting creates one. */
+            hasAccount: boolean;
         };
         /**
          * @description An item of the go-live list.
@@ -3014,6 +3082,13 @@ export interface components {
         MailView: {
             /** @description Whether this portal sends mails. If not, the operator passes on reset links. */
             enabled: boolean;
+        };
+        /** @description A business that the person belongs to. */
+        MembershipView: {
+            businessId: components["schemas"]["BusinessId"];
+            businessName: string;
+            role: components["schemas"]["Role"];
+            status: components["schemas"]["BusinessStatus"];
         };
         /**
          * @description Test or live; the API key alone decides.
@@ -3272,6 +3347,8 @@ export interface components {
             userAgent?: string | null;
             /** @description Whether it is the session of this request. */
             current: boolean;
+            businessId?: components["schemas"]["BusinessId"] | null;
+            businessName?: string | null;
         };
         /** @description The parcel and its contents. */
         Package: {
@@ -3531,6 +3608,8 @@ export interface components {
                 userAgent?: string | null;
                 /** @description Whether it is the session of this request. */
                 current: boolean;
+                businessId?: components["schemas"]["BusinessId"] | null;
+                businessName?: string | null;
             }[];
             /** @description Whether more entries follow. */
             hasMore: boolean;
@@ -3925,6 +4004,8 @@ export interface components {
             mfaEnrolmentRequired?: boolean | null;
             /** @description Present if the identity provider of the business has authenticated the user. Such a session changes nothing of the account. */
             singleSignOn?: boolean | null;
+            /** @description The businesses of the person, by name; with the present one. Only in the response to `GET`. */
+            memberships?: components["schemas"]["MembershipView"][] | null;
         };
         SetThreshold: {
             thresholdPaise: components["schemas"]["Paise"] | null;
@@ -4119,6 +4200,9 @@ export interface components {
              * @description How often the business had been suspended then. A request of the previous release is about the suspension of the upgrade.
              */
             suspension: number;
+        };
+        SwitchBusiness: {
+            businessId: components["schemas"]["BusinessId"];
         };
         TargetView: {
             type: string;
@@ -6068,6 +6152,31 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    createBusiness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RenameBusiness"];
+            };
+        };
+        responses: {
+            /** @description The session in that business. A new cookie carries it. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     listCash: {
         parameters: {
             query?: {
@@ -6365,6 +6474,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    joinBusiness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LinkToken"];
+            };
+        };
+        responses: {
+            /** @description The session in that business. A new cookie carries it. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionView"];
+                };
             };
             default: components["responses"]["Error"];
         };
@@ -6996,6 +7130,31 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    switchBusiness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SwitchBusiness"];
+            };
+        };
+        responses: {
+            /** @description The session in that business. A new cookie carries it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     confirmSession: {
         parameters: {
             query?: never;
@@ -7246,7 +7405,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionView"];
                 };
             };
-            /** @description The session is confirmed. */
+            /** @description The session is confirmed. A new cookie carries it. */
             204: {
                 headers: {
                     [name: string]: unknown;
