@@ -6,7 +6,7 @@ use postgres::StoreError;
 use crate::domain::{ConsoleHolder, ConsoleSessionId, OpenSession, Session};
 use crate::live_updates::SessionKey;
 use crate::state::State;
-use crate::store::{console_sessions, sessions};
+use crate::store::{console_sessions, session_list, sessions};
 
 /// The open sessions of the session's account, newest first. See [`sessions::list`].
 pub(crate) async fn list(
@@ -17,7 +17,7 @@ pub(crate) async fn list(
 ) -> Result<Option<Vec<OpenSession>>, StoreError> {
     let open = state.user_sessions.at(state.unit.clock.now());
     let database = &state.unit.database;
-    database.read(async |conn| sessions::list(conn, session.account, limit, after, open).await).await
+    database.read(async |conn| session_list::list(conn, session.account, limit, after, open).await).await
 }
 
 /// The sessions among these that have not ended.

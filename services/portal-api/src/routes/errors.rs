@@ -4,6 +4,7 @@ mod account;
 mod business_sso;
 mod second_factor;
 mod single_sign_on;
+mod staff;
 
 use actix_web::http::StatusCode;
 use chrono::TimeDelta;
@@ -15,17 +16,11 @@ use crate::commands::accept_invitation::AcceptInvitationError;
 use crate::commands::change_business::ChangeBusinessError;
 use crate::commands::change_password::ChangePasswordError;
 use crate::commands::change_user::ChangeUserError;
-use crate::commands::decide_approval::DecideError;
 use crate::commands::invite::InviteError;
 use crate::commands::log_in::LogInError;
-use crate::commands::operator_token::TokenError;
-use crate::commands::request_approval::RequestApprovalError;
 use crate::commands::reset_password::{IssueResetError, RequestResetError, ResetError};
-use crate::commands::set_staff_password::SetPasswordError;
 use crate::commands::sign_up::SignUpError;
-use crate::commands::staff::StaffError;
-use crate::commands::staff_log_in::StaffLogInError;
-use crate::domain::{ApprovalRefusal, OperatorPermission, OperatorRole, Permission};
+use crate::domain::{OperatorPermission, Permission};
 use crate::passwords::PasswordError;
 
 pub(super) use account::{
@@ -40,8 +35,12 @@ pub(super) use second_factor::{
     account_required, challenge, challenge_ended, confirm, factor, mfa_enrolment_required,
     recent_authentication_required, reset_factor, second_factor_unavailable,
 };
-
 pub(super) use single_sign_on::{complete_sso, password_log_in_off, sso_ended, start_sso};
+use staff::no_permission;
+pub(super) use staff::{
+    approval_not_found, decide, named_token_opens_no_session, password_link_invalid, permission_missing,
+    request_approval, set_password, staff, staff_log_in, staff_not_found, token, token_not_found,
+};
 
 pub(super) fn not_logged_in() -> ApiError {
     ApiError::new(StatusCode::UNAUTHORIZED, "not_logged_in", "Log in first. Your session may have ended.")
@@ -101,106 +100,6 @@ pub(super) fn role_insufficient(permission: Permission) -> ApiError {
     ApiError::new(StatusCode::FORBIDDEN, "role_insufficient", message)
         .with("requiredRole", permission.least_former_role().as_str())
         .with("allowedRoles", roles)
-}
-
-pub(super) fn permission_missing(permission: OperatorPermission, role: OperatorRole) -> ApiError {
-    let without = if role.may(permission) { "a named token".to_owned() } else { format!("the role {role}") };
-    let message = format!(
-        "This requires the permission {permission}, which {without} does not have. Ask an administrator."
-    );
-    ApiError::new(StatusCode::FORBIDDEN, "permission_missing", message)
-        .with("requiredPermission", permission.as_str())
-}
-
-pub(super) fn named_token_opens_no_session() -> ApiError {
-    ApiError::new(
-        StatusCode::FORBIDDEN,
-        "named_token_not_allowed",
-        "Named tokens are for programs and open no console. Log in with an account.",
-    )
-}
-
-fn no_permission(permission: OperatorPermission) -> ApiError {
-    let message = format!("This requires the permission {permission}, which you do not have.");
-    ApiError::new(StatusCode::FORBIDDEN, "permission_missing", message)
-        .with("requiredPermission", permission.as_str())
-}
-
-pub(super) fn staff_log_in(error: StaffLogInError) -> ApiError {
-    match error {
-        StaffLogInError::PasswordsOff => password_log_in_off(),
-        StaffLogInError::InvalidCredentials => log_in(LogInError::InvalidCredentials),
-        StaffLogInError::TooMany { wait } => log_in(LogInError::TooMany { wait }),
-        StaffLogInError::Password(error) => password(error),
-        StaffLogInError::Store(error) => error.into(),
-    }
-}
-
-pub(super) fn staff_not_found() -> ApiError {
-    ApiError::not_found("staff_not_found", "person")
-}
-
-pub(super) fn staff(error: StaffError) -> ApiError {
-    match error {
-        StaffError::NotAdministrator => no_permission(OperatorPermission::ManageStaff),
-        StaffError::Unknown => staff_not_found(),
-        StaffError::EmailTaken => ApiError::new(
-            StatusCode::CONFLICT,
-            "email_taken",
-            "A person with this e-mail address already belongs to the staff. Change their role, or create a new link for them.",
-        ),
-        StaffError::TooMany => ApiError::new(
-            StatusCode::CONFLICT,
-            "too_many_staff",
-            "The staff has the maximum number of persons. Remove one first.",
-        ),
-        StaffError::NotLinked => ApiError::not_found("identity_not_found", "linked identity"),
-        StaffError::LastAdministrator => ApiError::new(
-            StatusCode::CONFLICT,
-            "last_administrator",
-            "This person is the last administrator who can log in. Make another person an administrator first.",
-        ),
-        StaffError::Store(error) => error.into(),
-    }
-}
-
-pub(super) fn password_link_invalid() -> ApiError {
-    ApiError::new(
-        StatusCode::UNPROCESSABLE_ENTITY,
-        "password_link_invalid",
-        "This link is used, replaced or expired. Ask an administrator for a new one.",
-    )
-}
-
-pub(super) fn set_password(error: SetPasswordError) -> ApiError {
-    match error {
-        SetPasswordError::Invalid => password_link_invalid(),
-        SetPasswordError::LikeEmail => {
-            ApiError::invalid_field("password", "too_common", "password must not be your e-mail address.")
-        }
-        SetPasswordError::Password(error) => password(error),
-        SetPasswordError::Store(error) => error.into(),
-    }
-}
-
-pub(super) fn token_not_found() -> ApiError {
-    ApiError::not_found("token_not_found", "working token")
-}
-
-pub(super) fn token(error: TokenError) -> ApiError {
-    match error {
-        TokenError::NotAdministrator => no_permission(OperatorPermission::ManageTokens),
-        TokenError::Unknown => token_not_found(),
-        TokenError::NameTaken => ApiError::new(
-            StatusCode::CONFLICT,
-            "name_taken",
-            "A working token already has this name. Choose another name, or rotate that token.",
-        ),
-        TokenError::TooMany => {
-            ApiError::new(StatusCode::CONFLICT, "too_many_tokens", "Too many tokens work. Disable one first.")
-        }
-        TokenError::Store(error) => error.into(),
-    }
 }
 
 /// An unknown `startingAfter`.
@@ -263,67 +162,6 @@ pub(super) fn issue_reset(error: IssueResetError) -> ApiError {
         IssueResetError::NotPermitted => no_permission(OperatorPermission::IssuePasswordResets),
         IssueResetError::Approval(error) => request_approval(error),
         IssueResetError::Store(error) => error.into(),
-    }
-}
-
-pub(super) fn request_approval(error: RequestApprovalError) -> ApiError {
-    match error {
-        RequestApprovalError::TooMany => ApiError::new(
-            StatusCode::CONFLICT,
-            "too_many_approvals",
-            "Too many requests for approval are open. Withdraw one, or wait until one is decided.",
-        ),
-        RequestApprovalError::Store(error) => error.into(),
-    }
-}
-
-pub(super) fn approval_not_found() -> ApiError {
-    ApiError::not_found("approval_not_found", "request for approval")
-}
-
-pub(super) fn decide(error: DecideError) -> ApiError {
-    match error {
-        DecideError::Unknown => approval_not_found(),
-        DecideError::Refused(refusal) => refused_step(refusal),
-        DecideError::UserRemoved => user_not_found(),
-        DecideError::SuspensionEnded => ApiError::new(
-            StatusCode::CONFLICT,
-            "suspension_ended",
-            "This request was about a suspension that has ended. Nothing was changed. Make a new request.",
-        ),
-        DecideError::Change(error) => change_business(error),
-        DecideError::Wallet(error) => error.into(),
-        DecideError::Store(error) => error.into(),
-    }
-}
-
-fn refused_step(refusal: ApprovalRefusal) -> ApiError {
-    let forbidden = |code, message| ApiError::new(StatusCode::FORBIDDEN, code, message);
-    let conflict = |code, message| ApiError::new(StatusCode::CONFLICT, code, message);
-    match refusal {
-        ApprovalRefusal::PersonRequired => {
-            forbidden("person_required", "Only a person may decide. Log in to the console with an account.")
-        }
-        ApprovalRefusal::OwnRequest => {
-            forbidden("own_request", "This is your own request. Another person must decide it.")
-        }
-        ApprovalRefusal::NotRequester => {
-            forbidden("not_requester", "Only the person or token that made this request may do this.")
-        }
-        ApprovalRefusal::PermissionMissing(permission) => no_permission(permission),
-        ApprovalRefusal::RequesterInactive => conflict(
-            "requester_inactive",
-            "The requester has left or lost the permission. Reject this request.",
-        ),
-        ApprovalRefusal::ApproverInactive => conflict(
-            "approver_inactive",
-            "The person who approved this has left or lost the permission. Make a new request.",
-        ),
-        ApprovalRefusal::NoLink => approval_not_found(),
-        ApprovalRefusal::WrongState(state) => {
-            let message = format!("This is not possible, because the request is {state}.");
-            ApiError::new(StatusCode::CONFLICT, "wrong_approval_state", message).with("state", state.as_str())
-        }
     }
 }
 

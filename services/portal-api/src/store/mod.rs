@@ -30,6 +30,7 @@ pub(crate) mod replaced_tokens;
 mod roles;
 mod schema;
 pub(crate) mod second_factors;
+pub(crate) mod session_list;
 pub(crate) mod sessions;
 pub(crate) mod sso_log_ins;
 pub(crate) mod sso_sessions;

@@ -17,12 +17,13 @@ pub(crate) async fn is_verified(
     business: BusinessId,
     email: &Email,
 ) -> Result<bool, StoreError> {
-    let without_password = users::email_key
-        .like(super::users::WITHOUT_PASSWORD)
-        .and(sql::<Bool>("lower(email) = lower(").bind::<Text, _>(email.as_str()).sql(")"));
+    let has_other_key =
+        users::account_id.is_not_null().or(users::email_key.like(super::users::WITHOUT_PASSWORD));
+    let by_address =
+        has_other_key.and(sql::<Bool>("lower(email) = lower(").bind::<Text, _>(email.as_str()).sql(")"));
     let verified = users::table
         .filter(users::business_id.eq(business.to_string()))
-        .filter(users::email_key.eq(email.key()).or(without_password))
+        .filter(users::email_key.eq(email.key()).or(by_address))
         .filter(users::email_verified_at.is_not_null());
     Ok(diesel::select(diesel::dsl::exists(verified)).get_result(conn).await?)
 }

@@ -22,7 +22,7 @@ async fn a_session_of_a_provider_never_changes_the_account_or_the_provider() {
     assert_eq!(browser.get("/v1/portal/subscription").await.status, 200, "the provider's factor counts");
     scene.log_in(&mut browser, &json!({ "groups": ["chiefs"] })).await;
     let of_account = |path: &str| {
-        ["/password", "/email", "/name", "/session", "/second-factor"]
+        ["/password", "/email", "/name", "/session", "/second-factor", "/memberships", "/businesses"]
             .iter()
             .any(|start| path.starts_with(start))
     };
@@ -40,7 +40,7 @@ async fn a_session_of_a_provider_never_changes_the_account_or_the_provider() {
         );
         refused += usize::from(is_refused);
     }
-    assert_eq!(refused, 15);
+    assert_eq!(refused, 18);
     assert_eq!(browser.get(SETTINGS).await.status, 200);
     assert_eq!(browser.get(SESSION).await.status, 200, "nothing has ended");
 }

@@ -99,7 +99,7 @@ pub(super) const SPREAD: [Spread; 3] = [
             ("secret_key_id <> ALL ($1)", ALERTS),
             ("count(*) FILTER (WHERE tripped_until", ALERTS),
             ("WITH RECURSIVE queues", ENDPOINT),
-            ("AS page (endpoint_id, business_id)", ENDPOINT),
+            ("AS page (endpoint_id, business_id, since)", ENDPOINT),
             ("AS queued", BATCH),
             ("AS asked (endpoint_id, business_id", ENDPOINT),
             ("ON news.endpoint_id = health.endpoint_id", ENDPOINT),
