@@ -35,8 +35,11 @@ BEGIN
         WHERE id = heir.id AND business_id = heir.business_id;
     UPDATE users SET account_id = heir.id, account_business_id = heir.business_id
         WHERE account_id = OLD.id AND account_business_id = OLD.business_id;
-    IF EXISTS (SELECT FROM second_factors WHERE user_id = OLD.id AND business_id = OLD.business_id) THEN
-        DELETE FROM second_factors WHERE user_id = heir.id AND business_id = heir.business_id;
+    -- The previous release may have let a session of the membership set up a factor, which is not that of the account.
+    DELETE FROM second_factors WHERE user_id = heir.id AND business_id = heir.business_id;
+    -- Locked, so that a confirmation or a used code is not lost.
+    PERFORM FROM second_factors WHERE user_id = OLD.id AND business_id = OLD.business_id FOR UPDATE;
+    IF FOUND THEN
         INSERT INTO second_factors
                 (account_id, business_id, user_id, sealed_secret, started_at, confirmed_at, last_step, bound_to)
             SELECT heir.id, heir.business_id, heir.id, sealed_secret, started_at, confirmed_at, last_step,

@@ -51,7 +51,7 @@ pub(super) async fn write_account_audit(
     let memberships = memberships::list(conn, account).await?;
     let users: Vec<String> = memberships.iter().map(|membership| membership.user.to_string()).collect();
     for membership in memberships {
-        let author = author.in_business(membership.user, &users);
+        let author = author.in_business(membership.user, account.1, &users);
         let event = event.clone().in_business(membership.user, &users);
         write_audit(conn, state, membership.business, &author, &event).await?;
     }

@@ -6,7 +6,7 @@ use postgres::StoreError;
 
 use super::audit::write_audit;
 use super::owners::{is_still_owner, mail_other_owners};
-use crate::domain::{Action, AuditEvent, Author, Role, Target, TargetKind, User};
+use crate::domain::{Action, AuditEvent, Author, Role, Target, TargetKind, User, UserKey};
 use crate::state::State;
 use crate::store::email_confirmations::{self, EndedSessions};
 use crate::store::{businesses, invitations, memberships, sessions, users};
@@ -88,11 +88,7 @@ pub(crate) async fn end_sessions(
         .transaction(async |conn| {
             let holder = lock_and_find(conn, business, author, user).await?;
             let ended = sessions::revoke_in_business(conn, (business, user), now).await?;
-            // A thief may have requested a change of the address.
-            let account = memberships::account_of(conn, (business, user)).await?;
-            let account = account.ok_or(ChangeUserError::Unknown)?;
-            let theirs = EndedSessions::OfUser((business, user));
-            email_confirmations::remove_changes_of_sessions(conn, account, theirs).await?;
+            remove_requested_changes(conn, (business, user)).await?;
             if ended > 0 {
                 let event = AuditEvent::new(Action::SessionRevoked)
                     .on(Target::new(TargetKind::User, user).labelled(&holder.email))
@@ -120,6 +116,8 @@ pub(crate) async fn remove_user(
         .transaction(async |conn| {
             let before = lock_and_find(conn, business, author, user).await?;
             require_another_owner(conn, business, &before).await?;
+            users::lock(conn, (business, user)).await?;
+            remove_requested_changes(conn, (business, user)).await?;
             sessions::remove_all(conn, (business, user)).await?;
             invitations::remove_sent_by(conn, business, user).await?;
             users::remove(conn, business, user).await?;
@@ -133,6 +131,16 @@ pub(crate) async fn remove_user(
     removed?;
     tracing::info!(business_id = %business, user_id = %user, "user removed");
     Ok(())
+}
+
+/// A thief may have requested a change of the account's address in a session that ends here.
+async fn remove_requested_changes(
+    conn: &mut AsyncPgConnection,
+    user: UserKey,
+) -> Result<(), ChangeUserError> {
+    let account = memberships::account_of(conn, user).await?.ok_or(ChangeUserError::Unknown)?;
+    let theirs = EndedSessions::OfUser(user);
+    Ok(email_confirmations::remove_changes_of_sessions(conn, account, theirs).await?)
 }
 
 /// Locks the business, so that of two owners who demote each other only one succeeds, and finds the user.

@@ -11,13 +11,13 @@ use super::open_session::{Browser, OpenedSession, open_with_sso};
 use super::sso_proof::{self, Proof, ProofError, is_since};
 use super::user_from_sso::{self, SsoUser};
 use crate::domain::{
-    Action, AuditEvent, Author, BusinessSso, Credentials, Membership, SecretToken, SessionToken, SsoIdentity,
-    SsoPurpose, SsoResponse, SsoSubject, Target, TargetKind, User,
+    Action, AuditEvent, Author, BusinessSso, BusinessStatus, Credentials, Membership, SecretToken,
+    SessionToken, SsoIdentity, SsoPurpose, SsoResponse, SsoSubject, Target, TargetKind, User,
 };
 use crate::single_sign_on::ProviderError;
 use crate::state::State;
 use crate::store::sso_log_ins::SsoVisit;
-use crate::store::{business_sso, businesses, sessions, user_identities};
+use crate::store::{business_sso, businesses, sessions, sso_sessions, user_identities, users};
 
 pub(crate) struct BusinessSsoReturn {
     /// The business of the page that the provider has sent the browser to.
@@ -49,6 +49,8 @@ pub(crate) enum BusinessSsoError {
     LastOwner,
     #[error("the business has the maximum number of users")]
     TooManyUsers,
+    #[error("the business is not active, and the person is no user yet")]
+    NotActive,
     #[error("the user was removed in the meantime")]
     Gone,
     #[error("the identity is not that of the session's person")]
@@ -69,6 +71,7 @@ impl BusinessSsoError {
             Self::NoEmail => Some("no_email"),
             Self::LastOwner => Some("last_owner"),
             Self::TooManyUsers => Some("too_many_users"),
+            Self::NotActive => Some("business_not_active"),
             Self::OtherPerson => Some("other_person"),
             Self::NotRecent => Some("not_recent"),
             Self::Proof(error) => error.reason(),
@@ -119,7 +122,7 @@ async fn apply(
             Ok(BusinessSsoOutcome::Opened(Box::new(opened)))
         }
         SsoPurpose::Confirm if is_since(identity, visit.started_at) => {
-            confirm(state, returned, visit, identity).await.map(BusinessSsoOutcome::Confirmed)
+            confirm(state, sso, returned, visit, identity).await.map(BusinessSsoOutcome::Confirmed)
         }
         SsoPurpose::Confirm => Err(BusinessSsoError::NotRecent),
         // Only the staff link accounts.
@@ -141,13 +144,16 @@ async fn log_in(
         .unit
         .database
         .transaction(async |conn| {
-            businesses::find_for_update(conn, business).await?.ok_or(BusinessSsoError::Off)?;
+            let found = businesses::find_for_update(conn, business).await?.ok_or(BusinessSsoError::Off)?;
+            let is_active = found.status == BusinessStatus::Active;
             // An owner may have changed it since: the provider that has proved the identity must still be that of the business.
             let sso = business_sso::find(conn, business).await?.ok_or(BusinessSsoError::Off)?;
             if !sso.provider.is_same_client(&before.provider) {
                 return Err(ProofError::Ended.into());
             }
-            let found = user_from_sso::find_or_provision(conn, state, (business, &sso), identity, by).await?;
+            let found =
+                user_from_sso::find_or_provision(conn, state, (business, &sso, is_active), identity, by)
+                    .await?;
             let (account, membership): (Credentials, Membership) = match found {
                 SsoUser::Active(account, membership) => (account, membership),
                 // Committed: the person has lost the access.
@@ -194,9 +200,11 @@ async fn reseal(
     }
 }
 
-/// The session that the visit was started for, if it is still that of the browser.
+/// The session that the visit was started for, if it is still that of the browser. Somebody whose groups give no role loses the
+/// access, as at a log-in; with another role they log in again.
 async fn confirm(
     state: &State,
+    sso: &BusinessSso,
     returned: &BusinessSsoReturn,
     visit: &SsoVisit,
     identity: &SsoIdentity,
@@ -207,7 +215,7 @@ async fn confirm(
     if visit.session_digest.as_deref() != Some(&token.digest()[..]) {
         return Err(ProofError::Ended.into());
     }
-    let confirmed: Result<Option<DateTime<Utc>>, BusinessSsoError> = state
+    let confirmed: Result<Option<Option<DateTime<Utc>>>, BusinessSsoError> = state
         .unit
         .database
         .transaction(async |conn| {
@@ -221,16 +229,24 @@ async fn confirm(
             if person != Some(session.user) {
                 return Err(BusinessSsoError::OtherPerson);
             }
+            let Some(role) = sso.access.role_of(identity) else {
+                users::lock(conn, (session.business, session.user)).await?;
+                sso_sessions::revoke_single_sign_on(conn, session.business, Some(session.user), now).await?;
+                return Ok(None);
+            };
+            if role != session.role {
+                return Err(ProofError::Ended.into());
+            }
             let at = identity.authenticated_at.unwrap_or_default().min(now);
             let is_renewed = sessions::renew(conn, &session, (token, &new), (at, now)).await?;
             let event =
                 AuditEvent::new(Action::SessionConfirmed).with("singleSignOn", identity.issuer.as_str());
             let author = Author::of(&session, returned.request).at(returned.caller.address.clone());
             write_audit(conn, state, returned.business, &author, &event).await?;
-            Ok(is_renewed.then_some(session.expires_at))
+            Ok(Some(is_renewed.then_some(session.expires_at)))
         })
         .await;
-    Ok(confirmed?.map(|expires_at| (new, expires_at)))
+    Ok(confirmed?.ok_or(BusinessSsoError::NoRole)?.map(|expires_at| (new, expires_at)))
 }
 
 fn author(returned: &BusinessSsoReturn, user: &User) -> Author {

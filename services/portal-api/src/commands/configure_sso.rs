@@ -6,7 +6,7 @@ use postgres::StoreError;
 use super::audit::write_audit;
 use super::owners::is_still_owner;
 use crate::domain::{
-    Action, AuditEvent, Author, BusinessSso, Role, SsoAccess, SsoProvider, Target, TargetKind,
+    Action, AuditEvent, Author, BusinessSso, BusinessStatus, Role, SsoAccess, SsoProvider, Target, TargetKind,
 };
 use crate::second_factor::VaultError;
 use crate::single_sign_on::ProviderError;
@@ -34,13 +34,15 @@ pub(crate) enum ConfigureSsoError {
     Off,
     #[error("the author is no longer an owner")]
     NotOwner,
+    #[error("the business is not active")]
+    NotActive,
     #[error(transparent)]
     Vault(#[from] VaultError),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Another issuer ends what the former one has opened: sessions and identities. Requiring single sign-on ends the other sessions
+/// Another issuer or client ends what the former one has opened: sessions and identities. Requiring single sign-on ends the other sessions
 /// of people who are no owners.
 pub(crate) async fn put(
     state: &State,
@@ -56,14 +58,19 @@ pub(crate) async fn put(
         .unit
         .database
         .transaction(async |conn| {
-            businesses::find_for_update(conn, business).await?.ok_or(ConfigureSsoError::NotOwner)?;
+            let found =
+                businesses::find_for_update(conn, business).await?.ok_or(ConfigureSsoError::NotOwner)?;
             if !is_still_owner(conn, business, author).await? {
                 return Err(ConfigureSsoError::NotOwner);
+            }
+            // As for invitations. Otherwise anybody could have providers called, and users created.
+            if found.status != BusinessStatus::Active {
+                return Err(ConfigureSsoError::NotActive);
             }
             let before = business_sso::find(conn, business).await?;
             let former = before.as_ref().map(|before| &before.provider);
             let provider = provider(state, business, &input, former)?;
-            let is_other = former.is_some_and(|former| former.issuer != provider.issuer);
+            let is_other = former.is_some_and(|former| !former.is_same_client(&provider));
             let after = BusinessSso { provider, access: input.access.clone(), updated_at: now };
             business_sso::put(conn, business, &after).await?;
             users::lock_all(conn, business).await?;
@@ -163,9 +170,18 @@ pub(crate) async fn test(
         return Err(ConfigureSsoError::Unavailable);
     }
     let database = &state.unit.database;
-    let found = database.read(async |conn| business_sso::find(conn, business).await).await;
-    let found: Option<BusinessSso> = found?;
-    let sso = found.ok_or(ConfigureSsoError::Off)?;
+    let found: Result<Option<BusinessSso>, ConfigureSsoError> = database
+        .read(async |conn| {
+            if businesses::find(conn, business)
+                .await?
+                .is_none_or(|found| found.status != BusinessStatus::Active)
+            {
+                return Err(ConfigureSsoError::NotActive);
+            }
+            Ok(business_sso::find(conn, business).await?)
+        })
+        .await;
+    let sso = found?.ok_or(ConfigureSsoError::Off)?;
     Ok(match state.business_sso.party(business, &sso.provider) {
         Ok(party) => party.check().await,
         Err(error) => Err(error),

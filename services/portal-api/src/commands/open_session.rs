@@ -166,7 +166,7 @@ async fn insert(
     };
     let token = SessionToken::generate(&state.unit.entropy);
     sessions::insert(conn, &session, &token, browser.origin(new_browser), now).await?;
-    sessions::revoke_beyond(conn, account.key(), OPEN_MAX, now).await?;
+    sessions::revoke_beyond(conn, &session, OPEN_MAX, now).await?;
     Ok(OpenedSession { session, token, browser: known })
 }
 

@@ -31,7 +31,7 @@ pub(super) enum SsoUser {
 pub(super) async fn find_or_provision(
     conn: &mut AsyncPgConnection,
     state: &State,
-    (business, sso): (BusinessId, &BusinessSso),
+    (business, sso, is_active): (BusinessId, &BusinessSso, bool),
     identity: &SsoIdentity,
     author: impl Fn(&User) -> Author,
 ) -> Result<SsoUser, BusinessSsoError> {
@@ -46,6 +46,7 @@ pub(super) async fn find_or_provision(
     };
     let id = match known {
         Some(id) => id,
+        None if !is_active => return Err(BusinessSsoError::NotActive),
         None => link_or_provision(conn, state, business, identity, role, &author).await?,
     };
     // Before the user's sessions.

@@ -217,9 +217,10 @@ impl Author {
     }
 
     /// The author as another business of the person sees them: by their user there, and without the address. `users` are the
-    /// person's users in all their businesses; other authors stay as they are.
-    pub(crate) fn in_business(&self, user: UserId, users: &[String]) -> Self {
+    /// person's users in all their businesses. Others keep their address in the business of the account only.
+    pub(crate) fn in_business(&self, user: UserId, account: UserId, users: &[String]) -> Self {
         match &self.actor {
+            Actor::System if user != account => Self { address: None, ..self.clone() },
             Actor::User { id, email } if *id != user && users.contains(&id.to_string()) => Self {
                 actor: Actor::User { id: user, email: email.clone() },
                 request: self.request,

@@ -147,7 +147,10 @@ pub(super) async fn require_session(
 }
 
 /// Whether no confirmation has replaced the token of the request.
-async fn has_present_token(state: &State, request: &actix_web::HttpRequest) -> Result<bool, ApiError> {
+pub(super) async fn has_present_token(
+    state: &State,
+    request: &actix_web::HttpRequest,
+) -> Result<bool, ApiError> {
     match session_cookie::PORTAL.read(state, request) {
         Some(token) => Ok(is_present(state, &token).await?),
         None => Ok(false),

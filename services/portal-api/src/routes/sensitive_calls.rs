@@ -38,6 +38,7 @@ pub(super) const NEW_SESSION_CALLS: CallTable<()> = CallTable {
         (Method::POST, "/session/business", ()),
         (Method::POST, "/memberships", ()),
         (Method::POST, "/businesses", ()),
+        (Method::PUT, "/password", ()),
     ],
 };
 
@@ -63,6 +64,7 @@ pub(super) const ACCOUNT_CALLS: CallTable<()> = CallTable {
         (Method::DELETE, "/second-factor", ()),
         (Method::POST, "/second-factor/confirm", ()),
         (Method::POST, "/second-factor/recovery-codes", ()),
+        (Method::DELETE, "/users/{id}/second-factor", ()),
         (Method::PUT, "/single-sign-on", ()),
         (Method::DELETE, "/single-sign-on", ()),
     ],
@@ -133,7 +135,8 @@ mod tests {
         for (method, path, call) in PORTAL_CALLS.calls {
             let is_of_account = call.permission == crate::domain::Permission::UseAccount;
             let is_refused = ACCOUNT_CALLS.find(method, &format!("/v1/portal{path}")).is_some();
-            let is_other = path.starts_with("/single-sign-on") || *path == "/email-confirmations";
+            let is_other = path.starts_with("/single-sign-on")
+                || ["/email-confirmations", "/users/{id}/second-factor"].contains(path);
             assert!(is_other || is_refused == is_of_account, "{method} {path}");
         }
     }

@@ -138,7 +138,9 @@ pub(super) async fn who_am_i(state: Data<State>, request: HttpRequest) -> Result
     let memberships = queries::memberships::of_session(&state, &session).await?;
     let memberships = Some(memberships.into_iter().map(MembershipView::from).collect());
     let mut response = HttpResponse::Ok();
-    if let Some(cookie) = renewed {
+    if let Some(cookie) = renewed
+        && guard::has_present_token(&state, &request).await?
+    {
         response.cookie(cookie);
     }
     let view = SessionView { memberships, ..SessionView::of(&session) };

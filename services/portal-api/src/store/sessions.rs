@@ -316,15 +316,20 @@ pub(crate) async fn count_of_new_browsers(
     Ok(found.count().get_result(conn).await?)
 }
 
-/// Ends the account's oldest sessions beyond `max`.
+/// Ends the account's oldest sessions beyond `max`. Those that a provider opens count for themselves, in their business: it must not
+/// end others.
 pub(crate) async fn revoke_beyond(
     conn: &mut AsyncPgConnection,
-    account: UserKey,
+    session: &Session,
     max: i64,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    let beyond: Vec<String> = sessions::table
-        .filter(sessions::user_id.eq_any(users_of!(account)))
+    let counted = match session.single_sign_on {
+        true => sessions::table.filter(sessions::user_id.eq(session.user.to_string())).into_boxed(),
+        false => sessions::table.filter(sessions::user_id.eq_any(users_of!(session.account))).into_boxed(),
+    };
+    let beyond: Vec<String> = counted
+        .filter(sessions::single_sign_on.eq(session.single_sign_on))
         .filter(sessions::revoked_at.is_null())
         .filter(sessions::expires_at.gt(now))
         .order(sessions::id.desc())

@@ -63,6 +63,7 @@ impl Scene {
         let provider = IdentityProvider::start(&key);
         let portal = Portal::with(&[&ENABLED, more].concat()).await;
         let mut owner = portal.owner("owner@shop.example").await;
+        portal.approve(&owner.business).await;
         set_up(&mut owner, &settings(&provider)).await;
         Self { portal, provider, key, owner }
     }
@@ -316,7 +317,7 @@ async fn the_provider_confirms_its_own_sessions_only() {
         ("an open session at the provider", json!({ "auth_time": now - 61 }), 403, "sso_not_recent"),
         ("no statement", json!({ "auth_time": null }), 403, "sso_not_recent"),
         ("another person", json!({ "sub": "person-2" }), 403, "sso_other_person"),
-        ("the same person", json!({}), 204, ""),
+        ("the same person", chief.clone(), 204, ""),
     ] {
         let visit = Visit::of(&browser.post(START, json!({ "purpose": "confirm" })).await);
         assert_eq!(visit.query["max_age"], "0");
@@ -324,6 +325,13 @@ async fn the_provider_confirms_its_own_sessions_only() {
         assert_eq!((confirmed.status, confirmed.code()), (status, code), "{what}: {confirmed:?}");
         assert_eq!(is_recent(&mut browser).await, status == 204, "{what}");
     }
+    // The groups at hand count, as at a log-in.
+    for (groups, status, code) in [(json!(["ops"]), 422, "sso_ended"), (json!([]), 403, "sso_no_role")] {
+        let visit = Visit::of(&browser.post(START, json!({ "purpose": "confirm" })).await);
+        let refused = scene.come_back(&mut browser, &visit, &json!({ "groups": groups })).await;
+        assert_eq!((refused.status, refused.code()), (status, code), "{groups}: {refused:?}");
+    }
+    assert_eq!(browser.get(SESSION).await.status, 401, "without a role");
     let refused = scene.owner.client.post(START, json!({ "purpose": "confirm" })).await;
     assert_eq!((refused.status, refused.code()), (403, "password_session"), "{refused:?}");
     for (auth_time, opens, recent) in [

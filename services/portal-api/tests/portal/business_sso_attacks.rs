@@ -81,6 +81,7 @@ async fn forged_tokens_are_rejected() {
 async fn a_response_for_one_business_opens_nothing_in_another() {
     let scene = Scene::new().await;
     let mut other = scene.portal.owner("owner@other.example").await;
+    scene.portal.approve(&other.business).await;
     set_up(&mut other, &settings(&scene.provider)).await;
     let redeemed = || scene.provider.asked("/token").len();
 
@@ -119,6 +120,7 @@ async fn a_response_for_a_business_opens_no_console_and_the_other_way_round() {
     let provider = IdentityProvider::start(&key);
     let portal = Portal::with_provider(&provider, &ENABLED).await;
     let mut owner = portal.owner("owner@shop.example").await;
+    portal.approve(&owner.business).await;
     set_up(&mut owner, &changed(&settings(&provider), &json!({ "clientId": CLIENT_ID }))).await;
     // The attacker swaps the cookies in the own browser.
     let swapped = |browser: &crate::client::Client, from: &str, to: &str| {
@@ -204,6 +206,7 @@ async fn private_addresses_are_not_called() {
     let scene = Scene::new().await;
     let portal = Portal::with(&ENABLED[..4]).await;
     let mut owner = portal.owner("owner@shop.example").await;
+    portal.approve(&owner.business).await;
     for issuer in [
         "http://127.0.0.1:1",
         "http://127.1:1",
@@ -240,6 +243,7 @@ async fn private_addresses_are_not_called() {
         let provider = IdentityProvider::start(&scene.key);
         provider.with_metadata(name, json!(format!("http://{at}/secret")));
         let mut owner = scene.portal.owner(&format!("{name}@shop.example")).await;
+        scene.portal.approve(&owner.business).await;
         set_up(&mut owner, &settings(&provider)).await;
         let mut browser = scene.portal.stranger();
         let body = json!({ "purpose": "log_in", "businessId": owner.business });
@@ -277,6 +281,7 @@ async fn a_provider_that_hangs_delays_no_other_business() {
     let scene = Scene::new().await;
     let (_listener, issuer) = silent();
     let mut slow = scene.portal.owner("owner@slow.example").await;
+    scene.portal.approve(&slow.business).await;
     set_up(&mut slow, &changed(&settings(&scene.provider), &json!({ "issuer": issuer }))).await;
     let hang = |browser: crate::client::Client| {
         let body = json!({ "purpose": "log_in", "businessId": slow.business });

@@ -22,6 +22,7 @@ async fn the_settings_are_the_businesss_own_and_never_show_the_secret() {
     assert_eq!(read.body["redirectUrl"], json!(format!("http://portal.test/log-in/{business}/return")));
 
     let mut other = scene.portal.owner("owner@other.example").await;
+    scene.portal.approve(&other.business).await;
     assert_eq!(other.client.get(SETTINGS).await.body["provider"], Value::Null);
     assert_eq!(other.client.post(TEST, json!({})).await.code(), "sso_off");
     assert_eq!(other.client.delete(SETTINGS).await.status, 204);
@@ -124,4 +125,27 @@ async fn an_installation_that_does_not_offer_it_says_so() {
     let refused = owner.client.put(SETTINGS, body).await;
     assert_eq!((refused.status, refused.code()), (409, "sso_unavailable_here"), "{refused:?}");
     assert_eq!(owner.client.post(TEST, json!({})).await.code(), "sso_unavailable_here");
+}
+
+/// Otherwise anybody who signs up could have providers called, and users created.
+#[tokio::test]
+async fn only_active_businesses_set_a_provider_up_and_get_users_by_it() {
+    let mut scene = Scene::new().await;
+    let mut other = scene.portal.newcomer("owner@other.example").await;
+    let put = other.client.put(SETTINGS, settings(&scene.provider)).await;
+    assert_eq!((put.status, put.code()), (403, "business_not_active"), "{put:?}");
+    let test = format!("{SETTINGS}/test");
+    assert_eq!(other.client.post(&test, json!({})).await.code(), "business_not_active");
+
+    let mut known = scene.portal.stranger();
+    assert_eq!(scene.log_in(&mut known, &json!({})).await.status, 200);
+    let mut operator = scene.portal.operator();
+    let path = format!("/v1/operator/businesses/{}", scene.owner.business);
+    assert_eq!(operator.patch(&path, json!({ "status": "suspended" })).await.status, 200);
+    assert_eq!(scene.log_in(&mut known, &json!({})).await.status, 200, "users keep their access");
+    let mut new = scene.portal.stranger();
+    let refused = scene.log_in(&mut new, &json!({ "sub": "person-2", "email": "new@shop.example" })).await;
+    assert_eq!((refused.status, refused.code()), (403, "business_not_active"), "{refused:?}");
+    assert_eq!(scene.owner.client.post(&test, json!({})).await.code(), "business_not_active");
+    assert_eq!(scene.owner.client.delete(SETTINGS).await.status, 204, "turning it off is always possible");
 }

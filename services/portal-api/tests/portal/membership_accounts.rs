@@ -215,3 +215,19 @@ async fn wrong_passwords_are_counted_and_recorded_once_for_all_businesses() {
         .await;
     }
 }
+
+/// A thief may have requested it.
+#[tokio::test]
+async fn a_removal_ends_the_changes_of_the_address_that_were_requested_in_the_business() {
+    let folder = MailFolder::new();
+    let portal = Portal::with_mails(&folder).await;
+    let mut two = Two::start(&portal, "viewer").await;
+    let requested = two.asha.put("/v1/portal/email", json!({ "email": "thief@evil.example" })).await;
+    assert_eq!(requested.status, 202, "{requested:?}");
+    let token = folder.confirmations("thief@evil.example", 1).await.remove(0);
+    let removed = two.ravi.client.delete(&format!("{USERS}/{}", two.users[1])).await;
+    assert_eq!(removed.status, 204, "{removed:?}");
+    let path = "/v1/portal/email-confirmations/confirm";
+    let refused = portal.stranger().post(path, json!({ "token": token })).await;
+    assert_eq!((refused.status, refused.code()), (422, "confirmation_invalid"), "{refused:?}");
+}

@@ -74,6 +74,9 @@ pub(in crate::routes) fn complete_business_sso(error: BusinessSsoError) -> ApiEr
             "too_many_users",
             "This business has the maximum number of users. Ask an owner to remove one.",
         ),
+        BusinessSsoError::NotActive => {
+            forbidden("business_not_active", "This business is not active, so that nobody can join it now.")
+        }
         BusinessSsoError::OtherPerson => other_person(),
         BusinessSsoError::NotRecent => not_recent(),
         BusinessSsoError::Gone => sso_ended(),
@@ -105,6 +108,10 @@ pub(in crate::routes) fn configure_sso(error: ConfigureSsoError) -> ApiError {
         ),
         ConfigureSsoError::Off => business_sso_off(),
         ConfigureSsoError::NotOwner => role_insufficient(Permission::ManageSingleSignOn),
+        ConfigureSsoError::NotActive => forbidden(
+            "business_not_active",
+            "Your business is not active. Single sign-on can be set up and tested once the operator has activated it.",
+        ),
         ConfigureSsoError::Vault(error) => ApiError::internal(error),
         ConfigureSsoError::Store(error) => error.into(),
     }
