@@ -134,6 +134,7 @@ async fn a_session_from_before_ends_with_the_role_of_an_owner_or_if_the_previous
     scene.portal.connect().await.batch_execute(again).await.unwrap();
     assert_eq!(binu.get(SESSION).await.status, 401);
 
+    scene.portal.connect().await.batch_execute(again).await.unwrap();
     let mut settings = scene.portal.settings.clone();
     settings.business_sso.enabled = false;
     let off = scene.portal.with_settings(settings).await;

@@ -186,6 +186,7 @@ async fn a_real_provider_confirms_refuses_and_logs_out() {
 async fn a_real_provider_of_a_business_opens_confirms_and_logs_out() {
     let portal = Portal::today_with(&business_sso::ENABLED).await;
     let mut owner = portal.owner("owner@shop.example").await;
+    portal.approve(&owner.business).await;
     let page = format!("http://portal.test/log-in/{}", owner.business);
     let provider = Provider::of(&[page]);
     let settings = json!({

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { operator } from "../support/api";
 import { openBrowser, PHONE, screenshot, type Visitor, visit } from "../support/browser";
 import { overhang, seriousFindings, settled, tabTo } from "../support/page-checks";
 import { heading } from "../support/pages";
@@ -23,6 +24,7 @@ beforeAll(async () => {
     data: { businessName: "Shop of single sign-on", email: EMAIL, password: PASSWORD },
   });
   const { businessId } = await signedUp.json();
+  await operator("PATCH", `/businesses/${businessId}`, { status: "active" });
   logInPage = `${stack.portal}/log-in/${businessId}`;
   await page.close();
   await context.close();
