@@ -32,8 +32,7 @@ impl std::str::FromStr for AddressRanges {
     type Err = InvalidRange;
 
     fn from_str(text: &str) -> Result<Self, InvalidRange> {
-        let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
-        parts
+        settings::comma_separated_parts(text)
             .map(|part| part.parse().map_err(|_| InvalidRange(part.to_owned())))
             .collect::<Result<_, _>>()
             .map(Self)

@@ -31,8 +31,7 @@ impl FromStr for NameServers {
     type Err = InvalidNameServer;
 
     fn from_str(text: &str) -> Result<Self, InvalidNameServer> {
-        let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
-        parts
+        settings::comma_separated_parts(text)
             .map(|part| {
                 let bare = part.parse::<IpAddr>().map(|address| SocketAddr::new(address, DNS_PORT));
                 bare.or_else(|_| part.parse()).map_err(|_| InvalidNameServer(part.to_owned()))

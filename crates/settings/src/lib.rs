@@ -39,7 +39,12 @@ pub fn is_this_machine(host: &str) -> bool {
     host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// A list in the format of a setting.
+/// The entries of a setting that is a list.
+pub fn comma_separated_parts(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|part| !part.is_empty())
+}
+
+/// The form that [`comma_separated_parts`] reads.
 pub fn comma_separated(items: impl IntoIterator<Item = impl Display>) -> String {
     let items: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
     items.join(",")

@@ -16,8 +16,7 @@ impl TrustedProxies {
     /// # Errors
     /// Names the entry that is neither a network nor an address.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
-        let networks = entries.map(|entry| {
+        let networks = crate::comma_separated_parts(text).map(|entry| {
             let network = entry.parse::<IpNet>().or_else(|_| entry.parse::<IpAddr>().map(IpNet::from));
             network.map_err(|_| format!("{entry:?} is neither a network, such as 10.0.0.0/8, nor an address"))
         });

@@ -15,8 +15,8 @@ use crate::domain::{
 };
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
-use crate::store::users::{self, LogInBy, NewUser};
-use crate::store::{businesses, invitations};
+use crate::store::new_users::{self, LogInBy, NewUser};
+use crate::store::{businesses, invitations, users};
 
 /// Users of one business.
 pub(super) const USERS_MAX: i64 = 200;
@@ -175,7 +175,7 @@ async fn create(
         role: invitation.role,
         created_at: now,
     };
-    if !users::insert(conn, &user).await? {
+    if !new_users::insert(conn, &user).await? {
         return Err(AcceptInvitationError::EmailTaken);
     }
     Ok(Credentials {

@@ -12,6 +12,7 @@ use crate::domain::{
 };
 use crate::mail::Mail;
 use crate::state::State;
+use crate::store::email_confirmations::Changes;
 use crate::store::{email_confirmations, password_resets, sessions, user_emails, users};
 
 #[derive(Debug, thiserror::Error)]
@@ -53,7 +54,7 @@ pub(crate) async fn change_email(
             let account = users::credentials_of(conn, key).await?;
             let account = account.ok_or(ChangeEmailError::UnknownUser)?;
             if account.email_is(email) {
-                email_confirmations::remove_changes(conn, key, None).await?;
+                email_confirmations::remove_changes(conn, key, Changes::All).await?;
                 return Ok(EmailChange::Made);
             }
             if state.mailbox.is_enabled {
@@ -100,7 +101,7 @@ async fn request(
     author: &Author,
 ) -> Result<(), StoreError> {
     let (business, user, now) = (account.business, account.user, state.unit.clock.now());
-    email_confirmations::remove_changes(conn, account.key(), Some(email)).await?;
+    email_confirmations::remove_changes(conn, account.key(), Changes::ExceptTo(email)).await?;
     let link =
         EmailConfirmation { business, user, email: email.clone(), change_by: Some(session), is_used: false };
     let (token, expires_at) = create_link(conn, state, &link).await?;

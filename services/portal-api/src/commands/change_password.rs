@@ -11,6 +11,7 @@ use crate::mail::Mail;
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
 use crate::store::attempts::{self, Admission, Attempt};
+use crate::store::email_confirmations::Changes;
 use crate::store::{email_confirmations, memberships, password_resets, second_factors, sessions, users};
 
 pub(crate) struct ChangePassword {
@@ -103,7 +104,7 @@ async fn check_and_change(
             write_account_audit(conn, state, account, author, &event).await?;
             password_resets::remove_all(conn, account).await?;
             // A thief of the old password may have requested one.
-            email_confirmations::remove_changes(conn, account, None).await?;
+            email_confirmations::remove_changes(conn, account, Changes::All).await?;
             let mail = Mail::PasswordChanged { at: now };
             state.mailbox.queue(conn, session.business, &credentials.email, &mail, now).await?;
             let changed = Credentials { password_hash: hash.clone(), ..credentials.clone() };

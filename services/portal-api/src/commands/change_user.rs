@@ -8,7 +8,7 @@ use super::audit::write_audit;
 use super::owners::{is_still_owner, mail_other_owners};
 use crate::domain::{Action, AuditEvent, Author, Role, Target, TargetKind, User, UserKey};
 use crate::state::State;
-use crate::store::email_confirmations::{self, EndedSessions};
+use crate::store::email_confirmations::{self, Changes};
 use crate::store::{businesses, invitations, memberships, sessions, users};
 
 #[derive(Debug, thiserror::Error)]
@@ -139,8 +139,8 @@ async fn remove_requested_changes(
     user: UserKey,
 ) -> Result<(), ChangeUserError> {
     let account = memberships::account_of(conn, user).await?.ok_or(ChangeUserError::Unknown)?;
-    let theirs = EndedSessions::OfUser(user);
-    Ok(email_confirmations::remove_changes_of_sessions(conn, account, theirs).await?)
+    let theirs = Changes::OfUser(user);
+    Ok(email_confirmations::remove_changes(conn, account, theirs).await?)
 }
 
 /// Locks the business, so that of two owners who demote each other only one succeeds, and finds the user.

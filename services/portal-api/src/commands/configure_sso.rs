@@ -11,7 +11,7 @@ use crate::domain::{
 use crate::second_factor::VaultError;
 use crate::single_sign_on::ProviderError;
 use crate::state::State;
-use crate::store::{business_sso, businesses, sso_sessions, user_identities, users};
+use crate::store::{business_sso, businesses, email_confirmations, sso_sessions, user_identities, users};
 
 /// What the owner has entered.
 pub(crate) struct SsoInput {
@@ -80,7 +80,9 @@ pub(crate) async fn put(
                 ended += sso_sessions::revoke_single_sign_on(conn, business, None, now).await?;
             }
             if after.access.required {
-                ended += sso_sessions::revoke_passwords_but_of_owners(conn, business, now).await?;
+                let others = sso_sessions::revoke_passwords_but_of_owners(conn, business, now).await?;
+                email_confirmations::remove_changes_in(conn, &others).await?;
+                ended += others.len();
             }
             let event = changed(business, &after, input.client_secret.is_some()).with("sessions", ended);
             write_audit(conn, state, business, author, &event).await?;

@@ -14,8 +14,8 @@ use crate::domain::{
     Action, AuditEvent, Author, Credentials, Email, LinkToken, Role, Session, Target, TargetKind,
 };
 use crate::state::State;
-use crate::store::memberships;
-use crate::store::users::{self, LogInBy, NewUser};
+use crate::store::new_users::{self, LogInBy, NewUser};
+use crate::store::{memberships, users};
 
 /// Businesses of one person.
 const BUSINESSES_MAX: usize = 20;
@@ -144,6 +144,6 @@ async fn add(
         role,
         created_at: now,
     };
-    users::insert(conn, &user).await?;
+    new_users::insert(conn, &user).await?;
     Ok(user.id)
 }

@@ -11,6 +11,7 @@ use super::staff::lock_administrator;
 use crate::domain::{Account, Action, Actor, AuditEvent, Author};
 use crate::mail::FactorNews;
 use crate::state::State;
+use crate::store::email_confirmations::Changes;
 use crate::store::{
     businesses, email_confirmations, memberships, second_factors, sessions, staff, staff_sessions, users,
 };
@@ -58,7 +59,7 @@ pub(crate) async fn of_user(
                 return Err(ResetFactorError::OfSeveralBusinesses);
             }
             sessions::revoke_all(conn, found.key(), None, now).await?;
-            email_confirmations::remove_changes(conn, found.key(), None).await?;
+            email_confirmations::remove_changes(conn, found.key(), Changes::All).await?;
             if !second_factors::remove(conn, account).await? {
                 return Err(ResetFactorError::NotEnrolled);
             }

@@ -20,6 +20,7 @@ use crate::mail::Mail;
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
 use crate::store::attempts::{self, Admission};
+use crate::store::email_confirmations::Changes;
 use crate::store::password_resets::{self, Way};
 use crate::store::{email_confirmations, memberships, sessions, staff, users};
 
@@ -235,7 +236,7 @@ pub(crate) async fn reset_password(
             users::set_password(conn, account.key(), None, &hash).await?;
             password_resets::remove_all(conn, account.key()).await?;
             // A thief of the old password may have requested one.
-            email_confirmations::remove_changes(conn, account.key(), None).await?;
+            email_confirmations::remove_changes(conn, account.key(), Changes::All).await?;
             sessions::revoke_all(conn, account.key(), None, now).await?;
             if let Some(email) = Email::parse(&account.email) {
                 // Wrong codes stay counted: a thief of the inbox could reset the password again and again to guess more.

@@ -6,7 +6,7 @@ use postgres::StoreError;
 use super::audit::write_audit;
 use crate::domain::{Action, AuditEvent, Author, Session, Target, TargetKind};
 use crate::state::State;
-use crate::store::email_confirmations::{self, EndedSessions};
+use crate::store::email_confirmations::{self, Changes};
 use crate::store::sessions;
 
 /// False if the session is not theirs or has already ended.
@@ -24,8 +24,7 @@ pub(crate) async fn revoke_session(
         .transaction(async |conn| {
             let ended = sessions::revoke_one(conn, account, id, now).await?;
             if ended {
-                email_confirmations::remove_changes_of_sessions(conn, account, EndedSessions::One(id))
-                    .await?;
+                email_confirmations::remove_changes(conn, account, Changes::InSession(id)).await?;
                 write_audit(conn, state, session.business, author, &event).await?;
             }
             Ok(ended)
@@ -45,8 +44,8 @@ pub(crate) async fn revoke_others(
     database
         .transaction(async |conn| {
             let revoked = sessions::revoke_all(conn, account, Some(session.id), now).await?;
-            let others = EndedSessions::AllBut(session.id);
-            email_confirmations::remove_changes_of_sessions(conn, account, others).await?;
+            let others = Changes::ExceptInSession(session.id);
+            email_confirmations::remove_changes(conn, account, others).await?;
             if revoked > 0 {
                 let target = Target::new(TargetKind::User, session.user).labelled(&session.email);
                 let event = AuditEvent::new(Action::SessionRevoked).on(target).with("sessions", revoked);

@@ -16,7 +16,7 @@ use crate::domain::{
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
 use crate::store::attempts::Admission;
-use crate::store::users::{self, LogInBy, NewUser};
+use crate::store::new_users::{self, LogInBy, NewUser};
 use crate::store::{businesses, go_live};
 
 pub(crate) struct SignUp {
@@ -121,7 +121,7 @@ async fn create(
         role: Role::Owner,
         created_at: now,
     };
-    if !users::insert(conn, &user).await? {
+    if !new_users::insert(conn, &user).await? {
         return Err(SignUpError::EmailTaken);
     }
     let owner = Credentials {

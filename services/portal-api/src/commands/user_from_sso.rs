@@ -15,8 +15,8 @@ use crate::domain::{
 };
 use crate::mail::is_deliverable;
 use crate::state::State;
-use crate::store::users::{self, LogInBy, NewUser};
-use crate::store::{memberships, sso_sessions, user_identities};
+use crate::store::new_users::{self, LogInBy, NewUser};
+use crate::store::{memberships, sso_sessions, user_identities, users};
 
 /// In characters.
 const NAME_MAX: usize = 100;
@@ -68,8 +68,8 @@ pub(super) async fn find_or_provision(
     Ok(SsoUser::Active(account, membership))
 }
 
-/// An address counts only if both sides have verified it. Otherwise whoever may choose an address at the provider would act as
-/// another user of the business.
+/// Links a user only by an address that both sides have verified. Otherwise a person who enters another user's address at the provider
+/// would act as that user.
 async fn link_or_provision(
     conn: &mut AsyncPgConnection,
     state: &State,
@@ -130,7 +130,7 @@ async fn provision(
         role,
         created_at: state.unit.clock.now(),
     };
-    if !users::insert(conn, &user).await? {
+    if !new_users::insert(conn, &user).await? {
         return Err(BusinessSsoError::Gone);
     }
     tracing::info!(business_id = %business, user_id = %user.id, %role, "user created by single sign-on");

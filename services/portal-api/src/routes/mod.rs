@@ -61,6 +61,7 @@ mod session;
 mod session_cookie;
 mod sessions;
 mod single_sign_on;
+mod sso_log_ins;
 mod staff;
 mod staff_links;
 mod statement;

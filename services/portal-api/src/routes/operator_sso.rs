@@ -1,13 +1,10 @@
 //! `/v1/operator/sso/log-ins`: single sign-on of the staff. The page that starts it sends the browser to the provider, and the page
 //! that the provider sends it back to completes it.
 
-use actix_web::http::header;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
-use chrono::{DateTime, Utc};
-use serde::Serialize;
 use serde_json::Value;
-use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule};
+use web::{ApiError, FieldErrors, Fields, JsonBody};
 
 use super::audited::{browser, request_id};
 use super::caller::caller;
@@ -16,23 +13,11 @@ use super::openapi::bodies;
 use super::operator_second_factor::{person, recent_person};
 use super::operator_session::{OperatorSessionView, opened_console};
 use super::session_cookie::{OPERATOR, OPERATOR_SSO};
+use super::sso_log_ins::{self, SsoLogInView, response_fields};
 use crate::commands::complete_sso::{self, SsoOutcome, SsoReturn};
 use crate::commands::start_sso::{self, SsoStart};
-use crate::domain::{SsoPurpose, SsoResponse, SsoResult, SsoSubject};
+use crate::domain::{SsoPurpose, SsoResponse, SsoSubject};
 use crate::state::State;
-
-/// Longer than the codes of known providers.
-const CODE_TEXT: TextRule = TextRule::line(8_192);
-const STATE_TEXT: TextRule = TextRule::line(200);
-const ISSUER_TEXT: TextRule = TextRule::line(2_048);
-
-#[derive(Serialize, utoipa::ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct SsoLogInView {
-    /// The page of the identity provider.
-    pub(super) url: String,
-    pub(super) expires_at: DateTime<Utc>,
-}
 
 #[utoipa::path(
     post,
@@ -58,10 +43,7 @@ pub(super) async fn start(
     let caller = caller(&state, &request);
     let start = SsoStart { subject: SsoSubject::Staff, purpose, session, caller };
     let started = start_sso::start(&state, start).await.map_err(errors::start_sso)?;
-    Ok(HttpResponse::Created()
-        .cookie(OPERATOR_SSO.set(&state, &started.token, started.expires_at))
-        .insert_header((header::CACHE_CONTROL, "no-store"))
-        .json(SsoLogInView { url: started.url.into(), expires_at: started.expires_at }))
+    Ok(sso_log_ins::started(&state, &OPERATOR_SSO, started))
 }
 
 #[utoipa::path(
@@ -97,13 +79,9 @@ pub(super) async fn complete(
             opened_console(&state, &mut response, &opened).await
         }
         SsoOutcome::Confirmed(renewed) => {
-            let mut response = HttpResponse::NoContent();
-            if let Some((token, expires_at)) = renewed {
-                response.cookie(OPERATOR.set(&state, &token, expires_at));
-            }
-            Ok(response.cookie(OPERATOR_SSO.clear(&state)).finish())
+            Ok(sso_log_ins::confirmed(&state, (&OPERATOR_SSO, &OPERATOR), renewed.as_ref()))
         }
-        SsoOutcome::Linked => Ok(HttpResponse::NoContent().cookie(OPERATOR_SSO.clear(&state)).finish()),
+        SsoOutcome::Linked => Ok(sso_log_ins::confirmed(&state, (&OPERATOR_SSO, &OPERATOR), None)),
     }
 }
 
@@ -125,19 +103,4 @@ fn parse_response(body: &Value) -> Result<SsoResponse, ApiError> {
         Some(parsed) if field_errors.is_empty() => Ok(parsed),
         _ => Err(ApiError::invalid(field_errors)),
     }
-}
-
-/// What the provider has added to the URL: `code`, or `error`.
-pub(super) fn response_fields(fields: &Fields<'_>) -> Option<SsoResponse> {
-    let state = fields.required_text("state", STATE_TEXT);
-    let issuer = fields.optional_text("iss", ISSUER_TEXT);
-    let result = match (fields.value("error"), fields.value("code")) {
-        (Some(_), None) => Some(SsoResult::Declined),
-        (Some(_), Some(_)) => {
-            fields.reject("error", "invalid_value", "error is not allowed together with code.");
-            None
-        }
-        _ => fields.required_text("code", CODE_TEXT).map(SsoResult::Code),
-    };
-    Some(SsoResponse { state: state?, issuer, result: result? })
 }

@@ -10,11 +10,12 @@ use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule};
 
 use super::audited::{browser, request_id};
 use super::caller::caller;
+use super::errors;
 use super::guard::active_session;
 use super::openapi::bodies;
-use super::operator_sso::{SsoLogInView, response_fields};
 use super::session::SessionView;
-use super::{errors, session_cookie};
+use super::session_cookie::{PORTAL, PORTAL_SSO};
+use super::sso_log_ins::{self, SsoLogInView, response_fields};
 use crate::commands::complete_business_sso::{self, BusinessSsoOutcome, BusinessSsoReturn};
 use crate::commands::start_sso::{self, SsoStart};
 use crate::domain::{SsoPurpose, SsoResponse, SsoSubject};
@@ -52,16 +53,13 @@ pub(super) async fn start(
             SsoStart {
                 subject: SsoSubject::Business(active.session.business),
                 purpose: SsoPurpose::Confirm,
-                session: session_cookie::PORTAL.read(&state, &request),
+                session: PORTAL.read(&state, &request),
                 caller: caller(&state, &request),
             }
         }
     };
     let started = start_sso::start(&state, start).await.map_err(errors::start_business_sso)?;
-    Ok(HttpResponse::Created()
-        .cookie(session_cookie::PORTAL_SSO.set(&state, &started.token, started.expires_at))
-        .insert_header((header::CACHE_CONTROL, "no-store"))
-        .json(SsoLogInView { url: started.url.into(), expires_at: started.expires_at }))
+    Ok(sso_log_ins::started(&state, &PORTAL_SSO, started))
 }
 
 #[utoipa::path(
@@ -83,28 +81,24 @@ pub(super) async fn complete(
 ) -> Result<HttpResponse, ApiError> {
     let (business, response) = parse_return(&body.0)?;
     let business = business.ok_or_else(errors::business_sso_off)?;
-    let token = session_cookie::PORTAL_SSO.read(&state, &request).ok_or_else(errors::sso_ended)?;
+    let token = PORTAL_SSO.read(&state, &request).ok_or_else(errors::sso_ended)?;
     let returned = BusinessSsoReturn {
         business,
         token,
         response,
-        browser: browser(&state, &request, &session_cookie::PORTAL),
+        browser: browser(&state, &request, &PORTAL),
         caller: caller(&state, &request),
         request: request_id(&request),
     };
     let outcome = complete_business_sso::complete(&state, &returned).await;
     match outcome.map_err(errors::complete_business_sso)? {
         BusinessSsoOutcome::Opened(opened) => Ok(HttpResponse::Ok()
-            .cookie(session_cookie::PORTAL_SSO.clear(&state))
-            .cookie(session_cookie::PORTAL.set(&state, &opened.token, opened.session.expires_at))
+            .cookie(PORTAL_SSO.clear(&state))
+            .cookie(PORTAL.set(&state, &opened.token, opened.session.expires_at))
             .insert_header((header::CACHE_CONTROL, "no-store"))
             .json(SessionView::of(&opened.session))),
         BusinessSsoOutcome::Confirmed(renewed) => {
-            let mut response = HttpResponse::NoContent();
-            if let Some((token, expires_at)) = renewed {
-                response.cookie(session_cookie::PORTAL.set(&state, &token, expires_at));
-            }
-            Ok(response.cookie(session_cookie::PORTAL_SSO.clear(&state)).finish())
+            Ok(sso_log_ins::confirmed(&state, (&PORTAL_SSO, &PORTAL), renewed.as_ref()))
         }
     }
 }

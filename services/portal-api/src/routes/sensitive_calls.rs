@@ -42,9 +42,9 @@ pub(super) const NEW_SESSION_CALLS: CallTable<()> = CallTable {
     ],
 };
 
-/// Calls that change or show the account beyond this business, and the settings of the provider itself. A session that the identity
-/// provider of a business has opened cannot send them: whoever chooses the provider must not take over accounts of persons,
-/// and a change of the provider must not end the only way in.
+/// Calls that change or show the account beyond this business, and changes of the provider's settings. They are refused in sessions
+/// that the identity provider of a business opened. The owner who chose the provider must not take over accounts, and a change of
+/// the provider must not end the only way in.
 pub(super) const ACCOUNT_CALLS: CallTable<()> = CallTable {
     scope: "/v1/portal",
     calls: &[

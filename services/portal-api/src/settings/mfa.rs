@@ -65,5 +65,5 @@ impl MfaSettings {
 }
 
 fn words<T: FromStr>(text: &str) -> impl Iterator<Item = Result<T, T::Err>> {
-    text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(str::parse)
+    settings::comma_separated_parts(text).map(str::parse)
 }

@@ -92,7 +92,7 @@ pub struct Pages {
 
 impl Pages {
     pub(crate) fn payment_origins(&self) -> impl Iterator<Item = &str> {
-        self.payment_origins.split(',').map(str::trim).filter(|origin| !origin.is_empty())
+        settings::comma_separated_parts(&self.payment_origins)
     }
 
     fn check(&self, errors: &mut SettingErrors) {
@@ -172,7 +172,7 @@ impl Default for Subscriptions {
 
 impl Subscriptions {
     pub fn plan_names(&self) -> Vec<String> {
-        self.plans.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+        settings::comma_separated_parts(&self.plans).map(str::to_owned).collect()
     }
 }
 

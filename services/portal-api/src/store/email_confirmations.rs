@@ -11,11 +11,14 @@ use super::schema::{email_confirmations, sessions};
 use super::stored;
 use crate::domain::{Email, EmailConfirmation, LinkToken, UserKey};
 
-/// Sessions that somebody ended, perhaps because they were a thief's.
-pub(crate) enum EndedSessions {
-    One(SessionId),
-    AllBut(SessionId),
-    /// Those of one membership.
+/// Requested changes of an account's address, by who may have requested them.
+pub(crate) enum Changes<'a> {
+    All,
+    /// To any other address.
+    ExceptTo(&'a Email),
+    InSession(SessionId),
+    ExceptInSession(SessionId),
+    /// In the sessions of one membership.
     OfUser(UserKey),
 }
 
@@ -94,46 +97,42 @@ pub(crate) async fn pending_change(
     Ok(open.first(conn).await.optional()?)
 }
 
-/// Ends the account's requested changes to all addresses but `kept`, if any.
+/// Ends requested changes of the account's address, for instance because a thief may have requested them.
 pub(crate) async fn remove_changes(
     conn: &mut AsyncPgConnection,
     account: UserKey,
-    kept: Option<&Email>,
-) -> Result<usize, StoreError> {
-    let changes = email_confirmations::table
+    which: Changes<'_>,
+) -> Result<(), StoreError> {
+    let all = diesel::delete(email_confirmations::table)
         .filter(email_confirmations::user_id.eq_any(users_of!(account)))
         .filter(email_confirmations::is_change)
-        .filter(email_confirmations::email.ne(kept.map(Email::as_str).unwrap_or_default()));
-    Ok(diesel::delete(changes).execute(conn).await?)
-}
-
-/// Ends the changes that the account requested in these sessions.
-pub(crate) async fn remove_changes_of_sessions(
-    conn: &mut AsyncPgConnection,
-    account: UserKey,
-    sessions: EndedSessions,
-) -> Result<(), StoreError> {
-    let changes = email_confirmations::table
-        .filter(email_confirmations::user_id.eq_any(users_of!(account)))
-        .filter(email_confirmations::is_change);
-    match sessions {
-        EndedSessions::One(ended) => {
-            let of_it = changes.filter(email_confirmations::session_id.eq(ended.to_string()));
-            diesel::delete(of_it).execute(conn).await?
-        }
-        EndedSessions::AllBut(kept) => {
-            let of_others = changes.filter(email_confirmations::session_id.ne(kept.to_string()));
-            diesel::delete(of_others).execute(conn).await?
-        }
-        EndedSessions::OfUser((business, user)) => {
+        .into_boxed();
+    let removed = match which {
+        Changes::All => all,
+        Changes::ExceptTo(kept) => all.filter(email_confirmations::email.ne(kept.as_str())),
+        Changes::InSession(ended) => all.filter(email_confirmations::session_id.eq(ended.to_string())),
+        Changes::ExceptInSession(kept) => all.filter(email_confirmations::session_id.ne(kept.to_string())),
+        Changes::OfUser((business, user)) => {
             let own = sessions::table
                 .filter(sessions::user_id.eq(user.to_string()))
                 .filter(sessions::business_id.eq(business.to_string()))
                 .select(sessions::id.nullable());
-            let of_user = changes.filter(email_confirmations::session_id.eq_any(own));
-            diesel::delete(of_user).execute(conn).await?
+            all.filter(email_confirmations::session_id.eq_any(own))
         }
     };
+    removed.execute(conn).await?;
+    Ok(())
+}
+
+/// Ends the changes that were requested in these sessions of any accounts.
+pub(crate) async fn remove_changes_in(
+    conn: &mut AsyncPgConnection,
+    ended: &[String],
+) -> Result<(), StoreError> {
+    let requested = email_confirmations::table
+        .filter(email_confirmations::is_change)
+        .filter(email_confirmations::session_id.eq_any(ended));
+    diesel::delete(requested).execute(conn).await?;
     Ok(())
 }
 

@@ -21,6 +21,7 @@ pub(crate) mod invitations;
 pub(crate) mod log_in_challenges;
 pub(crate) mod mails;
 pub(crate) mod memberships;
+pub(crate) mod new_users;
 pub(crate) mod operator_audit_log;
 pub(crate) mod operator_sessions;
 pub(crate) mod operator_tokens;

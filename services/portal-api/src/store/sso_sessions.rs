@@ -6,7 +6,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, UserId};
 use postgres::StoreError;
 
-use super::schema::{email_confirmations, sessions, users};
+use super::schema::{sessions, users};
 use crate::domain::Role;
 
 /// Ends the sessions that the provider of the business has opened: of one user, or of all. Returns how many.
@@ -32,13 +32,12 @@ pub(crate) async fn revoke_single_sign_on(
     Ok(revoke.execute(conn).await?)
 }
 
-/// Ends the sessions that people other than owners have opened with a password, with the changes of addresses that were requested in
-/// them, and returns how many.
+/// Ends the sessions that people other than owners have opened with a password, and returns their ids.
 pub(crate) async fn revoke_passwords_but_of_owners(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     now: DateTime<Utc>,
-) -> Result<usize, StoreError> {
+) -> Result<Vec<String>, StoreError> {
     let others = users::table
         .filter(users::business_id.eq(business.to_string()))
         .filter(users::role.ne(Role::Owner.as_str()))
@@ -49,14 +48,6 @@ pub(crate) async fn revoke_passwords_but_of_owners(
         .filter(diesel::dsl::not(sessions::single_sign_on))
         .filter(sessions::revoked_at.is_null())
         .filter(sessions::expires_at.gt(now));
-    let ended: Vec<String> = diesel::update(open)
-        .set(sessions::revoked_at.eq(now))
-        .returning(sessions::id)
-        .get_results(conn)
-        .await?;
-    let requested = email_confirmations::table
-        .filter(email_confirmations::is_change)
-        .filter(email_confirmations::session_id.eq_any(&ended));
-    diesel::delete(requested).execute(conn).await?;
-    Ok(ended.len())
+    let revoke = diesel::update(open).set(sessions::revoked_at.eq(now)).returning(sessions::id);
+    Ok(revoke.get_results(conn).await?)
 }

@@ -18,7 +18,7 @@ pub(crate) async fn is_verified(
     email: &Email,
 ) -> Result<bool, StoreError> {
     let has_other_key =
-        users::account_id.is_not_null().or(users::email_key.like(super::users::WITHOUT_PASSWORD));
+        users::account_id.is_not_null().or(users::email_key.like(super::new_users::WITHOUT_PASSWORD));
     let by_address =
         has_other_key.and(sql::<Bool>("lower(email) = lower(").bind::<Text, _>(email.as_str()).sql(")"));
     let verified = users::table

@@ -43,10 +43,12 @@ pub(crate) async fn find_linkable(
         .filter(users::business_id.eq(business.to_string()))
         .filter(users::id.ne_all(linked))
         .filter(
-            users::email_verified_at.is_not_null().or(users::email_key.like(super::users::WITHOUT_PASSWORD)),
+            users::email_verified_at
+                .is_not_null()
+                .or(users::email_key.like(super::new_users::WITHOUT_PASSWORD)),
         )
         .filter(sql::<Bool>("lower(email) = lower(").bind::<Text, _>(email.as_str()).sql(")"))
-        .order((users::email_key.like(super::users::WITHOUT_PASSWORD), users::id))
+        .order((users::email_key.like(super::new_users::WITHOUT_PASSWORD), users::id))
         .select(users::id)
         .first(conn)
         .await

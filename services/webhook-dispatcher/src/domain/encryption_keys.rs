@@ -36,7 +36,7 @@ impl EncryptionKey {
     /// # Errors
     /// When one of them is not a key.
     pub(crate) fn parse_list(text: &str) -> Result<Vec<Self>, InvalidKey> {
-        text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(Self::parse).collect()
+        settings::comma_separated_parts(text).map(Self::parse).collect()
     }
 }
 
