@@ -17,7 +17,7 @@ use crate::domain::{
 use crate::single_sign_on::ProviderError;
 use crate::state::State;
 use crate::store::sso_log_ins::SsoVisit;
-use crate::store::{business_sso, businesses, sessions, sso_sessions, user_identities, users};
+use crate::store::{business_sso, businesses, sessions, user_identities};
 
 pub(crate) struct BusinessSsoReturn {
     /// The business of the page that the provider has sent the browser to.
@@ -146,11 +146,7 @@ async fn log_in(
         .transaction(async |conn| {
             let found = businesses::find_for_update(conn, business).await?.ok_or(BusinessSsoError::Off)?;
             let is_active = found.status == BusinessStatus::Active;
-            // An owner may have changed it since: the provider that has proved the identity must still be that of the business.
-            let sso = business_sso::find(conn, business).await?.ok_or(BusinessSsoError::Off)?;
-            if !sso.provider.is_same_client(&before.provider) {
-                return Err(ProofError::Ended.into());
-            }
+            let sso = still_configured(conn, business, before).await?;
             let found =
                 user_from_sso::find_or_provision(conn, state, (business, &sso, is_active), identity, by)
                     .await?;
@@ -183,6 +179,20 @@ async fn log_in(
     Ok(opened)
 }
 
+/// The present settings. An owner may have changed them since: the provider that has proved the identity must still be that of the
+/// business.
+async fn still_configured(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    before: &BusinessSso,
+) -> Result<BusinessSso, BusinessSsoError> {
+    let sso = business_sso::find(conn, business).await?.ok_or(BusinessSsoError::Off)?;
+    if !sso.provider.is_same_client(&before.provider) {
+        return Err(ProofError::Ended.into());
+    }
+    Ok(sso)
+}
+
 /// After a change of the key, so that the former key can be removed later.
 async fn reseal(
     conn: &mut AsyncPgConnection,
@@ -204,7 +214,7 @@ async fn reseal(
 /// access, as at a log-in; with another role they log in again.
 async fn confirm(
     state: &State,
-    sso: &BusinessSso,
+    before: &BusinessSso,
     returned: &BusinessSsoReturn,
     visit: &SsoVisit,
     identity: &SsoIdentity,
@@ -229,9 +239,10 @@ async fn confirm(
             if person != Some(session.user) {
                 return Err(BusinessSsoError::OtherPerson);
             }
+            let sso = still_configured(conn, session.business, before).await?;
             let Some(role) = sso.access.role_of(identity) else {
-                users::lock(conn, (session.business, session.user)).await?;
-                sso_sessions::revoke_single_sign_on(conn, session.business, Some(session.user), now).await?;
+                let by = |user: &User| author(returned, user);
+                user_from_sso::lose_access(conn, state, (session.business, session.user), by).await?;
                 return Ok(None);
             };
             if role != session.role {

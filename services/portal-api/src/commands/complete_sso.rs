@@ -18,8 +18,8 @@ use crate::domain::{
 use crate::single_sign_on::StaffSignOn;
 use crate::state::State;
 use crate::store::sso_log_ins::SsoVisit;
-use crate::store::staff_identities;
 use crate::store::staff_sessions::{self, StaffSession};
+use crate::store::{staff, staff_identities};
 
 pub(crate) struct SsoReturn {
     /// The value of the browser's cookie.
@@ -107,7 +107,9 @@ async fn apply(
         SsoPurpose::Confirm | SsoPurpose::Link if !is_since(identity, visit.started_at) => {
             Err(CompleteSsoError::NotRecent)
         }
-        SsoPurpose::Confirm => confirm(state, returned, visit, identity).await.map(SsoOutcome::Confirmed),
+        SsoPurpose::Confirm => {
+            confirm(state, sso, returned, visit, identity).await.map(SsoOutcome::Confirmed)
+        }
         SsoPurpose::Link => {
             sso.role_of(identity).ok_or(CompleteSsoError::NoRole)?;
             link(state, returned, visit, identity).await.map(|()| SsoOutcome::Linked)
@@ -148,21 +150,32 @@ async fn log_in(
     Ok(opened)
 }
 
+/// Somebody whose groups give no role loses the access, as at a log-in; with another role they log in again.
 async fn confirm(
     state: &State,
+    sso: &StaffSignOn,
     returned: &SsoReturn,
     visit: &SsoVisit,
     identity: &SsoIdentity,
 ) -> Result<Option<(SessionToken, DateTime<Utc>)>, CompleteSsoError> {
     let parts = (&state.unit.clock, &state.unit.entropy);
     let (now, new) = (state.unit.clock.now(), SessionToken::generate(&state.unit.entropy));
-    let confirmed: Result<Option<DateTime<Utc>>, CompleteSsoError> = state
+    let confirmed: Result<Option<Option<DateTime<Utc>>>, CompleteSsoError> = state
         .unit
         .database
         .transaction(async |conn| {
+            staff::lock(conn).await?;
             let (token, session) = session_of(conn, state, returned, visit).await?;
             if staff_identities::find(conn, identity).await? != Some(session.id) {
                 return Err(CompleteSsoError::OtherPerson);
+            }
+            let Some(role) = sso.role_of(identity) else {
+                let (id, author) = (session.id, author(returned, person_of(session)));
+                staff_from_sso::lose_access(conn, state, identity, id, &author).await?;
+                return Ok(None);
+            };
+            if role != session.role {
+                return Err(ProofError::Ended.into());
             }
             let at = identity.authenticated_at.unwrap_or_default().min(now);
             let (expires_at, is_renewed) =
@@ -171,10 +184,10 @@ async fn confirm(
                 AuditEvent::new(Action::SessionConfirmed).with("singleSignOn", identity.issuer.as_str());
             let author = author(returned, person_of(session));
             write_operator_audit(conn, parts, None, &author, &event).await?;
-            Ok(is_renewed.then_some(expires_at))
+            Ok(Some(is_renewed.then_some(expires_at)))
         })
         .await;
-    Ok(confirmed?.map(|expires_at| (new, expires_at)))
+    Ok(confirmed?.ok_or(CompleteSsoError::NoRole)?.map(|expires_at| (new, expires_at)))
 }
 
 /// The person has decided it in an open session. An equal e-mail address links nothing.

@@ -34,10 +34,8 @@ pub(super) async fn find_or_provision(
     };
     let Some(role) = role else {
         if let Some(person) = known {
-            staff_identities::set_role_lost(conn, identity, Some(state.unit.clock.now())).await?;
-            staff_sessions::remove_all(conn, person.id).await?;
-            staff_links::remove_created_by(conn, person.id).await?;
-            password_resets::remove_issued_by(conn, person.id).await?;
+            let author = author(OperatorActor::Person { id: person.id, email: person.email });
+            lose_access(conn, state, identity, person.id, &author).await?;
         }
         return Ok(SsoPerson::WithoutRole);
     };
@@ -52,6 +50,24 @@ pub(super) async fn find_or_provision(
     let event = AuditEvent::new(Action::StaffRoleChanged).with("singleSignOn", identity.issuer.as_str());
     let changed = staff_commands::apply_role(conn, state, &author, event, person, role).await?;
     Ok(SsoPerson::Active(changed))
+}
+
+/// The caller has locked the staff.
+pub(super) async fn lose_access(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    identity: &SsoIdentity,
+    person: StaffId,
+    author: &Author,
+) -> Result<(), CompleteSsoError> {
+    let parts = (&state.unit.clock, &state.unit.entropy);
+    staff_identities::set_role_lost(conn, identity, Some(parts.0.now())).await?;
+    let ended = staff_sessions::remove_all(conn, person).await?;
+    staff_links::remove_created_by(conn, person).await?;
+    password_resets::remove_issued_by(conn, person).await?;
+    let event =
+        AuditEvent::new(Action::SessionRevoked).with("singleSignOn", "no_role").with("sessions", ended);
+    Ok(write_operator_audit(conn, parts, None, author, &event).await?)
 }
 
 async fn provision(

@@ -6,7 +6,7 @@ use postgres::StoreError;
 use super::open_session::must_enrol;
 use crate::domain::{Session, SessionToken};
 use crate::state::State;
-use crate::store::sessions;
+use crate::store::{email_confirmations, sessions};
 
 /// A session in use, and its new end if it was extended.
 pub(crate) struct UsedSession {
@@ -36,6 +36,7 @@ pub(crate) async fn use_session(
             // Such a session is of the previous release, or its user is no longer an owner.
             if session.password_refused && state.business_sso.is_available() {
                 sessions::end_replaced(conn, &session, now).await?;
+                email_confirmations::remove_changes_in(conn, &[session.id.to_string()]).await?;
                 return Ok(None);
             }
             // The second factor of the provider counts.

@@ -11,7 +11,7 @@ use super::complete_business_sso::BusinessSsoError;
 use super::owners::mail_other_owners;
 use crate::domain::{
     Action, AuditEvent, Author, BusinessSso, Credentials, Email, Membership, Role, SsoIdentity, Target,
-    TargetKind, User, has_web_address,
+    TargetKind, User, UserKey, has_web_address,
 };
 use crate::mail::is_deliverable;
 use crate::state::State;
@@ -38,9 +38,7 @@ pub(super) async fn find_or_provision(
     let known = user_identities::find(conn, business, identity).await?;
     let Some(role) = sso.access.role_of(identity) else {
         if let Some(user) = known {
-            users::lock(conn, (business, user)).await?;
-            let now = state.unit.clock.now();
-            sso_sessions::revoke_single_sign_on(conn, business, Some(user), now).await?;
+            lose_access(conn, state, (business, user), author).await?;
         }
         return Ok(SsoUser::WithoutRole);
     };
@@ -66,6 +64,24 @@ pub(super) async fn find_or_provision(
     let account = users::credentials_of(conn, (business, id)).await?.ok_or(BusinessSsoError::Gone)?;
     let membership = memberships::find(conn, account.key(), business).await?.ok_or(BusinessSsoError::Gone)?;
     Ok(SsoUser::Active(account, membership))
+}
+
+/// Ends the sessions that the provider has opened for the user.
+pub(super) async fn lose_access(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    (business, id): UserKey,
+    author: impl Fn(&User) -> Author,
+) -> Result<(), BusinessSsoError> {
+    users::lock(conn, (business, id)).await?;
+    let user = users::find(conn, business, id).await?.ok_or(BusinessSsoError::Gone)?;
+    let now = state.unit.clock.now();
+    let ended = sso_sessions::revoke_single_sign_on(conn, business, Some(id), now).await?;
+    let event = AuditEvent::new(Action::SessionRevoked)
+        .on(Target::new(TargetKind::User, id).labelled(&user.email))
+        .with("singleSignOn", "no_role")
+        .with("sessions", ended);
+    Ok(write_audit(conn, state, business, &author(&user), &event).await?)
 }
 
 /// Links a user only by an address that both sides have verified. Otherwise a person who enters another user's address at the provider

@@ -1,6 +1,7 @@
 import { UnstyledButton, type UnstyledButtonProps } from "@mantine/core";
 import { IconSelector } from "@tabler/icons-react";
 import type { ComponentPropsWithRef } from "react";
+import { Initial } from "../components/initial";
 import { useSession } from "./session";
 import classes from "./user-menu.module.css";
 
@@ -9,9 +10,7 @@ export function UserButton(props: UnstyledButtonProps & ComponentPropsWithRef<"b
   const session = useSession();
   return (
     <UnstyledButton {...props} className={classes.button} aria-label={`Account of ${session.email}`}>
-      <span className={classes.initial} aria-hidden="true">
-        {session.businessName.slice(0, 1).toUpperCase()}
-      </span>
+      <Initial of={session.businessName} />
       <span className={classes.names}>
         <span className={classes.business}>{session.businessName}</span>
         <span className={classes.email}>{session.email}</span>

@@ -4,6 +4,7 @@ import { Link } from "react-router-dom";
 import { useOperatorLogOut } from "../../api/operator-session";
 import type { OperatorSession } from "../../api/types";
 import { ColorSchemeChoices } from "../../app/color-scheme-switch";
+import { Initial } from "../../components/initial";
 import { OPERATOR_ROLE_LABELS } from "./operator-roles";
 import classes from "./operator-shell.module.css";
 
@@ -27,9 +28,7 @@ export function OperatorMenu({ session }: { session: OperatorSession }) {
           className={classes.account}
           aria-label={isPerson ? `Account of ${session.name}` : `Account: ${name}`}
         >
-          <span className={classes.initial} aria-hidden="true">
-            {name.slice(0, 1).toUpperCase()}
-          </span>
+          <Initial of={name} />
           <span className={classes.name}>{name}</span>
           <IconSelector size={15} aria-hidden />
         </UnstyledButton>
