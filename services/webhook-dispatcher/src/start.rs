@@ -11,7 +11,7 @@ use messaging::Queue;
 use metrics::counter;
 use postgres::Database;
 
-use crate::commands::{EventIntake, Rewrapped, rewrap_secrets};
+use crate::commands::{EventIntake, Rewrapped, WAYS, rewrap_secrets};
 use crate::consumers::{Erasures, WebhookEvents};
 use crate::routes;
 use crate::secrets::SecretCipher;
@@ -103,6 +103,9 @@ fn publish_counters() {
     }
     for outcome in OUTCOMES {
         counter!("webhook_attempts_total", "outcome" => outcome).increment(0);
+    }
+    for way in WAYS {
+        counter!("webhook_new_deliveries_total", "way" => way).increment(0);
     }
 }
 

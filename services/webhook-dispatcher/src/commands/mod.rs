@@ -18,7 +18,7 @@ mod sweep_deliveries;
 mod test_endpoint;
 mod update_endpoint;
 
-pub(crate) use accept::{AcceptError, EventIntake};
+pub(crate) use accept::{AcceptError, EventIntake, WAYS};
 pub(crate) use activate_secret::{ActivateError, activate_secret};
 pub(crate) use advance_recovery::{RecoveryStep, advance_recovery};
 pub(crate) use apply_retention::apply_retention;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use domain::{BusinessId, Mode, WebhookDeliveryId};
 
 use super::Sender;
-use super::capacity::InFlight;
+use super::capacity::{InFlight, Origin};
 use crate::store::{ClaimedDelivery, Lease, Subscriber};
 
 /// A leased delivery, counted as in flight.
@@ -24,15 +24,25 @@ impl Sender {
     pub(crate) fn reserve(
         &self,
         delivery: WebhookDeliveryId,
+        key: (BusinessId, Mode),
+        to: &Subscriber,
+    ) -> Option<Reservation> {
+        self.reserve_slot(delivery, key, to, Origin::Express)
+    }
+
+    fn reserve_slot(
+        &self,
+        delivery: WebhookDeliveryId,
         (business, mode): (BusinessId, Mode),
         to: &Subscriber,
+        origin: Origin,
     ) -> Option<Reservation> {
         // Endpoints with a rate limit of their own always use claims, which enforce it.
         if !to.open || to.max_per_second.is_some() || self.tasks.is_closed() {
             return None;
         }
         let token = i64::from_le_bytes(self.unit.entropy.bytes());
-        let guard = self.capacity.reserve(Lease { delivery, business, token }, to.endpoint, mode)?;
+        let guard = self.capacity.reserve(Lease { delivery, business, token }, to.endpoint, mode, origin)?;
         Some(Reservation { guard, token })
     }
 
@@ -44,7 +54,10 @@ impl Sender {
         key: (BusinessId, Mode),
         to: &Subscriber,
     ) -> Option<Reservation> {
-        if self.capacity.is_quick(to.endpoint) { self.reserve(delivery, key, to) } else { None }
+        if !self.capacity.is_quick(to.endpoint) {
+            return None;
+        }
+        self.reserve_slot(delivery, key, to, Origin::Eager)
     }
 
     /// Sends deliveries whose reservations are committed. Releases those that cannot be sent, because the service stops or

@@ -108,8 +108,12 @@ impl Sender {
     }
 
     /// The same for new deliveries.
-    pub(crate) fn wake_for_new<'a>(&self, due: impl IntoIterator<Item = &'a (EndpointId, BusinessId, Mode)>) {
-        self.capacity.note_new(due, self.unit.clock.now());
+    pub(crate) fn wake_for_new<'a>(
+        &self,
+        due: impl IntoIterator<Item = &'a (EndpointId, BusinessId, Mode)>,
+        at: DateTime<Utc>,
+    ) {
+        self.capacity.note_new(due, at);
     }
 
     /// To be called when deliveries were stored behind others of their orders.

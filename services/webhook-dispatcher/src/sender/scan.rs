@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use postgres::StoreError;
 use tokio::time::Instant;
 
 use super::Sender;
@@ -15,6 +14,8 @@ const POLL: Duration = Duration::from_secs(1);
 /// Between two pages of a pass.
 const PAGE_PAUSE: Duration = Duration::from_millis(40);
 const PAGE: i64 = 64;
+/// A slow page is followed by a rest of this many times its own duration, in which claims run.
+const REST: u32 = 4;
 
 /// A pass through all endpoints with unfinished deliveries.
 pub(super) struct Scan {
@@ -23,11 +24,13 @@ pub(super) struct Scan {
     oldest: Option<DateTime<Utc>>,
     /// Another pass was requested during this one.
     again: bool,
+    /// The latest page has failed.
+    failing: bool,
 }
 
 impl Scan {
     pub(super) fn new(now: Instant) -> Self {
-        Self { next_at: now, after: String::new(), oldest: None, again: false }
+        Self { next_at: now, after: String::new(), oldest: None, again: false, failing: false }
     }
 
     /// When the next page is due.
@@ -49,33 +52,48 @@ impl Scan {
         self.next_at = until;
     }
 
+    /// The page is tried again. True if the one before it has not failed.
+    fn failed(&mut self, (began, now): (Instant, Instant)) -> bool {
+        self.next_at = now + POLL.max((now - began) * REST);
+        !std::mem::replace(&mut self.failing, true)
+    }
+
     /// Returns since when the oldest delivery is due, after the last page of a pass.
-    fn found(&mut self, page: &DuePage, now: Instant) -> Option<Option<DateTime<Utc>>> {
+    fn found(&mut self, page: &DuePage, (began, now): (Instant, Instant)) -> Option<Option<DateTime<Utc>>> {
+        let rest = (now - began) * REST;
+        self.failing = false;
         self.oldest = self.oldest.into_iter().chain(page.oldest).min();
         if let Some(next) = &page.next {
             self.after.clone_from(next);
-            self.next_at = now + PAGE_PAUSE;
+            self.next_at = now + PAGE_PAUSE.max(rest);
             return None;
         }
         self.after.clear();
-        self.next_at = if std::mem::take(&mut self.again) { now } else { now + POLL };
+        self.next_at = now + if std::mem::take(&mut self.again) { rest } else { POLL.max(rest) };
         Some(self.oldest.take())
     }
 }
 
 impl Sender {
-    /// Looks at the next page.
-    pub(super) async fn scan(&self, scan: &mut Scan) -> Result<(), StoreError> {
-        let now = self.unit.clock.now();
+    /// Looks at the next page, and retries it until it succeeds.
+    pub(super) async fn scan(&self, scan: &mut Scan) {
+        let (began, now) = (Instant::now(), self.unit.clock.now());
         let after = scan.after.as_str();
-        let page =
-            self.unit.database.read(async |conn| store::scan_due(conn, after, PAGE, now).await).await?;
+        let database = &self.unit.database;
+        let page = match database.read(async |conn| store::scan_due(conn, after, PAGE, now).await).await {
+            Ok(page) => page,
+            Err(error) => {
+                if scan.failed((began, Instant::now())) {
+                    tracing::warn!(%error, "looking for due webhooks failed; it is retried until it succeeds");
+                }
+                return;
+            }
+        };
         self.capacity.note_scanned(&page.due, now);
-        if let Some(oldest) = scan.found(&page, Instant::now()) {
+        if let Some(oldest) = scan.found(&page, (began, Instant::now())) {
             let age = oldest.and_then(|since| (now - since).to_std().ok()).unwrap_or_default();
             metrics::gauge!("webhook_oldest_due_age_seconds").set(age);
         }
-        Ok(())
     }
 }
 
@@ -94,15 +112,32 @@ mod tests {
             next: next.map(str::to_owned),
         };
         let mut scan = Scan::new(start);
-        assert_eq!(scan.found(&page(Some("a"), Some(2)), start), None);
+        let at_once = (start, start);
+        assert_eq!(scan.found(&page(Some("a"), Some(2)), at_once), None);
         assert_eq!((scan.after.as_str(), scan.next_at()), ("a", start + PAGE_PAUSE));
         scan.request(start);
-        assert_eq!(scan.found(&page(Some("b"), Some(1)), start), None);
-        assert_eq!(scan.found(&page(None, None), start), Some(Some(due + TimeDelta::seconds(1))));
+        assert_eq!(scan.found(&page(Some("b"), Some(1)), at_once), None);
+        assert_eq!(scan.found(&page(None, None), at_once), Some(Some(due + TimeDelta::seconds(1))));
         assert_eq!((scan.after.as_str(), scan.next_at()), ("", start), "another pass was requested");
-        assert_eq!(scan.found(&page(None, None), start), Some(None));
+        assert_eq!(scan.found(&page(None, None), at_once), Some(None));
         assert_eq!(scan.next_at(), start + POLL);
         scan.request(start);
         assert_eq!(scan.next_at(), start);
+    }
+    #[test]
+    fn slow_and_failing_pages_leave_most_of_the_time_to_claims() {
+        let began = Instant::now();
+        let slow = (began, began + Duration::from_secs(2));
+        let page = |next: Option<&str>| DuePage { next: next.map(str::to_owned), ..DuePage::default() };
+        let mut scan = Scan::new(began);
+        for next in [Some("a"), None] {
+            scan.found(&page(next), slow);
+            assert_eq!(scan.next_at(), slow.1 + Duration::from_secs(8));
+        }
+        assert!(scan.failed((began, began)) && !scan.failed((began, began)), "reported once");
+        assert_eq!(scan.next_at(), began + POLL);
+        scan.found(&page(None), slow);
+        assert!(scan.failed(slow));
+        assert_eq!(scan.next_at(), slow.1 + Duration::from_secs(8));
     }
 }

@@ -14,7 +14,7 @@ use events::Body;
 use futures_util::try_join;
 use postgres::{Apply, Batcher, BatcherOptions, StoreError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::batch::unreadable;
 use super::planned::{Sent, to_send};
@@ -25,6 +25,8 @@ use crate::store::{self, Stream, Subscriber};
 
 /// Events that were sent and are not stored: they are sent again if the process dies.
 const UNSTORED_MAX: usize = 64;
+/// How long an event waits until earlier ones are stored.
+const PLACE_WAIT: Duration = Duration::from_millis(50);
 /// How long an event's message waits for the responses. After that, the deliveries are stored as leased.
 const RESPONSE_WAIT: Duration = Duration::from_millis(100);
 
@@ -60,7 +62,8 @@ impl Eager {
 
     /// Starts to send the event to all its subscribers. None if one of them cannot get it now: then it is stored first.
     pub(super) async fn start(&self, incoming: &Incoming) -> Result<Option<Started>, StoreError> {
-        let Ok(unstored) = self.unstored.clone().try_acquire_owned() else { return Ok(None) };
+        let place = timeout(PLACE_WAIT, self.unstored.clone().acquire_owned()).await;
+        let Ok(Ok(unstored)) = place else { return Ok(None) };
         let Some(lookup) = Lookup::of(incoming) else { return Ok(None) };
         let Some(subscribers) = self.lookups.submit(lookup).await? else { return Ok(None) };
         let Some(event) = WebhookEvent::of(&incoming.envelope).map_err(unreadable)? else {

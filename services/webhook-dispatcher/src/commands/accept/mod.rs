@@ -17,6 +17,8 @@ use postgres::{Batcher, BatcherOptions, Gather, StoreError};
 use self::batch::{AcceptBatch, AcceptJob};
 use self::eager::{Eager, Started};
 use self::turns::{Turn, Turns};
+
+pub(crate) use self::planned::WAYS;
 use crate::domain::{HELD_BACK_MAX, Incoming};
 use crate::sender::ReadyToSend;
 use crate::state::State;
@@ -60,6 +62,8 @@ pub(crate) struct EventIntake {
 /// The follow-up work of a whole batch, done after the commit by the caller of its first event.
 #[derive(Default)]
 struct Accepted {
+    /// The time that its deliveries have.
+    at: DateTime<Utc>,
     /// Leased to this process.
     ready: Vec<ReadyToSend>,
     /// The keys of other deliveries that are due.
@@ -213,14 +217,14 @@ impl EventIntake {
             metrics::counter!("webhook_held_back_overflow_total").increment(1);
             tracing::error!(event_id = %event, "event rejected: too many events of its order are held back");
         }
-        let Accepted { ready, due, due_later, has_waiting, recorded, anomalies } = accepted?;
+        let Accepted { at, ready, due, due_later, has_waiting, recorded, anomalies } = accepted?;
         anomalies.iter().for_each(Anomaly::report);
         recorded.iter().for_each(Recorded::report);
         if has_waiting {
             self.state.sender.hurry_outcomes();
         }
         self.state.sender.send_now(ready).await;
-        self.state.sender.wake_for_new(&due);
+        self.state.sender.wake_for_new(&due, at);
         for ((endpoint, business), at) in due_later {
             self.state.sender.wake_for(endpoint, business, at);
         }

@@ -42,6 +42,9 @@ pub(super) enum Lead<'a> {
     Sent(&'a Sent, Option<Success>),
 }
 
+/// How a new delivery leaves: before it is stored, as soon as it is stored, or by a claim.
+pub(crate) const WAYS: [&str; 3] = ["eager", "express", "claim"];
+
 pub(super) struct Planned<'a> {
     pub id: WebhookDeliveryId,
     pub event: &'a WebhookEvent,
@@ -59,6 +62,16 @@ impl<'a> Planned<'a> {
     ) -> Self {
         let id = if let Lead::Sent(sent, _) = &lead { sent.delivery } else { id };
         Self { id, event, trace, subscriber, lead }
+    }
+
+    pub(super) fn count(&self) {
+        let [eager, express, claim] = WAYS;
+        let way = match self.lead {
+            Lead::Sent(..) => eager,
+            Lead::Reserved(_) => express,
+            Lead::None => claim,
+        };
+        metrics::counter!("webhook_new_deliveries_total", "way" => way).increment(1);
     }
 
     pub(super) fn delivery(&self, now: DateTime<Utc>) -> NewDelivery<'_> {

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use domain::{BusinessId, EndpointId, Mode, WebhookDeliveryId};
 use tokio::time::Instant;
 
-use super::in_flight::Usage;
+use super::in_flight::{Origin, Usage};
 use super::loads::Room;
 use super::waiting::Turn;
 use super::{Capacity, InFlight, Key, State};
@@ -62,8 +62,8 @@ impl Capacity {
         let [mut prompt, mut uncertain] = [const { Vec::new() }; 2];
         let mut state = self.lock();
         for ((endpoint, business), turn) in due {
-            let in_flight = state.in_flight.to_endpoint(endpoint);
-            match state.loads.room(endpoint, in_flight, began) {
+            let occupied = state.in_flight.to_endpoint(endpoint);
+            match state.loads.room(endpoint, occupied, began) {
                 Room::Full => _ = full.insert(endpoint),
                 Room::Later(at) => limited_until = limited_until.into_iter().chain([at]).min(),
                 Room::For(room) => {
@@ -73,7 +73,7 @@ impl Capacity {
                     };
                     // Endpoints of one speed must not keep those of the other from being asked for.
                     if asked.len() < ASKED_MAX {
-                        let due_since = state.floors.of(endpoint);
+                        let (in_flight, due_since) = (occupied.all, state.floors.of(endpoint));
                         asked.push((turn, Asked { endpoint, business, room, in_flight, due_since }));
                     }
                 }
@@ -127,7 +127,7 @@ impl Capacity {
             let is_admitted =
                 in_flight.admits_claimed(lease.business, kind, self.0.slots, plan.new_deliveries);
             if is_admitted {
-                in_flight.insert(lease, endpoint, kind);
+                in_flight.insert(lease, endpoint, kind, Origin::Claimed);
                 loads.count_sent(endpoint, max_per_second, now);
             }
             is_admitted.then(|| self.guard(lease, endpoint, true))

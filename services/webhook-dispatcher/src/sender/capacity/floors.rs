@@ -31,6 +31,15 @@ impl Floors {
         }
     }
 
+    /// These endpoints have deliveries that are due at that time. A transaction that took long to commit may have stored them.
+    pub(super) fn lower(&mut self, endpoints: impl IntoIterator<Item = EndpointId>, at: DateTime<Utc>) {
+        for endpoint in endpoints {
+            if let Some(floor) = self.0.get_mut(&endpoint) {
+                *floor = at.min(*floor);
+            }
+        }
+    }
+
     pub(super) fn forget<'a>(&mut self, endpoints: impl IntoIterator<Item = &'a EndpointId>) {
         for endpoint in endpoints {
             self.0.remove(endpoint);
@@ -55,6 +64,11 @@ mod tests {
         let earlier = now - TimeDelta::seconds(1);
         floors.raise([(one, earlier)]);
         assert_eq!(floors.of(one), Some(earlier - SLACK), "an expired lease");
+        floors.lower([one, other], now);
+        assert_eq!(floors.of(one), Some(earlier - SLACK), "a later delivery");
+        let much_earlier = now - TimeDelta::seconds(9);
+        floors.lower([one], much_earlier);
+        assert_eq!(floors.of(one), Some(much_earlier), "stored by a slow transaction");
         floors.forget([&one]);
         assert_eq!((floors.of(one), floors.of(other)), (None, Some(now - SLACK)));
     }

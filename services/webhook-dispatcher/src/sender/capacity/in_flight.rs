@@ -28,9 +28,9 @@ const KINDS: [Kind; 4] = [
 #[derive(Default)]
 pub(super) struct InFlightSet {
     held: HashMap<WebhookDeliveryId, Held>,
-    by_endpoint: HashMap<EndpointId, i64>,
+    by_endpoint: HashMap<EndpointId, Occupied>,
     shares: Shares,
-    /// Those that were received and are not written yet.
+    /// Those that were received and are not written yet, without eager ones.
     unwritten: usize,
     /// Without a free slot at the latest claim.
     full: HashSet<EndpointId>,
@@ -46,10 +46,29 @@ pub(super) struct InFlightSet {
     new_deliveries: u64,
 }
 
+/// How a delivery came into flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::sender) enum Origin {
+    Claimed,
+    /// New, and stored.
+    Express,
+    /// New, and not stored yet. Those that wait for that have a limit of their own.
+    Eager,
+}
+
+/// The slots of an endpoint that are in use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Occupied {
+    pub all: i64,
+    /// By new deliveries.
+    pub new: i64,
+}
+
 #[derive(Clone, Copy)]
 struct Held {
     endpoint: EndpointId,
     kind: Kind,
+    origin: Origin,
     lease: Lease,
     renewed_at: Option<Instant>,
     /// It still counts against the limits of its endpoint and its business.
@@ -64,21 +83,19 @@ pub(super) struct Usage {
 }
 
 impl InFlightSet {
-    pub(super) fn insert(&mut self, lease: Lease, endpoint: EndpointId, kind: Kind) {
+    pub(super) fn insert(&mut self, lease: Lease, endpoint: EndpointId, kind: Kind, origin: Origin) {
         // Claimed again with another token while in flight: it counts once.
         if let Some(Held { lease: before, .. }) = self.held.get(&lease.delivery).copied() {
             self.remove(before);
         }
-        let held = Held { endpoint, kind, lease, renewed_at: None, occupies_slot: true };
+        let held = Held { endpoint, kind, origin, lease, renewed_at: None, occupies_slot: true };
         self.held.insert(lease.delivery, held);
         self.shares.add(lease.business, kind);
-        *self.by_endpoint.entry(endpoint).or_default() += 1;
-    }
-
-    /// As [`Self::insert`], for a new delivery.
-    pub(super) fn insert_new(&mut self, lease: Lease, endpoint: EndpointId, kind: Kind) {
-        self.insert(lease, endpoint, kind);
-        self.new_deliveries += 1;
+        let is_new = origin != Origin::Claimed;
+        let occupied = self.by_endpoint.entry(endpoint).or_default();
+        occupied.all += 1;
+        occupied.new += i64::from(is_new);
+        self.new_deliveries += u64::from(is_new);
     }
 
     /// Whether a new delivery of the business may take a slot.
@@ -133,7 +150,7 @@ impl InFlightSet {
     }
 
     /// The attempts in flight to an endpoint.
-    pub(super) fn to_endpoint(&self, endpoint: EndpointId) -> i64 {
+    pub(super) fn to_endpoint(&self, endpoint: EndpointId) -> Occupied {
         self.by_endpoint.get(&endpoint).copied().unwrap_or_default()
     }
 
@@ -183,15 +200,17 @@ impl InFlightSet {
             return false;
         }
         let awaited = self.free_slot(lease);
-        if self.held.remove(&lease.delivery).is_some() {
-            self.unwritten -= 1;
+        if let Some(held) = self.held.remove(&lease.delivery) {
+            self.unwritten -= usize::from(held.origin != Origin::Eager);
         }
         awaited
     }
 
     /// Frees the slot, but keeps the delivery in the set. True as for [`Self::remove`].
     pub(super) fn received(&mut self, lease: Lease) -> bool {
-        self.unwritten < UNWRITTEN_MAX && self.is_held(lease) && self.free_slot(lease)
+        let Some(held) = self.held.get(&lease.delivery) else { return false };
+        let may_wait = held.origin == Origin::Eager || self.unwritten < UNWRITTEN_MAX;
+        may_wait && self.is_held(lease) && self.free_slot(lease)
     }
 
     /// False once the delivery was claimed again: an earlier guard does not speak for the later claim.
@@ -199,16 +218,17 @@ impl InFlightSet {
         self.held.get(&lease.delivery).is_some_and(|held| held.lease.token == lease.token)
     }
 
-    /// Frees the slot. The delivery then counts as unwritten.
+    /// Frees the slot. The delivery then counts as unwritten, unless it is eager.
     fn free_slot(&mut self, lease: Lease) -> bool {
         let Some(held) = self.held.get_mut(&lease.delivery) else { return false };
         if !std::mem::take(&mut held.occupies_slot) {
             return false;
         }
-        self.unwritten += 1;
-        if let Some(count) = self.by_endpoint.get_mut(&held.endpoint) {
-            *count -= 1;
-            if *count == 0 {
+        self.unwritten += usize::from(held.origin != Origin::Eager);
+        if let Some(occupied) = self.by_endpoint.get_mut(&held.endpoint) {
+            occupied.all -= 1;
+            occupied.new -= i64::from(held.origin != Origin::Claimed);
+            if occupied.all == 0 {
                 self.by_endpoint.remove(&held.endpoint);
             }
         }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use domain::EndpointId;
 use tokio::time::Instant;
 
+use super::in_flight::Occupied;
 use crate::domain::Speed;
 
 /// For an endpoint without history. One that hangs occupies no more slots than these.
@@ -17,6 +18,8 @@ const SLOW_MS: i64 = 1_000;
 const QUICK_MS: i64 = 100;
 /// While a rate limit is reached, claims of the endpoint are at least this long apart.
 const TOKENS_GATHER: Duration = Duration::from_millis(20);
+/// Claims leave slots to new webhooks for this long after the latest one.
+const NEW_EXPECTED: Duration = Duration::from_millis(250);
 /// The history of an idle endpoint is dropped after this time.
 const IDLE_MAX: Duration = Duration::from_secs(600);
 
@@ -37,6 +40,8 @@ struct History {
     /// Concurrent attempts: one more with each success, half as many with each failure. Slow successes reduce it to the
     /// initial number.
     slots: i64,
+    /// When a new webhook last needed a slot.
+    new_at: Option<Instant>,
 }
 
 /// A token bucket with the capacity of one second, but at least one token.
@@ -119,11 +124,27 @@ impl Loads {
         self.endpoints.get(&endpoint).map_or_else(|| self.initial_slots(), |known| known.slots)
     }
 
-    /// How many more webhooks the endpoint may get now, with this many in flight.
-    pub(super) fn room(&self, endpoint: EndpointId, in_flight: i64, now: Instant) -> Room {
+    /// The slots that new webhooks of the endpoint may use. The waiting ones get the rest.
+    pub(super) fn slots_of_new(&self, endpoint: EndpointId) -> i64 {
+        (self.slots(endpoint) / 2).max(1)
+    }
+
+    /// A new webhook of the endpoint needs a slot.
+    pub(super) fn note_new(&mut self, endpoint: EndpointId, now: Instant) {
+        if let Some(known) = self.endpoints.get_mut(&endpoint) {
+            known.new_at = Some(now);
+        }
+    }
+
+    /// How many more waiting webhooks the endpoint may get now. While new ones come, those keep their slots: a new webhook costs
+    /// a fraction of a claimed one, so claims that took all slots would make more and more of them wait.
+    pub(super) fn room(&self, endpoint: EndpointId, occupied: Occupied, now: Instant) -> Room {
         let Some(known) = self.endpoints.get(&endpoint) else {
-            return Room::of_slots(self.initial_slots() - in_flight);
+            return Room::of_slots(self.initial_slots() - occupied.all);
         };
+        let expected = known.new_at.is_some_and(|at| now.saturating_duration_since(at) < NEW_EXPECTED);
+        let kept = if expected { (known.slots / 2 - occupied.new).max(0) } else { 0 };
+        let in_flight = occupied.all + kept;
         let mut bucket = known.bucket;
         bucket.refill(self.instances, now);
         match (Room::of_slots(known.slots - in_flight), bucket.whole_tokens()) {
@@ -187,6 +208,7 @@ impl Loads {
             bucket: Bucket::full(limit, instances, now),
             latest_ms: None,
             slots,
+            new_at: None,
         });
         known.bucket.limit = limit;
         known.bucket.refill(instances, now);
@@ -222,7 +244,7 @@ mod tests {
     fn a_burst_of_one_second_is_allowed_and_then_the_rate() {
         let (endpoint, mut loads, start) = (endpoint(), Loads::new(1_000, 64), Instant::now());
         let at = |milliseconds| start + Duration::from_millis(milliseconds);
-        let room = |loads: &Loads, milliseconds| loads.room(endpoint, 0, at(milliseconds));
+        let room = |loads: &Loads, milliseconds| loads.room(endpoint, Occupied::default(), at(milliseconds));
         assert_eq!(room(&loads, 0), Room::For(8), "it has no history");
         (0..5).for_each(|_| loads.count_sent(endpoint, Some(5), start));
         assert_eq!((room(&loads, 0), room(&loads, 450)), (Room::Later(at(200)), Room::For(2)));
@@ -295,9 +317,31 @@ mod tests {
     #[test]
     fn attempts_in_flight_occupy_slots() {
         let (endpoint, mut loads, now) = (endpoint(), Loads::new(100, 64), Instant::now());
-        assert_eq!((loads.room(endpoint, 2, now), loads.room(endpoint, 8, now)), (Room::For(6), Room::Full));
+        let used = |all| Occupied { all, new: 0 };
+        assert_eq!(
+            (loads.room(endpoint, used(2), now), loads.room(endpoint, used(8), now)),
+            (Room::For(6), Room::Full)
+        );
         loads.count_sent(endpoint, None, now);
         loads.count_sent(endpoint, Some(5), now);
-        assert_eq!(loads.room(endpoint, 2, now), Room::For(4), "the rate allows fewer");
+        assert_eq!(loads.room(endpoint, used(2), now), Room::For(4), "the rate allows fewer");
+    }
+
+    #[test]
+    fn claims_leave_half_of_the_slots_to_new_webhooks_while_these_come() {
+        let (endpoint, mut loads, start) = (endpoint(), Loads::new(1_000, 64), Instant::now());
+        let room = |loads: &Loads, all, new, ms| {
+            loads.room(endpoint, Occupied { all, new }, start + Duration::from_millis(ms))
+        };
+        assert!(loads.take_token(endpoint, start));
+        assert_eq!(room(&loads, 0, 0, 0), Room::For(8));
+        loads.note_new(endpoint, start);
+        assert_eq!((room(&loads, 0, 0, 0), room(&loads, 3, 3, 0)), (Room::For(4), Room::For(4)));
+        assert_eq!((room(&loads, 4, 0, 0), room(&loads, 4, 4, 0)), (Room::Full, Room::For(4)));
+        assert_eq!(room(&loads, 4, 0, 250), Room::For(4), "no new one came");
+        loads.record_result(endpoint, false, 1);
+        (0..3).for_each(|_| loads.record_result(endpoint, false, 1));
+        loads.note_new(endpoint, start);
+        assert_eq!((loads.slots_of_new(endpoint), room(&loads, 0, 0, 0)), (1, Room::For(1)), "the only slot");
     }
 }

@@ -48,6 +48,7 @@ use crate::store::Lease;
 
 pub(super) use self::claims::{ASKED_MAX, Found, Plan};
 pub(crate) use self::guards::{InFlight, TestSlot};
+pub(super) use self::in_flight::Origin;
 pub(crate) use self::test_slots::NoTestSlot;
 pub(super) use self::waiting::Key;
 
@@ -113,22 +114,31 @@ impl Capacity {
     /// Counts a delivery as in flight whatever the limits are.
     pub(super) fn insert(&self, lease: Lease, endpoint: EndpointId, mode: Mode) -> InFlight {
         self.change(|State { in_flight, loads, .. }| {
-            in_flight.insert(lease, endpoint, (mode, loads.speed(endpoint)));
+            in_flight.insert(lease, endpoint, (mode, loads.speed(endpoint)), Origin::Claimed);
         });
         self.guard(lease, endpoint, false)
     }
 
     /// The same for a new delivery to an endpoint without a rate limit of its own. None if a limit is reached. Takes at
     /// most half of an endpoint's slots: waiting deliveries get the rest.
-    pub(super) fn reserve(&self, lease: Lease, endpoint: EndpointId, mode: Mode) -> Option<InFlight> {
+    pub(super) fn reserve(
+        &self,
+        lease: Lease,
+        endpoint: EndpointId,
+        mode: Mode,
+        origin: Origin,
+    ) -> Option<InFlight> {
         let (now, slots) = (Instant::now(), self.0.slots);
         let is_reserved = self.change(|State { in_flight, loads, pace, .. }| {
             let kind = (mode, loads.speed(endpoint));
-            let is_free = in_flight.to_endpoint(endpoint) < (loads.slots(endpoint) / 2).max(1)
+            let occupied = in_flight.to_endpoint(endpoint);
+            let is_free = occupied.new < loads.slots_of_new(endpoint)
+                && occupied.all < loads.slots(endpoint)
                 && in_flight.admits_new(lease.business, kind, slots)
                 && loads.take_token(endpoint, now);
+            loads.note_new(endpoint, now);
             if is_free {
-                in_flight.insert_new(lease, endpoint, kind);
+                in_flight.insert(lease, endpoint, kind, origin);
                 pace.sent_new(endpoint, now);
             }
             is_free
@@ -149,7 +159,11 @@ impl Capacity {
 
     /// These endpoints have deliveries that are due at that time.
     pub(super) fn note(&self, keys: impl IntoIterator<Item = Key>, at: DateTime<Utc>, now: DateTime<Utc>) {
-        self.change(|state| state.wake.claim |= state.waiting.note(keys, at, now));
+        self.change(|State { waiting, floors, wake, .. }| {
+            let keys = Vec::from_iter(keys);
+            floors.lower(keys.iter().map(|(endpoint, _)| *endpoint), at);
+            wake.claim |= waiting.note(keys, at, now);
+        });
     }
 
     /// The same for new deliveries. Wakes the loop only if one of them has a slot: it is woken for the others when
@@ -157,11 +171,12 @@ impl Capacity {
     pub(super) fn note_new<'a>(
         &self,
         due: impl IntoIterator<Item = &'a (EndpointId, BusinessId, Mode)>,
-        now: DateTime<Utc>,
+        at: DateTime<Utc>,
     ) {
-        self.change(|State { waiting, in_flight, loads, wake, .. }| {
+        self.change(|State { waiting, floors, in_flight, loads, wake, .. }| {
             for (endpoint, business, mode) in due {
-                waiting.note([(*endpoint, *business)], now, now);
+                floors.lower([*endpoint], at);
+                waiting.note([(*endpoint, *business)], at, at);
                 let kind = (*mode, loads.speed(*endpoint));
                 wake.claim |= !in_flight.is_full(*endpoint, *business, kind);
             }

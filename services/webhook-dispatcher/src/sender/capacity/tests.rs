@@ -40,7 +40,7 @@ impl Fixture {
     }
 
     fn reserve(&self, endpoint: EndpointId, business: BusinessId, mode: Mode) -> Option<InFlight> {
-        self.capacity.reserve(self.lease(business), endpoint, mode)
+        self.capacity.reserve(self.lease(business), endpoint, mode, Origin::Express)
     }
 
     /// Plans a claim for these endpoints, which have the same speed. Returns those that it asks for.
@@ -65,7 +65,7 @@ impl Fixture {
     }
 
     fn to_endpoint(&self, endpoint: EndpointId) -> i64 {
-        self.capacity.lock().in_flight.to_endpoint(endpoint)
+        self.capacity.lock().in_flight.to_endpoint(endpoint).all
     }
 }
 
