@@ -25,8 +25,11 @@ use crate::store::{self, Stream, Subscriber};
 
 /// Events that were sent and are not stored: they are sent again if the process dies.
 const UNSTORED_MAX: usize = 64;
-/// How long an event waits until earlier ones are stored.
-const PLACE_WAIT: Duration = Duration::from_millis(50);
+/// How long an event waits until earlier ones are stored. To store it first would cost more than the wait.
+const UNSTORED_WAIT: Duration = Duration::from_millis(50);
+/// Events whose responses are awaited. The rest of the places is for those that are being stored, so that endpoints that respond
+/// slowly make nobody wait.
+const AWAITED_MAX: usize = UNSTORED_MAX / 4 * 3;
 /// How long an event's message waits for the responses. After that, the deliveries are stored as leased.
 const RESPONSE_WAIT: Duration = Duration::from_millis(100);
 
@@ -34,12 +37,14 @@ pub(super) struct Eager {
     state: Arc<State>,
     lookups: Batcher<Lookup, Option<Vec<Subscriber>>>,
     unstored: Arc<Semaphore>,
+    awaited: Arc<Semaphore>,
 }
 
 /// The webhooks of an event that is not stored yet.
 pub(super) struct Started {
     pub sends: Vec<EagerSend>,
     _unstored: OwnedSemaphorePermit,
+    awaited: Option<OwnedSemaphorePermit>,
 }
 
 impl Started {
@@ -49,6 +54,7 @@ impl Started {
         for send in &mut self.sends {
             send.wait_until(deadline).await;
         }
+        self.awaited = None;
         self.sends.iter().map(Sent::of).collect()
     }
 }
@@ -57,18 +63,20 @@ impl Eager {
     pub(super) fn new(state: &Arc<State>) -> Self {
         let options = BatcherOptions { lanes: 2, ..BatcherOptions::default() };
         let lookups = Batcher::start("webhook-lookups", state.unit.database.clone(), options, LookUp);
-        Self { state: state.clone(), lookups, unstored: Arc::new(Semaphore::new(UNSTORED_MAX)) }
+        let [unstored, awaited] = [UNSTORED_MAX, AWAITED_MAX].map(|max| Arc::new(Semaphore::new(max)));
+        Self { state: state.clone(), lookups, unstored, awaited }
     }
 
     /// Starts to send the event to all its subscribers. None if one of them cannot get it now: then it is stored first.
     pub(super) async fn start(&self, incoming: &Incoming) -> Result<Option<Started>, StoreError> {
-        let place = timeout(PLACE_WAIT, self.unstored.clone().acquire_owned()).await;
-        let Ok(Ok(unstored)) = place else { return Ok(None) };
+        let unstored = timeout(UNSTORED_WAIT, self.unstored.clone().acquire_owned()).await;
+        let Ok(Ok(unstored)) = unstored else { return Ok(None) };
         let Some(lookup) = Lookup::of(incoming) else { return Ok(None) };
         let Some(subscribers) = self.lookups.submit(lookup).await? else { return Ok(None) };
         let Some(event) = WebhookEvent::of(&incoming.envelope).map_err(unreadable)? else {
             return Ok(None);
         };
+        let Ok(awaited) = self.awaited.clone().try_acquire_owned() else { return Ok(None) };
         let State { sender, unit, .. } = &*self.state;
         let mut reserved = Vec::with_capacity(subscribers.len());
         for subscriber in &subscribers {
@@ -81,7 +89,8 @@ impl Eager {
             let trace = incoming.trace.as_ref();
             sender.send_eagerly(to_send(delivery, (&event, trace), subscriber, reservation))
         };
-        Ok(Some(Started { sends: reserved.into_iter().map(start).collect(), _unstored: unstored }))
+        let sends = reserved.into_iter().map(start).collect();
+        Ok(Some(Started { sends, _unstored: unstored, awaited: Some(awaited) }))
     }
 }
 
