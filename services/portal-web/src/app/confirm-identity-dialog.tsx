@@ -82,17 +82,22 @@ function PasswordForm({ scope, onSettled }: ConfirmIdentityDialogProps) {
             isPending={passkey.isPending}
             onClick={submitPasskey}
             or="or with your password and a code"
+            data-autofocus
           />
         )}
         <PasswordField
           label="Your password"
           autoComplete="current-password"
-          data-autofocus
+          data-autofocus={hasPasskey ? undefined : true}
           key={form.key("password")}
           {...form.getInputProps("password")}
         />
         {hasFactor && <CodeField key={form.key("code")} {...form.getInputProps("code")} />}
-        <DialogActions isPending={confirm.isPending} onCancel={() => onSettled(false)}>
+        <DialogActions
+          isPending={confirm.isPending}
+          isSecondary={hasPasskey}
+          onCancel={() => onSettled(false)}
+        >
           Confirm
         </DialogActions>
       </Stack>

@@ -108,7 +108,7 @@ test("a user adds a passkey, logs in with it, confirms with it and removes it", 
   await page.getByRole("button", { name: "Remove Work laptop" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Remove", exact: true }).click();
   const question = page.getByRole("dialog", { name: "Confirm it’s you" });
-  await question.getByRole("button", { name: "Use a passkey" }).waitFor();
+  await question.locator("button:focus", { hasText: "Use a passkey" }).waitFor();
   await check(page, "passkey-confirm", async () => {});
   await question.getByRole("button", { name: "Use a passkey" }).click();
   await page.getByText("The passkey is removed.").waitFor();

@@ -93,6 +93,7 @@ function Item({ scope, passkey }: { scope: AccountScope; passkey: Passkey }) {
         description="It no longer opens your account. Delete it in your device or password manager too."
         confirm="Remove"
         aria-label={`Remove ${passkey.name}`}
+        flex="none"
         onConfirm={async () => {
           await remove.mutateAsync(passkey.id);
           notifications.show({ message: "The passkey is removed." });
