@@ -45,11 +45,11 @@ pub(crate) async fn start(state: &State, account: Account, key: CeremonyKey) -> 
         .unit
         .database
         .transaction(async |conn| {
-            let is_enrolled = second_factors::is_enrolled(conn, account).await?;
+            state.passkeys.origin(account).ok_or(FactorError::PasskeysUnavailable)?;
+            // Locked, so that a removal of the factor waits.
+            second_factors::lock(conn, account).await?.ok_or(FactorError::UnknownPasskey)?;
             let credentials = passkeys::credentials(conn, account).await?;
-            let origin = state.passkeys.origin(account);
-            origin.ok_or(FactorError::PasskeysUnavailable)?;
-            if !is_enrolled || credentials.is_empty() {
+            if credentials.is_empty() {
                 return Err(FactorError::UnknownPasskey);
             }
             let started = state.passkeys.start_authentication(account, credentials)?;
@@ -94,9 +94,8 @@ pub(super) async fn accept(
     account: Account,
     used: &VerifiedUse,
 ) -> Result<(), FactorError> {
-    if !second_factors::is_enrolled(conn, account).await? {
-        return Err(FactorError::WrongPasskey);
-    }
+    // Before the passkey, as removals do.
+    second_factors::lock(conn, account).await?.ok_or(FactorError::WrongPasskey)?;
     let stored = passkeys::lock(conn, account, used.credential_id()).await?;
     let (credential, sign_count) = stored.ok_or(FactorError::WrongPasskey)?;
     if !is_later_use(sign_count, used.sign_count()) {

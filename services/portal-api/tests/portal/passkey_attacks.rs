@@ -1,8 +1,10 @@
 //! Answers of authenticators that must not be accepted, and bodies that browsers do not send.
 
 use chrono::TimeDelta;
-use diesel_async::SimpleAsyncConnection;
+use diesel::sql_types::BigInt;
+use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use serde_json::{Value, json};
+use test_kit::until;
 
 use crate::client::{Answer, Client};
 use crate::passkey_device::{
@@ -269,4 +271,43 @@ async fn check_answers(client: &mut Client, path: &str, signed: &Value, more: &[
         let refused = client.post(path, body.clone()).await;
         assert_eq!(refused.status, 400, "{path} {body}: {refused:?}");
     }
+}
+
+#[tokio::test]
+async fn of_two_simultaneous_uses_of_a_signature_one_succeeds() {
+    let portal = Portal::with_passkeys(&[]).await;
+    let (_, mut device) = portal.owner_with_passkey(EMAIL).await;
+    let mut visitor = portal.half_way(PORTAL, EMAIL).await;
+    let answer = json!({ "passkey": device.sign(&log_in_options(&mut visitor, PORTAL).await) });
+    let mut copy = visitor.clone();
+    let (first, second) =
+        tokio::join!(visitor.post(PORTAL.step, answer.clone()), copy.post(PORTAL.step, answer));
+    let mut statuses = [first.status, second.status];
+    statuses.sort_unstable();
+    assert!([[200, 401], [200, 409]].contains(&statuses), "{first:?} {second:?}");
+}
+
+#[derive(diesel::QueryableByName)]
+struct Count {
+    #[diesel(sql_type = BigInt)]
+    count: i64,
+}
+
+async fn ceremonies(portal: &Portal) -> i64 {
+    let query = diesel::sql_query("SELECT count(*) AS count FROM passkey_ceremonies");
+    query.get_result::<Count>(&mut portal.connect().await).await.unwrap().count
+}
+
+#[tokio::test]
+async fn expired_challenges_are_deleted() {
+    let portal = Portal::with_passkeys(&[]).await;
+    let (mut owner, _) = portal.owner_with_passkey(EMAIL).await;
+    for _ in 0..3 {
+        confirm_options(&mut owner, PORTAL).await;
+        assert_eq!(ceremonies(&portal).await, 1, "a session has one at a time");
+    }
+    portal.clock.advance(TimeDelta::minutes(5));
+    // Another instance prunes when it starts.
+    portal.another().await;
+    until("the challenge is deleted", async || ceremonies(&portal).await == 0).await;
 }
