@@ -130,6 +130,11 @@ id!(
     "stf_"
 );
 id!(
+    /// A passkey of an account. It identifies the passkey here; authenticators know it by its credential id.
+    PasskeyId,
+    "psk_"
+);
+id!(
     /// An operator token. It identifies the token; it is not the secret.
     OperatorTokenId,
     "opt_"

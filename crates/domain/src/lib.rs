@@ -30,8 +30,8 @@ pub use event_kind::{DEFAULT_SUBSCRIPTION, EventKind};
 pub use go_live::{GoLiveFacts, GoLiveItem};
 pub use ids::{
     ApiKeyId, ApprovalId, AuditEntryId, BusinessId, EndpointId, EventId, IdError, InvitationId,
-    OperatorTokenId, OrderId, RecoveryId, RequestId, SessionId, StaffId, TopUpId, TransferId, UserId,
-    WebhookDeliveryId,
+    OperatorTokenId, OrderId, PasskeyId, RecoveryId, RequestId, SessionId, StaffId, TopUpId, TransferId,
+    UserId, WebhookDeliveryId,
 };
 pub use key_restrictions::{IpAllowList, IpNetwork, IpNetworkError, KeyRestrictions, KeyScope};
 pub use mode::Mode;

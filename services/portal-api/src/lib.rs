@@ -9,6 +9,7 @@ mod domain;
 mod live_updates;
 mod mail;
 mod pages;
+mod passkeys;
 mod passwords;
 mod peers;
 mod queries;

@@ -27,6 +27,7 @@ use crate::domain::{
 use crate::live_updates::{OpenPages, OrderStreams, SessionMonitor, StatusStreams};
 use crate::mail::{Encryption, MailSender, Mailbox, Route, SmtpServer, TokenCipher, Transport};
 use crate::pages::Pages;
+use crate::passkeys::Passkeys;
 use crate::passwords::Passwords;
 use crate::peers::Peers;
 use crate::second_factor::SecondFactors;
@@ -80,6 +81,7 @@ fn state(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<State> 
         peers: Peers::new(&settings.peers, &settings.internal.token)?,
         passwords: Passwords::new(unit.entropy.clone())?,
         second_factors: second_factors(settings)?,
+        passkeys: Passkeys::new(&settings.brand.name, &settings.public.url, settings.public.console_url())?,
         single_sign_on: single_sign_on(settings, chassis)?,
         business_sso: business_sso(settings, chassis)?,
         mailbox: Arc::new(mailbox(settings, chassis)?),

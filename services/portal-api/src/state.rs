@@ -13,6 +13,7 @@ use web::{FailureLimits, Tasks};
 use crate::domain::{ApprovalPolicy, AuditRetention, Author, Lifetimes, Links, Locale, LogInWays};
 use crate::live_updates::{OpenPages, OrderStreams, SessionMonitor, StatusStreams};
 use crate::mail::Mailbox;
+use crate::passkeys::Passkeys;
 use crate::passwords::Passwords;
 use crate::peers::Peers;
 use crate::second_factor::SecondFactors;
@@ -29,6 +30,7 @@ pub(crate) struct State {
     pub(crate) peers: Peers,
     pub(crate) passwords: Passwords,
     pub(crate) second_factors: SecondFactors,
+    pub(crate) passkeys: Passkeys,
     /// `None` if the operator has no identity provider.
     pub(crate) single_sign_on: Option<StaffSignOn>,
     pub(crate) business_sso: BusinessProviders,

@@ -10,12 +10,14 @@ use super::sso_required::SsoRequiredError;
 use crate::domain::{Account, CHALLENGE_LASTS, CHALLENGE_TRIES, SecretToken};
 use crate::state::State;
 use crate::store::log_in_challenges::{self, Challenge};
-use crate::store::second_factors;
+use crate::store::{passkeys, second_factors};
 
 pub(crate) struct OpenedChallenge {
     /// The value of the cookie.
     pub(crate) token: SecretToken,
     pub(crate) expires_at: DateTime<Utc>,
+    /// The origin whose pages may use a passkey instead of the code. `None` if the account has no passkey there.
+    pub(crate) passkey_origin: Option<String>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +45,19 @@ pub(super) async fn open(
     let now = state.unit.clock.now();
     let (token, expires_at) = (SecretToken::generate(&state.unit.entropy), now + CHALLENGE_LASTS);
     log_in_challenges::insert(conn, account, &token, digest(password_hash), (now, expires_at)).await?;
-    Ok(Some(OpenedChallenge { token, expires_at }))
+    let has_passkeys = passkeys::count(conn, account).await? > 0;
+    let passkey_origin = state.passkeys.origin(account).filter(|_| has_passkeys).map(str::to_owned);
+    Ok(Some(OpenedChallenge { token, expires_at, passkey_origin }))
+}
+
+/// A challenge with tries left. Counts none.
+pub(super) async fn find(state: &State, token: &SecretToken) -> Result<Challenge, ChallengeError> {
+    let now = state.unit.clock.now();
+    let database = &state.unit.database;
+    let found =
+        database.read(async |conn| log_in_challenges::find(conn, token, CHALLENGE_TRIES, now).await).await;
+    let found: Option<Challenge> = found?;
+    found.ok_or(ChallengeError::Ended)
 }
 
 /// Counts a try of the challenge in a transaction of its own.

@@ -7,8 +7,9 @@ use postgres::StoreError;
 use super::attempt_limits::{self, Caller};
 use super::audit_line::{Refusal, log_refusal};
 use super::factor_code::{self, FactorError, Holder, Proof, mail_holder, write_entry};
+use super::use_passkey::{self, CheckedAnswer, FactorAnswer};
 use crate::domain::{
-    Account, Action, AuditEvent, Author, Email, FactorCode, Password, Session, SessionToken, Subject,
+    Account, Action, AuditEvent, Author, CeremonyKey, Email, Password, Session, SessionToken, Subject,
 };
 use crate::mail::FactorNews;
 use crate::passwords::{PasswordError, Requester};
@@ -16,10 +17,21 @@ use crate::state::State;
 use crate::store::attempts::{self, Admission, Attempt};
 use crate::store::{second_factors, sessions, staff, staff_sessions, users};
 
+/// What the person proves.
+pub(crate) enum Evidence {
+    Password {
+        password: Password,
+        /// Required if the account has a second factor.
+        code: Option<FactorAnswer>,
+    },
+    /// It is two factors in one: the authenticator, and what unlocks it.
+    Passkey(FactorAnswer),
+}
+
 pub(crate) struct Confirmation {
-    pub(crate) password: Password,
-    /// Required if the account has a second factor.
-    pub(crate) code: Option<FactorCode>,
+    pub(crate) evidence: Evidence,
+    /// Of the passkey's challenge.
+    pub(crate) ceremony: CeremonyKey,
     /// Of the session's cookie.
     pub(crate) token: SessionToken,
     pub(crate) caller: Caller,
@@ -78,7 +90,7 @@ async fn confirm(
     let database = &state.unit.database;
     let enrolled = database.read(async |conn| second_factors::is_enrolled(conn, account).await).await;
     let enrolled: bool = enrolled?;
-    if enrolled && confirmation.code.is_none() {
+    if enrolled && matches!(confirmation.evidence, Evidence::Password { code: None, .. }) {
         return Err(ConfirmError::CodeRequired);
     }
     let subjects = subjects(state, holder, &confirmation.caller, enrolled).await?;
@@ -99,8 +111,8 @@ async fn confirm(
         Err(ConfirmError::WrongPassword) => {
             record_failure(state, holder, confirmation, "wrong_password").await
         }
-        Err(ConfirmError::Factor(FactorError::WrongCode)) => {
-            record_failure(state, holder, confirmation, "wrong_code").await;
+        Err(ConfirmError::Factor(error)) if error.failure().is_some() => {
+            record_failure(state, holder, confirmation, error.failure().unwrap_or_default()).await;
         }
         Err(_) => attempt_limits::cancel(state, &counted).await,
     }
@@ -156,23 +168,28 @@ async fn check(
     confirmation: &Confirmation,
     counted: &[Attempt],
 ) -> Result<Option<SessionToken>, ConfirmError> {
+    let answer = match &confirmation.evidence {
+        Evidence::Password { password, code } => {
+            check_password(state, holder, password, &confirmation.caller).await?;
+            code.as_ref()
+        }
+        Evidence::Passkey(passkey) => Some(passkey),
+    };
+    let answer = match answer {
+        Some(answer) => Some(use_passkey::check(state, holder.account, answer, confirmation.ceremony).await?),
+        None => None,
+    };
     let database = &state.unit.database;
-    let stored = database.read(async |conn| password_hash(conn, holder).await).await;
-    let stored: Option<String> = stored?;
-    let stored = stored.ok_or(ConfirmError::UnknownAccount)?;
-    let requester = Requester { address: confirmation.caller.address_text(), account: holder.email.clone() };
-    if !state.passwords.verify(&confirmation.password, Some(&stored), requester).await? {
-        return Err(ConfirmError::WrongPassword);
-    }
     let now = state.unit.clock.now();
     let new = SessionToken::generate(&state.unit.entropy);
     let tokens = (&confirmation.token, &new);
     let renewed: Result<bool, ConfirmError> = database
         .transaction(async |conn| {
-            let proof = match second_factors::is_enrolled(conn, holder.account).await? {
+            let is_passkey = matches!(answer, Some(CheckedAnswer::Passkey(_)));
+            let proof = match is_passkey || second_factors::is_enrolled(conn, holder.account).await? {
                 true => {
-                    let code = confirmation.code.as_ref().ok_or(ConfirmError::CodeRequired)?;
-                    Some(factor_code::accept(conn, state, holder.account, code).await?)
+                    let answer = answer.as_ref().ok_or(ConfirmError::CodeRequired)?;
+                    Some(factor_code::accept(conn, state, holder.account, answer).await?)
                 }
                 false => None,
             };
@@ -185,6 +202,21 @@ async fn check(
         })
         .await;
     Ok(renewed?.then_some(new))
+}
+
+async fn check_password(
+    state: &State,
+    holder: &Holder,
+    password: &Password,
+    caller: &Caller,
+) -> Result<(), ConfirmError> {
+    let database = &state.unit.database;
+    let stored = database.read(async |conn| password_hash(conn, holder).await).await;
+    let stored: Option<String> = stored?;
+    let stored = stored.ok_or(ConfirmError::UnknownAccount)?;
+    let requester = Requester { address: caller.address_text(), account: holder.email.clone() };
+    let is_right = state.passwords.verify(password, Some(&stored), requester).await?;
+    is_right.then_some(()).ok_or(ConfirmError::WrongPassword)
 }
 
 async fn record(

@@ -1,4 +1,4 @@
-//! Checks codes of second factors: limits, and single use.
+//! Checks second factors: limits, and single use of codes.
 
 use chrono::TimeDelta;
 use diesel_async::AsyncPgConnection;
@@ -6,8 +6,10 @@ use postgres::StoreError;
 
 use super::attempt_limits::{self, Caller};
 use super::audit::{write_account_audit, write_operator_audit};
+use super::use_passkey::{self, CheckedAnswer};
 use crate::domain::{Account, AuditEvent, Author, Email, FactorCode, Session, Subject};
 use crate::mail::{FactorNews, Mail};
+use crate::passkeys::PasskeyError;
 use crate::second_factor::VaultError;
 use crate::state::State;
 use crate::store::attempts::{Admission, Attempt};
@@ -31,6 +33,10 @@ impl Holder {
 pub(crate) enum FactorError {
     #[error("the code is wrong, or was used before")]
     WrongCode,
+    #[error("the passkey is not one of the account, or its signature is refused")]
+    WrongPasskey,
+    #[error("the challenge for the passkey has expired, or was used")]
+    CeremonyEnded,
     #[error("too many wrong codes")]
     TooMany { wait: TimeDelta },
     #[error("the account has no second factor")]
@@ -39,17 +45,50 @@ pub(crate) enum FactorError {
     AlreadyEnrolled,
     #[error("no enrolment is open")]
     NotStarted,
+    #[error("passkeys are unavailable")]
+    PasskeysUnavailable,
+    #[error("the account has no such passkey, or none at all")]
+    UnknownPasskey,
+    #[error("an account has this passkey already")]
+    PasskeyExists,
+    #[error("the account has as many passkeys as it may have")]
+    TooManyPasskeys,
+    #[error("the passkeys of the account cannot be asked for: {0}")]
+    Passkeys(String),
     #[error(transparent)]
     Vault(#[from] VaultError),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// The kind of an accepted code.
+impl FactorError {
+    /// As written to the audit log, if the person has failed to prove the second factor.
+    pub(super) fn failure(&self) -> Option<&'static str> {
+        match self {
+            Self::WrongCode => Some("wrong_code"),
+            Self::WrongPasskey => Some("wrong_passkey"),
+            _ => None,
+        }
+    }
+}
+
+impl From<PasskeyError> for FactorError {
+    fn from(error: PasskeyError) -> Self {
+        match error {
+            PasskeyError::Unavailable => Self::PasskeysUnavailable,
+            PasskeyError::Refused(_) => Self::WrongPasskey,
+            PasskeyError::Library(error) => Self::Passkeys(error.to_string()),
+            PasskeyError::Store(error) => Self::Store(error),
+        }
+    }
+}
+
+/// How the second factor was proved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Proof {
     App,
     RecoveryCode,
+    Passkey,
 }
 
 impl Proof {
@@ -58,6 +97,7 @@ impl Proof {
         match self {
             Self::App => "app",
             Self::RecoveryCode => "recovery_code",
+            Self::Passkey => "passkey",
         }
     }
 }
@@ -96,8 +136,24 @@ pub(super) async fn count(
     }
 }
 
-/// Accepts a code of the account once, within the caller's transaction.
+/// Accepts an answer of the account once, within the caller's transaction.
 pub(super) async fn accept(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    account: Account,
+    answer: &CheckedAnswer<'_>,
+) -> Result<Proof, FactorError> {
+    match answer {
+        CheckedAnswer::Code(code) => accept_code(conn, state, account, code).await,
+        CheckedAnswer::Passkey(used) => {
+            use_passkey::accept(conn, state, account, used).await?;
+            Ok(Proof::Passkey)
+        }
+    }
+}
+
+/// Accepts a code of the account once, within the caller's transaction.
+async fn accept_code(
     conn: &mut AsyncPgConnection,
     state: &State,
     account: Account,

@@ -29,6 +29,7 @@ pub(crate) mod join_business;
 pub(crate) mod log_in;
 pub(crate) mod log_out;
 pub(crate) mod mail_warning;
+pub(crate) mod manage_passkeys;
 mod open_session;
 pub(crate) mod operator_session;
 pub(crate) mod operator_token;
@@ -54,6 +55,7 @@ pub(crate) mod staff_second_step;
 pub(crate) mod start_sso;
 pub(crate) mod switch_business;
 pub(crate) mod unlink_identity;
+pub(crate) mod use_passkey;
 pub(crate) mod use_session;
 mod user_from_sso;
 

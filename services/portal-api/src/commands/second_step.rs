@@ -1,4 +1,4 @@
-//! A user completes the log-in with the code of their second factor.
+//! A user completes the log-in with their second factor.
 
 use domain::RequestId;
 use postgres::StoreError;
@@ -6,12 +6,13 @@ use postgres::StoreError;
 use super::attempt_limits::{self, Caller, clear_failures};
 use super::audit::{try_write_account_audit, write_audit};
 use super::challenge::{self, ChallengeError};
-use super::factor_code::{self, CountedTry, FactorError, Holder, Proof, mail_holder};
+use super::factor_code::{self, CountedTry, Holder, Proof, mail_holder};
 use super::open_session::{Browser, OpenedSession, open_after_log_in};
 use super::sso_required;
+use super::use_passkey::{self, FactorAnswer};
 use crate::domain::{
-    Account, Action, AuditEvent, Author, Credentials, Email, FactorCode, SecretToken, Subject, Target,
-    TargetKind,
+    Account, Action, AuditEvent, Author, CeremonyKey, CeremonyPurpose, Credentials, Email, SecretToken,
+    Subject, Target, TargetKind,
 };
 use crate::mail::FactorNews;
 use crate::state::State;
@@ -21,13 +22,13 @@ use crate::store::users;
 pub(crate) struct SecondStep {
     /// Of the challenge.
     pub(crate) token: SecretToken,
-    pub(crate) code: FactorCode,
+    pub(crate) answer: FactorAnswer,
     pub(crate) caller: Caller,
     pub(crate) browser: Browser,
     pub(crate) request: Option<RequestId>,
 }
 
-/// Counts the try, checks the code, and opens the session.
+/// Counts the try, checks the answer, and opens the session.
 pub(crate) async fn second_step(state: &State, step: SecondStep) -> Result<OpenedSession, ChallengeError> {
     let challenge = challenge::take_try(state, &step.token).await?;
     let credentials = credentials(state, &challenge).await?.ok_or(ChallengeError::Ended)?;
@@ -46,10 +47,10 @@ pub(crate) async fn second_step(state: &State, step: SecondStep) -> Result<Opene
                 "user logged in with a second factor"
             );
         }
-        Err(ChallengeError::Factor(FactorError::WrongCode)) => {
+        Err(ChallengeError::Factor(error)) if error.failure().is_some() => {
             let event = AuditEvent::new(Action::SessionFailed)
                 .on(holder.account.target(&holder.email))
-                .with("secondFactor", "wrong_code");
+                .with("secondFactor", error.failure());
             let author = Author::system(step.request).at(step.caller.address.clone());
             try_write_account_audit(state, credentials.key(), &author, &event).await;
         }
@@ -85,6 +86,8 @@ async fn open(
     credentials: &Credentials,
     (counted, password_subjects): (&CountedTry, &[Subject]),
 ) -> Result<OpenedSession, ChallengeError> {
+    let key = CeremonyKey::new(CeremonyPurpose::LogIn, step.token.digest());
+    let answer = use_passkey::check(state, holder.account, &step.answer, key).await?;
     state
         .unit
         .database
@@ -95,7 +98,7 @@ async fn open(
             }
             // Set up, or the role has changed, since the password was checked.
             let membership = sso_required::latest_membership(conn, state, credentials).await?;
-            let proof = factor_code::accept(conn, state, holder.account, &step.code).await?;
+            let proof = factor_code::accept(conn, state, holder.account, &answer).await?;
             if !log_in_challenges::remove(conn, &step.token).await? {
                 return Err(ChallengeError::Ended);
             }

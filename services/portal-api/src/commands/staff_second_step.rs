@@ -1,4 +1,4 @@
-//! A person of the staff completes the log-in with the code of their second factor.
+//! A person of the staff completes the log-in with their second factor.
 
 use domain::RequestId;
 use postgres::StoreError;
@@ -6,13 +6,14 @@ use postgres::StoreError;
 use super::attempt_limits::{self, Caller, clear_failures};
 use super::audit::write_operator_audit;
 use super::challenge::{self, ChallengeError};
-use super::factor_code::{self, CountedTry, FactorError, Holder, Proof, mail_holder};
+use super::factor_code::{self, CountedTry, Holder, Proof, mail_holder};
 use super::open_session::Browser;
 use super::operator_session::{self, OpenedConsole};
 use super::staff_log_in::is_linked;
+use super::use_passkey::{self, FactorAnswer};
 use crate::domain::{
-    Account, Action, AuditEvent, Author, Email, FactorCode, OperatorActor, OperatorCaller, SecretToken,
-    StaffCredentials,
+    Account, Action, AuditEvent, Author, CeremonyKey, CeremonyPurpose, Email, OperatorActor, OperatorCaller,
+    SecretToken, StaffCredentials,
 };
 use crate::mail::FactorNews;
 use crate::state::State;
@@ -22,13 +23,13 @@ use crate::store::staff;
 pub(crate) struct StaffSecondStep {
     /// Of the challenge.
     pub(crate) token: SecretToken,
-    pub(crate) code: FactorCode,
+    pub(crate) answer: FactorAnswer,
     pub(crate) caller: Caller,
     pub(crate) browser: Browser,
     pub(crate) request: Option<RequestId>,
 }
 
-/// Counts the try, checks the code, and opens the session.
+/// Counts the try, checks the answer, and opens the session.
 pub(crate) async fn second_step(
     state: &State,
     step: StaffSecondStep,
@@ -43,7 +44,9 @@ pub(crate) async fn second_step(
             state.mailbox.wake_sender();
             tracing::info!(staff_id = %person.id, "person of the staff logged in with a second factor");
         }
-        Err(ChallengeError::Factor(FactorError::WrongCode)) => audit_failure(state, &step, &holder).await?,
+        Err(ChallengeError::Factor(error)) if error.failure().is_some() => {
+            audit_failure(state, &step, &holder, error.failure()).await?;
+        }
         Err(_) => attempt_limits::cancel(state, &counted.attempts).await,
     }
     opened
@@ -74,6 +77,8 @@ async fn open(
     person: &StaffCredentials,
     counted: &CountedTry,
 ) -> Result<OpenedConsole, ChallengeError> {
+    let key = CeremonyKey::new(CeremonyPurpose::LogIn, step.token.digest());
+    let answer = use_passkey::check(state, holder.account, &step.answer, key).await?;
     let actor = OperatorActor::Person { id: person.id, email: person.email.clone() };
     let caller = OperatorCaller { actor, address: step.caller.address.clone() };
     let author = Author::operator(caller, step.request);
@@ -85,7 +90,7 @@ async fn open(
             if !staff::lock_unchanged(conn, person).await? || is_linked(conn, state, person.id).await? {
                 return Err(ChallengeError::Ended);
             }
-            let proof = factor_code::accept(conn, state, holder.account, &step.code).await?;
+            let proof = factor_code::accept(conn, state, holder.account, &answer).await?;
             if !log_in_challenges::remove(conn, &step.token).await? {
                 return Err(ChallengeError::Ended);
             }
@@ -105,12 +110,17 @@ async fn open(
         .await
 }
 
-async fn audit_failure(state: &State, step: &StaffSecondStep, holder: &Holder) -> Result<(), StoreError> {
+async fn audit_failure(
+    state: &State,
+    step: &StaffSecondStep,
+    holder: &Holder,
+    reason: Option<&'static str>,
+) -> Result<(), StoreError> {
     let caller = OperatorCaller { actor: OperatorActor::Unknown, address: step.caller.address.clone() };
     let author = Author::operator(caller, step.request);
     let event = AuditEvent::new(Action::SessionFailed)
         .on(holder.account.target(&holder.email))
-        .with("secondFactor", "wrong_code");
+        .with("secondFactor", reason);
     let parts = (&state.unit.clock, &state.unit.entropy);
     let database = &state.unit.database;
     database.read(async |conn| write_operator_audit(conn, parts, None, &author, &event).await).await

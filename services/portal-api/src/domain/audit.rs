@@ -126,6 +126,10 @@ pub(crate) enum Action {
     SecondFactorReset,
     #[strum(serialize = "second_factor.recovery_codes_created")]
     RecoveryCodesCreated,
+    #[strum(serialize = "passkey.added")]
+    PasskeyAdded,
+    #[strum(serialize = "passkey.removed")]
+    PasskeyRemoved,
     // Only in the operator's log.
     /// Before order-api is asked, because its answer may be lost.
     #[strum(serialize = "business.personal_data_erasure_attempted")]
@@ -286,6 +290,7 @@ pub(crate) enum TargetKind {
     Staff,
     OperatorToken,
     Approval,
+    Passkey,
 }
 
 /// What it was done to. The label is for people.

@@ -19,6 +19,7 @@ mod masking;
 mod operator;
 mod operator_audit;
 mod origin;
+mod passkey;
 mod password;
 mod people;
 mod pickup_profile;
@@ -59,6 +60,9 @@ pub(crate) use masking::Mask;
 pub(crate) use operator::{OperatorActor, OperatorCaller, OperatorPermission, OperatorRole};
 pub(crate) use operator_audit::{AuditRetention, OperatorEntry, OperatorFilter};
 pub(crate) use origin::Origins;
+pub(crate) use passkey::{
+    CEREMONY_LASTS, CeremonyKey, CeremonyPurpose, PASSKEYS_MAX, Passkey, RelyingParty, is_later_use,
+};
 pub(crate) use password::{Password, PasswordRejection};
 pub(crate) use people::{Credentials, EmailConfirmation, EmailState, Invitation, Membership, User};
 pub(crate) use pickup_profile::PickupProfile;

@@ -11,6 +11,8 @@ pub(crate) enum FactorNews {
     Reset,
     RecoveryCodesCreated,
     RecoveryCodeUsed,
+    PasskeyAdded,
+    PasskeyRemoved,
 }
 
 /// The parts of a mail that differ by kind.
@@ -142,6 +144,14 @@ pub(super) fn second_factor(brand: &str, part: Part, news: FactorNews, link: Str
         FactorNews::RecoveryCodeUsed => (
             format!("A recovery code of your {brand} account was used"),
             "a recovery code was used to log in, or to confirm a session. It works only once",
+        ),
+        FactorNews::PasskeyAdded => (
+            format!("Your {brand} account has a new passkey"),
+            "a passkey was added. From now on, it can replace the code of your app",
+        ),
+        FactorNews::PasskeyRemoved => (
+            format!("A passkey of your {brand} account was removed"),
+            "a passkey was removed. It no longer opens your account",
         ),
     };
     Content {

@@ -11,6 +11,7 @@ pub(crate) mod keys_of_user;
 pub(crate) mod memberships;
 pub(crate) mod operator_audit_log;
 pub(crate) mod operator_tokens;
+pub(crate) mod passkeys;
 pub(crate) mod password_resets;
 pub(crate) mod pickup_profile;
 pub(crate) mod second_factors;

@@ -3,8 +3,10 @@
 use serde_json::Value;
 use web::{Fields, TextRule};
 
+use crate::commands::use_passkey::FactorAnswer;
 use crate::domain::{Email, FactorCode, Password, PasswordRejection, has_web_address};
 use crate::mail::is_deliverable;
+use crate::passkeys::Assertion;
 
 /// Longer than any code of a second factor.
 const CODE_TEXT: TextRule = TextRule::line(64);
@@ -39,15 +41,20 @@ pub(super) fn business_name(fields: &Fields<'_>) -> Option<String> {
     plain_name(fields, "businessName", 120)
 }
 
-/// A name that appears in lists and in mails, next to other text. Characters that change the direction of writing could disguise
-/// that text.
-pub(super) fn plain_name(fields: &Fields<'_>, field: &str, max: usize) -> Option<String> {
+/// A name that appears in lists, next to other text. Characters that change the direction of writing could disguise that text.
+pub(super) fn listed_name(fields: &Fields<'_>, field: &str, max: usize) -> Option<String> {
     let name = fields.required_text(field, TextRule::line(max))?;
     if name.contains(|character| matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')) {
         let message = format!("{field} must not contain characters that change the direction of writing.");
         fields.reject(field, "invalid_format", message);
         return None;
     }
+    Some(name)
+}
+
+/// As [`listed_name`], and in mails.
+pub(super) fn plain_name(fields: &Fields<'_>, field: &str, max: usize) -> Option<String> {
+    let name = listed_name(fields, field, max)?;
     if has_web_address(&name) {
         let message =
             format!("{field} must not contain a web address, because it would become a link in e-mails.");
@@ -98,4 +105,29 @@ pub(super) fn factor_code(fields: &Fields<'_>) -> Option<FactorCode> {
         fields.reject("code", "invalid_format", message);
     }
     code
+}
+
+/// What the browser returned for a passkey.
+pub(super) fn credential<T>(
+    fields: &Fields<'_>,
+    name: &str,
+    parse: impl FnOnce(&Value) -> Option<T>,
+) -> Option<T> {
+    let Some(value) = fields.value(name) else { return fields.missing(name) };
+    let parsed = parse(value);
+    if parsed.is_none() {
+        let message = format!("{name} must be the JSON of the credential that the browser returned.");
+        fields.reject(name, "invalid_format", message);
+    }
+    parsed
+}
+
+/// The passkey, if there is one. Then these other fields must be absent.
+pub(super) fn passkey_instead_of(fields: &Fields<'_>, others: &[&str]) -> Option<FactorAnswer> {
+    let passkey = credential(fields, "passkey", Assertion::parse);
+    if let Some(other) = others.iter().find(|other| fields.value(other).is_some()) {
+        let message = format!("Send either passkey or {other}.");
+        fields.reject(other, "not_allowed", message);
+    }
+    passkey.map(|passkey| FactorAnswer::Passkey(Box::new(passkey)))
 }

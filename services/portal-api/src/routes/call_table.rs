@@ -67,18 +67,12 @@ pub(super) mod tests {
     use super::*;
 
     /// The functions of the URL table, by the scope of their routes.
-    pub(in super::super) const WITH_SESSION: &[&str] = &["portal", "account", "webhooks", "webhook_tools"];
+    pub(in super::super) const WITH_SESSION: &[&str] =
+        &["portal", "account", "account_passkeys", "webhooks", "webhook_tools"];
     pub(in super::super) const OF_OPERATOR: &[&str] =
         &["operator_calls", "operator_access", "operator_approvals"];
-    const OTHERS: &[&str] = &[
-        "of_site",
-        "of_businesses",
-        "of_staff",
-        "internal",
-        "without_session",
-        "second_steps",
-        "console_sessions",
-    ];
+    const OTHERS: &[&str] =
+        &["of_site", "of_businesses", "of_staff", "without_session", "second_steps", "console_sessions"];
 
     /// Method and path of every route in these functions, read from the source of the URL table.
     fn routes(functions: &[&str]) -> BTreeSet<(String, String)> {

@@ -6,15 +6,18 @@ use actix_web::{HttpRequest, HttpResponse};
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody};
 
-use super::account_fields::{factor_code, password_text};
+use super::account_fields::{factor_code, passkey_instead_of, password_text};
 use super::audited::UserAuthor;
 use super::caller::caller;
 use super::errors;
 use super::openapi::bodies;
 use super::operator_second_factor::person;
+use super::passkeys::PasskeyOptionsView;
 use super::session_cookie::{OPERATOR, PORTAL};
-use crate::commands::confirm_session::{Confirmation, confirm_staff, confirm_user};
-use crate::domain::{FactorCode, Password, Session};
+use crate::commands::Holder;
+use crate::commands::confirm_session::{Confirmation, Evidence, confirm_staff, confirm_user};
+use crate::commands::use_passkey::{self, FactorAnswer};
+use crate::domain::{CeremonyKey, CeremonyPurpose, Password, Session};
 use crate::state::State;
 
 #[utoipa::path(
@@ -22,7 +25,7 @@ use crate::state::State;
     path = "/v1/portal/session/confirm",
     operation_id = "confirmSession",
     tag = "Account",
-    summary = "Confirm the session with the password, before a sensitive call",
+    summary = "Confirm the session with the password or a passkey, before a sensitive call",
     request_body = bodies::ConfirmSession,
     responses((status = 204, description = "The session counts as recently authenticated. A new cookie carries it.")),
 )]
@@ -33,10 +36,11 @@ pub(super) async fn portal(
     request: HttpRequest,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let (password, code) = parse(&body.0)?;
+    let evidence = parse(&body.0)?;
     let token = PORTAL.read(&state, &request).ok_or_else(errors::not_logged_in)?;
     let caller = caller(&state, &request);
-    let confirmation = Confirmation { password, code, token, caller, author: author.0 };
+    let ceremony = CeremonyKey::new(CeremonyPurpose::Confirm, session.id.to_string());
+    let confirmation = Confirmation { evidence, ceremony, token, caller, author: author.0 };
     let renewed = confirm_user(&state, &session, &confirmation).await.map_err(errors::confirm)?;
     let mut response = HttpResponse::NoContent();
     if let Some(token) = renewed {
@@ -50,7 +54,7 @@ pub(super) async fn portal(
     path = "/v1/operator/session/confirm",
     operation_id = "confirmOperatorSession",
     tag = "Operator",
-    summary = "Confirm the console session with the password, before a sensitive call",
+    summary = "Confirm the console session with the password or a passkey, before a sensitive call",
     request_body = bodies::ConfirmSession,
     responses((status = 204, description = "The session counts as recently authenticated. A new cookie carries it.")),
 )]
@@ -61,10 +65,10 @@ pub(super) async fn operator(
 ) -> Result<HttpResponse, ApiError> {
     let person = person(&state, &request).await?;
     person.require_password(&state).await?;
-    let (password, code) = parse(&body.0)?;
+    let evidence = parse(&body.0)?;
     let confirmation = Confirmation {
-        password,
-        code,
+        evidence,
+        ceremony: person.ceremony(CeremonyPurpose::Confirm),
         token: person.token,
         caller: caller(&state, &request),
         author: person.author,
@@ -77,12 +81,52 @@ pub(super) async fn operator(
     Ok(response.insert_header((header::CACHE_CONTROL, "no-store")).finish())
 }
 
-fn parse(body: &Value) -> Result<(Password, Option<FactorCode>), ApiError> {
+#[utoipa::path(
+    post,
+    path = "/v1/portal/session/confirm/passkey-options",
+    operation_id = "startConfirmationWithPasskey",
+    tag = "Account",
+    summary = "Begin to confirm the session with a passkey",
+    responses((status = 200, description = "A challenge. It is valid for five minutes, and once.", body = PasskeyOptionsView)),
+)]
+pub(super) async fn portal_options(
+    state: Data<State>,
+    session: ReqData<Session>,
+) -> Result<HttpResponse, ApiError> {
+    let key = CeremonyKey::new(CeremonyPurpose::Confirm, session.id.to_string());
+    let account = Holder::of(&session).account;
+    let options = use_passkey::start(&state, account, key).await.map_err(errors::factor)?;
+    Ok(PasskeyOptionsView::respond(options))
+}
+
+#[utoipa::path(
+    post,
+    path = "/v1/operator/session/confirm/passkey-options",
+    operation_id = "startOperatorConfirmationWithPasskey",
+    tag = "Operator",
+    summary = "Begin to confirm the console session with a passkey",
+    responses((status = 200, description = "A challenge. It is valid for five minutes, and once.", body = PasskeyOptionsView)),
+)]
+pub(super) async fn operator_options(
+    state: Data<State>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let person = person(&state, &request).await?;
+    person.require_password(&state).await?;
+    let key = person.ceremony(CeremonyPurpose::Confirm);
+    let options = use_passkey::start(&state, person.holder.account, key).await.map_err(errors::factor)?;
+    Ok(PasskeyOptionsView::respond(options))
+}
+
+fn parse(body: &Value) -> Result<Evidence, ApiError> {
     let field_errors = FieldErrors::default();
-    let parsed = Fields::only(body, &field_errors, &["password", "code"]).and_then(|fields| {
+    let parsed = Fields::only(body, &field_errors, &["password", "code", "passkey"]).and_then(|fields| {
+        if fields.value("passkey").is_some() {
+            return passkey_instead_of(&fields, &["password", "code"]).map(Evidence::Passkey);
+        }
         let password = password_text(&fields, "password").map(Password::entered);
-        let code = fields.value("code").and_then(|_| factor_code(&fields));
-        Some((password?, code))
+        let code = fields.value("code").and_then(|_| factor_code(&fields)).map(FactorAnswer::Code);
+        Some(Evidence::Password { password: password?, code })
     });
     match parsed {
         Some(parsed) if field_errors.is_empty() => Ok(parsed),

@@ -32,7 +32,7 @@ pub(super) use business_sso::{
     sso_required, start_business_sso,
 };
 pub(super) use second_factor::{
-    account_required, challenge, challenge_ended, confirm, factor, mfa_enrolment_required,
+    account_required, challenge, challenge_ended, confirm, factor, mfa_enrolment_required, passkey_not_found,
     recent_authentication_required, reset_factor, second_factor_unavailable,
 };
 pub(super) use single_sign_on::{complete_sso, password_log_in_off, sso_ended, start_sso};

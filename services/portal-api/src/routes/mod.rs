@@ -20,6 +20,7 @@ mod event_stream;
 mod events;
 mod export;
 mod guard;
+mod internal;
 mod invitations;
 mod log_export;
 mod masked;
@@ -32,6 +33,7 @@ mod operator_audit_log;
 mod operator_caller;
 mod operator_health;
 mod operator_orders;
+mod operator_passkeys;
 mod operator_password;
 mod operator_permissions;
 mod operator_second_factor;
@@ -46,6 +48,7 @@ mod ordering;
 mod orders;
 mod packages;
 mod pagination;
+mod passkeys;
 mod password;
 mod password_resets;
 mod payments;
@@ -74,12 +77,13 @@ mod webhook_deliveries;
 mod webhook_endpoints;
 mod webhook_tools;
 
+pub(crate) use internal::internal;
 pub use openapi::document as openapi_document;
 pub(crate) use staff::NAME as STAFF_NAME;
 
 use actix_web::middleware::from_fn;
 use actix_web::web::{Data, ServiceConfig, delete, get, patch, post, put, resource, scope};
-use web::{BodyLimit, require_internal_token};
+use web::BodyLimit;
 
 use crate::domain::{Part, Site};
 use crate::pages::Pages;
@@ -126,6 +130,10 @@ fn of_businesses(config: &mut ServiceConfig) {
                 .route(delete().to(session::log_out)),
         )
         .service(resource("/portal/session/second-factor").route(post().to(second_step::portal)))
+        .service(
+            resource("/portal/session/second-factor/passkey-options")
+                .route(post().to(second_step::portal_options)),
+        )
         .configure(without_session)
         .service(resource("/payments/{provider}/webhook").route(post().to(payments::webhook)))
         .service(scope("/portal").wrap(from_fn(guard::require_session)).configure(portal));
@@ -148,20 +156,6 @@ fn of_staff(config: &mut ServiceConfig) {
         .service(scope("/operator").wrap(from_fn(guard::require_operator)).configure(operator_calls));
 }
 
-/// The routes of the internal listener.
-pub(crate) fn internal(
-    state: Data<State>,
-    internal: settings::Internal,
-) -> impl Fn(&mut ServiceConfig) + Clone + Send + 'static {
-    move |config| {
-        config.app_data(state.clone()).app_data(Data::new(internal.clone())).service(
-            scope("/internal")
-                .wrap(from_fn(require_internal_token))
-                .service(resource("/businesses/{id}/ordering").route(get().to(ordering::ordering))),
-        );
-    }
-}
-
 /// Calls of people without an account, or without access to it.
 fn without_session(config: &mut ServiceConfig) {
     config
@@ -179,7 +173,26 @@ fn without_session(config: &mut ServiceConfig) {
 fn second_steps(config: &mut ServiceConfig) {
     config
         .service(resource("/operator/session/second-factor").route(post().to(second_step::operator)))
+        .service(
+            resource("/operator/session/second-factor/passkey-options")
+                .route(post().to(second_step::operator_options)),
+        )
         .service(resource("/operator/session/confirm").route(post().to(confirm_session::operator)))
+        .service(
+            resource("/operator/session/confirm/passkey-options")
+                .route(post().to(confirm_session::operator_options)),
+        )
+        .service(
+            resource("/operator/second-factor/passkeys")
+                .route(get().to(operator_passkeys::list))
+                .route(post().to(operator_passkeys::add)),
+        )
+        .service(
+            resource("/operator/second-factor/passkeys/options").route(post().to(operator_passkeys::start)),
+        )
+        .service(
+            resource("/operator/second-factor/passkeys/{id}").route(delete().to(operator_passkeys::remove)),
+        )
         .service(
             resource("/operator/second-factor")
                 .route(get().to(operator_second_factor::read))
@@ -211,6 +224,7 @@ fn console_sessions(config: &mut ServiceConfig) {
 fn portal(config: &mut ServiceConfig) {
     config
         .configure(account)
+        .configure(account_passkeys)
         .service(resource("/status").route(get().to(status::status)))
         .service(resource("/status/stream").route(get().to(status_stream::stream)))
         .service(resource("/packages").route(get().to(packages::list)))
@@ -252,6 +266,17 @@ fn portal(config: &mut ServiceConfig) {
         .configure(webhooks);
 }
 
+fn account_passkeys(config: &mut ServiceConfig) {
+    config
+        .service(
+            resource("/second-factor/passkeys")
+                .route(get().to(passkeys::list))
+                .route(post().to(passkeys::add)),
+        )
+        .service(resource("/second-factor/passkeys/options").route(post().to(passkeys::start)))
+        .service(resource("/second-factor/passkeys/{id}").route(delete().to(passkeys::remove)));
+}
+
 /// The user's own account, and the team.
 fn account(config: &mut ServiceConfig) {
     config
@@ -260,6 +285,9 @@ fn account(config: &mut ServiceConfig) {
         .service(resource("/sessions/revoke-others").route(post().to(sessions::revoke_all_others)))
         .service(resource("/sessions/{id}").route(delete().to(sessions::revoke)))
         .service(resource("/session/confirm").route(post().to(confirm_session::portal)))
+        .service(
+            resource("/session/confirm/passkey-options").route(post().to(confirm_session::portal_options)),
+        )
         .service(resource("/session/business").route(post().to(memberships::switch)))
         .service(resource("/memberships").route(post().to(memberships::join)))
         .service(resource("/businesses").route(post().to(memberships::create)))

@@ -20,14 +20,17 @@ use super::sensitive_calls::require_recent;
 use super::session_cookie::OPERATOR;
 use crate::commands::staff_log_in::accepts_password;
 use crate::commands::{Holder, enrol_factor, reset_factor};
-use crate::domain::{Account, Author, OperatorActor, OperatorRole, SessionToken};
-use crate::queries;
+use crate::domain::{
+    Account, Author, CeremonyKey, CeremonyPurpose, ConsoleSessionId, OperatorActor, OperatorRole,
+    SessionToken,
+};
 use crate::state::State;
 
 /// The person whose console session sends a call.
 pub(super) struct Person {
     pub(super) holder: Holder,
     pub(super) token: SessionToken,
+    session: ConsoleSessionId,
     role: OperatorRole,
     /// Of the session.
     pub(super) expires_at: DateTime<Utc>,
@@ -37,6 +40,11 @@ pub(super) struct Person {
 }
 
 impl Person {
+    /// The key of a passkey's challenge in this session.
+    pub(super) fn ceremony(&self, purpose: CeremonyPurpose) -> CeremonyKey {
+        CeremonyKey::new(purpose, self.session.to_string())
+    }
+
     /// Who logged in with single sign-on, or is linked, proves nothing with a password: the provider decides about their access.
     ///
     /// # Errors
@@ -59,6 +67,7 @@ pub(super) async fn person(state: &State, request: &HttpRequest) -> Result<Perso
     Ok(Person {
         holder: Holder { account: Account::Staff(*id), email: email.clone() },
         token,
+        session: session.id,
         role: session.role,
         expires_at: session.expires_at,
         authenticated_at: session.authenticated_at,
@@ -74,7 +83,7 @@ pub(super) async fn recent_person(state: &State, request: &HttpRequest) -> Resul
     Ok(person)
 }
 
-fn private(view: impl Serialize) -> HttpResponse {
+pub(super) fn private(view: impl Serialize) -> HttpResponse {
     HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(view)
 }
 
@@ -88,8 +97,8 @@ fn private(view: impl Serialize) -> HttpResponse {
 )]
 pub(super) async fn read(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let person = person(&state, &request).await?;
-    let status = queries::second_factors::status(&state, person.holder.account).await?;
-    Ok(private(FactorView::of(&state, status, state.second_factors.requires_staff(person.role))))
+    let is_required = state.second_factors.requires_staff(person.role);
+    Ok(private(FactorView::read(&state, person.holder.account, is_required).await?))
 }
 
 #[utoipa::path(

@@ -37,6 +37,7 @@ const CALLS: &[(Method, &str, PortalCall)] = &[
     (Method::POST, "/sessions/revoke-others", needs(UseAccount)),
     (Method::DELETE, "/sessions/{id}", needs(UseAccount)),
     (Method::POST, "/session/confirm", needs(UseAccount)),
+    (Method::POST, "/session/confirm/passkey-options", needs(UseAccount)),
     (Method::POST, "/session/business", needs(UseAccount)),
     (Method::POST, "/memberships", needs(UseAccount)),
     (Method::POST, "/businesses", needs(UseAccount)),
@@ -45,6 +46,10 @@ const CALLS: &[(Method, &str, PortalCall)] = &[
     (Method::DELETE, "/second-factor", needs(UseAccount)),
     (Method::POST, "/second-factor/confirm", needs(UseAccount)),
     (Method::POST, "/second-factor/recovery-codes", needs(UseAccount)),
+    (Method::GET, "/second-factor/passkeys", needs(UseAccount)),
+    (Method::POST, "/second-factor/passkeys", needs(UseAccount)),
+    (Method::POST, "/second-factor/passkeys/options", needs(UseAccount)),
+    (Method::DELETE, "/second-factor/passkeys/{id}", needs(UseAccount)),
     // The team.
     (Method::GET, "/users", needs(ManageUsers)),
     (Method::PATCH, "/users/{id}", needs(ManageUsers)),

@@ -17,7 +17,7 @@ use super::caller::caller;
 use super::errors;
 use super::openapi::bodies;
 use crate::commands::{Holder, enrol_factor, reset_factor};
-use crate::domain::{FactorCode, FactorSecret, FactorStatus, RecoveryCode, Session};
+use crate::domain::{Account, FactorCode, FactorSecret, RecoveryCode, Session};
 use crate::queries;
 use crate::state::State;
 
@@ -34,17 +34,24 @@ pub(super) struct FactorView {
     enrolled: bool,
     confirmed_at: Option<DateTime<Utc>>,
     recovery_codes_left: i64,
+    /// The number of passkeys of the account.
+    passkeys: i64,
+    /// The origin whose pages can use passkeys. `null` if this installation offers none.
+    passkey_origin: Option<String>,
 }
 
 impl FactorView {
-    pub(super) fn of(state: &State, status: FactorStatus, required: bool) -> Self {
-        Self {
+    pub(super) async fn read(state: &State, account: Account, required: bool) -> Result<Self, ApiError> {
+        let status = queries::second_factors::status(state, account).await?;
+        Ok(Self {
+            passkeys: queries::passkeys::count(state, account).await?,
+            passkey_origin: state.passkeys.origin(account).map(str::to_owned),
             available: state.second_factors.is_available(),
             required,
             enrolled: status.confirmed_at.is_some(),
             confirmed_at: status.confirmed_at,
             recovery_codes_left: status.recovery_codes_left,
-        }
+        })
     }
 }
 
@@ -80,9 +87,9 @@ impl From<Vec<RecoveryCode>> for RecoveryCodesView {
     responses((status = 200, description = "The second factor.", body = FactorView)),
 )]
 pub(super) async fn read(state: Data<State>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
-    let status = queries::second_factors::status(&state, Holder::of(&session).account).await?;
     let required = state.second_factors.requires_user(session.role);
-    Ok(HttpResponse::Ok().json(FactorView::of(&state, status, required)))
+    let view = FactorView::read(&state, Holder::of(&session).account, required).await?;
+    Ok(HttpResponse::Ok().json(view))
 }
 
 #[utoipa::path(

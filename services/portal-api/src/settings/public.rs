@@ -7,13 +7,15 @@ use url::Url;
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Public {
-    /// The portal's own origin. Writing calls from pages of other origins are refused.
+    /// The portal's own origin. Writing calls from pages of other origins are refused. Passkeys of users work at this host only, if
+    /// it is a name.
     #[schemars(transform = settings::origin)]
     pub url: Url,
     /// The integrators' `{base_url}`, ending in `/v1`. The pages show it.
     #[schemars(transform = settings::published)]
     pub api_url: Url,
-    /// The console's own origin, required if only `WAYBILL_HTTP__OPERATOR` serves it. Links of the staff lead there.
+    /// The console's own origin, required if only `WAYBILL_HTTP__OPERATOR` serves it. Links of the staff lead there,
+    /// and passkeys of the staff work there only.
     #[schemars(transform = settings::origin)]
     pub console_url: Option<Url>,
 }

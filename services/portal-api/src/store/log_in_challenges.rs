@@ -16,6 +16,8 @@ pub(crate) struct Challenge {
     pub(crate) password_digest: Vec<u8>,
 }
 
+type ChallengeRow = (String, Option<String>, Vec<u8>);
+
 pub(crate) async fn insert(
     conn: &mut AsyncPgConnection,
     account: Account,
@@ -37,6 +39,25 @@ pub(crate) async fn insert(
     Ok(())
 }
 
+/// A challenge with tries left. Counts none.
+pub(crate) async fn find(
+    conn: &mut AsyncPgConnection,
+    token: &SecretToken,
+    tries_max: i32,
+    now: DateTime<Utc>,
+) -> Result<Option<Challenge>, StoreError> {
+    let open = log_in_challenges::table
+        .find(token.digest().to_vec())
+        .filter(log_in_challenges::expires_at.gt(now))
+        .filter(log_in_challenges::tries.lt(tries_max));
+    let columns = open.select((
+        log_in_challenges::account_id,
+        log_in_challenges::business_id,
+        log_in_challenges::password_digest,
+    ));
+    columns.first(conn).await.optional()?.map(challenge).transpose()
+}
+
 /// Counts a try, and returns the challenge. `None` if it has ended or has no tries left. Counted in one statement, before the
 /// code is checked, so that simultaneous guesses count too.
 pub(crate) async fn take_try(
@@ -49,7 +70,7 @@ pub(crate) async fn take_try(
         .find(token.digest().to_vec())
         .filter(log_in_challenges::expires_at.gt(now))
         .filter(log_in_challenges::tries.lt(tries_max));
-    let row: Option<(String, Option<String>, Vec<u8>)> = diesel::update(open)
+    let row: Option<ChallengeRow> = diesel::update(open)
         .set(log_in_challenges::tries.eq(log_in_challenges::tries + 1))
         .returning((
             log_in_challenges::account_id,
@@ -59,16 +80,17 @@ pub(crate) async fn take_try(
         .get_result(conn)
         .await
         .optional()?;
-    row.map(|(id, business, password_digest)| {
-        let business: Option<BusinessId> =
-            business.map(|business| stored("log_in_challenges.business_id", &business)).transpose()?;
-        let account = match business {
-            Some(business) => Account::User { business, user: stored("log_in_challenges.account_id", &id)? },
-            None => Account::Staff(stored("log_in_challenges.account_id", &id)?),
-        };
-        Ok(Challenge { account, password_digest })
-    })
-    .transpose()
+    row.map(challenge).transpose()
+}
+
+fn challenge((id, business, password_digest): ChallengeRow) -> Result<Challenge, StoreError> {
+    let business: Option<BusinessId> =
+        business.map(|business| stored("log_in_challenges.business_id", &business)).transpose()?;
+    let account = match business {
+        Some(business) => Account::User { business, user: stored("log_in_challenges.account_id", &id)? },
+        None => Account::Staff(stored("log_in_challenges.account_id", &id)?),
+    };
+    Ok(Challenge { account, password_digest })
 }
 
 /// Ends a challenge. False if it has ended already.

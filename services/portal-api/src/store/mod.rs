@@ -25,6 +25,8 @@ pub(crate) mod new_users;
 pub(crate) mod operator_audit_log;
 pub(crate) mod operator_sessions;
 pub(crate) mod operator_tokens;
+pub(crate) mod passkey_ceremonies;
+pub(crate) mod passkeys;
 pub(crate) mod password_resets;
 pub(crate) mod pickup_profiles;
 pub(crate) mod replaced_tokens;

@@ -321,6 +321,30 @@ diesel::table! {
 }
 
 diesel::table! {
+    passkeys (id) {
+        id -> Text,
+        account_id -> Text,
+        business_id -> Nullable<Text>,
+        credential_id -> Binary,
+        credential -> Jsonb,
+        sign_count -> BigInt,
+        name -> Text,
+        created_at -> Timestamptz,
+        last_used_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    passkey_ceremonies (ceremony_hash) {
+        ceremony_hash -> Binary,
+        account_id -> Text,
+        business_id -> Nullable<Text>,
+        state -> Jsonb,
+        expires_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
     operator_audit_log (id) {
         id -> Text,
         at -> Timestamptz,

@@ -27,7 +27,7 @@ macro_rules! of_account {
     };
 }
 
-fn business_of(account: Account) -> Option<String> {
+pub(super) fn business_of(account: Account) -> Option<String> {
     account.business().map(|business| business.to_string())
 }
 

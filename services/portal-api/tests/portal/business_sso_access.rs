@@ -41,7 +41,7 @@ async fn a_session_of_a_provider_never_changes_the_account_or_the_provider() {
         );
         refused += usize::from(is_refused);
     }
-    assert_eq!(refused, 19);
+    assert_eq!(refused, 24);
     assert_eq!(browser.get(SETTINGS).await.status, 200);
     assert_eq!(browser.get(SESSION).await.status, 200, "nothing has ended");
 }

@@ -50,6 +50,9 @@ const OF_USERS: &[&str] = &[
     "POST /second-factor/recovery-codes",
     "DELETE /second-factor",
     "POST /second-factor",
+    "POST /second-factor/passkeys",
+    "POST /second-factor/passkeys/options",
+    "DELETE /second-factor/passkeys/psk_01ARZ3NDEKTSV4RRFFQ69G5FAV",
 ];
 const NOT_SENSITIVE: &[&str] = &[
     "GET /users",

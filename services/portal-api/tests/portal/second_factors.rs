@@ -20,7 +20,8 @@ async fn an_app_is_set_up_and_its_code_opens_sessions() {
     let portal = Portal::with_factors(&[]).await;
     let mut owner = portal.owner(EMAIL).await.client;
     let before = json!({
-        "available": true, "required": false, "enrolled": false, "confirmedAt": null, "recoveryCodesLeft": 0
+        "available": true, "required": false, "enrolled": false, "confirmedAt": null, "recoveryCodesLeft": 0,
+        "passkeys": 0, "passkeyOrigin": null
     });
     assert_eq!(owner.get(FACTOR).await.body, before);
     let started = owner.press(FACTOR).await;

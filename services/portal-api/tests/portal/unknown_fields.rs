@@ -34,6 +34,7 @@ const OF_OWNERS: &[&str] = &[
     "PUT /v1/portal/subscription",
     "POST /v1/portal/session/confirm",
     "POST /v1/portal/second-factor/confirm",
+    "POST /v1/portal/second-factor/passkeys",
     "POST /v1/portal/invitations",
     "PATCH /v1/portal/users/usr_01ARZ3NDEKTSV4RRFFQ69G5FAV",
 ];
@@ -43,6 +44,7 @@ const OF_ADMINISTRATORS: &[&str] = &[
     "PUT /v1/operator/name",
     "POST /v1/operator/session/confirm",
     "POST /v1/operator/second-factor/confirm",
+    "POST /v1/operator/second-factor/passkeys",
     "POST /v1/operator/staff",
     "PATCH /v1/operator/staff/stf_01ARZ3NDEKTSV4RRFFQ69G5FAV",
     "POST /v1/operator/tokens",

@@ -1,6 +1,7 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { answer, api } from "./client";
 import { ApiFailure, isCode } from "./failure";
+import type { FactorAnswer } from "./passkeys";
 import { isChallenge } from "./session";
 import type { OperatorPermission, OperatorSession } from "./types";
 
@@ -84,11 +85,11 @@ export function useOperatorLogIn() {
   });
 }
 
-/** Completes a log-in that waits for the code of the second factor. */
+/** Completes a log-in that waits for the second factor. */
 export function useOperatorSecondStep() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (code: string) => answer(api.POST("/v1/operator/session/second-factor", { body: { code } })),
+    mutationFn: (body: FactorAnswer) => answer(api.POST("/v1/operator/session/second-factor", { body })),
     onSuccess: (session) => client.setQueryData(operatorSessionKey, session),
   });
 }

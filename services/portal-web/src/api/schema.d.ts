@@ -490,6 +490,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operator/second-factor/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The passkeys of the own account, the oldest first */
+        get: operations["listStaffPasskeys"];
+        put?: never;
+        /** Add a passkey to the own account */
+        post: operations["addStaffPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/second-factor/passkeys/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin to add a passkey to the own account, which has an authenticator app */
+        post: operations["startStaffPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/second-factor/passkeys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove a passkey of the own account */
+        delete: operations["removeStaffPasskey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/operator/second-factor/recovery-codes": {
         parameters: {
             query?: never;
@@ -535,8 +587,25 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Confirm the console session with the password, before a sensitive call */
+        /** Confirm the console session with the password or a passkey, before a sensitive call */
         post: operations["confirmOperatorSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/session/confirm/passkey-options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin to confirm the console session with a passkey */
+        post: operations["startOperatorConfirmationWithPasskey"];
         delete?: never;
         options?: never;
         head?: never;
@@ -552,8 +621,25 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Complete a log-in to the console with the code of the second factor */
+        /** Complete a log-in to the console with the code of the second factor, or with a passkey */
         post: operations["openOperatorSessionWithSecondFactor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/session/second-factor/passkey-options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin to complete a log-in to the console with a passkey */
+        post: operations["openOperatorSessionWithPasskey"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1501,6 +1587,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/portal/second-factor/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The passkeys of the account, the oldest first */
+        get: operations["listPasskeys"];
+        put?: never;
+        /** Add a passkey */
+        post: operations["addPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/second-factor/passkeys/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin to add a passkey to an account with an authenticator app */
+        post: operations["startPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/second-factor/passkeys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove a passkey */
+        delete: operations["removePasskey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/portal/second-factor/recovery-codes": {
         parameters: {
             query?: never;
@@ -1566,8 +1704,25 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Confirm the session with the password, before a sensitive call */
+        /** Confirm the session with the password or a passkey, before a sensitive call */
         post: operations["confirmSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/session/confirm/passkey-options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin to confirm the session with a passkey */
+        post: operations["startConfirmationWithPasskey"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1583,8 +1738,25 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Complete a log-in with the code of the second factor */
+        /** Complete a log-in with the code of the second factor, or with a passkey */
         post: operations["logInWithSecondFactor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/session/second-factor/passkey-options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin to complete a log-in with a passkey */
+        post: operations["startLogInWithPasskey"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2239,6 +2411,13 @@ export interface components {
              */
             name?: string | null;
         };
+        AddPasskey: {
+            name: string;
+            /** @description `RegistrationResponseJSON` of WebAuthn. */
+            passkey: {
+                [key: string]: unknown;
+            };
+        };
         AdviceView: {
             /** @description `duplicate_retry_tested`, `failure_retry_tested` or `webhook_verified`. */
             code: string;
@@ -2515,6 +2694,8 @@ export interface components {
             mfaRequired: boolean;
             /** Format: date-time */
             expiresAt: string;
+            /** @description The origin whose pages can use a passkey instead of the code. `null` if the account has no passkey. */
+            passkeyOrigin?: string | null;
         };
         ChangeBusiness: {
             /** @description `active`, `inactive` or `suspended`. */
@@ -2609,11 +2790,16 @@ export interface components {
             name: string;
             role: components["schemas"]["OperatorRole"];
         };
+        /** @description The password, with a code if the account has a second factor; or a passkey alone. */
         ConfirmSession: {
             /** Format: password */
-            password: string;
-            /** @description Required if the account has a second factor: six digits of the authenticator app, or a recovery code. */
+            password?: string | null;
+            /** @description Six digits of the authenticator app, or a recovery code. */
             code?: string | null;
+            /** @description `AuthenticationResponseJSON` of WebAuthn. */
+            passkey?: {
+                [key: string]: unknown;
+            } | null;
         };
         ConfirmedEmailView: {
             email: string;
@@ -2891,10 +3077,6 @@ export interface components {
          * @enum {string}
          */
         EventKind: "order.created" | "driver.assigned" | "driver.unassigned" | "order.picked_up" | "order.out_for_delivery" | "order.delivered" | "order.failed" | "order.cancelled" | "order.returned" | "cod.collected" | "cod.handed_over" | "cod.settled" | "wallet.low_balance" | "webhook.test";
-        FactorCode: {
-            /** @description Six digits of the authenticator app, or a recovery code. */
-            code: string;
-        };
         FactorView: {
             /** @description Whether this installation offers two-factor authentication. */
             available: boolean;
@@ -2905,6 +3087,13 @@ export interface components {
             confirmedAt?: string | null;
             /** Format: int64 */
             recoveryCodesLeft: number;
+            /**
+             * Format: int64
+             * @description The number of passkeys of the account.
+             */
+            passkeys: number;
+            /** @description The origin whose pages can use passkeys. `null` if this installation offers none. */
+            passkeyOrigin?: string | null;
         };
         Fault: {
             /** @description The field's path in the body, or the parameter's name. */
@@ -3704,6 +3893,34 @@ export interface components {
          * @enum {string}
          */
         Part: "portal" | "console";
+        /**
+         * @description A passkey of an account. It identifies the passkey here; authenticators know it by its credential id.
+         * @example psk_01JZ5S9QK4V8M2T6YB3C7D9FGH
+         */
+        PasskeyId: string;
+        /** @description For the browser's `navigator.credentials`. */
+        PasskeyOptionsView: {
+            /** @description `PublicKeyCredentialCreationOptionsJSON`, or `PublicKeyCredentialRequestOptionsJSON`, of WebAuthn. */
+            options: {
+                [key: string]: unknown;
+            };
+        };
+        PasskeyView: {
+            id: components["schemas"]["PasskeyId"];
+            name: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            lastUsedAt?: string | null;
+        };
+        PasskeysView: {
+            /**
+             * Format: int64
+             * @description The most that an account may have.
+             */
+            max: number;
+            data: components["schemas"]["PasskeyView"][];
+        };
         /** @description The amounts of the order, in paise. */
         Payment: {
             paymentType: components["schemas"]["PaymentType"];
@@ -3983,6 +4200,15 @@ export interface components {
             graceSeconds?: number | null;
             /** @description Whether to replace an already staged secret. */
             replaceStaged?: boolean | null;
+        };
+        /** @description Either field. */
+        SecondStep: {
+            /** @description Six digits of the authenticator app, or a recovery code. */
+            code?: string | null;
+            /** @description `AuthenticationResponseJSON` of WebAuthn. */
+            passkey?: {
+                [key: string]: unknown;
+            } | null;
         };
         /** @description The session of the logged-in user. */
         SessionView: {
@@ -5300,6 +5526,95 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    listStaffPasskeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The passkeys. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeysView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    addStaffPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddPasskey"];
+            };
+        };
+        responses: {
+            /** @description The passkey. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    startStaffPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A challenge. It is valid for five minutes, and once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyOptionsView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    removeStaffPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The passkey. */
+                id: components["schemas"]["PasskeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The passkey is removed. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     replaceStaffRecoveryCodes: {
         parameters: {
             query?: never;
@@ -5427,6 +5742,27 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    startOperatorConfirmationWithPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A challenge. It is valid for five minutes, and once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyOptionsView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     openOperatorSessionWithSecondFactor: {
         parameters: {
             query?: never;
@@ -5436,7 +5772,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["FactorCode"];
+                "application/json": components["schemas"]["SecondStep"];
             };
         };
         responses: {
@@ -5447,6 +5783,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OperatorSessionView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    openOperatorSessionWithPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A challenge. It is valid for five minutes, and once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyOptionsView"];
                 };
             };
             default: components["responses"]["Error"];
@@ -7026,6 +7383,95 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    listPasskeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The passkeys. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeysView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    addPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddPasskey"];
+            };
+        };
+        responses: {
+            /** @description The passkey. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    startPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A challenge. It is valid for five minutes, and once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyOptionsView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    removePasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The passkey. */
+                id: components["schemas"]["PasskeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The passkey is removed. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     replaceRecoveryCodes: {
         parameters: {
             query?: never;
@@ -7178,6 +7624,27 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    startConfirmationWithPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A challenge. It is valid for five minutes, and once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyOptionsView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     logInWithSecondFactor: {
         parameters: {
             query?: never;
@@ -7187,7 +7654,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["FactorCode"];
+                "application/json": components["schemas"]["SecondStep"];
             };
         };
         responses: {
@@ -7198,6 +7665,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SessionView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    startLogInWithPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A challenge. It is valid for five minutes, and once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyOptionsView"];
                 };
             };
             default: components["responses"]["Error"];

@@ -22,7 +22,7 @@ const CALLS = {
   },
 };
 
-const factorKey = (scope: AccountScope) =>
+export const factorKey = (scope: AccountScope) =>
   scope === "portal" ? ["second-factor"] : [...operatorKey, "second-factor"];
 
 export function useFactor(scope: AccountScope) {

@@ -2,6 +2,7 @@ import { type QueryClient, queryOptions, useMutation, useQuery, useQueryClient }
 import { answer, api } from "./client";
 import { isLoggedOut } from "./failure";
 import { setPageUser } from "./page-user";
+import type { FactorAnswer } from "./passkeys";
 import type { Challenge, Session } from "./types";
 
 export const sessionKey = ["session"] as const;
@@ -49,7 +50,7 @@ export function useSessionQuery(enabled = true) {
   return useQuery({ ...sessionQuery, enabled });
 }
 
-/** Whether the log-in waits for the code of the second factor. */
+/** Whether the log-in waits for the second factor. */
 export function isChallenge(opened: object | undefined): opened is Challenge {
   return opened !== undefined && "mfaRequired" in opened;
 }
@@ -84,10 +85,10 @@ export function useLogIn() {
   );
 }
 
-/** Completes a log-in that waits for the code of the second factor. */
+/** Completes a log-in that waits for the second factor. */
 export function useSecondStep() {
-  return useOpenSession((code: string) =>
-    answer(api.POST("/v1/portal/session/second-factor", { body: { code } })),
+  return useOpenSession((body: FactorAnswer) =>
+    answer(api.POST("/v1/portal/session/second-factor", { body })),
   );
 }
 

@@ -38,6 +38,7 @@ export type OperatorRole = Schemas["OperatorRole"];
 export type OperatorSession = Schemas["OperatorSessionView"];
 export type OperatorToken = Schemas["OperatorTokenView"];
 export type OpenSession = Schemas["OwnSessionView"];
+export type Passkey = Schemas["PasskeyView"];
 export type Permission = Schemas["Permission"];
 export type SsoProvider = Schemas["SsoProviderView"];
 export type SsoReturn = Schemas["CompleteSso"];

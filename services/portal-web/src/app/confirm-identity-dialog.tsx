@@ -3,6 +3,7 @@ import { useForm } from "@mantine/form";
 import { useMutation } from "@tanstack/react-query";
 import { answer, api } from "../api/client";
 import { operatorAnswer, useOperatorLogIn, useOperatorSession } from "../api/operator-session";
+import { type FactorAnswer, isPasskeyOrigin, usePasskey } from "../api/passkeys";
 import type { AccountScope } from "../api/recent-authentication";
 import { useFactor } from "../api/second-factor";
 import { useSessionQuery } from "../api/session";
@@ -10,6 +11,7 @@ import { CodeField } from "../components/code-field";
 import { DialogActions } from "../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../components/form-errors";
 import { PasswordField } from "../components/password-field";
+import { UsePasskeyButton } from "../components/two-factor/use-passkey-button";
 import { ConfirmWithSso } from "./confirm-with-sso";
 
 interface ConfirmIdentityDialogProps {
@@ -41,9 +43,12 @@ export default function ConfirmIdentityDialog({ scope, onSettled }: ConfirmIdent
   );
 }
 
-/** With a code if the account has a second factor. */
+/** With a code if the account has a second factor. A passkey replaces both. */
 function PasswordForm({ scope, onSettled }: ConfirmIdentityDialogProps) {
-  const hasFactor = useFactor(scope).data?.enrolled ?? false;
+  const factor = useFactor(scope).data;
+  const hasFactor = factor?.enrolled ?? false;
+  const hasPasskey = Boolean(factor?.passkeys) && isPasskeyOrigin(factor?.passkeyOrigin);
+  const passkey = usePasskey(scope, "confirm");
   const confirm = useConfirmSession(scope);
   const form = useForm({
     mode: "uncontrolled",
@@ -54,23 +59,45 @@ function PasswordForm({ scope, onSettled }: ConfirmIdentityDialogProps) {
     },
   });
   const submit = form.onSubmit(({ password, code }) => {
-    const body = hasFactor ? { password, code } : { password };
-    confirm.mutate(body, { onSuccess: () => onSettled(true) });
+    passkey.reset();
+    send(hasFactor ? { password, code } : { password });
   }, focusFirstError(form));
+  function send(body: Confirmation) {
+    confirm.mutate(body, { onSuccess: () => onSettled(true) });
+  }
+  function submitPasskey() {
+    confirm.reset();
+    passkey.mutate(undefined, { onSuccess: send });
+  }
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        <Text>Your last login was some time ago. Enter your password again to continue.</Text>
-        <FormErrors error={confirm.error} form={form} />
+        <Text>
+          Your last login was some time ago.{" "}
+          {hasPasskey ? "Confirm that it is you to continue." : "Enter your password again to continue."}
+        </Text>
+        <FormErrors error={passkey.error ?? confirm.error} form={form} />
+        {hasPasskey && (
+          <UsePasskeyButton
+            isPending={passkey.isPending}
+            onClick={submitPasskey}
+            or="or with your password and a code"
+            data-autofocus
+          />
+        )}
         <PasswordField
           label="Your password"
           autoComplete="current-password"
-          data-autofocus
+          data-autofocus={hasPasskey ? undefined : true}
           key={form.key("password")}
           {...form.getInputProps("password")}
         />
         {hasFactor && <CodeField key={form.key("code")} {...form.getInputProps("code")} />}
-        <DialogActions isPending={confirm.isPending} onCancel={() => onSettled(false)}>
+        <DialogActions
+          isPending={confirm.isPending}
+          isSecondary={hasPasskey}
+          onCancel={() => onSettled(false)}
+        >
           Confirm
         </DialogActions>
       </Stack>
@@ -110,9 +137,11 @@ function TokenForm({ onSettled }: Pick<ConfirmIdentityDialogProps, "onSettled">)
   );
 }
 
+type Confirmation = { password: string; code?: string } | Exclude<FactorAnswer, { code: string }>;
+
 function useConfirmSession(scope: AccountScope) {
   return useMutation({
-    mutationFn: (body: { password: string; code?: string }) =>
+    mutationFn: (body: Confirmation) =>
       scope === "portal"
         ? answer(api.POST("/v1/portal/session/confirm", { body }))
         : operatorAnswer(api.POST("/v1/operator/session/confirm", { body })),

@@ -6,20 +6,29 @@ interface DialogActionsProps {
   children: ReactNode;
   isPending: boolean;
   disabled?: boolean;
+  /** Another button of the dialog is the first choice. */
+  isSecondary?: boolean;
   onCancel: () => void;
   /** Without it, the button submits the surrounding form. */
   onAct?: () => void;
 }
 
 /** The “Cancel” and submit buttons of a dialog. */
-export function DialogActions({ children, isPending, disabled, onCancel, onAct }: DialogActionsProps) {
+export function DialogActions(props: DialogActionsProps) {
+  const { children, isPending, disabled, isSecondary = false, onCancel, onAct } = props;
   return (
     <Group justify="flex-end" gap="xs">
       {/* A sent request cannot be cancelled. */}
       <Button variant="default" disabled={isPending} onClick={onCancel}>
         Cancel
       </Button>
-      <Button type={onAct ? "button" : "submit"} loading={isPending} disabled={disabled} onClick={onAct}>
+      <Button
+        type={onAct ? "button" : "submit"}
+        variant={isSecondary ? "default" : "filled"}
+        loading={isPending}
+        disabled={disabled}
+        onClick={onAct}
+      >
         {children}
       </Button>
     </Group>

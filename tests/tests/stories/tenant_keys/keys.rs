@@ -105,6 +105,15 @@ const EXCEPTIONS: &[Exception] = &[
         "The cookie identifies the visit. Those of the staff have no business.",
     ),
     but(Service::PortalApi, "log_in_challenges_account_id_fkey", "As second_factors_pkey."),
+    but(Service::PortalApi, "passkeys_pkey", "As second_factors_pkey."),
+    but(
+        Service::PortalApi,
+        "passkeys_credential_id_key",
+        "An authenticator's credential belongs to one account of the installation. The table stays on one server.",
+    ),
+    but(Service::PortalApi, "passkeys_account_id_fkey", "As second_factors_pkey."),
+    but(Service::PortalApi, "passkey_ceremonies_pkey", "The session or the log-in identifies the challenge."),
+    but(Service::PortalApi, "passkey_ceremonies_account_id_fkey", "As second_factors_pkey."),
     but(Service::PortalApi, "mails_pkey", "A queue with its own numbers, which is emptied continuously."),
 ];
 

@@ -7,7 +7,7 @@ use super::{no_permission, not_logged_in, password, role_insufficient, sso_requi
 use crate::commands::confirm_session::ConfirmError;
 use crate::commands::reset_factor::ResetFactorError;
 use crate::commands::{ChallengeError, FactorError};
-use crate::domain::{OperatorPermission, Permission};
+use crate::domain::{OperatorPermission, PASSKEYS_MAX, Permission};
 
 /// The person may only set up the second factor that the role requires.
 pub(in crate::routes) fn mfa_enrolment_required() -> ApiError {
@@ -23,6 +23,10 @@ pub(in crate::routes) fn recent_authentication_required() -> ApiError {
 
 fn second_factor_not_found() -> ApiError {
     ApiError::not_found("second_factor_not_found", "second factor")
+}
+
+pub(in crate::routes) fn passkey_not_found() -> ApiError {
+    ApiError::not_found("passkey_not_found", "passkey")
 }
 
 /// For tokens and their console sessions.
@@ -50,6 +54,33 @@ pub(in crate::routes) fn factor(error: FactorError) -> ApiError {
             "code_wrong",
             "The code is wrong or was used before. Enter the next code.",
         ),
+        FactorError::WrongPasskey => ApiError::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "passkey_wrong",
+            "The passkey was not accepted. Try again, or use a code.",
+        ),
+        FactorError::CeremonyEnded => ApiError::new(
+            StatusCode::CONFLICT,
+            "passkey_options_ended",
+            "These passkey options have expired or were used. Fetch new ones and try again.",
+        ),
+        FactorError::PasskeysUnavailable => ApiError::new(
+            StatusCode::CONFLICT,
+            "passkeys_unavailable",
+            "Browsers offer passkeys only at addresses with a domain name and TLS. Ask the operator to give the portal one.",
+        ),
+        FactorError::UnknownPasskey => passkey_not_found(),
+        FactorError::PasskeyExists => ApiError::new(
+            StatusCode::CONFLICT,
+            "passkey_exists",
+            "This passkey belongs to an account already.",
+        ),
+        FactorError::TooManyPasskeys => ApiError::new(
+            StatusCode::CONFLICT,
+            "too_many_passkeys",
+            format!("An account may have {PASSKEYS_MAX} passkeys. Remove one first."),
+        ),
+        FactorError::Passkeys(error) => ApiError::internal(error),
         FactorError::TooMany { wait } => too_many("too_many_codes", "Too many wrong codes.", wait),
         FactorError::NotEnrolled => second_factor_not_found(),
         FactorError::AlreadyEnrolled => ApiError::new(

@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use domain::{BusinessId, EventKind, KeyScope, Mode, Paise};
 use internal_api::ordering::PickupProfile;
 use internal_api::orders::details;
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::domain::{OperatorRole, Role};
@@ -29,10 +30,23 @@ pub(crate) struct LogIn {
     password: String,
 }
 
+/// Either field.
 #[derive(ToSchema)]
-pub(crate) struct FactorCode {
+pub(crate) struct SecondStep {
     /// Six digits of the authenticator app, or a recovery code.
-    code: String,
+    code: Option<String>,
+    /// `AuthenticationResponseJSON` of WebAuthn.
+    #[schema(value_type = Option<HashMap<String, Value>>)]
+    passkey: Option<Value>,
+}
+
+#[derive(ToSchema)]
+pub(crate) struct AddPasskey {
+    #[schema(min_length = 1, max_length = 60)]
+    name: String,
+    /// `RegistrationResponseJSON` of WebAuthn.
+    #[schema(value_type = HashMap<String, Value>)]
+    passkey: Value,
 }
 
 #[derive(ToSchema)]
@@ -41,12 +55,16 @@ pub(crate) struct AppCode {
     code: String,
 }
 
+/// The password, with a code if the account has a second factor; or a passkey alone.
 #[derive(ToSchema)]
 pub(crate) struct ConfirmSession {
     #[schema(format = "password")]
-    password: String,
-    /// Required if the account has a second factor: six digits of the authenticator app, or a recovery code.
+    password: Option<String>,
+    /// Six digits of the authenticator app, or a recovery code.
     code: Option<String>,
+    /// `AuthenticationResponseJSON` of WebAuthn.
+    #[schema(value_type = Option<HashMap<String, Value>>)]
+    passkey: Option<Value>,
 }
 
 #[derive(ToSchema)]

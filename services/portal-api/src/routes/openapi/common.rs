@@ -12,7 +12,7 @@ const SESSION: &str = "session";
 const OPERATOR: &str = "operatorToken";
 const CONSOLE: &str = "operatorSession";
 /// Calls without authentication.
-const OPEN: [&str; 20] = [
+const OPEN: [&str; 22] = [
     "signUp",
     "logIn",
     "logOut",
@@ -24,8 +24,10 @@ const OPEN: [&str; 20] = [
     "lookUpInvitation",
     "acceptInvitation",
     "logInWithSecondFactor",
+    "startLogInWithPasskey",
     "openOperatorSession",
     "openOperatorSessionWithSecondFactor",
+    "openOperatorSessionWithPasskey",
     "closeOperatorSession",
     "lookUpStaffLink",
     "useStaffLink",

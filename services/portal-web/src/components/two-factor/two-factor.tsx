@@ -8,6 +8,7 @@ import { ConfirmButton } from "../confirm-button";
 import { ErrorState } from "../error-state";
 import { Section } from "../section";
 import { Time } from "../time";
+import { Passkeys } from "./passkeys";
 import { RecoveryCodes } from "./recovery-codes";
 import { SetUp } from "./set-up";
 
@@ -19,7 +20,7 @@ export function TwoFactor({ scope }: { scope: AccountScope }) {
   return (
     <Section
       title="Two-factor authentication"
-      description="After your password, you also enter a code of an app on your phone. A stolen password alone then opens nothing."
+      description="After your password, you also enter a code of an app on your phone, or use a passkey. A stolen password alone then opens nothing."
     >
       {factor.data ? (
         <Content scope={scope} factor={factor.data} onCodes={setCodes} />
@@ -111,6 +112,7 @@ function TurnedOn({ scope, factor, onCodes }: ContentProps) {
           Turn off
         </ConfirmButton>
       </Group>
+      <Passkeys scope={scope} factor={factor} />
     </Stack>
   );
 }

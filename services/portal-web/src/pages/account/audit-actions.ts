@@ -12,6 +12,8 @@ export const ACTION_GROUPS: Record<string, Record<string, string>> = {
     "second_factor.removed": "Two-factor authentication turned off",
     "second_factor.reset": "Two-factor authentication reset",
     "second_factor.recovery_codes_created": "Recovery codes created",
+    "passkey.added": "Passkey added",
+    "passkey.removed": "Passkey removed",
     "audit_log.exported": "Audit log exported",
     "password.changed": "Password changed",
     "password.reset_requested": "Password reset requested",

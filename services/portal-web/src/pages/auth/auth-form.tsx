@@ -10,19 +10,21 @@ interface AuthFormProps<Values extends Record<string, unknown>> {
   onSubmit: (values: Values) => void;
   /** Label of the submit button: “Log in”. */
   act: string;
+  /** Another button of the form is the first choice. */
+  isSecondary?: boolean;
   /** The fields. */
   children: ReactNode;
 }
 
 /** A form on the pages for guests, with a full-width submit button. */
 export function AuthForm<Values extends Record<string, unknown>>(props: AuthFormProps<Values>) {
-  const { form, call, onSubmit, act, children } = props;
+  const { form, call, onSubmit, act, isSecondary = false, children } = props;
   return (
     <form onSubmit={form.onSubmit(onSubmit, focusFirstError(form))} noValidate>
       <Stack>
         <FormErrors error={call.error} form={form} />
         {children}
-        <Button type="submit" loading={call.isPending} fullWidth>
+        <Button type="submit" variant={isSecondary ? "default" : "filled"} loading={call.isPending} fullWidth>
           {act}
         </Button>
       </Stack>

@@ -45,7 +45,9 @@ function LogInFirst({ invitation, present }: InvitationProps & { present: string
     secondStep.reset();
     logIn.reset();
   }
-  if (isChallenge(logIn.data)) return <SecondStep call={secondStep} onBack={restart} />;
+  if (isChallenge(logIn.data)) {
+    return <SecondStep scope="portal" challenge={logIn.data} call={secondStep} onBack={restart} />;
+  }
   return (
     <InvitationFrame invitation={invitation}>
       {present && (

@@ -29,6 +29,8 @@ export function Component() {
   if (isChallenge(logIn.data)) {
     return (
       <SecondStep
+        scope="portal"
+        challenge={logIn.data}
         call={secondStep}
         onBack={() => {
           secondStep.reset();

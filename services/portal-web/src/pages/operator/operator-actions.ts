@@ -12,6 +12,8 @@ export const OPERATOR_ACTIONS: Record<string, string> = {
   "second_factor.removed": "Two-factor authentication turned off",
   "second_factor.reset": "Two-factor authentication reset",
   "second_factor.recovery_codes_created": "Recovery codes created",
+  "passkey.added": "Passkey added",
+  "passkey.removed": "Passkey removed",
   "access.refused": "Access refused",
   "businesses.read": "Businesses listed",
   "business.read": "Business read",

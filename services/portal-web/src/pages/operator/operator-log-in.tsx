@@ -22,6 +22,8 @@ export function OperatorLogIn() {
   if (isChallenge(logIn.data)) {
     return (
       <SecondStep
+        scope="operator"
+        challenge={logIn.data}
         call={secondStep}
         onBack={() => {
           secondStep.reset();

@@ -1,0 +1,16 @@
+//! Passkeys of accounts.
+
+use postgres::StoreError;
+
+use crate::domain::{Account, Passkey};
+use crate::state::State;
+use crate::store::passkeys;
+
+/// As their owner sees them, the oldest first.
+pub(crate) async fn list(state: &State, account: Account) -> Result<Vec<Passkey>, StoreError> {
+    state.unit.database.read(async |conn| passkeys::list(conn, account).await).await
+}
+
+pub(crate) async fn count(state: &State, account: Account) -> Result<i64, StoreError> {
+    state.unit.database.read(async |conn| passkeys::count(conn, account).await).await
+}

@@ -1,0 +1,153 @@
+//! `/v1/portal/second-factor/passkeys`: a user manages the passkeys of their account.
+
+use actix_web::HttpResponse;
+use actix_web::http::header;
+use actix_web::web::{Data, Path, ReqData};
+use chrono::{DateTime, Utc};
+use domain::PasskeyId;
+use serde::Serialize;
+use serde_json::Value;
+use web::{ApiError, FieldErrors, Fields, JsonBody};
+
+use super::account_fields::{credential, listed_name};
+use super::audited::UserAuthor;
+use super::errors;
+use super::openapi::bodies;
+use crate::commands::Holder;
+use crate::commands::manage_passkeys::{self, Addition};
+use crate::domain::{Account, CeremonyKey, CeremonyPurpose, PASSKEYS_MAX, Passkey, Session};
+use crate::passkeys::Attestation;
+use crate::queries;
+use crate::state::State;
+
+const NAME_MAX: usize = 60;
+
+#[derive(Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PasskeysView {
+    /// The most that an account may have.
+    max: i64,
+    data: Vec<PasskeyView>,
+}
+
+#[derive(Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PasskeyView {
+    id: PasskeyId,
+    name: String,
+    created_at: DateTime<Utc>,
+    last_used_at: Option<DateTime<Utc>>,
+}
+
+/// For the browser's `navigator.credentials`.
+#[derive(Serialize, utoipa::ToSchema)]
+pub(super) struct PasskeyOptionsView {
+    /// `PublicKeyCredentialCreationOptionsJSON`, or `PublicKeyCredentialRequestOptionsJSON`, of WebAuthn.
+    #[schema(value_type = HashMap<String, Value>)]
+    options: Value,
+}
+
+impl PasskeyOptionsView {
+    pub(super) fn respond(options: Value) -> HttpResponse {
+        HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(Self { options })
+    }
+}
+
+impl From<Passkey> for PasskeyView {
+    fn from(passkey: Passkey) -> Self {
+        let Passkey { id, name, created_at, last_used_at } = passkey;
+        Self { id, name, created_at, last_used_at }
+    }
+}
+
+impl PasskeysView {
+    pub(super) async fn read(state: &State, account: Account) -> Result<Self, ApiError> {
+        let passkeys = queries::passkeys::list(state, account).await?;
+        Ok(Self { max: PASSKEYS_MAX, data: passkeys.into_iter().map(PasskeyView::from).collect() })
+    }
+}
+
+fn key(session: &Session) -> CeremonyKey {
+    CeremonyKey::new(CeremonyPurpose::Add, session.id.to_string())
+}
+
+#[utoipa::path(
+    get,
+    path = "/v1/portal/second-factor/passkeys",
+    operation_id = "listPasskeys",
+    tag = "Account",
+    summary = "The passkeys of the account, the oldest first",
+    responses((status = 200, description = "The passkeys.", body = PasskeysView)),
+)]
+pub(super) async fn list(state: Data<State>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
+    let view = PasskeysView::read(&state, Holder::of(&session).account).await?;
+    Ok(HttpResponse::Ok().json(view))
+}
+
+#[utoipa::path(
+    post,
+    path = "/v1/portal/second-factor/passkeys/options",
+    operation_id = "startPasskey",
+    tag = "Account",
+    summary = "Begin to add a passkey to an account with an authenticator app",
+    responses((status = 200, description = "A challenge. It is valid for five minutes, and once.", body = PasskeyOptionsView)),
+)]
+pub(super) async fn start(state: Data<State>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
+    let options = manage_passkeys::start(&state, &Holder::of(&session), key(&session)).await;
+    Ok(PasskeyOptionsView::respond(options.map_err(errors::factor)?))
+}
+
+#[utoipa::path(
+    post,
+    path = "/v1/portal/second-factor/passkeys",
+    operation_id = "addPasskey",
+    tag = "Account",
+    summary = "Add a passkey",
+    request_body = bodies::AddPasskey,
+    responses((status = 201, description = "The passkey.", body = PasskeyView)),
+)]
+pub(super) async fn add(
+    state: Data<State>,
+    session: ReqData<Session>,
+    author: UserAuthor,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let (holder, addition) = (Holder::of(&session), parse(&body.0)?);
+    let added = manage_passkeys::add(&state, &holder, &addition, key(&session), &author.0).await;
+    Ok(HttpResponse::Created().json(PasskeyView::from(added.map_err(errors::factor)?)))
+}
+
+#[utoipa::path(
+    delete,
+    path = "/v1/portal/second-factor/passkeys/{id}",
+    operation_id = "removePasskey",
+    tag = "Account",
+    summary = "Remove a passkey",
+    params(("id" = PasskeyId, Path, description = "The passkey.")),
+    responses((status = 204, description = "The passkey is removed.")),
+)]
+pub(super) async fn remove(
+    state: Data<State>,
+    session: ReqData<Session>,
+    author: UserAuthor,
+    id: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let id = id.parse().map_err(|_| errors::passkey_not_found())?;
+    let removed = manage_passkeys::remove(&state, &Holder::of(&session), id, &author.0).await;
+    removed.map_err(errors::factor)?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+/// Shared with the operator's staff.
+pub(super) fn parse(body: &Value) -> Result<Addition, ApiError> {
+    let field_errors = FieldErrors::default();
+    let addition = Fields::only(body, &field_errors, &["name", "passkey"]).and_then(|fields| {
+        let name = listed_name(&fields, "name", NAME_MAX);
+        let attestation = credential(&fields, "passkey", Attestation::parse);
+        Some(Addition { name: name?, attestation: attestation? })
+    });
+    match addition {
+        Some(addition) if field_errors.is_empty() => Ok(addition),
+        _ => Err(ApiError::invalid(field_errors)),
+    }
+}
