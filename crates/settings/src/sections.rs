@@ -225,7 +225,8 @@ impl Default for Telemetry {
             format: LogFormat::Json,
             // The `messaging` crate logs lost connections itself, in place of lapin.
             // Malformed requests are callers' errors, but actix-http logs them as errors.
-            filter: "info,lapin=off,actix_http=off".into(),
+            // The library of passkeys logs what browsers send; the reason of a refusal is in our own lines.
+            filter: "info,lapin=off,actix_http=off,webauthn_rs=off,webauthn_rs_core=off".into(),
             otlp_endpoint: None,
             sampling_ratio: 1.0,
         }

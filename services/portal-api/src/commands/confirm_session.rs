@@ -185,6 +185,10 @@ async fn check(
     let tokens = (&confirmation.token, &new);
     let renewed: Result<bool, ConfirmError> = database
         .transaction(async |conn| {
+            // Before the factor and the sessions, as resets of the factor do.
+            if let Account::User { business, user } = holder.account {
+                users::lock(conn, (business, user)).await?;
+            }
             let is_passkey = matches!(answer, Some(CheckedAnswer::Passkey(_)));
             let proof = match is_passkey || second_factors::is_enrolled(conn, holder.account).await? {
                 true => {

@@ -35,8 +35,9 @@ pub(crate) async fn use_session(
             let Some(mut session) = found else { return Ok(None) };
             // Such a session is of the previous release, or its user is no longer an owner.
             if session.password_refused && state.business_sso.is_available() {
-                sessions::end_replaced(conn, &session, now).await?;
+                // First: it is tried again as long as the session is open.
                 email_confirmations::remove_changes_in(conn, &[session.id.to_string()]).await?;
+                sessions::end_replaced(conn, &session, now).await?;
                 return Ok(None);
             }
             // The second factor of the provider counts.

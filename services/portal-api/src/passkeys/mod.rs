@@ -1,5 +1,7 @@
 //! Checks what authenticators send (WebAuthn). The library draws the challenges with a generator of its own.
 
+use std::ops::RangeInclusive;
+
 use postgres::StoreError;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -12,6 +14,11 @@ use webauthn_rs::prelude::{
 };
 
 use crate::domain::{Account, CEREMONY_LASTS, RelyingParty};
+
+/// In bytes, as the standard has it.
+const CREDENTIAL_ID: RangeInclusive<usize> = 1..=1_023;
+/// In bytes of JSON.
+const CREDENTIAL_MAX: usize = 4_096;
 
 /// The sites of users and of the operator's staff.
 pub(crate) struct Passkeys {
@@ -99,7 +106,13 @@ impl Passkeys {
         let state: PasskeyRegistration = read(state)?;
         let finished = self.site(account)?.webauthn.finish_passkey_registration(&attestation.0, &state);
         let passkey = finished.map_err(PasskeyError::Refused)?;
-        Ok(VerifiedPasskey { credential_id: passkey.cred_id().to_vec(), credential: write(&passkey)? })
+        let (credential_id, credential) = (passkey.cred_id().to_vec(), write(&passkey)?);
+        // Each challenge contains a copy. Certificates that nobody asked for would make it large.
+        let is_small = credential.to_string().len() <= CREDENTIAL_MAX;
+        if !CREDENTIAL_ID.contains(&credential_id.len()) || !is_small {
+            return Err(PasskeyError::Refused(WebauthnError::AttestationNotSupported));
+        }
+        Ok(VerifiedPasskey { credential_id, credential })
     }
 
     pub(crate) fn start_authentication(

@@ -1,11 +1,12 @@
 //! The tables of this service. Rows stay private; functions return types of [`crate::domain`].
 
-/// Deletes at most `$max` old rows by key, and returns how many.
+/// Deletes at most `$max` old rows by key, and returns how many. A row that was renewed meanwhile stays.
 macro_rules! prune {
     ($conn:expr, $max:expr, $table:ident::$key:ident: $type:ty, $old:expr) => {{
         let old = $table::table.filter($old).select($table::$key).limit($max);
-        let old: Vec<$type> = old.load($conn).await?;
-        Ok(diesel::delete($table::table.filter($table::$key.eq_any(old))).execute($conn).await?)
+        let keys: Vec<$type> = old.load($conn).await?;
+        let still_old = $table::table.filter($table::$key.eq_any(keys)).filter($old);
+        Ok(diesel::delete(still_old).execute($conn).await?)
     }};
 }
 

@@ -64,10 +64,12 @@ async fn a_signature_counts_for_this_site_and_a_verified_person_only() {
 async fn a_new_passkey_is_for_this_site_and_a_verified_person_only() {
     let portal = Portal::with_passkeys(&[]).await;
     let (mut owner, mut known) = portal.owner_with_passkey(EMAIL).await;
-    let change: [fn(&mut Device); 3] = [
+    let change: [fn(&mut Device); 5] = [
         |device| device.origin = "https://evil.test".to_owned(),
         |device| device.rp_id = Some("evil.test".to_owned()),
         |device| device.verifies = false,
+        |device| device.id.clear(),
+        |device| device.id = vec![7; 1_024],
     ];
     for change in change {
         let mut device = Device::at(PORTAL.origin);

@@ -52,7 +52,8 @@ pub(crate) const CONSOLE: Part = Part {
 /// A browser with its authenticator, which has one credential.
 pub(crate) struct Device {
     key: SigningKey,
-    id: Vec<u8>,
+    /// Of the credential.
+    pub(crate) id: Vec<u8>,
     /// The next signature has the number after this one.
     pub(crate) counter: u32,
     /// Of the page.

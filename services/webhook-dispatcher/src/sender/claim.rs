@@ -83,7 +83,7 @@ impl Sender {
             .await?;
         metrics::histogram!("webhook_claim_duration_seconds").record(began.elapsed());
         self.capacity.asked((asked, notes), (&served, &skipped), now);
-        self.capacity.looked(due_since);
+        self.capacity.looked(due_since, notes);
         let more = !served.is_empty() || asked.len() == ASKED_MAX;
         if began.elapsed() > LEASE / 2 {
             // The leases may expire before they are renewed.

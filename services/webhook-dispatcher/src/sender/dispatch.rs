@@ -70,11 +70,11 @@ impl Sender {
     /// Scans if it is time, and claims as much as there is room for. A claim never depends on the scan, which takes long while a
     /// backup's snapshot is in use.
     async fn look(self: &Arc<Self>, scan: &mut Scan) -> Result<Claim, StoreError> {
-        let began = Instant::now();
-        let room = self.capacity.room(began);
-        if scan.next_at() <= began {
+        if scan.next_at() <= Instant::now() {
             self.scan(scan).await;
         }
+        let began = Instant::now();
+        let room = self.capacity.room(began);
         if room == 0 {
             return Ok(Claim { more: true, ..Claim::default() });
         }

@@ -16,6 +16,7 @@ const PAGE_PAUSE: Duration = Duration::from_millis(40);
 const PAGE: i64 = 64;
 /// A slow page is followed by a rest of this many times its own duration, in which claims run.
 const REST: u32 = 4;
+const REST_MAX: Duration = Duration::from_secs(5);
 
 /// A pass through all endpoints with unfinished deliveries.
 pub(super) struct Scan {
@@ -54,13 +55,13 @@ impl Scan {
 
     /// The page is tried again. True if the one before it has not failed.
     fn failed(&mut self, (began, now): (Instant, Instant)) -> bool {
-        self.next_at = now + POLL.max((now - began) * REST);
+        self.next_at = now + POLL.max(rest_after(now - began));
         !std::mem::replace(&mut self.failing, true)
     }
 
     /// Returns since when the oldest delivery is due, after the last page of a pass.
     fn found(&mut self, page: &DuePage, (began, now): (Instant, Instant)) -> Option<Option<DateTime<Utc>>> {
-        let rest = (now - began) * REST;
+        let rest = rest_after(now - began);
         self.failing = false;
         self.oldest = self.oldest.into_iter().chain(page.oldest).min();
         if let Some(next) = &page.next {
@@ -72,6 +73,10 @@ impl Scan {
         self.next_at = now + if std::mem::take(&mut self.again) { rest } else { POLL.max(rest) };
         Some(self.oldest.take())
     }
+}
+
+fn rest_after(page: Duration) -> Duration {
+    (page * REST).min(REST_MAX)
 }
 
 impl Sender {
@@ -132,12 +137,12 @@ mod tests {
         let mut scan = Scan::new(began);
         for next in [Some("a"), None] {
             scan.found(&page(next), slow);
-            assert_eq!(scan.next_at(), slow.1 + Duration::from_secs(8));
+            assert_eq!(scan.next_at(), slow.1 + REST_MAX);
         }
         assert!(scan.failed((began, began)) && !scan.failed((began, began)), "reported once");
         assert_eq!(scan.next_at(), began + POLL);
         scan.found(&page(None), slow);
         assert!(scan.failed(slow));
-        assert_eq!(scan.next_at(), slow.1 + Duration::from_secs(8));
+        assert_eq!(scan.next_at(), slow.1 + REST_MAX);
     }
 }

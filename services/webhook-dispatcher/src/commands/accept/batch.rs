@@ -184,7 +184,7 @@ impl AcceptBatch {
             Planned::new(id, (event, trace), subscriber, lead)
         });
         let planned: Vec<Planned<'_>> = planned.collect();
-        planned.iter().for_each(Planned::count);
+        let ways = planned.iter().map(Planned::way).collect();
         let deliveries: Vec<_> = planned.iter().map(|planned| planned.delivery(now)).collect();
         let initial = store::fan_out(conn, &events, &deliveries).await?;
         let is = |planned: &Planned<'_>, state| initial.get(&planned.id) == Some(&state);
@@ -198,7 +198,7 @@ impl AcceptBatch {
         let ready = planned.into_iter().filter(|planned| is(planned, InitialState::Leased));
         let ready = ready.filter_map(Planned::into_ready).collect();
         Ok((
-            Accepted { at: now, ready, due, has_waiting, ..Accepted::default() },
+            Accepted { at: now, ways, ready, due, has_waiting, ..Accepted::default() },
             Inserted { succeeded, has_waiting, ..Inserted::default() },
         ))
     }

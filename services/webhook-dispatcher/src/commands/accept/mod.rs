@@ -64,6 +64,8 @@ pub(crate) struct EventIntake {
 struct Accepted {
     /// The time that its deliveries have.
     at: DateTime<Utc>,
+    /// How its deliveries leave.
+    ways: Vec<&'static str>,
     /// Leased to this process.
     ready: Vec<ReadyToSend>,
     /// The keys of other deliveries that are due.
@@ -217,8 +219,11 @@ impl EventIntake {
             metrics::counter!("webhook_held_back_overflow_total").increment(1);
             tracing::error!(event_id = %event, "event rejected: too many events of its order are held back");
         }
-        let Accepted { at, ready, due, due_later, has_waiting, recorded, anomalies } = accepted?;
+        let Accepted { at, ways, ready, due, due_later, has_waiting, recorded, anomalies } = accepted?;
         anomalies.iter().for_each(Anomaly::report);
+        for way in ways {
+            metrics::counter!("webhook_new_deliveries_total", "way" => way).increment(1);
+        }
         recorded.iter().for_each(Recorded::report);
         if has_waiting {
             self.state.sender.hurry_outcomes();

@@ -64,14 +64,13 @@ impl<'a> Planned<'a> {
         Self { id, event, trace, subscriber, lead }
     }
 
-    pub(super) fn count(&self) {
+    pub(super) fn way(&self) -> &'static str {
         let [eager, express, claim] = WAYS;
-        let way = match self.lead {
+        match self.lead {
             Lead::Sent(..) => eager,
             Lead::Reserved(_) => express,
             Lead::None => claim,
-        };
-        metrics::counter!("webhook_new_deliveries_total", "way" => way).increment(1);
+        }
     }
 
     pub(super) fn delivery(&self, now: DateTime<Utc>) -> NewDelivery<'_> {

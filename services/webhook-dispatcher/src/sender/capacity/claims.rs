@@ -20,7 +20,7 @@ pub(in crate::sender) const ASKED_MAX: usize = 512;
 pub(in crate::sender) struct Due {
     /// Endpoints of the two speeds come first by turns.
     pub asked: [(Speed, Vec<Asked>); 2],
-    /// When the rate limit of an endpoint without room allows a webhook.
+    /// When the rate limit of an endpoint without room allows a webhook, or its kept slots are free.
     pub limited_until: Option<Instant>,
     /// The number of notes, by which the outcome is compared with what happened meanwhile.
     pub notes: u64,
@@ -66,6 +66,10 @@ impl Capacity {
             match state.loads.room(endpoint, occupied, began) {
                 Room::Full => _ = full.insert(endpoint),
                 Room::Later(at) => limited_until = limited_until.into_iter().chain([at]).min(),
+                Room::Kept(until) => {
+                    full.insert(endpoint);
+                    limited_until = limited_until.into_iter().chain([until]).min();
+                }
                 Room::For(room) => {
                     let asked = match state.loads.speed(endpoint) {
                         Speed::Prompt => &mut prompt,
@@ -109,9 +113,11 @@ impl Capacity {
         self.change(|state| state.waiting.asked((keys, notes), served, skipped, now));
     }
 
-    /// When the first free deliveries of these endpoints were due.
-    pub(in crate::sender) fn looked(&self, due_since: Vec<(EndpointId, DateTime<Utc>)>) {
-        self.lock().floors.raise(due_since);
+    /// When the first free deliveries of these endpoints were due. The claim may not have seen those that were noted meanwhile.
+    pub(in crate::sender) fn looked(&self, due_since: Vec<(EndpointId, DateTime<Utc>)>, notes: u64) {
+        let State { floors, waiting, .. } = &mut *self.lock();
+        let newer = waiting.noted_since(notes);
+        floors.raise(due_since.into_iter().filter(|(endpoint, _)| !newer.contains(endpoint)));
     }
 
     /// Counts claimed deliveries as in flight, and their tokens as spent. None for those whose slots were taken meanwhile.

@@ -85,6 +85,8 @@ pub(super) enum Room {
     Full,
     /// Its rate limit allows the next webhook at this time.
     Later(Instant),
+    /// The free slots are kept for new webhooks until this time.
+    Kept(Instant),
     For(i64),
 }
 
@@ -142,12 +144,15 @@ impl Loads {
         let Some(known) = self.endpoints.get(&endpoint) else {
             return Room::of_slots(self.initial_slots() - occupied.all);
         };
-        let expected = known.new_at.is_some_and(|at| now.saturating_duration_since(at) < NEW_EXPECTED);
-        let kept = if expected { (known.slots / 2 - occupied.new).max(0) } else { 0 };
-        let in_flight = occupied.all + kept;
+        let expected_until = known.new_at.map(|at| at + NEW_EXPECTED).filter(|until| *until > now);
+        let free = known.slots - occupied.all;
+        let kept = expected_until.map_or(0, |_| (known.slots / 2 - occupied.new).max(0));
+        if let Some(until) = expected_until.filter(|_| free > 0 && free <= kept) {
+            return Room::Kept(until);
+        }
         let mut bucket = known.bucket;
         bucket.refill(self.instances, now);
-        match (Room::of_slots(known.slots - in_flight), bucket.whole_tokens()) {
+        match (Room::of_slots(free - kept), bucket.whole_tokens()) {
             (Room::Full, _) => Room::Full,
             (_, 0) => Room::Later(now + bucket.next_token(self.instances)),
             (Room::For(slots), tokens) => Room::For(slots.min(tokens)),
@@ -337,7 +342,9 @@ mod tests {
         assert_eq!(room(&loads, 0, 0, 0), Room::For(8));
         loads.note_new(endpoint, start);
         assert_eq!((room(&loads, 0, 0, 0), room(&loads, 3, 3, 0)), (Room::For(4), Room::For(4)));
-        assert_eq!((room(&loads, 4, 0, 0), room(&loads, 4, 4, 0)), (Room::Full, Room::For(4)));
+        let until = start + NEW_EXPECTED;
+        assert_eq!((room(&loads, 4, 0, 0), room(&loads, 4, 4, 0)), (Room::Kept(until), Room::For(4)));
+        assert_eq!(room(&loads, 8, 4, 0), Room::Full);
         assert_eq!(room(&loads, 4, 0, 250), Room::For(4), "no new one came");
         loads.record_result(endpoint, false, 1);
         (0..3).for_each(|_| loads.record_result(endpoint, false, 1));

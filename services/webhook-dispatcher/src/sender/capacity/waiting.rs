@@ -104,6 +104,12 @@ impl Waiting {
         }
     }
 
+    /// The endpoints that were noted since the snapshot with this number of notes.
+    pub(super) fn noted_since(&self, notes: u64) -> HashSet<EndpointId> {
+        let newer = self.endpoints.iter().filter(|(_, entry)| entry.note > notes);
+        newer.map(|((endpoint, _), _)| *endpoint).collect()
+    }
+
     /// A slot is free: skipped endpoints may get it.
     pub(super) fn retry_skipped(&mut self, now: DateTime<Utc>) {
         for entry in self.endpoints.values_mut() {
@@ -204,5 +210,6 @@ mod tests {
         test.waiting.note([empty], test.now, test.now);
         test.waiting.asked(([empty].into_iter(), notes), &HashSet::new(), &HashSet::new(), test.now);
         assert_eq!(test.due(0).len(), 3, "it was noted after the snapshot");
+        assert_eq!(test.waiting.noted_since(notes), HashSet::from([empty.0]));
     }
 }
