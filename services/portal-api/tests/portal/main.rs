@@ -80,3 +80,4 @@ mod status_stream;
 mod stream;
 mod two_businesses;
 mod unknown_fields;
+mod wrong_proofs;
