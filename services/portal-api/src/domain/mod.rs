@@ -11,6 +11,7 @@ mod business_sso;
 mod caller_address;
 pub(crate) mod color;
 pub(crate) mod csv;
+mod escapes;
 pub(crate) mod indicators;
 mod known_browser;
 mod links;
