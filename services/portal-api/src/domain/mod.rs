@@ -27,6 +27,7 @@ mod problems;
 mod region;
 mod reports;
 mod role;
+mod search_digest;
 mod second_factor;
 mod secret_token;
 mod session;
@@ -70,6 +71,7 @@ pub(crate) use reports::{
     ConnectionTest, EndpointReport, EndpointStatus, KeysReport, WalletReport, WebhooksReport,
 };
 pub(crate) use role::{Permission, Role};
+pub(crate) use search_digest::search_digest;
 pub(crate) use second_factor::{
     Account, CHALLENGE_LASTS, CHALLENGE_TRIES, FactorCode, FactorSecret, FactorStatus, RecoveryCode,
     is_recent,

@@ -43,6 +43,7 @@ mod names;
 mod new_browsers;
 mod operator;
 mod operator_log;
+mod operator_reads;
 mod operator_roles;
 mod operator_session;
 mod operator_support;
