@@ -8,6 +8,7 @@ use web::{ApiError, bearer_token, same_secret};
 
 use super::audited::request_id;
 use super::caller::{address, is_attended};
+use super::errors;
 use super::session_cookie::OPERATOR;
 use crate::commands::operator_session::{self, ConsoleSession};
 use crate::commands::operator_token;
@@ -67,6 +68,15 @@ pub(super) async fn session(
         Some(token) => operator_session::find(state, &token, is_attended(request)).await,
         None => Ok(None),
     }
+}
+
+/// The session of a person who has the second factor that their role needs.
+///
+/// # Errors
+/// 401 without a session, 403 without the second factor.
+pub(super) fn require_enrolled(session: Option<ConsoleSession>) -> Result<ConsoleSession, ApiError> {
+    let session = session.ok_or_else(errors::not_logged_in)?;
+    if session.must_enrol { Err(errors::mfa_enrolment_required()) } else { Ok(session) }
 }
 
 pub(super) fn author(state: &State, request: &HttpRequest, actor: OperatorActor) -> Author {
