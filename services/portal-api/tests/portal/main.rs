@@ -14,6 +14,7 @@ mod authenticator;
 mod business_sso;
 mod business_sso_access;
 mod business_sso_attacks;
+mod business_sso_confirmations;
 mod business_sso_members;
 mod business_sso_settings;
 mod client;
