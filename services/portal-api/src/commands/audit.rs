@@ -5,7 +5,7 @@ use diesel_async::AsyncPgConnection;
 use domain::{AuditEntryId, BusinessId, Clock, Entropy};
 use postgres::StoreError;
 
-use super::audit_line::{log_entry, log_operator_entry};
+use super::audit_line::{log_entry, log_operator_entry, log_operator_refusal};
 use crate::domain::{Actor, AuditEvent, Author, UserKey};
 use crate::state::State;
 use crate::store::audit_log::{self, NewEntry};
@@ -14,6 +14,10 @@ use crate::store::operator_audit_log::{self, NewOperatorEntry};
 
 /// Within this time, repeated reads of the same data by the same caller are one entry: open pages refresh themselves.
 const REPEATED_READS: TimeDelta = TimeDelta::minutes(10);
+
+/// Within this time, a person's repetitions of a refused call are one entry, and further refused calls have none after so many.
+const REFUSALS_WITHIN: TimeDelta = TimeDelta::minutes(1);
+const REFUSALS_MAX: i64 = 100;
 
 /// Writes an entry within the caller's transaction. Actions of the operator are written to its own log too, which names the
 /// person. What happens once is in both logs once: repetitions of a call have their own entries from before the call.
@@ -171,7 +175,7 @@ pub(crate) async fn record_export(
         .await
 }
 
-/// Writes an entry about data that the operator is about to receive, or about a refused call.
+/// Writes an entry about data that the operator is about to receive.
 ///
 /// # Errors
 /// When it cannot be written. Then the data must not be sent.
@@ -193,4 +197,36 @@ pub(crate) async fn record_operator_read(
             insert_operator_entry(conn, &entry).await
         })
         .await
+}
+
+/// Writes an entry about a refused call of the operator.
+///
+/// # Errors
+/// When it cannot be written.
+pub(crate) async fn record_operator_refusal(
+    state: &State,
+    business: Option<BusinessId>,
+    author: &Author,
+    event: &AuditEvent,
+) -> Result<(), StoreError> {
+    let parts = (&state.unit.clock, &state.unit.entropy);
+    let Some(entry) = operator_entry(parts, business, author, event) else { return Ok(()) };
+    let since = entry.at - REFUSALS_WITHIN;
+    let database = &state.unit.database;
+    let written: Result<bool, StoreError> = database
+        .read(async |conn| {
+            if operator_audit_log::has_since(conn, &entry, since).await? {
+                return Ok(true);
+            }
+            if operator_audit_log::count_since(conn, &entry, since).await? >= REFUSALS_MAX {
+                return Ok(false);
+            }
+            insert_operator_entry(conn, &entry).await?;
+            Ok(true)
+        })
+        .await;
+    if !written? {
+        log_operator_refusal(author);
+    }
+    Ok(())
 }

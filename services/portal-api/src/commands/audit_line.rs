@@ -145,6 +145,22 @@ pub(crate) fn log_refusal(
     );
 }
 
+/// Logs a refused call of the operator that has no entry, because its person had too many.
+pub(super) fn log_operator_refusal(author: &Author) {
+    let Actor::Operator(caller) = &author.actor else { return };
+    audit_line!(
+        log = "refusal",
+        part = "console",
+        action = Refusal::RoleInsufficient.action(),
+        reason = "too_many_entries",
+        actor_type = caller.actor.kind(),
+        actor_id = caller.actor.id(),
+        address = caller.address.as_ref().map(CallerAddress::as_str),
+        request_id = author.request.map(|id| id.to_string()),
+        "call refused"
+    );
+}
+
 /// Logs a call that the role of its user does not allow.
 pub(crate) fn log_role_refusal(author: &Author, business: BusinessId, permission: Permission) {
     let (actor_type, actor_id) = actor(author);

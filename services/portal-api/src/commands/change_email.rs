@@ -91,7 +91,8 @@ async fn count_try(state: &State, session: &Session, email: &Email) -> Result<()
     wait.map_or(Ok(()), |wait| Err(ChangeEmailError::TooMany { wait }))
 }
 
-/// Stores the request. If another account has the address, it looks the same to the caller, but nothing is mailed.
+/// Stores the request, and informs the present address. If another account has the new address, it looks the same to the caller,
+/// but nothing is mailed there.
 async fn request(
     conn: &mut AsyncPgConnection,
     state: &State,
@@ -108,6 +109,8 @@ async fn request(
     let target = Target::new(TargetKind::User, user).labelled(&account.email);
     let event = AuditEvent::new(Action::EmailChangeRequested).on(target).with("to", email.as_str());
     write_account_audit(conn, state, account.key(), author, &event).await?;
+    let notice = Mail::EmailChangeRequested { at: now };
+    state.mailbox.queue(conn, business, &account.email, &notice, now).await?;
     if user_emails::is_taken(conn, email).await? {
         return Ok(());
     }

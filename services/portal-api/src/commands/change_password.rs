@@ -5,6 +5,8 @@ use postgres::StoreError;
 
 use super::attempt_limits::{self, Caller};
 use super::audit::write_account_audit;
+use super::factor_code::Holder;
+use super::failed_proofs::{self, FailedProof};
 use super::open_session::{Browser, OpenedSession, open_session};
 use crate::domain::{Action, AuditEvent, Author, Credentials, Email, Password, Session, Target, TargetKind};
 use crate::mail::Mail;
@@ -51,7 +53,10 @@ pub(crate) async fn change_password(
             tracing::info!(business_id = %session.business, user_id = %session.user, "password changed");
             Ok(opened)
         }
-        Err(ChangePasswordError::Wrong) => Err(ChangePasswordError::Wrong),
+        Err(ChangePasswordError::Wrong) => {
+            failed_proofs::record(state, &Holder::of(session), author, FailedProof::CurrentPassword).await;
+            Err(ChangePasswordError::Wrong)
+        }
         Err(error) => {
             attempt_limits::cancel(state, &counted).await;
             Err(error)

@@ -5,6 +5,8 @@ use domain::StaffId;
 
 use super::attempt_limits::{self, Caller};
 use super::change_password::{ChangePassword, ChangePasswordError};
+use super::factor_code::Holder;
+use super::failed_proofs::{self, FailedProof};
 use super::operator_session::{self, OpenedConsole};
 use crate::domain::{
     Account, Action, AuditEvent, Author, Email, KnownBrowser, StaffCredentials, Target, TargetKind,
@@ -36,7 +38,11 @@ pub(crate) async fn change_password(
             state.mailbox.wake_sender();
             tracing::info!(staff_id = %person.id, "password of a person of the staff changed");
         }
-        Err(ChangePasswordError::Wrong) => {}
+        Err(ChangePasswordError::Wrong) => {
+            let account = Account::Staff(person.id);
+            let holder = Holder { account, email: person.email.as_str().to_owned() };
+            failed_proofs::record(state, &holder, person.author, FailedProof::CurrentPassword).await;
+        }
         Err(_) => attempt_limits::cancel(state, &counted).await,
     }
     opened

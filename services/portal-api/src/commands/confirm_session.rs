@@ -7,6 +7,7 @@ use postgres::StoreError;
 use super::attempt_limits::{self, Caller};
 use super::audit_line::{Refusal, log_refusal};
 use super::factor_code::{self, FactorError, Holder, Proof, mail_holder, write_entry};
+use super::failed_proofs::{self, FailedProof};
 use super::use_passkey::{self, CheckedAnswer, FactorAnswer};
 use crate::domain::{
     Account, Action, AuditEvent, Author, CeremonyKey, Email, Password, Session, SessionToken, Subject,
@@ -109,10 +110,13 @@ async fn confirm(
             tracing::info!(account_id = %account.id(), "session confirmed");
         }
         Err(ConfirmError::WrongPassword) => {
-            record_failure(state, holder, confirmation, "wrong_password").await
+            failed_proofs::record(state, holder, &confirmation.author, FailedProof::Password).await;
         }
-        Err(ConfirmError::Factor(error)) if error.failure().is_some() => {
-            record_failure(state, holder, confirmation, error.failure().unwrap_or_default()).await;
+        Err(ConfirmError::Factor(FactorError::WrongCode)) => {
+            failed_proofs::record(state, holder, &confirmation.author, FailedProof::Code).await;
+        }
+        Err(ConfirmError::Factor(FactorError::WrongPasskey)) => {
+            failed_proofs::record(state, holder, &confirmation.author, FailedProof::Passkey).await;
         }
         Err(_) => attempt_limits::cancel(state, &counted).await,
     }
@@ -124,20 +128,6 @@ fn part_of(account: Account) -> &'static str {
     match account {
         Account::User { .. } => "portal",
         Account::Staff(_) => "console",
-    }
-}
-
-/// The limit on attempts bounds the number of entries. A failure is only logged: the call is refused anyway.
-async fn record_failure(state: &State, holder: &Holder, confirmation: &Confirmation, reason: &str) {
-    let event = AuditEvent::new(Action::ConfirmationFailed)
-        .on(holder.account.target(&holder.email))
-        .with("reason", reason);
-    let (account, author) = (holder.account, &confirmation.author);
-    let database = &state.unit.database;
-    let written: Result<(), StoreError> =
-        database.transaction(async |conn| write_entry(conn, state, account, author, &event).await).await;
-    if let Err(error) = written {
-        tracing::warn!(%error, account_id = %account.id(), action = %event.action, "audit log entry lost");
     }
 }
 

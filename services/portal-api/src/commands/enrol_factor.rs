@@ -4,6 +4,7 @@ use chrono::TimeDelta;
 
 use super::attempt_limits::{self, Caller};
 use super::factor_code::{self, CountedTry, FactorError, Holder, mail_holder, write_entry};
+use super::failed_proofs::{self, FailedProof};
 use crate::domain::{Action, AuditEvent, Author, FactorSecret, RecoveryCode};
 use crate::mail::FactorNews;
 use crate::state::State;
@@ -41,7 +42,10 @@ pub(crate) async fn confirm(
             tracing::info!(account_id = %holder.account.id(), "second factor enrolled");
             Ok(codes)
         }
-        Err(FactorError::WrongCode) => Err(FactorError::WrongCode),
+        Err(FactorError::WrongCode) => {
+            failed_proofs::record(state, holder, author, FailedProof::FirstCode).await;
+            Err(FactorError::WrongCode)
+        }
         Err(error) => {
             attempt_limits::cancel(state, &counted.attempts).await;
             Err(error)

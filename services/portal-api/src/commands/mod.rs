@@ -23,6 +23,7 @@ pub(crate) mod decide_approval;
 pub(crate) mod end_console_sessions;
 pub(crate) mod enrol_factor;
 mod factor_code;
+mod failed_proofs;
 pub(crate) mod fetch_reset_link;
 pub(crate) mod invite;
 pub(crate) mod join_business;

@@ -1,4 +1,9 @@
-//! Masks phones and e-mail addresses in free text, such as the response of a business's endpoint.
+//! Masks phones and e-mail addresses in free text, such as the response of a business's endpoint. Rather too much than too little.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use super::escapes::{Decoded, layers};
 
 /// In place of what is hidden, however long it is.
 const HIDDEN: &str = "••••••";
@@ -6,8 +11,8 @@ const HIDDEN: &str = "••••••";
 const SHOWN_DIGITS: usize = 4;
 /// Shorter numbers are no phones.
 const PHONE_DIGITS_MIN: usize = 8;
-/// How JSON and programs write spaces within a text that is shown as it was sent.
-const ESCAPED_SPACES: [&str; 5] = ["\\t", "\\u00a0", "\\u00A0", "\\u0020", "\\xa0"];
+/// Also the wide forms that programs turn into it.
+const AT: [char; 3] = ['@', '\u{ff20}', '\u{fe6b}'];
 
 /// `••••••3210`
 pub(super) fn masked_phone(phone: &str) -> String {
@@ -19,63 +24,116 @@ pub(super) fn masked_phone(phone: &str) -> String {
     format!("{HIDDEN}{shown}")
 }
 
-/// Masks e-mail addresses, and numbers that are as long as phones. Times stay.
-pub(super) fn masked_text(text: &str) -> String {
-    masked_phones(&masked_emails(text))
+/// A part of a text, and what is shown in its place.
+struct Masked {
+    part: Range<usize>,
+    shown: String,
 }
 
-fn masked_phones(text: &str) -> String {
+/// Masks e-mail addresses, and numbers that are as long as phones, also if they are escaped. Times stay.
+pub(super) fn masked_text(text: &str) -> String {
+    let found = layers(text).iter().flat_map(found_in).collect();
     let mut masked = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let length = match first.is_numeric() {
+    let mut shown_until = 0;
+    for Masked { part, shown } in disjoint(found) {
+        masked.push_str(&text[shown_until..part.start]);
+        masked.push_str(&shown);
+        shown_until = part.end;
+    }
+    masked.push_str(&text[shown_until..]);
+    masked
+}
+
+/// The parts to mask, as places in the source.
+fn found_in(decoded: &Decoded) -> Vec<Masked> {
+    let text = &decoded.text;
+    let emails = emails(text).into_iter().map(|part| (part, HIDDEN.to_owned()));
+    let phones = phones(text).into_iter().map(|part| (part.clone(), masked_phone(&text[part])));
+    let found = emails.chain(phones);
+    found.map(|(part, shown)| Masked { part: decoded.source(&part), shown }).collect()
+}
+
+/// In order, without those within others. Of parts that overlap, everything is hidden.
+fn disjoint(mut found: Vec<Masked>) -> Vec<Masked> {
+    found.sort_by_key(|masked| (masked.part.start, Reverse(masked.part.end)));
+    let mut disjoint: Vec<Masked> = Vec::new();
+    for next in found {
+        match disjoint.last_mut() {
+            Some(last) if next.part.end <= last.part.end => {}
+            Some(last) if next.part.start < last.part.end => {
+                last.part.end = next.part.end;
+                HIDDEN.clone_into(&mut last.shown);
+            }
+            _ => disjoint.push(next),
+        }
+    }
+    disjoint
+}
+
+fn phones(text: &str) -> Vec<Range<usize>> {
+    let mut phones = Vec::new();
+    let mut at = 0;
+    while let Some(first) = text[at..].chars().next() {
+        at += match first.is_numeric() {
             false => first.len_utf8(),
-            true => match time_length(rest) {
+            true => match time_length(&text[at..]) {
                 0 => {
-                    let length = number_length(rest);
-                    push_number(&mut masked, &rest[..length]);
-                    rest = &rest[length..];
-                    continue;
+                    let length = number_length(&text[at..]);
+                    if is_phone(&text[at..at + length]) {
+                        phones.push(at..at + length);
+                    }
+                    length
                 }
                 length => length,
             },
         };
-        masked.push_str(&rest[..length]);
-        rest = &rest[length..];
     }
-    masked
+    phones
+}
+
+fn is_phone(number: &str) -> bool {
+    number.chars().filter(|char| char.is_numeric()).count() >= PHONE_DIGITS_MIN
 }
 
 /// The length of the number at the start, with the separators within it.
 fn number_length(text: &str) -> usize {
     let mut end = 0;
-    let mut at = 0;
-    while let Some(char) = text[at..].chars().next() {
+    for (at, char) in text.char_indices() {
         if char.is_numeric() {
-            at += char.len_utf8();
-            end = at;
-        } else if let Some(escaped) = ESCAPED_SPACES.iter().find(|escaped| text[at..].starts_with(**escaped))
-        {
-            at += escaped.len();
-        } else if is_separator(char) {
-            at += char.len_utf8();
-        } else {
+            end = at + char.len_utf8();
+        } else if !is_separator(char) {
             break;
         }
     }
     end
 }
 
-/// What people write between the digits of a phone: spaces of any width, dashes, dots, brackets, and what is invisible.
+/// What people and programs write between the digits of a phone: spaces of any width, dashes, dots, brackets, and what is
+/// invisible.
 fn is_separator(char: char) -> bool {
     let is_space = char.is_whitespace() && !matches!(char, '\n' | '\r');
     let is_invisible = matches!(char, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{ad}');
-    is_space || is_invisible || matches!(char, '-' | '.' | '(' | ')' | '/' | '\u{2010}'..='\u{2015}')
+    let is_dash = matches!(char, '-' | '_' | '\u{2010}'..='\u{2015}');
+    is_space || is_invisible || is_dash || matches!(char, '.' | '(' | ')' | '/' | '+')
 }
 
-fn push_number(text: &mut String, number: &str) {
-    let digits = number.chars().filter(|char| char.is_numeric()).count();
-    if digits < PHONE_DIGITS_MIN { text.push_str(number) } else { text.push_str(&masked_phone(number)) }
+fn emails(text: &str) -> Vec<Range<usize>> {
+    let is_part = |char: char| !char.is_whitespace() && !"<>()[]{}\",;:'\\|".contains(char);
+    let mut emails = Vec::new();
+    let mut at = 0;
+    while let Some(first) = text[at..].chars().next() {
+        if !is_part(first) {
+            at += first.len_utf8();
+            continue;
+        }
+        let length = text[at..].find(|char: char| !is_part(char)).unwrap_or(text.len() - at);
+        let word = &text[at..at + length];
+        if word.split_once(AT).is_some_and(|(name, host)| !name.is_empty() && !host.is_empty()) {
+            emails.push(at..at + length);
+        }
+        at += length;
+    }
+    emails
 }
 
 /// The length of the date or time of RFC 3339 at the start; 0 if there is none.
@@ -113,26 +171,10 @@ fn time_length(text: &str) -> usize {
     if is(19, b'.') && (1..=9).contains(&fraction) { 20 + fraction } else { 19 }
 }
 
-fn masked_emails(text: &str) -> String {
-    let is_part = |char: char| !char.is_whitespace() && !"<>()[]{}\",;:'\\|".contains(char);
-    let mut masked = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        if !is_part(first) {
-            masked.push(first);
-            rest = &rest[first.len_utf8()..];
-            continue;
-        }
-        let word = &rest[..rest.find(|char: char| !is_part(char)).unwrap_or(rest.len())];
-        let is_email = word.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
-        masked.push_str(if is_email { HIDDEN } else { word });
-        rest = &rest[word.len()..];
-    }
-    masked
-}
-
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -148,6 +190,15 @@ mod tests {
             ("98765\u{2009}43210, 98765\u{200b}43210", "••••••3210, ••••••3210"),
             ("98765\u{2011}43210/98765–43210", "••••••3210"),
             ("(080) 2222.3333", "(••••••3333"),
+            ("98765%2043210 98765+43210", "••••••3210"),
+            ("tel=98765_43210&x=1", "tel=••••••3210&x=1"),
+            ("98765&nbsp;43210, 98765&#160;43210", "••••••3210, ••••••3210"),
+            ("98765&#x20;43210, 98765\\x2d43210", "••••••3210, ••••••3210"),
+            ("98765%E2%80%9143210", "••••••3210"),
+            ("%39876543210", "••••••3210"),
+            ("&#57;&#56;76543210", "••••••3210"),
+            ("98765%252043210", "••••••3210"),
+            ("%12345678", "%••••••5678"),
             ("HTTP 500 in 1234567 ms", "HTTP 500 in 1234567 ms"),
             ("९८७६५४३२१०", "••••••३२१०"),
             ("1234\n5678", "1234\n5678"),
@@ -166,6 +217,7 @@ mod tests {
             "2026-11-26T10:00:00.123456789Z",
             "2026-11-26 10:00:00.123456+05:30",
             "{\"occurredAt\":\"2026-01-31T09:30:00.000Z\"}",
+            "since=2026-11-26T10%3A00%3A00Z&n=%205",
         ] {
             assert_eq!(masked_text(time), time);
         }
@@ -191,8 +243,74 @@ mod tests {
             ("mailto:asha@home.example", "mailto:••••••"),
             ("2 @ 500, @shop, a@", "2 @ 500, @shop, a@"),
             ("आशा@उदाहरण.example", "••••••"),
+            ("asha%40secret.example", "••••••"),
+            ("asha%2540secret.example", "••••••"),
+            ("<asha&#64;secret.example>", "<••••••>"),
+            ("&lt;asha&#x40;secret.example&gt;", "&lt;••••••&gt;"),
+            ("asha&commat;secret.example", "••••••"),
+            ("not JSON: \"asha\\u0040secret.example\"", "not JSON: \"••••••\""),
+            ("'asha\\x40secret.example'", "'••••••'"),
+            ("asha\\@secret.example", "••••••"),
+            ("asha\u{ff20}secret.example", "••••••"),
+            ("/thanks?to=asha%40secret.example&tel=98765%2043210", "••••••"),
         ] {
             assert_eq!(masked_text(text), expected, "{text:?}");
+        }
+    }
+
+    /// One character in one of the ways in which programs write it.
+    fn escaped(char: char, way: u8) -> String {
+        let number = u32::from(char);
+        match way {
+            0 => char.to_string(),
+            1 => char.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect(),
+            2 => format!("&#{number};"),
+            3 => format!("&#x{number:x};"),
+            4 => format!("\\u{number:04x}"),
+            5 => format!("\\u{{{number:x}}}"),
+            6 => format!("&amp;#{number};"),
+            7 => format!("%25{number:02x}"),
+            _ => format!("\\x{number:02X}"),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_escape_shows_an_address_or_a_phone(
+            ways in prop::collection::vec(0..9_u8, 40),
+            separators in prop::collection::vec(prop::sample::select(vec!["", " ", "-", "+", "_", "\u{a0}", "."]), 9),
+            before in "[ ,:]{0,3}",
+        ) {
+            let digits = "9876543210".chars().map(String::from);
+            let separators = separators.iter().map(|one| (*one).to_owned()).chain([String::new()]);
+            let phone: String = digits.zip(separators).map(|(digit, separator)| digit + &separator).collect();
+            for (secret, hidden) in [("asha@secret.example", "secret"), (phone.as_str(), "9")] {
+                let mut ways = ways.iter().cycle();
+                let way = |char: char| {
+                    let way = *ways.next().unwrap();
+                    // Wider characters have no form with two digits.
+                    escaped(char, if char.is_ascii() { way } else { way.min(6) })
+                };
+                let source: String = secret.chars().map(way).collect();
+                let masked = masked_text(&format!("{before}{source};"));
+                let decoded = layers(&masked).pop().unwrap().text;
+                prop_assert!(!decoded.contains(hidden), "{source} -> {masked}");
+                prop_assert!(decoded.contains(HIDDEN), "{source} -> {masked}");
+            }
+        }
+
+        #[test]
+        fn other_text_keeps_its_escapes(text in "[a-z %&#;\\\\\n]{0,40}") {
+            prop_assert_eq!(masked_text(&text), text);
+        }
+
+        #[test]
+        fn nothing_around_a_phone_uncovers_it(
+            before in "[0-9a-f%&#;x@u{}\\\\é+. ]{0,30}",
+            after in "[0-9a-f%&#;x@u{}\\\\é+. ]{0,30}",
+        ) {
+            let masked = masked_text(&format!("{before}9876543210{after}"));
+            prop_assert!(!masked.contains("987654"), "{before} {after} -> {masked}");
         }
     }
 }

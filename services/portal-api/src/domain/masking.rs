@@ -277,8 +277,7 @@ mod tests {
         assert_eq!(masked(Role::Viewer, json!({ "package": ["call 9876543210"] }))["package"], Value::Null);
         let plain = json!({ "package": { "items": [{ "name": "Plum cake" }], "fragile": true } });
         assert_eq!(masked(Role::Viewer, plain.clone()), plain);
-        let named =
-            json!({ "customer": { "name": "Asha 98765 43210" }, "driver": { "name": "ravi@fleet.example" } });
+        let named = json!({ "customer": { "name": "Asha 98765%2043210" }, "driver": { "name": "ravi&#64;fleet.example" } });
         let expected = json!({ "customer": { "name": "Asha ••••••3210" }, "driver": { "name": "••••••" } });
         let answer = masked(Role::Viewer, named);
         assert_eq!((&answer["customer"], &answer["driver"]), (&expected["customer"], &expected["driver"]));
@@ -292,6 +291,12 @@ mod tests {
             (r#"{"to":"asha\u0040home.example"}"#, r#"{"to":"••••••"}"#),
             (r#"{"call":"\u0039876543210"}"#, r#"{"call":"••••••3210"}"#),
             (r#"not JSON: "98765\t43210""#, r#"not JSON: "••••••3210""#),
+            (r#"not JSON: "asha\u0040home.example""#, r#"not JSON: "••••••""#),
+            (
+                r#"{"to":"asha%40home.example","call":"98765_43210"}"#,
+                r#"{"call":"••••••3210","to":"••••••"}"#,
+            ),
+            (r#"{"asha&#64;home.example":1}"#, r#"{"••••••":1}"#),
             (
                 r#"{ "occurredAt": "2026-01-31T09:30:00.123456Z" }"#,
                 r#"{ "occurredAt": "2026-01-31T09:30:00.123456Z" }"#,

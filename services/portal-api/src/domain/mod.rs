@@ -11,6 +11,7 @@ mod business_sso;
 mod caller_address;
 pub(crate) mod color;
 pub(crate) mod csv;
+mod escapes;
 pub(crate) mod indicators;
 mod known_browser;
 mod links;
@@ -27,6 +28,7 @@ mod problems;
 mod region;
 mod reports;
 mod role;
+mod search_digest;
 mod second_factor;
 mod secret_token;
 mod session;
@@ -73,6 +75,7 @@ pub(crate) use reports::{
     ConnectionTest, EndpointReport, EndpointStatus, KeysReport, WalletReport, WebhooksReport,
 };
 pub(crate) use role::{Permission, Role};
+pub(crate) use search_digest::search_digest;
 pub(crate) use second_factor::{
     Account, CHALLENGE_LASTS, CHALLENGE_TRIES, FactorCode, FactorSecret, FactorStatus, RecoveryCode,
     is_recent,

@@ -26,6 +26,10 @@ pub(crate) enum Mail<'a> {
         token: &'a LinkToken,
         expires_at: DateTime<Utc>,
     },
+    /// To the present address, when somebody requests a change.
+    EmailChangeRequested {
+        at: DateTime<Utc>,
+    },
     /// To the old address.
     EmailChanged {
         at: DateTime<Utc>,
@@ -196,6 +200,9 @@ impl Mail<'_> {
             Self::ConfirmNewEmail { token, expires_at } => {
                 texts::confirm_new_email(brand, links.confirm_email(token), &region.time(*expires_at))
             }
+            Self::EmailChangeRequested { at } => {
+                texts::email_change_requested(brand, links.page("account"), &region.time(*at))
+            }
             Self::EmailChanged { at } => {
                 texts::email_changed(brand, links.page("account"), &region.time(*at))
             }
@@ -270,6 +277,23 @@ mod tests {
         assert!(rendered.text.contains(&link) && rendered.html.contains(&link), "{}", rendered.text);
         assert!(rendered.text.contains("1 January 1970, 05:30 IST"), "{}", rendered.text);
         assert!(!rendered.html.contains("<b>Bakery"), "{}", rendered.html);
+    }
+
+    #[test]
+    fn a_requested_change_of_the_address_says_when_and_what_to_do() {
+        let links = Links::new(Url::parse("https://portal.example.com").unwrap());
+        let mail = Mail::EmailChangeRequested { at: DateTime::UNIX_EPOCH };
+        let rendered = mail.render(&Brand::default(), &links, region()).unwrap();
+        assert_eq!(rendered.subject, "A change of the e-mail address of your Waybill account was requested");
+        for text in [
+            "1 January 1970, 05:30 IST",
+            "end all other sessions",
+            "change your password",
+            "https://portal.example.com/account",
+        ] {
+            assert!(rendered.text.contains(text), "{text}: {}", rendered.text);
+            assert!(rendered.html.contains(text), "{text}: {}", rendered.html);
+        }
     }
 
     #[test]

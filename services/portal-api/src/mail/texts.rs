@@ -34,6 +34,8 @@ const FOR_SECURITY: &str = "For your security, you receive this e-mail whenever 
 const FOR_BROWSERS: &str = "For your security, you receive this e-mail whenever your account is used in a browser for the first time.";
 const ABOUT_ADDRESS: &str =
     "For your security, your previous address receives this e-mail when your address changes.";
+const FOR_ADDRESS_REQUESTS: &str =
+    "For your security, you receive this e-mail whenever a change of your e-mail address is requested.";
 const FOR_FACTORS: &str =
     "For your security, you receive this e-mail whenever two-factor authentication of your account changes.";
 
@@ -76,6 +78,26 @@ pub(super) fn confirm_new_email(brand: &str, link: String, expires_at: &str) -> 
         button: "Confirm new address",
         link,
         footer: UNREQUESTED,
+    }
+}
+
+/// Without the new address: somebody else may have chosen it, and it may read like an advice.
+pub(super) fn email_change_requested(brand: &str, link: String, at: &str) -> Content {
+    Content {
+        subject: format!("A change of the e-mail address of your {brand} account was requested"),
+        paragraphs: vec![
+            format!(
+                "On {at}, somebody in a session of your account asked to use another e-mail address. It replaces this one when \
+                 the link in the new inbox is opened."
+            ),
+            "If this was you, open that link.".to_owned(),
+            "If not, log in, end all other sessions, and change your password now: both cancel the request. Then inform an \
+             owner of your business or your delivery company."
+                .to_owned(),
+        ],
+        button: "View your account",
+        link,
+        footer: FOR_ADDRESS_REQUESTS,
     }
 }
 

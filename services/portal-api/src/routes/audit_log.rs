@@ -17,6 +17,7 @@ use super::export::{self, Pages};
 use super::log_export::{self, EXPORT_PAGE, ExportedLine, Format, Progress};
 use super::openapi::params;
 use super::operator::business_id;
+use super::operator_records::Sent;
 use super::pagination::PageRequest;
 use crate::commands::audit::record_export;
 use crate::domain::{AuditEntry, AuditFilter, AuditTarget, Author, CallerAddress, Session};
@@ -129,6 +130,7 @@ pub(super) async fn list_for_operator(
 ) -> Result<HttpResponse, ApiError> {
     let business = business_id(&state, &business).await?;
     let page = page_of(&state, business, &request).await?;
+    Sent::new("entries", page.data.iter().map(|entry| entry.id)).record(&request);
     let names = queries::operator_audit_log::actors(&state, &page.data).await?;
     let users = names_of_users(&state, business, &page.data).await?;
     Ok(HttpResponse::Ok().json(page.map(|entry| {

@@ -11,7 +11,7 @@ use super::audited::UserAuthor;
 use super::caller::caller;
 use super::errors;
 use super::openapi::bodies;
-use super::operator_second_factor::person;
+use super::operator_second_factor::{person, person_while_enrolling};
 use super::passkeys::PasskeyOptionsView;
 use super::session_cookie::{OPERATOR, PORTAL};
 use crate::commands::Holder;
@@ -63,7 +63,7 @@ pub(super) async fn operator(
     request: HttpRequest,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let person = person(&state, &request).await?;
+    let person = person_while_enrolling(&state, &request).await?;
     person.require_password(&state).await?;
     let evidence = parse(&body.0)?;
     let confirmation = Confirmation {

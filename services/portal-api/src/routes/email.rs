@@ -68,7 +68,7 @@ async fn view(state: &State, session: &Session) -> Result<EmailView, ApiError> {
     request_body = bodies::ChangeEmail,
     responses(
         (status = 200, description = "The address is changed, because no mails are sent; or a requested change is withdrawn.", body = EmailView),
-        (status = 202, description = "The link in the mail to the new address makes the change.", body = EmailView),
+        (status = 202, description = "The link in the mail to the new address makes the change. The present address gets a notice if it is verified.", body = EmailView),
     ),
 )]
 pub(super) async fn change(

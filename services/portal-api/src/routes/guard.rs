@@ -15,13 +15,13 @@ use web::ApiError;
 use super::audited::request_id;
 use super::caller::{address, is_attended};
 use super::masked::masked;
-use super::operator_caller::{self, record_read, record_refusal};
 use super::operator_permissions::OPERATOR_CALLS;
+use super::operator_records::{permission_missing_in, record_read, record_refusal};
 use super::permissions::PORTAL_CALLS;
 use super::sensitive_calls::{
     ACCOUNT_CALLS, NEW_SESSION_CALLS, RECENT_CALLS, RECENT_OPERATOR_CALLS, WHILE_ENROLLING, require_recent,
 };
-use super::{call_table, errors, session_cookie};
+use super::{call_table, errors, operator_caller, session_cookie};
 use crate::commands::audit_line::{Refusal, log_refusal, log_role_refusal};
 use crate::commands::publish_portal_change::publish_portal_change;
 use crate::commands::use_session::{is_present, use_session};
@@ -208,9 +208,10 @@ pub(super) async fn require_operator(
         return Err(errors::mfa_enrolment_required().into());
     }
     let call = OPERATOR_CALLS.row(&request)?;
+    let path = call_table::pattern(&request).unwrap_or_default();
     if !author.may(role, call.permission) {
-        let path = call_table::pattern(&request).unwrap_or_default();
-        let refused = record_refusal(&state, &author, call.permission, (request.request(), &path)).await;
+        let of_call = (request.request(), path.as_str());
+        let refused = record_refusal(&state, &author, call.permission.as_str(), of_call).await;
         refused.map_err(ApiError::from)?;
         return Err(errors::permission_missing(call.permission, role).into());
     }
@@ -225,6 +226,10 @@ pub(super) async fn require_operator(
     let mut response = next.call(request).await?;
     if response.status().is_success() {
         record_read(&state, &author, call, response.request()).await.map_err(ApiError::from)?;
+    }
+    if let Some(permission) = permission_missing_in(&response) {
+        let refused = record_refusal(&state, &author, &permission, (response.request(), &path)).await;
+        refused.map_err(ApiError::from)?;
     }
     publish_change(&state, changed, &response).await;
     forbid_caching(&mut response);

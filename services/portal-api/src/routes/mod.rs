@@ -36,6 +36,7 @@ mod operator_orders;
 mod operator_passkeys;
 mod operator_password;
 mod operator_permissions;
+mod operator_records;
 mod operator_second_factor;
 mod operator_session;
 mod operator_sessions;

@@ -13,6 +13,7 @@ use super::approval_view::{self, ApprovalView};
 use super::audited::{OperatorAuthor, audited};
 use super::errors;
 use super::openapi::{bodies, params};
+use super::operator_records::Sent;
 use super::pagination::PageRequest;
 use super::subscription;
 use crate::commands::audit::record_operator_request;
@@ -74,8 +75,11 @@ pub(super) async fn list(state: Data<State>, request: HttpRequest) -> Result<Htt
     })?;
     let page = PageRequest::new(page, "business")?;
     let rows = businesses::list(&state, page.limit, page.after, &filter).await?;
+    let page = page.page(rows)?;
+    let businesses = page.data.iter().map(|listed| listed.standing.business.id);
+    Sent::new("businesses", businesses).found_by(&state, filter.search.as_deref()).record(&request);
     let view = |listed: ListedBusiness| BusinessView::of(listed.standing, Some(listed.owner_email));
-    Ok(HttpResponse::Ok().json(page.page(rows)?.map(view)))
+    Ok(HttpResponse::Ok().json(page.map(view)))
 }
 
 /// One business with further details.

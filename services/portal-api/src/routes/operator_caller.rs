@@ -1,23 +1,18 @@
-//! Who sends a call of the operator, and the log of what they read.
+//! Who sends a call of the operator.
 
-use actix_web::{HttpMessage, HttpRequest};
+use actix_web::HttpRequest;
 use chrono::{DateTime, Utc};
-use domain::{ApprovalId, BusinessId, OrderId};
+use domain::BusinessId;
 use postgres::StoreError;
-use serde_json::Value;
 use web::{ApiError, bearer_token, same_secret};
 
 use super::audited::request_id;
 use super::caller::{address, is_attended};
-use super::operator_permissions::{OperatorCall, Recorded};
+use super::errors;
 use super::session_cookie::OPERATOR;
-use crate::commands::audit::record_operator_read;
 use crate::commands::operator_session::{self, ConsoleSession};
 use crate::commands::operator_token;
-use crate::domain::{
-    Action, AuditEvent, Author, OperatorActor, OperatorCaller, OperatorPermission, OperatorRole,
-    OperatorSecret, Target, TargetKind,
-};
+use crate::domain::{Author, OperatorActor, OperatorCaller, OperatorRole, OperatorSecret};
 use crate::state::State;
 
 /// Who sends a call, and what they have proved.
@@ -75,49 +70,17 @@ pub(super) async fn session(
     }
 }
 
+/// The session of a person who has the second factor that their role needs.
+///
+/// # Errors
+/// 401 without a session, 403 without the second factor.
+pub(super) fn require_enrolled(session: Option<ConsoleSession>) -> Result<ConsoleSession, ApiError> {
+    let session = session.ok_or_else(errors::not_logged_in)?;
+    if session.must_enrol { Err(errors::mfa_enrolment_required()) } else { Ok(session) }
+}
+
 pub(super) fn author(state: &State, request: &HttpRequest, actor: OperatorActor) -> Author {
     Author::operator(OperatorCaller { actor, address: address(state, request) }, request_id(request))
-}
-
-/// Handlers add it to the request: the orders in their response.
-pub(super) struct SentOrders(pub(super) Vec<OrderId>);
-
-/// Writes the entry of a successful read of personal data.
-pub(super) async fn record_read(
-    state: &State,
-    author: &Author,
-    call: &OperatorCall,
-    request: &HttpRequest,
-) -> Result<(), StoreError> {
-    let Recorded::Read(action) = call.recorded else { return Ok(()) };
-    let id = request.match_info().get("id");
-    let business: Option<BusinessId> = id.and_then(|id| id.parse().ok());
-    let order: Option<OrderId> = id.and_then(|id| id.parse().ok());
-    let mut event = AuditEvent::new(action);
-    if let Some(order) = order {
-        event = event.on(Target::new(TargetKind::Order, order));
-    }
-    if let Some(approval) = id.and_then(|id| id.parse::<ApprovalId>().ok()) {
-        event = event.on(Target::new(TargetKind::Approval, approval));
-    }
-    if let Some(SentOrders(orders)) = request.extensions().get::<SentOrders>() {
-        let orders: Vec<Value> = orders.iter().map(|order| Value::from(order.to_string())).collect();
-        event = event.with("orders", orders);
-    }
-    record_operator_read(state, business, author, &event).await
-}
-
-/// Writes the entry of a call without the permission. `path` is the pattern, because the path may contain anything.
-pub(super) async fn record_refusal(
-    state: &State,
-    author: &Author,
-    permission: OperatorPermission,
-    (request, path): (&HttpRequest, &str),
-) -> Result<(), StoreError> {
-    let event = AuditEvent::new(Action::AccessRefused)
-        .with("permission", permission.as_str())
-        .with("call", format!("{} {path}", request.method()));
-    record_operator_read(state, business_of(request), author, &event).await
 }
 
 /// The business of a call below `/businesses`. Read from the path, because the router sets variables only after the guard.

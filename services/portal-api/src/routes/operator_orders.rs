@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use actix_web::web::{Data, Path};
-use actix_web::{HttpMessage, HttpRequest, HttpResponse};
+use actix_web::{HttpRequest, HttpResponse};
 use domain::{BusinessId, OrderId};
 use internal_api::orders::OrderView;
 use serde::Serialize;
 use web::{ApiError, TextRule, page_query, read_query};
 
 use super::openapi::params;
-use super::operator_caller::SentOrders;
+use super::operator_records::Sent;
 use super::orders::order_id;
 use crate::queries::businesses;
 use crate::state::State;
@@ -48,8 +48,8 @@ pub(super) async fn orders(state: Data<State>, request: HttpRequest) -> Result<H
     let code = read_query(&request, |fields| fields.text("code", CODE))?;
     let code = code.ok_or_else(|| ApiError::invalid_field("code", "required", "code is required."))?;
     let found = state.peers.orders.find_anywhere(&code).await?;
-    let orders = found.iter().map(|found| found.order.id).collect();
-    request.extensions_mut().insert(SentOrders(orders));
+    let orders = found.iter().map(|found| found.order.id);
+    Sent::new("orders", orders).found_by(&state, Some(&code)).record(&request);
     let ids: Vec<BusinessId> = found.iter().map(|found| found.business_id).collect();
     let names: HashMap<BusinessId, String> = businesses::names(&state, &ids).await?.into_iter().collect();
     let data = found.into_iter().map(|found| FoundOrderView {

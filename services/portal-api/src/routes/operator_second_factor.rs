@@ -14,10 +14,11 @@ use super::caller::caller;
 use super::errors;
 use super::openapi::bodies;
 use super::operator::business_id;
-use super::operator_caller::{self, author};
+use super::operator_caller::{self, author, require_enrolled};
 use super::second_factor::{EnrolmentView, FactorView, RecoveryCodesView, begin, parse_app_code};
 use super::sensitive_calls::require_recent;
 use super::session_cookie::OPERATOR;
+use crate::commands::operator_session::ConsoleSession;
 use crate::commands::staff_log_in::accepts_password;
 use crate::commands::{Holder, enrol_factor, reset_factor};
 use crate::domain::{
@@ -59,10 +60,19 @@ impl Person {
 }
 
 /// # Errors
-/// 401 without a session, 403 if it is one of the configured token.
+/// 401 without a session, 403 if it is one of the configured token, or the person must set up a second factor first.
 pub(super) async fn person(state: &State, request: &HttpRequest) -> Result<Person, ApiError> {
-    let token = OPERATOR.read(state, request).ok_or_else(errors::not_logged_in)?;
+    of_session(state, request, require_enrolled(operator_caller::session(state, request).await?)?)
+}
+
+/// As [`person`], for the calls that set up a second factor: they are open to people who must do it first.
+pub(super) async fn person_while_enrolling(state: &State, request: &HttpRequest) -> Result<Person, ApiError> {
     let session = operator_caller::session(state, request).await?.ok_or_else(errors::not_logged_in)?;
+    of_session(state, request, session)
+}
+
+fn of_session(state: &State, request: &HttpRequest, session: ConsoleSession) -> Result<Person, ApiError> {
+    let token = OPERATOR.read(state, request).ok_or_else(errors::not_logged_in)?;
     let OperatorActor::Person { id, email } = &session.actor else { return Err(errors::account_required()) };
     Ok(Person {
         holder: Holder { account: Account::Staff(*id), email: email.clone() },
@@ -96,7 +106,7 @@ pub(super) fn private(view: impl Serialize) -> HttpResponse {
     responses((status = 200, description = "The second factor.", body = FactorView)),
 )]
 pub(super) async fn read(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let person = person(&state, &request).await?;
+    let person = person_while_enrolling(&state, &request).await?;
     let is_required = state.second_factors.requires_staff(person.role);
     Ok(private(FactorView::read(&state, person.holder.account, is_required).await?))
 }
@@ -110,7 +120,8 @@ pub(super) async fn read(state: Data<State>, request: HttpRequest) -> Result<Htt
     responses((status = 201, description = "The secret, which is shown only once.", body = EnrolmentView)),
 )]
 pub(super) async fn start(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let person = recent_person(&state, &request).await?;
+    let person = person_while_enrolling(&state, &request).await?;
+    require_recent(&state, Some(person.authenticated_at))?;
     let view = begin(&state, &person.holder).await?;
     Ok(HttpResponse::Created().insert_header((header::CACHE_CONTROL, "no-store")).json(view))
 }
@@ -129,7 +140,7 @@ pub(super) async fn confirm(
     request: HttpRequest,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let person = person(&state, &request).await?;
+    let person = person_while_enrolling(&state, &request).await?;
     let code = parse_app_code(&body.0)?;
     let caller = caller(&state, &request);
     let confirmed = enrol_factor::confirm(&state, &person.holder, &code, &caller, &person.author).await;

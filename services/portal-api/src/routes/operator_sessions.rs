@@ -6,9 +6,8 @@ use actix_web::{HttpRequest, HttpResponse};
 use internal_api::Page;
 use web::{ApiError, page_query};
 
-use super::errors;
 use super::openapi::params;
-use super::operator_caller::{self, author};
+use super::operator_caller::{self, author, require_enrolled};
 use super::pagination::PageRequest;
 use super::sensitive_calls::require_recent;
 use super::session_cookie::OPERATOR;
@@ -25,9 +24,9 @@ async fn recent_session(state: &State, request: &HttpRequest) -> Result<ConsoleS
     Ok(session)
 }
 
-/// The session of the request. Everybody may manage their own sessions.
+/// The session of the request. Everybody with the needed second factor may manage their own sessions.
 async fn session(state: &State, request: &HttpRequest) -> Result<ConsoleSession, ApiError> {
-    operator_caller::session(state, request).await?.ok_or_else(errors::not_logged_in)
+    require_enrolled(operator_caller::session(state, request).await?)
 }
 
 #[utoipa::path(

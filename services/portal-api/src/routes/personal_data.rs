@@ -45,7 +45,7 @@ pub(super) async fn erase_one(
     operation_id = "erasePersonalData",
     tag = "Orders",
     summary = "Erase the personal data of all completed orders",
-    description = "Erases the same data as for one order, in the background, from every order that is completed when its turn comes. If an erasure is already running, the response describes that one.",
+    description = "Erases the same data as for one order, in the background, from every order that is completed when its turn comes. If an erasure is already running, the response describes that one. Needs a recent authentication.",
     responses((status = 202, description = "The erasure is running.", body = internal_api::orders::ErasureView)),
 )]
 pub(super) async fn erase_all(
@@ -75,6 +75,7 @@ pub(super) async fn latest(state: Data<State>, session: ReqData<Session>) -> Res
     operation_id = "erasePersonalDataOf",
     tag = "Operator",
     summary = "Erase the personal data of all completed orders of a business",
+    description = "In a console session, it needs a recent authentication.",
     params(("id" = domain::BusinessId, Path, description = "The business.")),
     responses((status = 202, description = "The erasure is running.", body = internal_api::orders::ErasureView)),
 )]

@@ -10,7 +10,7 @@ use super::errors;
 use crate::domain::is_recent;
 use crate::state::State;
 
-/// Roles, second factors, the address that resets the password, other sessions, and exports of personal data.
+/// Roles, second factors, the address that resets the password, other sessions, and exports and erasures of personal data.
 pub(super) const RECENT_CALLS: CallTable<()> = CallTable {
     scope: "/v1/portal",
     calls: &[
@@ -29,6 +29,7 @@ pub(super) const RECENT_CALLS: CallTable<()> = CallTable {
         (Method::DELETE, "/users/{id}/second-factor", ()),
         (Method::PUT, "/single-sign-on", ()),
         (Method::DELETE, "/single-sign-on", ()),
+        (Method::POST, "/personal-data-erasure", ()),
         (Method::GET, "/audit-log.csv", ()),
         (Method::GET, "/audit-log.jsonl", ()),
     ],
@@ -78,7 +79,7 @@ pub(super) const ACCOUNT_CALLS: CallTable<()> = CallTable {
     ],
 };
 
-/// Roles, tokens, second factors, links that set passwords, money, and exports of personal data. Sent with a token, they need no
+/// Roles, tokens, second factors, links that set passwords, money, and exports and erasures of personal data. Sent with a token, they need no
 /// recent authentication; in a console session of the configured token, a recent log-in.
 pub(super) const RECENT_OPERATOR_CALLS: CallTable<()> = CallTable {
     scope: "/v1/operator",
@@ -93,6 +94,7 @@ pub(super) const RECENT_OPERATOR_CALLS: CallTable<()> = CallTable {
         (Method::POST, "/tokens/{id}/rotate", ()),
         (Method::POST, "/businesses/{id}/wallet/credits", ()),
         (Method::POST, "/businesses/{id}/password-resets", ()),
+        (Method::POST, "/businesses/{id}/personal-data-erasure", ()),
         (Method::POST, "/approvals/{id}/approve", ()),
         (Method::POST, "/approvals/{id}/reset-link", ()),
         (Method::DELETE, "/businesses/{id}/users/{user}/second-factor", ()),

@@ -14,6 +14,7 @@ use super::audited::UserAuthor;
 use super::errors;
 use super::openapi::{bodies, params};
 use super::operator::business_id;
+use super::operator_records::Sent;
 use super::pagination::PageRequest;
 use super::sessions::RevokedView;
 use crate::commands::change_user::{self, change_role, remove_user};
@@ -76,7 +77,8 @@ pub(super) async fn list(
     session: ReqData<Session>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    page_of(&state, session.business, Some(session.user), &request).await
+    let page = page_of(&state, session.business, &request).await?;
+    Ok(HttpResponse::Ok().json(page.map(|user| UserView::of(user, Some(session.user)))))
 }
 
 #[utoipa::path(
@@ -94,18 +96,14 @@ pub(super) async fn list_for_operator(
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let business = business_id(&state, &business).await?;
-    page_of(&state, business, None, &request).await
+    let page = page_of(&state, business, &request).await?;
+    Sent::new("users", page.data.iter().map(|user| user.id)).record(&request);
+    Ok(HttpResponse::Ok().json(page.map(|user| UserView::of(user, None))))
 }
 
-async fn page_of(
-    state: &State,
-    business: BusinessId,
-    current: Option<UserId>,
-    request: &HttpRequest,
-) -> Result<HttpResponse, ApiError> {
+async fn page_of(state: &State, business: BusinessId, request: &HttpRequest) -> Result<Page<User>, ApiError> {
     let page = PageRequest::new(page_query(request)?, "user")?;
-    let rows = queries::users::list(state, business, page.limit, page.after).await?;
-    Ok(HttpResponse::Ok().json(page.page(rows)?.map(|user| UserView::of(user, current))))
+    page.page(queries::users::list(state, business, page.limit, page.after).await?)
 }
 
 #[utoipa::path(

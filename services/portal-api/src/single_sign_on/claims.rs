@@ -69,8 +69,13 @@ impl Verification<'_> {
         .set_time_fn(move || now - CLOCK_SKEW)
         .set_issue_time_verifier_fn(is_issued_now);
         let claims = token.claims(&verifier, &self.nonce)?;
-        if !(1..=SUBJECT_MAX).contains(&claims.subject().len()) {
+        let subject = claims.subject().as_str();
+        if !(1..=SUBJECT_MAX).contains(&subject.len()) {
             return Err(ClaimsVerificationError::InvalidSubject("its length is not valid".to_owned()));
+        }
+        // PostgreSQL stores no NUL.
+        if subject.contains(char::is_control) {
+            return Err(ClaimsVerificationError::InvalidSubject("it has control characters".to_owned()));
         }
         Ok(claims)
     }
@@ -166,10 +171,11 @@ fn usable(email: &str, is_verified: Option<bool>) -> Option<Email> {
     Email::parse(email).filter(|_| is_verified != Some(false))
 }
 
+/// Nothing of a name with control characters, as of an e-mail address with them.
 fn shown(name: &str) -> Option<String> {
-    let visible = name.chars().filter(|c| !c.is_control()).take(NAME_MAX).collect::<String>();
-    let name = visible.trim();
-    (!name.is_empty()).then(|| name.to_owned())
+    let visible: String = name.chars().take(NAME_MAX).collect();
+    let visible = visible.trim();
+    (!visible.is_empty() && !name.contains(char::is_control)).then(|| visible.to_owned())
 }
 
 /// A list, or a single name. `None` without the claim.

@@ -97,6 +97,22 @@ pub(crate) async fn has_since(
     Ok(diesel::select(diesel::dsl::exists(same)).get_result(conn).await?)
 }
 
+/// How many entries of this action the actor has since then.
+pub(crate) async fn count_since(
+    conn: &mut AsyncPgConnection,
+    entry: &NewOperatorEntry<'_>,
+    since: DateTime<Utc>,
+) -> Result<i64, StoreError> {
+    let actor = &entry.caller.actor;
+    let found = operator_audit_log::table
+        .filter(operator_audit_log::id.ge(AuditEntryId::first_of(since).to_string()))
+        .filter(operator_audit_log::actor_name.eq(actor.name()))
+        .filter(operator_audit_log::actor_type.eq(actor.kind()))
+        .filter(operator_audit_log::actor_id.is_not_distinct_from(actor.id()))
+        .filter(operator_audit_log::action.eq(<&str>::from(entry.event.action)));
+    Ok(found.count().get_result(conn).await?)
+}
+
 /// Newest first. Reads one more than `limit` to show that more follow. `None` if `after` is no entry.
 pub(crate) async fn list(
     conn: &mut AsyncPgConnection,

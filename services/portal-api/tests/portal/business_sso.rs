@@ -211,6 +211,7 @@ async fn names_and_addresses_of_a_provider_follow_the_rules_for_entered_ones() {
     for (number, (name, shown)) in [
         (json!("Pay at evil.example now"), Value::Null),
         (json!("\u{202e}asha"), json!("asha")),
+        (json!("As\u{0}ha"), Value::Null),
         (json!(long), json!(&long[..100])),
         (json!(" "), Value::Null),
         (json!(7), Value::Null),
@@ -227,7 +228,7 @@ async fn names_and_addresses_of_a_provider_follow_the_rules_for_entered_ones() {
         }
     }
     scene.provider.user_info(json!({ "sub": "person-9" }));
-    for email in [Value::Null, json!("nonsense"), json!("a@b")] {
+    for email in [Value::Null, json!("nonsense"), json!("a@b"), json!("a\u{0}@shop.example")] {
         let claims = person(9, json!({ "email": email }));
         let refused = scene.log_in(&mut scene.portal.stranger(), &claims).await;
         assert_eq!((refused.status, refused.code()), (403, "sso_no_email"), "{email}: {refused:?}");

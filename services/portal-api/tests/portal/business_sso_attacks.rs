@@ -29,7 +29,7 @@ type Forgery<'a> = (&'a str, &'a dyn Fn(&Visit) -> String);
 
 #[tokio::test]
 async fn forged_tokens_are_rejected() {
-    let scene = Scene::new().await;
+    let mut scene = Scene::new().await;
     let now = scene.portal.clock.now().timestamp();
     for (what, claim, value) in [
         ("another issuer", "iss", json!("https://id.example.com")),
@@ -40,9 +40,16 @@ async fn forged_tokens_are_rejected() {
         ("expired", "exp", json!(now - 61)),
         ("issued in the future", "iat", json!(now + 61)),
         ("no subject", "sub", Value::Null),
+        ("a subject with a NUL", "sub", json!("a\u{0}b")),
+        ("a subject with a control character", "sub", json!("a\u{7f}b")),
     ] {
         let answer = scene.log_in(&mut scene.portal.stranger(), &json!({ claim: value })).await;
         is_rejected(&answer, what);
+    }
+    let rejected = scene.entries("session.failed").await;
+    assert_eq!(rejected.len(), 10, "{rejected:?}");
+    for entry in rejected {
+        assert_eq!(entry["details"], json!({ "singleSignOn": "response_rejected" }), "{entry}");
     }
     let claims = |visit: &Visit| {
         scene.provider.claims(

@@ -63,7 +63,7 @@ async fn the_link_in_the_new_inbox_makes_the_change_and_ends_what_belongs_to_the
     let look_up = portal.stranger().post(&format!("{RESETS}/look-up"), json!({ "token": reset })).await;
     assert_eq!(look_up.code(), "reset_link_invalid");
 
-    let notice = folder.wait_for(4).await.remove(3);
+    let notice = folder.wait_for(5).await.remove(4);
     assert_eq!(
         (notice.to.as_str(), notice.subject.as_str()),
         (OLD, "The e-mail address of your Waybill account was changed")
@@ -73,6 +73,36 @@ async fn the_link_in_the_new_inbox_makes_the_change_and_ends_what_belongs_to_the
     assert_eq!(log[0]["details"], json!({ "from": OLD, "to": NEW, "verified": true }), "{log}");
     let asked = owner.get("/v1/portal/audit-log?action=user.email_change_requested").await.body;
     assert_eq!(asked["data"][0]["details"], json!({ "to": NEW }));
+}
+
+/// Otherwise the owner of the account would learn of a thief's request only when it is too late.
+#[tokio::test]
+async fn the_present_address_hears_of_a_requested_change_at_once() {
+    let folder = MailFolder::new();
+    let portal = Portal::with_mails(&folder).await;
+    let mut owner = portal.owner(OLD).await.client;
+    portal.owner("taken@other.example").await;
+    for (number, to) in [NEW, "taken@other.example"].into_iter().enumerate() {
+        assert_eq!(change(&mut owner, to).await.status, 202, "{to}");
+        let told = || {
+            let mut mails = folder.mails();
+            mails.retain(|mail| mail.to == OLD && mail.subject.contains("change of the e-mail address"));
+            mails
+        };
+        test_kit::until("the present address is informed", async || told().len() > number).await;
+        let mail = told().pop().unwrap();
+        assert!(mail.text.contains("15 January 2027") && mail.text.contains("/account"), "{}", mail.text);
+        for advice in ["end all other sessions", "change your password"] {
+            assert!(mail.text.contains(advice), "{advice}: {}", mail.text);
+        }
+        assert!(!mail.text.contains(to) && !mail.text.contains("token="), "{}", mail.text);
+    }
+
+    // Nothing is sent to an address that nobody has confirmed.
+    let mut newcomer = portal.newcomer("new@shop.example").await.client;
+    assert_eq!(change(&mut newcomer, "newer@shop.example").await.status, 202);
+    folder.confirmations("newer@shop.example", 1).await;
+    assert!(folder.mails().iter().all(|mail| mail.to != "new@shop.example"), "{:?}", folder.mails());
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ use openidconnect::core::{CoreEdDsaPrivateSigningKey, CoreJwsSigningAlgorithm};
 use openidconnect::{JsonWebKeyId, PrivateSigningKey};
 use serde_json::{Value, json};
 use sha2::Sha256;
+use tokio::sync::Notify;
 use url::Url;
 
 use crate::client::{Answer, Client};
@@ -85,6 +86,8 @@ struct Desk {
     is_down: bool,
     /// Takes calls for its metadata, and never answers them.
     is_silent: bool,
+    /// What calls of the token endpoint wait for.
+    hold: Option<Arc<Notify>>,
     asked: Vec<(String, HashMap<String, String>)>,
 }
 
@@ -152,6 +155,13 @@ impl IdentityProvider {
         self.desk.lock().unwrap().is_silent = is_silent;
     }
 
+    /// From now on the token endpoint answers a call only after a notification.
+    pub(crate) fn hold_tokens(&self) -> Arc<Notify> {
+        let hold = Arc::new(Notify::new());
+        self.desk.lock().unwrap().hold = Some(hold.clone());
+        hold
+    }
+
     pub(crate) fn user_info(&self, claims: Value) {
         self.desk.lock().unwrap().user_info = Some(claims);
     }
@@ -201,11 +211,15 @@ impl IdentityProvider {
 
 async fn answer(request: HttpRequest, body: Bytes, desk: Data<Mutex<Desk>>) -> HttpResponse {
     let given = url::form_urlencoded::parse(&body).into_owned().collect();
-    let is_silent = {
+    let (is_silent, hold) = {
         let mut desk = desk.lock().unwrap();
         desk.asked.push((request.path().to_owned(), given));
-        desk.is_silent && request.path() == "/.well-known/openid-configuration"
+        let hold = desk.hold.clone().filter(|_| request.path() == "/token");
+        (desk.is_silent && request.path() == "/.well-known/openid-configuration", hold)
     };
+    if let Some(hold) = hold {
+        hold.notified().await;
+    }
     if is_silent {
         std::future::pending::<()>().await;
     }

@@ -15,7 +15,8 @@ const DRIVERS_PHONE: &str = "9800000009";
 const STREET: &str = "12 Lavender Lane";
 const REASON: &str = "left with the neighbour at 14 Lavender Lane";
 /// None of these reaches a role that does not see customers.
-const PERSONAL: [&str; 6] = [PHONE, DRIVERS_PHONE, STREET, "Lavender", "asha@home.example", "12.9716"];
+const PERSONAL: [&str; 8] =
+    [PHONE, DRIVERS_PHONE, STREET, "Lavender", "asha@home.example", "12.9716", "home.example", "98765"];
 
 fn details() -> Value {
     let place = json!({
@@ -73,7 +74,7 @@ fn delivery() -> DeliveryDetails {
         succeeded: false,
         error: Some("HTTP 500".to_owned()),
         request_headers: json!({}),
-        response_headers: json!({ "x-customer": format!("+91{PHONE}") }),
+        response_headers: json!({ "x-customer": format!("+91{PHONE}"), "location": "/thanks?to=asha%40home.example&tel=98765%2043210" }),
         response_body: Some(format!("no order of +91 {PHONE}")),
     };
     let request_body = json!({ "event": "delivery.failed", "data": event_data() }).to_string();

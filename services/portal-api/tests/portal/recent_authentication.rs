@@ -47,6 +47,7 @@ const OF_USERS: &[&str] = &[
     "DELETE /users/usr_01ARZ3NDEKTSV4RRFFQ69G5FAV/second-factor",
     "POST /invitations",
     "PUT /email",
+    "POST /personal-data-erasure",
     "POST /second-factor/recovery-codes",
     "DELETE /second-factor",
     "POST /second-factor",
@@ -57,6 +58,7 @@ const OF_USERS: &[&str] = &[
 const NOT_SENSITIVE: &[&str] = &[
     "GET /users",
     "GET /api-keys",
+    "GET /personal-data-erasure",
     "GET /second-factor",
     "POST /second-factor/confirm",
     "PUT /password",
@@ -190,6 +192,7 @@ async fn calls_of_the_staff_and_sessions_of_the_token_need_one_and_tokens_do_not
         "POST /tokens/opt_01ARZ3NDEKTSV4RRFFQ69G5FAV/rotate".to_owned(),
         format!("POST /businesses/{business}/wallet/credits"),
         format!("POST /businesses/{business}/password-resets"),
+        format!("POST /businesses/{business}/personal-data-erasure"),
         "POST /approvals/apr_01ARZ3NDEKTSV4RRFFQ69G5FAV/approve".to_owned(),
         "POST /approvals/apr_01ARZ3NDEKTSV4RRFFQ69G5FAV/reset-link".to_owned(),
         format!("DELETE /businesses/{business}/users/usr_01ARZ3NDEKTSV4RRFFQ69G5FAV/second-factor"),

@@ -174,8 +174,37 @@ async fn a_person_whose_role_needs_a_factor_can_only_set_it_up() {
         let refused = boss.get(path).await;
         assert_eq!((refused.status, refused.code()), (403, "mfa_enrolment_required"), "{path}");
     }
+    for (call, body) in [
+        ("PUT name", json!({ "name": "Eve" })),
+        (
+            "PUT password",
+            json!({ "currentPassword": "battery staple", "newPassword": "other horse battery" }),
+        ),
+        ("GET sessions", json!({})),
+        ("DELETE sessions/cse_x", json!({})),
+        ("POST sessions/revoke-others", json!({})),
+        ("POST sso/log-ins", json!({ "purpose": "link" })),
+        ("DELETE second-factor", json!({})),
+        ("POST second-factor/recovery-codes", json!({})),
+    ] {
+        let (method, path) = call.split_once(' ').unwrap();
+        let path = format!("/v1/operator/{path}");
+        let refused = match method {
+            "PUT" => boss.put(&path, body).await,
+            "POST" => boss.post(&path, body).await,
+            method => boss.call(method, &path).await,
+        };
+        assert_eq!((refused.status, refused.code()), (403, "mfa_enrolment_required"), "{call}");
+    }
+    let confirm = json!({ "password": "battery staple" });
+    assert_eq!(boss.post("/v1/operator/session/confirm", confirm).await.status, 204);
+    assert_eq!(boss.get(CONSOLE_FACTOR).await.body["required"], true);
+    let (mut leaving, _) = person(&portal, "ravi@carrier.example", "finance").await;
+    assert_eq!(leaving.delete(staff::SESSION).await.status, 204);
     enrol_at(&portal, &mut boss, CONSOLE_FACTOR).await;
     assert_eq!(boss.get(STAFF).await.status, 200);
+    assert_eq!(boss.get("/v1/operator/sessions").await.status, 200);
+    assert_eq!(boss.put("/v1/operator/name", json!({ "name": "Asha Iyer" })).await.status, 204);
     assert_eq!(boss.get(staff::SESSION).await.body["mfaEnrolmentRequired"], Value::Null);
     let (mut viewer, _) = person(&portal, "viewer@carrier.example", "viewer").await;
     assert_eq!(viewer.get(BUSINESSES).await.status, 200);

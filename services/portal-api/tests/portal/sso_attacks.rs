@@ -8,6 +8,7 @@ use crate::identity_provider::{
     CLIENT_SECRET, COMPLETE, IdentityProvider, Key, Visit, come_back, hmac, jwt, log_in, start,
 };
 use crate::portal::Portal;
+use crate::sso::entries;
 use crate::staff::SESSION;
 
 struct Scene {
@@ -66,6 +67,9 @@ async fn tokens_for_others_are_rejected() {
         ("no subject", "sub", Value::Null),
         ("an empty subject", "sub", json!("")),
         ("a long subject", "sub", json!("x".repeat(256))),
+        ("a subject with a NUL", "sub", json!("a\u{0}b")),
+        ("a subject with a line break", "sub", json!("a\nb")),
+        ("a subject with a control character", "sub", json!("a\u{85}b")),
     ] {
         let answer = scene
             .log_in_as(|claims| match &value {
@@ -75,7 +79,27 @@ async fn tokens_for_others_are_rejected() {
             .await;
         is_rejected(&answer, what);
     }
+    let rejected = entries(&scene.portal, "session.failed").await;
+    assert_eq!(rejected.len(), 14, "{rejected:?}");
+    for entry in rejected {
+        assert_eq!(entry["details"], json!({ "singleSignOn": "response_rejected" }), "{entry}");
+    }
     assert_eq!(scene.log_in_as(|_| {}).await.status, 200);
+}
+
+/// They would be stored, shown and mailed.
+#[tokio::test]
+async fn names_and_addresses_with_control_characters_count_as_absent() {
+    let scene = Scene::new().await;
+    let named = scene.log_in_as(|claims| claims["name"] = json!("Asha\u{0} Rao")).await;
+    assert_eq!((named.status, &named.body["displayName"]), (200, &named.body["name"]), "{named:?}");
+    scene.provider.user_info(json!({ "sub": "person-2", "email": "a\u{0}@operator.example" }));
+    let addressed = scene.log_in_as(|claims| {
+        claims["sub"] = json!("person-2");
+        claims["email"] = json!("a\u{0}sha@operator.example");
+    });
+    let addressed = addressed.await;
+    assert_eq!((addressed.status, addressed.code()), (403, "sso_no_email"), "{addressed:?}");
 }
 
 #[tokio::test]

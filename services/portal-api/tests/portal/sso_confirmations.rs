@@ -65,6 +65,45 @@ async fn the_provider_confirms_a_session_if_the_same_person_authenticates_again(
     assert_eq!((refused.status, refused.code()), (422, "sso_ended"), "{refused:?}");
 }
 
+/// The groups at hand count, as at a log-in.
+#[tokio::test]
+async fn a_confirmation_without_a_group_ends_the_sessions_and_another_role_confirms_none() {
+    let (portal, provider, key) = with_provider(&[RECENT]).await;
+    let at = (&provider, &key);
+    let (mut asha, mut elsewhere) = (portal.stranger(), portal.stranger());
+    let opened = log_in(&portal, at, &mut asha, &json!({})).await;
+    log_in(&portal, at, &mut elsewhere, &json!({})).await;
+    portal.clock.advance(TimeDelta::minutes(16));
+    for (groups, status, code) in [(json!(["all"]), 422, "sso_ended"), (json!([]), 403, "sso_no_role")] {
+        assert_eq!(asha.get(SESSION).await.body["role"], "administrator", "{groups}: unchanged");
+        let visit = Visit::of(&asha.post(START, json!({ "purpose": "confirm" })).await);
+        provider.issue(&key.sign(&provider.claims(&portal, &visit, &json!({ "groups": groups }))));
+        let refused = come_back(&mut asha, &visit).await;
+        assert_eq!((refused.status, refused.code()), (status, code), "{groups}: {refused:?}");
+        assert!(!refused.header("set-cookie").contains("operator_session="), "{groups}: {refused:?}");
+        assert!(asha.post(TOKENS, token("late")).await.status >= 400, "{groups}: nothing is confirmed");
+    }
+    for client in [&mut asha, &mut elsewhere] {
+        assert_eq!(client.get(SESSION).await.status, 401, "without a role");
+    }
+    assert!(entries(&portal, "session.confirmed").await.is_empty());
+    let lost = entries(&portal, "session.revoked").await;
+    assert_eq!((lost.len(), &lost[0]["details"]), (1, &json!({ "singleSignOn": "no_role", "sessions": 2 })));
+    assert_eq!((&lost[0]["actor"]["id"], &lost[0]["address"]), (&opened.body["id"], &json!("127.0.0.1")));
+}
+
+#[tokio::test]
+async fn a_log_in_without_a_group_leaves_an_entry_about_the_lost_access() {
+    let (portal, provider, key) = with_provider(&[]).await;
+    let at = (&provider, &key);
+    let opened = log_in(&portal, at, &mut portal.stranger(), &json!({})).await;
+    let refused = log_in(&portal, at, &mut portal.stranger(), &json!({ "groups": [] })).await;
+    assert_eq!(refused.code(), "sso_no_role", "{refused:?}");
+    let lost = entries(&portal, "session.revoked").await;
+    assert_eq!((lost.len(), &lost[0]["details"]), (1, &json!({ "singleSignOn": "no_role", "sessions": 1 })));
+    assert_eq!(lost[0]["actor"]["id"], opened.body["id"]);
+}
+
 /// Otherwise an open session at the provider would confirm without the person.
 #[tokio::test]
 async fn an_old_authentication_at_the_provider_is_no_recent_one_here() {

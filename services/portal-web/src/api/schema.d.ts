@@ -259,7 +259,10 @@ export interface paths {
         /** Read the progress of the latest erasure of a business */
         get: operations["readPersonalDataErasureOf"];
         put?: never;
-        /** Erase the personal data of all completed orders of a business */
+        /**
+         * Erase the personal data of all completed orders of a business
+         * @description In a console session, it needs a recent authentication.
+         */
         post: operations["erasePersonalDataOf"];
         delete?: never;
         options?: never;
@@ -1524,7 +1527,7 @@ export interface paths {
         put?: never;
         /**
          * Erase the personal data of all completed orders
-         * @description Erases the same data as for one order, in the background, from every order that is completed when its turn comes. If an erasure is already running, the response describes that one.
+         * @description Erases the same data as for one order, in the background, from every order that is completed when its turn comes. If an erasure is already running, the response describes that one. Needs a recent authentication.
          */
         post: operations["erasePersonalData"];
         delete?: never;
@@ -6626,7 +6629,7 @@ export interface operations {
                     "application/json": components["schemas"]["EmailView"];
                 };
             };
-            /** @description The link in the mail to the new address makes the change. */
+            /** @description The link in the mail to the new address makes the change. The present address gets a notice if it is verified. */
             202: {
                 headers: {
                     [name: string]: unknown;

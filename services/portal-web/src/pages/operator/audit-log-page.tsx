@@ -127,6 +127,15 @@ function Actor({ entry: { actor } }: { entry: OperatorAuditEntry }) {
 function details({ details }: OperatorAuditEntry): string {
   const all = Object.entries(details as Record<string, unknown>);
   const given = all.filter(([, value]) => !Array.isArray(value) || value.length > 0);
-  const text = given.map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(", ") : value}`);
+  const text = given.map(([name, value]) => `${name}: ${Array.isArray(value) ? listed(value) : value}`);
   return text.join("; ") || "–";
+}
+
+/** Of a list that was read. Exports have all ids. */
+const LISTED_MAX = 5;
+
+function listed(values: unknown[]): string {
+  const more = values.length - LISTED_MAX;
+  const shown = values.slice(0, LISTED_MAX).join(", ");
+  return more > 0 ? `${shown} and ${more} more` : shown;
 }
