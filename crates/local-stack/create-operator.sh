@@ -3,7 +3,7 @@
 # The address is in EMAIL, the name in NAME. The argument is the folder of the programs.
 set -eu
 STACK=target/local-stack/stack.json
-: "${EMAIL:?say: make operator EMAIL=you@company.example NAME=\'Your name\'}" "${NAME:?say: make operator EMAIL=you@company.example NAME=\'Your name\'}"
+: "${EMAIL:?say: make operator EMAIL=you@company.example NAME='Your name'}" "${NAME:?say: make operator EMAIL=you@company.example NAME='Your name'}"
 [ -f "$STACK" ] || {
     echo "error: the stack does not run. Start it with make run." >&2
     exit 1
