@@ -71,9 +71,10 @@ test("after a removal, and after a secret was stored, the focus is at the list o
   await tabTo(page, "textbox", "Name");
   await page.keyboard.type("second");
   await page.keyboard.press("Enter");
-  await page.getByRole("dialog", { name: "Your Test key" }).waitFor();
+  const shown = page.getByRole("dialog", { name: "Your Test key" });
+  await shown.waitFor();
   await press(page, "I have stored it");
-  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  await shown.waitFor({ state: "hidden" });
   await focused(page, "button", "Create key");
   expect(owner.errors.concat(leaver.errors)).toEqual([]);
   await leaver.context.close();

@@ -26,19 +26,19 @@ function count(page: Page, path: string): () => number {
 /** Fills in reversed days: the first one counts, the second one is an error without a call. */
 async function reverse(page: Page, path: string, [from, to]: [string, string]): Promise<void> {
   const calls = count(page, path);
-  await page.getByLabel(from).fill("2026-03-02");
+  await page.getByLabel(from, { exact: true }).fill("2026-03-02");
   await page.waitForURL(/from=2026-03-02/);
   await settled(page);
   const before = calls();
-  await page.getByLabel(to).fill("2026-03-01");
+  await page.getByLabel(to, { exact: true }).fill("2026-03-01");
   await page.getByText(ERROR).waitFor();
-  expect(await page.getByLabel(from).getAttribute("aria-invalid")).toBe("true");
+  expect(await page.getByLabel(from, { exact: true }).getAttribute("aria-invalid")).toBe("true");
   await settled(page);
   expect(calls()).toBe(before);
   expect(await seriousFindings(page)).toEqual([]);
   expect(await overhang(page)).toBe(0);
   await screenshot(page, `reversed-${path.replaceAll("/", "-")}-${page.viewportSize()?.width}`);
-  await page.getByLabel(to).fill("2026-03-02");
+  await page.getByLabel(to, { exact: true }).fill("2026-03-02");
   await page.getByText(ERROR).waitFor({ state: "hidden" });
 }
 
@@ -51,7 +51,7 @@ test.each([DESKTOP, PHONE])("reversed days are an error next to their field (%o)
   await reverse(page, "/v1/portal/audit-log", ["From", "To"]);
   await page.getByText("No results match these filters").waitFor();
   await page.getByRole("button", { name: "Clear filters" }).click();
-  await page.getByText("Account created").waitFor();
+  await page.getByRole("paragraph").filter({ hasText: "Account created" }).waitFor();
   await page.goto("/wallet");
   await heading(page, "Wallet");
   await reverse(page, "/v1/portal/wallet/entries", ["From day", "To day"]);
@@ -72,7 +72,7 @@ test("the operator's audit log keeps its filters in the address, and reads like 
   await dialog.getByRole("button", { name: "Credit", exact: true }).click();
   await dialog.waitFor({ state: "hidden" });
   await page.goto("/operator/audit-log");
-  await page.getByLabel("Business").fill(business.id);
+  await page.getByLabel("Business", { exact: true }).fill(business.id);
   await page.keyboard.press("Enter");
   await page.waitForURL(new RegExp(`businessId=${business.id}`));
   await page.getByLabel("Action").selectOption({ label: "Wallet credited" });
@@ -83,10 +83,10 @@ test("the operator's audit log keeps its filters in the address, and reads like 
   expect(await credited.count()).toBe(1);
   await page.reload();
   await credited.getByText("Reference: neft_0815").waitFor();
-  expect(await page.getByLabel("Business").inputValue()).toBe(business.id);
-  await page.getByLabel("Business").fill("biz_1");
+  expect(await page.getByLabel("Business", { exact: true }).inputValue()).toBe(business.id);
+  await page.getByLabel("Business", { exact: true }).fill("biz_1");
   await page.getByText("Enter the complete id of a business.").waitFor();
-  await page.getByLabel("Business").fill("");
+  await page.getByLabel("Business", { exact: true }).fill("");
   await page.keyboard.press("Enter");
   await page.waitForURL((url) => !url.search.includes("businessId"));
   await reverse(page, "/v1/operator/audit-log", ["From", "To"]);
