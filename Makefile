@@ -44,13 +44,16 @@ endif
 WARNINGS := $(or $(CARGO_TARGET_DIR),target)/warnings.log
 
 .DEFAULT_GOAL := help
-.PHONY: help run reset test test-unit test-long test-restore test-pages test-sdk sdk test-shops test-medusa test-api test-faults test-monitoring test-upgrade mutants bench openapi asyncapi settings lint lint-yaml lint-shell lint-api lint-deploy try-deploy alerts images fmt audit packages toolchain programs
+.PHONY: help run operator reset test test-unit test-long test-restore test-pages test-sdk sdk test-shops test-medusa test-api test-faults test-monitoring test-upgrade mutants bench openapi asyncapi settings lint lint-yaml lint-shell lint-api lint-deploy try-deploy alerts images fmt audit packages toolchain programs
 
 help: ## This list; the times are for two cores with everything compiled, which takes 6 to 8 minutes
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
 
 run: programs $(PAGES) $(SDK) ## Start everything on this machine, run the demo, and stay up until Ctrl-C
 	@exec setpriv --pdeathsig TERM $(PROGRAMS)/demo
+
+operator: programs ## Create an administrator of the operator's console in the running stack, and print a link that sets the password: EMAIL=you@company.example NAME='Your name'
+	@sh crates/local-stack/create-operator.sh $(PROGRAMS)
 
 reset: toolchain ## Delete the data of `make run`
 	@cargo run --quiet --package local-stack -- reset

@@ -19,5 +19,5 @@ pub use commands::NoCommands;
 pub use every::every;
 pub use program::{command, main};
 pub use running::Running;
-pub use sections::{Sections, ServiceSettings};
+pub use sections::{Sections, ServiceSettings, check_database};
 pub use tables::migrate;

@@ -86,12 +86,13 @@ fn print(text: &str) -> anyhow::Result<()> {
     Ok(writeln!(std::io::stdout(), "{text}")?)
 }
 
-/// Runs a command of this service alone with the settings of this process. It writes no logs, because its output is for
+/// Runs a command of this service alone with its settings, read from this process. They may be fewer than those of the
+/// service. It writes no logs, because its output is for
 /// the person who runs it.
 ///
 /// # Errors
 /// When the settings are invalid, or the command fails.
-pub fn command<S: ServiceSettings, T>(work: impl AsyncFnOnce(&S) -> anyhow::Result<T>) -> anyhow::Result<T> {
+pub fn command<S: Settings, T>(work: impl AsyncFnOnce(&S) -> anyhow::Result<T>) -> anyhow::Result<T> {
     with_settings(work)
 }
 

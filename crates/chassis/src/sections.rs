@@ -31,12 +31,17 @@ impl Sections<'_> {
 
 /// Reports errors in the sections that all commands need.
 pub(crate) fn check(database: &Database, telemetry: &Telemetry, errors: &mut SettingErrors) {
-    database.check(errors);
-    if let Err(error) = postgres::check_url(database) {
-        errors.add("WAYBILL_DATABASE__URL", error);
-    }
+    check_database(database, errors);
     telemetry.check(errors);
     if let Err(error) = telemetry::check_filter(telemetry) {
         errors.add("WAYBILL_TELEMETRY__FILTER", error);
+    }
+}
+
+/// Reports errors in the section of a command that needs the database alone.
+pub fn check_database(database: &Database, errors: &mut SettingErrors) {
+    database.check(errors);
+    if let Err(error) = postgres::check_url(database) {
+        errors.add("WAYBILL_DATABASE__URL", error);
     }
 }

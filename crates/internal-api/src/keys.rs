@@ -59,7 +59,7 @@ pub struct ApiKeyView {
     /// Whether the key was rotated and still works. Left out by the previous release.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_grace_period: Option<bool>,
-    /// The user who created it, also of its successors. Left out if unknown.
+    /// The user who created it, or rotated its predecessor. Left out if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_by: Option<UserId>,
     /// What the key may do. Left out if it may do everything.
@@ -181,8 +181,9 @@ impl KeysClient {
         self.0.send(Method::POST, &path, &Value::Null).await
     }
 
-    /// `POST /internal/businesses/{id}/api-keys/{key}/rotate` with the caller's `{graceSeconds}`, or with options
-    /// `POST /internal/businesses/{id}/api-keys-with-options/{key}/rotate`
+    /// `POST /internal/businesses/{id}/api-keys/{key}/rotate?createdBy=` with the caller's `{graceSeconds}`, or with options
+    /// `POST /internal/businesses/{id}/api-keys-with-options/{key}/rotate?createdBy=`. The previous release keeps the creator of the
+    /// old key
     ///
     /// # Errors
     /// As [`KeysClient::create`].
@@ -190,10 +191,11 @@ impl KeysClient {
         &self,
         business: BusinessId,
         key: &str,
+        created_by: Option<UserId>,
         body: &Value,
     ) -> Result<CreatedApiKey, CallError> {
         let path = ["businesses", &business.to_string(), path_for(body), key, "rotate"];
-        known(self.0.send(Method::POST, &path, body).await)
+        known(self.0.send_with(Method::POST, &path, &Author { created_by }, body).await)
     }
 }
 

@@ -31,7 +31,9 @@ use crate::passkeys::Passkeys;
 use crate::passwords::Passwords;
 use crate::peers::Peers;
 use crate::second_factor::SecondFactors;
-use crate::settings::{MailEncryption, MailSettings, MailTransport, PortalSettings};
+use crate::settings::{
+    CreateOperatorSettings, MailEncryption, MailSettings, MailTransport, PortalSettings, Public,
+};
 use crate::single_sign_on::{BusinessProviders, BusinessProvidersOptions, StaffSignOn, StaffSignOnOptions};
 use crate::state::{BackgroundTasks, Exports, PublicConfig, State};
 use crate::{reconcile as reconciler, routes, workers};
@@ -95,7 +97,7 @@ fn state(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<State> 
         tasks: chassis.tasks.clone(),
         background: BackgroundTasks::new(chassis.tasks.clone()),
         exports: Exports::default(),
-        links: links(settings),
+        links: links(&settings.public),
         limit_per_address: limits.per_address,
         trusted_proxies: limits.trusted_proxies.clone(),
         failure_limits: FailureLimits::new(
@@ -117,8 +119,8 @@ fn state(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<State> 
     })
 }
 
-fn links(settings: &PortalSettings) -> Links {
-    Links::new(settings.public.url.clone()).with_console(settings.public.console_url().clone())
+fn links(public: &Public) -> Links {
+    Links::new(public.url.clone()).with_console(public.console_url().clone())
 }
 
 fn second_factors(settings: &PortalSettings) -> anyhow::Result<SecondFactors> {
@@ -137,7 +139,7 @@ fn single_sign_on(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Resul
         issuer,
         client_id: sso.client_id.as_deref().context("WAYBILL_SSO__CLIENT_ID is required")?,
         client_secret: sso.client_secret.as_ref().context("WAYBILL_SSO__CLIENT_SECRET is required")?,
-        redirect_url: links(settings).console_page("operator/sso"),
+        redirect_url: links(&settings.public).console_page("operator/sso"),
         scopes: &sso.scopes,
         groups_claim: sso.groups_claim.clone(),
         roles: sso.group_roles(),
@@ -154,7 +156,7 @@ fn business_sso(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<
         keys: (settings.mfa.key.as_ref(), settings.mfa.previous_key.as_ref()),
         policy: settings.business_sso.policy(),
         name_servers: &settings.business_sso.name_servers,
-        links: links(settings),
+        links: links(&settings.public),
     };
     BusinessProviders::new(options, &chassis.unit.clock)
 }
@@ -164,7 +166,7 @@ fn mailbox(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<Mailb
     Ok(Mailbox {
         is_enabled: settings.mail.is_enabled(),
         brand: settings.brand.clone(),
-        links: links(settings),
+        links: links(&settings.public),
         region: RegionFormat { locale: settings.region.locale, zone },
         cipher: TokenCipher::new(&settings.internal.token)?,
         entropy: chassis.unit.entropy.clone(),
@@ -240,12 +242,12 @@ fn name(text: &str) -> Result<String, String> {
 pub fn create_operator(arguments: CreateOperator, out: &mut impl Write) -> anyhow::Result<()> {
     let CreateOperator { email, name } = arguments;
     let new = NewStaff { name, email, role: OperatorRole::Administrator };
-    chassis::command(async |settings: &PortalSettings| {
+    chassis::command(async |settings: &CreateOperatorSettings| {
         let entropy = Entropy::from_system().context("the operating system provides no randomness")?;
         let database = Database::new(&settings.database)?;
         let author = Author::operator(OperatorCaller { actor: OperatorActor::Command, address: None }, None);
         let issued = staff::invite(&database, (&Clock::system(), &entropy), &author, new).await?;
-        let link = links(settings).staff_password(&issued.token);
+        let link = links(&settings.public).staff_password(&issued.token);
         writeln!(
             out,
             "Open this link once, before {}, to set the password:",

@@ -182,6 +182,8 @@ test("the operator approves the business, activates its plan and grants live acc
   await operator.page.getByRole("button", { name: "Activate Growth" }).click();
   await operator.page.getByRole("status", { name: "Subscription" }).getByText("Active").waitFor();
   await operator.page.getByRole("button", { name: "Grant live access" }).click();
+  const grant = operator.page.getByRole("dialog", { name: "Grant live access to Spice Route?" });
+  await grant.getByRole("button", { name: "Grant live access" }).click();
   await operator.page.getByRole("status", { name: "Live access" }).getByText("Granted").waitFor();
   await operator.page.getByText("The wallet has not been funded").waitFor();
   await page.getByText("Your plan is active.").waitFor();

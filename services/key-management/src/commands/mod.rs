@@ -11,7 +11,7 @@ pub(crate) use create::{CreateError, NewKey, create};
 pub(crate) use expire_keys::expire_keys;
 pub(crate) use flush_usage::flush_usage;
 pub(crate) use revoke::{RevokeError, revoke};
-pub(crate) use rotate::{RotateError, rotate};
+pub(crate) use rotate::{RotateError, Rotation, rotate};
 pub(crate) use verify::{Verified, verify};
 
 use chrono::{DateTime, Utc};

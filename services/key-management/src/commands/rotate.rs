@@ -1,7 +1,7 @@
 //! Replaces a key. The old key works until the end of a grace period, so that its users can switch.
 
 use chrono::{DateTime, Utc};
-use domain::{ApiKeyId, BusinessId, Mode};
+use domain::{ApiKeyId, BusinessId, Mode, UserId};
 use postgres::StoreError;
 
 use super::{IssuedKey, NewKey, announce_revoked};
@@ -23,8 +23,17 @@ pub(crate) enum RotateError {
     Store(#[from] StoreError),
 }
 
-/// Issues a successor with the same mode, name, creator and options; `expires_at` replaces its end. Without a grace period the
-/// old key is revoked in the same transaction.
+/// A wanted successor.
+pub(crate) struct Rotation {
+    pub(crate) grace: Grace,
+    /// Replaces the end of the old key.
+    pub(crate) expires_at: Option<DateTime<Utc>>,
+    /// The user who rotates. The previous release does not name them: then the creator of the old key remains.
+    pub(crate) rotated_by: Option<UserId>,
+}
+
+/// Issues a successor with the same mode, name and options. Its creator is the user who rotates, because only they have seen it.
+/// Without a grace period the old key is revoked in the same transaction.
 ///
 /// # Errors
 /// When the business has no such key, the key is revoked or already rotated, or both keys together would exceed the
@@ -33,8 +42,7 @@ pub(crate) async fn rotate(
     state: &State,
     business: BusinessId,
     id: ApiKeyId,
-    grace: Grace,
-    expires_at: Option<DateTime<Utc>>,
+    Rotation { grace, expires_at, rotated_by }: Rotation,
 ) -> Result<IssuedKey, RotateError> {
     let unit = &state.unit;
     let issued = unit
@@ -63,7 +71,7 @@ pub(crate) async fn rotate(
                 business,
                 mode: old.mode,
                 name: old.name,
-                created_by: old.created_by,
+                created_by: rotated_by.or(old.created_by),
                 expires_at: expires_at.or(old.expires_at),
                 restrictions: old.restrictions,
             };

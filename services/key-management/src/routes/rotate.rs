@@ -1,26 +1,29 @@
-//! `POST /internal/businesses/{id}/api-keys/{key}/rotate`, and the same below `api-keys-with-options`
+//! `POST /internal/businesses/{id}/api-keys/{key}/rotate?createdBy=`, and the same below `api-keys-with-options`
 
-use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
+use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
-use web::{ApiError, FieldErrors, Fields, JsonBody, Tasks};
+use web::{ApiError, FieldErrors, Fields, JsonBody, Tasks, read_query};
 
 use super::errors::from_rotate;
 use super::{options, path, view};
-use crate::commands;
+use crate::commands::{self, Rotation};
 use crate::domain::Grace;
 use crate::state::State;
 
 pub(super) async fn rotate(
+    request: HttpRequest,
     state: Data<State>,
     tasks: Data<Tasks>,
     ids: Path<(String, String)>,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let (business, id) = path::key_of_business(&ids)?;
+    let rotated_by = read_query(&request, |query| query.parsed("createdBy", "the id of a user"))?;
     let (grace, expires_at) = read(&body, state.unit.clock.now())?;
+    let rotation = Rotation { grace, expires_at, rotated_by };
     let state = state.into_inner();
-    let work = async move { commands::rotate(&state, business, id, grace, expires_at).await };
+    let work = async move { commands::rotate(&state, business, id, rotation).await };
     let issued = tasks.run(work).await?;
     Ok(HttpResponse::Ok().json(view::of_issued(issued.map_err(from_rotate)?)))
 }

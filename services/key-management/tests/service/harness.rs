@@ -69,7 +69,7 @@ impl Harness {
 
     pub(crate) async fn rotate(&self, key: &CreatedApiKey, grace_seconds: i64) -> CreatedApiKey {
         let body = json!({"graceSeconds": grace_seconds});
-        self.keys.rotate(self.business, &key.view.id.to_string(), &body).await.expect("a successor")
+        self.keys.rotate(self.business, &key.view.id.to_string(), None, &body).await.expect("a successor")
     }
 
     pub(crate) async fn revoke(&self, key: &CreatedApiKey) -> ApiKeyView {

@@ -102,7 +102,12 @@ async fn the_creator_is_the_callers_word_and_not_part_of_the_body() {
     ] {
         let created = harness.keys.create(harness.business, Some(user), &body).await.unwrap();
         assert_eq!(created.view.created_by, Some(user));
-        assert_eq!(harness.rotate(&created, 900).await.view.created_by, Some(user));
+        let successor = harness.rotate(&created, 900).await;
+        assert_eq!(successor.view.created_by, Some(user), "the previous release does not name who rotates");
+        let (id, rotator) = (successor.view.id.to_string(), harness.user());
+        let body = json!({"graceSeconds": 900});
+        let theirs = harness.keys.rotate(harness.business, &id, Some(rotator), &body).await.unwrap();
+        assert_eq!(theirs.view.created_by, Some(rotator));
         assert_eq!(harness.view(&created).await.created_by, Some(user));
     }
     harness
@@ -145,7 +150,7 @@ async fn every_bad_option_is_named() {
         assert_eq!((refused.status, refused.code.as_str()), (422, "invalid_request"), "{body}");
         assert_eq!(invalid_fields(&refused), ["expiresAt"], "{body}");
         let body = json!({"graceSeconds": 900, "expiresAt": end});
-        let refused = refusal(harness.keys.rotate(harness.business, &key, &body).await);
+        let refused = refusal(harness.keys.rotate(harness.business, &key, None, &body).await);
         assert_eq!((refused.status, invalid_fields(&refused)), (422, vec!["expiresAt"]), "{body}");
     }
     let cases: [(Value, u16, &[&str]); 16] = [
@@ -183,7 +188,7 @@ async fn every_bad_option_is_named() {
         assert_eq!(invalid_fields(&refused), fields, "{body}");
     }
     let unknown = json!({"graceSeconds": 0, "scopes": ["orders:read"]});
-    let refused = refusal(harness.keys.rotate(harness.business, &key, &unknown).await);
+    let refused = refusal(harness.keys.rotate(harness.business, &key, None, &unknown).await);
     assert_eq!((refused.status, invalid_fields(&refused)), (400, vec!["scopes"]));
     assert_eq!(harness.list().await.len(), 1, "nothing was created");
 
@@ -216,8 +221,10 @@ async fn a_key_ends_at_its_second_and_is_announced() {
     assert_eq!(harness.view(&key).await.revoked_at, Some(end));
     assert!(harness.keys.verify(&key.key).await.unwrap().expired, "also once it is revoked by that");
     assert_eq!(harness.revoke(&key).await.revoked_at, Some(end));
-    let outcome =
-        harness.keys.rotate(harness.business, &key.view.id.to_string(), &json!({"graceSeconds": 0})).await;
+    let outcome = harness
+        .keys
+        .rotate(harness.business, &key.view.id.to_string(), None, &json!({"graceSeconds": 0}))
+        .await;
     assert_eq!(refusal(outcome).code, "api_key_revoked");
 
     let revoked =
@@ -242,12 +249,12 @@ async fn a_successor_keeps_the_options_and_the_grace_ends_with_the_key() {
     );
     let rotated = harness.view(&old).await;
     assert_eq!((rotated.expires_at, rotated.in_grace_period), (Some(end), Some(true)), "not an hour");
-    let again = harness.keys.rotate(harness.business, &id, &json!({"graceSeconds": 900})).await;
+    let again = harness.keys.rotate(harness.business, &id, None, &json!({"graceSeconds": 900})).await;
     assert_eq!(refusal(again).code, "api_key_already_rotated");
 
     let later = now + TimeDelta::days(1);
     let body = json!({"graceSeconds": 900, "expiresAt": text(later)});
-    let newest = harness.keys.rotate(harness.business, &new.view.id.to_string(), &body).await.unwrap();
+    let newest = harness.keys.rotate(harness.business, &new.view.id.to_string(), None, &body).await.unwrap();
     assert_eq!(newest.view.expires_at, Some(later));
     assert_eq!(newest.view.scopes, old.view.scopes);
     assert_eq!(
@@ -262,7 +269,8 @@ async fn a_successor_keeps_the_options_and_the_grace_ends_with_the_key() {
     // A key without an end can get one.
     let endless = harness.create(Mode::Test).await;
     let body = json!({"graceSeconds": 0, "expiresAt": text(later)});
-    let ending = harness.keys.rotate(harness.business, &endless.view.id.to_string(), &body).await.unwrap();
+    let ending =
+        harness.keys.rotate(harness.business, &endless.view.id.to_string(), None, &body).await.unwrap();
     assert_eq!(ending.view.expires_at, Some(later));
     harness.rotate(&ending, 900).await;
     assert_eq!(harness.view(&endless).await.in_grace_period, Some(false), "it is revoked");
@@ -331,7 +339,7 @@ async fn options_that_nobody_knows_yet_are_not_dropped() {
     let outcome = former.create(harness.business, None, &body).await;
     assert!(matches!(outcome, Err(CallError::Unavailable { .. })), "503");
     let body = json!({"graceSeconds": 0, "expiresAt": "2030-01-01T00:00:00Z"});
-    let outcome = former.rotate(harness.business, "key_01ARZ3NDEKTSV4RRFFQ69G5FAV", &body).await;
+    let outcome = former.rotate(harness.business, "key_01ARZ3NDEKTSV4RRFFQ69G5FAV", None, &body).await;
     assert!(matches!(outcome, Err(CallError::Unavailable { .. })), "503");
 }
 

@@ -84,7 +84,7 @@ async fn a_key_has_one_successor() {
     let harness = Harness::start().await;
     let old = harness.create(Mode::Test).await;
     let (id, body) = (old.view.id.to_string(), json!({"graceSeconds": 900}));
-    let outcomes = join_all((0..6).map(|_| harness.keys.rotate(harness.business, &id, &body))).await;
+    let outcomes = join_all((0..6).map(|_| harness.keys.rotate(harness.business, &id, None, &body))).await;
     let (rotated, refused): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(Result::is_ok);
     assert_eq!((rotated.len(), refused.len()), (1, 5));
     for outcome in refused {
@@ -104,13 +104,14 @@ async fn what_works_no_longer_cannot_be_rotated() {
     for key in [revoked, expired] {
         let outcome = harness
             .keys
-            .rotate(harness.business, &key.view.id.to_string(), &json!({"graceSeconds": 0}))
+            .rotate(harness.business, &key.view.id.to_string(), None, &json!({"graceSeconds": 0}))
             .await;
         let refused = refusal(outcome);
         assert_eq!((refused.status, refused.code.as_str()), (409, "api_key_revoked"));
     }
     let unknown = domain::ApiKeyId::generate(&harness.clock, &harness.entropy).to_string();
-    let refused = refusal(harness.keys.rotate(harness.business, &unknown, &json!({"graceSeconds": 0})).await);
+    let refused =
+        refusal(harness.keys.rotate(harness.business, &unknown, None, &json!({"graceSeconds": 0})).await);
     assert_eq!((refused.status, refused.code.as_str()), (404, "api_key_not_found"));
 }
 
@@ -122,7 +123,7 @@ async fn there_are_five_graces() {
     for bad in
         [json!({}), json!({"graceSeconds": 60}), json!({"graceSeconds": -1}), json!({"graceSeconds": "900"})]
     {
-        let refused = refusal(harness.keys.rotate(harness.business, &id, &bad).await);
+        let refused = refusal(harness.keys.rotate(harness.business, &id, None, &bad).await);
         assert_eq!((refused.status, refused.code.as_str()), (400, "invalid_request"), "{bad}");
         assert_eq!(invalid_fields(&refused), ["graceSeconds"], "{bad}");
     }
@@ -141,7 +142,8 @@ async fn a_grace_counts_towards_the_limit() {
         harness.create(Mode::Test).await;
     }
     let id = key.view.id.to_string();
-    let refused = refusal(harness.keys.rotate(harness.business, &id, &json!({"graceSeconds": 900})).await);
+    let refused =
+        refusal(harness.keys.rotate(harness.business, &id, None, &json!({"graceSeconds": 900})).await);
     assert_eq!((refused.status, refused.code.as_str()), (409, "too_many_keys"));
     assert_eq!(harness.verdict(&key.key).await.unwrap().expires_at, None, "nothing changed");
 

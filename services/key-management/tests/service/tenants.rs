@@ -17,7 +17,7 @@ async fn anothers_keys_do_not_exist() {
     for refused in [
         refusal(harness.keys.read(stranger, &id).await),
         refusal(harness.keys.revoke(stranger, &id).await),
-        refusal(harness.keys.rotate(stranger, &id, &json!({"graceSeconds": 0})).await),
+        refusal(harness.keys.rotate(stranger, &id, None, &json!({"graceSeconds": 0})).await),
     ] {
         assert_eq!((refused.status, refused.code.as_str()), (404, "api_key_not_found"));
     }

@@ -6,10 +6,12 @@ use postgres::StoreError;
 
 use super::announce::announce_business_change;
 use super::audit::write_audit;
+use super::owners::mail_owners;
 use super::request_approval::{self, RequestApprovalError};
 use crate::domain::{
     Approval, Author, Business, BusinessChange, BusinessStatus, ProtectedAction, SuspensionLift,
 };
+use crate::mail::Mail;
 use crate::state::State;
 use crate::store::businesses;
 
@@ -53,6 +55,7 @@ pub(crate) async fn change_business(
     let requested = changed?;
     if requested.is_none() {
         tracing::info!(business_id = %business, ?change, "business changed by the operator");
+        state.mailbox.wake_sender();
     }
     Ok(requested)
 }
@@ -95,8 +98,26 @@ async fn apply(
         businesses::update(conn, &after, state.unit.clock.now()).await?;
         announce_business_change(conn, state, before.id).await?;
         write_audit(conn, state, before.id, author, &change.audit_event(before.id)).await?;
+        mail_about_suspension(conn, state, before, &after).await?;
     }
     Ok(())
+}
+
+/// Call [`crate::mail::Mailbox::wake_sender`] after the commit.
+async fn mail_about_suspension(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    before: &Business,
+    after: &Business,
+) -> Result<(), StoreError> {
+    let at = state.unit.clock.now();
+    let is_suspended = |business: &Business| business.status == BusinessStatus::Suspended;
+    let mail = match (is_suspended(before), is_suspended(after)) {
+        (false, true) => Mail::BusinessSuspended { at },
+        (true, false) => Mail::SuspensionLifted { at },
+        (false, false) | (true, true) => return Ok(()),
+    };
+    mail_owners(conn, state, before.id, &mail).await
 }
 
 fn after_change(before: &Business, change: &BusinessChange) -> Result<Business, ChangeBusinessError> {

@@ -76,6 +76,7 @@ pub(crate) async fn approve(
         return Err(DecideError::SuspensionEnded);
     }
     tracing::info!(approval_id = %id, state = %approved.stored, "approval given");
+    state.mailbox.wake_sender();
     match &approved.action {
         ProtectedAction::Credit { amount_paise, reference } if approved.stored == ApprovalState::Approved => {
             let credited = credit(state, &approved, *amount_paise, reference).await;
@@ -167,7 +168,8 @@ async fn record_credit(
             let after = before.executed(Some(transfer.to_string()), state.unit.clock.now());
             approvals::update(conn, &after).await?;
             let event = AuditEvent::once(Action::WalletCredited, Target::new(TargetKind::Transfer, transfer))
-                .with("amountPaise", credit.amount_paise.get());
+                .with("amountPaise", credit.amount_paise.get())
+                .with("reference", credit.reference.as_str());
             write_audit(conn, state, after.business, author, &event).await?;
             Ok(after)
         })

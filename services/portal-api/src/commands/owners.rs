@@ -22,6 +22,20 @@ pub(super) async fn is_still_owner(
     }
 }
 
+/// Mails all owners.
+pub(super) async fn mail_owners(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    business: BusinessId,
+    mail: &Mail<'_>,
+) -> Result<(), StoreError> {
+    let now = state.unit.clock.now();
+    for owner in users::emails_of(conn, business, &[Role::Owner]).await? {
+        state.mailbox.queue(conn, business, &owner, mail, now).await?;
+    }
+    Ok(())
+}
+
 /// Mails the other owners about a new owner, so that nobody takes over a business unnoticed.
 pub(super) async fn mail_other_owners(
     conn: &mut AsyncPgConnection,

@@ -92,8 +92,16 @@ pub(super) fn event(action: Action, approval: &Approval) -> AuditEvent {
     let event = AuditEvent::new(action)
         .on(Target::new(TargetKind::Approval, approval.id))
         .with("kind", <&str>::from(approval.kind()));
+    let is_decision = matches!(action, Action::ApprovalApproved | Action::ApprovalRejected);
+    let reason = approval.decision.as_ref().and_then(|decision| decision.reason.as_deref());
+    let event = match reason.filter(|_| is_decision) {
+        Some(reason) => event.with("reason", reason),
+        None => event,
+    };
     match &approval.action {
-        ProtectedAction::Credit { amount_paise, .. } => event.with("amountPaise", amount_paise.get()),
+        ProtectedAction::Credit { amount_paise, reference } => {
+            event.with("amountPaise", amount_paise.get()).with("reference", reference.as_str())
+        }
         ProtectedAction::IssueResetLink { user_id } => event.with("userId", user_id.to_string()),
         ProtectedAction::LiftSuspension(_) => event,
     }

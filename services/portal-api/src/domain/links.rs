@@ -41,6 +41,10 @@ impl Links {
         with_token(&self.console_page("operator/password"), token)
     }
 
+    pub(crate) fn portal(&self) -> &Url {
+        &self.public
+    }
+
     pub(crate) fn console(&self) -> &Url {
         &self.console
     }

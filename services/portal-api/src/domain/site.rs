@@ -34,6 +34,11 @@ impl Site {
         self.parts.contains(&part)
     }
 
+    /// Where `/` leads: at the console's own origin it is no page.
+    pub(crate) fn redirect_of(&self, path: &str) -> Option<&'static str> {
+        (path == "/" && !self.has(Part::Portal)).then_some(CONSOLE)
+    }
+
     /// Whether it has the page at this path. Every site has `/`, which leads to its first page.
     pub(crate) fn has_page(&self, path: &str) -> bool {
         let below = path.strip_prefix(CONSOLE);
@@ -63,6 +68,8 @@ mod tests {
             assert_eq!(portal.has_page(path), of_portal, "{path}");
             assert_eq!(console.has_page(path), of_console, "{path}");
             assert!(both.has_page(path), "{path}");
+            assert!(portal.redirect_of(path).is_none() && both.redirect_of(path).is_none(), "{path}");
+            assert_eq!(console.redirect_of(path).is_some(), path == "/", "{path}");
         }
     }
 }

@@ -78,6 +78,14 @@ pub(crate) enum Mail<'a> {
         email: &'a str,
         at: DateTime<Utc>,
     },
+    /// To the owners.
+    BusinessSuspended {
+        at: DateTime<Utc>,
+    },
+    /// To the owners.
+    SuspensionLifted {
+        at: DateTime<Utc>,
+    },
     EndpointFailing {
         percent: i32,
     },
@@ -238,6 +246,12 @@ impl Mail<'_> {
             Self::NewOwner { email } => texts::new_owner(email, links.page("account/team")),
             Self::ResetLinkIssued { email, at } => {
                 texts::reset_link_issued(email, &region.time(*at), links.page("account/audit-log"))
+            }
+            Self::BusinessSuspended { at } => {
+                texts::business_suspended(brand, &region.time(*at), links.page(""))
+            }
+            Self::SuspensionLifted { at } => {
+                texts::suspension_lifted(brand, &region.time(*at), links.page(""))
             }
             Self::EndpointFailing { percent } => texts::endpoint_failing(*percent, links.page("webhooks")),
             Self::EndpointDisabled { reason } => texts::endpoint_disabled(reason, links.page("webhooks")),

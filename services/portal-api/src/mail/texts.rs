@@ -237,7 +237,10 @@ pub(super) fn invitation(
         subject: format!("{business_name} invites you to {brand}"),
         paragraphs: vec![
             format!("{invited_by} invited you to join the account of {business_name} with the role {role}."),
-            format!("To accept, choose a password. The link below works once, until {expires_at}."),
+            format!(
+                "To accept, open the link below. If you already have an account, log in and press Join. Otherwise choose a \
+                 password. The link works once, until {expires_at}."
+            ),
         ],
         button: "Accept invitation",
         link,
@@ -270,6 +273,34 @@ pub(super) fn reset_link_issued(email: &str, at: &str, link: String) -> Content 
         button: "View audit log",
         link,
         footer: ABOUT_LINKS,
+    }
+}
+
+pub(super) fn business_suspended(brand: &str, at: &str, link: String) -> Content {
+    Content {
+        subject: format!("Your {brand} account was suspended"),
+        paragraphs: vec![
+            format!("Your delivery company suspended your business on {at}. New live orders are refused."),
+            "Placed orders continue, and you can still log in. Test orders work. To lift the suspension, contact your \
+             delivery company."
+                .to_owned(),
+        ],
+        button: "View your account",
+        link,
+        footer: TO_OWNERS,
+    }
+}
+
+pub(super) fn suspension_lifted(brand: &str, at: &str, link: String) -> Content {
+    Content {
+        subject: format!("The suspension of your {brand} account was lifted"),
+        paragraphs: vec![
+            format!("Your delivery company lifted the suspension of your business on {at}."),
+            "The overview shows whether live orders are unlocked.".to_owned(),
+        ],
+        button: "View overview",
+        link,
+        footer: TO_OWNERS,
     }
 }
 

@@ -56,6 +56,9 @@ impl Pages {
 
 async fn page(pages: Data<Pages>, site: Data<Site>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let uri: &Uri = request.uri();
+    if let Some(first) = site.redirect_of(uri.path()) {
+        return Ok(HttpResponse::Found().insert_header((header::LOCATION, first)).finish());
+    }
     let file = pages.files.find(uri.path()).ok_or_else(|| ApiError::from_status(StatusCode::NOT_FOUND))?;
     let (encoding, content) = select_encoding(file, request.headers());
     // Caches treat each encoding as different content.

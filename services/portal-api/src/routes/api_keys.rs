@@ -23,7 +23,7 @@ use crate::state::State;
 struct ListedApiKey {
     #[serde(flatten)]
     key: ApiKeyView,
-    /// The e-mail address of the user who created it. Left out for viewers, and if the user was removed.
+    /// The e-mail address of the user who created it, or rotated its predecessor. Left out for viewers, and if the user was removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     created_by_email: Option<String>,
 }
@@ -143,8 +143,8 @@ pub(super) async fn rotate(
     {
         return Err(error);
     }
-    let (business, keys) = (session.business, state.peers.keys.clone());
-    let call = async move { Ok(keys.rotate(business, &key.to_string(), &body.0).await?) };
+    let (business, user, keys) = (session.business, session.user, state.peers.keys.clone());
+    let call = async move { Ok(keys.rotate(business, &key.to_string(), Some(user), &body.0).await?) };
     let event = move |created: &CreatedApiKey| {
         issued_event(Action::ApiKeyRotated, created).with("replaces", key.to_string())
     };

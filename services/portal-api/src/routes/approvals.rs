@@ -2,7 +2,7 @@
 
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
-use domain::ApprovalId;
+use domain::{ApprovalId, BusinessId};
 use internal_api::{Page, PageQuery};
 use serde_json::Value;
 use strum::VariantArray;
@@ -38,11 +38,11 @@ pub(super) async fn list(
     role: ReqData<OperatorRole>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let (page, wanted) = read_query(&request, read_filter)?;
+    let (page, state_wanted, business) = read_query(&request, read_filter)?;
     let page = PageRequest::new(page, "request")?;
     let kinds = ApprovalKind::VARIANTS.iter().copied();
     let kinds = kinds.filter(|kind| author.0.may(*role, kind.permission())).collect();
-    let filter = ApprovalFilter { state: wanted, kinds };
+    let filter = ApprovalFilter { state: state_wanted, business, kinds };
     let rows = approvals::list(&state, &filter, page.limit, page.after).await?;
     let Page { data, has_more } = page.page(rows)?;
     let data = views(&state, (&author.0, *role), data).await?;
@@ -164,9 +164,10 @@ pub(super) async fn reset_link(
     Ok(HttpResponse::Created().json(ResetLinkView::new(&state, &token, expires_at)))
 }
 
-fn read_filter(fields: &mut QueryFields) -> (PageQuery, Option<ApprovalState>) {
+fn read_filter(fields: &mut QueryFields) -> (PageQuery, Option<ApprovalState>, Option<BusinessId>) {
     let state = fields.parsed("state", ApprovalState::WORDS);
-    (fields.page(), state)
+    let business = fields.parsed("businessId", "a business's id");
+    (fields.page(), state, business)
 }
 
 fn parse_reason(body: &Value, is_required: bool) -> Result<Option<String>, ApiError> {

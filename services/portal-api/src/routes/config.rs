@@ -24,6 +24,8 @@ struct ConfigView<'a> {
     key_segment: &'a str,
     /// Without a trailing slash.
     api_base_url: &'a str,
+    /// The address of the portal for businesses. Without a trailing slash.
+    portal_url: &'a str,
     currency: &'static str,
     /// How amounts and dates are written.
     locale: Locale,
@@ -76,6 +78,7 @@ pub(super) async fn config(state: Data<State>, site: Data<Site>) -> HttpResponse
         header_prefix: &brand.header_prefix,
         key_segment: &brand.key_segment,
         api_base_url: config.api_url.as_str().trim_end_matches('/'),
+        portal_url: state.links.portal().as_str().trim_end_matches('/'),
         currency: CURRENCY,
         locale: config.locale,
         time_zone: &config.time_zone,

@@ -185,17 +185,23 @@ pub(super) async fn credit(
     let event = |credit: &CreditView| {
         AuditEvent::once(Action::WalletCredited, Target::new(TargetKind::Transfer, credit.transfer_id))
             .with("amountPaise", credit.amount_paise.get())
+            .with("reference", credit.reference.as_str())
     };
     let credit = audited(&state, business, author.0, work, event).await?;
     tracing::info!(business_id = %business, transfer_id = %credit.transfer_id, "wallet credited by the operator");
     Ok(HttpResponse::Created().json(credit))
 }
 
-/// Also of a body that wallet refuses. References may name customers, and are in the ledger.
+/// Also of a body that wallet refuses.
 fn credit_requested(body: &Value) -> AuditEvent {
     let event = AuditEvent::new(Action::WalletCreditRequested);
-    match body["amountPaise"].as_i64() {
+    let event = match body["amountPaise"].as_i64() {
         Some(amount) => event.with("amountPaise", amount),
+        None => event,
+    };
+    let reference = body["reference"].as_str().and_then(|text| REFERENCE.check(text).ok().flatten());
+    match reference {
+        Some(reference) => event.with("reference", reference),
         None => event,
     }
 }

@@ -4,6 +4,7 @@ use actix_web::http::header;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use chrono::{DateTime, Utc};
+use domain::Paise;
 use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule};
@@ -19,7 +20,7 @@ use super::{browser_cookie, errors};
 use crate::commands::audit_line::{Refusal, log_refusal};
 use crate::commands::operator_session::{self, ConsoleSession, OpenedConsole};
 use crate::commands::staff_log_in::{self, StaffLogIn, StaffLogInOutcome};
-use crate::domain::{Email, OperatorActor, OperatorPermission, OperatorRole, Password};
+use crate::domain::{ApprovalPolicy, Email, OperatorActor, OperatorPermission, OperatorRole, Password};
 use crate::state::State;
 
 /// Longer than any operator token.
@@ -46,6 +47,27 @@ pub(super) struct OperatorSessionView {
     /// Present if the identity provider has authenticated the person. It also confirms the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     single_sign_on: Option<bool>,
+    approvals: ApprovalPolicyView,
+}
+
+/// Which calls need a second person.
+#[derive(Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ApprovalPolicyView {
+    /// Credits above this amount. `null`: no credits.
+    credits_above_paise: Option<Paise>,
+    lift_suspension: bool,
+    reset_links: bool,
+}
+
+impl From<ApprovalPolicy> for ApprovalPolicyView {
+    fn from(policy: ApprovalPolicy) -> Self {
+        Self {
+            credits_above_paise: policy.credits_above,
+            lift_suspension: policy.lift_suspension,
+            reset_links: policy.reset_links,
+        }
+    }
 }
 
 /// Present if the person also has a session at the identity provider.
@@ -56,8 +78,8 @@ pub(super) struct LoggedOutView {
     pub(super) log_out_url: String,
 }
 
-impl From<ConsoleSession> for OperatorSessionView {
-    fn from(session: ConsoleSession) -> Self {
+impl OperatorSessionView {
+    fn new(state: &State, session: ConsoleSession) -> Self {
         Self {
             expires_at: session.expires_at,
             kind: session.actor.kind(),
@@ -68,6 +90,7 @@ impl From<ConsoleSession> for OperatorSessionView {
             permissions: session.role.permissions(),
             mfa_enrolment_required: session.must_enrol.then_some(true),
             single_sign_on: session.single_sign_on.then_some(true),
+            approvals: state.approvals.into(),
         }
     }
 }
@@ -125,7 +148,9 @@ pub(super) async fn opened_console(
     if let Some(browser) = &opened.browser {
         response.cookie(browser_cookie::OPERATOR.set(state, browser));
     }
-    Ok(response.insert_header((header::CACHE_CONTROL, "no-store")).json(OperatorSessionView::from(session)))
+    Ok(response
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .json(OperatorSessionView::new(state, session)))
 }
 
 async fn open_with_token(
@@ -158,7 +183,7 @@ pub(super) async fn read(state: Data<State>, request: HttpRequest) -> Result<Htt
     let session = operator_caller::session(&state, &request).await?.ok_or_else(errors::not_logged_in)?;
     Ok(HttpResponse::Ok()
         .insert_header((header::CACHE_CONTROL, "no-store"))
-        .json(OperatorSessionView::from(session)))
+        .json(OperatorSessionView::new(&state, session)))
 }
 
 /// Succeeds without a session too.

@@ -4,6 +4,7 @@ mod approvals;
 mod audit;
 mod business_sso;
 mod console;
+mod create_operator;
 mod mail;
 mod mfa;
 mod public;
@@ -27,6 +28,7 @@ pub use crate::domain::Locale;
 pub use approvals::Approvals;
 pub use audit::Audit;
 pub use business_sso::BusinessSsoSettings;
+pub(crate) use create_operator::CreateOperatorSettings;
 pub use mail::{MailEncryption, MailSettings, MailTransport};
 pub use mfa::MfaSettings;
 pub use public::Public;
@@ -193,19 +195,7 @@ impl Settings for PortalSettings {
         if self.http.public.is_none() {
             errors.add("WAYBILL_HTTP__PUBLIC", "is missing: set the address of the public listener");
         }
-        let own =
-            [("WAYBILL_PUBLIC__URL", &self.public.url), ("WAYBILL_PUBLIC__API_URL", &self.public.api_url)];
-        let console = self.public.console_url.iter().map(|url| ("WAYBILL_PUBLIC__CONSOLE_URL", url));
-        for (variable, url) in own.into_iter().chain(console) {
-            match url.scheme() {
-                "https" => {}
-                "http" if self.environment == Environment::Local => {}
-                _ => errors.add(variable, "must be an https URL (a local stack may use http)"),
-            }
-        }
-        if !self.public.api_url.path().trim_end_matches('/').ends_with("/v1") {
-            errors.add("WAYBILL_PUBLIC__API_URL", "must end in /v1");
-        }
+        self.public.check(errors, self.environment);
         let plans = self.subscription.plan_names();
         if plans.is_empty() || plans.iter().any(|plan| plan.len() > 64) {
             errors

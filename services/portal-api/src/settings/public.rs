@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use settings::{Environment, SettingErrors};
 use url::Url;
 
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -25,11 +26,36 @@ impl Public {
     pub(crate) fn console_url(&self) -> &Url {
         self.console_url.as_ref().unwrap_or(&self.url)
     }
+
+    /// Adds the errors of this section.
+    pub(super) fn check(&self, errors: &mut SettingErrors, environment: Environment) {
+        self.check_pages(errors, environment);
+        check_scheme(errors, environment, "WAYBILL_PUBLIC__API_URL", &self.api_url);
+        if !self.api_url.path().trim_end_matches('/').ends_with("/v1") {
+            errors.add("WAYBILL_PUBLIC__API_URL", "must end in /v1");
+        }
+    }
+
+    /// As [`Public::check`], for those who need the addresses of the pages alone.
+    pub(super) fn check_pages(&self, errors: &mut SettingErrors, environment: Environment) {
+        check_scheme(errors, environment, "WAYBILL_PUBLIC__URL", &self.url);
+        if let Some(url) = &self.console_url {
+            check_scheme(errors, environment, "WAYBILL_PUBLIC__CONSOLE_URL", url);
+        }
+    }
 }
 
 impl Default for Public {
     fn default() -> Self {
         let at = |url| Url::parse(url).unwrap_or_else(|_| unreachable!("a constant URL"));
         Self { url: at("http://127.0.0.1:8084/"), api_url: at("http://127.0.0.1:8081/v1"), console_url: None }
+    }
+}
+
+fn check_scheme(errors: &mut SettingErrors, environment: Environment, variable: &str, url: &Url) {
+    match url.scheme() {
+        "https" => {}
+        "http" if environment == Environment::Local => {}
+        _ => errors.add(variable, "must be an https URL (a local stack may use http)"),
     }
 }

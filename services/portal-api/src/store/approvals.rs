@@ -192,6 +192,9 @@ pub(crate) async fn list(
             .filter(operator_approvals::state.eq(state.as_str()))
             .filter(operator_approvals::expires_at.is_null().or(operator_approvals::expires_at.gt(now))),
     };
+    if let Some(business) = filter.business {
+        query = query.filter(operator_approvals::about_business.eq(business.to_string()));
+    }
     if let Some(after) = after {
         if find(conn, after).await?.is_none() {
             return Ok(None);

@@ -60,6 +60,15 @@ async fn the_session_is_the_creator_whatever_the_body_says() {
         assert_eq!((&last.body, &last.query), (&body, &format!("createdBy={user}")), "forwarded unchanged");
     }
     assert_eq!(portal.peers.asked(&far("POST", &owner, "api-keys")).len(), 2);
+    let rotate = far("POST", &owner, &format!("api-keys/{KEY}/rotate"));
+    portal.peers.answer(rotate.clone(), 200, created(answers::key()));
+    let rotated = owner.client.post(&format!("{KEYS}/{KEY}/rotate"), json!({ "graceSeconds": 900 })).await;
+    assert_eq!(rotated.status, 200, "{rotated:?}");
+    assert_eq!(
+        portal.peers.asked(&rotate)[0].query,
+        format!("createdBy={user}"),
+        "the creator is who rotates"
+    );
 }
 
 #[tokio::test]

@@ -41,6 +41,26 @@ async fn a_request_ends_with_its_suspension_and_never_lifts_a_later_one() {
     assert_eq!(approve(&mut office.asha, &again).await.body["state"], "executed");
 }
 
+#[tokio::test]
+async fn requests_are_listed_by_business_and_the_session_tells_what_needs_one() {
+    let mut office = Office::open().await;
+    let mut asha = office.asha.clone();
+    set(&office, &mut asha, "suspended").await;
+    let waiting = set(&office, &mut asha, "active").await.unwrap();
+    let other = office.portal.owner("owner@other.example").await.business;
+    for (business, found) in [(office.business.clone(), 1), (other, 0)] {
+        let path = format!("{APPROVALS}?state=pending&businessId={business}");
+        let listed = office.ravi.get(&path).await.body["data"].clone();
+        assert_eq!(listed.as_array().unwrap().len(), found, "{listed}");
+        assert!(found == 0 || listed[0]["id"] == json!(waiting), "{listed}");
+    }
+    let refused = office.ravi.get(&format!("{APPROVALS}?businessId=shop")).await;
+    assert_eq!((refused.status, refused.invalid_fields()), (400, vec!["businessId"]));
+    let session = office.ravi.get("/v1/operator/session").await.body;
+    let expected = json!({ "creditsAbovePaise": 500, "liftSuspension": true, "resetLinks": true });
+    assert_eq!(session["approvals"], expected);
+}
+
 /// The previous release lifts and suspends without ending requests.
 #[tokio::test]
 async fn a_request_from_before_a_suspension_of_the_previous_release_lifts_nothing() {

@@ -72,6 +72,33 @@ async fn a_changed_password_is_reported_by_mail() {
 }
 
 #[tokio::test]
+async fn owners_are_informed_of_a_suspension_and_of_its_end() {
+    let folder = MailFolder::new();
+    let portal = Portal::with_mails(&folder).await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    portal.owner("owner@other.example").await;
+    portal.member(&mut owner, "viewer@shop.example", "viewer").await;
+    let invited = folder.wait_for(1).await.len();
+    let path = format!("/v1/operator/businesses/{}", owner.business);
+    for (change, mails) in [
+        (json!({ "status": "active" }), 0),
+        (json!({ "status": "suspended" }), 1),
+        (json!({ "status": "suspended", "liveAccess": "active" }), 1),
+        (json!({ "status": "inactive" }), 2),
+        (json!({ "status": "active" }), 2),
+    ] {
+        assert_eq!(portal.operator().patch(&path, change.clone()).await.status, 200);
+        assert_eq!(folder.wait_for(invited + mails).await.len(), invited + mails, "{change}");
+    }
+    until("nothing waits", async || waiting(&portal).await == 0).await;
+    let mails = folder.mails().split_off(invited);
+    assert_eq!(recipients(&mails), ["owner@shop.example"; 2]);
+    assert_eq!(mails[0].subject, "Your Waybill account was suspended");
+    assert!(mails[0].text.contains("New live orders are refused"), "{}", mails[0].text);
+    assert_eq!(mails[1].subject, "The suspension of your Waybill account was lifted");
+}
+
+#[tokio::test]
 async fn warnings_reach_the_roles_that_they_concern_once() {
     let folder = MailFolder::new();
     let portal = Portal::with_mails(&folder).await;

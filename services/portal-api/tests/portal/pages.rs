@@ -53,7 +53,7 @@ fn header<'a>(response: &'a Response, name: &str) -> &'a str {
 }
 
 /// As it is written, which no HTTP client lets pass.
-async fn get_as_written(address: SocketAddr, path: &str) -> String {
+pub(crate) async fn get_as_written(address: SocketAddr, path: &str) -> String {
     let mut line = TcpStream::connect(address).await.unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
     line.write_all(request.as_bytes()).await.unwrap();
@@ -224,6 +224,7 @@ async fn pages_learn_the_brand_and_the_integrators_address_before_a_log_in() {
     assert_eq!(config.body["headerPrefix"], "Service");
     assert_eq!(config.body["keySegment"], "acme");
     assert_eq!(config.body["apiBaseUrl"], "https://api.acme.example/v1");
+    assert_eq!(config.body["portalUrl"], "http://portal.test");
     assert_eq!(config.body["currency"], "INR");
     assert_eq!(config.body["mail"]["enabled"], false);
     assert_eq!(config.body["roles"][0], "owner");

@@ -291,10 +291,11 @@ async fn an_account_takes_ten_wrong_passwords_apart_from_a_users_account_with_th
 fn create_operator(portal: &Portal, email: &str, name: &str) -> std::process::Output {
     let program = env!("CARGO_BIN_EXE_portal-api");
     let settings = &portal.settings;
-    let mut command =
-        test_kit::service_command(program, "create-operator", &settings.database, &settings.broker);
-    command.env("WAYBILL_HTTP__PUBLIC", "127.0.0.1:0").env("WAYBILL_PUBLIC__URL", "http://portal.test");
-    command.args(["--email", email, "--name", name]).output().unwrap()
+    let mut command = std::process::Command::new(program);
+    command
+        .env("WAYBILL_DATABASE__URL", settings.database.url.expose())
+        .env("WAYBILL_PUBLIC__URL", "http://portal.test");
+    command.args(["create-operator", "--email", email, "--name", name]).output().unwrap()
 }
 
 #[tokio::test]

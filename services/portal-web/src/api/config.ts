@@ -9,6 +9,7 @@ const UNKNOWN: PortalConfig = {
   headerPrefix: "Service",
   keySegment: "waybill",
   apiBaseUrl: "https://delivery.example/v1",
+  portalUrl: "",
   currency: "INR",
   locale: "en-IN",
   timeZone: "Asia/Kolkata",

@@ -11,6 +11,7 @@ const tokensKey = [...operatorKey, "tokens"] as const;
 export interface OperatorAuditFilter {
   action?: string;
   actor?: string;
+  businessId?: string;
   address?: string;
   since?: string;
   until?: string;

@@ -2,10 +2,10 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api } from "./client";
 import { PAGE_SIZE, useCursorList } from "./list";
-import { operatorAnswer, operatorKey } from "./operator-session";
+import { operatorAnswer, operatorKey, useMay } from "./operator-session";
 import type { Approval } from "./types";
 
-const approvalsKey = [...operatorKey, "approvals"] as const;
+export const approvalsKey = [...operatorKey, "approvals"] as const;
 /** The operator console has no event stream, so it polls. */
 const POLL_MS = 30_000;
 /** The badge counts up to one page. */
@@ -29,19 +29,42 @@ export function useApprovals(state: ApprovalState | undefined) {
   );
 }
 
+/** The requests that wait for somebody: for a decision, or for the requester of an approved link. At most a page of each. */
+async function readOpen(businessId?: string): Promise<Approval[]> {
+  const read = (state: ApprovalState) =>
+    operatorAnswer(
+      api.GET("/v1/operator/approvals", { params: { query: { state, businessId, limit: COUNT_MAX } } }),
+    );
+  const [pending, approved] = await Promise.all([read("pending"), read("approved")]);
+  return [...pending.data, ...approved.data];
+}
+
 /** How many requests wait for this person. */
 export function useWaitingApprovals(enabled: boolean): number {
   const { data } = useQuery({
     queryKey: [...approvalsKey, "waiting"],
-    queryFn: () =>
-      operatorAnswer(
-        api.GET("/v1/operator/approvals", { params: { query: { state: "pending", limit: COUNT_MAX } } }),
-      ),
-    select: ({ data }) => data.filter((approval) => approval.mayDecide).length,
+    queryFn: () => readOpen(),
+    select: (open) => open.filter(isForCaller).length,
     refetchInterval: POLL_MS,
     enabled,
   });
   return data ?? 0;
+}
+
+function isForCaller({ mayDecide, yours, state, kind }: Approval): boolean {
+  return mayDecide || (yours && state === "approved" && kind === "issue_reset_link");
+}
+
+/** The open requests about a business. None if they are unknown: the previous release cannot filter. */
+export function useOpenApprovalsOf(businessId: string): Approval[] {
+  const { data } = useQuery({
+    queryKey: [...approvalsKey, "of", businessId],
+    queryFn: () => readOpen(businessId),
+    refetchInterval: POLL_MS,
+    enabled: useMay("review_approvals"),
+    retry: false,
+  });
+  return data ?? [];
 }
 
 export function useApproval(id: string) {

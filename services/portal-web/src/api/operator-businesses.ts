@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api } from "./client";
 import { PAGE_SIZE, useCursorList } from "./list";
+import { approvalsKey } from "./operator-approvals";
 import { operatorAnswer, operatorKey } from "./operator-session";
 import type { components, operations } from "./schema";
 
@@ -75,6 +76,8 @@ function useBusinessMutation<Input, Output>(id: string, act: (input: Input) => P
     onSettled: () =>
       Promise.all([
         client.invalidateQueries({ queryKey: businessKey(id) }),
+        // The call may wait for an approval, or end a request.
+        client.invalidateQueries({ queryKey: approvalsKey }),
         client.invalidateQueries({ queryKey: businessesKey }),
       ]),
     // The response may contain a link that grants access.

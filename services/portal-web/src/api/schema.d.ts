@@ -2471,6 +2471,12 @@ export interface components {
          * @example apr_01JZ5S9QK4V8M2T6YB3C7D9FGH
          */
         ApprovalId: string;
+        /** @description Which calls need a second person. */
+        ApprovalPolicyView: {
+            creditsAbovePaise?: components["schemas"]["Paise"] | null;
+            liftSuspension: boolean;
+            resetLinks: boolean;
+        };
         /** @enum {string} */
         ApprovalState: "pending" | "approved" | "executed" | "failed" | "rejected" | "withdrawn" | "expired";
         ApprovalView: components["schemas"]["ProtectedAction"] & {
@@ -2776,6 +2782,8 @@ export interface components {
             keySegment: string;
             /** @description Without a trailing slash. */
             apiBaseUrl: string;
+            /** @description The address of the portal for businesses. Without a trailing slash. */
+            portalUrl: string;
             currency: string;
             /** @description How amounts and dates are written. */
             locale: components["schemas"]["Locale"];
@@ -3252,7 +3260,7 @@ export interface components {
         };
         /** @description An API key in the list. */
         ListedApiKey: components["schemas"]["ApiKeyView"] & {
-            /** @description The e-mail address of the user who created it. Left out for viewers, and if the user was removed. */
+            /** @description The e-mail address of the user who created it, or rotated its predecessor. Left out for viewers, and if the user was removed. */
             createdByEmail?: string | null;
         };
         /**
@@ -3400,6 +3408,7 @@ export interface components {
             mfaEnrolmentRequired?: boolean | null;
             /** @description Present if the identity provider has authenticated the person. It also confirms the session. */
             singleSignOn?: boolean | null;
+            approvals: components["schemas"]["ApprovalPolicyView"];
         };
         /**
          * @description An operator token. It identifies the token; it is not the secret.
@@ -3755,7 +3764,7 @@ export interface components {
         /** @description One page of a list. */
         Page_ListedApiKey: {
             data: (components["schemas"]["ApiKeyView"] & {
-                /** @description The e-mail address of the user who created it. Left out for viewers, and if the user was removed. */
+                /** @description The e-mail address of the user who created it, or rotated its predecessor. Left out for viewers, and if the user was removed. */
                 createdByEmail?: string | null;
             })[];
             /** @description Whether more entries follow. */
@@ -4662,6 +4671,8 @@ export interface operations {
         parameters: {
             query?: {
                 state?: components["schemas"]["ApprovalState"];
+                /** @description Only requests about this business. */
+                businessId?: components["schemas"]["BusinessId"];
                 limit?: number;
                 startingAfter?: string;
             };

@@ -10,6 +10,7 @@ export interface List<T> {
 export type Advice = Status["advice"][number];
 export type ApiKey = Schemas["ListedApiKey"];
 export type Approval = Schemas["ApprovalView"];
+export type ApprovalPolicy = Schemas["ApprovalPolicyView"];
 export type AuditEntry = Schemas["LineView"];
 export type BusinessSsoReturn = Schemas["CompleteBusinessSso"];
 export type Business = Schemas["BusinessView"];

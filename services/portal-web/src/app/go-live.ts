@@ -37,8 +37,15 @@ const HELP: Record<string, GoLiveHelp> = {
   },
 };
 
+const SUSPENDED = "Suspended. Contact your delivery company to lift the suspension.";
+
 /** Without a link if the user has no page for the item, or if the delivery company completes it. */
-export function goLiveHelp(code: string, hasPage: (path: string) => boolean): GoLiveHelp {
+export function goLiveHelp(
+  code: string,
+  hasPage: (path: string) => boolean,
+  isSuspended = false,
+): GoLiveHelp {
+  if (code === "business_active" && isSuspended) return { hint: SUSPENDED, link: null };
   const help = HELP[code];
   if (!help) return { hint: "", link: null };
   // The quick start is for those who see the keys.

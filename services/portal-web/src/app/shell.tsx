@@ -9,6 +9,7 @@ import { EmailNotice } from "./email-notice";
 import { SessionProvider } from "./session";
 import classes from "./shell.module.css";
 import { SideBar } from "./side-bar";
+import { SuspensionNotice } from "./suspension-notice";
 import { useFocusOnArrival } from "./use-focus-on-arrival";
 
 /** Frame of the pages for logged-in users. Guests are sent to the login page, and back afterwards. */
@@ -77,6 +78,7 @@ function Frame() {
       </aside>
       <main id="main" ref={main} tabIndex={-1} className={classes.main}>
         <div className={classes.page}>
+          <SuspensionNotice />
           <EmailNotice />
           <Outlet />
         </div>

@@ -1,4 +1,4 @@
-import { UnstyledButton, type UnstyledButtonProps } from "@mantine/core";
+import { UnstyledButton, type UnstyledButtonProps, VisuallyHidden } from "@mantine/core";
 import { IconSelector } from "@tabler/icons-react";
 import type { ComponentPropsWithRef } from "react";
 import { Initial } from "../components/initial";
@@ -9,10 +9,11 @@ import classes from "./user-menu.module.css";
 export function UserButton(props: UnstyledButtonProps & ComponentPropsWithRef<"button">) {
   const session = useSession();
   return (
-    <UnstyledButton {...props} className={classes.button} aria-label={`Account of ${session.email}`}>
+    <UnstyledButton {...props} className={classes.button}>
+      <VisuallyHidden>Account: </VisuallyHidden>
       <Initial of={session.businessName} />
       <span className={classes.names}>
-        <span className={classes.business}>{session.businessName}</span>
+        <span className={classes.business}>{session.businessName}</span>{" "}
         <span className={classes.email}>{session.email}</span>
       </span>
       <IconSelector size={15} aria-hidden />

@@ -12,7 +12,7 @@ interface ConfirmButtonProps extends Omit<ButtonProps, "onClick">, Question {
 
 /** A button that asks for confirmation. */
 export function ConfirmButton(props: ConfirmButtonProps) {
-  const { children, title, description, confirm, dismiss, onConfirm, ...button } = props;
+  const { children, title, description, confirm, dismiss, isGain, onConfirm, ...button } = props;
   const [isAsking, { open, close }] = useDisclosure(false);
   return (
     <>
@@ -26,6 +26,7 @@ export function ConfirmButton(props: ConfirmButtonProps) {
         description={description}
         confirm={confirm}
         dismiss={dismiss}
+        isGain={isGain}
         onConfirm={onConfirm}
       />
     </>

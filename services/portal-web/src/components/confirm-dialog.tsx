@@ -11,6 +11,8 @@ export interface Question {
   confirm: string;
   /** Label of the other button, where “Cancel” is ambiguous. */
   dismiss?: string;
+  /** Whether the action takes nothing away. */
+  isGain?: boolean;
   /** The dialog closes on success, and shows a thrown error. */
   onConfirm: () => Promise<unknown>;
 }
@@ -22,7 +24,7 @@ interface ConfirmDialogProps extends Question {
 
 /** A confirmation dialog. It shows the error of its action until it closes. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
-  const { title, description, confirm, dismiss = "Cancel", onConfirm, opened, onClose } = props;
+  const { title, description, confirm, dismiss = "Cancel", isGain, onConfirm, opened, onClose } = props;
   const [isPending, setIsPending] = useState(false);
   const [error, setError] = useState<unknown>(null);
 
@@ -55,7 +57,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           <Button variant="default" disabled={isPending} onClick={close} data-autofocus>
             {dismiss}
           </Button>
-          <Button color="red.8" loading={isPending} onClick={act}>
+          <Button color={isGain ? undefined : "red.8"} loading={isPending} onClick={act}>
             {confirm}
           </Button>
         </Group>

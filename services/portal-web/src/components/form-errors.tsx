@@ -5,6 +5,7 @@ import { useEffect } from "react";
 import { asFailure } from "../api/failure";
 import type { FieldError } from "../api/types";
 import { RequestId } from "./error-state";
+import { fieldMessage, fieldOf, type Labels, labelOf, readableMessage } from "./field-message";
 
 interface FormErrorsProps<Values extends Record<string, unknown>> {
   error: unknown;
@@ -21,14 +22,15 @@ export function FormErrors<Values extends Record<string, unknown>>({ error, form
   const failure = asFailure(error);
   const elsewhere = failure.fieldErrors.filter((fieldError) => !isField(form, fieldOf(fieldError)));
   if (failure.fieldErrors.length > 0 && elsewhere.length === 0) return null;
+  const told = (fieldError: FieldError) => readableMessage(fieldError, labelsOf(form));
   return (
     <Alert role="alert" color="red" variant="light" icon={<IconAlertCircle aria-hidden />}>
       <Stack gap={6}>
-        <Text>{elsewhere.length === 1 ? elsewhere[0]?.message : failure.message}</Text>
+        <Text>{elsewhere[0] && elsewhere.length === 1 ? told(elsewhere[0]) : failure.message}</Text>
         {elsewhere.length > 1 && (
           <List size="sm">
             {elsewhere.map((fieldError) => (
-              <List.Item key={`${fieldError.field} ${fieldError.code}`}>{fieldError.message}</List.Item>
+              <List.Item key={`${fieldError.field} ${fieldError.code}`}>{told(fieldError)}</List.Item>
             ))}
           </List>
         )}
@@ -49,8 +51,10 @@ function useFieldErrors<Values extends Record<string, unknown>>(
       isField(form, fieldOf(fieldError)),
     );
     if (fieldErrors.length === 0) return;
+    const [labels, fields] = [labelsOf(form), new Set(fieldErrors.map(fieldOf))];
+    const errorsOf = (field: string) => fieldErrors.filter((fieldError) => fieldOf(fieldError) === field);
     form.setErrors(
-      Object.fromEntries(fieldErrors.map((fieldError) => [fieldOf(fieldError), fieldError.message])),
+      Object.fromEntries([...fields].map((field) => [field, fieldMessage(errorsOf(field), labels)])),
     );
     focusField(form, fieldErrors[0] && fieldOf(fieldErrors[0]));
   }, [error]);
@@ -65,9 +69,10 @@ function focusField<Values extends Record<string, unknown>>(form: UseFormReturnT
   if (field) form.getInputNode(field)?.focus();
 }
 
-/** The form's field of an error: an entry of a list belongs to the field of the list. */
-function fieldOf(error: FieldError): string {
-  return error.field.replace(/\[\d+\]$/, "");
+/** What the page calls the fields of the form. */
+function labelsOf<Values extends Record<string, unknown>>(form: UseFormReturnType<Values>): Labels {
+  const found = Object.keys(form.getValues()).map((field) => [field, labelOf(form.getInputNode(field))]);
+  return Object.fromEntries(found.filter(([, label]) => label));
 }
 
 function isField<Values extends Record<string, unknown>>(

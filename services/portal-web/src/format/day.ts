@@ -18,3 +18,8 @@ function atMidnight(day: string | undefined, daysLater: number): string | undefi
   const midnight = new Date(Date.UTC(year, month - 1, date + daysLater));
   return fromLocalTime(midnight.toISOString().slice(0, 16))?.toISOString();
 }
+
+/** The error of reversed days. The last day is included, so both may be the same. */
+export function periodError({ from, to }: { from?: string; to?: string }): string | null {
+  return from && to && from > to ? "From must be before To." : null;
+}

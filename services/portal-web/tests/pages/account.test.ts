@@ -124,35 +124,42 @@ test("a viewer is invited by a link, sees the portal, and can change nothing", a
   await viewer.page.goto("/api-keys");
   await viewer.page.getByRole("button", { name: "Create key" }).waitFor();
   const theirs = await newTestKey(viewer, "their shop");
+  const others = await newTestKey(viewer, "their other shop");
   // Rotated before the removal, and again after it.
   await page.getByRole("button", { name: `Remove ${email}` }).click();
   const keys = page.getByRole("list", { name: "Keys of the user" }).getByRole("listitem");
   await keys.getByText(`…${theirs.slice(-4)}`).waitFor();
-  expect(await keys.count()).toBe(1);
-  const rotate = async (last: string, grace: string) => {
-    await keys.getByRole("button", { name: `Rotate their shop …${last}` }).click();
-    const rotating = page.getByRole("dialog", { name: "Rotate “their shop”" });
+  expect(await keys.count()).toBe(2);
+  const rotate = async (name: string, old: string, grace: string) => {
+    await keys.getByRole("button", { name: `Rotate ${name} …${old.slice(-4)}` }).click();
+    const rotating = page.getByRole("dialog", { name: `Rotate “${name}”` });
     await rotating.getByLabel(grace).check();
     await rotating.getByRole("button", { name: "Rotate key" }).click();
-    const secret = await takeSecret(page, "Your new key");
-    await keys.getByText(`…${secret.slice(-4)}`).waitFor();
-    return secret.slice(-4);
+    return (await takeSecret(page, "Your new key")).slice(-4);
   };
-  const second = await rotate(theirs.slice(-4), "Immediately");
+  const second = await rotate("their shop", theirs, "After 24 hours");
+  const ending = keys.filter({ hasText: `…${theirs.slice(-4)}` });
+  await ending.getByText("rotated, ends at").waitFor();
+  expect(await ending.getByRole("button").count()).toBe(0);
+  // Whoever rotates a key is the only one who has seen the new one.
+  expect(await keys.filter({ hasText: `…${second}` }).count()).toBe(0);
   const removal = page.getByRole("dialog", { name: `Remove ${email}?` });
   await removal.getByRole("button", { name: "Remove" }).click();
   await removal.waitFor({ state: "hidden" });
   const removed = page.getByRole("dialog", { name: `${email} is removed` });
-  await removed.getByText(`…${second}`).waitFor();
-  const third = await rotate(second, "After 24 hours");
-  await keys
-    .filter({ hasText: `…${second}` })
-    .getByText("rotated, expires soon")
-    .waitFor();
+  await removed.getByText("The user can no longer log in to your business.").waitFor();
+  const third = await rotate("their other shop", others, "Immediately");
+  await keys.filter({ hasText: `…${others.slice(-4)}` }).waitFor({ state: "detached" });
+  expect(await keys.count()).toBe(1);
   await removed.getByRole("button", { name: "Done" }).click();
   await rowsOf(page, "Users", 1);
   await goTo(page, "API keys");
-  await row(page, "Test keys", `…${third}`).getByText("by a removed user").waitFor();
+  for (const rotated of [second, third]) {
+    await row(page, "Test keys", `…${rotated}`).getByText("by you").waitFor();
+  }
+  await row(page, "Test keys", `…${theirs.slice(-4)}`)
+    .getByText("by a removed user")
+    .waitFor();
   await row(page, "Test keys", `…${key.slice(-4)}`)
     .getByText("by you")
     .waitFor();

@@ -2,6 +2,7 @@
 // themselves. portal-api's tests check the real ones.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { operator } from "../support/api";
 import { DESKTOP, openBrowser, PHONE, screenshot, type Visitor, visit } from "../support/browser";
 import { type Business, newBusiness } from "../support/business";
 import { overhang, seriousFindings, settled } from "../support/page-checks";
@@ -63,6 +64,16 @@ function approvals(): Approval[] {
       mayDecide: false,
     },
   ];
+}
+
+/** The settings of an installation with approvals. */
+async function requireApprovals(page: Page) {
+  const policy = { creditsAbovePaise: 50_000, liftSuspension: true, resetLinks: false };
+  await page.route(/\/v1\/operator\/session$/, async (route) => {
+    const response = await route.fetch();
+    if (!response.ok() || response.status() === 204) return route.fulfill({ response });
+    return route.fulfill({ response, json: { ...(await response.json()), approvals: policy } });
+  });
 }
 
 /** Answers the calls of approvals as portal-api would. Returns what was sent, and changes a request. */
@@ -161,11 +172,14 @@ test("the requester fetches an approved link once", async () => {
   const { change, sent } = await answerApprovals(page);
   await logInAsOperator(page);
   await page.goto(`/operator/approvals/${LINK}`);
-  await heading(page, "Issue reset link");
+  await heading(page, "Create reset link");
   await page.getByText(business.email).waitFor();
   expect(await page.getByRole("button", { name: "Approve" }).count()).toBe(0);
   change(LINK, { state: "approved" });
-  await page.reload();
+  await page.goto("/operator/approvals");
+  await row(page, "Approvals", "Create reset link").getByText("Approved: show the link once").waitFor();
+  await page.getByRole("link", { name: "Approvals 2 waiting" }).waitFor();
+  await page.getByRole("link", { name: "Create reset link" }).click();
   await page.getByRole("button", { name: "Show reset link" }).click();
   change(LINK, { state: "executed" });
   await page.getByRole("dialog").getByRole("button", { name: "Show link" }).click();
@@ -181,6 +195,7 @@ test("calls that need a second person say that they were sent for approval", asy
   const visitor = await visit(browser);
   const { page } = visitor;
   await answerApprovals(page);
+  await requireApprovals(page);
   await logInAsOperator(page);
   await openBusiness(page, business.email, business.name);
   const [credit] = approvals();
@@ -191,10 +206,14 @@ test("calls that need a second person say that they were sent for approval", asy
   await page.getByRole("button", { name: "Credit wallet" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Amount", { exact: true }).fill("7,000");
+  await dialog.getByText("A second person must approve credits above ₹500.00.").waitFor();
   await dialog.getByLabel("Reference").fill("neft-0815");
   await dialog.getByRole("button", { name: "Credit", exact: true }).click();
   await dialog.waitFor({ state: "hidden" });
   await sent.first().waitFor();
+  expect(await page.getByRole("link", { name: "Open the request" }).first().getAttribute("href")).toBe(
+    `/operator/approvals/${CREDIT}`,
+  );
   await page.getByRole("button", { name: "Approve" }).click();
   await sent.nth(1).waitFor();
   await page.getByRole("tab", { name: "Users" }).click();
@@ -225,6 +244,50 @@ test("on a phone, the console's menu opens, reaches every page, and closes", asy
   await heading(page, "Audit log");
   await links.first().waitFor({ state: "hidden" });
   expect(await menu.getAttribute("aria-expanded")).toBe("false");
+  expect(visitor.errors).toEqual([]);
+  await visitor.context.close();
+});
+
+test.each([
+  ["desk", DESKTOP],
+  ["phone", PHONE],
+] as const)("the page of a business shows what waits about it (%s)", async (size, viewport) => {
+  const visitor = await visit(browser, { viewport });
+  const { page } = visitor;
+  const { change } = await answerApprovals(page);
+  const { status } = await operator("PATCH", `/businesses/${business.id}`, { status: "suspended" });
+  expect(status).toBe("suspended");
+  await logInAsOperator(page);
+  await page.goto(`/operator/businesses/${business.id}`);
+  await heading(page, business.name);
+  const waiting = page.getByRole("region", { name: "Waiting requests" });
+  const credit = "Waiting for a second person: credit of ₹7,000.00, requested by asha@carrier.example.";
+  await waiting.getByText(credit).waitFor();
+  await page.getByRole("button", { name: "Lift suspension" }).waitFor();
+  change(LINK, { state: "approved" });
+  change(CREDIT, { kind: "lift_suspension", parameters: { status: "active", suspension: 1 } });
+  await page.reload();
+  await waiting.getByText("Approved: reset link for a user. Show the link once.").waitFor();
+  const found = await findings(visitor, `${size}-business-with-requests`);
+  await page.getByRole("link", { name: "Lift requested: open" }).click();
+  await heading(page, "Lift suspension");
+  expect(found).toEqual([]);
+  expect(visitor.errors).toEqual([]);
+  await operator("PATCH", `/businesses/${business.id}`, { status: "inactive" });
+  await visitor.context.close();
+});
+
+test("an empty list says which actions need an approval", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  await requireApprovals(page);
+  await page.route(/\/v1\/operator\/approvals/, (route) =>
+    route.fulfill({ json: { data: [], hasMore: false } }),
+  );
+  await logInAsOperator(page);
+  await page.goto("/operator/approvals");
+  const text = "These actions need an approval: credits above ₹500.00 and the end of a suspension.";
+  await page.getByText(text).waitFor();
   expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });

@@ -19,6 +19,10 @@ test("an operator logs in at the console's origin, which has no pages for busine
   await page.goto("/");
   await heading(page, "Operator console");
   expect(page.url()).toBe(`${stack.console}/operator`);
+  const redirected = await operator.context.request.get("/", { maxRedirects: 0 });
+  expect([redirected.status(), redirected.headers().location]).toEqual([302, "/operator"]);
+  const portal = page.getByRole("link", { name: "Go to the portal" });
+  expect(await portal.getAttribute("href")).toBe(`${stack.portal}/log-in`);
   await logInAsOperator(page);
   await openBusiness(page, business.id, business.name);
   await page.getByRole("button", { name: "Approve" }).click();

@@ -115,6 +115,8 @@ test("a suspended business cannot place live orders until the suspension is lift
   await page.getByRole("tab", { name: "Status" }).click();
   await placeOrder(liveKey, "while-suspended", {}, 403);
   await page.getByRole("button", { name: "Lift suspension" }).click();
+  const lift = page.getByRole("dialog", { name: `Lift the suspension of ${business.name}?` });
+  await lift.getByRole("button", { name: "Lift suspension" }).click();
   await standing.getByText("Active").waitFor();
   await placeOrder(liveKey, "after-the-suspension");
   expect(visitor.errors).toEqual([]);

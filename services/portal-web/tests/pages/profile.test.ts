@@ -106,7 +106,7 @@ test("a user changes their name and address by keyboard, and an owner the busine
   const dialog = page.getByRole("dialog", { name: "Change your e-mail address" });
   await page.locator("input:focus").and(dialog.getByLabel("New e-mail address")).waitFor();
   await page.keyboard.press("Enter");
-  await dialog.getByText("Enter your e-mail address.").waitFor();
+  await dialog.getByText("Enter an e-mail address.").waitFor();
   await page.keyboard.type(next);
   await page.keyboard.press("Enter");
   const pending = profile.getByRole("region", { name: "Requested change" });

@@ -166,6 +166,7 @@ pub(crate) enum ApprovalRefusal {
 #[derive(Clone, Debug)]
 pub(crate) struct ApprovalFilter {
     pub(crate) state: Option<ApprovalState>,
+    pub(crate) business: Option<BusinessId>,
     /// The kinds that the caller may decide.
     pub(crate) kinds: Vec<ApprovalKind>,
 }

@@ -193,6 +193,8 @@ pub(crate) struct AuditLogFilters {
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 pub(crate) struct ApprovalsParams {
     state: Option<ApprovalState>,
+    /// Only requests about this business.
+    business_id: Option<BusinessId>,
     #[param(minimum = 1, maximum = 100)]
     limit: Option<i32>,
     starting_after: Option<String>,

@@ -3,6 +3,8 @@ import type { ReactNode } from "react";
 import { useLocation, useNavigate } from "react-router-dom";
 import { may, useSession } from "../../app/session";
 import { PageHeader } from "../../components/page-header";
+import { sentence } from "../../format/order-labels";
+import { joinList } from "../../format/service-names";
 
 const TABS = [
   { path: "/account", label: "Profile and security", permission: "use_account" },
@@ -16,15 +18,13 @@ export function AccountFrame({ children }: { children: ReactNode }) {
   const { pathname } = useLocation();
   const navigate = useNavigate();
   const session = useSession();
+  const tabs = TABS.filter((tab) => may(session, tab.permission));
   return (
     <>
-      <PageHeader
-        title="Account"
-        description="Your profile, password and sessions, your team, and the audit log."
-      />
+      <PageHeader title="Account" description={description(tabs.map(({ path }) => path))} />
       <Tabs value={pathname} onChange={(path) => path && navigate(path)} activateTabWithKeyboard={false}>
         <Tabs.List aria-label="Account" mb="lg">
-          {TABS.filter((tab) => may(session, tab.permission)).map((tab) => (
+          {tabs.map((tab) => (
             <Tabs.Tab key={tab.path} value={tab.path}>
               {tab.label}
             </Tabs.Tab>
@@ -34,4 +34,12 @@ export function AccountFrame({ children }: { children: ReactNode }) {
       </Tabs>
     </>
   );
+}
+
+/** What the tabs of the user's role contain. */
+function description(paths: string[]): string {
+  const parts = ["your profile", "password", "sessions"];
+  if (paths.includes("/account/team")) parts.push("your team");
+  if (paths.includes("/account/audit-log")) parts.push("the audit log");
+  return `${sentence(joinList(parts))}.`;
 }

@@ -17,7 +17,7 @@ export const ACTION_GROUPS: Record<string, Record<string, string>> = {
     "audit_log.exported": "Audit log exported",
     "password.changed": "Password changed",
     "password.reset_requested": "Password reset requested",
-    "password.reset_issued": "Reset link issued",
+    "password.reset_issued": "Reset link created",
     "password.reset": "Password reset",
   },
   Team: {

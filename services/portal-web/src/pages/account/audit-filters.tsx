@@ -3,13 +3,15 @@ import type { AuditFilter } from "../../api/audit-log";
 import { useUsers } from "../../api/team";
 import { useMay } from "../../app/session";
 import { AddressField } from "../../components/address-field";
-import { DayField } from "../../components/day-field";
-import { endOfDay, startOfDay } from "../../format/day";
+import { type Period, PeriodFields } from "../../components/period-fields";
 import { ACTION_GROUPS } from "./audit-actions";
 
+/** Days, not times. */
+export type AuditFields = Omit<AuditFilter, "since" | "until"> & Period;
+
 interface AuditFiltersProps {
-  filter: AuditFilter;
-  onChange: (filter: AuditFilter) => void;
+  filter: AuditFields;
+  onChange: (change: AuditFields) => void;
 }
 
 const ACTIONS = Object.entries(ACTION_GROUPS).map(([group, actions]) => ({
@@ -27,13 +29,12 @@ export function AuditFilters({ filter, onChange }: AuditFiltersProps) {
         label="Action"
         maw={200}
         value={filter.action ?? ""}
-        onChange={(event) => onChange({ ...filter, action: event.currentTarget.value || undefined })}
+        onChange={(event) => onChange({ action: event.currentTarget.value || undefined })}
         data={[{ value: "", label: "All actions" }, ...ACTIONS]}
       />
       {canListUsers && <UserFilter filter={filter} onChange={onChange} />}
-      <AddressField onAddress={(address) => onChange({ ...filter, address })} />
-      <DayField label="From" onDay={(date) => onChange({ ...filter, since: startOfDay(date) })} />
-      <DayField label="To" onDay={(date) => onChange({ ...filter, until: endOfDay(date) })} />
+      <AddressField value={filter.address} onAddress={(address) => onChange({ address })} />
+      <PeriodFields period={filter} onChange={onChange} />
     </Group>
   );
 }
@@ -46,7 +47,7 @@ function UserFilter({ filter, onChange }: AuditFiltersProps) {
       label="User"
       maw={220}
       value={filter.userId ?? ""}
-      onChange={(event) => onChange({ ...filter, userId: event.currentTarget.value || undefined })}
+      onChange={(event) => onChange({ userId: event.currentTarget.value || undefined })}
       data={[
         { value: "", label: "All users" },
         ...users.rows.map((user) => ({ value: user.id, label: user.email })),

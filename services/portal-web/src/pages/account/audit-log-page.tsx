@@ -1,12 +1,14 @@
 import { IconHistory } from "@tabler/icons-react";
-import { useState } from "react";
 import { type AuditFilter, useAuditLog } from "../../api/audit-log";
 import { NotForRole } from "../../app/not-for-role";
 import { useMay } from "../../app/session";
 import { EmptyState, NoMatches } from "../../components/empty-state";
 import { ExportLog } from "../../components/export-log";
+import { useUrlFilter } from "../../components/use-url-filter";
+import { useValidPeriod } from "../../components/use-valid-period";
+import { endOfDay, startOfDay } from "../../format/day";
 import { AccountFrame } from "./account-frame";
-import { AuditFilters } from "./audit-filters";
+import { type AuditFields, AuditFilters } from "./audit-filters";
 import { AuditSection } from "./audit-section";
 
 export function Component() {
@@ -18,21 +20,20 @@ export function Component() {
   );
 }
 
+const FIELDS = ["action", "userId", "address", "from", "to"] as const;
+
 function AuditLog() {
-  const [filter, setFilter] = useState<AuditFilter>({});
-  const [cleared, setCleared] = useState(0);
-  const clear = () => {
-    setFilter({});
-    setCleared(cleared + 1);
-  };
-  const isFiltered = Object.values(filter).some(Boolean);
+  const { filter: fields, change, clear, count } = useUrlFilter<AuditFields>(FIELDS);
+  const { from, to } = useValidPeriod(fields);
+  const { action, userId, address } = fields;
+  const filter: AuditFilter = { action, userId, address, since: startOfDay(from), until: endOfDay(to) };
   return (
     <AuditSection
       log={useAuditLog(filter)}
       description="Who did what, newest first. Entries cannot be changed."
       actions={<ExportLog path="/v1/portal/audit-log" filter={filter} />}
       empty={
-        isFiltered ? (
+        count > 0 ? (
           <NoMatches icon={<IconHistory size={26} />} onClear={clear}>
             Try another action, user, IP address or period.
           </NoMatches>
@@ -43,7 +44,7 @@ function AuditLog() {
         )
       }
     >
-      <AuditFilters key={cleared} filter={filter} onChange={setFilter} />
+      <AuditFilters filter={fields} onChange={change} />
     </AuditSection>
   );
 }

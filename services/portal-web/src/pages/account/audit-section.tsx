@@ -51,7 +51,7 @@ const COLUMNS: Column<AuditEntry>[] = [
   {
     key: "details",
     header: "Details",
-    render: (entry) => <Details lines={entryLines(entry)} />,
+    render: (entry) => <DetailLines lines={entryLines(entry)} />,
   },
   {
     key: "request",
@@ -61,7 +61,7 @@ const COLUMNS: Column<AuditEntry>[] = [
   },
 ];
 
-function Details({ lines }: { lines: string[] }) {
+export function DetailLines({ lines }: { lines: string[] }) {
   return lines.length === 0 ? "–" : lines.map((line) => <div key={line}>{line}</div>);
 }
 

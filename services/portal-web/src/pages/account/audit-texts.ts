@@ -6,10 +6,12 @@ import { sentence } from "../../format/order-labels";
 import { planName } from "../subscription/plan-name";
 import { actionLabel } from "./audit-actions";
 
+/** Of a business’s log, or of the operator’s. */
+type Entry = Pick<AuditEntry, "action" | "details">;
 type Details = Record<string, unknown>;
 
 /** The title of an entry: “Business suspended”. */
-export function entryTitle({ action, details }: AuditEntry): string {
+export function entryTitle({ action, details }: Entry): string {
   const changes = action === "business.changed" ? businessChanges(details as Details) : [];
   if (changes.length === 0) return actionLabel(action);
   const [first = "", ...rest] = changes;
@@ -27,7 +29,7 @@ function businessChanges(details: Details): string[] {
 }
 
 /** The details of an entry, line by line. */
-export function entryLines({ action, details }: AuditEntry): string[] {
+export function entryLines({ action, details }: Entry): string[] {
   const given = { ...(details as Details) };
   const lines: string[] = [];
   if (action === "business.changed") dropTitleDetails(given);
@@ -56,6 +58,10 @@ const HIDDEN_IDS = ["endpointId", "invitationId"];
 const LINES: Record<string, (value: unknown) => string> = {
   switched: () => "By a switch from another business of the same person",
   amountPaise: (value) => formatPaise(Number(value)),
+  reference: (value) => `Reference: ${value}`,
+  reason: (value) => REASONS[String(value)] ?? `Reason: ${value}`,
+  kind: (value) => APPROVAL_KINDS[String(value)] ?? plain("kind", value),
+  userId: (value) => `User: ${value}`,
   thresholdPaise: (value) =>
     Number(value) === 0 ? "Warning off" : `Warns below ${formatPaise(Number(value))}`,
   status: (value) => PAYMENTS[String(value)] ?? plain("status", value),
@@ -82,10 +88,25 @@ const LINES: Record<string, (value: unknown) => string> = {
   succeeded: (value) => (value ? "Test event received" : "Test event not received"),
 };
 
+const APPROVAL_KINDS: Record<string, string> = {
+  credit: "Credit",
+  lift_suspension: "Lift suspension",
+  issue_reset_link: "Create reset link",
+};
+
+const REASONS: Record<string, string> = {
+  suspension_ended: "The suspension had ended",
+  wrong_password: "Wrong password",
+  wrong_code: "Wrong code of two-factor authentication",
+  wrong_passkey: "Passkey not accepted",
+};
+
 const FACTOR_USES: Record<string, string> = {
   app: "With a code from the app",
   recovery_code: "With a recovery code",
+  passkey: "With a passkey",
   wrong_code: "Wrong code of two-factor authentication",
+  wrong_passkey: "Passkey not accepted",
 };
 
 const SSO_RESULTS: Record<string, string> = {
@@ -131,8 +152,21 @@ function plain(name: string, value: unknown): string {
   if (name.endsWith("Paise") && typeof value === "number") {
     return `${sentence(words(name.slice(0, -"Paise".length)))}: ${formatPaise(value)}`;
   }
-  const told = typeof value === "object" ? JSON.stringify(value) : String(value).replaceAll("_", " ");
+  const told = Array.isArray(value)
+    ? listed(value)
+    : typeof value === "object"
+      ? JSON.stringify(value)
+      : String(value).replaceAll("_", " ");
   return `${sentence(words(name))}: ${told}`;
+}
+
+/** Of a list that was read. Exports have all ids. */
+const LISTED_MAX = 5;
+
+function listed(values: unknown[]): string {
+  const more = values.length - LISTED_MAX;
+  const shown = values.slice(0, LISTED_MAX).join(", ");
+  return more > 0 ? `${shown} and ${more} more` : shown || "none";
 }
 
 /** `newRole` as `new role`. */

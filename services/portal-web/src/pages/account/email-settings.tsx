@@ -12,7 +12,7 @@ import { ErrorState } from "../../components/error-state";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
-import { emailError } from "../auth/rules";
+import { anyEmailError } from "../auth/rules";
 
 /** The address with its state, and a change of it. */
 export function EmailSettings() {
@@ -92,10 +92,14 @@ function Pending(props: { email: string; until: string | null | undefined; prese
 function ChangeForm({ onClose }: { onClose: () => void }) {
   const change = useChangeEmail();
   const { mail } = useConfig();
+  const { email: present } = useSession();
+  const isPresent = (email: string) => email.trim().toLowerCase() === present.toLowerCase();
   const form = useForm({
     mode: "uncontrolled",
     initialValues: { email: "" },
-    validate: { email: emailError },
+    validate: {
+      email: (email) => (isPresent(email) ? "This is your present address." : anyEmailError(email)),
+    },
   });
   const submit = form.onSubmit(({ email }) => {
     const message = mail.enabled ? "Check the inbox of the new address." : "E-mail address changed.";

@@ -12,10 +12,10 @@ import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { RoleChoices } from "../../components/role-choices";
 import { SecretOnce } from "../../components/secret-once";
 import { SendConfirmation } from "../../components/send-confirmation";
-import { emailError } from "../auth/rules";
+import { anyEmailError } from "../auth/rules";
 
-/** The most common role first. The dialog offers only roles that the server knows. */
-const ROLES: Role[] = ["developer", "support", "finance", "viewer", "owner"];
+/** The least powerful first. The dialog offers only roles that the server knows. */
+const ROLES: Role[] = ["viewer", "support", "finance", "developer", "owner"];
 
 interface InviteDialogProps {
   opened: boolean;
@@ -68,8 +68,8 @@ function InviteForm({ onCancel, onInvited }: InviteFormProps) {
   const invite = useInvite();
   const { mail, roles } = useConfig();
   const form = useForm<{ email: string; role: Role }>({
-    initialValues: { email: "", role: "developer" },
-    validate: { email: emailError },
+    initialValues: { email: "", role: "viewer" },
+    validate: { email: anyEmailError },
   });
   const submit = form.onSubmit(
     (values) => invite.mutate(values, { onSuccess: onInvited }),

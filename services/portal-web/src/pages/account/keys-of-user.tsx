@@ -3,6 +3,7 @@ import { useKeysCreatedBy } from "../../api/api-keys";
 import type { ApiKey, User } from "../../api/types";
 import { InlineCode } from "../../components/code-block";
 import { ErrorState } from "../../components/error-state";
+import { Time } from "../../components/time";
 import { isReplaced, keyState, maskedKey } from "../api-keys/key-state";
 
 interface KeysOfUserProps {
@@ -32,7 +33,7 @@ export function KeysOfUser({ user, onRotate }: KeysOfUserProps) {
               {key.name} <InlineCode>{maskedKey(key)}</InlineCode>
               {isReplaced(key) ? (
                 <Text size="xs" c="dimmed">
-                  rotated, expires soon
+                  rotated, ends at <Time at={key.expiresAt} />
                 </Text>
               ) : (
                 <Button

@@ -58,7 +58,7 @@ export function RemoveUser({ user, onClose }: RemoveUserProps) {
       >
         <Stack>
           <div>
-            The user can no longer log in.
+            The user can no longer log in to your business.
             <KeysOfUser user={user} onRotate={rotate} />
           </div>
           <Group justify="flex-end">

@@ -69,7 +69,8 @@ function KeyState({ apiKey }: { apiKey: ApiKey }) {
       <StatusBadge tone={state.tone} label={state.label} />
       {state.works && apiKey.expiresAt && (
         <Text size="xs" c="dimmed">
-          expires <Time at={apiKey.expiresAt} relative />
+          {isReplaced(apiKey) ? "rotated, ends at " : "expires "}
+          <Time at={apiKey.expiresAt} relative={!isReplaced(apiKey)} />
         </Text>
       )}
     </>

@@ -3,6 +3,7 @@ import { Link } from "react-router-dom";
 import type { GoLiveItem } from "../../api/types";
 import { goLiveHelp } from "../../app/go-live";
 import { useHasPage } from "../../app/use-has-page";
+import { useIsSuspended } from "../../app/use-is-suspended";
 
 interface OpenItemsProps {
   items: GoLiveItem[];
@@ -13,6 +14,7 @@ interface OpenItemsProps {
 /** The open items of the go-live list, each with a link. */
 export function OpenItems({ items, onFollow }: OpenItemsProps) {
   const hasPage = useHasPage();
+  const isSuspended = useIsSuspended();
   return (
     <List size="sm" spacing={4}>
       {items
@@ -22,6 +24,7 @@ export function OpenItems({ items, onFollow }: OpenItemsProps) {
           return (
             <List.Item key={item.code}>
               {item.label}
+              {isSuspended && item.code === "business_active" && ": your account is suspended"}
               {help.link && (
                 <>
                   {" · "}

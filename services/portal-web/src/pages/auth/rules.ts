@@ -4,7 +4,12 @@ export const PASSWORD_MIN = 8;
 export const PASSWORD_MAX = 200;
 
 export function emailError(email: string): string | null {
-  if (email.trim() === "") return "Enter your e-mail address.";
+  return email.trim() === "" ? "Enter your e-mail address." : anyEmailError(email);
+}
+
+/** Of another person. */
+export function anyEmailError(email: string): string | null {
+  if (email.trim() === "") return "Enter an e-mail address.";
   return /^\S+@\S+$/.test(email.trim()) ? null : "Enter an e-mail address, such as you@shop.example.";
 }
 

@@ -1,3 +1,4 @@
+import { Anchor } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import type { ApprovalState } from "../../api/operator-approvals";
 import type { Approval } from "../../api/types";
@@ -14,6 +15,9 @@ export const APPROVAL_STATES: Record<ApprovalState, StatusLabel> = {
   expired: { label: "Expired", tone: "idle" },
 };
 
+/** Long enough to reach the link by keyboard. */
+const SENT_SHOWN_MS = 15_000;
+
 /** What was requested. */
 export function approvalTitle(approval: Approval): string {
   switch (approval.kind) {
@@ -22,14 +26,56 @@ export function approvalTitle(approval: Approval): string {
     case "lift_suspension":
       return "Lift suspension";
     case "issue_reset_link":
-      return "Issue reset link";
+      return "Create reset link";
   }
+}
+
+/** The credits that need an approval. */
+export function coveredCredits(abovePaise: number): string {
+  return abovePaise === 0 ? "all credits" : `credits above ${formatPaise(abovePaise)}`;
 }
 
 export function requesterName({ requestedBy }: Approval): string {
   return requestedBy.type === "configuration" ? "Token of the settings" : requestedBy.name;
 }
 
-export function notifySent() {
-  notifications.show({ message: "Sent for approval. Another person must approve it." });
+/** The same within a sentence. */
+export function approvalPhrase(approval: Approval): string {
+  switch (approval.kind) {
+    case "credit":
+      return `credit of ${formatPaise(approval.parameters.amountPaise)}`;
+    case "lift_suspension":
+      return "end of the suspension";
+    case "issue_reset_link":
+      return "reset link for a user";
+  }
+}
+
+export function approvalPath({ id }: Pick<Approval, "id">): string {
+  return `/operator/approvals/${id}`;
+}
+
+/** Whether this person must still fetch the approved link. */
+export function isLinkToFetch({ kind, state, yours }: Approval): boolean {
+  return kind === "issue_reset_link" && state === "approved" && yours;
+}
+
+/** The status as it concerns this person. */
+export function approvalState(approval: Approval): StatusLabel {
+  if (isLinkToFetch(approval)) return { label: "Approved: show the link once", tone: "warn" };
+  return APPROVAL_STATES[approval.state];
+}
+
+export function notifySent(approval: Approval) {
+  notifications.show({
+    message: (
+      <>
+        Sent for approval. Another person must approve it. {/* Notifications are outside the router. */}
+        <Anchor href={approvalPath(approval)} size="sm">
+          Open the request
+        </Anchor>
+      </>
+    ),
+    autoClose: SENT_SHOWN_MS,
+  });
 }

@@ -13,7 +13,7 @@ import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
 import { statusLabel } from "../../format/status-label";
 import { ApprovalActions } from "./approval-actions";
-import { APPROVAL_STATES, approvalTitle, requesterName } from "./approval-labels";
+import { approvalState, approvalTitle, requesterName } from "./approval-labels";
 import { BUSINESS_STATUSES } from "./business-labels";
 
 export function Component() {
@@ -38,7 +38,7 @@ function ApprovalParts({ approval }: { approval: Approval }) {
     <>
       <PageHeader title={approvalTitle(approval)} />
       <Stack gap="md">
-        <Section title="Request" actions={<StatusBadge pill {...APPROVAL_STATES[approval.state]} />}>
+        <Section title="Request" actions={<StatusBadge pill {...approvalState(approval)} />}>
           <Facts>
             <Fact name="Business">
               <Anchor component={Link} to={`/operator/businesses/${approval.businessId}`}>

@@ -2,26 +2,35 @@ import { Anchor, Group, NativeSelect, Text } from "@mantine/core";
 import { IconChecks } from "@tabler/icons-react";
 import { Link, useSearchParams } from "react-router-dom";
 import { type ApprovalState, useApprovals } from "../../api/operator-approvals";
-import type { Approval } from "../../api/types";
+import { useOperatorSession } from "../../api/operator-session";
+import type { Approval, ApprovalPolicy } from "../../api/types";
 import type { Column } from "../../components/data-table";
 import { EmptyState, NoMatches } from "../../components/empty-state";
 import { ListFrame } from "../../components/list-section";
 import { PageHeader } from "../../components/page-header";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
+import { joinList } from "../../format/service-names";
 import { choices } from "../../format/status-label";
-import { APPROVAL_STATES, approvalTitle, requesterName } from "./approval-labels";
+import {
+  APPROVAL_STATES,
+  approvalState,
+  approvalTitle,
+  coveredCredits,
+  requesterName,
+} from "./approval-labels";
 
-/** Calls that wait for a second person, and what became of them. */
+/** Requests that wait for a second person, and what became of them. */
 export function Component() {
   const [search, setSearch] = useSearchParams();
   const state = search.get("state") ?? undefined;
+  const policyText = usePolicyText();
   const filter = (next?: string) => setSearch(next ? { state: next } : {}, { replace: true });
   return (
     <>
       <PageHeader
         title="Approvals"
-        description="Calls that need a second person. You can decide requests of others, within 24 hours."
+        description="Actions that a second person must approve before they happen. You can approve or reject requests of others, within 24 hours."
       />
       <Group gap="xs" mb="sm">
         <NativeSelect
@@ -44,13 +53,27 @@ export function Component() {
             </NoMatches>
           ) : (
             <EmptyState icon={<IconChecks size={26} />} title="No requests yet">
-              The settings decide which calls need an approval. By default, none does.
+              {policyText}
             </EmptyState>
           )
         }
       />
     </>
   );
+}
+
+/** Which actions need an approval. The previous release does not tell. */
+function usePolicyText(): string {
+  const policy: ApprovalPolicy | undefined = useOperatorSession().data?.approvals;
+  const unknown = "The settings decide which actions need an approval. By default, none does.";
+  if (!policy) return unknown;
+  const { creditsAbovePaise, liftSuspension, resetLinks } = policy;
+  const covered = [
+    typeof creditsAbovePaise === "number" && coveredCredits(creditsAbovePaise),
+    liftSuspension && "the end of a suspension",
+    resetLinks && "reset links for users",
+  ].filter((one) => typeof one === "string");
+  return covered.length === 0 ? unknown : `These actions need an approval: ${joinList(covered)}.`;
 }
 
 const COLUMNS: Column<Approval>[] = [
@@ -74,7 +97,7 @@ const COLUMNS: Column<Approval>[] = [
     header: "Status",
     render: (approval) => (
       <Group gap="xs">
-        <StatusBadge {...APPROVAL_STATES[approval.state]} />
+        <StatusBadge {...approvalState(approval)} />
         {approval.state === "pending" && approval.yours && <StatusBadge tone="idle" label="Yours" pill />}
       </Group>
     ),

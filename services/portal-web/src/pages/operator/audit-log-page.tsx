@@ -1,31 +1,51 @@
 import { Anchor, Group, NativeSelect, Text } from "@mantine/core";
 import { IconHistory } from "@tabler/icons-react";
-import { useState } from "react";
 import { Link } from "react-router-dom";
 import { type OperatorAuditFilter, useOperatorAuditLog } from "../../api/operator-access";
 import type { OperatorAuditEntry } from "../../api/types";
 import { AddressField } from "../../components/address-field";
 import { InlineCode } from "../../components/code-block";
 import type { Column } from "../../components/data-table";
-import { DayField } from "../../components/day-field";
 import { EmptyState, NoMatches } from "../../components/empty-state";
+import { ExactField } from "../../components/exact-field";
 import { ExportLog } from "../../components/export-log";
 import { ListFrame } from "../../components/list-section";
 import { PageHeader } from "../../components/page-header";
+import { PeriodFields } from "../../components/period-fields";
 import { SearchField } from "../../components/search-field";
 import { Time } from "../../components/time";
+import { useUrlFilter } from "../../components/use-url-filter";
+import { useValidPeriod } from "../../components/use-valid-period";
 import { endOfDay, startOfDay } from "../../format/day";
 import { actionLabel } from "../account/audit-actions";
+import { DetailLines } from "../account/audit-section";
+import { entryLines, entryTitle } from "../account/audit-texts";
 import { OPERATOR_ACTIONS } from "./operator-actions";
+
+interface Fields {
+  actor?: string;
+  action?: string;
+  businessId?: string;
+  address?: string;
+  /** Days, not times. */
+  from?: string;
+  to?: string;
+}
+
+const FIELDS = ["actor", "action", "businessId", "address", "from", "to"] as const;
 
 /** What the operator's people and tokens did, and whose data they read. */
 export function Component() {
-  const [filter, setFilter] = useState<OperatorAuditFilter>({});
-  const [cleared, setCleared] = useState(0);
-  const isFiltered = Object.values(filter).some(Boolean);
-  const clear = () => {
-    setFilter({});
-    setCleared(cleared + 1);
+  const { filter: fields, change, clear, count } = useUrlFilter<Fields>(FIELDS);
+  const { from, to } = useValidPeriod(fields);
+  const { actor, action, businessId, address } = fields;
+  const filter: OperatorAuditFilter = {
+    actor,
+    action,
+    businessId,
+    address,
+    since: startOfDay(from),
+    until: endOfDay(to),
   };
   return (
     <>
@@ -34,27 +54,7 @@ export function Component() {
         description="What people and tokens of your company did, and whose data they read. Entries cannot be changed."
         actions={<ExportLog path="/v1/operator/audit-log" filter={filter} />}
       />
-      <Group gap="xs" mb="sm" align="flex-start" key={cleared}>
-        <SearchField
-          size="xs"
-          label="Person or token"
-          hasVisibleLabel
-          placeholder="Exact e-mail or token name"
-          value={filter.actor}
-          onChange={(actor) => setFilter({ ...filter, actor })}
-          style={{ flex: "1 1 16rem", maxWidth: "26rem" }}
-        />
-        <NativeSelect
-          size="xs"
-          label="Action"
-          value={filter.action ?? ""}
-          onChange={(event) => setFilter({ ...filter, action: event.currentTarget.value || undefined })}
-          data={[{ value: "", label: "All actions" }, ...ACTIONS]}
-        />
-        <AddressField onAddress={(address) => setFilter({ ...filter, address })} />
-        <DayField label="From" onDay={(date) => setFilter({ ...filter, since: startOfDay(date) })} />
-        <DayField label="To" onDay={(date) => setFilter({ ...filter, until: endOfDay(date) })} />
-      </Group>
+      <Filters fields={fields} onChange={change} />
       <ListFrame
         label="Audit log"
         list={useOperatorAuditLog(filter)}
@@ -63,9 +63,9 @@ export function Component() {
         rowKey={(entry) => entry.id}
         showsCount
         empty={
-          isFiltered ? (
+          count > 0 ? (
             <NoMatches icon={<IconHistory size={26} />} onClear={clear}>
-              Try another action, person, token, IP address or period.
+              Try another action, person, token, business, IP address or period.
             </NoMatches>
           ) : (
             <EmptyState icon={<IconHistory size={26} />} title="No entries yet">
@@ -78,6 +78,41 @@ export function Component() {
   );
 }
 
+function Filters({ fields, onChange }: { fields: Fields; onChange: (change: Fields) => void }) {
+  return (
+    <Group gap="xs" mb="sm" align="flex-start">
+      <SearchField
+        size="xs"
+        label="Person or token"
+        hasVisibleLabel
+        placeholder="Exact e-mail or token name"
+        value={fields.actor}
+        onChange={(actor) => onChange({ actor })}
+        style={{ flex: "1 1 16rem", maxWidth: "26rem" }}
+      />
+      <NativeSelect
+        size="xs"
+        label="Action"
+        value={fields.action ?? ""}
+        onChange={(event) => onChange({ action: event.currentTarget.value || undefined })}
+        data={[{ value: "", label: "All actions" }, ...ACTIONS]}
+      />
+      <ExactField
+        label="Business"
+        placeholder="Id, such as biz_…"
+        pattern={BUSINESS_ID}
+        hint="Enter the complete id of a business."
+        value={fields.businessId}
+        onValue={(businessId) => onChange({ businessId })}
+      />
+      <AddressField value={fields.address} onAddress={(address) => onChange({ address })} />
+      <PeriodFields period={fields} onChange={onChange} />
+    </Group>
+  );
+}
+
+const BUSINESS_ID = /^biz_[0-9A-HJKMNP-TV-Z]{26}$/;
+
 const ACTIONS = Object.entries(OPERATOR_ACTIONS).map(([value, label]) => ({ value, label }));
 
 const COLUMNS: Column<OperatorAuditEntry>[] = [
@@ -88,15 +123,21 @@ const COLUMNS: Column<OperatorAuditEntry>[] = [
     lead: true,
     render: (entry) => (
       <>
-        <Text fw={500}>{OPERATOR_ACTIONS[entry.action] ?? actionLabel(entry.action)}</Text>
+        <Text fw={500}>{title(entry)}</Text>
         <Subject entry={entry} />
       </>
     ),
   },
   { key: "actor", header: "Person or token", render: (entry) => <Actor entry={entry} /> },
   { key: "address", header: "IP address", render: (entry) => entry.address ?? "–" },
-  { key: "details", header: "Details", render: (entry) => details(entry) },
+  { key: "details", header: "Details", render: (entry) => <DetailLines lines={entryLines(entry)} /> },
 ];
+
+/** A change of a business says what has changed. */
+function title(entry: OperatorAuditEntry): string {
+  if (entry.action === "business.changed") return entryTitle(entry);
+  return OPERATOR_ACTIONS[entry.action] ?? actionLabel(entry.action);
+}
 
 function Subject({ entry }: { entry: OperatorAuditEntry }) {
   const { businessId, target } = entry;
@@ -122,20 +163,4 @@ const ACTORS: Record<string, string> = {
 
 function Actor({ entry: { actor } }: { entry: OperatorAuditEntry }) {
   return <span style={{ overflowWrap: "anywhere" }}>{ACTORS[actor.type] ?? actor.name}</span>;
-}
-
-function details({ details }: OperatorAuditEntry): string {
-  const all = Object.entries(details as Record<string, unknown>);
-  const given = all.filter(([, value]) => !Array.isArray(value) || value.length > 0);
-  const text = given.map(([name, value]) => `${name}: ${Array.isArray(value) ? listed(value) : value}`);
-  return text.join("; ") || "–";
-}
-
-/** Of a list that was read. Exports have all ids. */
-const LISTED_MAX = 5;
-
-function listed(values: unknown[]): string {
-  const more = values.length - LISTED_MAX;
-  const shown = values.slice(0, LISTED_MAX).join(", ");
-  return more > 0 ? `${shown} and ${more} more` : shown;
 }

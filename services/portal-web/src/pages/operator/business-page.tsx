@@ -12,6 +12,7 @@ import { BusinessHealthPart } from "./business-health";
 import { BusinessPeople } from "./business-people";
 import { BusinessStatus } from "./business-status";
 import { BusinessWallet } from "./business-wallet";
+import { PendingRequests } from "./pending-requests";
 
 export function Component() {
   const { businessId = "" } = useParams();
@@ -55,6 +56,7 @@ function Details({ business }: { business: BusinessDetails }) {
           </Group>
         }
       />
+      <PendingRequests businessId={business.id} />
       <Tabs
         value={tab}
         onChange={(next) => setSearch(next && next !== "status" ? { tab: next } : {}, { replace: true })}

@@ -68,11 +68,11 @@ function ResetLink({ businessId, email }: { businessId: string; email: string })
         aria-label={`Create a reset link for ${email}`}
         onClick={() =>
           make.mutate(email, {
-            onSuccess: (given) => (isApproval(given) ? notifySent() : setLink(given.url)),
+            onSuccess: (given) => (isApproval(given) ? notifySent(given) : setLink(given.url)),
           })
         }
       >
-        Reset link
+        Create reset link
       </Button>
       {make.error && (
         <Text size="xs" c="var(--mantine-color-error)" role="alert" mt={4}>

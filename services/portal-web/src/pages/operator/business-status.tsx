@@ -1,7 +1,8 @@
 import { Button, Group, List, Stack, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import type { ReactNode } from "react";
-import { isApproval } from "../../api/operator-approvals";
+import { Link } from "react-router-dom";
+import { isApproval, useOpenApprovalsOf } from "../../api/operator-approvals";
 import {
   type Business,
   type BusinessChange,
@@ -15,16 +16,17 @@ import { Section } from "../../components/section";
 import { StatusBadge } from "../../components/status-badge";
 import { type StatusLabel, statusLabel } from "../../format/status-label";
 import { planName } from "../subscription/plan-name";
-import { notifySent } from "./approval-labels";
+import { approvalPath, notifySent } from "./approval-labels";
 import classes from "./business.module.css";
 import { BUSINESS_STATUSES, MISSING_ITEMS, SUBSCRIPTION_STATES } from "./business-labels";
 
 /** The conditions for live orders, and the operator's actions. */
 export function BusinessStatus({ business }: { business: BusinessDetails }) {
+  const mayChange = useMay("change_businesses");
   return (
     <Section
       title="Status"
-      description="Changes take effect within seconds."
+      description={mayChange && "Changes take effect within seconds."}
       actions={
         <StatusBadge
           pill
@@ -47,7 +49,7 @@ function useActs({ id }: Business) {
   const confirmed = useChangeBusiness(id);
   const unconfirmed = useChangeBusiness(id);
   const notify = (done: string) => (given: object) =>
-    isApproval(given) ? notifySent() : notifications.show({ message: done });
+    isApproval(given) ? notifySent(given) : notifications.show({ message: done });
   return {
     /** After confirmation. */
     act: (body: BusinessChange, done: string) => confirmed.mutateAsync(body).then(notify(done)),
@@ -67,18 +69,48 @@ function StatusRow({ business }: { business: Business }) {
       {status === "active" ? (
         <ConfirmButton
           title={`Suspend ${name}?`}
-          description="New live orders are rejected immediately. Orders in progress continue, and test mode keeps working."
+          description="New live orders are rejected immediately. Orders in progress continue, and test mode keeps working. Its owners are informed by e-mail."
           confirm="Suspend"
           onConfirm={() => act({ status: "suspended" }, `${name} is suspended.`)}
         >
           Suspend
         </ConfirmButton>
+      ) : status === "suspended" ? (
+        <LiftSuspension business={business} onLift={() => act({ status: "active" }, `${name} is active.`)} />
       ) : (
         <Button size="xs" loading={isPending} onClick={() => now({ status: "active" }, `${name} is active.`)}>
-          {status === "suspended" ? "Lift suspension" : "Approve"}
+          Approve
         </Button>
       )}
     </Row>
+  );
+}
+
+interface LiftSuspensionProps {
+  business: Business;
+  onLift: () => Promise<unknown>;
+}
+
+function LiftSuspension({ business, onLift }: LiftSuspensionProps) {
+  const waiting = useOpenApprovalsOf(business.id).find(({ kind }) => kind === "lift_suspension");
+  if (waiting) {
+    return (
+      <Button component={Link} size="xs" variant="default" to={approvalPath(waiting)}>
+        Lift requested: open
+      </Button>
+    );
+  }
+  return (
+    <ConfirmButton
+      variant="filled"
+      title={`Lift the suspension of ${business.name}?`}
+      description="The business becomes active again, and can place live orders if nothing else is missing. Its owners are informed by e-mail."
+      confirm="Lift suspension"
+      isGain
+      onConfirm={onLift}
+    >
+      Lift suspension
+    </ConfirmButton>
   );
 }
 
@@ -130,7 +162,7 @@ function SubscriptionRow({ business }: { business: Business }) {
 }
 
 function LiveAccessRow({ business }: { business: Business }) {
-  const { act, now, isPending, error } = useActs(business);
+  const { act, error } = useActs(business);
   const isGranted = business.liveAccess === "active";
   return (
     <Row
@@ -141,6 +173,7 @@ function LiveAccessRow({ business }: { business: Business }) {
     >
       {isGranted ? (
         <ConfirmButton
+          key="withdraw"
           title="Withdraw live access?"
           description="New live orders are rejected immediately. Orders in progress continue."
           confirm="Withdraw"
@@ -149,13 +182,17 @@ function LiveAccessRow({ business }: { business: Business }) {
           Withdraw
         </ConfirmButton>
       ) : (
-        <Button
-          size="xs"
-          loading={isPending}
-          onClick={() => now({ liveAccess: "active" }, "Live access granted.")}
+        <ConfirmButton
+          key="grant"
+          variant="filled"
+          title={`Grant live access to ${business.name}?`}
+          description="The business can create Live keys and place real deliveries, if nothing else is missing."
+          confirm="Grant live access"
+          isGain
+          onConfirm={() => act({ liveAccess: "active" }, "Live access granted.")}
         >
           Grant live access
-        </Button>
+        </ConfirmButton>
       )}
     </Row>
   );

@@ -15,7 +15,11 @@ export function BusinessWallet({ business }: { business: BusinessDetails }) {
   return (
     <Section
       title="Wallet"
-      description="Credit payments that you received outside the portal, for example by bank transfer."
+      description={
+        mayCredit
+          ? "Credit payments that you received outside the portal, for example by bank transfer."
+          : "The prepaid balance, from which delivery fees are paid."
+      }
       actions={
         mayCredit && (
           <Button size="xs" variant="default" onClick={open}>

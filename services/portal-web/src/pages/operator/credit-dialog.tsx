@@ -3,11 +3,13 @@ import { useForm } from "@mantine/form";
 import { notifications } from "@mantine/notifications";
 import { isApproval } from "../../api/operator-approvals";
 import { type BusinessDetails, useCreditWallet } from "../../api/operator-businesses";
+import { useOperatorSession } from "../../api/operator-session";
+import type { ApprovalPolicy } from "../../api/types";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { RupeeInput, rupeesError } from "../../components/rupee-input";
 import { formatPaise, parseRupees } from "../../format/money";
-import { notifySent } from "./approval-labels";
+import { coveredCredits, notifySent } from "./approval-labels";
 
 const REFERENCE_CHARS_MAX = 128;
 
@@ -27,6 +29,9 @@ export function CreditDialog({ business, opened, onClose }: CreditDialogProps) {
 
 function CreditForm({ business, onDone }: { business: BusinessDetails; onDone: () => void }) {
   const credit = useCreditWallet(business.id);
+  // The previous release does not tell.
+  const policy: ApprovalPolicy | undefined = useOperatorSession().data?.approvals;
+  const limit = policy?.creditsAbovePaise;
   const form = useForm({
     mode: "uncontrolled",
     initialValues: { amountPaise: "", reference: "" },
@@ -40,7 +45,7 @@ function CreditForm({ business, onDone }: { business: BusinessDetails; onDone: (
     credit.mutate(body, {
       onSuccess: (given) => {
         onDone();
-        if (isApproval(given)) return notifySent();
+        if (isApproval(given)) return notifySent(given);
         const [amount, balance] = [formatPaise(given.amountPaise), formatPaise(given.balancePaise)];
         notifications.show({ message: `${amount} credited. The balance is ${balance}.` });
       },
@@ -69,6 +74,9 @@ function CreditForm({ business, onDone }: { business: BusinessDetails; onDone: (
             Each reference is credited once: repeating it with the same amount has no effect. A credit cannot
             be reversed here.
           </Text>
+          {typeof limit === "number" && (
+            <Text mt={6}>A second person must approve {coveredCredits(limit)}.</Text>
+          )}
         </Alert>
         <DialogActions isPending={credit.isPending} onCancel={onDone}>
           Credit

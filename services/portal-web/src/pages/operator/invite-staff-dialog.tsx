@@ -5,7 +5,7 @@ import type { OperatorRole, StaffLink } from "../../api/types";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { RoleChoices } from "../../components/role-choices";
-import { emailError } from "../auth/rules";
+import { anyEmailError } from "../auth/rules";
 import { OPERATOR_ROLE_DESCRIPTIONS, OPERATOR_ROLE_LABELS, OPERATOR_ROLES } from "./operator-roles";
 
 export const NAME_CHARS_MAX = 120;
@@ -40,7 +40,10 @@ function InviteForm({ onCancel, onInvited }: InviteFormProps) {
   const invite = useInviteStaff();
   const form = useForm<{ name: string; email: string; role: OperatorRole }>({
     initialValues: { name: "", email: "", role: "viewer" },
-    validate: { name: (name) => (name.trim() === "" ? "Enter the person’s name." : null), email: emailError },
+    validate: {
+      name: (name) => (name.trim() === "" ? "Enter the person’s name." : null),
+      email: anyEmailError,
+    },
   });
   const submit = form.onSubmit(
     (values) => invite.mutate(values, { onSuccess: onInvited }),

@@ -22,7 +22,7 @@ export const OPERATOR_ACTIONS: Record<string, string> = {
   "orders.read": "Orders found",
   "order_timeline.read": "Order’s timeline read",
   "business.changed": "Business changed",
-  "password.reset_issued": "Reset link issued",
+  "password.reset_issued": "Reset link created",
   "wallet.credit_requested": "Wallet credit requested",
   "wallet.credited": "Wallet credited",
   "business.personal_data_erasure_attempted": "Erasure of personal data attempted",

@@ -5,6 +5,7 @@ import { Link } from "react-router-dom";
 import { useConfig } from "../../api/config";
 import { useOperatorLogIn, useOperatorSecondStep } from "../../api/operator-session";
 import { isChallenge } from "../../api/session";
+import type { PortalPart } from "../../api/types";
 import { PasswordField } from "../../components/password-field";
 import { AuthForm } from "../auth/auth-form";
 import { AuthFrame } from "../auth/auth-frame";
@@ -49,10 +50,7 @@ export function OperatorLogIn() {
           >
             {usesToken ? "Log in with your account" : "Log in with a token"}
           </Anchor>
-          {" · "}
-          <Anchor component={Link} to="/log-in" size="sm">
-            Go to the portal
-          </Anchor>
+          <PortalLink />
         </>
       }
     >
@@ -65,6 +63,28 @@ export function OperatorLogIn() {
         </>
       )}
     </AuthFrame>
+  );
+}
+
+/** At the console's own address, the portal is at another one. The previous release does not tell it. */
+function PortalLink() {
+  const { parts, portalUrl } = useConfig();
+  const told: PortalPart[] | undefined = parts;
+  const isHere = told?.includes("portal") ?? true;
+  if (!isHere && !portalUrl) return null;
+  return (
+    <>
+      {" · "}
+      {isHere ? (
+        <Anchor component={Link} to="/log-in" size="sm">
+          Go to the portal
+        </Anchor>
+      ) : (
+        <Anchor href={`${portalUrl}/log-in`} size="sm">
+          Go to the portal
+        </Anchor>
+      )}
+    </>
   );
 }
 

@@ -26,7 +26,7 @@ export function OperatorMenu({ session }: { session: OperatorSession }) {
       <Menu.Target>
         <UnstyledButton
           className={classes.account}
-          aria-label={isPerson ? `Account of ${session.name}` : `Account: ${name}`}
+          aria-label={isPerson ? `Account: ${name}, ${session.name}` : `Account: ${name}`}
         >
           <Initial of={name} />
           <span className={classes.name}>{name}</span>

@@ -1,29 +1,21 @@
 import { Burger, Center, Loader, VisuallyHidden } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useState } from "react";
-import { Link, NavLink, Outlet } from "react-router-dom";
+import { Link, NavLink } from "react-router-dom";
 import { useWaitingApprovals } from "../../api/operator-approvals";
 import { may, useOperatorSession } from "../../api/operator-session";
-import type { OperatorPermission, OperatorSession } from "../../api/types";
+import type { OperatorSession } from "../../api/types";
 import { Brand } from "../../app/brand";
 import navLink from "../../app/nav-link.module.css";
 import shell from "../../app/shell.module.css";
 import { useFocusOnArrival } from "../../app/use-focus-on-arrival";
 import { ErrorState } from "../../components/error-state";
+import { CONSOLE_PAGES } from "./console-pages";
 import { OperatorLogIn } from "./operator-log-in";
 import { ACCOUNT_PATH, accountLabel, OperatorMenu } from "./operator-menu";
 import classes from "./operator-shell.module.css";
+import { PermittedPage } from "./permitted-page";
 import { RequiredSetUpPage } from "./required-set-up";
-
-const PAGES: { path: string; label: string; permission: OperatorPermission }[] = [
-  { path: "/operator/businesses", label: "Businesses", permission: "read_businesses" },
-  { path: "/operator/orders", label: "Find an order", permission: "read_orders" },
-  { path: "/operator/cash", label: "Cash", permission: "read_cash" },
-  { path: "/operator/approvals", label: "Approvals", permission: "review_approvals" },
-  { path: "/operator/staff", label: "Staff", permission: "manage_staff" },
-  { path: "/operator/tokens", label: "Tokens", permission: "manage_tokens" },
-  { path: "/operator/audit-log", label: "Audit log", permission: "read_audit_log" },
-];
 
 /** Frame of the operator's pages. The login replaces the page at its own address, so that it opens afterwards. */
 export function Component() {
@@ -67,7 +59,7 @@ function Frame({ session }: { session: OperatorSession }) {
           </Link>
           <span className={classes.tag}>Operator</span>
           <nav id="console-pages" aria-label="Main" className={classes.nav}>
-            {PAGES.filter(({ permission }) => may(session, permission)).map(({ path, label }) => (
+            {CONSOLE_PAGES.filter(({ permission }) => may(session, permission)).map(({ path, label }) => (
               <NavLink key={path} to={path} className={`${navLink.link} ${classes.link}`} onClick={close}>
                 {label}
                 {label === "Approvals" && waiting > 0 && <Waiting count={waiting} />}
@@ -98,7 +90,7 @@ function Frame({ session }: { session: OperatorSession }) {
       </header>
       <main id="main" ref={main} tabIndex={-1} className={shell.main}>
         <div className={shell.page}>
-          <Outlet />
+          <PermittedPage session={session} />
         </div>
       </main>
     </>

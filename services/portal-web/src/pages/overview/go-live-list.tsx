@@ -3,12 +3,14 @@ import { Link } from "react-router-dom";
 import type { GoLiveItem, Status } from "../../api/types";
 import { goLiveHelp } from "../../app/go-live";
 import { useHasPage } from "../../app/use-has-page";
+import { useIsSuspended } from "../../app/use-is-suspended";
 import { Section } from "../../components/section";
 import { Time } from "../../components/time";
 import { CheckItem, CheckList } from "./check-item";
 
 /** The conditions for live orders, as the server reports them, each with help. */
 export function GoLiveList({ status }: { status: Status | undefined }) {
+  const isSuspended = useIsSuspended();
   if (!status) {
     return (
       <Section title="Go-live checklist">
@@ -23,7 +25,11 @@ export function GoLiveList({ status }: { status: Status | undefined }) {
     <Section
       title="Go-live checklist"
       description={
-        goLive.unlocked ? "Complete: live orders are unlocked." : "Complete all items to unlock live orders."
+        isSuspended
+          ? "Your account is suspended: live orders are refused."
+          : goLive.unlocked
+            ? "Complete: live orders are unlocked."
+            : "Complete all items to unlock live orders."
       }
     >
       <Stack gap="md">
@@ -59,7 +65,7 @@ export function DoneAt({ at }: { at: string | null | undefined }) {
 }
 
 export function HowTo({ item }: { item: Pick<GoLiveItem, "code"> }) {
-  const help = goLiveHelp(item.code, useHasPage());
+  const help = goLiveHelp(item.code, useHasPage(), useIsSuspended());
   return (
     <>
       {help.hint}{" "}

@@ -3,6 +3,7 @@ import { IconPlugConnectedX } from "@tabler/icons-react";
 import { missingServices, useLiveStatus } from "../../api/status";
 import type { Status } from "../../api/types";
 import { useMay } from "../../app/session";
+import { useFreshStanding } from "../../app/use-fresh-standing";
 import { ErrorState } from "../../components/error-state";
 import { PageHeader } from "../../components/page-header";
 import { joinList, serviceName } from "../../format/service-names";
@@ -14,6 +15,7 @@ import { QuickStart } from "./quick-start";
 
 export function Component() {
   const status = useLiveStatus();
+  useFreshStanding(status.data);
   const isFailed = Boolean(status.error && !status.data);
   const missing = missingServices(status.data);
   const [seesKeys, seesWebhooks] = [useMay("read_keys"), useMay("read_webhooks")];

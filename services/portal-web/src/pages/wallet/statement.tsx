@@ -4,6 +4,7 @@ import { entriesCsvUrl, useEntries } from "../../api/wallet";
 import { EmptyState, NoMatches } from "../../components/empty-state";
 import { ListSection } from "../../components/list-section";
 import { SearchField } from "../../components/search-field";
+import { periodError } from "../../format/day";
 import { ENTRY_COLUMNS } from "./entry-columns";
 import { ENTRY_HINTS, ENTRY_KINDS } from "./entry-labels";
 import { type EntryFields, useEntryFilter } from "./use-entry-filter";
@@ -42,7 +43,7 @@ export function Statement() {
 
 function Filters({ fields, onChange }: { fields: EntryFields; onChange: (change: EntryFields) => void }) {
   return (
-    <Group gap="xs" className={classes.filters} align="flex-end">
+    <Group gap="xs" className={classes.filters} align="flex-start">
       <SearchField
         label="Order reference"
         placeholder="Order reference"
@@ -67,7 +68,7 @@ function Filters({ fields, onChange }: { fields: EntryFields; onChange: (change:
         leftSectionWidth={52}
         className={classes.date}
         value={fields.from ?? ""}
-        max={fields.to}
+        error={periodError(fields)}
         onChange={(event) => onChange({ from: event.currentTarget.value || undefined })}
       />
       <TextInput
@@ -77,7 +78,6 @@ function Filters({ fields, onChange }: { fields: EntryFields; onChange: (change:
         leftSectionWidth={34}
         className={classes.date}
         value={fields.to ?? ""}
-        min={fields.from}
         onChange={(event) => onChange({ to: event.currentTarget.value || undefined })}
       />
     </Group>

@@ -1,6 +1,7 @@
 import { useCallback, useMemo } from "react";
 import { useSearchParams } from "react-router-dom";
 import type { EntryFilter } from "../../api/wallet";
+import { useValidPeriod } from "../../components/use-valid-period";
 import { endOfDay, startOfDay } from "../../format/day";
 import { ENTRY_KINDS } from "./entry-labels";
 
@@ -16,7 +17,12 @@ export interface EntryFields {
 export function useEntryFilter() {
   const [search, setSearch] = useSearchParams();
   const fields = useMemo(() => read(search), [search]);
-  const filter = useMemo(() => filterOf(fields), [fields]);
+  const { kind, orderReference } = fields;
+  const { from, to } = useValidPeriod(fields);
+  const filter = useMemo(
+    () => filterOf({ kind, from, to, orderReference }),
+    [kind, from, to, orderReference],
+  );
   const change = useCallback(
     (changed: EntryFields) => {
       const given = Object.entries({ ...fields, ...changed }).filter(([, value]) => value);
