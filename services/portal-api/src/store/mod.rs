@@ -3,9 +3,10 @@
 /// Deletes at most `$max` old rows by key, and returns how many. A row that was renewed meanwhile stays.
 macro_rules! prune {
     ($conn:expr, $max:expr, $table:ident::$key:ident: $type:ty, $old:expr) => {{
-        let old = $table::table.filter($old).select($table::$key).limit($max);
+        let is_old = $old;
+        let old = $table::table.filter(is_old.clone()).select($table::$key).limit($max);
         let keys: Vec<$type> = old.load($conn).await?;
-        let still_old = $table::table.filter($table::$key.eq_any(keys)).filter($old);
+        let still_old = $table::table.filter($table::$key.eq_any(keys)).filter(is_old);
         Ok(diesel::delete(still_old).execute($conn).await?)
     }};
 }
