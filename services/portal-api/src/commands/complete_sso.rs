@@ -204,6 +204,10 @@ async fn link(
         .database
         .transaction(async |conn| {
             let (_, session) = session_of(conn, state, returned, visit).await?;
+            // The role may have changed since the visit was started.
+            if operator_session::must_enrol(conn, state, &session).await? {
+                return Err(ProofError::Ended.into());
+            }
             if !staff_identities::insert(conn, identity, session.id, now).await? {
                 return Err(CompleteSsoError::AlreadyLinked);
             }

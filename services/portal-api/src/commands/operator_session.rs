@@ -212,14 +212,23 @@ async fn of_configuration(
     }))
 }
 
+/// Whether the role requires a second factor that the person does not have. That of the provider counts.
+pub(super) async fn must_enrol(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    session: &StaffSession,
+) -> Result<bool, StoreError> {
+    let is_required = !session.single_sign_on && state.second_factors.requires_staff(session.role);
+    Ok(is_required && !second_factors::is_enrolled(conn, Account::Staff(session.id)).await?)
+}
+
 async fn of_person(
     conn: &mut AsyncPgConnection,
     state: &State,
     found: StaffSession,
 ) -> Result<ConsoleSession, StoreError> {
-    let is_required = !found.single_sign_on && state.second_factors.requires_staff(found.role);
     Ok(ConsoleSession {
-        must_enrol: is_required && !second_factors::is_enrolled(conn, Account::Staff(found.id)).await?,
+        must_enrol: must_enrol(conn, state, &found).await?,
         id: ConsoleSessionId::of(found.digest),
         holder: ConsoleHolder::Person(found.id),
         actor: OperatorActor::Person { id: found.id, email: found.email },

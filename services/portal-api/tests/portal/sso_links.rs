@@ -8,9 +8,27 @@ use crate::authenticator::{MFA_KEY, code, enrol_at};
 use crate::identity_provider::{START, Visit, come_back, log_in};
 use crate::portal::OPERATOR_TOKEN;
 use crate::sso::{entries, with_provider};
-use crate::staff::{SESSION, person};
+use crate::staff::{SESSION, STAFF, person};
 
 const RECENT: (&str, &str) = ("WAYBILL_MFA__RECENT_MINUTES", "15");
+
+/// The requirement of a second factor may come after the start of the visit.
+#[tokio::test]
+async fn a_person_who_must_set_up_a_second_factor_links_no_identity() {
+    let required = ("WAYBILL_MFA__REQUIRED_FOR_STAFF", "administrator");
+    let (portal, provider, key) = with_provider(&[MFA_KEY, required]).await;
+    let (mut binu, id) = person(&portal, "binu@operator.example", "viewer").await;
+    let visit = Visit::of(&binu.post(START, json!({ "purpose": "link" })).await);
+    let promote = json!({ "role": "administrator" });
+    assert_eq!(portal.operator().patch(&format!("{STAFF}/{id}"), promote).await.status, 200);
+    assert_eq!(binu.get(SESSION).await.body["mfaEnrolmentRequired"], true);
+    provider.issue(&key.sign(&provider.claims(&portal, &visit, &json!({}))));
+    let refused = come_back(&mut binu, &visit).await;
+    assert_eq!((refused.status, refused.code()), (422, "sso_ended"), "{refused:?}");
+    assert!(entries(&portal, "staff.identity_linked").await.is_empty());
+    let confirmed = Visit::of(&binu.post(START, json!({ "purpose": "confirm" })).await);
+    assert_eq!(confirmed.query["max_age"], "0", "a confirmation is allowed");
+}
 
 #[tokio::test]
 async fn an_account_with_a_password_is_linked_by_its_person_only() {
