@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, bail};
 use demo::clients::{Api, Portal};
+use domain::{Clock, Entropy, PasskeyId};
 use local_stack::{Service, Stack};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -112,6 +113,7 @@ async fn belongings(stack: &Stack, business: &Business) -> anyhow::Result<Belong
     };
     let sessions = another_session(stack, business).await?;
     let users = invited_user(stack, business).await?;
+    let passkeys = passkey(stack, business).await?;
     Ok(BTreeMap::from([
         ("orders", text(&order, "id")?),
         ("top-ups", text(&business.top_up(100).await?, "id")?),
@@ -122,6 +124,7 @@ async fn belongings(stack: &Stack, business: &Business) -> anyhow::Result<Belong
         ("invitations", text(&invite(business, "guest").await?, "id")?),
         ("users", users),
         ("sessions", sessions),
+        ("passkeys", passkeys),
     ]))
 }
 
@@ -156,11 +159,31 @@ async fn invited_user(stack: &Stack, business: &Business) -> anyhow::Result<Stri
     let users = business.portal.get("/users").await?;
     let viewer = users["data"].as_array().into_iter().flatten().find(|user| user["role"] == "viewer");
     let id = text(viewer.context("the invited user")?, "id")?;
+    enrol(stack, &id).await?;
+    Ok(id)
+}
+
+async fn enrol(stack: &Stack, user: &str) -> anyhow::Result<()> {
     let enrol = format!(
         "INSERT INTO second_factors (account_id, business_id, user_id, sealed_secret, started_at, confirmed_at)
-         SELECT id, business_id, id, '', now(), now() FROM users WHERE id = '{id}'"
+         SELECT id, business_id, id, '', now(), now() FROM users WHERE id = '{user}'"
     );
     stack.query(Service::PortalApi, &enrol).await?;
+    Ok(())
+}
+
+/// A passkey of the owner, whose open session goes on.
+async fn passkey(stack: &Stack, business: &Business) -> anyhow::Result<String> {
+    let users = business.portal.get("/users").await?;
+    let owner = users["data"].as_array().into_iter().flatten().find(|user| user["role"] == "owner");
+    let owner = text(owner.context("the owner")?, "id")?;
+    enrol(stack, &owner).await?;
+    let id = PasskeyId::generate(&Clock::system(), &Entropy::from_system()?).to_string();
+    let add = format!(
+        "INSERT INTO passkeys (id, account_id, business_id, credential_id, credential, name, created_at)
+         SELECT '{id}', id, business_id, convert_to(id, 'UTF8'), '{{}}', 'Laptop', now() FROM users WHERE id = '{owner}'"
+    );
+    stack.query(Service::PortalApi, &add).await?;
     Ok(id)
 }
 
