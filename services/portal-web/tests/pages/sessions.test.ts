@@ -63,7 +63,7 @@ test("a user sees where the sessions come from, and exports what matches the fil
   const rows = await exported(page, /CSV/);
   expect(rows).toHaveLength(2);
   expect(rows[1]).toContain(`,session.opened,user,`);
-  await page.reload();
+  await page.goto("/account/audit-log");
   await row(page, "Audit log", "Audit log exported").getByText("Filtered by action, address").waitFor();
   await page.getByLabel("IP address").fill("here");
   await page.getByText("Enter a complete IP address.").waitFor();
