@@ -18,6 +18,22 @@ pub(crate) struct Challenge {
 
 type ChallengeRow = (String, Option<String>, Vec<u8>);
 
+const COLUMNS: (
+    log_in_challenges::account_id,
+    log_in_challenges::business_id,
+    log_in_challenges::password_digest,
+) = (log_in_challenges::account_id, log_in_challenges::business_id, log_in_challenges::password_digest);
+
+/// One that has not ended, with tries left.
+macro_rules! open {
+    ($token:expr, $tries_max:expr, $now:expr) => {
+        log_in_challenges::table
+            .find($token.digest().to_vec())
+            .filter(log_in_challenges::expires_at.gt($now))
+            .filter(log_in_challenges::tries.lt($tries_max))
+    };
+}
+
 pub(crate) async fn insert(
     conn: &mut AsyncPgConnection,
     account: Account,
@@ -46,16 +62,8 @@ pub(crate) async fn find(
     tries_max: i32,
     now: DateTime<Utc>,
 ) -> Result<Option<Challenge>, StoreError> {
-    let open = log_in_challenges::table
-        .find(token.digest().to_vec())
-        .filter(log_in_challenges::expires_at.gt(now))
-        .filter(log_in_challenges::tries.lt(tries_max));
-    let columns = open.select((
-        log_in_challenges::account_id,
-        log_in_challenges::business_id,
-        log_in_challenges::password_digest,
-    ));
-    columns.first(conn).await.optional()?.map(challenge).transpose()
+    let row = open!(token, tries_max, now).select(COLUMNS).first(conn).await.optional()?;
+    row.map(challenge).transpose()
 }
 
 /// Counts a try, and returns the challenge. `None` if it has ended or has no tries left. Counted in one statement, before the
@@ -66,17 +74,9 @@ pub(crate) async fn take_try(
     tries_max: i32,
     now: DateTime<Utc>,
 ) -> Result<Option<Challenge>, StoreError> {
-    let open = log_in_challenges::table
-        .find(token.digest().to_vec())
-        .filter(log_in_challenges::expires_at.gt(now))
-        .filter(log_in_challenges::tries.lt(tries_max));
-    let row: Option<ChallengeRow> = diesel::update(open)
+    let row: Option<ChallengeRow> = diesel::update(open!(token, tries_max, now))
         .set(log_in_challenges::tries.eq(log_in_challenges::tries + 1))
-        .returning((
-            log_in_challenges::account_id,
-            log_in_challenges::business_id,
-            log_in_challenges::password_digest,
-        ))
+        .returning(COLUMNS)
         .get_result(conn)
         .await
         .optional()?;

@@ -141,7 +141,7 @@ test("a viewer is invited by a link, sees the portal, and can change nothing", a
   const ending = keys.filter({ hasText: `…${theirs.slice(-4)}` });
   await ending.getByText("rotated, ends at").waitFor();
   expect(await ending.getByRole("button").count()).toBe(0);
-  // Whoever rotates a key is the only one who has seen the new one.
+  // Only the person who rotates the key sees the new one.
   expect(await keys.filter({ hasText: `…${second}` }).count()).toBe(0);
   const removal = page.getByRole("dialog", { name: `Remove ${email}?` });
   await removal.getByRole("button", { name: "Remove" }).click();
