@@ -65,6 +65,9 @@ pub(super) async fn lose_access(
     let ended = staff_sessions::remove_all(conn, person).await?;
     staff_links::remove_created_by(conn, person).await?;
     password_resets::remove_issued_by(conn, person).await?;
+    if ended == 0 {
+        return Ok(());
+    }
     let event =
         AuditEvent::new(Action::SessionRevoked).with("singleSignOn", "no_role").with("sessions", ended);
     Ok(write_operator_audit(conn, parts, None, author, &event).await?)

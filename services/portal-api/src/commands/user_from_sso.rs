@@ -77,6 +77,9 @@ pub(super) async fn lose_access(
     let user = users::find(conn, business, id).await?.ok_or(BusinessSsoError::Gone)?;
     let now = state.unit.clock.now();
     let ended = sso_sessions::revoke_single_sign_on(conn, business, Some(id), now).await?;
+    if ended == 0 {
+        return Ok(());
+    }
     let event = AuditEvent::new(Action::SessionRevoked)
         .on(Target::new(TargetKind::User, id).labelled(&user.email))
         .with("singleSignOn", "no_role")

@@ -7,13 +7,18 @@ const LAYERS_MAX: usize = 4;
 /// The digits of a number in HTML, with zeros in front.
 const DIGITS_MAX: usize = 10;
 /// The characters of HTML that phones and e-mail addresses are written with.
-const NAMED: [(&str, char); 26] = [
+const NAMED: [(&str, char); 31] = [
     ("commat", '@'),
     ("period", '.'),
     ("nbsp", '\u{a0}'),
     ("ensp", '\u{2002}'),
     ("emsp", '\u{2003}'),
+    ("numsp", '\u{2007}'),
+    ("puncsp", '\u{2008}'),
     ("thinsp", '\u{2009}'),
+    ("hairsp", '\u{200a}'),
+    ("ZeroWidthSpace", '\u{200b}'),
+    ("minus", '\u{2212}'),
     ("Tab", '\t'),
     ("NewLine", '\n'),
     ("zwnj", '\u{200c}'),

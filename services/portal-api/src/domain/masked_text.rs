@@ -113,7 +113,7 @@ fn number_length(text: &str) -> usize {
 fn is_separator(char: char) -> bool {
     let is_space = char.is_whitespace() && !matches!(char, '\n' | '\r');
     let is_invisible = matches!(char, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{ad}');
-    let is_dash = matches!(char, '-' | '_' | '\u{2010}'..='\u{2015}');
+    let is_dash = matches!(char, '-' | '_' | '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe63}' | '\u{ff0d}');
     is_space || is_invisible || is_dash || matches!(char, '.' | '(' | ')' | '/' | '+')
 }
 
@@ -193,6 +193,7 @@ mod tests {
             ("98765%2043210 98765+43210", "••••••3210"),
             ("tel=98765_43210&x=1", "tel=••••••3210&x=1"),
             ("98765&nbsp;43210, 98765&#160;43210", "••••••3210, ••••••3210"),
+            ("98765&numsp;43210, 98765&minus;43210", "••••••3210, ••••••3210"),
             ("98765&#x20;43210, 98765\\x2d43210", "••••••3210, ••••••3210"),
             ("98765%E2%80%9143210", "••••••3210"),
             ("%39876543210", "••••••3210"),

@@ -67,8 +67,8 @@ impl Sender {
         }
     }
 
-    /// Scans if it is time, and claims as much as there is room for. A claim never depends on the scan, which takes long while a
-    /// backup's snapshot is in use.
+    /// Scans if it is time, and claims as much as there is room for. A scan that fails stops no claim. One that is slow, as while a
+    /// backup's snapshot is in use, is followed by a long rest.
     async fn look(self: &Arc<Self>, scan: &mut Scan) -> Result<Claim, StoreError> {
         if scan.next_at() <= Instant::now() {
             self.scan(scan).await;

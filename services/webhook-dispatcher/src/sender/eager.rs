@@ -24,6 +24,7 @@ impl Sender {
 
     /// Records the outcome of a delivery that was stored before it was known, in a task of its own.
     pub(crate) async fn record_later(self: &Arc<Self>, send: EagerSend) {
+        self.capacity.stored(send.delivery, send.token);
         let sender = self.clone();
         let unstarted = self.tasks.start(send, |send| async move { sender.record_eager(send).await });
         if let Some(send) = unstarted {

@@ -27,11 +27,20 @@ pub(super) struct Scan {
     again: bool,
     /// The latest page has failed.
     failing: bool,
+    /// The rest after the latest page.
+    rest_until: Instant,
 }
 
 impl Scan {
     pub(super) fn new(now: Instant) -> Self {
-        Self { next_at: now, after: String::new(), oldest: None, again: false, failing: false }
+        Self {
+            next_at: now,
+            after: String::new(),
+            oldest: None,
+            again: false,
+            failing: false,
+            rest_until: now,
+        }
     }
 
     /// When the next page is due.
@@ -39,10 +48,10 @@ impl Scan {
         self.next_at
     }
 
-    /// Begins a pass now, or after the current one.
+    /// Begins a pass as soon as the rest is over, or after the current pass.
     pub(super) fn request(&mut self, now: Instant) {
         if self.after.is_empty() {
-            self.next_at = now;
+            self.next_at = now.max(self.rest_until);
         } else {
             self.again = true;
         }
@@ -55,22 +64,24 @@ impl Scan {
 
     /// The page is tried again. True if the one before it has not failed.
     fn failed(&mut self, (began, now): (Instant, Instant)) -> bool {
-        self.next_at = now + POLL.max(rest_after(now - began));
+        self.rest_until = now + rest_after(now - began);
+        self.next_at = self.rest_until.max(now + POLL);
         !std::mem::replace(&mut self.failing, true)
     }
 
     /// Returns since when the oldest delivery is due, after the last page of a pass.
     fn found(&mut self, page: &DuePage, (began, now): (Instant, Instant)) -> Option<Option<DateTime<Utc>>> {
-        let rest = rest_after(now - began);
+        self.rest_until = now + rest_after(now - began);
         self.failing = false;
         self.oldest = self.oldest.into_iter().chain(page.oldest).min();
         if let Some(next) = &page.next {
             self.after.clone_from(next);
-            self.next_at = now + PAGE_PAUSE.max(rest);
+            self.next_at = self.rest_until.max(now + PAGE_PAUSE);
             return None;
         }
         self.after.clear();
-        self.next_at = now + if std::mem::take(&mut self.again) { rest } else { POLL.max(rest) };
+        let earliest = if std::mem::take(&mut self.again) { now } else { now + POLL };
+        self.next_at = self.rest_until.max(earliest);
         Some(self.oldest.take())
     }
 }
@@ -139,6 +150,8 @@ mod tests {
             scan.found(&page(next), slow);
             assert_eq!(scan.next_at(), slow.1 + REST_MAX);
         }
+        scan.request(slow.1);
+        assert_eq!(scan.next_at(), slow.1 + REST_MAX, "a requested pass waits, too");
         assert!(scan.failed((began, began)) && !scan.failed((began, began)), "reported once");
         assert_eq!(scan.next_at(), began + POLL);
         scan.found(&page(None), slow);

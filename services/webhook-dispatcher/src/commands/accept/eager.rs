@@ -69,9 +69,12 @@ impl Eager {
 
     /// Starts to send the event to all its subscribers. None if one of them cannot get it now: then it is stored first.
     pub(super) async fn start(&self, incoming: &Incoming) -> Result<Option<Started>, StoreError> {
+        let Some(lookup) = Lookup::of(incoming) else { return Ok(None) };
+        if self.awaited.available_permits() == 0 {
+            return Ok(None);
+        }
         let unstored = timeout(UNSTORED_WAIT, self.unstored.clone().acquire_owned()).await;
         let Ok(Ok(unstored)) = unstored else { return Ok(None) };
-        let Some(lookup) = Lookup::of(incoming) else { return Ok(None) };
         let Some(subscribers) = self.lookups.submit(lookup).await? else { return Ok(None) };
         let Some(event) = WebhookEvent::of(&incoming.envelope).map_err(unreadable)? else {
             return Ok(None);

@@ -52,7 +52,7 @@ pub(in crate::sender) enum Origin {
     Claimed,
     /// New, and stored.
     Express,
-    /// New, and not stored yet. Those that wait for that have a limit of their own.
+    /// New, and not stored yet. Those that wait for that have a limit of their own. Stored ones become [`Origin::Express`].
     Eager,
 }
 
@@ -211,6 +211,15 @@ impl InFlightSet {
         let Some(held) = self.held.get(&lease.delivery) else { return false };
         let may_wait = held.origin == Origin::Eager || self.unwritten < UNWRITTEN_MAX;
         may_wait && self.is_held(lease) && self.free_slot(lease)
+    }
+
+    /// An eager delivery is stored, and its outcome is not. From now on it counts as others do.
+    pub(super) fn stored(&mut self, delivery: WebhookDeliveryId, token: i64) {
+        let Some(held) = self.held.get_mut(&delivery) else { return };
+        if held.origin == Origin::Eager && held.lease.token == token {
+            held.origin = Origin::Express;
+            self.unwritten += usize::from(!held.occupies_slot);
+        }
     }
 
     /// False once the delivery was claimed again: an earlier guard does not speak for the later claim.

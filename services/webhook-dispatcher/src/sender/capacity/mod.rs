@@ -33,7 +33,7 @@ mod tests;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, Utc};
-use domain::{BusinessId, EndpointId, Mode};
+use domain::{BusinessId, EndpointId, Mode, WebhookDeliveryId};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -144,6 +144,11 @@ impl Capacity {
             is_free
         });
         is_reserved.then(|| self.guard(lease, endpoint, true))
+    }
+
+    /// An eager delivery is stored while its outcome is unknown.
+    pub(super) fn stored(&self, delivery: WebhookDeliveryId, token: i64) {
+        self.lock().in_flight.stored(delivery, token);
     }
 
     /// Whether the endpoint responds quickly. One without history gets the chance to show it.

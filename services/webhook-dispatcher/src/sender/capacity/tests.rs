@@ -160,6 +160,25 @@ fn unwritten_deliveries_are_bounded() {
 }
 
 #[test]
+fn eager_deliveries_count_as_unwritten_once_they_are_stored() {
+    let test = Fixture::new(512, 64);
+    let (endpoint, business) = (test.endpoint(), test.business());
+    let unwritten: Vec<InFlight> = (0..UNWRITTEN_MAX - 1).map(|_| test.insert(endpoint, business)).collect();
+    unwritten.iter().for_each(|guard| guard.attempted(true, 1));
+    let eager = || test.capacity.reserve(test.lease(business), endpoint, Mode::Live, Origin::Eager).unwrap();
+    let [before, after] = [eager(), eager()];
+    before.attempted(true, 1);
+    assert_eq!(test.to_endpoint(endpoint), 1, "not stored, it has another limit");
+    for guard in [&before, &after] {
+        test.capacity.stored(guard.lease().delivery, guard.lease().token);
+    }
+    after.attempted(true, 1);
+    assert_eq!(test.to_endpoint(endpoint), 1, "the limit is reached");
+    drop((before, after, unwritten));
+    assert!(test.capacity.lock().in_flight.is_empty());
+}
+
+#[test]
 fn a_business_at_its_share_wakes_the_loop_when_it_frees_a_slot() {
     let test = Fixture::new(4, 8);
     let (endpoint, business) = (test.endpoint(), test.business());
