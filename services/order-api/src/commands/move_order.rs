@@ -40,7 +40,7 @@ pub(super) async fn move_order(
     copy_data(&mut order, &progress);
     order.updated_at = orders::save(conn, &order).await?;
     let trace = TraceContext::current();
-    let change = OrderChange { order: &order, progress, refund_due: moved.refund_due, trace };
+    let change = OrderChange { order: order.summary(), progress, refund_due: moved.refund_due, trace };
     state.order_events.record(conn, vec![change]).await?;
     Ok(order)
 }

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use crate::domain::ExistingOrder;
 use crate::state::State;
-use crate::store::placement::{self, PaidOrder};
+use crate::store::placement;
 
 /// Between two calls of an unreachable wallet.
 const RETRY_PAUSE: Duration = Duration::from_millis(100);
@@ -71,8 +71,7 @@ pub(super) async fn settle(
 ) -> Result<Settlement, StoreError> {
     match answer.outcome {
         DebitOutcome::Posted => {
-            let ExistingOrder { business_id, order_id, attempt, .. } = *order;
-            state.order_writer.place(PaidOrder { business_id, order_id, attempt }).await?;
+            state.order_writer.place(order).await?;
             Ok(Settlement::Placed)
         }
         DebitOutcome::Rejected => {

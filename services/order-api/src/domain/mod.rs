@@ -30,7 +30,7 @@ pub use field_names::{meant_field, order_fields};
 pub use financials::OrderFinancials;
 pub use fingerprint::Fingerprint;
 pub use listing::{ChangePosition, FleetFilter, ListStart, OrderFilter};
-pub use order::{AcceptedOrder, NewOrder, Order, OrderEvent};
+pub use order::{AcceptedOrder, NewOrder, Order, OrderEvent, OrderSummary};
 pub use personal_data::without_personal_data;
 pub use placement::{ExistingOrder, Placement, RequestIdentity, Resolution};
 pub use plausibility::{warn_of_amounts, warn_of_place};

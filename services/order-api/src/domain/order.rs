@@ -59,6 +59,21 @@ pub struct NewOrder {
     pub key_id: ApiKeyId,
 }
 
+/// What the events of a placed order state of it.
+#[derive(Clone, Debug)]
+pub struct OrderSummary {
+    pub id: OrderId,
+    pub business_id: BusinessId,
+    pub mode: Mode,
+    pub order_reference: String,
+    pub tracking_code: TrackingCode,
+    pub state: DeliveryState,
+    pub delivery_fee: Paise,
+    pub cod_amount: Paise,
+    pub sequence: i64,
+    pub updated_at: DateTime<Utc>,
+}
+
 /// A placed order and the stored part of the request that created it.
 #[derive(Clone, Debug)]
 pub struct AcceptedOrder {
@@ -115,6 +130,21 @@ impl NewOrder {
 }
 
 impl Order {
+    pub fn summary(&self) -> OrderSummary {
+        OrderSummary {
+            id: self.id,
+            business_id: self.business_id,
+            mode: self.mode,
+            order_reference: self.order_reference.clone(),
+            tracking_code: self.tracking_code.clone(),
+            state: self.state,
+            delivery_fee: self.delivery_fee,
+            cod_amount: self.cod_amount,
+            sequence: self.sequence,
+            updated_at: self.updated_at,
+        }
+    }
+
     /// The reported cash, when it differs from the expected amount.
     pub fn cod_discrepancy(&self) -> Option<Paise> {
         self.cash.discrepancy(self.cod_amount)

@@ -1,9 +1,10 @@
 //! Placing an order: what happens to a request whose reference or Idempotency-Key an existing order already has.
 
-use domain::{BusinessId, DeliveryStatus, Mode, OrderId, Paise, TrackingCode};
+use chrono::{DateTime, Utc};
+use domain::{BusinessId, DeliveryState, DeliveryStatus, Mode, OrderId, Paise, PaymentType, TrackingCode};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
-use super::Fingerprint;
+use super::{Fingerprint, OrderSummary};
 
 /// The progress of a row of `orders` towards a placed order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr, VariantArray)]
@@ -56,8 +57,11 @@ pub struct ExistingOrder {
     pub fingerprint: Fingerprint,
     /// Bound to the fingerprint. Absent in orders of earlier releases.
     pub meaning: Option<Fingerprint>,
+    pub payment_type: PaymentType,
     pub delivery_fee: Paise,
+    pub cod_amount: Paise,
     pub receipt: Vec<u8>,
+    pub updated_at: DateTime<Utc>,
 }
 
 /// What to do with a request that meets an existing order (SPECIFICATION §10, §12).
@@ -99,6 +103,23 @@ impl ExistingOrder {
         }
     }
 
+    /// This order, which waits for its payment, once it is placed. Only live orders wait.
+    pub fn placed(&self, now: DateTime<Utc>) -> OrderSummary {
+        OrderSummary {
+            id: self.order_id,
+            business_id: self.business_id,
+            mode: Mode::Live,
+            order_reference: self.order_reference.clone(),
+            tracking_code: self.tracking_code.clone(),
+            state: DeliveryState::new(self.payment_type),
+            delivery_fee: self.delivery_fee,
+            cod_amount: self.cod_amount,
+            sequence: 1,
+            // The clock of another replica may be ahead.
+            updated_at: now.max(self.updated_at),
+        }
+    }
+
     fn sent_with(&self, request: &RequestIdentity) -> SentWith {
         if self.idempotency_key != request.idempotency_key {
             SentWith::OtherKey
@@ -120,7 +141,7 @@ impl ExistingOrder {
 
 #[cfg(test)]
 mod tests {
-    use chrono::DateTime;
+    use chrono::{TimeDelta, TimeZone};
     use domain::Entropy;
     use serde_json::{Value, json};
 
@@ -147,8 +168,11 @@ mod tests {
             idempotency_key: request.idempotency_key.clone(),
             fingerprint: request.fingerprint,
             meaning: Some(request.meaning.bound_to(request.fingerprint)),
+            payment_type: PaymentType::Cod,
             delivery_fee: Paise::new(4_900),
+            cod_amount: Paise::new(25_000),
             receipt: Vec::new(),
+            updated_at: DateTime::UNIX_EPOCH,
         }
     }
 
@@ -191,6 +215,20 @@ mod tests {
         for other in [json!({ "orderReference": "shop-2" }), json!({})] {
             assert_eq!(order.resolve(&request("key", &other)), Resolution::RefuseReusedKey, "{other}");
         }
+    }
+
+    #[test]
+    fn an_order_is_placed_at_a_time_after_it_was_stored() {
+        let stored = Utc.timestamp_opt(1_800_000_000, 0).unwrap();
+        let order = existing(Placement::PendingPayment, &request("key", &body("Asha")));
+        let order = ExistingOrder { updated_at: stored, ..order };
+        let second = TimeDelta::seconds(1);
+        assert_eq!(order.placed(stored + second).updated_at, stored + second);
+        assert_eq!(order.placed(stored - second).updated_at, stored);
+        let placed = order.placed(stored);
+        assert_eq!((placed.mode, placed.sequence), (Mode::Live, 1));
+        assert_eq!(placed.state, DeliveryState::new(PaymentType::Cod));
+        assert_eq!((placed.delivery_fee, placed.cod_amount), (order.delivery_fee, order.cod_amount));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use outbox::{PreparedMessages, Unit};
 use postgres::StoreError;
 use telemetry::TraceContext;
 
-use crate::domain::{Order, OrderEvent, TrackingUrls};
+use crate::domain::{OrderEvent, OrderSummary, TrackingUrls};
 use crate::store::timeline;
 
 /// The progress of a delivery, as a fleet, a business or a simulation reports it.
@@ -22,8 +22,8 @@ pub struct Progress {
 }
 
 /// An order after a change, and the progress that caused it.
-pub struct OrderChange<'a> {
-    pub order: &'a Order,
+pub struct OrderChange {
+    pub order: OrderSummary,
     pub progress: Progress,
     pub refund_due: bool,
     /// Of the request that caused the change.
@@ -46,7 +46,7 @@ impl OrderEvents {
     pub async fn record(
         &self,
         conn: &AsyncPgConnection,
-        changes: Vec<OrderChange<'_>>,
+        changes: Vec<OrderChange>,
     ) -> Result<(), StoreError> {
         let mut rows = Vec::with_capacity(changes.len());
         let mut envelopes = Vec::with_capacity(changes.len());
@@ -66,7 +66,7 @@ impl OrderEvents {
     /// Prepares one event for each change, for the statement that stores the orders.
     pub fn prepare(
         &self,
-        changes: Vec<OrderChange<'_>>,
+        changes: Vec<OrderChange>,
     ) -> Result<(Vec<OrderEvent>, PreparedMessages), StoreError> {
         let mut rows = Vec::with_capacity(changes.len());
         let mut envelopes = Vec::with_capacity(changes.len());
@@ -82,7 +82,7 @@ impl OrderEvents {
         Ok((rows, prepared))
     }
 
-    fn event_of(&self, change: OrderChange<'_>) -> Result<(OrderEvent, Envelope), StoreError> {
+    fn event_of(&self, change: OrderChange) -> Result<(OrderEvent, Envelope), StoreError> {
         let OrderChange { order, progress, refund_due, .. } = change;
         let id = EventId::generate(&self.unit.clock, &self.unit.entropy);
         let data = serde_json::to_value(&progress.data)
@@ -107,23 +107,23 @@ impl OrderEvents {
                 event: progress.event,
                 sequence: order.sequence,
                 mode: order.mode,
-                order: self.snapshot(order),
                 data: progress.data,
                 delivery_fee_paise: order.delivery_fee,
                 refund_due: refund_due && order.mode == Mode::Live,
                 cod_expected_paise: (order.state.cod != CodStatus::NotApplicable).then_some(order.cod_amount),
                 recorded_at: Some(order.updated_at),
+                order: self.snapshot(order),
             })),
         };
         Ok((row, envelope))
     }
 
-    fn snapshot(&self, order: &Order) -> OrderSnapshot {
+    fn snapshot(&self, order: OrderSummary) -> OrderSnapshot {
         OrderSnapshot {
             id: order.id,
-            order_reference: order.order_reference.clone(),
-            tracking_code: order.tracking_code.clone(),
             tracking_url: self.tracking_urls.of(&order.tracking_code),
+            order_reference: order.order_reference,
+            tracking_code: order.tracking_code,
             status: order.state.status,
             cod_status: order.state.cod,
         }

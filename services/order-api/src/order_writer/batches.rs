@@ -1,18 +1,17 @@
 //! The two kinds of write batch.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use diesel_async::AsyncPgConnection;
-use domain::{BusinessId, Clock, EventId, EventKind, Mode, OrderId};
+use domain::{BusinessId, EventId, EventKind, Mode, OrderId};
 use events::{Body, Envelope, ProgressData};
 use outbox::Unit;
 use postgres::{Apply, StoreError};
 use telemetry::TraceContext;
 
 use crate::cache::FirstTestOrderCache;
-use crate::domain::{NewOrder, Order, Placement, Scenario, Simulation};
+use crate::domain::{NewOrder, Order, OrderSummary, Placement, Scenario, Simulation};
 use crate::order_events::{OrderChange, OrderEvents, Progress};
-use crate::store::placement::PaidOrder;
 use crate::store::{first_test_orders, new_orders, placement, simulations};
 
 /// A placed order, with the trace of the request that placed it: a batch has no span of its own.
@@ -54,7 +53,8 @@ impl Apply for InsertBatch {
             (order.business_id, order.mode.as_str(), &order.order_reference, &order.idempotency_key)
         });
         let placed = placed(jobs);
-        let (events, messages) = self.events.prepare(created(&placed))?;
+        let changes = placed.iter().map(|(order, trace)| created(order.summary(), trace.clone())).collect();
+        let (events, messages) = self.events.prepare(changes)?;
         let stored = new_orders::insert(conn, &new, &events, messages).await?;
         let outcomes: Vec<_> = jobs
             .iter()
@@ -128,20 +128,21 @@ fn requested_simulations(placed: &[Traced]) -> Vec<Simulation> {
 }
 
 /// A paid order to place.
-pub(super) struct PlacePaid {
-    pub(super) order: PaidOrder,
-    pub(super) trace: Option<TraceContext>,
+pub struct PlacePaid {
+    pub order: OrderSummary,
+    /// The paid attempt.
+    pub attempt: i32,
+    pub trace: Option<TraceContext>,
 }
 
 /// Places paid orders, and announces them. Skips orders that are placed already.
-pub(super) struct PlaceBatch {
-    clock: Clock,
+pub struct PlaceBatch {
     events: OrderEvents,
 }
 
 impl PlaceBatch {
-    pub(super) fn new(clock: Clock, events: OrderEvents) -> Self {
-        Self { clock, events }
+    pub fn new(events: OrderEvents) -> Self {
+        Self { events }
     }
 }
 
@@ -150,34 +151,26 @@ impl Apply for PlaceBatch {
     type Outcome = ();
 
     async fn apply(&self, conn: &AsyncPgConnection, jobs: &[PlacePaid]) -> Result<Vec<()>, StoreError> {
-        let paid: Vec<_> = jobs.iter().map(|job| job.order).collect();
-        let traces: HashMap<OrderId, &Option<TraceContext>> =
-            jobs.iter().map(|job| (job.order.order_id, &job.trace)).collect();
-        let placed: Vec<Traced> = placement::place(conn, &paid, self.clock.now())
-            .await?
-            .into_iter()
-            .map(|order| {
-                let trace = traces.get(&order.id).and_then(|trace| (*trace).clone());
-                (order, trace)
-            })
-            .collect();
-        if !placed.is_empty() {
-            self.events.record(conn, created(&placed)).await?;
-        }
+        // A request and its repetition may both place the order that they have paid. It is announced once.
+        let unique: BTreeMap<OrderId, &PlacePaid> = jobs.iter().map(|job| (job.order.id, job)).collect();
+        let paid: Vec<_> = unique.values().map(|job| (&job.order, job.attempt)).collect();
+        let changes = unique.values().map(|job| created(job.order.clone(), job.trace.clone())).collect();
+        let (events, messages) = self.events.prepare(changes)?;
+        placement::place(conn, &paid, &events, messages).await?;
         Ok(vec![(); jobs.len()])
+    }
+
+    fn is_single_statement(&self, _: &[PlacePaid]) -> bool {
+        true
     }
 }
 
-/// The first event of each order.
-fn created(placed: &[Traced]) -> Vec<OrderChange<'_>> {
-    let mut changes = Vec::with_capacity(placed.len());
-    for (order, trace) in placed {
-        let progress = Progress {
-            event: EventKind::OrderCreated,
-            data: ProgressData::default(),
-            occurred_at: order.updated_at,
-        };
-        changes.push(OrderChange { order, progress, refund_due: false, trace: trace.clone() });
-    }
-    changes
+/// The first event of an order.
+fn created(order: OrderSummary, trace: Option<TraceContext>) -> OrderChange {
+    let progress = Progress {
+        event: EventKind::OrderCreated,
+        data: ProgressData::default(),
+        occurred_at: order.updated_at,
+    };
+    OrderChange { order, progress, refund_due: false, trace }
 }

@@ -2,24 +2,23 @@
 
 mod batches;
 
-use domain::Mode;
+use domain::{Clock, Mode};
 use outbox::Unit;
 use postgres::{Batcher, BatcherOptions, StoreError};
 use telemetry::TraceContext;
 
-pub use batches::{Insert, InsertBatch, InsertOutcome};
-use batches::{PlaceBatch, PlacePaid};
+pub use batches::{Insert, InsertBatch, InsertOutcome, PlaceBatch, PlacePaid};
 
 use crate::cache::FirstTestOrderCache;
-use crate::domain::{NewOrder, Placement};
+use crate::domain::{ExistingOrder, NewOrder, Placement};
 use crate::order_events::OrderEvents;
-use crate::store::placement::PaidOrder;
 
 /// The names of the batchers label the metrics of write batches.
 pub struct OrderWriter {
     inserts: Batcher<Insert, InsertOutcome>,
     placements: Batcher<PlacePaid, ()>,
     first_test_orders: FirstTestOrderCache,
+    clock: Clock,
 }
 
 impl OrderWriter {
@@ -27,11 +26,12 @@ impl OrderWriter {
         let first_test_orders = FirstTestOrderCache::default();
         let (database, options) = (unit.database.clone(), BatcherOptions::default());
         let insert = InsertBatch::new(unit, events.clone(), first_test_orders.clone());
-        let place = PlaceBatch::new(unit.clock.clone(), events.clone());
+        let place = PlaceBatch::new(events.clone());
         Self {
             inserts: Batcher::start("order_intents", database.clone(), options, insert),
             placements: Batcher::start("order_payments", database, options, place),
             first_test_orders,
+            clock: unit.clock.clone(),
         }
     }
 
@@ -47,7 +47,9 @@ impl OrderWriter {
     }
 
     /// Places an order whose debit is posted. Placing it again changes nothing.
-    pub async fn place(&self, order: PaidOrder) -> Result<(), StoreError> {
-        self.placements.submit(PlacePaid { order, trace: TraceContext::current() }).await
+    pub async fn place(&self, order: &ExistingOrder) -> Result<(), StoreError> {
+        let placed = order.placed(self.clock.now());
+        let trace = TraceContext::current();
+        self.placements.submit(PlacePaid { order: placed, attempt: order.attempt, trace }).await
     }
 }

@@ -1,64 +1,79 @@
 //! Places and releases orders. Placing takes many orders at once, for write batches.
 
-use std::collections::HashSet;
-
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Integer, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, OrderId};
+use outbox::{PreparedMessages, enqueue_stored};
+use postgres::brief_locks;
 
-use super::StoreError;
-use super::fleet::changed_at;
-use super::predicates::with_keys;
-use super::rows::{OrderRow, TakeOverRow};
+use super::rows::TakeOverRow;
 use super::schema::orders;
-use crate::domain::{ExistingOrder, NewOrder, Order, Placement};
+use super::{StoreError, timeline};
+use crate::domain::{ExistingOrder, NewOrder, OrderEvent, OrderSummary, Placement};
 
-/// An order whose debit is posted for this attempt.
-#[derive(Clone, Copy, Debug)]
-pub struct PaidOrder {
-    pub business_id: BusinessId,
-    pub order_id: OrderId,
-    pub attempt: i32,
+/// Parameters: messages, orders, events. Messages and events depend on their orders. Locks rows in the order of their
+/// ids, so that two batches cannot deadlock. `updated_at` follows the rule of `fleet::changed_at`.
+const PLACE: &str = concat!(
+    brief_locks!(),
+    ",
+    pending AS MATERIALIZED (
+        SELECT orders.id, orders.business_id, paid.placed_at
+        FROM limits
+        CROSS JOIN unnest($8, $9, $10, $11) AS paid (id, business_id, attempt, placed_at)
+        JOIN orders ON orders.id = paid.id AND orders.business_id = paid.business_id
+        WHERE orders.attempt = paid.attempt AND orders.placement = 'pending_payment'
+        ORDER BY orders.id
+        FOR UPDATE OF orders
+    ),
+    stored AS (
+        UPDATE orders
+        SET placement = 'placed', pending_since = NULL, sequence = 1,
+            updated_at = greatest(pending.placed_at, transaction_timestamp())
+        FROM pending
+        WHERE orders.id = pending.id AND orders.business_id = pending.business_id
+        RETURNING orders.id
+    ),
+    timeline AS (
+        INSERT INTO order_events (
+            order_id, sequence, event_id, business_id, kind, status, cod_status, data, occurred_at, recorded_at)
+        SELECT new.*
+        FROM unnest($12, $13, $14, $15, $16, $17, $18, $19, $20, $21) AS new (
+            order_id, sequence, event_id, business_id, kind, status, cod_status, data, occurred_at, recorded_at)
+        JOIN stored ON stored.id = new.order_id
+    )
+    ",
+    enqueue_stored!(),
+);
+
+/// An enqueued message.
+#[derive(QueryableByName)]
+struct EnqueuedRow {
+    #[diesel(sql_type = Text)]
+    event_id: String,
+    #[diesel(sql_type = BigInt)]
+    id: i64,
 }
 
-/// Places pending orders, each only if the paid attempt is its current one. Returns the orders that it placed; the
-/// others were placed before.
+/// Places pending orders, each only if the paid attempt is its current one, and stores their events. The others were
+/// placed before.
 pub async fn place(
     mut conn: &AsyncPgConnection,
-    paid: &[PaidOrder],
-    now: DateTime<Utc>,
-) -> Result<Vec<Order>, StoreError> {
-    // Locks rows in the order of their ids, so that two batches cannot deadlock.
-    let pending: Vec<(String, i32)> = orders::table
-        .filter(with_keys(paid.iter().map(|paid| (paid.order_id, paid.business_id))))
-        .filter(orders::placement.eq(Placement::PendingPayment.as_str()))
-        .select((orders::id, orders::attempt))
-        .order(orders::id)
-        .for_update()
-        .load(&mut conn)
-        .await?;
-    let pending: HashSet<(String, i32)> = pending.into_iter().collect();
-    let placing: Vec<_> = paid
-        .iter()
-        .filter(|paid| pending.contains(&(paid.order_id.to_string(), paid.attempt)))
-        .map(|paid| (paid.order_id, paid.business_id))
-        .collect();
-    if placing.is_empty() {
-        return Ok(Vec::new());
-    }
-    let rows: Vec<OrderRow> = diesel::update(orders::table)
-        .filter(with_keys(placing.into_iter()))
-        .set((
-            orders::placement.eq(Placement::Placed.as_str()),
-            orders::pending_since.eq(None::<DateTime<Utc>>),
-            orders::sequence.eq(1),
-            orders::updated_at.eq(changed_at(now)),
-        ))
-        .returning(OrderRow::as_returning())
-        .get_results(&mut conn)
-        .await?;
-    rows.into_iter().map(Order::try_from).collect()
+    paid: &[(&OrderSummary, i32)],
+    events: &[OrderEvent],
+    messages: PreparedMessages,
+) -> Result<(), StoreError> {
+    let texts =
+        |text: fn(&OrderSummary) -> String| paid.iter().map(|(order, _)| text(order)).collect::<Vec<_>>();
+    let place = messages
+        .bind_to(PLACE)
+        .bind::<Array<Text>, _>(texts(|order| order.id.to_string()))
+        .bind::<Array<Text>, _>(texts(|order| order.business_id.to_string()))
+        .bind::<Array<Integer>, _>(paid.iter().map(|(_, attempt)| *attempt).collect::<Vec<_>>())
+        .bind::<Array<Timestamptz>, _>(paid.iter().map(|(order, _)| order.updated_at).collect::<Vec<_>>());
+    let enqueued: Vec<EnqueuedRow> = timeline::bind(place, events).get_results(&mut conn).await?;
+    messages.enqueued(enqueued.into_iter().map(|row| (row.event_id, row.id)));
+    Ok(())
 }
 
 /// Frees the reference and key of an order whose debit was rejected or voided. False when the order has changed

@@ -88,8 +88,11 @@ pub(super) struct ExistingOrderRow {
     idempotency_key: String,
     fingerprint: Vec<u8>,
     meaning: Option<Vec<u8>>,
+    payment_type: String,
     delivery_fee_paise: i64,
+    cod_amount_paise: i64,
     receipt: Vec<u8>,
+    updated_at: DateTime<Utc>,
 }
 
 impl TryFrom<ExistingOrderRow> for ExistingOrder {
@@ -111,8 +114,11 @@ impl TryFrom<ExistingOrderRow> for ExistingOrder {
             fingerprint: Fingerprint::from_bytes(&row.fingerprint)
                 .ok_or_else(|| corrupt("orders.fingerprint", "wrong length"))?,
             meaning: row.meaning.as_deref().and_then(Fingerprint::from_bytes),
+            payment_type: row.payment_type.parse().map_err(|error| corrupt("orders.payment_type", error))?,
             delivery_fee: Paise::new(row.delivery_fee_paise),
+            cod_amount: Paise::new(row.cod_amount_paise),
             receipt: row.receipt,
+            updated_at: row.updated_at,
         })
     }
 }

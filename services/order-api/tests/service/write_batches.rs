@@ -8,7 +8,7 @@ use local_stack::query;
 use order_api::cache::FirstTestOrderCache;
 use order_api::domain::{Fingerprint, NewOrder, Placement, TrackingUrls};
 use order_api::order_events::OrderEvents;
-use order_api::order_writer::{Insert, InsertBatch, InsertOutcome};
+use order_api::order_writer::{Insert, InsertBatch, InsertOutcome, PlaceBatch, PlacePaid};
 use outbox::{Outbox, Unit};
 use postgres::{Apply, Database, StoreError};
 use serde_json::json;
@@ -40,6 +40,17 @@ fn insert(service: &OrderApi, business: domain::BusinessId, reference: &str) -> 
     Insert { order, placement: Placement::PendingPayment, trace: None }
 }
 
+fn writer(service: &OrderApi) -> (Unit, OrderEvents) {
+    let unit = Unit {
+        database: Database::new(&service.settings.database).unwrap(),
+        clock: service.clock.clone(),
+        entropy: service.entropy.clone(),
+        outbox: Outbox::default(),
+    };
+    let events = OrderEvents::new(&unit, TrackingUrls::new(&service.settings.public.url));
+    (unit, events)
+}
+
 async fn store(database: Database, batch: Arc<InsertBatch>, jobs: Vec<Insert>) -> Vec<InsertOutcome> {
     let stored: Result<_, StoreError> =
         database.transaction(async |conn: &mut AsyncPgConnection| batch.apply(conn, &jobs).await).await;
@@ -50,14 +61,8 @@ async fn store(database: Database, batch: Arc<InsertBatch>, jobs: Vec<Insert>) -
 async fn batches_with_the_same_orders_do_not_deadlock() {
     let service = OrderApi::start().await;
     let (business, url) = (service.business_id(), service.settings.database.url.expose().to_owned());
-    let database = Database::new(&service.settings.database).unwrap();
-    let unit = Unit {
-        database: database.clone(),
-        clock: service.clock.clone(),
-        entropy: service.entropy.clone(),
-        outbox: Outbox::default(),
-    };
-    let events = OrderEvents::new(&unit, TrackingUrls::new(&service.settings.public.url));
+    let (unit, events) = writer(&service);
+    let database = unit.database.clone();
     let batch = Arc::new(InsertBatch::new(&unit, events, FirstTestOrderCache::default()));
     let jobs =
         |references: [&str; 3]| references.map(|reference| insert(&service, business, reference)).into();
@@ -72,4 +77,45 @@ async fn batches_with_the_same_orders_do_not_deadlock() {
     gate.open().await;
     assert_eq!(first.await.unwrap(), [InsertOutcome::Stored; 3]);
     assert_eq!(second.await.unwrap(), [InsertOutcome::Conflict; 3]);
+}
+
+/// Runs the batch as a batcher does: without a transaction.
+async fn place(database: Database, batch: Arc<PlaceBatch>, paid: Vec<PlacePaid>) {
+    assert!(batch.is_single_statement(&paid));
+    let placed = database.read(async |conn: &mut AsyncPgConnection| batch.apply(conn, &paid).await).await;
+    let placed: Result<_, StoreError> = placed;
+    assert_eq!(placed.expect("the batches do not deadlock").len(), paid.len());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_two_replicas_place_is_announced_once_and_only_for_its_current_attempt() {
+    let service = OrderApi::start().await;
+    let (business, url) = (service.business_id(), service.settings.database.url.expose().to_owned());
+    let (unit, events) = writer(&service);
+    let database = unit.database.clone();
+    let new = ["a", "m", "z", "other attempt"].map(|reference| insert(&service, business, reference));
+    let orders = new.each_ref().map(|job| job.order.clone().into_placed().summary());
+    let inserts = Arc::new(InsertBatch::new(&unit, events.clone(), FirstTestOrderCache::default()));
+    assert_eq!(store(database.clone(), inserts, new.into()).await, [InsertOutcome::Stored; 4]);
+    let batch = Arc::new(PlaceBatch::new(events));
+    let paid = |order: usize, attempt| PlacePaid { order: orders[order].clone(), attempt, trace: None };
+
+    // The first waits with the lock of `a`; the second would wait for `a` with the lock of `z`, if it did not lock in order.
+    let gate = Gate::close(&url, "orders", "UPDATE", "NEW.order_reference = 'm'").await;
+    let jobs = vec![paid(0, 1), paid(1, 1), paid(0, 1), paid(2, 1), paid(3, 2)];
+    let first = tokio::spawn(place(database.clone(), batch.clone(), jobs));
+    gate.reached().await;
+    let second =
+        tokio::spawn(place(database.clone(), batch.clone(), vec![paid(2, 1), paid(1, 1), paid(0, 1)]));
+    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    until("the second waits", async || query(&url, waiting).await.unwrap() == "1").await;
+    gate.open().await;
+    first.await.unwrap();
+    second.await.unwrap();
+
+    let placed = "SELECT string_agg(order_reference, ' ' ORDER BY order_reference) FROM orders WHERE placement = 'placed'";
+    assert_eq!(query(&url, placed).await.unwrap(), "a m z");
+    let events = "SELECT count(*) || ' ' || count(DISTINCT order_id) || ' ' || count(outbox_messages.id)
+                  FROM order_events LEFT JOIN outbox_messages USING (event_id)";
+    assert_eq!(query(&url, events).await.unwrap(), "3 3 3");
 }

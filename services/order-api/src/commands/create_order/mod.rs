@@ -249,7 +249,10 @@ fn pending(new: NewOrder, attempt: i32) -> ExistingOrder {
         status: DeliveryStatus::Created,
         idempotency_key: new.idempotency_key,
         fingerprint: new.fingerprint,
+        payment_type: new.payment_type,
         delivery_fee: new.delivery_fee,
+        cod_amount: new.cod_amount,
         receipt: new.receipt,
+        updated_at: new.created_at,
     }
 }

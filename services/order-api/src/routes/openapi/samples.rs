@@ -202,8 +202,11 @@ impl Samples {
             idempotency_key: IDEMPOTENCY_KEY.to_owned(),
             fingerprint: Fingerprint::of(&Value::Null),
             meaning: None,
+            payment_type: PaymentType::Cod,
             delivery_fee: order.delivery_fee,
+            cod_amount: order.cod_amount,
             receipt: Vec::new(),
+            updated_at: order.updated_at,
         }
     }
 }
