@@ -4,7 +4,7 @@ mod batches;
 
 use domain::{Clock, Mode};
 use outbox::Unit;
-use postgres::{Batcher, BatcherOptions, StoreError};
+use postgres::{Batcher, BatcherOptions, Gather, StoreError};
 use telemetry::TraceContext;
 
 pub use batches::{Insert, InsertBatch, InsertOutcome, PlaceBatch, PlacePaid};
@@ -24,7 +24,8 @@ pub struct OrderWriter {
 impl OrderWriter {
     pub fn start(unit: &Unit, events: &OrderEvents) -> Self {
         let first_test_orders = FirstTestOrderCache::default();
-        let (database, options) = (unit.database.clone(), BatcherOptions::default());
+        let database = unit.database.clone();
+        let options = BatcherOptions { gather: Some(Gather::BRIEFLY), ..BatcherOptions::default() };
         let insert = InsertBatch::new(unit, events.clone(), first_test_orders.clone());
         let place = PlaceBatch::new(events.clone());
         Self {
