@@ -78,8 +78,8 @@ pub struct Gather {
 pub enum Enough {
     /// For work whose cost matters more than its latency.
     Jobs(usize),
-    /// As many as in the batch before. Callers who arrive one by one do not wait; the more arrive at once, the fewer and cheaper
-    /// transactions they share.
+    /// As many as in the batch before. Callers who arrive one by one do not wait, except the first after others; the more
+    /// arrive at once, the fewer and cheaper transactions they share.
     AsBefore,
 }
 

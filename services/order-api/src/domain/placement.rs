@@ -104,7 +104,7 @@ impl ExistingOrder {
     }
 
     /// This order, which waits for its payment, once it is placed. Only live orders wait.
-    pub fn placed(&self, now: DateTime<Utc>) -> OrderSummary {
+    pub fn placed(&self) -> OrderSummary {
         OrderSummary {
             id: self.order_id,
             business_id: self.business_id,
@@ -115,8 +115,7 @@ impl ExistingOrder {
             delivery_fee: self.delivery_fee,
             cod_amount: self.cod_amount,
             sequence: 1,
-            // The clock of another replica may be ahead.
-            updated_at: now.max(self.updated_at),
+            updated_at: self.updated_at,
         }
     }
 
@@ -141,7 +140,6 @@ impl ExistingOrder {
 
 #[cfg(test)]
 mod tests {
-    use chrono::{TimeDelta, TimeZone};
     use domain::Entropy;
     use serde_json::{Value, json};
 
@@ -218,17 +216,14 @@ mod tests {
     }
 
     #[test]
-    fn an_order_is_placed_at_a_time_after_it_was_stored() {
-        let stored = Utc.timestamp_opt(1_800_000_000, 0).unwrap();
+    fn an_order_is_placed_with_its_stored_values() {
         let order = existing(Placement::PendingPayment, &request("key", &body("Asha")));
-        let order = ExistingOrder { updated_at: stored, ..order };
-        let second = TimeDelta::seconds(1);
-        assert_eq!(order.placed(stored + second).updated_at, stored + second);
-        assert_eq!(order.placed(stored - second).updated_at, stored);
-        let placed = order.placed(stored);
-        assert_eq!((placed.mode, placed.sequence), (Mode::Live, 1));
+        let placed = order.placed();
+        assert_eq!((placed.mode, placed.sequence, placed.updated_at), (Mode::Live, 1, order.updated_at));
         assert_eq!(placed.state, DeliveryState::new(PaymentType::Cod));
         assert_eq!((placed.delivery_fee, placed.cod_amount), (order.delivery_fee, order.cod_amount));
+        assert_eq!(placed.order_reference, order.order_reference);
+        assert_eq!(placed.tracking_code, order.tracking_code);
     }
 
     #[test]

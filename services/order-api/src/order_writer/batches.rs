@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use diesel_async::AsyncPgConnection;
-use domain::{BusinessId, EventId, EventKind, Mode, OrderId};
+use domain::{BusinessId, Clock, EventId, EventKind, Mode, OrderId};
 use events::{Body, Envelope, ProgressData};
 use outbox::Unit;
 use postgres::{Apply, StoreError};
@@ -137,12 +137,13 @@ pub struct PlacePaid {
 
 /// Places paid orders, and announces them. Skips orders that are placed already.
 pub struct PlaceBatch {
+    clock: Clock,
     events: OrderEvents,
 }
 
 impl PlaceBatch {
-    pub fn new(events: OrderEvents) -> Self {
-        Self { events }
+    pub fn new(clock: Clock, events: OrderEvents) -> Self {
+        Self { clock, events }
     }
 }
 
@@ -151,10 +152,17 @@ impl Apply for PlaceBatch {
     type Outcome = ();
 
     async fn apply(&self, conn: &AsyncPgConnection, jobs: &[PlacePaid]) -> Result<Vec<()>, StoreError> {
-        // A request and its repetition may both place the order that they have paid. It is announced once.
+        let now = self.clock.now();
+        // A request and its repetition may both place the order that they have paid; it is announced once. An order has one
+        // paid attempt.
         let unique: BTreeMap<OrderId, &PlacePaid> = jobs.iter().map(|job| (job.order.id, job)).collect();
-        let paid: Vec<_> = unique.values().map(|job| (&job.order, job.attempt)).collect();
-        let changes = unique.values().map(|job| created(job.order.clone(), job.trace.clone())).collect();
+        let (mut paid, mut changes) = (Vec::with_capacity(unique.len()), Vec::with_capacity(unique.len()));
+        for PlacePaid { order, attempt, trace } in unique.into_values() {
+            // The clock of the replica that stored it may be ahead.
+            let placed = OrderSummary { updated_at: now.max(order.updated_at), ..order.clone() };
+            paid.push((placed.clone(), *attempt));
+            changes.push(created(placed, trace.clone()));
+        }
         let (events, messages) = self.events.prepare(changes)?;
         placement::place(conn, &paid, &events, messages).await?;
         Ok(vec![(); jobs.len()])

@@ -2,7 +2,7 @@
 
 mod batches;
 
-use domain::{Clock, Mode};
+use domain::Mode;
 use outbox::Unit;
 use postgres::{Batcher, BatcherOptions, Gather, StoreError};
 use telemetry::TraceContext;
@@ -18,7 +18,6 @@ pub struct OrderWriter {
     inserts: Batcher<Insert, InsertOutcome>,
     placements: Batcher<PlacePaid, ()>,
     first_test_orders: FirstTestOrderCache,
-    clock: Clock,
 }
 
 impl OrderWriter {
@@ -27,12 +26,11 @@ impl OrderWriter {
         let database = unit.database.clone();
         let options = BatcherOptions { gather: Some(Gather::BRIEFLY), ..BatcherOptions::default() };
         let insert = InsertBatch::new(unit, events.clone(), first_test_orders.clone());
-        let place = PlaceBatch::new(events.clone());
+        let place = PlaceBatch::new(unit.clock.clone(), events.clone());
         Self {
             inserts: Batcher::start("order_intents", database.clone(), options, insert),
             placements: Batcher::start("order_payments", database, options, place),
             first_test_orders,
-            clock: unit.clock.clone(),
         }
     }
 
@@ -49,8 +47,8 @@ impl OrderWriter {
 
     /// Places an order whose debit is posted. Placing it again changes nothing.
     pub async fn place(&self, order: &ExistingOrder) -> Result<(), StoreError> {
-        let placed = order.placed(self.clock.now());
-        let trace = TraceContext::current();
-        self.placements.submit(PlacePaid { order: placed, attempt: order.attempt, trace }).await
+        let paid =
+            PlacePaid { order: order.placed(), attempt: order.attempt, trace: TraceContext::current() };
+        self.placements.submit(paid).await
     }
 }

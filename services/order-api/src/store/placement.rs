@@ -12,8 +12,10 @@ use super::schema::orders;
 use super::{StoreError, timeline};
 use crate::domain::{ExistingOrder, NewOrder, OrderEvent, OrderSummary, Placement};
 
-/// Parameters: messages, orders, events. Messages and events depend on their orders. Locks rows in the order of their
-/// ids, so that two batches cannot deadlock. `updated_at` follows the rule of `fleet::changed_at`.
+/// Parameters: messages, orders, events, placement. Messages and events depend on their orders. Locks rows in the order of
+/// their ids, so that two batches cannot deadlock. `updated_at` follows the rule of `fleet::changed_at`. The placement is a
+/// parameter, so that the plan finds the rows by their keys: the index of pending orders keeps dead entries while an old
+/// snapshot is in use, such as a backup's.
 const PLACE: &str = concat!(
     brief_locks!(),
     ",
@@ -22,7 +24,7 @@ const PLACE: &str = concat!(
         FROM limits
         CROSS JOIN unnest($8, $9, $10, $11) AS paid (id, business_id, attempt, placed_at)
         JOIN orders ON orders.id = paid.id AND orders.business_id = paid.business_id
-        WHERE orders.attempt = paid.attempt AND orders.placement = 'pending_payment'
+        WHERE orders.attempt = paid.attempt AND orders.placement = $22
         ORDER BY orders.id
         FOR UPDATE OF orders
     ),
@@ -59,7 +61,7 @@ struct EnqueuedRow {
 /// placed before.
 pub async fn place(
     mut conn: &AsyncPgConnection,
-    paid: &[(&OrderSummary, i32)],
+    paid: &[(OrderSummary, i32)],
     events: &[OrderEvent],
     messages: PreparedMessages,
 ) -> Result<(), StoreError> {
@@ -71,7 +73,8 @@ pub async fn place(
         .bind::<Array<Text>, _>(texts(|order| order.business_id.to_string()))
         .bind::<Array<Integer>, _>(paid.iter().map(|(_, attempt)| *attempt).collect::<Vec<_>>())
         .bind::<Array<Timestamptz>, _>(paid.iter().map(|(order, _)| order.updated_at).collect::<Vec<_>>());
-    let enqueued: Vec<EnqueuedRow> = timeline::bind(place, events).get_results(&mut conn).await?;
+    let place = timeline::bind(place, events).bind::<Text, _>(Placement::PendingPayment.as_str());
+    let enqueued: Vec<EnqueuedRow> = place.get_results(&mut conn).await?;
     messages.enqueued(enqueued.into_iter().map(|row| (row.event_id, row.id)));
     Ok(())
 }

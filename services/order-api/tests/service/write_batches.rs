@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use diesel_async::AsyncPgConnection;
+use diesel::QueryableByName;
+use diesel::sql_types::Text;
+use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use domain::{ApiKeyId, Mode, OrderId, Paise, PaymentType, RequestId, TrackingCode};
 use local_stack::query;
 use order_api::cache::FirstTestOrderCache;
@@ -79,11 +81,13 @@ async fn batches_with_the_same_orders_do_not_deadlock() {
     assert_eq!(second.await.unwrap(), [InsertOutcome::Conflict; 3]);
 }
 
-/// Runs the batch as a batcher does: without a transaction.
 async fn place(database: Database, batch: Arc<PlaceBatch>, paid: Vec<PlacePaid>) {
-    assert!(batch.is_single_statement(&paid));
-    let placed = database.read(async |conn: &mut AsyncPgConnection| batch.apply(conn, &paid).await).await;
-    let placed: Result<_, StoreError> = placed;
+    let place = async |conn: &mut AsyncPgConnection| {
+        // Otherwise a slow machine could reach the limit of a batch.
+        conn.batch_execute("SET LOCAL lock_timeout = '20s'").await?;
+        batch.apply(conn, &paid).await
+    };
+    let placed: Result<_, StoreError> = database.transaction(place).await;
     assert_eq!(placed.expect("the batches do not deadlock").len(), paid.len());
 }
 
@@ -92,15 +96,15 @@ async fn an_order_that_two_replicas_place_is_announced_once_and_only_for_its_cur
     let service = OrderApi::start().await;
     let (business, url) = (service.business_id(), service.settings.database.url.expose().to_owned());
     let (unit, events) = writer(&service);
-    let database = unit.database.clone();
+    let (clock, database) = (unit.clock.clone(), unit.database.clone());
     let new = ["a", "m", "z", "other attempt"].map(|reference| insert(&service, business, reference));
     let orders = new.each_ref().map(|job| job.order.clone().into_placed().summary());
     let inserts = Arc::new(InsertBatch::new(&unit, events.clone(), FirstTestOrderCache::default()));
     assert_eq!(store(database.clone(), inserts, new.into()).await, [InsertOutcome::Stored; 4]);
-    let batch = Arc::new(PlaceBatch::new(events));
+    let batch = Arc::new(PlaceBatch::new(clock, events));
     let paid = |order: usize, attempt| PlacePaid { order: orders[order].clone(), attempt, trace: None };
 
-    // The first waits with the lock of `a`; the second would wait for `a` with the lock of `z`, if it did not lock in order.
+    // The first waits with its locks; the second wants the same ones.
     let gate = Gate::close(&url, "orders", "UPDATE", "NEW.order_reference = 'm'").await;
     let jobs = vec![paid(0, 1), paid(1, 1), paid(0, 1), paid(2, 1), paid(3, 2)];
     let first = tokio::spawn(place(database.clone(), batch.clone(), jobs));
@@ -118,4 +122,52 @@ async fn an_order_that_two_replicas_place_is_announced_once_and_only_for_its_cur
     let events = "SELECT count(*) || ' ' || count(DISTINCT order_id) || ' ' || count(outbox_messages.id)
                   FROM order_events LEFT JOIN outbox_messages USING (event_id)";
     assert_eq!(query(&url, events).await.unwrap(), "3 3 3");
+}
+
+#[derive(QueryableByName)]
+struct Line {
+    #[diesel(sql_type = Text)]
+    line: String,
+}
+
+#[derive(QueryableByName)]
+struct PlanLine {
+    #[diesel(sql_type = Text, column_name = "QUERY PLAN")]
+    line: String,
+}
+
+/// The index of pending orders keeps the entries of all orders that were placed since the oldest snapshot.
+#[tokio::test(flavor = "multi_thread")]
+async fn orders_are_placed_by_their_keys_however_many_are_pending() -> anyhow::Result<()> {
+    let service = OrderApi::start().await;
+    let (unit, events) = writer(&service);
+    let job = insert(&service, service.business_id(), "a");
+    let order = job.order.clone().into_placed().summary();
+    let inserts = Arc::new(InsertBatch::new(&unit, events.clone(), FirstTestOrderCache::default()));
+    assert_eq!(store(unit.database.clone(), inserts, vec![job]).await, [InsertOutcome::Stored]);
+    let batch = PlaceBatch::new(unit.clock.clone(), events);
+    let paid = [PlacePaid { order, attempt: 1, trace: None }];
+    assert!(batch.is_single_statement(&paid));
+    let plan: Result<String, StoreError> = unit
+        .database
+        .read(async |conn: &mut AsyncPgConnection| {
+            // With few pending orders among many, their index would be the cheapest.
+            let many = "INSERT INTO orders SELECT (jsonb_populate_record(orders, jsonb_build_object(
+                    'id', id || number, 'order_reference', number, 'idempotency_key', number, 'tracking_code', number,
+                    'placement', 'placed', 'sequence', 1, 'pending_since', NULL))).*
+                FROM orders, generate_series(1, 5000) AS number;
+                ANALYZE orders";
+            conn.batch_execute(many).await?;
+            batch.apply(conn, &paid).await?;
+            let prepared = "SELECT format('EXPLAIN (COSTS OFF) EXECUTE %I (%s)', name,
+                    array_to_string(array_fill('NULL'::text, ARRAY[cardinality(parameter_types)]), ',')) AS line
+                FROM pg_prepared_statements WHERE statement LIKE '%FOR UPDATE OF orders%'";
+            let explain: Line = diesel::sql_query(prepared).get_result(conn).await?;
+            let plan: Vec<PlanLine> = diesel::sql_query(explain.line).load(conn).await?;
+            Ok(plan.into_iter().map(|line| line.line + "\n").collect())
+        })
+        .await;
+    let plan = plan?;
+    assert!(plan.contains("orders_pkey") && !plan.contains("orders_pending"), "{plan}");
+    Ok(())
 }
