@@ -83,8 +83,8 @@ async fn batches_with_the_same_orders_do_not_deadlock() {
 
 async fn place(database: Database, batch: Arc<PlaceBatch>, paid: Vec<PlacePaid>) {
     let place = async |conn: &mut AsyncPgConnection| {
-        // Otherwise a slow machine could reach the limit of a batch.
-        conn.batch_execute("SET LOCAL lock_timeout = '20s'").await?;
+        // Otherwise a slow machine could reach the limits of a batch.
+        conn.batch_execute("SET LOCAL lock_timeout = '20s'; SET LOCAL statement_timeout = '20s'").await?;
         batch.apply(conn, &paid).await
     };
     let placed: Result<_, StoreError> = database.transaction(place).await;
@@ -148,26 +148,32 @@ async fn orders_are_placed_by_their_keys_however_many_are_pending() -> anyhow::R
     let batch = PlaceBatch::new(unit.clock.clone(), events);
     let paid = [PlacePaid { order, attempt: 1, trace: None }];
     assert!(batch.is_single_statement(&paid));
-    let plan: Result<String, StoreError> = unit
+    let plans: Result<_, StoreError> = unit
         .database
         .read(async |conn: &mut AsyncPgConnection| {
+            batch.apply(conn, &paid).await?;
+            let without_statistics = plan_of_place(conn).await?;
             // With few pending orders among many, their index would be the cheapest.
-            let many = "INSERT INTO orders SELECT (jsonb_populate_record(orders, jsonb_build_object(
-                    'id', id || number, 'order_reference', number, 'idempotency_key', number, 'tracking_code', number,
-                    'placement', 'placed', 'sequence', 1, 'pending_since', NULL))).*
-                FROM orders, generate_series(1, 5000) AS number;
+            let many = "INSERT INTO orders SELECT copy.* FROM orders, generate_series(1, 5000) AS number,
+                    jsonb_populate_record(orders, jsonb_build_object('id', id || number, 'order_reference', number,
+                        'idempotency_key', number, 'tracking_code', number)) AS copy;
                 ANALYZE orders";
             conn.batch_execute(many).await?;
-            batch.apply(conn, &paid).await?;
-            let prepared = "SELECT format('EXPLAIN (COSTS OFF) EXECUTE %I (%s)', name,
-                    array_to_string(array_fill('NULL'::text, ARRAY[cardinality(parameter_types)]), ',')) AS line
-                FROM pg_prepared_statements WHERE statement LIKE '%FOR UPDATE OF orders%'";
-            let explain: Line = diesel::sql_query(prepared).get_result(conn).await?;
-            let plan: Vec<PlanLine> = diesel::sql_query(explain.line).load(conn).await?;
-            Ok(plan.into_iter().map(|line| line.line + "\n").collect())
+            Ok([without_statistics, plan_of_place(conn).await?])
         })
         .await;
-    let plan = plan?;
-    assert!(plan.contains("orders_pkey") && !plan.contains("orders_pending"), "{plan}");
+    for plan in plans? {
+        assert_eq!(plan.matches("orders_pkey").count(), 2, "to lock, and to update: {plan}");
+    }
     Ok(())
+}
+
+/// Of the statement that this connection has prepared.
+async fn plan_of_place(conn: &mut AsyncPgConnection) -> Result<String, StoreError> {
+    let prepared = "SELECT format('EXPLAIN (COSTS OFF) EXECUTE %I (%s)', name,
+            array_to_string(array_fill('NULL'::text, ARRAY[cardinality(parameter_types)]), ',')) AS line
+        FROM pg_prepared_statements WHERE statement LIKE 'WITH limits%FOR UPDATE OF orders%'";
+    let explain: Line = diesel::sql_query(prepared).get_result(conn).await?;
+    let plan: Vec<PlanLine> = diesel::sql_query(explain.line).load(conn).await?;
+    Ok(plan.into_iter().map(|line| line.line + "\n").collect())
 }
