@@ -24,12 +24,13 @@ impl OrderWriter {
     pub fn start(unit: &Unit, events: &OrderEvents) -> Self {
         let first_test_orders = FirstTestOrderCache::default();
         let database = unit.database.clone();
-        let options = BatcherOptions { gather: Some(Gather::BRIEFLY), ..BatcherOptions::default() };
+        let at_once = BatcherOptions::default();
+        let together = BatcherOptions { gather: Some(Gather::BRIEFLY), ..at_once };
         let insert = InsertBatch::new(unit, events.clone(), first_test_orders.clone());
         let place = PlaceBatch::new(unit.clock.clone(), events.clone());
         Self {
-            inserts: Batcher::start("order_intents", database.clone(), options, insert),
-            placements: Batcher::start("order_payments", database, options, place),
+            inserts: Batcher::start("order_intents", database.clone(), at_once, insert),
+            placements: Batcher::start("order_payments", database, together, place),
             first_test_orders,
         }
     }
