@@ -13,7 +13,7 @@ mod statement;
 mod work;
 
 pub use after_commit::after_commit;
-pub use batcher::{Apply, Batcher, BatcherOptions, Enough, Gather};
+pub use batcher::{Apply, Batcher, BatcherOptions, Gather};
 pub use connect::{check_url, exposure};
 pub use database::Database;
 pub use error::{StoreError, violates};

@@ -1,7 +1,6 @@
 //! The lanes of a batcher: take queued jobs, run them in one transaction, answer each caller.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::{FutureExt, try_join};
@@ -10,7 +9,7 @@ use tokio::sync::{Mutex, Notify, mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::one_by_one::SecondRound;
-use super::{Apply, BatcherOptions, Enough, Gather, Queued};
+use super::{Apply, BatcherOptions, Gather, Queued};
 use crate::after_commit::{AfterCommit, collecting};
 use crate::lease::{Lease, Undone, begin_untracked};
 use crate::{Database, StoreError};
@@ -44,8 +43,6 @@ pub(super) struct BatcherState<A: Apply> {
     database: Database,
     batch_max: usize,
     gather: Option<Gather>,
-    /// The number of jobs of the latest batch.
-    latest: AtomicUsize,
     hurry: Arc<Notify>,
     apply: A,
     waiting: Mutex<mpsc::Receiver<Queued<A::Job, A::Outcome>>>,
@@ -68,7 +65,6 @@ pub(super) fn start<A>(
         database,
         batch_max,
         gather,
-        latest: AtomicUsize::default(),
         hurry,
         apply,
         waiting: Mutex::new(waiting),
@@ -136,12 +132,8 @@ where
         let mut waiting = self.waiting.lock().await;
         waiting.recv_many(&mut batch, self.batch_max).await;
         let Some(gather) = self.gather else { return batch };
-        let enough = match gather.enough {
-            Enough::Jobs(count) => count,
-            Enough::AsBefore => self.latest.load(Ordering::Relaxed),
-        };
         let until = Instant::now() + gather.at_most;
-        while (1..enough).contains(&batch.len()) {
+        while (1..gather.enough).contains(&batch.len()) {
             let room = self.batch_max.saturating_sub(batch.len());
             tokio::select! {
                 more = waiting.recv_many(&mut batch, room) => if more == 0 { break },
@@ -149,7 +141,6 @@ where
                 () = sleep_until(until) => break,
             }
         }
-        self.latest.store(batch.len(), Ordering::Relaxed);
         batch
     }
 

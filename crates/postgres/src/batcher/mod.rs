@@ -1,6 +1,6 @@
 //! Natural batching of writes: jobs that arrive during a transaction queue up, and the next transaction runs them all. One
-//! commit serves many callers. Batches start immediately, unless [`Gather`] adds a short delay. A queued job holds no
-//! connection.
+//! commit serves many callers. Batches start immediately; [`Gather`] adds a short delay when no caller awaits the
+//! result. A queued job holds no connection.
 
 mod lane;
 mod one_by_one;
@@ -67,25 +67,12 @@ impl Default for BatcherOptions {
     }
 }
 
-/// A batch starts when it has `enough` jobs, or when its first job has waited for `at_most`.
+/// A batch starts when it has `enough` jobs, or when its first job has waited for `at_most`. For work whose cost matters
+/// more than its latency.
 #[derive(Clone, Copy, Debug)]
 pub struct Gather {
-    pub enough: Enough,
+    pub enough: usize,
     pub at_most: Duration,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub enum Enough {
-    /// For work whose cost matters more than its latency.
-    Jobs(usize),
-    /// As many as in the batch before. Callers who arrive one by one do not wait, except the first after others; the more
-    /// arrive at once, the fewer and cheaper transactions they share.
-    AsBefore,
-}
-
-impl Gather {
-    /// For callers who await the result.
-    pub const BRIEFLY: Self = Self { enough: Enough::AsBefore, at_most: Duration::from_millis(1) };
 }
 
 /// Groups queued jobs into shared transactions: each lane runs one batch at a time, and the next batch takes the jobs

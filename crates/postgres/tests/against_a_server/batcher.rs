@@ -11,7 +11,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use futures_util::FutureExt;
 use futures_util::future::join_all;
 use local_stack::query;
-use postgres::{Apply, Batcher, BatcherOptions, Enough, Gather, StoreError};
+use postgres::{Apply, Batcher, BatcherOptions, Gather, StoreError};
 use proptest::prelude::*;
 use test_kit::until;
 use tokio::time::timeout;
@@ -98,7 +98,7 @@ async fn many_callers_share_few_transactions_and_each_gets_its_own_outcome() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_gathering_batch_starts_with_enough_jobs_or_at_its_time_limit() {
-    let never = Gather { enough: Enough::Jobs(5), at_most: Duration::from_secs(600) };
+    let never = Gather { enough: 5, at_most: Duration::from_secs(600) };
     let (batcher, runs, _) = start(BatcherOptions { gather: Some(never), ..Default::default() }).await;
     let mut few: Vec<_> = (0..4).map(|id| Box::pin(batcher.submit(job(id)))).collect();
     assert!(few.iter_mut().all(|submit| submit.now_or_never().is_none()), "the batch waits for a fifth job");
@@ -111,37 +111,9 @@ async fn a_gathering_batch_starts_with_enough_jobs_or_at_its_time_limit() {
     batcher.hurry();
     assert_eq!(alone.await.unwrap(), 6, "nobody waits for more jobs in a hurry");
 
-    let soon = Gather { enough: Enough::Jobs(5), at_most: Duration::from_millis(20) };
+    let soon = Gather { enough: 5, at_most: Duration::from_millis(20) };
     let (batcher, ..) = start(BatcherOptions { gather: Some(soon), ..Default::default() }).await;
     assert_eq!(batcher.submit(job(1)).await.unwrap(), 2, "the wait has a limit");
-}
-
-/// On one thread, so that jobs submitted together are in one batch.
-#[tokio::test]
-async fn a_batch_waits_for_as_many_jobs_as_before_and_a_single_caller_waits_for_nobody() {
-    let as_before = Gather { enough: Enough::AsBefore, at_most: Duration::from_secs(600) };
-    let (batcher, runs, _) = start(BatcherOptions { gather: Some(as_before), ..Default::default() }).await;
-    let count = || AtomicUsize::load(&runs, Ordering::Relaxed);
-    for id in 0..2 {
-        batcher.submit(job(id)).await.unwrap();
-    }
-    assert!(join_all((2..5).map(|id| batcher.submit(job(id)))).await.iter().all(Result::is_ok));
-    assert_eq!(count(), 3, "three at once share a transaction");
-
-    let mut two: Vec<_> = (5..7).map(|id| Box::pin(batcher.submit(job(id)))).collect();
-    assert!(two.iter_mut().all(|submit| submit.now_or_never().is_none()));
-    // Every other task runs until it waits: a batch would begin here.
-    for _ in 0..10 {
-        tokio::task::yield_now().await;
-    }
-    let (third, two) = tokio::join!(batcher.submit(job(7)), join_all(two));
-    assert!(third.is_ok() && two.iter().all(Result::is_ok));
-    assert_eq!(count(), 4, "the two waited for a third, and all share a transaction");
-
-    let alone = batcher.submit(job(8));
-    batcher.hurry();
-    assert_eq!(alone.await.unwrap(), 9, "nobody waits for more jobs in a hurry");
-    assert_eq!(batcher.submit(job(9)).await.unwrap(), 10, "the batch before had one job");
 }
 
 #[tokio::test(flavor = "multi_thread")]

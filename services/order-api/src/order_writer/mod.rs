@@ -4,7 +4,7 @@ mod batches;
 
 use domain::Mode;
 use outbox::Unit;
-use postgres::{Batcher, BatcherOptions, Gather, StoreError};
+use postgres::{Batcher, BatcherOptions, StoreError};
 use telemetry::TraceContext;
 
 pub use batches::{Insert, InsertBatch, InsertOutcome, PlaceBatch, PlacePaid};
@@ -23,14 +23,12 @@ pub struct OrderWriter {
 impl OrderWriter {
     pub fn start(unit: &Unit, events: &OrderEvents) -> Self {
         let first_test_orders = FirstTestOrderCache::default();
-        let database = unit.database.clone();
-        let at_once = BatcherOptions::default();
-        let together = BatcherOptions { gather: Some(Gather::BRIEFLY), ..at_once };
+        let (database, options) = (unit.database.clone(), BatcherOptions::default());
         let insert = InsertBatch::new(unit, events.clone(), first_test_orders.clone());
         let place = PlaceBatch::new(unit.clock.clone(), events.clone());
         Self {
-            inserts: Batcher::start("order_intents", database.clone(), at_once, insert),
-            placements: Batcher::start("order_payments", database, together, place),
+            inserts: Batcher::start("order_intents", database.clone(), options, insert),
+            placements: Batcher::start("order_payments", database, options, place),
             first_test_orders,
         }
     }

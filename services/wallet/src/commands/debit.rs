@@ -8,7 +8,7 @@ use domain::{BusinessId, OrderId, Paise, TransferId};
 use futures_util::try_join;
 use metrics::counter;
 use outbox::Unit;
-use postgres::{Apply, Batcher, BatcherOptions, Gather, StoreError};
+use postgres::{Apply, Batcher, BatcherOptions, StoreError};
 
 use super::low_balance_event;
 use crate::domain::{Debit, DebitJob, DebitRefusal, Decided, Known, Outcome, decide};
@@ -53,8 +53,7 @@ fn conflicts(error: &diesel::result::Error) -> bool {
 /// Starts the queue of debits.
 pub(crate) fn start_queue(unit: &Unit, default_threshold: Paise) -> DebitQueue {
     let apply = ApplyDebits { unit: unit.clone(), default_threshold };
-    let options = BatcherOptions { gather: Some(Gather::BRIEFLY), ..BatcherOptions::default() };
-    Batcher::start("wallet_debits", unit.database.clone(), options, apply)
+    Batcher::start("wallet_debits", unit.database.clone(), BatcherOptions::default(), apply)
 }
 
 struct ApplyDebits {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use diesel_async::AsyncPgConnection;
 use outbox::Unit;
-use postgres::{Apply, Batcher, BatcherOptions, Enough, Gather, StoreError};
+use postgres::{Apply, Batcher, BatcherOptions, Gather, StoreError};
 
 use super::capacity::Capacity;
 use crate::domain::Attempt;
@@ -16,7 +16,7 @@ const PAUSE_MIN: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 /// Only the next event of the same order waits for an outcome, and it ends the delay. A transaction for many outcomes
 /// costs little more than for one.
-const GATHER: Gather = Gather { enough: Enough::Jobs(32), at_most: Duration::from_millis(100) };
+const GATHER: Gather = Gather { enough: 32, at_most: Duration::from_millis(100) };
 
 /// Replaces an error text that could not be stored.
 const NOT_STORED: &str = "it failed, and the attempt could not be stored";

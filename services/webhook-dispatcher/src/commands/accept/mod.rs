@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, EndpointId, EventId, Mode, OrderId};
-use postgres::{Batcher, BatcherOptions, Enough, Gather, StoreError};
+use postgres::{Batcher, BatcherOptions, Gather, StoreError};
 
 use self::batch::{AcceptBatch, AcceptJob};
 use self::eager::{Eager, Started};
@@ -25,7 +25,7 @@ use crate::state::State;
 use crate::store::Recorded;
 
 /// A transaction for many events costs little more than for one.
-const GATHER: Gather = Gather { enough: Enough::Jobs(32), at_most: Duration::from_millis(100) };
+const GATHER: Gather = Gather { enough: 32, at_most: Duration::from_millis(100) };
 /// After this time a sent event is abandoned: it is sent again.
 const ABANDON_AFTER: Duration = Duration::from_secs(120);
 const PAUSE_MIN: Duration = Duration::from_millis(50);
