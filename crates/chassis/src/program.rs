@@ -8,11 +8,15 @@ use clap::Subcommand;
 use diesel_migrations::EmbeddedMigrations;
 use domain::{Clock, Entropy};
 use settings::{Environment, Settings, Telemetry};
+use tokio::runtime::{Builder, Runtime};
 
 use crate::commands::{Command, version};
 use crate::health::health;
 use crate::tables::{TableSettings, schema};
 use crate::{Chassis, Running, Sections, ServiceSettings};
+
+/// Tokio reads it.
+const WORKER_THREADS: &str = "TOKIO_WORKER_THREADS";
 
 /// Runs the command of the first argument with the settings of this process. `own` runs the commands `C` of this
 /// service alone.
@@ -53,7 +57,7 @@ fn with_logs<S: ServiceSettings, L: Settings>(
     work: impl AsyncFnOnce(&L) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let settings: L = settings::load()?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = runtime()?;
     let outcome = runtime.block_on(async {
         let telemetry = telemetry::init(telemetry_of(&settings), S::SERVICE)?;
         let unknown = settings::unknown_variables::<S>()?;
@@ -67,6 +71,17 @@ fn with_logs<S: ServiceSettings, L: Settings>(
     // A blocking name lookup must not delay the end of the process.
     runtime.shutdown_background();
     outcome
+}
+
+/// For all work but HTTP requests, which have threads of their own. One thread takes thousands of orders or webhooks a
+/// second. Several wake each other for every single one, which costs more than it gains (decision 0057).
+/// `TOKIO_WORKER_THREADS` sets another number.
+fn runtime() -> std::io::Result<Runtime> {
+    let mut builder = Builder::new_multi_thread();
+    if std::env::var_os(WORKER_THREADS).is_none() {
+        builder.worker_threads(1);
+    }
+    builder.enable_all().build()
 }
 
 /// Only warns, because the network may be private to this installation.
@@ -98,8 +113,7 @@ pub fn command<S: Settings, T>(work: impl AsyncFnOnce(&S) -> anyhow::Result<T>) 
 
 fn with_settings<L: Settings, T>(work: impl AsyncFnOnce(&L) -> anyhow::Result<T>) -> anyhow::Result<T> {
     let settings: L = settings::load()?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(work(&settings))
+    runtime()?.block_on(work(&settings))
 }
 
 async fn serve<S: ServiceSettings>(
@@ -113,4 +127,15 @@ async fn serve<S: ServiceSettings>(
     let metrics = telemetry::install_metrics(S::SERVICE)?;
     let mut chassis = Chassis::new(settings, metrics, Clock::system(), entropy)?;
     if chassis.await_schema(&schema).await? { start(settings, chassis)?.run().await } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_thread_works_unless_the_variable_says_otherwise() {
+        let wanted = std::env::var(WORKER_THREADS).map_or(1, |number| number.parse().unwrap());
+        assert_eq!(runtime().unwrap().metrics().num_workers(), wanted);
+    }
 }
