@@ -15,9 +15,6 @@ use crate::health::health;
 use crate::tables::{TableSettings, schema};
 use crate::{Chassis, Running, Sections, ServiceSettings};
 
-/// Tokio reads it.
-const WORKER_THREADS: &str = "TOKIO_WORKER_THREADS";
-
 /// Runs the command of the first argument with the settings of this process. `own` runs the commands `C` of this
 /// service alone.
 ///
@@ -73,15 +70,11 @@ fn with_logs<S: ServiceSettings, L: Settings>(
     outcome
 }
 
-/// For all work but HTTP requests, which have threads of their own. One thread takes thousands of orders or webhooks a
-/// second. Several wake each other for every single one, which costs more than it gains (decision 0057).
-/// `TOKIO_WORKER_THREADS` sets another number.
-fn runtime() -> std::io::Result<Runtime> {
-    let mut builder = Builder::new_multi_thread();
-    if std::env::var_os(WORKER_THREADS).is_none() {
-        builder.worker_threads(1);
-    }
-    builder.enable_all().build()
+/// Its only thread does all work but reading and answering HTTP requests. Several threads would wake each other for every
+/// single event, which costs more than it gains (decision 0057).
+fn runtime() -> anyhow::Result<Runtime> {
+    let threads = settings::worker_threads()?;
+    Ok(Builder::new_multi_thread().worker_threads(threads).enable_all().build()?)
 }
 
 /// Only warns, because the network may be private to this installation.
@@ -127,15 +120,4 @@ async fn serve<S: ServiceSettings>(
     let metrics = telemetry::install_metrics(S::SERVICE)?;
     let mut chassis = Chassis::new(settings, metrics, Clock::system(), entropy)?;
     if chassis.await_schema(&schema).await? { start(settings, chassis)?.run().await } else { Ok(()) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_thread_works_unless_the_variable_says_otherwise() {
-        let wanted = std::env::var(WORKER_THREADS).map_or(1, |number| number.parse().unwrap());
-        assert_eq!(runtime().unwrap().metrics().num_workers(), wanted);
-    }
 }

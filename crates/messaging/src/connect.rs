@@ -1,5 +1,6 @@
 //! One connection to the broker, which can be closed without the broker's cooperation.
 
+use std::error::Error;
 use std::io;
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::AsFd;
@@ -12,6 +13,7 @@ use lapin::{AsyncTcpStream, Connection, ConnectionProperties};
 use settings::{Certificates, Secret};
 use tokio::net::lookup_host;
 use tokio::sync::Notify;
+use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use crate::BrokerError;
@@ -69,13 +71,15 @@ impl Drop for Socket {
     }
 }
 
-/// Read at each connection, because the system's authorities may change while a service runs.
-fn rustls_connector(authorities: Option<&Certificates>) -> Result<RustlsConnector, BrokerError> {
+/// The system's authorities are read at each connection, because they may change while a service runs. That takes
+/// milliseconds, and so a thread of its own.
+async fn rustls_connector(authorities: Option<&Certificates>) -> Result<RustlsConnector, BrokerError> {
+    let unavailable = |error: &dyn Error| BrokerError::Unavailable(error.to_string());
     let config = match authorities {
         Some(authorities) => tls::certified_by(authorities.as_slice()),
-        None => tls::certified_by_system(),
+        None => spawn_blocking(tls::certified_by_system).await.map_err(|error| unavailable(&error))?,
     };
-    config.map(RustlsConnector::from).map_err(|error| BrokerError::Unavailable(error.to_string()))
+    config.map(RustlsConnector::from).map_err(|error| unavailable(&error))
 }
 
 impl Live {
@@ -95,7 +99,7 @@ impl Live {
         let properties = ConnectionProperties::default().with_connection_name(name.into());
         let tls = match uri.scheme {
             AMQPScheme::AMQP => None,
-            AMQPScheme::AMQPS => Some(rustls_connector(authorities)?),
+            AMQPScheme::AMQPS => Some(rustls_connector(authorities).await?),
         };
         let line = Socket::default();
         let connecting = Connection::connector(
