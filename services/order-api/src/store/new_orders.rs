@@ -12,10 +12,10 @@ use outbox::{PreparedMessages, enqueue_stored};
 use postgres::{Statement, StoreError, brief_locks};
 use serde_json::Value;
 
-use super::timeline;
+use super::timeline::{self, first_events};
 use crate::domain::{NewOrder, OrderEvent, Placement};
 
-/// Parameters: messages, orders, events. Messages and events depend on their orders.
+/// Parameters: messages, events, orders. Messages and events depend on their orders.
 const INSERT: &str = concat!(
     brief_locks!(),
     ",
@@ -27,21 +27,16 @@ const INSERT: &str = concat!(
         SELECT new.*, 1, (placement = 'placed')::int, created_at, CASE placement WHEN 'placed' THEN NULL ELSE created_at END
         FROM limits
         CROSS JOIN unnest(
-            $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27) AS new (
+            $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37) AS new (
             id, business_id, mode, placement, order_reference, idempotency_key, fingerprint, tracking_code, order_source,
             status, cod_status, payment_type, delivery_fee_paise, cod_amount_paise, details, receipt, created_at, request_id,
             key_id, meaning)
         ON CONFLICT DO NOTHING
         RETURNING id
     ),
-    timeline AS (
-        INSERT INTO order_events (
-            order_id, sequence, event_id, business_id, kind, status, cod_status, data, occurred_at, recorded_at)
-        SELECT new.*
-        FROM unnest($28, $29, $30, $31, $32, $33, $34, $35, $36, $37) AS new (
-            order_id, sequence, event_id, business_id, kind, status, cod_status, data, occurred_at, recorded_at)
-        JOIN stored ON stored.id = new.order_id
-    ),
+    timeline AS (",
+    first_events!(),
+    "),
     sent AS (",
     enqueue_stored!(),
     ")
@@ -96,7 +91,7 @@ pub async fn insert(
     for (order, placement) in new {
         columns.add(order, *placement);
     }
-    let insert = timeline::bind(columns.bind_to(messages.bind_to(INSERT)), events);
+    let insert = columns.bind_to(timeline::bind(messages.bind_to(INSERT), events));
     let rows: Vec<StoredRow> = insert.get_results(&mut conn).await?;
     let (mut stored, mut enqueued) = (HashSet::new(), Vec::new());
     for StoredRow { order_id, event_id, message_id } in rows {

@@ -7,12 +7,13 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use outbox::{PreparedMessages, enqueue_stored};
 use postgres::brief_locks;
 
+use super::StoreError;
 use super::rows::TakeOverRow;
 use super::schema::orders;
-use super::{StoreError, timeline};
+use super::timeline::{self, first_events};
 use crate::domain::{ExistingOrder, NewOrder, OrderEvent, OrderSummary, Placement};
 
-/// Parameters: messages, orders, events, placement. Messages and events depend on their orders. Locks rows in the order of
+/// Parameters: messages, events, orders, placement. Messages and events depend on their orders. Locks rows in the order of
 /// their ids, so that two batches cannot deadlock. `updated_at` follows the rule of `fleet::changed_at`. The placement is a
 /// parameter, so that the plan finds the rows by their keys: the index of pending orders keeps dead entries while an old
 /// snapshot is in use, such as a backup's.
@@ -22,7 +23,7 @@ const PLACE: &str = concat!(
     pending AS MATERIALIZED (
         SELECT orders.id, orders.business_id, paid.placed_at
         FROM limits
-        CROSS JOIN unnest($8, $9, $10, $11) AS paid (id, business_id, attempt, placed_at)
+        CROSS JOIN unnest($18, $19, $20, $21) AS paid (id, business_id, attempt, placed_at)
         JOIN orders ON orders.id = paid.id AND orders.business_id = paid.business_id
         WHERE orders.attempt = paid.attempt AND orders.placement = $22
         ORDER BY orders.id
@@ -36,14 +37,9 @@ const PLACE: &str = concat!(
         WHERE orders.id = pending.id AND orders.business_id = pending.business_id
         RETURNING orders.id
     ),
-    timeline AS (
-        INSERT INTO order_events (
-            order_id, sequence, event_id, business_id, kind, status, cod_status, data, occurred_at, recorded_at)
-        SELECT new.*
-        FROM unnest($12, $13, $14, $15, $16, $17, $18, $19, $20, $21) AS new (
-            order_id, sequence, event_id, business_id, kind, status, cod_status, data, occurred_at, recorded_at)
-        JOIN stored ON stored.id = new.order_id
-    )
+    timeline AS (",
+    first_events!(),
+    ")
     ",
     enqueue_stored!(),
 );
@@ -67,13 +63,12 @@ pub async fn place(
 ) -> Result<(), StoreError> {
     let texts =
         |text: fn(&OrderSummary) -> String| paid.iter().map(|(order, _)| text(order)).collect::<Vec<_>>();
-    let place = messages
-        .bind_to(PLACE)
+    let place = timeline::bind(messages.bind_to(PLACE), events)
         .bind::<Array<Text>, _>(texts(|order| order.id.to_string()))
         .bind::<Array<Text>, _>(texts(|order| order.business_id.to_string()))
         .bind::<Array<Integer>, _>(paid.iter().map(|(_, attempt)| *attempt).collect::<Vec<_>>())
-        .bind::<Array<Timestamptz>, _>(paid.iter().map(|(order, _)| order.updated_at).collect::<Vec<_>>());
-    let place = timeline::bind(place, events).bind::<Text, _>(Placement::PendingPayment.as_str());
+        .bind::<Array<Timestamptz>, _>(paid.iter().map(|(order, _)| order.updated_at).collect::<Vec<_>>())
+        .bind::<Text, _>(Placement::PendingPayment.as_str());
     let enqueued: Vec<EnqueuedRow> = place.get_results(&mut conn).await?;
     messages.enqueued(enqueued.into_iter().map(|row| (row.event_id, row.id)));
     Ok(())

@@ -39,6 +39,20 @@ pub async fn append(mut conn: &AsyncPgConnection, events: &[OrderEvent]) -> Resu
     Ok(())
 }
 
+/// The part of a statement that stores the first events of its part `stored`, which has a column `id`. Their
+/// [columns](bind) are the parameters `$8` to `$17`, after those of [`enqueue_stored!`](outbox::enqueue_stored).
+macro_rules! first_events {
+    () => {
+        "INSERT INTO order_events (
+            order_id, sequence, event_id, business_id, kind, status, cod_status, data, occurred_at, recorded_at)
+        SELECT new.*
+        FROM unnest($8, $9, $10, $11, $12, $13, $14, $15, $16, $17) AS new (
+            order_id, sequence, event_id, business_id, kind, status, cod_status, data, occurred_at, recorded_at)
+        JOIN stored ON stored.id = new.order_id"
+    };
+}
+pub(super) use first_events;
+
 /// Binds the columns of the events, in the order of [`APPEND`].
 pub(super) fn bind<'a>(to: Statement<'a>, events: &'a [OrderEvent]) -> Statement<'a> {
     let texts = |text: fn(&OrderEvent) -> String| events.iter().map(text).collect::<Vec<_>>();
