@@ -8,7 +8,7 @@ use clap::Subcommand;
 use diesel_migrations::EmbeddedMigrations;
 use domain::{Clock, Entropy};
 use settings::{Environment, Settings, Telemetry};
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Builder;
 
 use crate::commands::{Command, version};
 use crate::health::health;
@@ -54,7 +54,11 @@ fn with_logs<S: ServiceSettings, L: Settings>(
     work: impl AsyncFnOnce(&L) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let settings: L = settings::load()?;
-    let runtime = runtime()?;
+    let mut builder = Builder::new_multi_thread();
+    if S::HAS_ONE_WORKER {
+        builder.worker_threads(1);
+    }
+    let runtime = builder.enable_all().build()?;
     let outcome = runtime.block_on(async {
         let telemetry = telemetry::init(telemetry_of(&settings), S::SERVICE)?;
         let unknown = settings::unknown_variables::<S>()?;
@@ -68,13 +72,6 @@ fn with_logs<S: ServiceSettings, L: Settings>(
     // A blocking name lookup must not delay the end of the process.
     runtime.shutdown_background();
     outcome
-}
-
-/// Its only thread does all work but reading and answering HTTP requests. Several threads would wake each other for every
-/// single event, which costs more than it gains (decision 0057).
-fn runtime() -> anyhow::Result<Runtime> {
-    let threads = settings::worker_threads()?;
-    Ok(Builder::new_multi_thread().worker_threads(threads).enable_all().build()?)
 }
 
 /// Only warns, because the network may be private to this installation.
@@ -106,7 +103,8 @@ pub fn command<S: Settings, T>(work: impl AsyncFnOnce(&S) -> anyhow::Result<T>) 
 
 fn with_settings<L: Settings, T>(work: impl AsyncFnOnce(&L) -> anyhow::Result<T>) -> anyhow::Result<T> {
     let settings: L = settings::load()?;
-    runtime()?.block_on(work(&settings))
+    let runtime = Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(work(&settings))
 }
 
 async fn serve<S: ServiceSettings>(

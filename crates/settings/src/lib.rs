@@ -20,7 +20,6 @@ mod settings_file;
 #[cfg(test)]
 mod tests;
 mod trusted_proxies;
-mod worker_threads;
 
 use std::fmt::Display;
 use std::net::IpAddr;
@@ -34,7 +33,6 @@ pub use rules::{origin, published};
 pub use secret::Secret;
 pub use sections::{Brand, Broker, Database, Environment, Http, Internal, LogFormat, Peers, Telemetry};
 pub use trusted_proxies::TrustedProxies;
-pub use worker_threads::worker_threads;
 
 /// Whether traffic to this host stays on this machine.
 pub fn is_this_machine(host: &str) -> bool {
