@@ -9,7 +9,7 @@ use postgres::StoreError;
 use tokio::time::Instant;
 
 use super::Sender;
-use super::capacity::{ASKED_MAX, Found, Key, Plan};
+use super::capacity::{Answered, Found, Key, Plan};
 use super::express::ReadyToSend;
 use crate::domain::Speed;
 use crate::store::{self, Asked, ClaimRequest, Claimed, ClaimedDelivery, LEASE, Lease};
@@ -58,6 +58,8 @@ impl Sender {
             let more = !asked.is_empty() && self.capacity.room(began) == 0;
             return Ok(Claim { more, ..Claim::default() });
         }
+        let places = plan.places(room);
+        let (asked, later) = asked.split_at(Plan::asks_for(places).min(asked.len()));
         let request = ClaimRequest {
             now,
             token: i64::from_le_bytes(self.unit.entropy.bytes()),
@@ -69,7 +71,7 @@ impl Sender {
             free: plan.free,
             excluded: &plan.excluded,
         };
-        let (Claimed { deliveries: claimed, due_since }, served, skipped) = self
+        let (Claimed { deliveries: claimed, due_since }, answered) = self
             .unit
             .database
             .read(async |conn| {
@@ -78,13 +80,15 @@ impl Sender {
                 let served: HashSet<Key> = claimed.deliveries.iter().map(key).collect();
                 let rest = asked.iter().filter(|asked| !served.contains(&asked.key()));
                 let skipped = store::still_due(conn, &Vec::from_iter(rest), now).await?;
-                Ok::<_, StoreError>((claimed, served, skipped.into_iter().collect()))
+                let is_full = claimed.deliveries.len() >= places;
+                let answered = Answered { served, skipped: skipped.into_iter().collect(), is_full };
+                Ok::<_, StoreError>((claimed, answered))
             })
             .await?;
         metrics::histogram!("webhook_claim_duration_seconds").record(began.elapsed());
-        self.capacity.asked((asked, notes), (&served, &skipped), now);
+        self.capacity.asked((asked, notes), &answered, now);
         self.capacity.looked(due_since, notes);
-        let more = !served.is_empty() || asked.len() == ASKED_MAX;
+        let more = !answered.served.is_empty() || !later.is_empty();
         if began.elapsed() > LEASE / 2 {
             // The leases may expire before they are renewed.
             self.release(&Vec::from_iter(claimed.iter().map(lease_of))).await;

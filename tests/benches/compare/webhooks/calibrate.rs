@@ -33,12 +33,20 @@ pub(crate) struct Calibration {
 
 impl Calibration {
     /// A rate, compared with the bare caller's to the same receiver.
-    pub(crate) fn rate(&self, what: impl Into<String>, per_second: f64, target: f64) -> Figure {
+    pub(crate) fn rate(&self, what: impl Into<String>, per_second: f64) -> Figure {
         let figure = Figure::new(what, per_second, Unit::PerSecond)
-            .compared_with("bare POSTs to the same receiver", self.posts)
-            .target(Target::AtLeast(target));
+            .compared_with("bare POSTs to the same receiver", self.posts);
         let pgbench = self.pgbench.map(|rate| format!("{:.2} of pgbench's orders", per_second / rate));
         pgbench.into_iter().fold(figure, Figure::note)
+    }
+
+    /// The rate of a drain, compared with pgbench's orders where they were measured.
+    pub(crate) fn drain(&self, what: impl Into<String>, per_second: f64, ratio: f64) -> Figure {
+        let Some(pgbench) = self.pgbench else { return self.rate(what, per_second) };
+        Figure::new(what, per_second, Unit::PerSecond)
+            .compared_with("pgbench's orders", pgbench)
+            .target(Target::RatioAtLeast(ratio))
+            .note(format!("{:.2} of bare POSTs to the same receiver", per_second / self.posts))
     }
 
     pub(crate) fn row(&self) -> Row {

@@ -39,15 +39,15 @@ const CASES: [Case; 2] = [
         per_second: PER_SECOND,
         time: Duration::from_secs(10),
         answer: None,
-        webhook: Aims { median: 5.0, p99: 15.0 },
-        cpu: 1.2,
+        webhook: Aims { median: 2.5, p99: 8.0 },
+        cpu: 1.9,
     },
     Case {
         per_second: 1_000,
         time: Duration::from_secs(6),
         answer: Some(Aims { median: 2.0, p99: 8.0 }),
         webhook: Aims { median: 6.0, p99: 20.0 },
-        cpu: 0.7,
+        cpu: 1.0,
     },
 ];
 

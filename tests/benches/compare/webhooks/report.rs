@@ -6,10 +6,6 @@ use super::calibrate::Calibration;
 use super::received::Received;
 use crate::cpu::Cpu;
 
-/// The parts whose processor time counts as a webhook's cost. The cost of callers, the receiver and other services is
-/// shown separately.
-const COUNTED: [&str; 3] = ["webhook-dispatcher", "postgres", "rabbitmq"];
-
 /// The result of one run.
 pub(crate) struct Row {
     pub(crate) figures: Vec<Figure>,
@@ -21,7 +17,7 @@ impl Row {
         Self { figures: figures.into_iter().collect(), received: None }
     }
 
-    /// Adds the cost: the processor time of the dispatcher, the database and the broker.
+    /// Adds the cost: the processor time of all parts of Waybill.
     pub(crate) fn cost(
         mut self,
         calibration: &Calibration,
@@ -29,7 +25,7 @@ impl Row {
         cost: &Spent,
         target: Option<f64>,
     ) -> Self {
-        let figure = Figure::new(format!("{what}: processor time"), cost.counted(), Unit::CpuSecondsPer1000)
+        let figure = Figure::new(format!("{what}: processor time"), cost.per_1000(), Unit::CpuSecondsPer1000)
             .compared_with("the caller of the bare POSTs", calibration.post_cost)
             .note(cost.cpu.text(cost.count as f64))
             .note(cost.cpu.others_text());
@@ -58,9 +54,8 @@ pub(crate) struct Spent {
 }
 
 impl Spent {
-    /// Seconds per 1,000.
-    pub(crate) fn counted(&self) -> f64 {
-        let counted = self.cpu.parts().iter().filter(|(part, _)| COUNTED.contains(part));
-        counted.map(|(_, seconds)| seconds).sum::<f64>() * 1_000.0 / self.count.max(1) as f64
+    /// Seconds per 1,000, of all parts of Waybill.
+    pub(crate) fn per_1000(&self) -> f64 {
+        self.cpu.of_stack() * 1_000.0 / self.count.max(1) as f64
     }
 }

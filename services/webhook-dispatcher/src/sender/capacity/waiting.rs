@@ -26,18 +26,30 @@ pub(super) struct Waiting {
 struct Entry {
     look_at: DateTime<Utc>,
     served_at: Option<DateTime<Utc>>,
+    /// When a claim with room to spare last found due deliveries that may not have a slot.
+    blocked_at: Option<DateTime<Utc>>,
     /// The number of the latest note.
     note: u64,
 }
 
 /// A claim's view of the set.
 pub(super) struct Snapshot {
-    due: Vec<(DateTime<Utc>, u64, Key, Turn)>,
+    due: Vec<(Turn, DateTime<Utc>, u64, Key)>,
     notes: u64,
 }
 
-/// When the business was last served, and the endpoint. The lowest comes first.
-pub(super) type Turn = (Option<DateTime<Utc>>, Option<DateTime<Utc>>);
+/// When the endpoint was last blocked, its business last served, and the endpoint itself. The lowest comes first.
+type Turn = (Option<DateTime<Utc>>, Option<DateTime<Utc>>, Option<DateTime<Utc>>);
+
+/// What a claim did with the endpoints that it asked for.
+pub(in crate::sender) struct Answered {
+    /// These got slots.
+    pub served: HashSet<Key>,
+    /// These still have due deliveries.
+    pub skipped: HashSet<Key>,
+    /// Whether there was no room for more.
+    pub is_full: bool,
+}
 
 impl Waiting {
     /// These endpoints have deliveries that are due at that time. False if the scan will find them.
@@ -53,7 +65,12 @@ impl Waiting {
         self.notes += 1;
         let note = self.notes;
         for key in keys {
-            let entry = self.endpoints.entry(key).or_insert(Entry { look_at: at, served_at: None, note });
+            let entry = self.endpoints.entry(key).or_insert(Entry {
+                look_at: at,
+                served_at: None,
+                blocked_at: None,
+                note,
+            });
             *entry = Entry { look_at: entry.look_at.min(at), note, ..*entry };
         }
         true
@@ -66,8 +83,8 @@ impl Waiting {
             *served_at = entry.served_at.max(*served_at);
         }
         let due = self.endpoints.iter().filter(|(_, entry)| entry.look_at <= now);
-        let due =
-            due.map(|(key, entry)| (entry.look_at, entry.note, *key, (businesses[&key.1], entry.served_at)));
+        let turn = |key: &Key, entry: &Entry| (entry.blocked_at, businesses[&key.1], entry.served_at);
+        let due = due.map(|(key, entry)| (turn(key, entry), entry.look_at, entry.note, *key));
         Snapshot { due: due.collect(), notes: self.notes }
     }
 
@@ -76,20 +93,21 @@ impl Waiting {
         self.endpoints.values().map(|entry| entry.look_at).filter(|at| *at > now).min()
     }
 
-    /// A claim has asked for these endpoints. `served` got slots, `skipped` still have due deliveries. The others are
-    /// removed, unless they were noted since the snapshot.
+    /// A claim has asked for these endpoints. Those that were neither served nor skipped are removed, unless they were
+    /// noted since the snapshot.
     pub(super) fn asked(
         &mut self,
         (asked, notes): (impl Iterator<Item = Key>, u64),
-        served: &HashSet<Key>,
-        skipped: &HashSet<Key>,
+        Answered { served, skipped, is_full }: &Answered,
         now: DateTime<Utc>,
     ) {
         for key in asked {
             let Some(entry) = self.endpoints.get_mut(&key) else { continue };
             let is_served = served.contains(&key);
             if is_served {
-                entry.served_at = Some(now);
+                (entry.served_at, entry.blocked_at) = (Some(now), None);
+            } else if !is_full && skipped.contains(&key) {
+                entry.blocked_at = Some(now);
             }
             if entry.note > notes {
                 continue;
@@ -121,11 +139,10 @@ impl Waiting {
 }
 
 impl Snapshot {
-    /// The endpoints in the order in which they should be asked for, each with its turn to be served, and the number of
-    /// notes.
-    pub(super) fn into_order(mut self) -> (Vec<(Key, Turn)>, u64) {
+    /// The endpoints in their turns, those with equal ones by their wait, and the number of notes.
+    pub(super) fn into_order(mut self) -> (Vec<Key>, u64) {
         self.due.sort_unstable();
-        (self.due.into_iter().map(|(.., key, turn)| (key, turn)).collect(), self.notes)
+        (self.due.into_iter().map(|(.., key)| key).collect(), self.notes)
     }
 }
 
@@ -148,12 +165,24 @@ mod tests {
             Self { waiting: Waiting::default(), keys: [(); 3].map(key), now: clock.now() }
         }
 
-        fn snapshot(&self, milliseconds: i64) -> (Vec<(Key, Turn)>, u64) {
-            self.waiting.snapshot(self.now + TimeDelta::milliseconds(milliseconds)).into_order()
+        fn at(&self, milliseconds: i64) -> DateTime<Utc> {
+            self.now + TimeDelta::milliseconds(milliseconds)
+        }
+
+        fn snapshot(&self, milliseconds: i64) -> (Vec<Key>, u64) {
+            self.waiting.snapshot(self.at(milliseconds)).into_order()
         }
 
         fn due(&self, milliseconds: i64) -> Vec<Key> {
-            self.snapshot(milliseconds).0.into_iter().map(|(key, _)| key).collect()
+            self.snapshot(milliseconds).0
+        }
+
+        /// A claim at that time serves and skips these, of all that are due.
+        fn claim(&mut self, (served, skipped): (&[Key], &[Key]), is_full: bool, milliseconds: i64) {
+            let (asked, notes) = self.snapshot(milliseconds);
+            let [served, skipped] = [served, skipped].map(|keys| keys.iter().copied().collect());
+            let answered = Answered { served, skipped, is_full };
+            self.waiting.asked((asked.into_iter(), notes), &answered, self.at(milliseconds));
         }
     }
 
@@ -161,15 +190,14 @@ mod tests {
     fn endpoints_are_due_at_their_times_and_the_longest_wait_comes_first() {
         let mut test = Fixture::new();
         let [one, other, third] = test.keys;
-        let at = |milliseconds| test.now + TimeDelta::milliseconds(milliseconds);
-        test.waiting.note([one], at(10), test.now);
-        test.waiting.note([other], at(0), test.now);
-        assert!(!test.waiting.note([third], at(6_000), test.now));
+        test.waiting.note([one], test.at(10), test.now);
+        test.waiting.note([other], test.at(0), test.now);
+        assert!(!test.waiting.note([third], test.at(6_000), test.now));
         assert_eq!((test.due(0), test.due(10)), (vec![other], vec![other, one]));
         assert_eq!(test.due(6_000).len(), 2, "the scan finds the third");
-        assert_eq!(test.waiting.next_after(test.now), Some(at(10)));
-        test.waiting.note([one], at(5), test.now);
-        assert_eq!(test.waiting.next_after(test.now), Some(at(5)), "the earlier time counts");
+        assert_eq!(test.waiting.next_after(test.now), Some(test.at(10)));
+        test.waiting.note([one], test.at(5), test.now);
+        assert_eq!(test.waiting.next_after(test.now), Some(test.at(5)), "the earlier time counts");
     }
 
     /// Otherwise endpoints with older deliveries, or businesses with many endpoints, would take every claim.
@@ -178,17 +206,36 @@ mod tests {
         let mut test = Fixture::new();
         let [one, other, skipped] = test.keys;
         let same_business = (skipped.0, one.1);
-        let at = |milliseconds| test.now + TimeDelta::milliseconds(milliseconds);
-        test.waiting.note([one, other, skipped, same_business], at(0), test.now);
-        let (_, notes) = test.snapshot(0);
-        test.waiting.note([one], at(1), test.now);
-        let (served, left) = (HashSet::from([one, other]), HashSet::from([skipped, same_business]));
-        test.waiting.asked((served.union(&left).copied(), notes), &served, &left, at(2));
-        test.waiting.retry_skipped(at(3));
-        let turns: HashMap<Key, Turn> = test.snapshot(3).0.into_iter().collect();
-        assert_eq!(turns[&skipped], (None, None));
-        assert_eq!(turns[&same_business], (Some(at(2)), None), "its business was served");
-        assert_eq!((turns[&one], turns[&other]), ((Some(at(2)), Some(at(2))), (Some(at(2)), Some(at(2)))));
+        let all = [one, other, skipped, same_business];
+        test.waiting.note(all, test.at(0), test.now);
+        test.claim((&[one], &[other, skipped, same_business]), true, 0);
+        test.claim((&[other], &[one, skipped, same_business]), true, 100);
+        test.waiting.retry_skipped(test.at(101));
+        assert_eq!(test.due(101), [skipped, same_business, one, other]);
+        test.claim((&[same_business], &[one, other, skipped]), true, 101);
+        assert_eq!(
+            test.due(201),
+            [skipped, other, one, same_business],
+            "the business of the last two was served"
+        );
+    }
+
+    /// Otherwise endpoints whose business may not have another slot would take every claim.
+    #[test]
+    fn endpoints_that_a_claim_with_spare_room_skipped_come_last() {
+        let mut test = Fixture::new();
+        let [blocked, served, other] = test.keys;
+        test.waiting.note(test.keys, test.at(0), test.now);
+        test.claim((&[served], &[blocked, other]), true, 0);
+        assert_eq!(test.due(100)[2], served, "the others had no room");
+        test.claim((&[served, other], &[blocked]), false, 100);
+        assert_eq!(test.due(200)[2], blocked);
+        test.waiting.note([blocked], test.at(200), test.at(200));
+        assert_eq!(test.due(200)[2], blocked, "new deliveries do not change that");
+        test.claim((&[blocked], &[]), false, 200);
+        test.waiting.note([served, other], test.at(200), test.at(200));
+        assert_eq!(test.due(200)[2], blocked, "it was served last");
+        assert_eq!(test.waiting.endpoints[&blocked].blocked_at, None);
     }
 
     #[test]
@@ -196,19 +243,15 @@ mod tests {
         let mut test = Fixture::new();
         let [served, skipped, empty] = test.keys;
         test.waiting.note(test.keys, test.now, test.now);
-        let (asked, notes) = (test.due(0), test.snapshot(0).1);
-        test.waiting.asked(
-            (asked.into_iter(), notes),
-            &HashSet::from([served]),
-            &HashSet::from([skipped]),
-            test.now,
-        );
+        let notes = test.snapshot(0).1;
+        test.claim((&[served], &[skipped]), true, 0);
         assert_eq!((test.due(0), test.due(99)), (vec![served], vec![served]));
         assert_eq!(HashSet::from_iter(test.due(100)), HashSet::from([served, skipped]));
         test.waiting.retry_skipped(test.now);
         assert_eq!(test.due(0).len(), 2);
         test.waiting.note([empty], test.now, test.now);
-        test.waiting.asked(([empty].into_iter(), notes), &HashSet::new(), &HashSet::new(), test.now);
+        let nothing = Answered { served: HashSet::new(), skipped: HashSet::new(), is_full: false };
+        test.waiting.asked(([empty].into_iter(), notes), &nothing, test.now);
         assert_eq!(test.due(0).len(), 3, "it was noted after the snapshot");
         assert_eq!(test.waiting.noted_since(notes), HashSet::from([empty.0]));
     }
