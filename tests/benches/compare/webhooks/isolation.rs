@@ -13,7 +13,7 @@ use super::{Bench, Endpoint, Row, steady};
 /// Of each kind.
 const ENDPOINTS: usize = 10;
 const PER_SECOND: u32 = 100;
-const TIME: Duration = Duration::from_secs(10);
+const TIME: Duration = Duration::from_secs(20);
 const HEALTHY: &str = "/healthy/";
 
 pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
