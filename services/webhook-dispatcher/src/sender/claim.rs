@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use domain::EndpointId;
@@ -14,13 +15,16 @@ use super::express::ReadyToSend;
 use crate::domain::Speed;
 use crate::store::{self, Asked, ClaimRequest, Claimed, ClaimedDelivery, LEASE, Lease};
 
+/// After a claim that only skipped endpoints, while others wait to be asked for.
+const NO_EFFECT_PAUSE: Duration = Duration::from_millis(20);
+
 /// The result of a claim. What it found is being sent.
 #[derive(Default)]
 pub(super) struct Claim {
     pub found: Vec<EndpointId>,
     /// Another claim may find more.
     pub more: bool,
-    /// When an endpoint with due deliveries may get the next one. The loop is woken when a slot is free.
+    /// When an endpoint with due deliveries may get the next one, or is to be asked for. The loop is woken when a slot is free.
     pub next_at: Option<Instant>,
 }
 
@@ -37,9 +41,11 @@ impl Sender {
             let part = self.claim_for(*speed, (asked, due.notes), left, now).await?;
             claim.found.extend(part.found);
             claim.more |= part.more;
+            claim.next_at = claim.next_at.into_iter().chain(part.next_at).min();
         }
         let noted = self.capacity.next_noted(now).and_then(|at| (at - now).to_std().ok());
-        claim.next_at = due.limited_until.into_iter().chain(noted.map(|wait| Instant::now() + wait)).min();
+        let noted = noted.map(|wait| Instant::now() + wait);
+        claim.next_at = [claim.next_at, due.limited_until, noted].into_iter().flatten().min();
         Ok(claim)
     }
 
@@ -88,16 +94,19 @@ impl Sender {
         metrics::histogram!("webhook_claim_duration_seconds").record(began.elapsed());
         self.capacity.asked((asked, notes), &answered, now);
         self.capacity.looked(due_since, notes);
-        let more = !answered.served.is_empty() || !later.is_empty();
+        // If this claim had no effect, the next one will perhaps have none either.
+        let had_effect = answered.skipped.len() < asked.len();
+        let more = !answered.served.is_empty() || (had_effect && !later.is_empty());
+        let next_at = (!more && !later.is_empty()).then(|| Instant::now() + NO_EFFECT_PAUSE);
         if began.elapsed() > LEASE / 2 {
             // The leases may expire before they are renewed.
             self.release(&Vec::from_iter(claimed.iter().map(lease_of))).await;
-            return Ok(Claim { more, ..Claim::default() });
+            return Ok(Claim { more, next_at, ..Claim::default() });
         }
         let ready = self.admit(claimed, &plan).await;
         let found = ready.iter().map(|(claimed, _)| claimed.endpoint_id).collect();
         self.send_now(ready).await;
-        Ok(Claim { found, more, next_at: None })
+        Ok(Claim { found, more, next_at })
     }
 
     /// Counts claimed deliveries as in flight. Releases those whose slots were taken meanwhile.

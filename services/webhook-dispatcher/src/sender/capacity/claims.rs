@@ -19,7 +19,7 @@ const ASKED_MAX: usize = 512;
 
 /// The endpoints that claims ask for.
 pub(in crate::sender) struct Due {
-    /// In their turns. Endpoints of the two speeds come first by turns.
+    /// In the order to ask in. The two speeds alternate in being first.
     pub asked: [(Speed, Vec<Asked>); 2],
     /// When the rate limit of an endpoint without room allows a webhook, or its kept slots are free.
     pub limited_until: Option<Instant>,

@@ -14,6 +14,9 @@ const SOON: TimeDelta = TimeDelta::seconds(5);
 /// An endpoint that a claim has skipped although it has due deliveries, because no slot was free for them or another
 /// process was claiming them, is asked for again after this time, or when a slot becomes free.
 const SKIPPED: TimeDelta = TimeDelta::milliseconds(100);
+/// A blocked endpoint comes after the others for this long. What blocks it, such as its business's other deliveries, may end
+/// any time.
+const BLOCKED: TimeDelta = TimeDelta::seconds(1);
 
 #[derive(Default)]
 pub(super) struct Waiting {
@@ -26,7 +29,8 @@ pub(super) struct Waiting {
 struct Entry {
     look_at: DateTime<Utc>,
     served_at: Option<DateTime<Utc>>,
-    /// When a claim with room to spare last found due deliveries that may not have a slot.
+    /// When a claim last skipped it and its business although there were places left. Otherwise endpoints that may not have
+    /// a slot would be all that claims ask for.
     blocked_at: Option<DateTime<Utc>>,
     /// The number of the latest note.
     note: u64,
@@ -38,7 +42,7 @@ pub(super) struct Snapshot {
     notes: u64,
 }
 
-/// When the endpoint was last blocked, its business last served, and the endpoint itself. The lowest comes first.
+/// When the endpoint was blocked, when its business was last served, and when it was itself. The lowest comes first.
 type Turn = (Option<DateTime<Utc>>, Option<DateTime<Utc>>, Option<DateTime<Utc>>);
 
 /// What a claim did with the endpoints that it asked for.
@@ -47,7 +51,7 @@ pub(in crate::sender) struct Answered {
     pub served: HashSet<Key>,
     /// These still have due deliveries.
     pub skipped: HashSet<Key>,
-    /// Whether there was no room for more.
+    /// Whether every place was taken.
     pub is_full: bool,
 }
 
@@ -83,7 +87,8 @@ impl Waiting {
             *served_at = entry.served_at.max(*served_at);
         }
         let due = self.endpoints.iter().filter(|(_, entry)| entry.look_at <= now);
-        let turn = |key: &Key, entry: &Entry| (entry.blocked_at, businesses[&key.1], entry.served_at);
+        let blocked_at = |entry: &Entry| entry.blocked_at.filter(|at| now - *at < BLOCKED);
+        let turn = |key: &Key, entry: &Entry| (blocked_at(entry), businesses[&key.1], entry.served_at);
         let due = due.map(|(key, entry)| (turn(key, entry), entry.look_at, entry.note, *key));
         Snapshot { due: due.collect(), notes: self.notes }
     }
@@ -101,12 +106,13 @@ impl Waiting {
         Answered { served, skipped, is_full }: &Answered,
         now: DateTime<Utc>,
     ) {
+        let businesses: HashSet<BusinessId> = served.iter().map(|(_, business)| *business).collect();
         for key in asked {
             let Some(entry) = self.endpoints.get_mut(&key) else { continue };
             let is_served = served.contains(&key);
             if is_served {
                 (entry.served_at, entry.blocked_at) = (Some(now), None);
-            } else if !is_full && skipped.contains(&key) {
+            } else if !is_full && skipped.contains(&key) && !businesses.contains(&key.1) {
                 entry.blocked_at = Some(now);
             }
             if entry.note > notes {
@@ -139,10 +145,19 @@ impl Waiting {
 }
 
 impl Snapshot {
-    /// The endpoints in their turns, those with equal ones by their wait, and the number of notes.
+    /// The order to ask in, and the number of notes. Businesses take turns, and so do the endpoints of each; blocked ones
+    /// come last.
     pub(super) fn into_order(mut self) -> (Vec<Key>, u64) {
         self.due.sort_unstable();
-        (self.due.into_iter().map(|(.., key)| key).collect(), self.notes)
+        let mut earlier = HashMap::<BusinessId, usize>::new();
+        let mut in_rounds = |((blocked_at, ..), .., key): (Turn, DateTime<Utc>, u64, Key)| {
+            let round = earlier.entry(key.1).or_default();
+            *round += 1;
+            ((blocked_at.is_some(), *round), key)
+        };
+        let mut order: Vec<_> = self.due.into_iter().map(&mut in_rounds).collect();
+        order.sort_by_key(|(round, _)| *round);
+        (order.into_iter().map(|(_, key)| key).collect(), self.notes)
     }
 }
 
@@ -211,7 +226,7 @@ mod tests {
         test.claim((&[one], &[other, skipped, same_business]), true, 0);
         test.claim((&[other], &[one, skipped, same_business]), true, 100);
         test.waiting.retry_skipped(test.at(101));
-        assert_eq!(test.due(101), [skipped, same_business, one, other]);
+        assert_eq!(test.due(101), [skipped, same_business, other, one]);
         test.claim((&[same_business], &[one, other, skipped]), true, 101);
         assert_eq!(
             test.due(201),
@@ -220,21 +235,38 @@ mod tests {
         );
     }
 
-    /// Otherwise endpoints whose business may not have another slot would take every claim.
+    /// Otherwise one business with many endpoints would be all that a claim asks for.
     #[test]
-    fn endpoints_that_a_claim_with_spare_room_skipped_come_last() {
+    fn businesses_take_turns_and_so_do_the_endpoints_of_each() {
+        let mut test = Fixture::new();
+        let [one, other, third] = test.keys;
+        let [second_of_one, third_of_one] = [other.0, third.0].map(|endpoint| (endpoint, one.1));
+        for (key, at) in [(one, 0), (second_of_one, 1), (third_of_one, 2), (other, 3), (third, 4)] {
+            test.waiting.note([key], test.at(at), test.now);
+        }
+        assert_eq!(test.due(4), [one, other, third, second_of_one, third_of_one]);
+    }
+
+    /// Otherwise endpoints whose business may not have another slot would be all that claims ask for.
+    #[test]
+    fn endpoints_of_businesses_that_a_claim_with_places_left_skipped_come_last_for_a_second() {
         let mut test = Fixture::new();
         let [blocked, served, other] = test.keys;
-        test.waiting.note(test.keys, test.at(0), test.now);
-        test.claim((&[served], &[blocked, other]), true, 0);
-        assert_eq!(test.due(100)[2], served, "the others had no room");
-        test.claim((&[served, other], &[blocked]), false, 100);
-        assert_eq!(test.due(200)[2], blocked);
+        let served_too = (blocked.0, served.1);
+        test.waiting.note([blocked, served, other, served_too], test.at(0), test.now);
+        test.claim((&[served], &[blocked, other, served_too]), true, 0);
+        assert_eq!(test.due(100)[..2], [blocked, other], "no place was left for them");
+        test.claim((&[served, other], &[blocked, served_too]), false, 100);
+        assert_eq!(
+            test.due(200),
+            [served_too, other, served, blocked],
+            "the business of the first was served"
+        );
         test.waiting.note([blocked], test.at(200), test.at(200));
-        assert_eq!(test.due(200)[2], blocked, "new deliveries do not change that");
+        assert_eq!(test.due(200)[3], blocked, "new deliveries do not change that");
+        assert_eq!(test.due(1_099)[3], blocked);
+        assert_eq!(test.due(1_100)[0], blocked, "its business was served last of all long ago");
         test.claim((&[blocked], &[]), false, 200);
-        test.waiting.note([served, other], test.at(200), test.at(200));
-        assert_eq!(test.due(200)[2], blocked, "it was served last");
         assert_eq!(test.waiting.endpoints[&blocked].blocked_at, None);
     }
 
