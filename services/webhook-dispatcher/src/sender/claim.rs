@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use domain::EndpointId;
@@ -10,13 +9,10 @@ use postgres::StoreError;
 use tokio::time::Instant;
 
 use super::Sender;
-use super::capacity::{Answered, Found, Key, Plan};
+use super::capacity::{ASKED_MAX, Found, Key, Plan};
 use super::express::ReadyToSend;
 use crate::domain::Speed;
 use crate::store::{self, Asked, ClaimRequest, Claimed, ClaimedDelivery, LEASE, Lease};
-
-/// After a claim that only skipped endpoints, while others wait to be asked for.
-const NO_EFFECT_PAUSE: Duration = Duration::from_millis(20);
 
 /// The result of a claim. What it found is being sent.
 #[derive(Default)]
@@ -24,7 +20,7 @@ pub(super) struct Claim {
     pub found: Vec<EndpointId>,
     /// Another claim may find more.
     pub more: bool,
-    /// When an endpoint with due deliveries may get the next one, or is to be asked for. The loop is woken when a slot is free.
+    /// When an endpoint with due deliveries may get the next one. The loop is woken when a slot is free.
     pub next_at: Option<Instant>,
 }
 
@@ -41,11 +37,9 @@ impl Sender {
             let part = self.claim_for(*speed, (asked, due.notes), left, now).await?;
             claim.found.extend(part.found);
             claim.more |= part.more;
-            claim.next_at = claim.next_at.into_iter().chain(part.next_at).min();
         }
         let noted = self.capacity.next_noted(now).and_then(|at| (at - now).to_std().ok());
-        let noted = noted.map(|wait| Instant::now() + wait);
-        claim.next_at = [claim.next_at, due.limited_until, noted].into_iter().flatten().min();
+        claim.next_at = due.limited_until.into_iter().chain(noted.map(|wait| Instant::now() + wait)).min();
         Ok(claim)
     }
 
@@ -64,8 +58,6 @@ impl Sender {
             let more = !asked.is_empty() && self.capacity.room(began) == 0;
             return Ok(Claim { more, ..Claim::default() });
         }
-        let places = plan.places(room);
-        let (asked, later) = asked.split_at(Plan::asks_for(places).min(asked.len()));
         let request = ClaimRequest {
             now,
             token: i64::from_le_bytes(self.unit.entropy.bytes()),
@@ -77,7 +69,7 @@ impl Sender {
             free: plan.free,
             excluded: &plan.excluded,
         };
-        let (Claimed { deliveries: claimed, due_since }, answered) = self
+        let (Claimed { deliveries: claimed, due_since }, served, skipped) = self
             .unit
             .database
             .read(async |conn| {
@@ -86,27 +78,22 @@ impl Sender {
                 let served: HashSet<Key> = claimed.deliveries.iter().map(key).collect();
                 let rest = asked.iter().filter(|asked| !served.contains(&asked.key()));
                 let skipped = store::still_due(conn, &Vec::from_iter(rest), now).await?;
-                let is_full = claimed.deliveries.len() >= places;
-                let answered = Answered { served, skipped: skipped.into_iter().collect(), is_full };
-                Ok::<_, StoreError>((claimed, answered))
+                Ok::<_, StoreError>((claimed, served, skipped.into_iter().collect()))
             })
             .await?;
         metrics::histogram!("webhook_claim_duration_seconds").record(began.elapsed());
-        self.capacity.asked((asked, notes), &answered, now);
+        self.capacity.asked((asked, notes), (&served, &skipped), now);
         self.capacity.looked(due_since, notes);
-        // If this claim had no effect, the next one will perhaps have none either.
-        let had_effect = answered.skipped.len() < asked.len();
-        let more = !answered.served.is_empty() || (had_effect && !later.is_empty());
-        let next_at = (!more && !later.is_empty()).then(|| Instant::now() + NO_EFFECT_PAUSE);
+        let more = !served.is_empty() || asked.len() == ASKED_MAX;
         if began.elapsed() > LEASE / 2 {
             // The leases may expire before they are renewed.
             self.release(&Vec::from_iter(claimed.iter().map(lease_of))).await;
-            return Ok(Claim { more, next_at, ..Claim::default() });
+            return Ok(Claim { more, ..Claim::default() });
         }
         let ready = self.admit(claimed, &plan).await;
         let found = ready.iter().map(|(claimed, _)| claimed.endpoint_id).collect();
         self.send_now(ready).await;
-        Ok(Claim { found, more, next_at })
+        Ok(Claim { found, more, next_at: None })
     }
 
     /// Counts claimed deliveries as in flight. Releases those whose slots were taken meanwhile.

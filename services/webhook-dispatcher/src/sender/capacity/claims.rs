@@ -8,18 +8,17 @@ use tokio::time::Instant;
 
 use super::in_flight::{Origin, Usage};
 use super::loads::Room;
-use super::{Answered, Capacity, InFlight, State};
+use super::waiting::Turn;
+use super::{Capacity, InFlight, Key, State};
 use crate::domain::{Slots, Speed};
 use crate::store::{Asked, Lease};
 
-/// A claim asks for no more endpoints than these, as each costs a look, and for a few per place: some have nothing due.
-const ASKED_MIN: usize = 32;
-const ASKED_PER_PLACE: usize = 4;
-const ASKED_MAX: usize = 512;
+/// A claim asks for no more endpoints than this; the others follow in the next one.
+pub(in crate::sender) const ASKED_MAX: usize = 512;
 
-/// The endpoints that claims ask for.
+/// The endpoints that a claim asks for.
 pub(in crate::sender) struct Due {
-    /// In the order to ask in. The two speeds alternate in being first.
+    /// Endpoints of the two speeds come first by turns.
     pub asked: [(Speed, Vec<Asked>); 2],
     /// When the rate limit of an endpoint without room allows a webhook, or its kept slots are free.
     pub limited_until: Option<Instant>,
@@ -48,16 +47,10 @@ pub(in crate::sender) struct Found {
     pub max_per_second: Option<i32>,
 }
 
-impl Plan {
-    /// How many deliveries a claim with this room can get.
-    pub(in crate::sender) fn places(&self, room: usize) -> usize {
-        usize::try_from(self.free.all).unwrap_or_default().min(room)
-    }
-
-    /// How many endpoints a claim for that many deliveries asks for.
-    pub(in crate::sender) fn asks_for(places: usize) -> usize {
-        (places * ASKED_PER_PLACE).clamp(ASKED_MIN, ASKED_MAX)
-    }
+/// A claim that cannot serve all serves the first ones.
+fn in_turn(mut asked: Vec<(Turn, Asked)>) -> Vec<Asked> {
+    asked.sort_by_key(|(turn, _)| *turn);
+    asked.into_iter().map(|(_, asked)| asked).collect()
 }
 
 impl Capacity {
@@ -68,7 +61,7 @@ impl Capacity {
         let (began, mut full, mut limited_until) = (Instant::now(), HashSet::new(), None);
         let [mut prompt, mut uncertain] = [const { Vec::new() }; 2];
         let mut state = self.lock();
-        for (endpoint, business) in due {
+        for ((endpoint, business), turn) in due {
             let occupied = state.in_flight.to_endpoint(endpoint);
             match state.loads.room(endpoint, occupied, began) {
                 Room::Full => _ = full.insert(endpoint),
@@ -82,13 +75,16 @@ impl Capacity {
                         Speed::Prompt => &mut prompt,
                         Speed::Uncertain => &mut uncertain,
                     };
-                    let (in_flight, due_since) = (occupied.all, state.floors.of(endpoint));
-                    asked.push(Asked { endpoint, business, room, in_flight, due_since });
+                    // Endpoints of one speed must not keep those of the other from being asked for.
+                    if asked.len() < ASKED_MAX {
+                        let (in_flight, due_since) = (occupied.all, state.floors.of(endpoint));
+                        asked.push((turn, Asked { endpoint, business, room, in_flight, due_since }));
+                    }
                 }
             }
         }
         state.in_flight.watch_endpoints(full);
-        let mut asked = [(Speed::Prompt, prompt), (Speed::Uncertain, uncertain)];
+        let mut asked = [(Speed::Prompt, in_turn(prompt)), (Speed::Uncertain, in_turn(uncertain))];
         if state.first == Speed::Uncertain {
             asked.reverse();
         }
@@ -106,15 +102,15 @@ impl Capacity {
         Plan { speed, per_second, instances, held, free, excluded, new_deliveries }
     }
 
-    /// A claim has asked for these endpoints.
+    /// A claim has asked for these endpoints. `served` ones got slots, `skipped` ones still have due deliveries.
     pub(in crate::sender) fn asked(
         &self,
         (asked, notes): (&[Asked], u64),
-        answered: &Answered,
+        (served, skipped): (&HashSet<Key>, &HashSet<Key>),
         now: DateTime<Utc>,
     ) {
         let keys = asked.iter().map(Asked::key);
-        self.change(|state| state.waiting.asked((keys, notes), answered, now));
+        self.change(|state| state.waiting.asked((keys, notes), served, skipped, now));
     }
 
     /// When the first free deliveries of these endpoints were due. The claim may not have seen those that were noted meanwhile.

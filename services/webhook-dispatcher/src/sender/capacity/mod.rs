@@ -46,11 +46,11 @@ use self::waiting::Waiting;
 use crate::domain::{Slots, Speed};
 use crate::store::Lease;
 
-pub(super) use self::claims::{Found, Plan};
+pub(super) use self::claims::{ASKED_MAX, Found, Plan};
 pub(crate) use self::guards::{InFlight, TestSlot};
 pub(super) use self::in_flight::Origin;
 pub(crate) use self::test_slots::NoTestSlot;
-pub(super) use self::waiting::{Answered, Key};
+pub(super) use self::waiting::Key;
 
 /// Clones share the counters.
 #[derive(Clone)]

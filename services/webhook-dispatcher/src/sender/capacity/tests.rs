@@ -93,17 +93,6 @@ fn a_freed_slot_wakes_the_loop_if_a_delivery_waits_for_it() {
     assert_eq!((test.to_endpoint(endpoint), test.capacity.in_flight()), (0, 0));
 }
 
-/// Each endpoint that a claim asks for costs the database a look, whether it gets a slot or not.
-#[test]
-fn a_claim_for_few_places_asks_for_few_endpoints() {
-    let test = Fixture::new(256, 8);
-    let keys = Vec::from_iter((0..600).map(|_| (test.endpoint(), test.business())));
-    let (asked, plan) = test.plan(&keys);
-    let free = usize::try_from(plan.free.all).unwrap();
-    assert_eq!((asked.len(), plan.places(3), plan.places(600)), (600, 3, free), "all wait");
-    assert_eq!([1, 8, 12, free, 600].map(Plan::asks_for), [32, 32, 48, (free * 4).min(512), 512]);
-}
-
 #[test]
 fn the_reasons_to_wake_are_distinct() {
     let test = Fixture::new(8, 8);
