@@ -25,10 +25,14 @@ impl Row {
         cost: &Spent,
         target: Option<f64>,
     ) -> Self {
-        let figure = Figure::new(format!("{what}: processor time"), cost.per_1000(), Unit::CpuSecondsPer1000)
-            .compared_with("the caller of the bare POSTs", calibration.post_cost)
-            .note(cost.cpu.text(cost.count as f64))
-            .note(cost.cpu.others_text());
+        let figure = Figure::new(
+            format!("{what}: processor time of all parts"),
+            cost.per_1000(),
+            Unit::CpuSecondsPer1000,
+        )
+        .compared_with("the caller of the bare POSTs", calibration.post_cost)
+        .note(cost.cpu.text(cost.count as f64))
+        .note(cost.cpu.others_text());
         self.figures.push(target.map(Target::AtMost).into_iter().fold(figure, Figure::target));
         self
     }
