@@ -9,10 +9,9 @@ use postgres::StoreError;
 use tokio::time::Instant;
 
 use super::Sender;
-use super::capacity::{ASKED_MAX, Found, Key, Plan};
+use super::capacity::{Found, Key, Page, Plan};
 use super::express::ReadyToSend;
-use crate::domain::Speed;
-use crate::store::{self, Asked, ClaimRequest, Claimed, ClaimedDelivery, LEASE, Lease};
+use crate::store::{self, ClaimRequest, Claimed, ClaimedDelivery, LEASE, Lease};
 
 /// The result of a claim. What it found is being sent.
 #[derive(Default)]
@@ -28,34 +27,33 @@ impl Sender {
     /// Claims for endpoints of one speed and then for those of the other. The first leave a quarter to the second.
     pub(super) async fn claim(self: &Arc<Self>, room: usize) -> Result<Claim, StoreError> {
         let now = self.unit.clock.now();
-        let due = self.capacity.due(now);
+        let due = self.capacity.due(room, now);
         let mut claim = Claim::default();
-        let [_, (_, second)] = &due.asked;
-        let of_first = if second.is_empty() { room } else { room - room / 4 };
-        for ((speed, asked), most) in due.asked.iter().zip([of_first, room]) {
+        let [_, second] = &due.pages;
+        let of_first = if second.asked.is_empty() { room } else { room - room / 4 };
+        for (page, most) in due.pages.iter().zip([of_first, room]) {
             let left = most.saturating_sub(claim.found.len());
-            let part = self.claim_for(*speed, (asked, due.notes), left, now).await?;
+            let part = self.claim_for((page, due.notes), left, now).await?;
             claim.found.extend(part.found);
             claim.more |= part.more;
         }
         let noted = self.capacity.next_noted(now).and_then(|at| (at - now).to_std().ok());
-        claim.next_at = due.limited_until.into_iter().chain(noted.map(|wait| Instant::now() + wait)).min();
+        claim.next_at = due.later.into_iter().chain(noted.map(|wait| Instant::now() + wait)).min();
         Ok(claim)
     }
 
     /// Sends at once what it finds, without the result of the other claim.
     async fn claim_for(
         self: &Arc<Self>,
-        speed: Speed,
-        (asked, notes): (&[Asked], u64),
+        (Page { speed, asked, is_full }, notes): (&Page, u64),
         room: usize,
         now: DateTime<Utc>,
     ) -> Result<Claim, StoreError> {
-        let (began, plan) = (Instant::now(), self.capacity.plan(speed));
+        let (began, plan) = (Instant::now(), self.capacity.plan(*speed));
         if asked.is_empty() || room == 0 || plan.free.all <= 0 {
             // New deliveries, or outcomes that are not written yet, may have taken the last slots since the room was
             // counted.
-            let more = !asked.is_empty() && self.capacity.room(began) == 0;
+            let more = self.capacity.room(began) == 0;
             return Ok(Claim { more, ..Claim::default() });
         }
         let request = ClaimRequest {
@@ -84,7 +82,7 @@ impl Sender {
         metrics::histogram!("webhook_claim_duration_seconds").record(began.elapsed());
         self.capacity.asked((asked, notes), (&served, &skipped), now);
         self.capacity.looked(due_since, notes);
-        let more = !served.is_empty() || asked.len() == ASKED_MAX;
+        let more = !served.is_empty() || *is_full;
         if began.elapsed() > LEASE / 2 {
             // The leases may expire before they are renewed.
             self.release(&Vec::from_iter(claimed.iter().map(lease_of))).await;

@@ -1,6 +1,7 @@
 //! What a claim may take, and what is counted when it has ended.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, EndpointId, Mode, WebhookDeliveryId};
@@ -8,20 +9,23 @@ use tokio::time::Instant;
 
 use super::in_flight::{Origin, Usage};
 use super::loads::Room;
-use super::waiting::Turn;
+use super::page::{Candidate, Page};
+use super::waiting::DueEndpoint;
 use super::{Capacity, InFlight, Key, State};
 use crate::domain::{Slots, Speed};
 use crate::store::{Asked, Lease};
 
-/// A claim asks for no more endpoints than this; the others follow in the next one.
-pub(in crate::sender) const ASKED_MAX: usize = 512;
+/// A business that holds as many slots as are free is considered again after this time. A freed slot of its own wakes the
+/// loop earlier.
+const BUSINESS_FULL: Duration = Duration::from_millis(100);
 
 /// The endpoints that a claim asks for.
 pub(in crate::sender) struct Due {
     /// Endpoints of the two speeds come first by turns.
-    pub asked: [(Speed, Vec<Asked>); 2],
-    /// When the rate limit of an endpoint without room allows a webhook, or its kept slots are free.
-    pub limited_until: Option<Instant>,
+    pub pages: [Page; 2],
+    /// When an endpoint that is not asked for may have room: its rate limit allows a webhook, its kept slots are free, or
+    /// its business may have more slots.
+    pub later: Option<Instant>,
     /// The number of notes, by which the outcome is compared with what happened meanwhile.
     pub notes: u64,
 }
@@ -47,49 +51,50 @@ pub(in crate::sender) struct Found {
     pub max_per_second: Option<i32>,
 }
 
-/// A claim that cannot serve all serves the first ones.
-fn in_turn(mut asked: Vec<(Turn, Asked)>) -> Vec<Asked> {
-    asked.sort_by_key(|(turn, _)| *turn);
-    asked.into_iter().map(|(_, asked)| asked).collect()
-}
-
 impl Capacity {
-    /// The endpoints to ask for. From now on the loop is woken when one without a free slot gets one.
-    pub(in crate::sender) fn due(&self, now: DateTime<Utc>) -> Due {
+    /// The endpoints to ask for if there is room for that many deliveries. From now on the loop is woken when one without a free slot gets one.
+    pub(in crate::sender) fn due(&self, room: usize, now: DateTime<Utc>) -> Due {
         let snapshot = self.lock().waiting.snapshot(now);
         let (due, notes) = snapshot.into_order();
-        let (began, mut full, mut limited_until) = (Instant::now(), HashSet::new(), None);
+        let (began, mut full, mut later) = (Instant::now(), HashSet::new(), None);
         let [mut prompt, mut uncertain] = [const { Vec::new() }; 2];
         let mut state = self.lock();
-        for ((endpoint, business), turn) in due {
+        for DueEndpoint { key: (endpoint, business), turn, business_waits_since } in due {
+            let speed = state.loads.speed(endpoint);
+            if !state.in_flight.may_serve(business, speed, self.0.slots) {
+                later = later.into_iter().chain([began + BUSINESS_FULL]).min();
+                continue;
+            }
             let occupied = state.in_flight.to_endpoint(endpoint);
             match state.loads.room(endpoint, occupied, began) {
                 Room::Full => _ = full.insert(endpoint),
-                Room::Later(at) => limited_until = limited_until.into_iter().chain([at]).min(),
+                Room::Later(at) => later = later.into_iter().chain([at]).min(),
                 Room::Kept(until) => {
                     full.insert(endpoint);
-                    limited_until = limited_until.into_iter().chain([until]).min();
+                    later = later.into_iter().chain([until]).min();
                 }
                 Room::For(room) => {
-                    let asked = match state.loads.speed(endpoint) {
+                    let candidates = match speed {
                         Speed::Prompt => &mut prompt,
                         Speed::Uncertain => &mut uncertain,
                     };
-                    // Endpoints of one speed must not keep those of the other from being asked for.
-                    if asked.len() < ASKED_MAX {
-                        let (in_flight, due_since) = (occupied.all, state.floors.of(endpoint));
-                        asked.push((turn, Asked { endpoint, business, room, in_flight, due_since }));
-                    }
+                    let (in_flight, due_since) = (occupied.all, state.floors.of(endpoint));
+                    let asked = Asked { endpoint, business, room, in_flight, due_since };
+                    candidates.push(Candidate { asked, turn, business_waits_since });
                 }
             }
         }
         state.in_flight.watch_endpoints(full);
-        let mut asked = [(Speed::Prompt, in_turn(prompt)), (Speed::Uncertain, in_turn(uncertain))];
+        // Endpoints of one speed must not keep those of the other from being asked for.
+        let mut pages =
+            [(Speed::Prompt, prompt), (Speed::Uncertain, uncertain)].map(|(speed, candidates)| {
+                Page::of(speed, candidates, state.in_flight.free(speed, self.0.slots).min(room))
+            });
         if state.first == Speed::Uncertain {
-            asked.reverse();
+            pages.reverse();
         }
-        state.first = asked[1].0;
-        Due { asked, limited_until, notes }
+        state.first = pages[1].speed;
+        Due { pages, later, notes }
     }
 
     /// What a claim for endpoints of this speed may take. From now on the loop is woken when a business, test mode or

@@ -149,6 +149,18 @@ impl InFlightSet {
         if is_renewed { Vec::new() } else { self.held.keys().copied().collect() }
     }
 
+    /// Whether a claim for endpoints of this speed may find a delivery of the business. If it holds as many slots as are
+    /// free, none has a chance.
+    pub(super) fn may_serve(&self, business: BusinessId, speed: Speed, slots: Slots) -> bool {
+        let free = self.shares.free(speed, slots, self.held.len());
+        self.shares.may_take(business, Mode::Live, free)
+    }
+
+    /// The slots that a claim for endpoints of this speed may fill.
+    pub(super) fn free(&self, speed: Speed, slots: Slots) -> usize {
+        usize::try_from(self.shares.free(speed, slots, self.held.len()).all).unwrap_or_default()
+    }
+
     /// The attempts in flight to an endpoint.
     pub(super) fn to_endpoint(&self, endpoint: EndpointId) -> Occupied {
         self.by_endpoint.get(&endpoint).copied().unwrap_or_default()

@@ -6,6 +6,7 @@
 //! | [`in_flight`] | deliveries in flight and their leases | slots of all, of test mode, of endpoints that may hang, and of each business |
 //! | [`loads`] | each endpoint's history | concurrent webhooks and webhooks per second of an endpoint |
 //! | [`waiting`] | endpoints that may have due deliveries | – |
+//! | [`page`] | nothing | endpoints that one claim asks for |
 //! | [`floors`] | where looks at an endpoint's due deliveries begin | – |
 //! | [`pace`] | new deliveries and the latest claim | the claims' part of the time |
 //! | [`test_slots`] | connection tests in flight | their number, in all and of each business |
@@ -24,6 +25,7 @@ mod guards;
 mod in_flight;
 mod loads;
 mod pace;
+mod page;
 mod test_slots;
 mod waiting;
 
@@ -46,9 +48,10 @@ use self::waiting::Waiting;
 use crate::domain::{Slots, Speed};
 use crate::store::Lease;
 
-pub(super) use self::claims::{ASKED_MAX, Found, Plan};
+pub(super) use self::claims::{Found, Plan};
 pub(crate) use self::guards::{InFlight, TestSlot};
 pub(super) use self::in_flight::Origin;
+pub(super) use self::page::Page;
 pub(crate) use self::test_slots::NoTestSlot;
 pub(super) use self::waiting::Key;
 

@@ -48,10 +48,10 @@ impl Fixture {
         let now = self.clock.now();
         self.capacity.note(due.iter().copied(), now, now);
         let speed = due.first().map_or(Speed::Prompt, |key| self.capacity.lock().loads.speed(key.0));
-        let asked = self.capacity.due(now).asked.into_iter().find(|(of, _)| *of == speed);
+        let page = self.capacity.due(usize::MAX, now).pages.into_iter().find(|page| page.speed == speed);
         let plan = self.capacity.plan(speed);
         self.woken();
-        (asked.map(|(_, asked)| asked).unwrap_or_default(), plan)
+        (page.map(|page| page.asked).unwrap_or_default(), plan)
     }
 
     /// Claims that many deliveries of an endpoint.
@@ -214,6 +214,20 @@ fn a_business_at_its_share_wakes_the_loop_once_when_others_free_slots() {
     assert_eq!(wakes, [NONE, CLAIM, NONE, NONE]);
 }
 
+/// Its endpoints would be looked at in vain, and would keep others from being asked for.
+#[test]
+fn a_claim_does_not_ask_for_endpoints_of_a_business_that_holds_as_many_slots_as_are_free() {
+    let test = Fixture::new(40, 64);
+    let [endpoint, of_other] = [(); 2].map(|()| test.endpoint());
+    let [busy, other] = [(); 2].map(|()| test.business());
+    let mut held = Vec::from_iter((0..15).map(|_| test.insert(test.endpoint(), busy)));
+    let (asked, _) = test.plan(&[(endpoint, busy), (of_other, other)]);
+    assert_eq!(asked.iter().map(Asked::key).collect::<Vec<_>>(), [(of_other, other)]);
+    assert!(test.capacity.due(64, test.clock.now()).later.is_some(), "others may free slots for it");
+    held.pop();
+    assert_eq!((test.woken(), test.plan(&[(endpoint, busy)]).0.len()), (CLAIM, 2), "it has a slot again");
+}
+
 #[test]
 fn a_claim_gives_way_to_new_deliveries_that_came_meanwhile() {
     let test = Fixture::new(20, 64);
@@ -272,7 +286,7 @@ fn a_webhook_that_is_not_sent_gives_its_token_back() {
 #[test]
 fn endpoints_of_both_speeds_come_first_by_turns() {
     let test = Fixture::new(64, 8);
-    let first = || test.capacity.due(test.clock.now()).asked[0].0;
+    let first = || test.capacity.due(64, test.clock.now()).pages[0].speed;
     assert_eq!([first(), first(), first()], [Speed::Prompt, Speed::Uncertain, Speed::Prompt]);
 }
 

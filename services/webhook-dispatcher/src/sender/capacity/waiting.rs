@@ -25,6 +25,7 @@ pub(super) struct Waiting {
 #[derive(Clone, Copy)]
 struct Entry {
     look_at: DateTime<Utc>,
+    asked_at: Option<DateTime<Utc>>,
     served_at: Option<DateTime<Utc>>,
     /// The number of the latest note.
     note: u64,
@@ -32,8 +33,17 @@ struct Entry {
 
 /// A claim's view of the set.
 pub(super) struct Snapshot {
-    due: Vec<(DateTime<Utc>, u64, Key, Turn)>,
+    due: Vec<(DateTime<Utc>, u64, DueEndpoint)>,
     notes: u64,
+}
+
+/// An endpoint that may have due deliveries now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct DueEndpoint {
+    pub key: Key,
+    pub turn: Turn,
+    /// When a claim last asked for an endpoint of the business, or else when the first became due.
+    pub business_waits_since: DateTime<Utc>,
 }
 
 /// When the business was last served, and the endpoint. The lowest comes first.
@@ -53,21 +63,27 @@ impl Waiting {
         self.notes += 1;
         let note = self.notes;
         for key in keys {
-            let entry = self.endpoints.entry(key).or_insert(Entry { look_at: at, served_at: None, note });
+            let new = Entry { look_at: at, asked_at: None, served_at: None, note };
+            let entry = self.endpoints.entry(key).or_insert(new);
             *entry = Entry { look_at: entry.look_at.min(at), note, ..*entry };
         }
         true
     }
 
     pub(super) fn snapshot(&self, now: DateTime<Utc>) -> Snapshot {
-        let mut businesses = HashMap::<BusinessId, Option<DateTime<Utc>>>::new();
+        let mut businesses = HashMap::<BusinessId, Entry>::new();
         for ((_, business), entry) in &self.endpoints {
-            let served_at = businesses.entry(*business).or_default();
-            *served_at = entry.served_at.max(*served_at);
+            let latest = businesses.entry(*business).or_insert(*entry);
+            latest.served_at = latest.served_at.max(entry.served_at);
+            latest.asked_at = latest.asked_at.max(entry.asked_at);
+            latest.look_at = latest.look_at.min(entry.look_at);
         }
-        let due = self.endpoints.iter().filter(|(_, entry)| entry.look_at <= now);
-        let due =
-            due.map(|(key, entry)| (entry.look_at, entry.note, *key, (businesses[&key.1], entry.served_at)));
+        let due = self.endpoints.iter().filter(|(_, entry)| entry.look_at <= now).map(|(key, entry)| {
+            let business = businesses[&key.1];
+            let business_waits_since = business.asked_at.unwrap_or(business.look_at);
+            let turn = (business.served_at, entry.served_at);
+            (entry.look_at, entry.note, DueEndpoint { key: *key, turn, business_waits_since })
+        });
         Snapshot { due: due.collect(), notes: self.notes }
     }
 
@@ -88,6 +104,7 @@ impl Waiting {
         for key in asked {
             let Some(entry) = self.endpoints.get_mut(&key) else { continue };
             let is_served = served.contains(&key);
+            entry.asked_at = Some(now);
             if is_served {
                 entry.served_at = Some(now);
             }
@@ -121,11 +138,10 @@ impl Waiting {
 }
 
 impl Snapshot {
-    /// The endpoints in the order in which they should be asked for, each with its turn to be served, and the number of
-    /// notes.
-    pub(super) fn into_order(mut self) -> (Vec<(Key, Turn)>, u64) {
+    /// The endpoints, those that wait longest first, and the number of notes.
+    pub(super) fn into_order(mut self) -> (Vec<DueEndpoint>, u64) {
         self.due.sort_unstable();
-        (self.due.into_iter().map(|(.., key, turn)| (key, turn)).collect(), self.notes)
+        (self.due.into_iter().map(|(.., due)| due).collect(), self.notes)
     }
 }
 
@@ -148,12 +164,12 @@ mod tests {
             Self { waiting: Waiting::default(), keys: [(); 3].map(key), now: clock.now() }
         }
 
-        fn snapshot(&self, milliseconds: i64) -> (Vec<(Key, Turn)>, u64) {
+        fn snapshot(&self, milliseconds: i64) -> (Vec<DueEndpoint>, u64) {
             self.waiting.snapshot(self.now + TimeDelta::milliseconds(milliseconds)).into_order()
         }
 
         fn due(&self, milliseconds: i64) -> Vec<Key> {
-            self.snapshot(milliseconds).0.into_iter().map(|(key, _)| key).collect()
+            self.snapshot(milliseconds).0.into_iter().map(|due| due.key).collect()
         }
     }
 
@@ -185,7 +201,8 @@ mod tests {
         let (served, left) = (HashSet::from([one, other]), HashSet::from([skipped, same_business]));
         test.waiting.asked((served.union(&left).copied(), notes), &served, &left, at(2));
         test.waiting.retry_skipped(at(3));
-        let turns: HashMap<Key, Turn> = test.snapshot(3).0.into_iter().collect();
+        let turns: HashMap<Key, Turn> =
+            test.snapshot(3).0.into_iter().map(|due| (due.key, due.turn)).collect();
         assert_eq!(turns[&skipped], (None, None));
         assert_eq!(turns[&same_business], (Some(at(2)), None), "its business was served");
         assert_eq!((turns[&one], turns[&other]), ((Some(at(2)), Some(at(2))), (Some(at(2)), Some(at(2)))));
