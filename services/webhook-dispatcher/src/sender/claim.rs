@@ -45,11 +45,12 @@ impl Sender {
     /// Sends at once what it finds, without the result of the other claim.
     async fn claim_for(
         self: &Arc<Self>,
-        (Page { speed, asked, is_full }, notes): (&Page, u64),
+        (page, notes): (&Page, u64),
         room: usize,
         now: DateTime<Utc>,
     ) -> Result<Claim, StoreError> {
-        let (began, plan) = (Instant::now(), self.capacity.plan(*speed));
+        let asked = page.asked.as_slice();
+        let (began, plan) = (Instant::now(), self.capacity.plan(page.speed));
         if asked.is_empty() || room == 0 || plan.free.all <= 0 {
             // New deliveries, or outcomes that are not written yet, may have taken the last slots since the room was
             // counted.
@@ -80,9 +81,11 @@ impl Sender {
             })
             .await?;
         metrics::histogram!("webhook_claim_duration_seconds").record(began.elapsed());
-        self.capacity.asked((asked, notes), (&served, &skipped), now);
+        let slots_left =
+            i64::try_from(claimed.len()).is_ok_and(|count| count < request.room.min(plan.free.all));
+        self.capacity.asked((page, notes), (&served, &skipped), slots_left, now);
         self.capacity.looked(due_since, notes);
-        let more = !served.is_empty() || *is_full;
+        let more = !served.is_empty() || page.is_full;
         if began.elapsed() > LEASE / 2 {
             // The leases may expire before they are renewed.
             self.release(&Vec::from_iter(claimed.iter().map(lease_of))).await;

@@ -33,7 +33,7 @@ const SMALL_RENEWALS: Duration = Duration::from_millis(500);
 struct NextClaim {
     /// The database did not answer: wait this long.
     pause: Option<Duration>,
-    /// The claim found deliveries, so more may be due that had no room.
+    /// The claim found deliveries, so more may be due that had no room; or other endpoints wait to be asked for.
     more: bool,
     /// An endpoint may get its next delivery at this time.
     at: Option<Instant>,

@@ -1,6 +1,6 @@
 //! What a claim may take, and what is counted when it has ended.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -52,15 +52,18 @@ pub(in crate::sender) struct Found {
 }
 
 impl Capacity {
-    /// The endpoints to ask for if there is room for that many deliveries. From now on the loop is woken when one without a free slot gets one.
+    /// The endpoints to ask for if there is room for that many deliveries. From now on the loop is woken when one without a
+    /// free slot gets one.
     pub(in crate::sender) fn due(&self, room: usize, now: DateTime<Utc>) -> Due {
-        let snapshot = self.lock().waiting.snapshot(now);
+        let snapshot = {
+            let State { waiting, loads, .. } = &mut *self.lock();
+            waiting.snapshot(|endpoint| loads.speed(endpoint), now)
+        };
         let (due, notes) = snapshot.into_order();
         let (began, mut full, mut later) = (Instant::now(), HashSet::new(), None);
-        let [mut prompt, mut uncertain] = [const { Vec::new() }; 2];
+        let mut candidates = HashMap::<Speed, Vec<Candidate>>::new();
         let mut state = self.lock();
-        for DueEndpoint { key: (endpoint, business), turn, business_waits_since } in due {
-            let speed = state.loads.speed(endpoint);
+        for DueEndpoint { key: (endpoint, business), speed, turn, business_waits_since } in due {
             if !state.in_flight.may_serve(business, speed, self.0.slots) {
                 later = later.into_iter().chain([began + BUSINESS_FULL]).min();
                 continue;
@@ -74,26 +77,19 @@ impl Capacity {
                     later = later.into_iter().chain([until]).min();
                 }
                 Room::For(room) => {
-                    let candidates = match speed {
-                        Speed::Prompt => &mut prompt,
-                        Speed::Uncertain => &mut uncertain,
-                    };
                     let (in_flight, due_since) = (occupied.all, state.floors.of(endpoint));
                     let asked = Asked { endpoint, business, room, in_flight, due_since };
-                    candidates.push(Candidate { asked, turn, business_waits_since });
+                    let candidate = Candidate { asked, turn, business_waits_since };
+                    candidates.entry(speed).or_default().push(candidate);
                 }
             }
         }
         state.in_flight.watch_endpoints(full);
+        let State { pages, in_flight, .. } = &mut *state;
+        let pages = pages.next(|speed| in_flight.free(speed, self.0.slots).min(room));
+        drop(state);
         // Endpoints of one speed must not keep those of the other from being asked for.
-        let mut pages =
-            [(Speed::Prompt, prompt), (Speed::Uncertain, uncertain)].map(|(speed, candidates)| {
-                Page::of(speed, candidates, state.in_flight.free(speed, self.0.slots).min(room))
-            });
-        if state.first == Speed::Uncertain {
-            pages.reverse();
-        }
-        state.first = pages[1].speed;
+        let pages = pages.map(|page| Page::of(page, candidates.remove(&page.0).unwrap_or_default()));
         Due { pages, later, notes }
     }
 
@@ -107,15 +103,19 @@ impl Capacity {
         Plan { speed, per_second, instances, held, free, excluded, new_deliveries }
     }
 
-    /// A claim has asked for these endpoints. `served` ones got slots, `skipped` ones still have due deliveries.
+    /// A claim has asked for this page. `served` endpoints got slots, `skipped` ones still have due deliveries.
     pub(in crate::sender) fn asked(
         &self,
-        (asked, notes): (&[Asked], u64),
+        (page, notes): (&Page, u64),
         (served, skipped): (&HashSet<Key>, &HashSet<Key>),
+        slots_left: bool,
         now: DateTime<Utc>,
     ) {
-        let keys = asked.iter().map(Asked::key);
-        self.change(|state| state.waiting.asked((keys, notes), served, skipped, now));
+        self.change(|State { pages, waiting, .. }| {
+            pages.claimed(page, slots_left);
+            let keys = page.asked.iter().map(Asked::key);
+            waiting.asked((keys, notes), page.speed, (served, skipped), now);
+        });
     }
 
     /// When the first free deliveries of these endpoints were due. The claim may not have seen those that were noted meanwhile.

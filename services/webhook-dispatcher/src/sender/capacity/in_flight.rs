@@ -14,7 +14,7 @@ pub(super) const UNWRITTEN_MAX: usize = 64;
 /// A renewed lease is renewed again after this time: at every second look, with half of its time left. Each renewal writes
 /// a row, and hanging endpoints hold hundreds.
 const RENEWAL_DUE: Duration = Duration::from_millis(1_500);
-/// Businesses at their limit are considered again when one sixteenth of all slots has been freed.
+/// The loop is woken for businesses at their limit when one sixteenth of all slots has been freed.
 const FREED_PART: i64 = 16;
 
 const KINDS: [Kind; 4] = [

@@ -6,7 +6,7 @@
 //! | [`in_flight`] | deliveries in flight and their leases | slots of all, of test mode, of endpoints that may hang, and of each business |
 //! | [`loads`] | each endpoint's history | concurrent webhooks and webhooks per second of an endpoint |
 //! | [`waiting`] | endpoints that may have due deliveries | – |
-//! | [`page`] | nothing | endpoints that one claim asks for |
+//! | [`page`] | what the next claims ask for | endpoints of one claim |
 //! | [`floors`] | where looks at an endpoint's due deliveries begin | – |
 //! | [`pace`] | new deliveries and the latest claim | the claims' part of the time |
 //! | [`test_slots`] | connection tests in flight | their number, in all and of each business |
@@ -43,9 +43,10 @@ use self::floors::Floors;
 use self::in_flight::InFlightSet;
 use self::loads::Loads;
 use self::pace::Pace;
+use self::page::Pages;
 use self::test_slots::TestSlots;
 use self::waiting::Waiting;
-use crate::domain::{Slots, Speed};
+use crate::domain::Slots;
 use crate::store::Lease;
 
 pub(super) use self::claims::{Found, Plan};
@@ -73,8 +74,7 @@ struct State {
     floors: Floors,
     pace: Pace,
     tests: TestSlots,
-    /// Which endpoints the next claim asks for first.
-    first: Speed,
+    pages: Pages,
     wake: Wake,
     /// The loop waits until no more than this many deliveries are in flight.
     in_flight_awaited: Option<usize>,
@@ -101,7 +101,7 @@ impl Capacity {
             floors: Floors::default(),
             pace: Pace::new(Instant::now()),
             tests: TestSlots::of(concurrency),
-            first: Speed::Prompt,
+            pages: Pages::new(),
             wake: Wake::default(),
             in_flight_awaited: None,
         };

@@ -15,6 +15,13 @@ const PER_SLOT: usize = 4;
 const MIN: usize = 32;
 const MAX: usize = 512;
 
+/// What the next claims ask for.
+pub(super) struct Pages {
+    first: Speed,
+    /// How often the size of a page was doubled.
+    doubled: HashMap<Speed, u32>,
+}
+
 /// An endpoint that has room.
 pub(super) struct Candidate {
     pub asked: Asked,
@@ -31,13 +38,41 @@ pub(in crate::sender) struct Page {
     pub is_full: bool,
 }
 
+impl Pages {
+    pub(super) fn new() -> Self {
+        Self { first: Speed::Prompt, doubled: HashMap::new() }
+    }
+
+    /// The size of the page of each speed. They come first by turns.
+    pub(super) fn next(&mut self, free: impl Fn(Speed) -> usize) -> [(Speed, usize); 2] {
+        let mut speeds = [Speed::Prompt, Speed::Uncertain];
+        if self.first == Speed::Uncertain {
+            speeds.reverse();
+        }
+        self.first = speeds[1];
+        speeds.map(|speed| (speed, self.size(speed, free(speed))))
+    }
+
+    fn size(&self, speed: Speed, free: usize) -> usize {
+        let size = free.saturating_mul(PER_SLOT).clamp(MIN, MAX);
+        let doubled = self.doubled.get(&speed).copied().unwrap_or_default();
+        size.saturating_mul(1 << doubled).min(MAX)
+    }
+
+    /// If slots are left although endpoints wait, those on the page cannot be served: for instance, test mode is full. The
+    /// next page is larger, so that they delay the others less.
+    pub(super) fn claimed(&mut self, page: &Page, slots_left: bool) {
+        let doubled = self.doubled.entry(page.speed).or_default();
+        *doubled = if page.is_full && slots_left { (*doubled + 1).min((MAX / MIN).ilog2()) } else { 0 };
+    }
+}
+
 impl Page {
-    /// Businesses take turns to be asked for, and so do their endpoints. Whoever was asked for goes to the end, served or
-    /// not, so nobody is passed over for ever. `candidates` are in the order of their wait.
-    pub(super) fn of(speed: Speed, candidates: Vec<Candidate>, free: usize) -> Self {
-        let most = free.saturating_mul(PER_SLOT).clamp(MIN, MAX);
-        let is_full = candidates.len() > most;
-        let mut chosen = if is_full { in_rounds(candidates, most) } else { candidates };
+    /// Businesses take turns to be asked for, and so do their endpoints: whoever was asked for comes last, served or not.
+    /// `candidates` are in the order of their wait.
+    pub(super) fn of((speed, size): (Speed, usize), candidates: Vec<Candidate>) -> Self {
+        let is_full = candidates.len() > size;
+        let mut chosen = if is_full { in_rounds(candidates, size) } else { candidates };
         chosen.sort_by_key(|candidate| candidate.turn);
         Self { speed, asked: chosen.into_iter().map(|candidate| candidate.asked).collect(), is_full }
     }
@@ -71,12 +106,16 @@ mod tests {
     #[derive(Clone, Copy, PartialEq, Eq)]
     enum Outcome {
         Served,
+        /// And another of its deliveries became due meanwhile.
+        ServedAndNoted,
         Skipped,
         Empty,
     }
 
     struct Fixture {
         waiting: Waiting,
+        pages: Pages,
+        uncertain: HashSet<EndpointId>,
         clock: Clock,
         entropy: Entropy,
         now: DateTime<Utc>,
@@ -85,7 +124,15 @@ mod tests {
     impl Fixture {
         fn new() -> Self {
             let clock = Clock::system();
-            Self { waiting: Waiting::default(), now: clock.now(), clock, entropy: Entropy::seeded(1) }
+            let (now, entropy) = (clock.now(), Entropy::seeded(1));
+            Self {
+                waiting: Waiting::default(),
+                pages: Pages::new(),
+                uncertain: HashSet::new(),
+                clock,
+                entropy,
+                now,
+            }
         }
 
         fn business(&self) -> BusinessId {
@@ -100,21 +147,37 @@ mod tests {
             keys
         }
 
-        /// The endpoints that a claim asks for.
+        /// The endpoints that a claim asks for, with the same free slots for each speed.
         fn claim(&mut self, free: usize, outcome: impl Fn(&Key) -> Outcome) -> Vec<Key> {
-            let (due, notes) = self.waiting.snapshot(self.now).into_order();
-            let candidate = |DueEndpoint { key: (endpoint, business), turn, business_waits_since }| {
-                let asked = Asked { endpoint, business, room: 1, in_flight: 0, due_since: None };
-                Candidate { asked, turn, business_waits_since }
-            };
-            let page = Page::of(Speed::Prompt, due.into_iter().map(candidate).collect(), free);
-            let asked = Vec::from_iter(page.asked.iter().map(Asked::key));
-            let of = |which| asked.iter().copied().filter(|key| outcome(key) == which).collect();
-            let (served, skipped) = (of(Outcome::Served), of(Outcome::Skipped));
-            self.waiting.asked((asked.iter().copied(), notes), &served, &skipped, self.now);
             self.now += TimeDelta::milliseconds(5);
             self.waiting.retry_skipped(self.now);
-            asked
+            let speed = |endpoint| match self.uncertain.contains(&endpoint) {
+                true => Speed::Uncertain,
+                false => Speed::Prompt,
+            };
+            let (due, notes) = self.waiting.snapshot(speed, self.now).into_order();
+            let mut candidates = HashMap::<Speed, Vec<Candidate>>::new();
+            for DueEndpoint { key: (endpoint, business), speed, turn, business_waits_since } in due {
+                let asked = Asked { endpoint, business, room: 1, in_flight: 0, due_since: None };
+                let candidate = Candidate { asked, turn, business_waits_since };
+                candidates.entry(speed).or_default().push(candidate);
+            }
+            let mut all = Vec::new();
+            for page in self.pages.next(|_| free) {
+                let page = Page::of(page, candidates.remove(&page.0).unwrap_or_default());
+                let asked = Vec::from_iter(page.asked.iter().map(Asked::key));
+                let of = |which: &[Outcome]| {
+                    asked.iter().copied().filter(|key| which.contains(&outcome(key))).collect::<HashSet<_>>()
+                };
+                self.waiting.note(of(&[Outcome::ServedAndNoted]), self.now, self.now);
+                let (served, skipped) =
+                    (of(&[Outcome::Served, Outcome::ServedAndNoted]), of(&[Outcome::Skipped]));
+                self.pages.claimed(&page, served.len() < free);
+                let keys = (asked.iter().copied(), notes);
+                self.waiting.asked(keys, page.speed, (&served, &skipped), self.now);
+                all.extend(asked);
+            }
+            all
         }
     }
 
@@ -123,8 +186,20 @@ mod tests {
         let mut test = Fixture::new();
         let business = test.business();
         test.note(business, 600);
-        let mut asked = |free| test.claim(free, |_| Outcome::Skipped).len();
+        let mut asked = |free| test.claim(free, |_| Outcome::Served).len();
         assert_eq!((asked(1), asked(12), asked(500)), (32, 48, 512));
+    }
+
+    /// Otherwise many that cannot be served, such as those of test mode, would delay the others.
+    #[test]
+    fn a_page_that_leaves_slots_free_is_followed_by_a_larger_one() {
+        let mut test = Fixture::new();
+        let business = test.business();
+        test.note(business, 600);
+        let mut asked = |outcome| test.claim(8, |_| outcome).len();
+        let skipped = [(); 6].map(|()| asked(Outcome::Skipped));
+        assert_eq!(skipped, [32, 64, 128, 256, 512, 512]);
+        assert_eq!((asked(Outcome::Served), asked(Outcome::Served)), (512, 32));
     }
 
     #[test]
@@ -133,13 +208,31 @@ mod tests {
         let [large, small] = [(); 2].map(|()| test.business());
         let few = test.note(small, 10);
         test.note(large, 200);
-        let first = test.claim(8, |_| Outcome::Skipped);
+        let first = test.claim(8, |_| Outcome::Served);
         assert!(few.iter().all(|key| first.contains(key)), "each business has 16 places");
-        let second = test.claim(8, |_| Outcome::Skipped);
+        let second = test.claim(8, |_| Outcome::ServedAndNoted);
         let of_large =
             |asked: &[Key]| asked.iter().copied().filter(|key| key.1 == large).collect::<HashSet<_>>();
         assert_eq!((of_large(&first).len(), of_large(&second).len()), (22, 22));
-        assert!(of_large(&first).is_disjoint(&of_large(&second)), "its endpoints take turns, too");
+        let third = test.claim(8, |_| Outcome::Served);
+        let others = |one: &[Key], other: &[Key]| of_large(one).is_disjoint(&of_large(other));
+        assert!(others(&first, &second) && others(&second, &third), "its endpoints take turns, too");
+    }
+
+    #[test]
+    fn a_claim_for_one_speed_is_none_for_the_other() {
+        let mut test = Fixture::new();
+        for _ in 0..70 {
+            let keys = test.note(test.business(), 1);
+            test.uncertain.extend(keys.iter().map(|key| key.0));
+        }
+        let [_prompt, uncertain] = test.note(test.business(), 2).try_into().expect("two");
+        test.uncertain.insert(uncertain.0);
+        let asked = [(); 4].map(|()| test.claim(8, |_| Outcome::Served));
+        assert!(
+            asked.iter().flatten().any(|key| *key == uncertain),
+            "although the prompt one is on each page"
+        );
     }
 
     proptest! {
@@ -150,28 +243,29 @@ mod tests {
         #[test]
         fn every_endpoint_is_asked_for_in_turn(
             sizes in prop::collection::vec(1..20_usize, 1..60),
-            new in 0..8_usize,
-            served in 0..4_u8,
+            new in 0..6_usize,
+            last_outcome in 1..6_usize,
         ) {
+            use Outcome::{Served, ServedAndNoted, Skipped};
+            let outcomes = &[Skipped, Served, ServedAndNoted, Skipped, ServedAndNoted, Served][..last_outcome];
             let mut test = Fixture::new();
-            let businesses: Vec<_> = sizes.iter().map(|_| test.business()).collect();
             let mut old: HashMap<Key, (usize, Outcome)> = HashMap::new();
-            for (business, size) in businesses.iter().zip(&sizes) {
-                let outcome = |number: u8| if number % 4 < served { Outcome::Served } else { Outcome::Skipped };
-                let keys = test.note(*business, *size).into_iter().zip((0..4_u8).cycle());
-                old.extend(keys.map(|(key, number)| (key, (*size, outcome(number)))));
+            for size in &sizes {
+                let keys = test.note(test.business(), *size);
+                test.uncertain.extend(keys.iter().map(|key| key.0).skip(1).step_by(2));
+                let keys = keys.into_iter().zip(outcomes.iter().cycle());
+                old.extend(keys.map(|(key, outcome)| (key, (*size, *outcome))));
             }
             let mut asked_at: HashMap<Key, usize> = HashMap::new();
-            for number in 0..150 {
+            for number in 0..200 {
                 for _ in 0..new {
-                    let business = test.business();
-                    test.note(business, 1);
+                    test.note(test.business(), 3);
                 }
                 let asked = test.claim(8, |key| old.get(key).map_or(Outcome::Empty, |(_, outcome)| *outcome));
                 asked_at.extend(asked.into_iter().map(|key| (key, number)));
                 for (key, (of_business, _)) in &old {
                     let wait = number - asked_at.get(key).copied().unwrap_or_default();
-                    let claims_per_turn = (sizes.len() + new) / MIN + 2;
+                    let claims_per_turn = sizes.len() / (MIN - 3 * new) + 2;
                     prop_assert!(wait <= of_business * claims_per_turn, "{wait} claims, {of_business} endpoints");
                 }
             }

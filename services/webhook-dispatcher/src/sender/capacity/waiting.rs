@@ -7,6 +7,8 @@ use std::collections::{HashMap, HashSet};
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{BusinessId, EndpointId};
 
+use crate::domain::Speed;
+
 pub(crate) type Key = (EndpointId, BusinessId);
 
 /// The scan finds deliveries that become due later than this.
@@ -18,6 +20,9 @@ const SKIPPED: TimeDelta = TimeDelta::milliseconds(100);
 #[derive(Default)]
 pub(super) struct Waiting {
     endpoints: HashMap<Key, Entry>,
+    /// When a claim last asked for an endpoint of the business, or else when the first became due. Claims for endpoints of
+    /// one speed do not ask for the others.
+    waits_since: HashMap<(BusinessId, Speed), DateTime<Utc>>,
     /// Counts the notes.
     notes: u64,
 }
@@ -25,7 +30,6 @@ pub(super) struct Waiting {
 #[derive(Clone, Copy)]
 struct Entry {
     look_at: DateTime<Utc>,
-    asked_at: Option<DateTime<Utc>>,
     served_at: Option<DateTime<Utc>>,
     /// The number of the latest note.
     note: u64,
@@ -38,11 +42,10 @@ pub(super) struct Snapshot {
 }
 
 /// An endpoint that may have due deliveries now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct DueEndpoint {
     pub key: Key,
+    pub speed: Speed,
     pub turn: Turn,
-    /// When a claim last asked for an endpoint of the business, or else when the first became due.
     pub business_waits_since: DateTime<Utc>,
 }
 
@@ -63,26 +66,31 @@ impl Waiting {
         self.notes += 1;
         let note = self.notes;
         for key in keys {
-            let new = Entry { look_at: at, asked_at: None, served_at: None, note };
+            let new = Entry { look_at: at, served_at: None, note };
             let entry = self.endpoints.entry(key).or_insert(new);
             *entry = Entry { look_at: entry.look_at.min(at), note, ..*entry };
         }
         true
     }
 
-    pub(super) fn snapshot(&self, now: DateTime<Utc>) -> Snapshot {
-        let mut businesses = HashMap::<BusinessId, Entry>::new();
-        for ((_, business), entry) in &self.endpoints {
-            let latest = businesses.entry(*business).or_insert(*entry);
-            latest.served_at = latest.served_at.max(entry.served_at);
-            latest.asked_at = latest.asked_at.max(entry.asked_at);
-            latest.look_at = latest.look_at.min(entry.look_at);
+    pub(super) fn snapshot(&mut self, speed: impl Fn(EndpointId) -> Speed, now: DateTime<Utc>) -> Snapshot {
+        let (mut served_at, mut first_due) = (HashMap::<_, Option<_>>::new(), HashMap::new());
+        for ((endpoint, business), entry) in &self.endpoints {
+            let served_at = served_at.entry(*business).or_default();
+            *served_at = entry.served_at.max(*served_at);
+            if entry.look_at <= now {
+                let first = first_due.entry((*business, speed(*endpoint))).or_insert(entry.look_at);
+                *first = entry.look_at.min(*first);
+            }
+        }
+        self.waits_since.retain(|waiting, _| first_due.contains_key(waiting));
+        for (waiting, first) in first_due {
+            self.waits_since.entry(waiting).or_insert(first);
         }
         let due = self.endpoints.iter().filter(|(_, entry)| entry.look_at <= now).map(|(key, entry)| {
-            let business = businesses[&key.1];
-            let business_waits_since = business.asked_at.unwrap_or(business.look_at);
-            let turn = (business.served_at, entry.served_at);
-            (entry.look_at, entry.note, DueEndpoint { key: *key, turn, business_waits_since })
+            let (speed, turn) = (speed(key.0), (served_at[&key.1], entry.served_at));
+            let business_waits_since = self.waits_since[&(key.1, speed)];
+            (entry.look_at, entry.note, DueEndpoint { key: *key, speed, turn, business_waits_since })
         });
         Snapshot { due: due.collect(), notes: self.notes }
     }
@@ -92,26 +100,25 @@ impl Waiting {
         self.endpoints.values().map(|entry| entry.look_at).filter(|at| *at > now).min()
     }
 
-    /// A claim has asked for these endpoints. `served` got slots, `skipped` still have due deliveries. The others are
-    /// removed, unless they were noted since the snapshot.
+    /// A claim has asked for these endpoints, which now are the last in their order. `served` got slots, `skipped` still
+    /// have due deliveries. The others are removed, unless they were noted since the snapshot.
     pub(super) fn asked(
         &mut self,
         (asked, notes): (impl Iterator<Item = Key>, u64),
-        served: &HashSet<Key>,
-        skipped: &HashSet<Key>,
+        speed: Speed,
+        (served, skipped): (&HashSet<Key>, &HashSet<Key>),
         now: DateTime<Utc>,
     ) {
         for key in asked {
+            if let Some(since) = self.waits_since.get_mut(&(key.1, speed)) {
+                *since = now;
+            }
             let Some(entry) = self.endpoints.get_mut(&key) else { continue };
             let is_served = served.contains(&key);
-            entry.asked_at = Some(now);
             if is_served {
                 entry.served_at = Some(now);
             }
-            if entry.note > notes {
-                continue;
-            }
-            if is_served {
+            if is_served || entry.note > notes {
                 entry.look_at = now;
             } else if skipped.contains(&key) {
                 entry.look_at = now + SKIPPED;
@@ -140,7 +147,7 @@ impl Waiting {
 impl Snapshot {
     /// The endpoints, those that wait longest first, and the number of notes.
     pub(super) fn into_order(mut self) -> (Vec<DueEndpoint>, u64) {
-        self.due.sort_unstable();
+        self.due.sort_unstable_by_key(|(look_at, note, due)| (*look_at, *note, due.key));
         (self.due.into_iter().map(|(.., due)| due).collect(), self.notes)
     }
 }
@@ -164,11 +171,12 @@ mod tests {
             Self { waiting: Waiting::default(), keys: [(); 3].map(key), now: clock.now() }
         }
 
-        fn snapshot(&self, milliseconds: i64) -> (Vec<DueEndpoint>, u64) {
-            self.waiting.snapshot(self.now + TimeDelta::milliseconds(milliseconds)).into_order()
+        fn snapshot(&mut self, milliseconds: i64) -> (Vec<DueEndpoint>, u64) {
+            let now = self.now + TimeDelta::milliseconds(milliseconds);
+            self.waiting.snapshot(|_| Speed::Prompt, now).into_order()
         }
 
-        fn due(&self, milliseconds: i64) -> Vec<Key> {
+        fn due(&mut self, milliseconds: i64) -> Vec<Key> {
             self.snapshot(milliseconds).0.into_iter().map(|due| due.key).collect()
         }
     }
@@ -177,7 +185,8 @@ mod tests {
     fn endpoints_are_due_at_their_times_and_the_longest_wait_comes_first() {
         let mut test = Fixture::new();
         let [one, other, third] = test.keys;
-        let at = |milliseconds| test.now + TimeDelta::milliseconds(milliseconds);
+        let now = test.now;
+        let at = |milliseconds| now + TimeDelta::milliseconds(milliseconds);
         test.waiting.note([one], at(10), test.now);
         test.waiting.note([other], at(0), test.now);
         assert!(!test.waiting.note([third], at(6_000), test.now));
@@ -194,12 +203,14 @@ mod tests {
         let mut test = Fixture::new();
         let [one, other, skipped] = test.keys;
         let same_business = (skipped.0, one.1);
-        let at = |milliseconds| test.now + TimeDelta::milliseconds(milliseconds);
+        let now = test.now;
+        let at = |milliseconds| now + TimeDelta::milliseconds(milliseconds);
         test.waiting.note([one, other, skipped, same_business], at(0), test.now);
         let (_, notes) = test.snapshot(0);
         test.waiting.note([one], at(1), test.now);
         let (served, left) = (HashSet::from([one, other]), HashSet::from([skipped, same_business]));
-        test.waiting.asked((served.union(&left).copied(), notes), &served, &left, at(2));
+        let asked = served.union(&left).copied();
+        test.waiting.asked((asked, notes), Speed::Prompt, (&served, &left), at(2));
         test.waiting.retry_skipped(at(3));
         let turns: HashMap<Key, Turn> =
             test.snapshot(3).0.into_iter().map(|due| (due.key, due.turn)).collect();
@@ -216,8 +227,8 @@ mod tests {
         let (asked, notes) = (test.due(0), test.snapshot(0).1);
         test.waiting.asked(
             (asked.into_iter(), notes),
-            &HashSet::from([served]),
-            &HashSet::from([skipped]),
+            Speed::Prompt,
+            (&HashSet::from([served]), &HashSet::from([skipped])),
             test.now,
         );
         assert_eq!((test.due(0), test.due(99)), (vec![served], vec![served]));
@@ -225,7 +236,8 @@ mod tests {
         test.waiting.retry_skipped(test.now);
         assert_eq!(test.due(0).len(), 2);
         test.waiting.note([empty], test.now, test.now);
-        test.waiting.asked(([empty].into_iter(), notes), &HashSet::new(), &HashSet::new(), test.now);
+        let none = HashSet::new();
+        test.waiting.asked(([empty].into_iter(), notes), Speed::Prompt, (&none, &none), test.now);
         assert_eq!(test.due(0).len(), 3, "it was noted after the snapshot");
         assert_eq!(test.waiting.noted_since(notes), HashSet::from([empty.0]));
     }
