@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use domain::EndpointId;
@@ -12,6 +13,13 @@ use super::Sender;
 use super::capacity::{Found, Key, Page, Plan};
 use super::express::ReadyToSend;
 use crate::store::{self, ClaimRequest, Claimed, ClaimedDelivery, LEASE, Lease};
+
+/// A business that holds as many slots as are free is considered again after this time. A freed slot of its own wakes the
+/// loop earlier.
+const BUSINESS_FULL: Duration = Duration::from_millis(100);
+
+/// A look without a statement must not follow another at once, or the loop would keep its thread busy.
+const LOOK_PAUSE: Duration = Duration::from_millis(5);
 
 /// The result of a claim. What it found is being sent.
 #[derive(Default)]
@@ -38,7 +46,9 @@ impl Sender {
             claim.more |= part.more;
         }
         let noted = self.capacity.next_noted(now).and_then(|at| (at - now).to_std().ok());
-        claim.next_at = due.later.into_iter().chain(noted.map(|wait| Instant::now() + wait)).min();
+        let business = due.is_business_full.then_some(BUSINESS_FULL);
+        let waits = noted.into_iter().chain(business).map(|wait| Instant::now() + wait.max(LOOK_PAUSE));
+        claim.next_at = due.limited_until.into_iter().chain(waits).min();
         Ok(claim)
     }
 
@@ -81,9 +91,7 @@ impl Sender {
             })
             .await?;
         metrics::histogram!("webhook_claim_duration_seconds").record(began.elapsed());
-        let slots_left =
-            i64::try_from(claimed.len()).is_ok_and(|count| count < request.room.min(plan.free.all));
-        self.capacity.asked((page, notes), (&served, &skipped), slots_left, now);
+        self.capacity.asked((page, notes), (&served, &skipped), now);
         self.capacity.looked(due_since, notes);
         let more = !served.is_empty() || page.is_full;
         if began.elapsed() > LEASE / 2 {

@@ -1,10 +1,10 @@
 //! The delivery log, and redelivery.
 
-use domain::{EventKind, Mode};
+use domain::{Clock, EventKind, Mode};
 use internal_api::webhooks::{DeliveryState, OrderDeliveriesQuery, Redelivery};
 use test_kit::{invalid_fields, refusal, until};
 
-use crate::harness::{DeliveriesQuery, Harness, LIFE};
+use crate::harness::{DeliveriesQuery, Harness, LIFE, retries};
 use crate::receiver::{Receiver, reply};
 
 #[tokio::test]
@@ -128,7 +128,10 @@ async fn a_failed_delivery_can_be_sent_again_and_one_that_waits_is_brought_forwa
 
 #[tokio::test]
 async fn an_orders_deliveries_are_listed_by_time_for_its_business() {
-    let harness = Harness::start().await;
+    // No retry changes them meanwhile.
+    let harness =
+        Harness::start_with(|settings| settings.webhooks.retry_seconds = retries("3600"), Clock::system())
+            .await;
     let (kind, sullen) = (Receiver::kind(), Receiver::start(|_, _| reply(500)));
     let (first, second) = (harness.endpoint(&kind).await, harness.endpoint(&sullen).await);
     let order = harness.new_order(Mode::Live);

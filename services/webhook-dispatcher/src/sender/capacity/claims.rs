@@ -1,7 +1,6 @@
 //! What a claim may take, and what is counted when it has ended.
 
 use std::collections::{HashMap, HashSet};
-use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, EndpointId, Mode, WebhookDeliveryId};
@@ -15,17 +14,14 @@ use super::{Capacity, InFlight, Key, State};
 use crate::domain::{Slots, Speed};
 use crate::store::{Asked, Lease};
 
-/// A business that holds as many slots as are free is considered again after this time. A freed slot of its own wakes the
-/// loop earlier.
-const BUSINESS_FULL: Duration = Duration::from_millis(100);
-
 /// The endpoints that a claim asks for.
 pub(in crate::sender) struct Due {
     /// Endpoints of the two speeds come first by turns.
     pub pages: [Page; 2],
-    /// When an endpoint that is not asked for may have room: its rate limit allows a webhook, its kept slots are free, or
-    /// its business may have more slots.
-    pub later: Option<Instant>,
+    /// When the rate limit of an endpoint without room allows a webhook, or its kept slots are free.
+    pub limited_until: Option<Instant>,
+    /// A business that holds as many slots as are free is not asked for.
+    pub is_business_full: bool,
     /// The number of notes, by which the outcome is compared with what happened meanwhile.
     pub notes: u64,
 }
@@ -60,21 +56,22 @@ impl Capacity {
             waiting.snapshot(|endpoint| loads.speed(endpoint), now)
         };
         let (due, notes) = snapshot.into_order();
-        let (began, mut full, mut later) = (Instant::now(), HashSet::new(), None);
+        let (began, mut full, mut limited_until) = (Instant::now(), HashSet::new(), None);
+        let mut is_business_full = false;
         let mut candidates = HashMap::<Speed, Vec<Candidate>>::new();
         let mut state = self.lock();
         for DueEndpoint { key: (endpoint, business), speed, turn, business_waits_since } in due {
             if !state.in_flight.may_serve(business, speed, self.0.slots) {
-                later = later.into_iter().chain([began + BUSINESS_FULL]).min();
+                is_business_full = true;
                 continue;
             }
             let occupied = state.in_flight.to_endpoint(endpoint);
             match state.loads.room(endpoint, occupied, began) {
                 Room::Full => _ = full.insert(endpoint),
-                Room::Later(at) => later = later.into_iter().chain([at]).min(),
+                Room::Later(at) => limited_until = limited_until.into_iter().chain([at]).min(),
                 Room::Kept(until) => {
                     full.insert(endpoint);
-                    later = later.into_iter().chain([until]).min();
+                    limited_until = limited_until.into_iter().chain([until]).min();
                 }
                 Room::For(room) => {
                     let (in_flight, due_since) = (occupied.all, state.floors.of(endpoint));
@@ -90,7 +87,7 @@ impl Capacity {
         drop(state);
         // Endpoints of one speed must not keep those of the other from being asked for.
         let pages = pages.map(|page| Page::of(page, candidates.remove(&page.0).unwrap_or_default()));
-        Due { pages, later, notes }
+        Due { pages, limited_until, is_business_full, notes }
     }
 
     /// What a claim for endpoints of this speed may take. From now on the loop is woken when a business, test mode or
@@ -108,11 +105,10 @@ impl Capacity {
         &self,
         (page, notes): (&Page, u64),
         (served, skipped): (&HashSet<Key>, &HashSet<Key>),
-        slots_left: bool,
         now: DateTime<Utc>,
     ) {
         self.change(|State { pages, waiting, .. }| {
-            pages.claimed(page, slots_left);
+            pages.claimed(page, !served.is_empty());
             let keys = page.asked.iter().map(Asked::key);
             waiting.asked((keys, notes), page.speed, (served, skipped), now);
         });

@@ -37,8 +37,8 @@ pub(super) struct InFlightSet {
     full_businesses: HashMap<BusinessId, Vec<Kind>>,
     test_is_full: bool,
     uncertain_is_full: bool,
-    /// How many more slots must be freed, by any business, before businesses at their limit are considered again. None if
-    /// no business is at its limit, or they were considered.
+    /// The loop is woken for businesses at their limit when so many more slots have been freed, by any business. None if no
+    /// business is at its limit, or it was woken.
     frees_awaited: Option<i64>,
     /// When all leases that were due were last renewed.
     renewed_at: Option<Instant>,

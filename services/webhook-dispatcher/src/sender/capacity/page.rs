@@ -59,11 +59,15 @@ impl Pages {
         size.saturating_mul(1 << doubled).min(MAX)
     }
 
-    /// If slots are left although endpoints wait, those on the page cannot be served: for instance, test mode is full. The
-    /// next page is larger, so that they delay the others less.
-    pub(super) fn claimed(&mut self, page: &Page, slots_left: bool) {
+    /// If the endpoints of a full page got nothing, they cannot be served: for instance, test mode is full. The next page is
+    /// larger, so that they delay the others less.
+    pub(super) fn claimed(&mut self, page: &Page, is_any_served: bool) {
         let doubled = self.doubled.entry(page.speed).or_default();
-        *doubled = if page.is_full && slots_left { (*doubled + 1).min((MAX / MIN).ilog2()) } else { 0 };
+        if is_any_served {
+            *doubled = 0;
+        } else if page.is_full {
+            *doubled = (*doubled + 1).min((MAX / MIN).ilog2());
+        }
     }
 }
 
@@ -172,7 +176,7 @@ mod tests {
                 self.waiting.note(of(&[Outcome::ServedAndNoted]), self.now, self.now);
                 let (served, skipped) =
                     (of(&[Outcome::Served, Outcome::ServedAndNoted]), of(&[Outcome::Skipped]));
-                self.pages.claimed(&page, served.len() < free);
+                self.pages.claimed(&page, !served.is_empty());
                 let keys = (asked.iter().copied(), notes);
                 self.waiting.asked(keys, page.speed, (&served, &skipped), self.now);
                 all.extend(asked);
@@ -192,7 +196,7 @@ mod tests {
 
     /// Otherwise many that cannot be served, such as those of test mode, would delay the others.
     #[test]
-    fn a_page_that_leaves_slots_free_is_followed_by_a_larger_one() {
+    fn a_page_that_got_nothing_is_followed_by_a_larger_one() {
         let mut test = Fixture::new();
         let business = test.business();
         test.note(business, 600);

@@ -223,7 +223,7 @@ fn a_claim_does_not_ask_for_endpoints_of_a_business_that_holds_as_many_slots_as_
     let mut held = Vec::from_iter((0..15).map(|_| test.insert(test.endpoint(), busy)));
     let (asked, _) = test.plan(&[(endpoint, busy), (of_other, other)]);
     assert_eq!(asked.iter().map(Asked::key).collect::<Vec<_>>(), [(of_other, other)]);
-    assert!(test.capacity.due(64, test.clock.now()).later.is_some(), "others may free slots for it");
+    assert!(test.capacity.due(64, test.clock.now()).is_business_full, "others may free slots for it");
     held.pop();
     assert_eq!((test.woken(), test.plan(&[(endpoint, busy)]).0.len()), (CLAIM, 2), "it has a slot again");
 }

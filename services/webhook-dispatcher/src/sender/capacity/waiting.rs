@@ -30,6 +30,10 @@ pub(super) struct Waiting {
 #[derive(Clone, Copy)]
 struct Entry {
     look_at: DateTime<Utc>,
+    /// A claim has skipped it: a free slot ends its wait.
+    is_skipped: bool,
+    /// When its next delivery becomes due, which an earlier claim cannot see.
+    then: Option<DateTime<Utc>>,
     served_at: Option<DateTime<Utc>>,
     /// The number of the latest note.
     note: u64,
@@ -66,9 +70,12 @@ impl Waiting {
         self.notes += 1;
         let note = self.notes;
         for key in keys {
-            let new = Entry { look_at: at, served_at: None, note };
+            let new = Entry { look_at: at, is_skipped: false, then: None, served_at: None, note };
             let entry = self.endpoints.entry(key).or_insert(new);
-            *entry = Entry { look_at: entry.look_at.min(at), note, ..*entry };
+            (entry.look_at, entry.note) = (entry.look_at.min(at), note);
+            if at > now {
+                entry.then = entry.then.into_iter().chain([at]).min();
+            }
         }
         true
     }
@@ -118,10 +125,14 @@ impl Waiting {
             if is_served {
                 entry.served_at = Some(now);
             }
+            entry.is_skipped = skipped.contains(&key);
+            entry.then.take_if(|at| *at <= now);
             if is_served || entry.note > notes {
                 entry.look_at = now;
-            } else if skipped.contains(&key) {
+            } else if entry.is_skipped {
                 entry.look_at = now + SKIPPED;
+            } else if let Some(at) = entry.then {
+                entry.look_at = at;
             } else {
                 self.endpoints.remove(&key);
             }
@@ -136,10 +147,8 @@ impl Waiting {
 
     /// A slot is free: skipped endpoints may get it.
     pub(super) fn retry_skipped(&mut self, now: DateTime<Utc>) {
-        for entry in self.endpoints.values_mut() {
-            if entry.look_at <= now + SKIPPED {
-                entry.look_at = entry.look_at.min(now);
-            }
+        for entry in self.endpoints.values_mut().filter(|entry| entry.is_skipped) {
+            entry.look_at = entry.look_at.min(now);
         }
     }
 }
@@ -217,6 +226,28 @@ mod tests {
         assert_eq!(turns[&skipped], (None, None));
         assert_eq!(turns[&same_business], (Some(at(2)), None), "its business was served");
         assert_eq!((turns[&one], turns[&other]), ((Some(at(2)), Some(at(2))), (Some(at(2)), Some(at(2)))));
+    }
+
+    /// Otherwise only the scan would find it.
+    #[test]
+    fn a_retry_noted_for_later_is_due_then_whatever_is_claimed_before() {
+        let mut test = Fixture::new();
+        let (retry, now, none) = (test.keys[0], test.now, HashSet::new());
+        let at = |milliseconds| now + TimeDelta::milliseconds(milliseconds);
+        test.waiting.note([retry], at(50), now);
+        test.waiting.retry_skipped(at(10));
+        assert!(test.due(49).is_empty(), "a free slot does not bring it forward");
+        test.waiting.note([retry], at(20), at(20));
+        let notes = test.snapshot(20).1;
+        test.waiting.asked(([retry].into_iter(), notes), Speed::Prompt, (&none, &none), at(20));
+        assert_eq!(
+            (test.due(49), test.due(50)),
+            (vec![], vec![retry]),
+            "a claim of earlier ones found nothing"
+        );
+        let notes = test.snapshot(50).1;
+        test.waiting.asked(([retry].into_iter(), notes), Speed::Prompt, (&none, &none), at(50));
+        assert!(test.due(1_000).is_empty());
     }
 
     #[test]
