@@ -72,8 +72,8 @@ impl Pages {
 }
 
 impl Page {
-    /// Businesses take turns to be asked for, and so do their endpoints: whoever was asked for comes last, served or not.
-    /// `candidates` are in the order of their wait.
+    /// Chooses the businesses that no claim has asked about for the longest time, and of each business the endpoints that
+    /// have waited longest. `candidates` are sorted by their wait.
     pub(super) fn of((speed, size): (Speed, usize), candidates: Vec<Candidate>) -> Self {
         let is_full = candidates.len() > size;
         let mut chosen = if is_full { in_rounds(candidates, size) } else { candidates };

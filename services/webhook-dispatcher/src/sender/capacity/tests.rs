@@ -214,7 +214,7 @@ fn a_business_at_its_share_wakes_the_loop_once_when_others_free_slots() {
     assert_eq!(wakes, [NONE, CLAIM, NONE, NONE]);
 }
 
-/// Its endpoints would be looked at in vain, and would keep others from being asked for.
+/// The claim would find nothing for them, and they would take the places of others on its page.
 #[test]
 fn a_claim_does_not_ask_for_endpoints_of_a_business_that_holds_as_many_slots_as_are_free() {
     let test = Fixture::new(40, 64);
