@@ -16,7 +16,7 @@ use postgres::{Database, Schema};
 use settings::Http;
 use telemetry::Metrics;
 use tokio_util::sync::CancellationToken;
-use web::{Listener, Readiness, RequestEdge, ServeOptions, StopSignal, Tasks, Workers};
+use web::{Readiness, RequestEdge, ServeOptions, Servers, StopSignal, Tasks, Workers};
 
 use crate::{Running, ServiceSettings};
 
@@ -28,9 +28,10 @@ pub struct Chassis {
     http: Http,
     metrics: Metrics,
     workers: Workers,
-    public: Option<Listener>,
-    operator: Option<Listener>,
-    management: Listener,
+    servers: Servers,
+    public: Option<SocketAddr>,
+    operator: Option<SocketAddr>,
+    management: SocketAddr,
     lacks_schema: Arc<AtomicBool>,
     stop: StopSignal,
 }
@@ -55,6 +56,8 @@ impl Chassis {
         let edge = RequestEdge { clock: clock.clone(), entropy: entropy.clone() };
         let management = web::listen(sections.http.management, ServeOptions::INTERNAL, edge, routes)
             .with_context(|| unusable("MANAGEMENT", sections.http.management))?;
+        let mut servers = Servers::default();
+        let management = servers.add(management);
         Ok(Self {
             unit: Unit { database, clock, entropy, outbox: Outbox::default() },
             broker,
@@ -62,6 +65,7 @@ impl Chassis {
             http: sections.http.clone(),
             metrics,
             workers: Workers::default(),
+            servers,
             public: None,
             operator: None,
             management,
@@ -80,11 +84,12 @@ impl Chassis {
             return Ok(true);
         }
         self.lacks_schema.store(true, Ordering::Relaxed);
-        tracing::info!(address = %self.management.address, "waiting for the tables");
+        self.servers.start();
+        tracing::info!(address = %self.management, "waiting for the tables");
         let there = tokio::select! {
             () = schema.wait() => true,
             () = self.stop.received() => false,
-            ended = &mut self.management.server => anyhow::bail!("the management listener stopped unexpectedly: {ended:?}"),
+            failed = self.servers.first_to_fail() => return Err(failed),
         };
         tracing::info!("{}", if there { "tables ready" } else { "stopped while waiting for the tables" });
         Ok(there)
@@ -136,11 +141,12 @@ impl Chassis {
     /// When no address is configured, or it cannot be bound.
     pub fn listen_public(
         &mut self,
-        routes: impl Fn(&mut ServiceConfig) + Clone + Send + 'static,
+        routes: impl Fn(&mut ServiceConfig) + Send + 'static,
     ) -> anyhow::Result<()> {
         let address = self.http.public.context("WAYBILL_HTTP__PUBLIC is required")?;
-        let public = web::listen(address, ServeOptions::PUBLIC, self.edge(), routes);
-        self.public = Some(public.with_context(|| unusable("PUBLIC", address))?);
+        let public = web::listen(address, ServeOptions::PUBLIC, self.edge(), routes)
+            .with_context(|| unusable("PUBLIC", address))?;
+        self.public = Some(self.servers.add(public));
         Ok(())
     }
 
@@ -150,11 +156,12 @@ impl Chassis {
     /// When the address cannot be bound.
     pub fn listen_operator(
         &mut self,
-        routes: impl Fn(&mut ServiceConfig) + Clone + Send + 'static,
+        routes: impl Fn(&mut ServiceConfig) + Send + 'static,
     ) -> anyhow::Result<()> {
         let Some(address) = self.http.operator else { return Ok(()) };
-        let operator = web::listen(address, ServeOptions::INTERNAL, self.edge(), routes);
-        self.operator = Some(operator.with_context(|| unusable("OPERATOR", address))?);
+        let operator = web::listen(address, ServeOptions::INTERNAL, self.edge(), routes)
+            .with_context(|| unusable("OPERATOR", address))?;
+        self.operator = Some(self.servers.add(operator));
         Ok(())
     }
 
@@ -164,25 +171,21 @@ impl Chassis {
     /// When the address cannot be bound.
     pub fn start(
         mut self,
-        internal: impl Fn(&mut ServiceConfig) + Clone + Send + 'static,
+        internal: impl Fn(&mut ServiceConfig) + Send + 'static,
     ) -> anyhow::Result<Running> {
         let internal = web::listen(self.http.internal, ServeOptions::INTERNAL, self.edge(), internal)
             .with_context(|| unusable("INTERNAL", self.http.internal))?;
+        let internal = self.servers.add(internal);
         let (metrics, database) = (self.metrics.clone(), self.unit.database.clone());
         self.worker("metrics", |stop| keep_metrics(metrics, database, stop));
         // After all listeners are bound, because callers may come as soon as the service is ready.
         self.lacks_schema.store(false, Ordering::Relaxed);
         Ok(Running {
-            public: self.public.as_ref().map(|public| public.address),
-            operator: self.operator.as_ref().map(|operator| operator.address),
-            internal: internal.address,
-            management: self.management.address,
-            listeners: self
-                .public
-                .into_iter()
-                .chain(self.operator)
-                .chain([internal, self.management])
-                .collect(),
+            public: self.public,
+            operator: self.operator,
+            internal,
+            management: self.management,
+            servers: self.servers,
             tasks: self.tasks,
             workers: self.workers,
             broker: self.broker,

@@ -9,6 +9,7 @@ use diesel_migrations::EmbeddedMigrations;
 use domain::{Clock, Entropy};
 use settings::{Environment, Settings, Telemetry};
 use tokio::runtime::Builder;
+use tokio::task::LocalSet;
 
 use crate::commands::{Command, version};
 use crate::health::health;
@@ -54,12 +55,10 @@ fn with_logs<S: ServiceSettings, L: Settings>(
     work: impl AsyncFnOnce(&L) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let settings: L = settings::load()?;
-    let mut builder = Builder::new_multi_thread();
-    if S::HAS_ONE_WORKER {
-        builder.worker_threads(1);
-    }
+    let mut builder =
+        if S::HAS_ONE_THREAD { Builder::new_current_thread() } else { Builder::new_multi_thread() };
     let runtime = builder.enable_all().build()?;
-    let outcome = runtime.block_on(async {
+    let outcome = LocalSet::new().block_on(&runtime, async {
         let telemetry = telemetry::init(telemetry_of(&settings), S::SERVICE)?;
         let unknown = settings::unknown_variables::<S>()?;
         if !unknown.is_empty() {

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use messaging::Broker;
-use web::{Listener, StopSignal, Tasks, Workers};
+use web::{Servers, StopSignal, Tasks, Workers};
 
 /// The time limit for closing the broker connections. `web::run` lists the time limits of the other steps of a stop.
 const BROKER_CLOSE: Duration = Duration::from_secs(2);
@@ -19,7 +19,7 @@ pub struct Running {
     pub internal: SocketAddr,
     /// For the platform.
     pub management: SocketAddr,
-    pub(crate) listeners: Vec<Listener>,
+    pub(crate) servers: Servers,
     pub(crate) tasks: Tasks,
     pub(crate) workers: Workers,
     pub(crate) broker: Broker,
@@ -27,12 +27,17 @@ pub struct Running {
 }
 
 impl Running {
-    /// Runs until SIGTERM or SIGINT, then stops without losing work.
+    /// Runs until SIGTERM or SIGINT, then stops without losing work. Requests are served on this thread, within its
+    /// [`tokio::task::LocalSet`].
     ///
     /// # Errors
     /// When a listener or a worker fails.
     pub async fn run(self) -> anyhow::Result<()> {
-        let outcome = web::run(self.listeners, self.tasks, self.workers, self.stop).await;
+        let addresses = [self.public, self.operator, Some(self.internal), Some(self.management)];
+        for address in addresses.iter().flatten() {
+            tracing::info!(%address, "listening");
+        }
+        let outcome = web::run(self.servers, self.tasks, self.workers, self.stop).await;
         if tokio::time::timeout(BROKER_CLOSE, self.broker.close()).await.is_err() {
             tracing::warn!("timed out closing the broker connection");
         }

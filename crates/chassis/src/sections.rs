@@ -6,9 +6,9 @@ use settings::{Broker, Database, Environment, Http, SettingErrors, Settings, Tel
 pub trait ServiceSettings: Settings {
     /// The service's name in logs, metrics and the broker's lists.
     const SERVICE: &'static str;
-    /// Whether a single thread does all work but reading and answering HTTP requests. Several threads, one per core, wake
-    /// each other for every single event, which costs more than it gains.
-    const HAS_ONE_WORKER: bool = true;
+    /// Whether a single thread runs all tasks. Several threads, one per core, wake each other for every single event, which
+    /// costs more than it gains.
+    const HAS_ONE_THREAD: bool = true;
 
     fn sections(&self) -> Sections<'_>;
 }

@@ -43,8 +43,8 @@ const FRESH: Duration = Duration::from_secs(10);
 const PING: Duration = Duration::from_secs(1);
 
 impl Database {
-    /// Opens no connection yet, so the server may start later. All connections belong to the current tokio runtime: the
-    /// runtime of an HTTP worker would end before the service has finished its work.
+    /// Opens no connection yet, so the server may start later. All connections belong to the current tokio runtime,
+    /// also those that another one requests, which may end earlier.
     ///
     /// # Errors
     /// When the URL is invalid.

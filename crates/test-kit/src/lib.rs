@@ -3,6 +3,7 @@
 //! Helpers panic when a test cannot continue.
 #![expect(clippy::expect_used, reason = "a helper ends a test that cannot continue")]
 
+mod background;
 mod calls;
 mod directory;
 mod gate;
@@ -16,6 +17,7 @@ mod wait;
 
 pub use local_stack::Service;
 
+pub use background::in_background;
 pub use calls::{invalid_fields, peer, refusal, refused};
 pub use directory::Directory;
 pub use gate::Gate;

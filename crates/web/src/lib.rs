@@ -43,7 +43,7 @@ pub use query::{
     PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, PageQuery, QueryFields, no_query, page_query, read_query,
 };
 pub use rate::{Exceeded, Policy, RATE_LIMIT, RATE_LIMIT_POLICY, Standing};
-pub use run::{Workers, run};
+pub use run::{Servers, Workers, run};
 pub use server::{Listener, ServeOptions, StopSignal, listen};
 pub use tasks::Tasks;
 pub use text_rule::{TextError, TextRule, one_line};

@@ -1,6 +1,7 @@
 //! The life of a service: listeners and workers run until a signal, then stop in an order that loses nothing.
 
 use std::future::Future;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use tokio::task::JoinSet;
@@ -10,12 +11,47 @@ use tracing::Instrument;
 
 use crate::{Listener, StopSignal, Tasks};
 
-/// The time for requests and the tasks that outlive them after the stop signal: the listeners' drain, the second until
-/// they notice its end, and some time for tasks whose client disconnected. The next steps have their own limits:
-/// workers 4 s, broker 2 s, traces 1 s. Together that is 24 s of the platform's 25 s.
+/// The time for requests and the tasks that outlive them after the stop signal: the listeners' drain, and some time for
+/// tasks whose client disconnected. The next steps have their own limits: workers 4 s, broker 2 s, traces 1 s. Together
+/// that is 24 s of the platform's 25 s.
 const REQUESTS_DRAIN: Duration = Duration::from_secs(17);
 /// The time for workers to finish their current work.
 const WORKERS_DRAIN: Duration = Duration::from_secs(4);
+
+/// The listeners of a service.
+#[derive(Default)]
+pub struct Servers {
+    stop: CancellationToken,
+    bound: Vec<Listener>,
+    serving: JoinSet<std::io::Result<()>>,
+}
+
+impl Servers {
+    /// Adds a listener to the next start. Returns its address.
+    pub fn add(&mut self, listener: Listener) -> SocketAddr {
+        let address = listener.address;
+        self.bound.push(listener);
+        address
+    }
+
+    /// Serves the added listeners on this thread, within its [`tokio::task::LocalSet`].
+    pub fn start(&mut self) {
+        for listener in self.bound.drain(..) {
+            self.serving.spawn_local(listener.serve(self.stop.clone()));
+        }
+    }
+
+    /// Returns when a listener ends, which is a failure before the stop.
+    pub async fn first_to_fail(&mut self) -> anyhow::Error {
+        let ended = self.serving.join_next().await;
+        anyhow::anyhow!("a listener stopped unexpectedly: {ended:?}")
+    }
+
+    async fn finish(mut self) {
+        self.stop.cancel();
+        while self.serving.join_next().await.is_some() {}
+    }
+}
 
 /// Background work: relays, consumers, senders, recovery.
 #[derive(Default)]
@@ -61,30 +97,21 @@ impl Workers {
 /// # Errors
 /// When a listener or a worker fails. The process must exit, so that the platform restarts it.
 pub async fn run(
-    listeners: Vec<Listener>,
+    mut servers: Servers,
     tasks: Tasks,
     mut workers: Workers,
     mut stop: StopSignal,
 ) -> anyhow::Result<()> {
-    let mut servers = JoinSet::new();
-    let mut handles = Vec::with_capacity(listeners.len());
-    for listener in listeners {
-        tracing::info!(address = %listener.address, "listening");
-        handles.push(listener.handle);
-        servers.spawn(listener.server);
-    }
+    servers.start();
     let outcome = tokio::select! {
         () = stop.received() => Ok(()),
-        ended = servers.join_next() => Err(anyhow::anyhow!("a listener stopped unexpectedly: {ended:?}")),
+        failed = servers.first_to_fail() => Err(failed),
         failed = workers.first_to_fail() => Err(failed),
     };
     tracing::info!("stopping");
     let drained = Instant::now() + REQUESTS_DRAIN;
     tasks.draining().cancel();
-    let graceful = true;
-    for stopped in handles.iter().map(|handle| handle.stop(graceful)).collect::<Vec<_>>() {
-        stopped.await;
-    }
+    servers.finish().await;
     tasks.finish_until(drained).await;
     workers.finish().await;
     tracing::info!("stopped");

@@ -1,15 +1,20 @@
 //! The edge and the layers behind it, over real connections.
 
+use std::net::SocketAddr;
+use std::pin::pin;
 use std::time::Duration;
 
 use actix_web::middleware::from_fn;
 use actix_web::web::{ServiceConfig, get, post, resource, scope};
 use actix_web::{HttpResponse, web as actix};
 use domain::{Clock, Entropy};
+use futures_util::poll;
 use serde_json::Value;
 use settings::{Internal, Secret};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::task::{LocalSet, spawn_local};
+use tokio_util::sync::CancellationToken;
 use web::{ApiError, BodyDeadline, JsonBody, RequestEdge, ServeOptions, listen, require_internal_token};
 
 fn routes(config: &mut ServiceConfig) {
@@ -48,8 +53,27 @@ fn routes(config: &mut ServiceConfig) {
         );
 }
 
+/// Serves the routes during a test, which may stop them.
+async fn serving(
+    options: ServeOptions,
+    routes: impl Fn(&mut ServiceConfig) + Send + 'static,
+    test: impl AsyncFnOnce(SocketAddr, CancellationToken),
+) -> std::io::Result<()> {
+    let edge = RequestEdge { clock: Clock::system(), entropy: Entropy::seeded(1) };
+    let listener = listen(SocketAddr::from(([127, 0, 0, 1], 0)), options, edge, routes)?;
+    let (address, stop) = (listener.address, CancellationToken::new());
+    LocalSet::new()
+        .run_until(async {
+            let server = spawn_local(listener.serve(stop.clone()));
+            test(address, stop.clone()).await;
+            stop.cancel();
+            server.await?
+        })
+        .await
+}
+
 /// Sends raw bytes and reads the response: status line, headers, and the body as JSON.
-async fn exchange(address: std::net::SocketAddr, request: &str) -> std::io::Result<(String, Value)> {
+async fn exchange(address: SocketAddr, request: &str) -> std::io::Result<(String, Value)> {
     let mut stream = TcpStream::connect(address).await?;
     stream.write_all(request.as_bytes()).await?;
     let mut answer = String::new();
@@ -60,10 +84,7 @@ async fn exchange(address: std::net::SocketAddr, request: &str) -> std::io::Resu
 
 #[tokio::test]
 async fn every_response_has_a_request_id_and_every_error_a_body() {
-    let edge = RequestEdge { clock: Clock::system(), entropy: Entropy::seeded(1) };
-    let listener = listen("127.0.0.1:0".parse().unwrap(), ServeOptions::INTERNAL, edge, routes).unwrap();
-    let (address, handle) = (listener.address, listener.handle);
-    let serving = tokio::spawn(listener.server);
+    serving(ServeOptions::INTERNAL, routes, async |address, _| {
     let end = "Host: x\r\nConnection: close\r\n";
     let post = |body: &str| {
         format!(
@@ -126,8 +147,9 @@ async fn every_response_has_a_request_id_and_every_error_a_body() {
     let (head, body) = exchange(address, &problem).await.unwrap();
     assert!(head.contains("content-type: application/problem+json"), "{head}");
     assert_eq!((&body["status"], &body["hint"]), (&Value::from(404), &Value::from("look elsewhere")));
-    handle.stop(true).await;
-    serving.await.unwrap().unwrap();
+    })
+    .await
+    .unwrap();
 }
 
 /// Reports that it is free.
@@ -154,88 +176,124 @@ async fn a_response_that_nobody_reads_ends() {
             async move { HttpResponse::Ok().streaming(chunks) }
         })));
     };
-    let edge = RequestEdge { clock: Clock::system(), entropy: Entropy::seeded(3) };
     let options = ServeOptions { write_patience: Duration::from_millis(200), ..ServeOptions::INTERNAL };
-    let listener = listen("127.0.0.1:0".parse().unwrap(), options, edge, endless).unwrap();
-    let (address, handle) = (listener.address, listener.handle);
-    let serving = tokio::spawn(listener.server);
-    let mut reader = TcpStream::connect(address).await.unwrap();
-    reader.write_all(b"GET /endless HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
-    let mut read = vec![0; 64 * 1024];
-    for _ in 0..200 {
-        assert!(reader.read(&mut read).await.unwrap() > 0, "who reads gets everything");
-    }
-    // From now on nobody reads.
-    let freed = tokio::time::timeout(Duration::from_secs(20), freed.recv()).await;
-    assert_eq!(freed, Ok(Some(())), "the response goes on");
-    drop(reader);
-    handle.stop(true).await;
-    serving.await.unwrap().unwrap();
+    serving(options, endless, async |address, _| {
+        let mut reader = TcpStream::connect(address).await.unwrap();
+        reader.write_all(b"GET /endless HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+        let mut read = vec![0; 64 * 1024];
+        for _ in 0..200 {
+            assert!(reader.read(&mut read).await.unwrap() > 0, "who reads gets everything");
+        }
+        // From now on nobody reads.
+        let freed = tokio::time::timeout(Duration::from_secs(20), freed.recv()).await;
+        assert_eq!(freed, Ok(Some(())), "the response goes on");
+        drop(reader);
+    })
+    .await
+    .unwrap();
 }
 
 #[tokio::test]
 async fn requests_that_violate_http_get_an_error_body() {
-    let edge = RequestEdge { clock: Clock::system(), entropy: Entropy::seeded(2) };
-    let listener = listen("127.0.0.1:0".parse().unwrap(), ServeOptions::INTERNAL, edge, routes).unwrap();
-    let (address, handle) = (listener.address, listener.handle);
-    let serving = tokio::spawn(listener.server);
-    let long = format!("/{}", "a".repeat(70_000));
-    let many = (0..200).fold(String::new(), |headers, n| headers + &format!("X-{n}: 1\r\n"));
-    for (request, status, code) in [
-        ("GET /fail HTTP/1.1\r\nHost: x\r\nX-A: a\0b\r\n\r\n", 400, "malformed_request"),
-        ("GET /fail HTTP/1.1\r\nHost: x\r\nX-A: a\u{1}b\r\n\r\n", 400, "malformed_request"),
-        ("GET /fail HTTP/1.1\r\nHost: x\r\nX-A: a\rb\r\n\r\n", 400, "malformed_request"),
-        ("GET /fail HTTP/1.1\r\nHost: x\r\nX\0A: a\r\n\r\n", 400, "malformed_request"),
-        ("GET /fail\0 HTTP/1.1\r\nHost: x\r\n\r\n", 400, "malformed_request"),
-        ("GET /a b HTTP/1.1\r\nHost: x\r\n\r\n", 400, "malformed_request"),
-        ("nonsense\r\n\r\n", 400, "malformed_request"),
-        ("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400, "malformed_request"),
-        (
-            "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
-            400,
-            "malformed_request",
-        ),
-        (&format!("GET /fail HTTP/1.1\r\nHost: x\r\n{many}\r\n"), 431, "headers_too_large"),
-        (&format!("GET {long} HTTP/1.1\r\nHost: x\r\n\r\n"), 414, "uri_too_long"),
-    ] {
-        let (head, body) = exchange(address, request).await.unwrap();
-        assert!(head.starts_with(&format!("http/1.1 {status}")), "{request:?}\n{head}");
-        assert!(head.contains("\r\nrequest-id: req_"), "{request:?}\n{head}");
-        assert!(head.contains("\r\ncontent-type: application/json"), "{request:?}\n{head}");
-        assert_eq!(body["code"], code, "{request:?}");
-        assert!(body["message"].is_string() && body["requestId"].is_string(), "{body}");
-    }
-    // The same applies after a valid request on the same connection.
-    let pipelined = "GET /fail HTTP/1.1\r\nHost: x\r\n\r\nGET /fail HTTP/1.1\r\nX: \0\r\n\r\n";
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    stream.write_all(pipelined.as_bytes()).await.unwrap();
-    let mut answers = String::new();
-    stream.read_to_string(&mut answers).await.unwrap();
-    let codes = ["thing_not_found", "malformed_request"].map(|code| answers.find(code));
-    assert!(codes[0].is_some() && codes[0] < codes[1], "{answers}");
-    handle.stop(true).await;
-    serving.await.unwrap().unwrap();
+    serving(ServeOptions::INTERNAL, routes, async |address, _| {
+        let long = format!("/{}", "a".repeat(70_000));
+        let many = (0..200).fold(String::new(), |headers, n| headers + &format!("X-{n}: 1\r\n"));
+        for (request, status, code) in [
+            ("GET /fail HTTP/1.1\r\nHost: x\r\nX-A: a\0b\r\n\r\n", 400, "malformed_request"),
+            ("GET /fail HTTP/1.1\r\nHost: x\r\nX-A: a\u{1}b\r\n\r\n", 400, "malformed_request"),
+            ("GET /fail HTTP/1.1\r\nHost: x\r\nX-A: a\rb\r\n\r\n", 400, "malformed_request"),
+            ("GET /fail HTTP/1.1\r\nHost: x\r\nX\0A: a\r\n\r\n", 400, "malformed_request"),
+            ("GET /fail\0 HTTP/1.1\r\nHost: x\r\n\r\n", 400, "malformed_request"),
+            ("GET /a b HTTP/1.1\r\nHost: x\r\n\r\n", 400, "malformed_request"),
+            ("nonsense\r\n\r\n", 400, "malformed_request"),
+            ("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400, "malformed_request"),
+            (
+                "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+                400,
+                "malformed_request",
+            ),
+            (&format!("GET /fail HTTP/1.1\r\nHost: x\r\n{many}\r\n"), 431, "headers_too_large"),
+            (&format!("GET {long} HTTP/1.1\r\nHost: x\r\n\r\n"), 414, "uri_too_long"),
+        ] {
+            let (head, body) = exchange(address, request).await.unwrap();
+            assert!(head.starts_with(&format!("http/1.1 {status}")), "{request:?}\n{head}");
+            assert!(head.contains("\r\nrequest-id: req_"), "{request:?}\n{head}");
+            assert!(head.contains("\r\ncontent-type: application/json"), "{request:?}\n{head}");
+            assert_eq!(body["code"], code, "{request:?}");
+            assert!(body["message"].is_string() && body["requestId"].is_string(), "{body}");
+        }
+        // The same applies after a valid request on the same connection.
+        let pipelined = "GET /fail HTTP/1.1\r\nHost: x\r\n\r\nGET /fail HTTP/1.1\r\nX: \0\r\n\r\n";
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(pipelined.as_bytes()).await.unwrap();
+        let mut answers = String::new();
+        stream.read_to_string(&mut answers).await.unwrap();
+        let codes = ["thing_not_found", "malformed_request"].map(|code| answers.find(code));
+        assert!(codes[0].is_some() && codes[0] < codes[1], "{answers}");
+    })
+    .await
+    .unwrap();
 }
 
 #[tokio::test]
 async fn idle_connections_do_not_hold_up_a_stop() {
-    let edge = RequestEdge { clock: Clock::system(), entropy: Entropy::seeded(3) };
-    let listener = listen("127.0.0.1:0".parse().unwrap(), ServeOptions::INTERNAL, edge, routes).unwrap();
-    let (address, handle) = (listener.address, listener.handle);
-    let serving = tokio::spawn(listener.server);
-    let mut idle = TcpStream::connect(address).await.unwrap();
-    idle.write_all(b"GET /fail HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
-    let mut start = [0; 16];
-    idle.read_exact(&mut start).await.unwrap();
-    let stopping = tokio::time::timeout(std::time::Duration::from_secs(10), handle.stop(true));
-    stopping.await.expect("an idle connection is closed");
-    let mut rest = Vec::new();
-    idle.read_to_end(&mut rest).await.unwrap();
-    serving.await.unwrap().unwrap();
+    let options = ServeOptions { drain: Duration::from_secs(60), ..ServeOptions::INTERNAL };
+    serving(options, routes, async |address, stop| {
+        let mut idle = TcpStream::connect(address).await.unwrap();
+        idle.write_all(b"GET /fail HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+        let mut start = [0; 16];
+        idle.read_exact(&mut start).await.unwrap();
+        stop.cancel();
+        let closed = tokio::time::timeout(Duration::from_secs(10), idle.read_to_end(&mut Vec::new())).await;
+        closed.expect("an idle connection is closed").unwrap();
+    })
+    .await
+    .unwrap();
+}
+
+#[tokio::test]
+async fn a_response_that_does_not_end_delays_a_stop_for_a_bounded_time() {
+    let options = ServeOptions { drain: Duration::from_millis(200), ..ServeOptions::INTERNAL };
+    serving(options, routes, async |address, stop| {
+        let mut endless = TcpStream::connect(address).await.unwrap();
+        endless.write_all(b"GET /stream HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+        endless.read_exact(&mut [0; 16]).await.unwrap();
+        stop.cancel();
+        let mut rest = Vec::new();
+        endless.read_to_end(&mut rest).await.unwrap();
+        assert!(!rest.ends_with(b"0\r\n\r\n"), "the response has no end");
+        TcpStream::connect(address).await.expect_err("the address is closed");
+    })
+    .await
+    .unwrap();
+}
+
+#[tokio::test]
+async fn connections_beyond_the_limit_wait_until_another_ends() {
+    let options = ServeOptions { connections_max: 2, ..ServeOptions::INTERNAL };
+    serving(options, routes, async |address, _| {
+        let ask = async |connection: &mut TcpStream| {
+            connection.write_all(b"GET /both HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+            while connection.read(&mut [0; 1024]).await.unwrap() == 1024 {}
+        };
+        let connect = async || TcpStream::connect(address).await.unwrap();
+        let (mut one, mut two, mut third) = (connect().await, connect().await, connect().await);
+        let mut third = pin!(ask(&mut third));
+        assert!(poll!(&mut third).is_pending());
+        for _ in 0..20 {
+            ask(&mut one).await;
+            ask(&mut two).await;
+        }
+        assert!(poll!(&mut third).is_pending(), "the third one is served too");
+        drop(two);
+        third.await;
+    })
+    .await
+    .unwrap();
 }
 
 /// The whole response with its raw body.
-async fn answer_to(address: std::net::SocketAddr, request: &str) -> std::io::Result<(String, String)> {
+async fn answer_to(address: SocketAddr, request: &str) -> std::io::Result<(String, String)> {
     let mut stream = TcpStream::connect(address).await?;
     stream.write_all(request.as_bytes()).await?;
     let mut answer = String::new();
@@ -254,53 +312,49 @@ fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
 
 #[tokio::test]
 async fn the_router_lists_methods_and_head_is_a_get_without_a_body() {
-    let edge = RequestEdge { clock: Clock::system(), entropy: Entropy::seeded(4) };
-    let listener = listen("127.0.0.1:0".parse().unwrap(), ServeOptions::INTERNAL, edge, routes).unwrap();
-    let (address, handle) = (listener.address, listener.handle);
-    let serving = tokio::spawn(listener.server);
-    let end = "Host: x\r\nConnection: close\r\n\r\n";
-    for (method, path, status, allow) in [
-        ("DELETE", "/echo", 405, Some("post")),
-        ("HEAD", "/echo", 405, Some("post")),
-        ("PUT", "/fail", 405, Some("get, head")),
-        ("OPTIONS", "/both", 405, Some("get, post, head")),
-        ("BREW", "/both", 405, Some("get, post, head")),
-        ("HEAD", "/both", 200, None),
-        ("HEAD", "/fail", 404, None),
-        ("HEAD", "/nowhere", 404, None),
-        ("DELETE", "/nowhere", 404, None),
-        ("HEAD", "/stream", 200, None),
-        ("HEAD", "/internal/x", 401, None),
-    ] {
-        let (head, body) = answer_to(address, &format!("{method} {path} HTTP/1.1\r\n{end}")).await.unwrap();
-        assert!(head.starts_with(&format!("http/1.1 {status}")), "{method} {path}\n{head}");
-        assert_eq!(header(&head, "allow"), allow, "{method} {path}");
-        assert!(header(&head, "request-id").is_some(), "{method} {path}\n{head}");
-        assert_eq!(body.is_empty(), method == "HEAD", "{method} {path}\n{body}");
-        if status == 405 && method != "HEAD" {
-            assert!(body.contains("\"method_not_allowed\""), "{body}");
+    serving(ServeOptions::INTERNAL, routes, async |address, _| {
+        let end = "Host: x\r\nConnection: close\r\n\r\n";
+        for (method, path, status, allow) in [
+            ("DELETE", "/echo", 405, Some("post")),
+            ("HEAD", "/echo", 405, Some("post")),
+            ("PUT", "/fail", 405, Some("get, head")),
+            ("OPTIONS", "/both", 405, Some("get, post, head")),
+            ("BREW", "/both", 405, Some("get, post, head")),
+            ("HEAD", "/both", 200, None),
+            ("HEAD", "/fail", 404, None),
+            ("HEAD", "/nowhere", 404, None),
+            ("DELETE", "/nowhere", 404, None),
+            ("HEAD", "/stream", 200, None),
+            ("HEAD", "/internal/x", 401, None),
+        ] {
+            let (head, body) =
+                answer_to(address, &format!("{method} {path} HTTP/1.1\r\n{end}")).await.unwrap();
+            assert!(head.starts_with(&format!("http/1.1 {status}")), "{method} {path}\n{head}");
+            assert_eq!(header(&head, "allow"), allow, "{method} {path}");
+            assert!(header(&head, "request-id").is_some(), "{method} {path}\n{head}");
+            assert_eq!(body.is_empty(), method == "HEAD", "{method} {path}\n{body}");
+            if status == 405 && method != "HEAD" {
+                assert!(body.contains("\"method_not_allowed\""), "{body}");
+            }
         }
-    }
-    let (asked, _) = answer_to(address, &format!("HEAD /both HTTP/1.1\r\n{end}")).await.unwrap();
-    let (got, body) = answer_to(address, &format!("GET /both HTTP/1.1\r\n{end}")).await.unwrap();
-    assert_eq!(body, "[1,2,3]");
-    for name in ["content-length", "content-type"] {
-        assert_eq!(header(&asked, name), header(&got, name));
-    }
-    // The connection stays usable after a HEAD.
-    let two = format!("HEAD /both HTTP/1.1\r\nHost: x\r\n\r\nGET /both HTTP/1.1\r\n{end}");
-    let (_, rest) = answer_to(address, &two).await.unwrap();
-    assert!(rest.to_lowercase().starts_with("http/1.1 200") && rest.ends_with("[1,2,3]"), "{rest}");
-    handle.stop(true).await;
-    serving.await.unwrap().unwrap();
+        let (asked, _) = answer_to(address, &format!("HEAD /both HTTP/1.1\r\n{end}")).await.unwrap();
+        let (got, body) = answer_to(address, &format!("GET /both HTTP/1.1\r\n{end}")).await.unwrap();
+        assert_eq!(body, "[1,2,3]");
+        for name in ["content-length", "content-type"] {
+            assert_eq!(header(&asked, name), header(&got, name));
+        }
+        // The connection stays usable after a HEAD.
+        let two = format!("HEAD /both HTTP/1.1\r\nHost: x\r\n\r\nGET /both HTTP/1.1\r\n{end}");
+        let (_, rest) = answer_to(address, &two).await.unwrap();
+        assert!(rest.to_lowercase().starts_with("http/1.1 200") && rest.ends_with("[1,2,3]"), "{rest}");
+    })
+    .await
+    .unwrap();
 }
 
 #[tokio::test]
 async fn bodies_must_be_json_in_utf_8_without_content_coding() {
-    let edge = RequestEdge { clock: Clock::system(), entropy: Entropy::seeded(5) };
-    let listener = listen("127.0.0.1:0".parse().unwrap(), ServeOptions::INTERNAL, edge, routes).unwrap();
-    let (address, handle) = (listener.address, listener.handle);
-    let serving = tokio::spawn(listener.server);
+    serving(ServeOptions::INTERNAL, routes, async |address, _| {
     for (headers, status) in [
         ("Content-Type: application/json\r\n", 200),
         ("Content-Type: Application/JSON; Charset=\"UTF-8\"\r\n", 200),
@@ -325,27 +379,26 @@ async fn bodies_must_be_json_in_utf_8_without_content_coding() {
         let coding = headers.contains("gzip") || headers.contains("br\r");
         assert_eq!(header(&head, "accept-encoding"), coding.then_some("identity"), "{headers}");
     }
-    handle.stop(true).await;
-    serving.await.unwrap().unwrap();
+    })
+    .await
+    .unwrap();
 }
 
 #[tokio::test]
 async fn expect_100_continue_is_answered() {
-    let edge = RequestEdge { clock: Clock::system(), entropy: Entropy::seeded(6) };
-    let listener = listen("127.0.0.1:0".parse().unwrap(), ServeOptions::INTERNAL, edge, routes).unwrap();
-    let (address, handle) = (listener.address, listener.handle);
-    let serving = tokio::spawn(listener.server);
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    let head = "POST /both HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n\
+    serving(ServeOptions::INTERNAL, routes, async |address, _| {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let head = "POST /both HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n\
                 Content-Length: 7\r\nExpect: 100-continue\r\n\r\n";
-    stream.write_all(head.as_bytes()).await.unwrap();
-    let mut interim = [0; 25];
-    stream.read_exact(&mut interim).await.unwrap();
-    assert_eq!(&interim, b"HTTP/1.1 100 Continue\r\n\r\n");
-    stream.write_all(b"{\"a\":1}").await.unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.unwrap();
-    assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("{\"a\":1}"), "{answer}");
-    handle.stop(true).await;
-    serving.await.unwrap().unwrap();
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut interim = [0; 25];
+        stream.read_exact(&mut interim).await.unwrap();
+        assert_eq!(&interim, b"HTTP/1.1 100 Continue\r\n\r\n");
+        stream.write_all(b"{\"a\":1}").await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("{\"a\":1}"), "{answer}");
+    })
+    .await
+    .unwrap();
 }

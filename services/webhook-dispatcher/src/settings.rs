@@ -180,7 +180,7 @@ impl settings::Settings for Settings {
 impl ServiceSettings for Settings {
     const SERVICE: &'static str = "webhook-dispatcher";
     /// A backlog is sent a quarter faster.
-    const HAS_ONE_WORKER: bool = false;
+    const HAS_ONE_THREAD: bool = false;
 
     fn sections(&self) -> Sections<'_> {
         Sections {

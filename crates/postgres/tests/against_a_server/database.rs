@@ -279,7 +279,6 @@ async fn after_a_restart_of_the_server_the_next_transactions_succeed() {
     }
 }
 
-/// HTTP workers have their own runtimes, which end before the service.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_connection_outlives_the_runtime_that_requested_it() {
     let (database, _) = database(NOTES, 1).await;

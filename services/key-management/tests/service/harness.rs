@@ -47,12 +47,14 @@ impl Harness {
     fn start_with(settings: Settings, revoked: mpsc::UnboundedReceiver<ApiKeyId>) -> Self {
         let start = DateTime::from_timestamp(1_767_225_600, 0).expect("a time");
         let (clock, entropy) = (Clock::manual(start), Entropy::from_system().expect("randomness"));
-        let chassis =
-            Chassis::new(&settings, test_kit::metrics("key-management"), clock.clone(), entropy.clone())
+        let of_service = (settings.clone(), clock.clone(), entropy.clone());
+        let (internal, _running) = test_kit::in_background(move || {
+            let (settings, clock, entropy) = of_service;
+            let chassis = Chassis::new(&settings, test_kit::metrics("key-management"), clock, entropy)
                 .expect("a chassis");
-        let service = key_management::start(&settings, chassis).expect("the service starts");
-        let internal = test_kit::url(service.internal);
-        tokio::spawn(service.run());
+            let service = key_management::start(&settings, chassis).expect("the service starts");
+            (test_kit::url(service.internal), service.run())
+        });
         let business = BusinessId::generate(&clock, &entropy);
         let keys = client(&internal, &settings.internal.token);
         Self { keys, business, clock, entropy, settings, internal, revoked }

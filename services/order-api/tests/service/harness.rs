@@ -47,20 +47,25 @@ impl OrderApi {
         let entropy = Entropy::from_system().unwrap();
         let peers = Peers::start(clock.clone(), entropy.clone());
         let settings = settings_for(&peers, more).await;
-        let chassis = Chassis::new(&settings, metrics("order-api"), clock.clone(), entropy.clone()).unwrap();
-        let service = order_api::start::start(&settings, chassis).unwrap();
+        let of_service = (settings.clone(), clock.clone(), entropy.clone());
+        let ((public, internal, management, tasks), _running) = test_kit::in_background(move || {
+            let (settings, clock, entropy) = of_service;
+            let chassis = Chassis::new(&settings, metrics("order-api"), clock, entropy).unwrap();
+            let service = order_api::start::start(&settings, chassis).unwrap();
+            let tasks = service.tasks();
+            ((service.public.unwrap(), service.internal, service.management, tasks), service.run())
+        });
         let order_api = Self {
-            public: service.public.unwrap(),
-            internal: service.internal,
-            tasks: service.tasks(),
+            public,
+            internal,
+            tasks,
             peers,
             clock,
             entropy,
             broker: Broker::start(&settings.broker, "test"),
             settings,
         };
-        let management = test_kit::url(service.management);
-        tokio::spawn(service.run());
+        let management = test_kit::url(management);
         until("the service is ready", async || test_kit::is_ready(&management).await).await;
         // Its caches are cleared at the first subscription, which may come after the first answers.
         let name = CacheInvalidation::queue().name();

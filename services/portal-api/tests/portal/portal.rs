@@ -92,22 +92,28 @@ impl Portal {
 
     fn begin(settings: PortalSettings, peers: Peers, clock: Clock) -> Self {
         let entropy = Entropy::from_system().unwrap();
-        let chassis = Chassis::new(&settings, metrics("portal-api"), clock.clone(), entropy.clone()).unwrap();
-        let service = portal_api::start(&settings, chassis).unwrap();
-        let portal = Self {
-            public: service.public.unwrap(),
-            console: service.operator,
-            internal: service.internal,
-            management: service.management,
+        let of_service = (settings.clone(), clock.clone(), entropy.clone());
+        let (addresses, _running) = test_kit::in_background(move || {
+            let (settings, clock, entropy) = of_service;
+            let chassis = Chassis::new(&settings, metrics("portal-api"), clock, entropy).unwrap();
+            let service = portal_api::start(&settings, chassis).unwrap();
+            let public = service.public.unwrap();
+            let tasks = service.tasks();
+            ((public, service.operator, service.internal, service.management, tasks), service.run())
+        });
+        let (public, console, internal, management, tasks) = addresses;
+        Self {
+            public,
+            console,
+            internal,
+            management,
             peers,
             clock,
             entropy,
-            tasks: service.tasks(),
+            tasks,
             broker: Broker::start(&settings.broker, "test"),
             settings,
-        };
-        tokio::spawn(service.run());
-        portal
+        }
     }
 
     /// A caller without a session.

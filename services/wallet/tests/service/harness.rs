@@ -225,12 +225,14 @@ async fn settings() -> Settings {
 }
 
 fn serve(settings: &Settings) -> Instance {
-    let entropy = Entropy::from_system().expect("randomness");
-    let chassis =
-        Chassis::new(settings, test_kit::metrics("wallet"), Clock::system(), entropy).expect("a chassis");
-    let service = wallet::start(settings, chassis).expect("the service starts");
-    let (internal, management) = (test_kit::url(service.internal), test_kit::url(service.management));
-    let running = tokio::spawn(service.run());
+    let of_service = settings.clone();
+    let ((internal, management), running) = test_kit::in_background(move || {
+        let entropy = Entropy::from_system().expect("randomness");
+        let chassis = Chassis::new(&of_service, test_kit::metrics("wallet"), Clock::system(), entropy)
+            .expect("a chassis");
+        let service = wallet::start(&of_service, chassis).expect("the service starts");
+        ((test_kit::url(service.internal), test_kit::url(service.management)), service.run())
+    });
     let wallet = client(&internal, &settings.internal.token);
     Instance { internal, management, wallet, running }
 }

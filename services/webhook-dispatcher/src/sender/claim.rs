@@ -45,10 +45,12 @@ impl Sender {
             claim.found.extend(part.found);
             claim.more |= part.more;
         }
-        let noted = self.capacity.next_noted(now).and_then(|at| (at - now).to_std().ok());
+        let (instant, time) = (Instant::now(), self.unit.clock.now());
+        let noted = self.capacity.next_noted(now).map(|at| (at - time).to_std().unwrap_or_default());
         let business = due.is_business_full.then_some(BUSINESS_FULL);
-        let waits = noted.into_iter().chain(business).map(|wait| Instant::now() + wait.max(LOOK_PAUSE));
-        claim.next_at = due.limited_until.into_iter().chain(waits).min();
+        let waits = noted.into_iter().chain(business).map(|wait| instant + wait);
+        let next_at = due.limited_until.into_iter().chain(waits).min();
+        claim.next_at = next_at.map(|at| at.max(instant + LOOK_PAUSE));
         Ok(claim)
     }
 

@@ -294,12 +294,13 @@ pub(crate) fn run(
     clock: &Clock,
     entropy: &Entropy,
 ) -> (Url, JoinHandle<anyhow::Result<()>>) {
-    let chassis =
-        Chassis::new(settings, test_kit::metrics("webhook-dispatcher"), clock.clone(), entropy.clone())
+    let (settings, clock, entropy) = (settings.clone(), clock.clone(), entropy.clone());
+    test_kit::in_background(move || {
+        let chassis = Chassis::new(&settings, test_kit::metrics("webhook-dispatcher"), clock, entropy)
             .expect("a chassis");
-    let service = webhook_dispatcher::start(settings, chassis).expect("the service starts");
-    let internal = test_kit::url(service.internal);
-    (internal, tokio::spawn(service.run()))
+        let service = webhook_dispatcher::start(&settings, chassis).expect("the service starts");
+        (test_kit::url(service.internal), service.run())
+    })
 }
 
 async fn settings() -> Settings {

@@ -2,7 +2,7 @@
 //! number of endpoints. Whatever makes a delivery due notes its endpoint here; the scan finds the others, for instance
 //! those of a killed process and of endpoints that were paused.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{BusinessId, EndpointId};
@@ -16,6 +16,8 @@ const SOON: TimeDelta = TimeDelta::seconds(5);
 /// An endpoint that a claim has skipped although it has due deliveries, because no slot was free for them or another
 /// process was claiming them, is asked for again after this time, or when a slot becomes free.
 const SKIPPED: TimeDelta = TimeDelta::milliseconds(100);
+/// The scan finds what becomes due after these times.
+const THEN_MAX: usize = 64;
 
 #[derive(Default)]
 pub(super) struct Waiting {
@@ -27,13 +29,12 @@ pub(super) struct Waiting {
     notes: u64,
 }
 
-#[derive(Clone, Copy)]
 struct Entry {
     look_at: DateTime<Utc>,
     /// A claim has skipped it: a free slot ends its wait.
     is_skipped: bool,
-    /// When its next delivery becomes due, which an earlier claim cannot see.
-    then: Option<DateTime<Utc>>,
+    /// When its next deliveries become due, which an earlier claim cannot see. At most [`THEN_MAX`].
+    then: BTreeSet<DateTime<Utc>>,
     served_at: Option<DateTime<Utc>>,
     /// The number of the latest note.
     note: u64,
@@ -70,11 +71,15 @@ impl Waiting {
         self.notes += 1;
         let note = self.notes;
         for key in keys {
-            let new = Entry { look_at: at, is_skipped: false, then: None, served_at: None, note };
+            let new = Entry { look_at: at, is_skipped: false, then: BTreeSet::new(), served_at: None, note };
             let entry = self.endpoints.entry(key).or_insert(new);
             (entry.look_at, entry.note) = (entry.look_at.min(at), note);
             if at > now {
-                entry.then = entry.then.into_iter().chain([at]).min();
+                entry.then.retain(|at| *at > now);
+                entry.then.insert(at);
+                if entry.then.len() > THEN_MAX {
+                    entry.then.pop_last();
+                }
             }
         }
         true
@@ -126,12 +131,13 @@ impl Waiting {
                 entry.served_at = Some(now);
             }
             entry.is_skipped = skipped.contains(&key);
-            entry.then.take_if(|at| *at <= now);
+            entry.then.retain(|at| *at > now);
+            let then = entry.then.first().copied();
             if is_served || entry.note > notes {
                 entry.look_at = now;
             } else if entry.is_skipped {
                 entry.look_at = now + SKIPPED;
-            } else if let Some(at) = entry.then {
+            } else if let Some(at) = then {
                 entry.look_at = at;
             } else {
                 self.endpoints.remove(&key);
@@ -226,6 +232,47 @@ mod tests {
         assert_eq!(turns[&skipped], (None, None));
         assert_eq!(turns[&same_business], (Some(at(2)), None), "its business was served");
         assert_eq!((turns[&one], turns[&other]), ((Some(at(2)), Some(at(2))), (Some(at(2)), Some(at(2)))));
+    }
+
+    /// Otherwise only the scan would find them.
+    #[test]
+    fn each_retry_noted_for_later_is_due_at_its_time() {
+        let mut test = Fixture::new();
+        let (retries, now, none) = (test.keys[0], test.now, HashSet::new());
+        let at = |milliseconds| now + TimeDelta::milliseconds(milliseconds);
+        test.waiting.note([retries], at(50), now);
+        test.waiting.note([retries], at(120), now);
+        let claim = |test: &mut Fixture, time, later: Option<i64>| {
+            let notes = test.snapshot(time).1;
+            if let Some(later) = later {
+                test.waiting.note([retries], at(later), at(time));
+            }
+            test.waiting.asked(([retries].into_iter(), notes), Speed::Prompt, (&none, &none), at(time));
+        };
+        claim(&mut test, 50, Some(160));
+        assert_eq!(test.due(50), [retries], "one was noted during the claim");
+        claim(&mut test, 51, None);
+        assert_eq!((test.due(119), test.due(120)), (vec![], vec![retries]));
+        claim(&mut test, 120, None);
+        assert_eq!((test.due(159), test.due(160)), (vec![], vec![retries]));
+        claim(&mut test, 160, None);
+        assert!(test.due(1_000).is_empty());
+    }
+
+    #[test]
+    fn the_number_of_times_is_bounded() {
+        let mut test = Fixture::new();
+        for milliseconds in 1..1_000 {
+            let at = test.now + TimeDelta::milliseconds(milliseconds);
+            test.waiting.note([test.keys[0]], at, test.now);
+        }
+        let entry = &test.waiting.endpoints[&test.keys[0]];
+        assert_eq!(entry.then.len(), THEN_MAX);
+        assert_eq!(entry.then.first(), Some(&(test.now + TimeDelta::milliseconds(1))), "the first are kept");
+        let (later, last) = (test.now + TimeDelta::seconds(2), test.now + TimeDelta::seconds(3));
+        test.waiting.note([test.keys[0]], last, later);
+        let entry = &test.waiting.endpoints[&test.keys[0]];
+        assert_eq!(entry.then, BTreeSet::from([last]), "times that have passed take no place");
     }
 
     /// Otherwise only the scan would find it.
