@@ -1,6 +1,7 @@
 //! The orders of a business.
 
 use domain::{BusinessId, Mode, OrderId};
+use internal_api::Page;
 use postgres::StoreError;
 
 use crate::domain::{AcceptedOrder, ListStart, Order, OrderFilter};
@@ -23,7 +24,7 @@ pub async fn list(
     filter: &OrderFilter,
     start: ListStart,
     limit: usize,
-) -> Result<Vec<Order>, StoreError> {
+) -> Result<Page<Order>, StoreError> {
     state.unit.database.read(async |conn| orders::list(conn, business, filter, start, limit).await).await
 }
 

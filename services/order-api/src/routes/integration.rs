@@ -4,8 +4,8 @@ use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path, Payload};
 use chrono::{DateTime, Utc};
 use domain::{EventKind, KeyScope, Mode, OrderId, TrackingCode};
+use internal_api::PageQuery;
 use internal_api::orders::OrderView;
-use internal_api::{Page, PageQuery};
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, QueryFields, TextRule, no_query, read_optional_json, read_query};
 
@@ -169,8 +169,7 @@ pub(super) async fn page(
         }
         Some(_) => return Err(unknown_cursor()),
     };
-    let found = orders::list(state, business, &filter, start, page.limit + 1).await?;
-    let found = Page::cut(found, page.limit);
+    let found = orders::list(state, business, &filter, start, page.limit).await?;
     Ok(match by_change {
         true => OrderPage::changed(&state.tracking_urls, found),
         false => OrderPage::newest(&state.tracking_urls, found),

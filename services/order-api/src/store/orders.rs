@@ -5,6 +5,8 @@ use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, Mode, OrderId, Paise, TrackingCode};
+use futures_util::TryStreamExt as _;
+use internal_api::Page;
 
 use super::StoreError;
 use super::corrupt;
@@ -42,14 +44,17 @@ pub async fn any_live_order(conn: &mut AsyncPgConnection, business: BusinessId) 
     Ok(diesel::select(diesel::dsl::exists(live)).get_result(conn).await?)
 }
 
-/// A business's orders.
+/// A page of large orders ends early, because nothing else happens on this thread while one is read or written.
+const PAGE_BYTES: usize = 4 * 1024 * 1024;
+
+/// A page of a business's orders.
 pub async fn list(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     filter: &OrderFilter,
     start: ListStart,
     limit: usize,
-) -> Result<Vec<Order>, StoreError> {
+) -> Result<Page<Order>, StoreError> {
     let filtered = filtered(business, filter);
     let query = match start {
         ListStart::Newest(None) => filtered.order(orders::id.desc()),
@@ -65,12 +70,18 @@ pub async fn list(
             query.order((orders::updated_at, orders::id))
         }
     };
-    let rows: Vec<OrderRow> = query
-        .limit(i64::try_from(limit).unwrap_or(i64::MAX))
-        .select(OrderRow::as_select())
-        .load(conn)
-        .await?;
-    rows.into_iter().map(Order::try_from).collect()
+    // One more shows that there are more.
+    let query = query.limit(i64::try_from(limit + 1).unwrap_or(i64::MAX)).select(OrderRow::as_select());
+    let mut rows = query.load_stream::<OrderRow>(conn).await?;
+    let (mut data, mut bytes) = (Vec::new(), 0);
+    while let Some(row) = rows.try_next().await? {
+        if data.len() == limit || bytes >= PAGE_BYTES {
+            return Ok(Page { data, has_more: true });
+        }
+        bytes += row.size_of_details();
+        data.push(row.try_into()?);
+    }
+    Ok(Page { data, has_more: false })
 }
 
 fn filtered(business: BusinessId, filter: &OrderFilter) -> orders::BoxedQuery<'static, Pg> {

@@ -38,6 +38,13 @@ pub(super) struct OrderRow {
     personal_data_erased_at: Option<DateTime<Utc>>,
 }
 
+impl OrderRow {
+    /// In bytes of JSON.
+    pub(super) fn size_of_details(&self) -> usize {
+        self.details.to_string().len()
+    }
+}
+
 impl TryFrom<OrderRow> for Order {
     type Error = StoreError;
 

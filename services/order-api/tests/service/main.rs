@@ -20,6 +20,7 @@ mod harness;
 mod idempotency;
 mod key_restrictions;
 mod limits;
+mod order_pages;
 mod parameters;
 mod peers;
 mod recovery;
