@@ -80,11 +80,11 @@ impl Chassis {
     /// # Errors
     /// When the management listener fails.
     pub(crate) async fn await_schema(&mut self, schema: &Schema) -> anyhow::Result<bool> {
+        self.lacks_schema.store(true, Ordering::Relaxed);
+        self.servers.start();
         if schema.check().await.is_ok() {
             return Ok(true);
         }
-        self.lacks_schema.store(true, Ordering::Relaxed);
-        self.servers.start();
         tracing::info!(address = %self.management, "waiting for the tables");
         let there = tokio::select! {
             () = schema.wait() => true,

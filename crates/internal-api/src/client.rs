@@ -13,7 +13,7 @@ use url::Url;
 
 use crate::{CallError, Refusal};
 
-/// Larger than any internal response: a page of 100 orders omits their request bodies.
+/// Larger than any internal response.
 const ANSWER_MAX_BYTES: usize = 8 * 1024 * 1024;
 
 /// Another service.

@@ -11,7 +11,8 @@ use postgres::StoreError;
 use crate::domain::{BusinessErasure, Erasable, Order, Placement, Scope};
 use crate::store::{orders, personal_data};
 
-const BATCH: i64 = 200;
+/// Few, because nothing else happens on this thread while large orders are changed.
+const BATCH: i64 = 25;
 
 /// The cause of an erasure, a label of its metric.
 #[derive(Clone, Copy, Debug, strum::IntoStaticStr)]

@@ -3,6 +3,8 @@
 use chrono::{DateTime, Utc};
 use domain::{DeliveryStatus, Mode, OrderId, TrackingCode};
 
+use super::Order;
+
 /// A position in a list that is sorted by the last change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangePosition {
@@ -11,6 +13,11 @@ pub struct ChangePosition {
 }
 
 impl ChangePosition {
+    /// Of this order.
+    pub fn of(order: &Order) -> Self {
+        Self { updated_at: order.updated_at, id: order.id }
+    }
+
     /// After all changes of this time.
     pub fn after(time: DateTime<Utc>) -> Self {
         Self { updated_at: time, id: OrderId::MAX }
@@ -36,6 +43,24 @@ pub enum ListStart {
     Newest(Option<OrderId>),
     /// By the last change, oldest first, after this position.
     Changed(Option<ChangePosition>),
+}
+
+impl ListStart {
+    /// The same sort order, after this order.
+    #[must_use]
+    pub fn at(self, last: &Order) -> Self {
+        match self {
+            Self::Newest(_) => Self::Newest(Some(last.id)),
+            Self::Changed(_) => Self::Changed(Some(ChangePosition::of(last))),
+        }
+    }
+}
+
+/// A page of a list.
+#[derive(Clone, Debug)]
+pub struct FoundOrders {
+    pub orders: Vec<Order>,
+    pub has_more: bool,
 }
 
 /// Which live orders to list for the fleet.

@@ -29,7 +29,7 @@ pub use feed::{EventSearch, FeedEvent, FeedFilter, FeedPosition, FeedSlice, Foun
 pub use field_names::{meant_field, order_fields};
 pub use financials::OrderFinancials;
 pub use fingerprint::Fingerprint;
-pub use listing::{ChangePosition, FleetFilter, ListStart, OrderFilter};
+pub use listing::{ChangePosition, FleetFilter, FoundOrders, ListStart, OrderFilter};
 pub use order::{AcceptedOrder, NewOrder, Order, OrderEvent, OrderSummary};
 pub use personal_data::without_personal_data;
 pub use placement::{ExistingOrder, Placement, RequestIdentity, Resolution};

@@ -3,12 +3,12 @@
 use domain::OrderId;
 use postgres::StoreError;
 
-use crate::domain::{ChangePosition, FleetFilter, Order};
+use crate::domain::{ChangePosition, FleetFilter, FoundOrders};
 use crate::state::State;
 use crate::store::fleet;
 
 /// Live orders by their last change, oldest first.
-pub async fn list(state: &State, filter: &FleetFilter, limit: usize) -> Result<Vec<Order>, StoreError> {
+pub async fn list(state: &State, filter: &FleetFilter, limit: usize) -> Result<FoundOrders, StoreError> {
     state.unit.database.read(async |conn| fleet::list(conn, filter, limit).await).await
 }
 

@@ -1,10 +1,9 @@
 //! The orders of a business.
 
 use domain::{BusinessId, Mode, OrderId};
-use internal_api::Page;
 use postgres::StoreError;
 
-use crate::domain::{AcceptedOrder, ListStart, Order, OrderFilter};
+use crate::domain::{AcceptedOrder, FoundOrders, ListStart, Order, OrderFilter};
 use crate::state::State;
 use crate::store::orders;
 
@@ -24,7 +23,7 @@ pub async fn list(
     filter: &OrderFilter,
     start: ListStart,
     limit: usize,
-) -> Result<Page<Order>, StoreError> {
+) -> Result<FoundOrders, StoreError> {
     state.unit.database.read(async |conn| orders::list(conn, business, filter, start, limit).await).await
 }
 

@@ -13,7 +13,7 @@ use super::fleet_page::{FleetCursor, FleetPage};
 use super::views::{ReportedOrderView, reported_view};
 use super::{authenticate, errors, integration};
 use crate::commands::record_progress::{FleetReport, record_progress};
-use crate::domain::{ChangePosition, Fingerprint, FleetFilter};
+use crate::domain::{ChangePosition, Fingerprint, FleetFilter, FoundOrders};
 use crate::order_events::Progress;
 use crate::queries::fleet_orders;
 use crate::state::State;
@@ -129,7 +129,7 @@ pub(super) async fn list(state: Data<State>, request: HttpRequest) -> Result<Jso
         }
     };
     let filter = FleetFilter { status, updated_after, after };
-    let orders = fleet_orders::list(&state, &filter, page.limit + 1).await?;
+    let FoundOrders { orders, has_more } = fleet_orders::list(&state, &filter, page.limit).await?;
     let start = filter.after.or_else(|| updated_after.map(ChangePosition::after));
-    Ok(Json(FleetPage::new(Page::cut(orders, page.limit), start)))
+    Ok(Json(FleetPage::new(Page { data: orders, has_more }, start)))
 }

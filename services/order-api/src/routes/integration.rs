@@ -4,15 +4,15 @@ use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path, Payload};
 use chrono::{DateTime, Utc};
 use domain::{EventKind, KeyScope, Mode, OrderId, TrackingCode};
-use internal_api::PageQuery;
 use internal_api::orders::OrderView;
+use internal_api::{Page, PageQuery};
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, QueryFields, TextRule, no_query, read_optional_json, read_query};
 
 use super::fleet_page::{FleetCursor, OrderPage};
 use super::{authenticate, errors, order_body, views};
 use crate::commands::cancel_order::cancel_order;
-use crate::domain::{ChangePosition, ListStart, Order, OrderFilter};
+use crate::domain::{ChangePosition, FoundOrders, ListStart, Order, OrderFilter};
 use crate::queries::orders;
 use crate::state::State;
 
@@ -169,7 +169,8 @@ pub(super) async fn page(
         }
         Some(_) => return Err(unknown_cursor()),
     };
-    let found = orders::list(state, business, &filter, start, page.limit).await?;
+    let FoundOrders { orders, has_more } = orders::list(state, business, &filter, start, page.limit).await?;
+    let found = Page { data: orders, has_more };
     Ok(match by_change {
         true => OrderPage::changed(&state.tracking_urls, found),
         false => OrderPage::newest(&state.tracking_urls, found),

@@ -4,17 +4,19 @@
 use chrono::{DateTime, Utc};
 use diesel::dsl::sql;
 use diesel::expression::{SqlLiteral, UncheckedBind};
+use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::Timestamptz;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::OrderId;
 
+use super::pages::PageInPortions;
 use super::predicates::{live, placed};
 use super::rows::OrderRow;
 use super::schema::{fleet_reports, orders};
 use super::{StoreError, corrupt};
-use crate::domain::{ChangePosition, Fingerprint, FleetFilter, Order};
+use crate::domain::{ChangePosition, Fingerprint, FleetFilter, FoundOrders, Order};
 
 /// A live order, locked until the transaction ends.
 pub async fn lock(conn: &mut AsyncPgConnection, id: OrderId) -> Result<Option<Order>, StoreError> {
@@ -37,8 +39,18 @@ pub async fn list(
     conn: &mut AsyncPgConnection,
     filter: &FleetFilter,
     limit: usize,
-) -> Result<Vec<Order>, StoreError> {
+) -> Result<FoundOrders, StoreError> {
     let complete = complete_until(conn).await?;
+    let mut page = PageInPortions::of(limit);
+    while let Some((size, last)) = page.next() {
+        let after = last.map(ChangePosition::of).or(filter.after);
+        let query = settled(&FleetFilter { after, ..*filter }, complete);
+        page.add(query.limit(size).select(OrderRow::as_select()).load(conn).await?)?;
+    }
+    Ok(page.found())
+}
+
+fn settled(filter: &FleetFilter, complete: DateTime<Utc>) -> orders::BoxedQuery<'static, Pg> {
     let mut query =
         orders::table.filter(live()).filter(placed()).filter(orders::updated_at.lt(complete)).into_boxed();
     if let Some(status) = filter.status {
@@ -53,13 +65,7 @@ pub async fn list(
         // The first filter is redundant: PostgreSQL starts an index scan only at a plain comparison.
         query = query.filter(orders::updated_at.ge(updated_at)).filter(later.or(same));
     }
-    let rows: Vec<OrderRow> = query
-        .order((orders::updated_at, orders::id))
-        .limit(i64::try_from(limit).unwrap_or(i64::MAX))
-        .select(OrderRow::as_select())
-        .load(conn)
-        .await?;
-    rows.into_iter().map(Order::try_from).collect()
+    query.order((orders::updated_at, orders::id))
 }
 
 /// The time of a change: `now`, but not before the start of the current transaction. See [`list`].

@@ -16,6 +16,7 @@ pub mod support;
 pub mod timeline;
 
 pub mod new_orders;
+mod pages;
 mod predicates;
 mod rows;
 mod schema;

@@ -5,16 +5,15 @@ use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, Mode, OrderId, Paise, TrackingCode};
-use futures_util::TryStreamExt as _;
-use internal_api::Page;
 
 use super::StoreError;
 use super::corrupt;
 use super::fleet::changed_at;
+use super::pages::PageInPortions;
 use super::predicates::placed;
 use super::rows::OrderRow;
 use super::schema::orders;
-use crate::domain::{AcceptedOrder, ChangePosition, ListStart, Order, OrderFilter};
+use crate::domain::{AcceptedOrder, ChangePosition, FoundOrders, ListStart, Order, OrderFilter};
 
 /// An order of a business, in `mode` if given.
 pub async fn find(
@@ -44,9 +43,6 @@ pub async fn any_live_order(conn: &mut AsyncPgConnection, business: BusinessId) 
     Ok(diesel::select(diesel::dsl::exists(live)).get_result(conn).await?)
 }
 
-/// A page of large orders ends early, because nothing else happens on this thread while one is read or written.
-const PAGE_BYTES: usize = 4 * 1024 * 1024;
-
 /// A page of a business's orders.
 pub async fn list(
     conn: &mut AsyncPgConnection,
@@ -54,9 +50,18 @@ pub async fn list(
     filter: &OrderFilter,
     start: ListStart,
     limit: usize,
-) -> Result<Page<Order>, StoreError> {
-    let filtered = filtered(business, filter);
-    let query = match start {
+) -> Result<FoundOrders, StoreError> {
+    let mut page = PageInPortions::of(limit);
+    while let Some((size, last)) = page.next() {
+        let start = last.map_or(start, |last| start.at(last));
+        let query = after(start, filtered(business, filter)).limit(size).select(OrderRow::as_select());
+        page.add(query.load(conn).await?)?;
+    }
+    Ok(page.found())
+}
+
+fn after(start: ListStart, filtered: orders::BoxedQuery<'static, Pg>) -> orders::BoxedQuery<'static, Pg> {
+    match start {
         ListStart::Newest(None) => filtered.order(orders::id.desc()),
         ListStart::Newest(Some(after)) => {
             filtered.filter(orders::id.lt(after.to_string())).order(orders::id.desc())
@@ -69,19 +74,7 @@ pub async fn list(
             let query = filtered.filter(orders::updated_at.ge(updated_at)).filter(later.or(same));
             query.order((orders::updated_at, orders::id))
         }
-    };
-    // One more shows that there are more.
-    let query = query.limit(i64::try_from(limit + 1).unwrap_or(i64::MAX)).select(OrderRow::as_select());
-    let mut rows = query.load_stream::<OrderRow>(conn).await?;
-    let (mut data, mut bytes) = (Vec::new(), 0);
-    while let Some(row) = rows.try_next().await? {
-        if data.len() == limit || bytes >= PAGE_BYTES {
-            return Ok(Page { data, has_more: true });
-        }
-        bytes += row.size_of_details();
-        data.push(row.try_into()?);
     }
-    Ok(Page { data, has_more: false })
 }
 
 fn filtered(business: BusinessId, filter: &OrderFilter) -> orders::BoxedQuery<'static, Pg> {

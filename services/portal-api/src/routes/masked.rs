@@ -8,8 +8,8 @@ use web::ApiError;
 
 use crate::domain::Mask;
 
-/// More than a page of the largest orders.
-const ANSWER_MAX_BYTES: usize = 64 * 1024 * 1024;
+/// More than any page of orders.
+const ANSWER_MAX_BYTES: usize = 8 * 1024 * 1024;
 
 /// Sends an error instead of a response that cannot be masked. Errors of calls contain no personal data of others.
 pub(super) async fn masked<B: MessageBody + 'static>(
