@@ -216,7 +216,7 @@ fn readiness(database: &Database, broker: &Broker, lacks_schema: &Arc<AtomicBool
         })
         .with("schema", move || {
             let lacks_schema = lacks_schema.load(Ordering::Relaxed);
-            async move { if lacks_schema { Err("the tables are not there yet") } else { Ok(()) } }
+            async move { if lacks_schema { Err("the tables are missing, or not checked yet") } else { Ok(()) } }
         })
 }
 

@@ -11,8 +11,9 @@ use postgres::StoreError;
 use crate::domain::{BusinessErasure, Erasable, Order, Placement, Scope};
 use crate::store::{orders, personal_data};
 
-/// Few, because nothing else happens on this thread while large orders are changed.
-const BATCH: i64 = 25;
+const BATCH: i64 = 200;
+/// The orders of a batch that are changed at once. Nothing else happens on this thread meanwhile, and they may be large.
+const PORTION: usize = 25;
 
 /// The cause of an erasure, a label of its metric.
 #[derive(Clone, Copy, Debug, strum::IntoStaticStr)]
@@ -101,14 +102,22 @@ async fn erase(
     scope: Scope,
 ) -> Result<Erased, StoreError> {
     let now = unit.clock.now();
-    let (included, excluded) = personal_data::lock_in(conn, keys, scope).await?;
-    personal_data::erase(conn, &included, now).await?;
-    // An order that was never placed was never announced, and a later request may take over its row.
-    let placed = included.iter().filter(|order| order.placement == Placement::Placed);
-    let envelopes: Vec<Envelope> = placed.map(|order| announcement(unit, order, now)).collect();
-    unit.outbox.enqueue(conn, &envelopes, now).await?;
-    let count = |orders: &[Erasable]| i64::try_from(orders.len()).unwrap_or(i64::MAX);
-    Ok(Erased { erased: count(&included), not_completed: count(&excluded) })
+    let (mut keys, mut announcements) = (keys.to_vec(), Vec::new());
+    let mut erased = Erased { erased: 0, not_completed: 0 };
+    // Sorted, so that two erasures cannot deadlock.
+    keys.sort_unstable_by_key(|(_, order)| *order);
+    for portion in keys.chunks(PORTION) {
+        let (included, excluded) = personal_data::lock_in(conn, portion, scope).await?;
+        personal_data::erase(conn, &included, now).await?;
+        // An order that was never placed was never announced, and a later request may take over its row.
+        let placed = included.iter().filter(|order| order.placement == Placement::Placed);
+        announcements.extend(placed.map(|order| announcement(unit, order, now)));
+        let count = |orders: &[Erasable]| i64::try_from(orders.len()).unwrap_or(i64::MAX);
+        erased.erased += count(&included);
+        erased.not_completed += count(&excluded);
+    }
+    unit.outbox.enqueue(conn, &announcements, now).await?;
+    Ok(erased)
 }
 
 fn announcement(unit: &Unit, order: &Erasable, now: DateTime<Utc>) -> Envelope {

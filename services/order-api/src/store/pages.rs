@@ -7,7 +7,7 @@ use crate::domain::{FoundOrders, Order};
 
 /// The details of the orders of a page.
 const BYTES: usize = 1024 * 1024;
-/// The most orders of a statement.
+/// The most orders of a statement. They may be 9 MB, of which a page takes the first.
 const PORTION: usize = 35;
 
 /// A page that is being read.
@@ -38,7 +38,10 @@ impl PageInPortions {
                 return Ok(());
             }
             self.bytes += row.size_of_details();
-            self.orders.push(row.try_into()?);
+            let order: Order = row.try_into()?;
+            // It changed meanwhile, so that it follows again, in a list by the last change.
+            self.orders.retain(|known| known.id != order.id);
+            self.orders.push(order);
         }
         self.has_more = is_last.then_some(false);
         Ok(())
@@ -48,8 +51,9 @@ impl PageInPortions {
         FoundOrders { orders: self.orders, has_more: self.has_more.unwrap_or_default() }
     }
 
-    /// One order more than the limit shows that there are more.
+    /// One order more than those of the page shows that there are more.
     fn portion(&self) -> usize {
-        (self.limit + 1).saturating_sub(self.orders.len()).min(PORTION)
+        let most = if self.bytes < BYTES { PORTION } else { 1 };
+        (self.limit + 1).saturating_sub(self.orders.len()).min(most)
     }
 }
