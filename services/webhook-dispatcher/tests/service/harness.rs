@@ -11,9 +11,9 @@ use events::{Body, Envelope, OrderEvent, OrderSnapshot, ProgressData, queues};
 use internal_api::webhooks::{
     CreatedEndpoint, DeliveryDetails, DeliveryState, DeliveryView, EndpointView, WebhooksClient,
 };
-use lapin::options::QueueDeclareOptions;
+use lapin::options::{QueueDeclareOptions, QueuePurgeOptions};
 use lapin::types::FieldTable;
-use lapin::{Connection, ConnectionProperties};
+use lapin::{Channel, Connection, ConnectionProperties};
 use messaging::{Broker, Outgoing, Publisher, Queue};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -160,14 +160,25 @@ impl Harness {
 
     /// The number of dead-lettered events.
     pub(crate) async fn dead_letters(&self) -> u32 {
+        look_at(&self.channel().await, Queue::shared(queues::WEBHOOK_EVENTS).dead_letters())
+            .await
+            .message_count()
+    }
+
+    /// Call this after a crash. Otherwise the broker delivers again what was not acknowledged.
+    pub(crate) async fn discard_messages(&self) {
+        let channel = self.channel().await;
+        let name = Queue::shared(queues::WEBHOOK_EVENTS).name().to_string();
+        let no_consumer = async || look_at(&channel, name.clone()).await.consumer_count() == 0;
+        until("the broker knows of the crash", no_consumer).await;
+        channel.queue_purge(name.into(), QueuePurgeOptions::default()).await.expect("the queue");
+    }
+
+    async fn channel(&self) -> Channel {
         let url = self.settings.broker.url.expose();
         let connection =
             Connection::connect(url, ConnectionProperties::default()).await.expect("a connection");
-        let channel = connection.create_channel().await.expect("a channel");
-        let look = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::default() };
-        let name = Queue::shared(queues::WEBHOOK_EVENTS).dead_letters();
-        let queue = channel.queue_declare(name.into(), look, FieldTable::default()).await.expect("the queue");
-        queue.message_count()
+        connection.create_channel().await.expect("a channel")
     }
 
     /// Inserts completed deliveries of the endpoint, newer than all others.
@@ -275,6 +286,11 @@ pub(crate) const LIFE: [EventKind; 8] = [
     EventKind::CodHandedOver,
     EventKind::CodSettled,
 ];
+
+async fn look_at(channel: &Channel, queue: String) -> lapin::Queue {
+    let look = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::default() };
+    channel.queue_declare(queue.into(), look, FieldTable::default()).await.expect("the queue")
+}
 
 pub(crate) fn client(internal: &Url, token: &Secret) -> WebhooksClient {
     WebhooksClient(test_kit::peer("webhook-dispatcher", internal, token))

@@ -167,7 +167,10 @@ async fn the_stream_of_an_order_goes_after_400_days_unless_something_of_it_waits
     harness.connection().await.batch_execute(&ancient).await.unwrap();
     assert_eq!(streams(&harness).await.len(), 4);
     harness.clock.advance(TimeDelta::days(399));
-    harness.crash_and_restart().await;
+    harness.crash().await;
+    // Retention passes over the stream of an order whose event is being handled.
+    harness.discard_messages().await;
+    harness.restart();
     until("the oldest is gone", async || streams(&harness).await.len() < 4).await;
     assert_eq!(streams(&harness).await, ids(&[&over, &gap, &waits]));
     assert_eq!(number(&harness, "SELECT count(*) AS number FROM events").await, 1, "though its events went");
