@@ -54,14 +54,14 @@ impl Chassis {
         let lacks_schema = Arc::new(AtomicBool::new(false));
         let routes = web::management_routes(readiness(&database, &broker, &lacks_schema), metrics.clone());
         let edge = RequestEdge { clock: clock.clone(), entropy: entropy.clone() };
-        let management = web::listen(sections.http.management, ServeOptions::INTERNAL, edge, routes)
-            .with_context(|| unusable("MANAGEMENT", sections.http.management))?;
         let mut servers = Servers::default();
-        let management = servers.add(management);
+        let management = servers
+            .listen(sections.http.management, ServeOptions::INTERNAL, edge, routes)
+            .with_context(|| unusable("MANAGEMENT", sections.http.management))?;
         Ok(Self {
             unit: Unit { database, clock, entropy, outbox: Outbox::default() },
             broker,
-            tasks: Tasks::on_this_runtime(),
+            tasks: Tasks::default(),
             http: sections.http.clone(),
             metrics,
             workers: Workers::default(),
@@ -144,9 +144,8 @@ impl Chassis {
         routes: impl Fn(&mut ServiceConfig) + Send + 'static,
     ) -> anyhow::Result<()> {
         let address = self.http.public.context("WAYBILL_HTTP__PUBLIC is required")?;
-        let public = web::listen(address, ServeOptions::PUBLIC, self.edge(), routes)
-            .with_context(|| unusable("PUBLIC", address))?;
-        self.public = Some(self.servers.add(public));
+        let public = self.servers.listen(address, ServeOptions::PUBLIC, self.edge(), routes);
+        self.public = Some(public.with_context(|| unusable("PUBLIC", address))?);
         Ok(())
     }
 
@@ -159,9 +158,8 @@ impl Chassis {
         routes: impl Fn(&mut ServiceConfig) + Send + 'static,
     ) -> anyhow::Result<()> {
         let Some(address) = self.http.operator else { return Ok(()) };
-        let operator = web::listen(address, ServeOptions::INTERNAL, self.edge(), routes)
-            .with_context(|| unusable("OPERATOR", address))?;
-        self.operator = Some(self.servers.add(operator));
+        let operator = self.servers.listen(address, ServeOptions::INTERNAL, self.edge(), routes);
+        self.operator = Some(operator.with_context(|| unusable("OPERATOR", address))?);
         Ok(())
     }
 
@@ -173,9 +171,10 @@ impl Chassis {
         mut self,
         internal: impl Fn(&mut ServiceConfig) + Send + 'static,
     ) -> anyhow::Result<Running> {
-        let internal = web::listen(self.http.internal, ServeOptions::INTERNAL, self.edge(), internal)
+        let internal = self
+            .servers
+            .listen(self.http.internal, ServeOptions::INTERNAL, self.edge(), internal)
             .with_context(|| unusable("INTERNAL", self.http.internal))?;
-        let internal = self.servers.add(internal);
         let (metrics, database) = (self.metrics.clone(), self.unit.database.clone());
         self.worker("metrics", |stop| keep_metrics(metrics, database, stop));
         // After all listeners are bound, because callers may come as soon as the service is ready.

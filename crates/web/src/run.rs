@@ -4,12 +4,13 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use actix_web::web::ServiceConfig;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use crate::{Listener, StopSignal, Tasks};
+use crate::{Listener, RequestEdge, ServeOptions, StopSignal, Tasks, listen};
 
 /// The time for requests and the tasks that outlive them after the stop signal: the listeners' drain, and some time for
 /// tasks whose client disconnected. The next steps have their own limits: workers 4 s, broker 2 s, traces 1 s. Together
@@ -27,14 +28,24 @@ pub struct Servers {
 }
 
 impl Servers {
-    /// Adds a listener to the next start. Returns its address.
-    pub fn add(&mut self, listener: Listener) -> SocketAddr {
+    /// Binds an address, which [`Servers::start`] serves. Returns it with its actual port.
+    ///
+    /// # Errors
+    /// When the address cannot be bound.
+    pub fn listen(
+        &mut self,
+        address: SocketAddr,
+        options: ServeOptions,
+        edge: RequestEdge,
+        routes: impl Fn(&mut ServiceConfig) + Send + 'static,
+    ) -> std::io::Result<SocketAddr> {
+        let listener = listen(address, options, edge, routes)?;
         let address = listener.address;
         self.bound.push(listener);
-        address
+        Ok(address)
     }
 
-    /// Serves the added listeners on this thread, within its [`tokio::task::LocalSet`].
+    /// Serves the bound addresses on this thread, within its [`tokio::task::LocalSet`].
     pub fn start(&mut self) {
         for listener in self.bound.drain(..) {
             self.serving.spawn_local(listener.serve(self.stop.clone()));

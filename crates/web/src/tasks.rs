@@ -2,7 +2,6 @@
 //! stop half-way.
 
 use std::future::Future;
-use tokio::runtime::Handle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -10,20 +9,14 @@ use tracing::Instrument;
 
 use crate::ApiError;
 
-/// Runs tasks on the service's main runtime, and can wait for all of them.
-#[derive(Clone)]
+/// Runs tasks, and can wait for all of them.
+#[derive(Clone, Default)]
 pub struct Tasks {
-    runtime: Handle,
     tracker: TaskTracker,
     draining: CancellationToken,
 }
 
 impl Tasks {
-    /// Uses the current runtime.
-    pub fn on_this_runtime() -> Self {
-        Self { runtime: Handle::current(), tracker: TaskTracker::new(), draining: CancellationToken::new() }
-    }
-
     /// Runs `work` to its end, and returns its outcome if the caller still waits.
     ///
     /// # Errors
@@ -33,14 +26,14 @@ impl Tasks {
         work: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, ApiError> {
         let work = self.tracker.track_future(work.in_current_span());
-        self.runtime.spawn(work).await.map_err(ApiError::internal)
+        tokio::spawn(work).await.map_err(ApiError::internal)
     }
 
     /// Runs `work` in the background, so that the duration of a response reveals nothing about it. The caller limits
     /// the number of concurrent tasks.
     pub fn begin(&self, work: impl Future<Output = ()> + Send + 'static) {
         let work = self.tracker.track_future(work.in_current_span());
-        self.runtime.spawn(work);
+        tokio::spawn(work);
     }
 
     /// Cancelled when the service starts to stop. Endless responses, such as event streams, end then.

@@ -5,7 +5,6 @@ use actix_web::web::{Data, Json, Path, Payload};
 use chrono::{DateTime, Datelike, TimeDelta, Utc};
 use domain::{EventKind, OrderId, Paise};
 use events::{Driver, ProgressData};
-use internal_api::Page;
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, TextRule, no_query, read_json, read_query};
 
@@ -13,7 +12,7 @@ use super::fleet_page::{FleetCursor, FleetPage};
 use super::views::{ReportedOrderView, reported_view};
 use super::{authenticate, errors, integration};
 use crate::commands::record_progress::{FleetReport, record_progress};
-use crate::domain::{ChangePosition, Fingerprint, FleetFilter, FoundOrders};
+use crate::domain::{ChangePosition, Fingerprint, FleetFilter};
 use crate::order_events::Progress;
 use crate::queries::fleet_orders;
 use crate::state::State;
@@ -129,7 +128,7 @@ pub(super) async fn list(state: Data<State>, request: HttpRequest) -> Result<Jso
         }
     };
     let filter = FleetFilter { status, updated_after, after };
-    let FoundOrders { orders, has_more } = fleet_orders::list(&state, &filter, page.limit).await?;
+    let found = fleet_orders::list(&state, &filter, page.limit).await?;
     let start = filter.after.or_else(|| updated_after.map(ChangePosition::after));
-    Ok(Json(FleetPage::new(Page { data: orders, has_more }, start)))
+    Ok(Json(FleetPage::new(found, start)))
 }

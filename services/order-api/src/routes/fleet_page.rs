@@ -7,13 +7,12 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chrono::{DateTime, Utc};
 use domain::OrderId;
-use internal_api::Page;
 use internal_api::orders::OrderView;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::views::{self, FleetOrderView, fleet_view};
-use crate::domain::{ChangePosition, Order, TrackingUrls};
+use crate::domain::{ChangePosition, FoundOrders, TrackingUrls};
 
 /// A page of orders by their last change, oldest first.
 #[derive(Serialize, ToSchema)]
@@ -30,9 +29,9 @@ pub(super) struct FleetPage {
 
 impl FleetPage {
     /// `start` is where this page starts. An empty page ends there too.
-    pub(super) fn new(page: Page<Order>, start: Option<ChangePosition>) -> Self {
-        let next = end(&page).or(start).map(|position| FleetCursor::At(position).text());
-        Self { data: page.data.into_iter().map(fleet_view).collect(), has_more: page.has_more, next }
+    pub(super) fn new(found: FoundOrders, start: Option<ChangePosition>) -> Self {
+        let next = end(&found).or(start).map(|position| FleetCursor::At(position).text());
+        Self { data: found.orders.into_iter().map(fleet_view).collect(), has_more: found.has_more, next }
     }
 }
 
@@ -51,20 +50,20 @@ pub(super) struct OrderPage {
 }
 
 impl OrderPage {
-    pub(super) fn newest(tracking_urls: &TrackingUrls, page: Page<Order>) -> Self {
-        let data = page.data.into_iter().map(|order| views::order_view(tracking_urls, order)).collect();
-        Self { data, has_more: page.has_more, next: None }
+    pub(super) fn newest(tracking_urls: &TrackingUrls, found: FoundOrders) -> Self {
+        let data = found.orders.into_iter().map(|order| views::order_view(tracking_urls, order)).collect();
+        Self { data, has_more: found.has_more, next: None }
     }
 
-    pub(super) fn changed(tracking_urls: &TrackingUrls, page: Page<Order>) -> Self {
-        let end = end(&page).filter(|_| page.has_more);
+    pub(super) fn changed(tracking_urls: &TrackingUrls, found: FoundOrders) -> Self {
+        let end = end(&found).filter(|_| found.has_more);
         let next = end.map(|position| FleetCursor::At(position).text());
-        Self { next, ..Self::newest(tracking_urls, page) }
+        Self { next, ..Self::newest(tracking_urls, found) }
     }
 }
 
-fn end(page: &Page<Order>) -> Option<ChangePosition> {
-    page.data.last().map(|last| ChangePosition { updated_at: last.updated_at, id: last.id })
+fn end(found: &FoundOrders) -> Option<ChangePosition> {
+    found.orders.last().map(ChangePosition::of)
 }
 
 /// A value of `startingAfter`.

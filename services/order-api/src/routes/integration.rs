@@ -4,15 +4,15 @@ use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path, Payload};
 use chrono::{DateTime, Utc};
 use domain::{EventKind, KeyScope, Mode, OrderId, TrackingCode};
+use internal_api::PageQuery;
 use internal_api::orders::OrderView;
-use internal_api::{Page, PageQuery};
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, QueryFields, TextRule, no_query, read_optional_json, read_query};
 
 use super::fleet_page::{FleetCursor, OrderPage};
 use super::{authenticate, errors, order_body, views};
 use crate::commands::cancel_order::cancel_order;
-use crate::domain::{ChangePosition, FoundOrders, ListStart, Order, OrderFilter};
+use crate::domain::{ListStart, Order, OrderFilter};
 use crate::queries::orders;
 use crate::state::State;
 
@@ -155,22 +155,17 @@ pub(super) async fn page(
 ) -> Result<OrderPage, ApiError> {
     let OrderQuery { page, filter } = query;
     let by_change = filter.updated_after.is_some();
+    let beginning = if by_change { ListStart::Changed(None) } else { ListStart::Newest(None) };
     let start = match page.starting_after.as_deref().map(FleetCursor::parse) {
-        None if by_change => ListStart::Changed(None),
-        None => ListStart::Newest(None),
+        None => beginning,
         Some(Some(FleetCursor::At(position))) if by_change => ListStart::Changed(Some(position)),
         Some(Some(FleetCursor::Order(id))) => {
             let known = orders::find(state, business, filter.mode, id).await?;
-            let Order { id, updated_at, .. } = known.ok_or_else(unknown_cursor)?;
-            match by_change {
-                true => ListStart::Changed(Some(ChangePosition { updated_at, id })),
-                false => ListStart::Newest(Some(id)),
-            }
+            beginning.at(&known.ok_or_else(unknown_cursor)?)
         }
         Some(_) => return Err(unknown_cursor()),
     };
-    let FoundOrders { orders, has_more } = orders::list(state, business, &filter, start, page.limit).await?;
-    let found = Page { data: orders, has_more };
+    let found = orders::list(state, business, &filter, start, page.limit).await?;
     Ok(match by_change {
         true => OrderPage::changed(&state.tracking_urls, found),
         false => OrderPage::newest(&state.tracking_urls, found),

@@ -12,7 +12,6 @@ use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use domain::Entropy;
-use tokio::runtime::Handle;
 
 use crate::domain::Password;
 use fair_queue::FairQueue;
@@ -25,7 +24,6 @@ const SALT_BYTES: usize = 16;
 
 #[derive(Clone)]
 pub(crate) struct Passwords {
-    threads: Handle,
     queue: FairQueue,
     entropy: Entropy,
     /// Verified when the account does not exist, so that the response time does not reveal this.
@@ -41,18 +39,11 @@ pub(crate) enum PasswordError {
 }
 
 impl Passwords {
-    /// Uses the threads of the current tokio runtime.
-    ///
     /// # Errors
     /// When hashing does not work at all.
     pub(crate) fn new(entropy: Entropy) -> Result<Self, PasswordError> {
         let decoy_hash = hash(&entropy.bytes::<32>(), &entropy.bytes::<SALT_BYTES>())?;
-        Ok(Self {
-            threads: Handle::current(),
-            queue: FairQueue::new(PARALLEL, QUEUE_MAX),
-            entropy,
-            decoy_hash: decoy_hash.into(),
-        })
+        Ok(Self { queue: FairQueue::new(PARALLEL, QUEUE_MAX), entropy, decoy_hash: decoy_hash.into() })
     }
 
     /// Returns the hash as a PHC string (`$argon2id$…`).
@@ -100,7 +91,7 @@ impl Passwords {
             drop(permit);
             outcome
         };
-        self.threads.spawn_blocking(work).await.map_err(|error| PasswordError::Failed(error.to_string()))
+        tokio::task::spawn_blocking(work).await.map_err(|error| PasswordError::Failed(error.to_string()))
     }
 }
 

@@ -3,7 +3,6 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{EventKind, Mode};
-use internal_api::Page;
 use serde_json::json;
 use utoipa::ToSchema;
 use web::FieldErrors;
@@ -17,6 +16,7 @@ use super::schema::{optional_text, schemas, text, words};
 use super::shared;
 use crate::commands::MoveError;
 use crate::commands::record_progress::ReportError;
+use crate::domain::FoundOrders;
 use crate::routes::fleet::{
     DRIVER_NAME, DRIVER_PHONE, DRIVER_VEHICLE, EVENT_ID, REASON, is_cash, read_report,
 };
@@ -185,7 +185,7 @@ fn report(samples: &Samples) -> Operation {
 pub(super) fn list_fleet_orders() {}
 
 fn list(samples: &Samples) -> Operation {
-    let found = Page { data: vec![samples.order(Mode::Live, &[])], has_more: false };
+    let found = FoundOrders { orders: vec![samples.order(Mode::Live, &[])], has_more: false };
     let mut errors = shared::fleet_token();
     errors.extend(shared::bad_page());
     errors.extend(shared::always());

@@ -20,7 +20,7 @@ use super::shared;
 use crate::commands::MoveError;
 use crate::commands::create_order::{CreateError, ReusedKey};
 use crate::commands::simulate_progress::{SimulateError, Simulated};
-use crate::domain::ExistingOrder;
+use crate::domain::{ExistingOrder, FoundOrders};
 use crate::queries::Timeline;
 use crate::routes::fleet_page::OrderPage;
 use crate::routes::order_body;
@@ -190,7 +190,7 @@ pub(super) fn list_orders() {}
 fn list(samples: &Samples) -> Operation {
     let order = samples.order(Mode::Live, &[EventKind::DriverAssigned]);
     let page =
-        OrderPage::newest(&samples.tracking_urls, internal_api::Page { data: vec![order], has_more: false });
+        OrderPage::newest(&samples.tracking_urls, FoundOrders { orders: vec![order], has_more: false });
     let mut errors = before_all(KeyScope::ReadOrders);
     errors.extend(shared::bad_page());
     Operation {
