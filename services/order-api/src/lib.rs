@@ -8,6 +8,7 @@ pub mod domain;
 pub mod feed_waiters;
 pub mod order_events;
 pub mod order_writer;
+pub mod page_slots;
 pub mod queries;
 pub mod rate_limits;
 pub mod retry_evidence;

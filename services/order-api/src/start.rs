@@ -20,6 +20,7 @@ use crate::domain::TrackingUrls;
 use crate::feed_waiters::FeedWaiters;
 use crate::order_events::OrderEvents;
 use crate::order_writer::OrderWriter;
+use crate::page_slots::PageSlots;
 use crate::rate_limits::{RateLimits, TrackingLimit};
 use crate::retry_evidence::RetryEvidence;
 use crate::routes::{self, Description, Packages};
@@ -91,6 +92,7 @@ fn state(
         order_writer: OrderWriter::start(&unit, &order_events),
         order_events,
         feed_waiters: FeedWaiters::default(),
+        page_slots: PageSlots::of(settings.database.pool_size),
         tracking_urls,
         retry_evidence,
         rate_limits: RateLimits::new(limits.key_rate(), clock.clone()),

@@ -11,6 +11,7 @@ use crate::domain::TrackingUrls;
 use crate::feed_waiters::FeedWaiters;
 use crate::order_events::OrderEvents;
 use crate::order_writer::OrderWriter;
+use crate::page_slots::PageSlots;
 use crate::rate_limits::{RateLimits, TrackingLimit};
 use crate::retry_evidence::RetryEvidence;
 
@@ -30,6 +31,7 @@ pub struct State {
     pub order_events: OrderEvents,
     pub feed_waiters: FeedWaiters,
     pub order_writer: OrderWriter,
+    pub page_slots: PageSlots,
     pub retry_evidence: RetryEvidence,
     pub rate_limits: RateLimits,
     pub tracking_limit: TrackingLimit,

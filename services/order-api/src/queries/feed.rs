@@ -63,6 +63,7 @@ async fn read(
     FeedRequest { business, filter, limit, .. }: &FeedRequest,
     start: FeedPosition,
 ) -> Result<FeedSlice, StoreError> {
+    let _slot = state.page_slots.enter().await?;
     state.unit.database.read(async |conn| feed::slice(conn, *business, filter, start, *limit).await).await
 }
 

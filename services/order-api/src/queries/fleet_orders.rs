@@ -9,6 +9,7 @@ use crate::store::fleet;
 
 /// Live orders by their last change, oldest first.
 pub async fn list(state: &State, filter: &FleetFilter, limit: usize) -> Result<FoundOrders, StoreError> {
+    let _slot = state.page_slots.enter().await?;
     state.unit.database.read(async |conn| fleet::list(conn, filter, limit).await).await
 }
 

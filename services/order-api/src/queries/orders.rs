@@ -24,6 +24,7 @@ pub async fn list(
     start: ListStart,
     limit: usize,
 ) -> Result<FoundOrders, StoreError> {
+    let _slot = state.page_slots.enter().await?;
     state.unit.database.read(async |conn| orders::list(conn, business, filter, start, limit).await).await
 }
 

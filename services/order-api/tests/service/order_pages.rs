@@ -1,9 +1,12 @@
-//! Pages of large orders.
+//! Pages of large orders, and many pages at once.
 
 use std::collections::HashSet;
 
+use diesel_async::SimpleAsyncConnection;
+use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::{Value, json};
+use test_kit::until;
 
 use crate::harness::{OrderApi, text};
 
@@ -66,6 +69,41 @@ async fn a_page_has_as_many_orders_as_wanted() -> anyhow::Result<()> {
         let found = ids(&page);
         let different: HashSet<_> = found.iter().collect();
         assert_eq!((found.len(), different.len(), &page["hasMore"]), (wanted, wanted, &json!(has_more)));
+    }
+    Ok(())
+}
+
+/// Reading the order `slow` takes longer than a page may.
+const SLOW: &str = "
+    ALTER TABLE orders ENABLE ROW LEVEL SECURITY;
+    ALTER TABLE orders FORCE ROW LEVEL SECURITY;
+    CREATE POLICY everything ON orders USING (true);
+    CREATE POLICY slow ON orders AS RESTRICTIVE FOR SELECT
+        USING (order_reference <> 'slow' OR pg_sleep(60)::text = '')";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn orders_are_placed_while_many_pages_are_read() -> anyhow::Result<()> {
+    let service = OrderApi::with(&[("WAYBILL_DATABASE__POOL_SIZE", "6")]).await;
+    let business = service.business(0);
+    let caller = business.test()?;
+    let place = async |reference: &str| {
+        caller.create(reference, &test_kit::smallest_order(reference)).await?.expect(201)
+    };
+    place("slow").await?;
+    service.connection().await.batch_execute(SLOW).await?;
+    let pages = (0..12).map(|_| caller.call(Method::GET, "?limit=1", None));
+    let placing = async {
+        let reads = "pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'";
+        until("pages are being read", async || service.count(reads).await >= 3).await;
+        for number in 0..5 {
+            place(&format!("quick-{number}")).await?;
+        }
+        anyhow::Ok(())
+    };
+    let (pages, placed) = tokio::join!(join_all(pages), placing);
+    placed?;
+    for page in pages {
+        assert_eq!(page?.status, 503);
     }
     Ok(())
 }

@@ -1,0 +1,30 @@
+//! Pages of orders and events take at most half of the pool's connections, so that orders are placed while many pages are
+//! asked for.
+
+use std::time::Duration;
+
+use postgres::StoreError;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::timeout;
+
+/// As for a connection of the pool.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+pub struct PageSlots(Semaphore);
+
+impl PageSlots {
+    pub fn of(pool_size: usize) -> Self {
+        Self(Semaphore::new((pool_size / 2).max(1)))
+    }
+
+    /// A slot, until it is dropped.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] when none is free within 2 s.
+    pub async fn enter(&self) -> Result<SemaphorePermit<'_>, StoreError> {
+        match timeout(PATIENCE, self.0.acquire()).await {
+            Ok(Ok(slot)) => Ok(slot),
+            Ok(Err(_)) | Err(_) => Err(StoreError::Unavailable("too many pages are being read".into())),
+        }
+    }
+}
