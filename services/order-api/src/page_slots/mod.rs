@@ -10,6 +10,7 @@ use tokio::time::timeout;
 /// As for a connection of the pool.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// The pages that are being read.
 pub struct PageSlots(Semaphore);
 
 impl PageSlots {
@@ -22,9 +23,9 @@ impl PageSlots {
     /// # Errors
     /// [`StoreError::Unavailable`] when none is free within 2 s.
     pub async fn enter(&self) -> Result<SemaphorePermit<'_>, StoreError> {
-        match timeout(PATIENCE, self.0.acquire()).await {
-            Ok(Ok(slot)) => Ok(slot),
-            Ok(Err(_)) | Err(_) => Err(StoreError::Unavailable("too many pages are being read".into())),
-        }
+        let Ok(Ok(slot)) = timeout(PATIENCE, self.0.acquire()).await else {
+            return Err(StoreError::Unavailable("too many pages are being read".into()));
+        };
+        Ok(slot)
     }
 }
