@@ -1,13 +1,26 @@
 """Summarises the results of a test run: report.py <folder> <start in Unix seconds> <part>...
 
-Prints the failures, the ten slowest tests and one line of counts. Exits with 1 after a failure or without results of a part.
+Prints the ten slowest tests, the failures with their first lines, and one line of counts. Exits with 1 after a failure or
+without results of a part.
 """
 
 import re
 import sys
 import time
+from operator import attrgetter
 from pathlib import Path
+from typing import NamedTuple
 from xml.etree import ElementTree
+
+FAILURES = {"failure", "error"}
+ERROR_LINES = 10
+
+
+class Case(NamedTuple):
+    seconds: float
+    name: str
+    outcome: str
+    error: list[str]
 
 
 def skipped_by_filter(log):
@@ -24,29 +37,40 @@ def written(file):
         return []
 
 
+def first_lines(case):
+    """The first lines of a case's error. Some runners write them as an attribute, some as text, some as both."""
+    errors = [child for child in case if child.tag in FAILURES]
+    texts = [text for error in errors for text in (error.get("message"), error.text) if text]
+    lines = dict.fromkeys(line.rstrip() for text in texts for line in text.splitlines() if line.strip())
+    return list(lines)[:ERROR_LINES]
+
+
 def read(folder, part):
-    """The cases of a part as (seconds, name, outcome)."""
+    """The cases of a part."""
     file = folder / f"{part}.xml"
     cases = []
     for case in written(file):
         kinds = {child.tag for child in case}
-        outcome = "failed" if kinds & {"failure", "error"} else "skipped" if "skipped" in kinds else "passed"
-        cases.append((float(case.get("time", 0)), f"{case.get('classname')} {case.get('name')}", outcome))
+        outcome = "failed" if kinds & FAILURES else "skipped" if "skipped" in kinds else "passed"
+        name = f"{case.get('classname')} {case.get('name')}"
+        cases.append(Case(float(case.get("time", 0)), name, outcome, first_lines(case)))
     status = folder / f"{part}.status"
     succeeded = status.exists() and status.read_text().strip() == "0"
-    if not cases or (not succeeded and all(outcome != "failed" for _, _, outcome in cases)):
-        cases.append((0.0, f"{part}: the runner ended with an error; see its output above", "failed"))
+    if not cases or (not succeeded and all(case.outcome != "failed" for case in cases)):
+        cases.append(Case(0.0, f"{part}: the runner ended with an error; see its output above", "failed", []))
     return cases
 
 
 def main(folder, begun, parts):
     cases = [case for part in parts for case in read(folder, part)]
     print("\nTen slowest:")
-    for seconds, name, _ in sorted(cases, reverse=True)[:10]:
-        print(f"  {seconds:6.1f} s  {name}")
-    for _, name, _ in filter(lambda case: case[2] == "failed", cases):
-        print(f"FAILED  {name}")
-    counts = {kind: sum(outcome == kind for _, _, outcome in cases) for kind in ("passed", "failed", "skipped")}
+    for case in sorted(cases, key=attrgetter("seconds"), reverse=True)[:10]:
+        print(f"  {case.seconds:6.1f} s  {case.name}")
+    for case in filter(lambda case: case.outcome == "failed", cases):
+        print(f"FAILED  {case.name}")
+        for line in case.error:
+            print(f"        {line}")
+    counts = {kind: sum(case.outcome == kind for case in cases) for kind in ("passed", "failed", "skipped")}
     counts["skipped"] += sum(skipped_by_filter(folder / f"{part}.log") for part in parts)
     print(f"\nThe tests took {time.time() - begun:.0f} s.")
     print(", ".join(f"{count} {kind}" for kind, count in counts.items()))

@@ -115,7 +115,7 @@ test("a status that does not load is named, the rest of the page is shown, and i
   await page.route(STATUS, (route) => (isStill ? undefined : route.continue()));
   await page.goto("/");
   const notice = page.getByRole("status", { name: "Connection" });
-  await notice.getByText("Still loading: status.").waitFor({ timeout: 5_000 });
+  await notice.getByText("Still loading: status.").waitFor();
   await page.getByRole("button", { name: "Create a Test key" }).waitFor();
   await screenshot(page, "slow-status");
   isStill = false;

@@ -55,6 +55,39 @@ test("an order is found by its reference, its tracking code and its id, and by i
   expect(visitor.errors).toEqual([]);
 });
 
+test("a new order that is listed before its event arrives is still announced", async () => {
+  const { page } = await visit(browser);
+  await page.context().addCookies(await visitor.context.cookies());
+  await page.addInitScript(holdOrderEvents);
+  await page.goto("/orders");
+  await page.getByRole("status").getByText("Live", { exact: true }).waitFor();
+  await placeOrder(key, "book-early");
+  await page.evaluate(() => window.dispatchEvent(new Event("reload orders")));
+  await row(page, "Test orders", "book-early").waitFor();
+  const announcement = page.getByRole("status").filter({ hasText: "New order book-early" });
+  expect(await announcement.count()).toBe(0);
+  await page.evaluate(() => window.dispatchEvent(new Event("release orders")));
+  await announcement.waitFor({ state: "attached" });
+  await page.context().close();
+});
+
+/** Runs in the page: order events wait for "release orders", and "reload orders" makes the list read its newest page. */
+function holdOrderEvents(): void {
+  window.EventSource = class extends EventSource {
+    constructor(url: string | URL) {
+      super(url);
+      const hold = (event: MessageEvent) => {
+        event.stopImmediatePropagation();
+        const release = () => this.dispatchEvent(new MessageEvent("order", { data: event.data }));
+        window.addEventListener("release orders", release);
+      };
+      this.addEventListener("order", hold);
+      window.addEventListener("release orders", () => this.removeEventListener("order", hold));
+      window.addEventListener("reload orders", () => this.dispatchEvent(new Event("reload")));
+    }
+  };
+}
+
 test("a search that is cleared while the user types stays cleared, and a trailing space stays", async () => {
   const { page } = visitor;
   await placeOrder(key, "typed-1");

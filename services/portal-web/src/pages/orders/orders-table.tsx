@@ -107,15 +107,19 @@ interface ArrivalsProps {
   arrived: ReadonlySet<string>;
 }
 
-/** Announces new orders to screen readers. Search results are not new orders. */
+/**
+ * Announces new orders to screen readers. Search results are not new orders. A new order can be listed before its event
+ * arrives, so both are waited for.
+ */
 function Arrivals({ orders, isLoading, arrived }: ArrivalsProps) {
   const known = useRef<Set<string> | null>(null);
   const [words, setWords] = useState("");
   useEffect(() => {
     if (isLoading) return;
     const before = known.current;
-    known.current = new Set(orders.map((order) => order.id));
-    const news = orders.find((order) => before && !before.has(order.id) && arrived.has(order.id));
+    const listed = orders.filter((order) => arrived.has(order.id));
+    known.current = new Set(listed.map((order) => order.id));
+    const news = listed.find((order) => before && !before.has(order.id));
     if (news) setWords(`New order ${news.orderReference}`);
   }, [orders, isLoading, arrived]);
   return (
