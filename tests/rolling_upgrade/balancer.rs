@@ -26,6 +26,8 @@ const ASK_EVERY: Duration = Duration::from_millis(100);
 const KEEP_ALIVE: Duration = Duration::from_secs(120);
 /// The number of calls of each kind, and pieces of other work, before the rollout continues.
 const ENOUGH: u32 = 5;
+/// Log-ins hash passwords, so a few of each kind of call take a minute on a busy machine.
+const SERVED_MAX: Duration = PATIENCE.saturating_mul(3);
 /// Headers of the connection, which are not forwarded.
 const OF_A_CONNECTION: [&str; 4] = ["connection", "content-length", "host", "transfer-encoding"];
 
@@ -159,12 +161,12 @@ impl Balancer {
         let management = self.management(name)?;
         let (calls, work) = (self.counts(name), calls::work(service, &management).await?);
         let what = format!("{name} {} to answer calls", service.name());
-        let waited = eventually(&what, PATIENCE, || async {
+        let waited = eventually(&what, SERVED_MAX, || async {
             self.shared.failures.are_none()?;
             Ok(self.lacking(name, &calls).is_empty().then_some(()))
         });
         waited.await.with_context(|| format!("it lacks {:?}", self.lacking(name, &calls)))?;
-        eventually(&format!("{name} {} to do its other work", service.name()), PATIENCE, || async {
+        eventually(&format!("{name} {} to do its other work", service.name()), SERVED_MAX, || async {
             self.shared.failures.are_none()?;
             let now = calls::work(service, &management).await?;
             let is_enough = now.iter().zip(&work).all(|(now, before)| now - before >= f64::from(ENOUGH));
