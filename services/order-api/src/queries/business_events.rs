@@ -10,6 +10,7 @@ use postgres::StoreError;
 
 use super::order_timeline::in_time;
 use crate::domain::{EventSearch, FoundEvents};
+use crate::page_slots::Reader;
 use crate::state::State;
 use crate::store::feed;
 
@@ -36,16 +37,7 @@ pub async fn business_events(
     before: Option<EventId>,
     limit: usize,
 ) -> Result<BusinessEvents, BusinessEventsError> {
-    let database = &state.unit.database;
-    let start = match before {
-        None => None,
-        Some(id) => {
-            let event = database.read(async |conn| feed::find(conn, business, None, id).await).await?;
-            Some(event.ok_or(BusinessEventsError::UnknownStart)?.position)
-        }
-    };
-    let found: FoundEvents =
-        database.read(async |conn| feed::newest(conn, business, search, start, limit).await).await?;
+    let found = read(state, business, search, before, limit).await?;
     let ids: Vec<EventId> = found.events.iter().map(|found| found.event.id).collect();
     let mut events = BusinessEvents { found, deliveries: HashMap::new(), incomplete: Vec::new() };
     if ids.is_empty() {
@@ -60,4 +52,23 @@ pub async fn business_events(
         None => events.incomplete.push("webhook-dispatcher"),
     }
     Ok(events)
+}
+
+async fn read(
+    state: &State,
+    business: BusinessId,
+    search: &EventSearch,
+    before: Option<EventId>,
+    limit: usize,
+) -> Result<FoundEvents, BusinessEventsError> {
+    let database = &state.unit.database;
+    let start = match before {
+        None => None,
+        Some(id) => {
+            let event = database.read(async |conn| feed::find(conn, business, None, id).await).await?;
+            Some(event.ok_or(BusinessEventsError::UnknownStart)?.position)
+        }
+    };
+    let _slot = state.page_slots.enter(Reader::Business(business)).await?;
+    Ok(database.read(async |conn| feed::newest(conn, business, search, start, limit).await).await?)
 }

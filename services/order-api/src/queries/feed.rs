@@ -9,6 +9,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::domain::{FeedEvent, FeedFilter, FeedPosition, FeedSlice};
 use crate::feed_waiters::TooManyWaiting;
+use crate::page_slots::Reader;
 use crate::state::State;
 use crate::store::feed;
 
@@ -63,7 +64,7 @@ async fn read(
     FeedRequest { business, filter, limit, .. }: &FeedRequest,
     start: FeedPosition,
 ) -> Result<FeedSlice, StoreError> {
-    let _slot = state.page_slots.enter().await?;
+    let _slot = state.page_slots.enter(Reader::Business(*business)).await?;
     state.unit.database.read(async |conn| feed::slice(conn, *business, filter, start, *limit).await).await
 }
 

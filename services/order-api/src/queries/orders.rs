@@ -4,6 +4,7 @@ use domain::{BusinessId, Mode, OrderId};
 use postgres::StoreError;
 
 use crate::domain::{AcceptedOrder, FoundOrders, ListStart, Order, OrderFilter};
+use crate::page_slots::Reader;
 use crate::state::State;
 use crate::store::orders;
 
@@ -24,7 +25,7 @@ pub async fn list(
     start: ListStart,
     limit: usize,
 ) -> Result<FoundOrders, StoreError> {
-    let _slot = state.page_slots.enter().await?;
+    let _slot = state.page_slots.enter(Reader::Business(business)).await?;
     state.unit.database.read(async |conn| orders::list(conn, business, filter, start, limit).await).await
 }
 

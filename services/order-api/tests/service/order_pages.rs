@@ -8,6 +8,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use test_kit::until;
 
+use crate::business::Business;
 use crate::harness::{OrderApi, text};
 
 /// Otherwise a page of the largest orders would stop the service while it is written.
@@ -81,29 +82,57 @@ const SLOW: &str = "
     CREATE POLICY slow ON orders AS RESTRICTIVE FOR SELECT
         USING (order_reference <> 'slow' OR pg_sleep(60)::text = '')";
 
-#[tokio::test(flavor = "multi_thread")]
-async fn orders_are_placed_while_many_pages_are_read() -> anyhow::Result<()> {
-    let service = OrderApi::with(&[("WAYBILL_DATABASE__POOL_SIZE", "6")]).await;
-    let business = service.business(0);
-    let caller = business.test()?;
-    let place = async |reference: &str| {
-        caller.create(reference, &test_kit::smallest_order(reference)).await?.expect(201)
-    };
-    place("slow").await?;
+/// Asks for many pages of these businesses, each of which has an order `slow`, and does something while two of each are read.
+async fn with_slow_pages(
+    service: &OrderApi,
+    businesses: &[Business],
+    meanwhile: impl AsyncFnOnce() -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    for business in businesses {
+        place(business, "slow").await?;
+    }
     service.connection().await.batch_execute(SLOW).await?;
-    let pages = (0..12).map(|_| caller.call(Method::GET, "?limit=1", None));
-    let placing = async {
+    let callers: Vec<_> = businesses.iter().map(Business::test).collect::<Result<_, _>>()?;
+    let pages = callers.iter().flat_map(|caller| (0..12).map(|_| caller.call(Method::GET, "?limit=1", None)));
+    let meanwhile = async {
         let reads = "pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'";
-        until("pages are being read", async || service.count(reads).await >= 3).await;
-        for number in 0..5 {
-            place(&format!("quick-{number}")).await?;
-        }
-        anyhow::Ok(())
+        let slots = i64::try_from(2 * businesses.len())?;
+        until("pages are being read", async || service.count(reads).await >= slots).await;
+        meanwhile().await
     };
-    let (pages, placed) = tokio::join!(join_all(pages), placing);
-    placed?;
+    let (pages, result) = tokio::join!(join_all(pages), meanwhile);
     for page in pages {
         assert_eq!(page?.status, 503);
     }
-    Ok(())
+    result
+}
+
+async fn place(business: &Business, reference: &str) -> anyhow::Result<Value> {
+    business.test()?.create(reference, &test_kit::smallest_order(reference)).await?.expect(201)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn orders_are_placed_while_many_pages_are_read() -> anyhow::Result<()> {
+    let service = OrderApi::with(&[("WAYBILL_DATABASE__POOL_SIZE", "8")]).await;
+    let businesses = [service.business(0), service.business(1)];
+    with_slow_pages(&service, &businesses, async || {
+        for number in 0..5 {
+            place(&businesses[0], &format!("quick-{number}")).await?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_business_that_reads_many_pages_delays_no_other() -> anyhow::Result<()> {
+    let service = OrderApi::with(&[("WAYBILL_DATABASE__POOL_SIZE", "8")]).await;
+    let (many, other) = ([service.business(0)], service.business(1));
+    place(&other, "quick").await?;
+    with_slow_pages(&service, &many, async || {
+        let page = other.test()?.call(Method::GET, "?limit=1", None).await?.expect(200)?;
+        assert_eq!(ids(&page).len(), 1);
+        Ok(())
+    })
+    .await
 }

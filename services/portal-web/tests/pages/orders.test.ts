@@ -61,6 +61,7 @@ test("a new order that is listed before its event arrives is still announced", a
   await page.addInitScript(holdOrderEvents);
   await page.goto("/orders");
   await page.getByRole("status").getByText("Live", { exact: true }).waitFor();
+  await row(page, "Test orders", "book-3").waitFor();
   await placeOrder(key, "book-early");
   await page.evaluate(() => window.dispatchEvent(new Event("reload orders")));
   await row(page, "Test orders", "book-early").waitFor();

@@ -108,19 +108,23 @@ interface ArrivalsProps {
 }
 
 /**
- * Announces new orders to screen readers. Search results are not new orders. A new order can be listed before its event
- * arrives, so both are waited for.
+ * Announces new orders to screen readers, once each. Those that the list had first are not new; a later one may be listed
+ * before its event arrives.
  */
 function Arrivals({ orders, isLoading, arrived }: ArrivalsProps) {
-  const known = useRef<Set<string> | null>(null);
+  const first = useRef<ReadonlySet<string> | null>(null);
+  const announced = useRef<ReadonlySet<string>>(new Set());
   const [words, setWords] = useState("");
   useEffect(() => {
     if (isLoading) return;
-    const before = known.current;
-    const listed = orders.filter((order) => arrived.has(order.id));
-    known.current = new Set(listed.map((order) => order.id));
-    const news = listed.find((order) => before && !before.has(order.id));
-    if (news) setWords(`New order ${news.orderReference}`);
+    const atFirst = first.current ?? new Set(orders.map((order) => order.id));
+    first.current = atFirst;
+    const isNew = ({ id }: Order) => arrived.has(id) && !atFirst.has(id) && !announced.current.has(id);
+    const news = orders.filter(isNew);
+    if (!news[0]) return;
+    setWords(`New order ${news[0].orderReference}`);
+    const ids = [...announced.current, ...news.map((order) => order.id)];
+    announced.current = new Set(ids.filter((id) => arrived.has(id)));
   }, [orders, isLoading, arrived]);
   return (
     <VisuallyHidden role="status" aria-live="polite">
