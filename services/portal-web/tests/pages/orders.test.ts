@@ -55,20 +55,27 @@ test("an order is found by its reference, its tracking code and its id, and by i
   expect(visitor.errors).toEqual([]);
 });
 
-test("a new order that is listed before its event arrives is still announced", async () => {
+test("a new order that is listed before its event arrives is announced, once", async () => {
   const { page } = await visit(browser);
   await page.context().addCookies(await visitor.context.cookies());
   await page.addInitScript(holdOrderEvents);
   await page.goto("/orders");
   await page.getByRole("status").getByText("Live", { exact: true }).waitFor();
   await row(page, "Test orders", "book-3").waitFor();
-  await placeOrder(key, "book-early");
+  const order = await placeOrder(key, "book-early");
   await page.evaluate(() => window.dispatchEvent(new Event("reload orders")));
   await row(page, "Test orders", "book-early").waitFor();
   const announcement = page.getByRole("status").filter({ hasText: "New order book-early" });
   expect(await announcement.count()).toBe(0);
   await page.evaluate(() => window.dispatchEvent(new Event("release orders")));
   await announcement.waitFor({ state: "attached" });
+
+  // It is not new when it comes into another filter.
+  await page.getByLabel("Status", { exact: true }).selectOption({ label: "Driver assigned" });
+  await page.getByText("No order has this status").waitFor();
+  await ask(visitor, "POST", `/orders/${order.id}/simulate`, { event: "driver.assigned" }, 200);
+  await row(page, "Test orders", "book-early").waitFor();
+  expect(await announcement.count()).toBe(0);
   await page.context().close();
 });
 

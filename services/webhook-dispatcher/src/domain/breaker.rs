@@ -30,13 +30,24 @@ pub(crate) struct Breaker {
 pub(crate) struct Sample {
     pub at: DateTime<Utc>,
     pub succeeded: bool,
+    /// The owner's connection test, which is sent whatever the breaker's state.
+    pub is_test: bool,
     /// The pause that the receiver requested.
     pub requested_pause: Option<Duration>,
 }
 
 impl Breaker {
+    /// Whether the attempt succeeded while the breaker was open. It began before the trip and says nothing about the
+    /// endpoint since then, except for a test.
+    pub(crate) fn ignores(self, sample: Sample) -> bool {
+        sample.succeeded && !sample.is_test && self.tripped_until.is_some_and(|until| sample.at < until)
+    }
+
     /// `jitter` is between -1 and 1.
     pub(crate) fn after(self, sample: Sample, jitter: f64) -> Self {
+        if self.ignores(sample) {
+            return self;
+        }
         if sample.succeeded {
             return Self::default();
         }
@@ -80,7 +91,11 @@ mod tests {
     }
 
     fn failure(seconds: i64) -> Sample {
-        Sample { at: at(seconds), succeeded: false, requested_pause: None }
+        Sample { at: at(seconds), succeeded: false, is_test: false, requested_pause: None }
+    }
+
+    fn success(seconds: i64) -> Sample {
+        Sample { succeeded: true, ..failure(seconds) }
     }
 
     fn tripped() -> Breaker {
@@ -94,8 +109,7 @@ mod tests {
         let mut breaker = tripped();
         let mut pauses = vec![(breaker.tripped_until.unwrap() - at(0)).num_seconds()];
         for _ in 0..8 {
-            let probe =
-                Sample { at: breaker.tripped_until.unwrap(), succeeded: false, requested_pause: None };
+            let probe = Sample { at: breaker.tripped_until.unwrap(), ..failure(0) };
             breaker = breaker.after(probe, 0.0);
             pauses.push((breaker.tripped_until.unwrap() - probe.at).num_seconds());
         }
@@ -108,6 +122,14 @@ mod tests {
         let after = before.after(failure(4), 0.0);
         assert_eq!(after.tripped_until, before.tripped_until);
         assert_eq!((after.trips, after.failures_in_a_row), (1, TRIPS_AFTER + 1));
+    }
+
+    #[test]
+    fn a_success_closes_it_after_the_pause_and_a_test_at_once() {
+        let open = tripped();
+        assert_eq!(open.after(success(4), 0.0), open, "the attempt began before the trip");
+        assert_eq!(open.after(success(5), 0.0), Breaker::default());
+        assert_eq!(open.after(Sample { is_test: true, ..success(1) }, 0.0), Breaker::default());
     }
 
     #[test]
@@ -127,14 +149,19 @@ mod tests {
     }
 
     proptest! {
-        /// A success always closes it, pauses are bounded, and only failures trip it.
+        /// A success after the pause always closes it, pauses are bounded, and only failures trip it.
         #[test]
         fn it_is_never_stuck(samples in prop::collection::vec((0_i64..5_000, any::<bool>(), prop::option::of(0_u64..100_000)), 0..60), jitter in -1.0_f64..=1.0) {
             let (mut breaker, mut failures) = (Breaker::default(), 0);
             for (seconds, succeeded, asked) in samples {
-                let sample = Sample { at: at(seconds), succeeded, requested_pause: asked.map(Duration::from_secs) };
+                let requested_pause = asked.map(Duration::from_secs);
+                let sample = Sample { at: at(seconds), succeeded, is_test: false, requested_pause };
                 let before = breaker;
                 breaker = breaker.after(sample, jitter);
+                if succeeded && before.tripped_until.is_some_and(|until| sample.at < until) {
+                    prop_assert_eq!(breaker, before);
+                    continue;
+                }
                 failures = if succeeded { 0 } else { failures + 1 };
                 prop_assert_eq!(breaker.failures_in_a_row, failures);
                 if succeeded {

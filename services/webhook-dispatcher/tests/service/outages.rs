@@ -267,6 +267,41 @@ async fn a_requested_pause_trips_the_breaker_at_once() {
 }
 
 #[tokio::test]
+async fn a_success_from_before_a_rest_does_not_end_it_and_a_test_does() {
+    let harness = harness(|_| {}).await;
+    let (slow, refused) = (harness.new_order(Mode::Live), harness.new_order(Mode::Live));
+    let (switch, latch) = (Switch::default(), Latch::closed());
+    let (on, held, is_slow) = (switch.0.clone(), latch.clone(), slow.reference.clone());
+    let receiver = Receiver::start(move |received, _| {
+        let is_slow = received.reference() == is_slow;
+        let mut reply = reply(if is_slow || on.load(Ordering::SeqCst) { 200 } else { 503 });
+        reply.headers = vec![("retry-after", "60".to_owned())];
+        reply.held = is_slow.then(|| held.clone());
+        reply
+    });
+    let endpoint = harness.endpoint(&receiver).await;
+    harness.publish_created(&slow).await;
+    until("it is under way", async || receiver.count() == 1).await;
+    harness.publish_created(&refused).await;
+    let resting =
+        async || harness.view(&endpoint).await.trouble.is_some_and(|one| one.resting_until.is_some());
+    until("it rests", resting).await;
+
+    latch.open();
+    let is_stored =
+        async || harness.deliveries(&endpoint).await.iter().any(|one| one.status == DeliveryState::Succeeded);
+    until("the slow one is stored", is_stored).await;
+    assert!(resting().await, "the response says nothing about the time after the refusal");
+    assert_eq!(receiver.sequences(&refused.reference), [1]);
+
+    switch.turn(true);
+    let id = endpoint.view.id.to_string();
+    harness.hooks.test(harness.business, &id).await.expect("a test");
+    until("the refused one arrives", async || receiver.sequences(&refused.reference) == [1, 1]).await;
+    assert_eq!(harness.view(&endpoint).await.trouble, None);
+}
+
+#[tokio::test]
 async fn a_business_with_many_endpoints_takes_no_more_turns_than_another() {
     let harness = harness(|webhooks| {
         // Endpoints without history may have 6 of them, and one business half of these.

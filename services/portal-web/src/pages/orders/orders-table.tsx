@@ -108,8 +108,8 @@ interface ArrivalsProps {
 }
 
 /**
- * Announces new orders to screen readers, once each. Those that the list had first are not new; a later one may be listed
- * before its event arrives.
+ * Announces new orders to screen readers, once each. Those that came before the list was shown are not new; a later one may
+ * be listed before its event arrives.
  */
 function Arrivals({ orders, isLoading, arrived }: ArrivalsProps) {
   const first = useRef<ReadonlySet<string> | null>(null);
@@ -117,12 +117,13 @@ function Arrivals({ orders, isLoading, arrived }: ArrivalsProps) {
   const [words, setWords] = useState("");
   useEffect(() => {
     if (isLoading) return;
-    const atFirst = first.current ?? new Set(orders.map((order) => order.id));
+    const atFirst = first.current ?? new Set([...orders.map((order) => order.id), ...arrived]);
     first.current = atFirst;
     const isNew = ({ id }: Order) => arrived.has(id) && !atFirst.has(id) && !announced.current.has(id);
     const news = orders.filter(isNew);
     if (!news[0]) return;
-    setWords(`New order ${news[0].orderReference}`);
+    const newest = news[0].orderReference;
+    setWords(news.length > 1 ? `${news.length} new orders, the newest is ${newest}` : `New order ${newest}`);
     const ids = [...announced.current, ...news.map((order) => order.id)];
     announced.current = new Set(ids.filter((id) => arrived.has(id)));
   }, [orders, isLoading, arrived]);

@@ -51,7 +51,8 @@ fn by_endpoint(outcomes: &[&Outcome]) -> BTreeMap<String, EndpointSamples> {
     for (outcome, attempt) in made {
         let succeeded = attempt.succeeded();
         let samples = by_endpoint.entry(outcome.endpoint.to_string()).or_default();
-        samples.samples.push(Sample { at: outcome.at, succeeded, requested_pause: outcome.requested_pause });
+        let (at, is_test, requested_pause) = (outcome.at, outcome.is_test, outcome.requested_pause);
+        samples.samples.push(Sample { at, succeeded, is_test, requested_pause });
         samples.test = if outcome.is_test { Some(succeeded) } else { samples.test };
         samples.disable_reason = outcome.disable_reason.or(samples.disable_reason);
     }
@@ -73,9 +74,16 @@ pub(in crate::store) async fn record_health(
     let locked = lock(conn, &samples).await?;
     let mut changes = Vec::new();
     for (endpoint, before) in locked {
-        let Some(samples) = samples.remove(&endpoint) else { continue };
-        let breaker = samples.samples.iter().fold(before, |breaker, sample| breaker.after(*sample, jitter()));
-        changes.push(Change { endpoint, samples, before, breaker });
+        let Some(mut samples) = samples.remove(&endpoint) else { continue };
+        let mut breaker = before;
+        samples.samples.retain(|sample| {
+            let counts = !breaker.ignores(*sample);
+            breaker = breaker.after(*sample, jitter());
+            counts
+        });
+        if !samples.samples.is_empty() {
+            changes.push(Change { endpoint, samples, before, breaker });
+        }
     }
     if changes.is_empty() {
         return Ok((Vec::new(), Vec::new()));
