@@ -37,8 +37,8 @@ pub(crate) struct Sample {
 }
 
 impl Breaker {
-    /// Whether the attempt succeeded while the breaker was open. It began before the trip and says nothing about the
-    /// endpoint since then, except for a test.
+    /// Whether the attempt succeeded while the breaker was open. It began before the trip was stored and says nothing about
+    /// the endpoint since then, except for a test.
     pub(crate) fn ignores(self, sample: Sample) -> bool {
         sample.succeeded && !sample.is_test && self.tripped_until.is_some_and(|until| sample.at < until)
     }

@@ -110,7 +110,8 @@ struct Change {
 
 impl Change {
     fn ends_an_outage(&self) -> bool {
-        self.before.is_outage() && self.samples.last_success().is_some()
+        let is_open = self.breaker.tripped_until.is_some();
+        self.before.is_outage() && self.samples.last_success().is_some() && !is_open
     }
 
     fn of_breaker(&self) -> Option<HealthChangeKind> {
