@@ -112,13 +112,12 @@ interface ArrivalsProps {
  * be listed before its event arrives.
  */
 function Arrivals({ orders, isLoading, arrived }: ArrivalsProps) {
-  const before = useRef(arrived);
   const first = useRef<ReadonlySet<string> | null>(null);
-  const announced = useRef<ReadonlySet<string>>(new Set());
+  const announced = useRef(arrived);
   const [words, setWords] = useState("");
   useEffect(() => {
     if (isLoading) return;
-    const atFirst = first.current ?? new Set([...orders.map((order) => order.id), ...before.current]);
+    const atFirst = first.current ?? new Set(orders.map((order) => order.id));
     first.current = atFirst;
     const isNew = ({ id }: Order) => arrived.has(id) && !atFirst.has(id) && !announced.current.has(id);
     const news = orders.filter(isNew);

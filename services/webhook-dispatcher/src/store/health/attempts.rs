@@ -25,6 +25,16 @@ struct EndpointSamples {
 }
 
 impl EndpointSamples {
+    /// The breaker after these attempts. Drops those that it ignores.
+    fn apply_to(&mut self, mut breaker: Breaker, jitter: impl Fn() -> f64) -> Breaker {
+        self.samples.retain(|sample| {
+            let counts = !breaker.ignores(*sample);
+            breaker = breaker.after(*sample, jitter());
+            counts
+        });
+        breaker
+    }
+
     fn last(&self) -> Option<&Sample> {
         self.samples.last()
     }
@@ -75,12 +85,7 @@ pub(in crate::store) async fn record_health(
     let mut changes = Vec::new();
     for (endpoint, before) in locked {
         let Some(mut samples) = samples.remove(&endpoint) else { continue };
-        let mut breaker = before;
-        samples.samples.retain(|sample| {
-            let counts = !breaker.ignores(*sample);
-            breaker = breaker.after(*sample, jitter());
-            counts
-        });
+        let breaker = samples.apply_to(before, &jitter);
         if !samples.samples.is_empty() {
             changes.push(Change { endpoint, samples, before, breaker });
         }
@@ -110,8 +115,8 @@ struct Change {
 
 impl Change {
     fn ends_an_outage(&self) -> bool {
-        let is_open = self.breaker.tripped_until.is_some();
-        self.before.is_outage() && self.samples.last_success().is_some() && !is_open
+        let is_closed = self.breaker.tripped_until.is_none();
+        self.before.is_outage() && is_closed && self.samples.last_success().is_some()
     }
 
     fn of_breaker(&self) -> Option<HealthChangeKind> {
