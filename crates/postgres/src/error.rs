@@ -9,6 +9,9 @@ pub enum StoreError {
     /// the work may be retried.
     #[error("the database is not available: {0}")]
     Unavailable(String),
+    /// This process has too much of such work already, and did none of this; it may be retried.
+    #[error("{0}")]
+    Busy(String),
     /// The database rejected the statement.
     #[error("the database rejected a statement: {0}")]
     Query(#[source] Error),
@@ -19,14 +22,14 @@ pub enum StoreError {
 
 impl StoreError {
     pub fn is_unavailable(&self) -> bool {
-        matches!(self, Self::Unavailable(_))
+        matches!(self, Self::Unavailable(_) | Self::Busy(_))
     }
 
     /// Whether the server answered that the statement had no effect. After another unavailable error, it may have had.
     pub(crate) fn is_rolled_back(&self) -> bool {
         match self {
             Self::Unavailable(reason) => ROLLED_BACK.iter().any(|beginning| reason.starts_with(beginning)),
-            Self::Query(_) | Self::Corrupt(_) => true,
+            Self::Busy(_) | Self::Query(_) | Self::Corrupt(_) => true,
         }
     }
 

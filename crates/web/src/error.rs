@@ -239,7 +239,7 @@ impl From<StoreError> for ApiError {
     /// 503 when the database is unreachable or overloaded, 500 for everything else.
     fn from(error: StoreError) -> Self {
         if error.is_unavailable() {
-            tracing::warn!(%error, "database unavailable");
+            tracing::warn!(%error, "the caller is told to try again");
             Self::unavailable()
         } else {
             Self::internal(error)

@@ -117,14 +117,14 @@ impl<J: Send + Sync + 'static, R: Send + 'static> Batcher<J, R> {
     /// Queues the job and returns its outcome. The job runs even if the caller goes away.
     ///
     /// # Errors
-    /// Those of the job. [`StoreError::Unavailable`], within 15 s, when the queue is full, the database is unreachable
-    /// or the time is up. It is then unknown whether the job took effect or will within seconds.
+    /// Those of the job. [`StoreError::Busy`] when the queue is full. [`StoreError::Unavailable`], within 15 s, when the
+    /// database is unreachable or the time is up. It is then unknown whether the job took effect or will within seconds.
     pub async fn submit(&self, job: J) -> Result<R, StoreError> {
         let (answer, outcome) = oneshot::channel();
         let queued = Queued { job, answer, since: Instant::now() };
         if self.queue.try_send(queued).is_err() {
             counter!("write_batch_jobs_rejected_total", "batcher" => self.name).increment(1);
-            return Err(StoreError::Unavailable(format!("too many {} writes are queued", self.name)));
+            return Err(StoreError::Busy(format!("too many {} writes are queued", self.name)));
         }
         match timeout(ANSWER_WAIT, outcome).await {
             Ok(Ok(outcome)) => outcome,

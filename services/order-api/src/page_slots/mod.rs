@@ -40,12 +40,12 @@ impl PageSlots {
     }
 
     /// # Errors
-    /// [`StoreError::Unavailable`] when none is free within 2 s.
+    /// [`StoreError::Busy`] when none is free within 2 s.
     pub async fn enter(&self, reader: Reader) -> Result<PageSlot<'_>, StoreError> {
         let share = self.share_of(reader);
         match timeout(PATIENCE, self.take(share)).await {
             Ok(Ok(slot)) => Ok(slot),
-            _ => Err(StoreError::Unavailable("too many pages are being read".into())),
+            _ => Err(StoreError::Busy("too many pages are being read".into())),
         }
     }
 
