@@ -313,3 +313,35 @@ pub(crate) async fn bring_forward_endpoint(
         .execute(&mut conn)
         .await?)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn change(before: Breaker, samples: &[Sample]) -> Change {
+        let mut samples = EndpointSamples { samples: samples.to_vec(), ..EndpointSamples::default() };
+        let breaker = samples.apply_to(before, || 0.0);
+        Change { endpoint: String::new(), samples, before, breaker }
+    }
+
+    #[test]
+    fn an_outage_ends_with_a_success_unless_the_endpoint_rests_again() {
+        let at = DateTime::UNIX_EPOCH;
+        let success = Sample { at, succeeded: true, is_test: false, requested_pause: None };
+        let failure = Sample { succeeded: false, ..success };
+        let refusal = Sample { requested_pause: Some(Duration::from_secs(60)), ..failure };
+        let outage = change(Breaker::default(), &[failure; 3]).breaker;
+        for (before, samples, ends) in [
+            (outage, &[success][..], true),
+            (outage, &[success, failure], true),
+            (outage, &[success, refusal], false),
+            (outage, &[refusal, success], false),
+            (outage, &[failure], false),
+            (Breaker::default(), &[success], false),
+        ] {
+            assert_eq!(change(before, samples).ends_an_outage(), ends, "{samples:?}");
+        }
+    }
+}
