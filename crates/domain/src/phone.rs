@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use phonenumber::PhoneNumber;
 use phonenumber::metadata::DATABASE;
-use phonenumber::{Mode, PhoneNumber};
 
 use crate::text::is_invisible;
 
@@ -33,7 +33,8 @@ impl Phone {
             return None;
         }
         let number = phonenumber::parse(None, format!("+{digits}")).ok()?;
-        is_possible(&number).then(|| Self(number.format().mode(Mode::E164).to_string()))
+        // The library's formatter would look for the country's own format first.
+        is_possible(&number).then(|| Self(format!("+{}{}", number.code().value(), number.national())))
     }
 
     /// Loads the numbering plans of all countries. Takes about 60 ms, which the first number would otherwise pay.

@@ -179,7 +179,7 @@ mod tests {
             order_reference: "SHOP-1".into(),
             idempotency_key: "key-1".into(),
             fingerprint: Fingerprint::of(&json!({})),
-            meaning: Fingerprint::of_meaning(&json!({})),
+            meaning: Fingerprint::of_meaning(json!({})),
             tracking_code: TrackingCode::generate(Mode::Live, &entropy),
             order_source: "shop".into(),
             payment_type: PaymentType::Cod,

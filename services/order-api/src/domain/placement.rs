@@ -149,7 +149,7 @@ mod tests {
         RequestIdentity {
             idempotency_key: key.to_owned(),
             fingerprint: Fingerprint::of(body),
-            meaning: Fingerprint::of_meaning(body),
+            meaning: Fingerprint::of_meaning(body.clone()),
             order_reference: body["orderReference"].as_str().map(str::to_owned),
         }
     }

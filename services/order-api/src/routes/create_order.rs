@@ -106,13 +106,14 @@ async fn read(
     no_query(request)?;
     let idempotency_key = idempotency_key(request.headers())?;
     let body = read_json(request, payload).await?;
+    let draft = order_body::read(&body);
     let identity = RequestIdentity {
         idempotency_key,
-        fingerprint: Fingerprint::of(&body),
-        meaning: Fingerprint::of_meaning(&body),
         order_reference: order_body::reference(&body),
+        fingerprint: Fingerprint::of(&body),
+        meaning: Fingerprint::of_meaning(body),
     };
-    Ok(CreateOrder { caller, request_id, identity, draft: order_body::read(&body) })
+    Ok(CreateOrder { caller, request_id, identity, draft })
 }
 
 /// The id that the edge assigned.
