@@ -3,6 +3,7 @@
 # rustup installs the toolchain there; not every shell has it in its PATH.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 PROGRAMS := $(or $(CARGO_TARGET_DIR),target)/debug
+SERVICES := key-management order-api portal-api wallet webhook-dispatcher
 TOOLS := $(or $(CARGO_TARGET_DIR),target)/tools
 DENY := $(TOOLS)/bin/cargo-deny
 MUTANTS := $(TOOLS)/bin/cargo-mutants
@@ -120,7 +121,7 @@ mutants: packages toolchain $(MUTANTS) ## Mutates the code that decides about mo
 	$(MUTANTS) mutants --output $(or $(CARGO_TARGET_DIR),target)
 
 bench: packages toolchain ## Benchmarks next to a baseline of the same run, into proto-docs/BENCHMARKS.md: the median and spread of three rounds, or of ROUNDS=5; ONLY=footprint, orders, debits, live-orders, webhooks, webhooks-drain, webhooks-tenants, webhooks-endpoints or costs; ORDERS=5000000 adds a grown table, ONLY=webhooks-grown makes ten million deliveries; 45 min after a release build
-	cargo build --release --workspace --bins
+	cargo build --release --workspace $(addprefix --bin ,$(SERVICES))
 	cargo bench --package waybill-tests --bench compare -- $(if $(ONLY),--only $(ONLY)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ORDERS),--orders $(ORDERS)) $(if $(DELIVERIES),--deliveries $(DELIVERIES))
 
 lint: packages toolchain $(NODE_MODULES) $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) lint-yaml lint-shell lint-api lint-deploy ## Formatting, clippy, biome, the pages' types, and all linters below; warnings are failures; 60 s
