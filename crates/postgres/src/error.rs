@@ -21,11 +21,12 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether the work may be retried.
     pub fn is_unavailable(&self) -> bool {
         matches!(self, Self::Unavailable(_) | Self::Busy(_))
     }
 
-    /// Whether the server answered that the statement had no effect. After another unavailable error, it may have had.
+    /// Whether the work certainly had no effect. After another unavailable error, it may have had.
     pub(crate) fn is_rolled_back(&self) -> bool {
         match self {
             Self::Unavailable(reason) => ROLLED_BACK.iter().any(|beginning| reason.starts_with(beginning)),

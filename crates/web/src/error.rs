@@ -236,10 +236,10 @@ impl ResponseError for ApiError {
 }
 
 impl From<StoreError> for ApiError {
-    /// 503 when the database is unreachable or overloaded, 500 for everything else.
+    /// 503 when the database is unreachable or this process has too much to do, 500 for everything else.
     fn from(error: StoreError) -> Self {
         if error.is_unavailable() {
-            tracing::warn!(%error, "the caller is told to try again");
+            tracing::warn!(%error, "request answered with 503");
             Self::unavailable()
         } else {
             Self::internal(error)
