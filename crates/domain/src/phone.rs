@@ -33,7 +33,7 @@ impl Phone {
             return None;
         }
         let number = phonenumber::parse(None, format!("+{digits}")).ok()?;
-        // The library's formatter would look for the country's own format first.
+        // As the library's formatter for E.164 writes it, without that formatter's search for a national format.
         is_possible(&number).then(|| Self(format!("+{}{}", number.code().value(), number.national())))
     }
 
@@ -88,12 +88,15 @@ mod tests {
             ("+1 (415) 555-0100", "+14155550100"),
             ("+44 20 7946 0000", "+442079460000"),
             ("+39 06 1234567", "+39061234567"),
+            ("+378 0549 886377", "+3780549886377"),
             ("+8801712345678", "+8801712345678"),
             // The right length, in a range that is not assigned.
             ("+911234567890", "+911234567890"),
             ("+15555550100", "+15555550100"),
         ] {
             assert_eq!(normal(given).as_deref(), Some(expected), "{given}");
+            let number = phonenumber::parse(None, given).unwrap();
+            assert_eq!(number.format().mode(phonenumber::Mode::E164).to_string(), expected, "{given}");
         }
     }
 

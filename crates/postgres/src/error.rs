@@ -5,11 +5,10 @@ use diesel::result::{DatabaseErrorKind, Error};
 /// Why a database operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The database is unreachable or overloaded, or it aborted the transaction. It is unknown whether a write took effect;
-    /// the work may be retried.
+    /// The database is unreachable or overloaded, or it aborted the transaction. It is unknown whether a write took effect.
     #[error("the database is not available: {0}")]
     Unavailable(String),
-    /// This process has too much of such work already, and did none of this; it may be retried.
+    /// This process refused the work because too much is waiting. Nothing was done.
     #[error("{0}")]
     Busy(String),
     /// The database rejected the statement.
@@ -21,12 +20,13 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the work may be retried.
+    /// Whether the failure is temporary. Unless it is [`Self::Busy`], the work may have taken effect: retry only what may
+    /// be repeated.
     pub fn is_unavailable(&self) -> bool {
         matches!(self, Self::Unavailable(_) | Self::Busy(_))
     }
 
-    /// Whether the work certainly had no effect. After another unavailable error, it may have had.
+    /// Whether the work certainly had no effect. After any other unavailable error, it may have had one.
     pub(crate) fn is_rolled_back(&self) -> bool {
         match self {
             Self::Unavailable(reason) => ROLLED_BACK.iter().any(|beginning| reason.starts_with(beginning)),

@@ -16,9 +16,9 @@ impl Fingerprint {
     /// Replaces the hash of an erased body, which could confirm a guess of its content. No body has this hash.
     pub const ERASED: Self = Self([0; 32]);
 
-    #[expect(clippy::expect_used, reason = "memory takes every JSON value")]
+    #[expect(clippy::expect_used, reason = "every JSON value can be serialised to memory")]
     pub fn of(body: &Value) -> Self {
-        let canonical = serde_json::to_vec(&Canonical(body)).expect("keys are strings");
+        let canonical = serde_json::to_vec(&Canonical(body)).expect("a JSON value");
         Self(Sha256::digest(canonical).into())
     }
 
@@ -88,7 +88,7 @@ impl Serialize for Canonical<'_> {
     }
 }
 
-/// `2.0` and `2` are the same number.
+/// The integer that a float equals: `2.0` is hashed as `2`.
 fn whole(number: &Number) -> Option<i64> {
     let float = number.as_f64().filter(|_| number.is_f64())?;
     (float.fract() == 0.0 && float.abs() < WHOLE_MAX).then_some(float as i64)
@@ -141,10 +141,24 @@ mod tests {
 
     /// The database holds hashes of earlier releases.
     #[test]
-    fn the_fingerprint_of_a_body_never_changes() {
-        let body = json!({ "b": " x ", "a": [1, 2.0, -0.5, null], "payment": { "currency": "INR", "note": null }, "\"": "é\n/" });
-        let known = r#"{"\"":"é\n/","a":[1,2,-0.5,null],"b":" x ","payment":{"currency":"INR"}}"#;
-        assert_eq!(Fingerprint::of(&body).as_bytes(), &Sha256::digest(known)[..]);
+    fn the_canonical_text_of_a_body_never_changes() {
+        for (body, canonical) in [
+            (r#"{"payment": {"currency": "INR", "note": null}}"#, r#"{"payment":{"currency":"INR"}}"#),
+            (
+                r#"{"é": 1, "a": 2, "😀": 3, "Z": 4, "": 5, "ab": 6}"#,
+                r#"{"":5,"Z":4,"a":2,"ab":6,"é":1,"😀":3}"#,
+            ),
+            (r#"[null, {"a": {"b": null}}, [], {}]"#, r#"[null,{"a":{}},[],{}]"#),
+            (r#"{"\"": "\u00e9\n\/\"\\ \u0001\u007f"}"#, "{\"\\\"\":\"é\\n/\\\"\\\\ \\u0001\u{7f}\"}"),
+            ("[2.0, -0.0, -0.5, 1.2e2, 0.10, 5e-324]", "[2,0,-0.5,120,0.1,5e-324]"),
+            ("[18446744073709551615, -9223372036854775808]", "[18446744073709551615,-9223372036854775808]"),
+            ("[9007199254740991.0, 9007199254740992.0]", "[9007199254740991,9007199254740992.0]"),
+            ("[1e16, 1e300, 18446744073709551616]", "[1e+16,1e+300,1.8446744073709552e+19]"),
+            ("null", "null"),
+        ] {
+            let hash = Fingerprint::of(&serde_json::from_str(body).unwrap());
+            assert_eq!(hash.as_bytes(), &Sha256::digest(canonical)[..], "{body}");
+        }
     }
 
     #[test]

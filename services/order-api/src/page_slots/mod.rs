@@ -66,3 +66,15 @@ impl PageSlots {
         share
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_page_that_finds_no_slot_is_refused_as_busy() {
+        let slots = PageSlots::of(1);
+        let _taken = slots.enter(Reader::Fleet).await.unwrap();
+        assert!(matches!(slots.enter(Reader::Fleet).await, Err(StoreError::Busy(_))));
+    }
+}

@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outage_ends_with_a_success_unless_the_endpoint_rests_again() {
+    fn an_outage_ends_with_a_success_unless_the_breaker_trips() {
         let at = DateTime::UNIX_EPOCH;
         let success = Sample { at, succeeded: true, is_test: false, requested_pause: None };
         let failure = Sample { succeeded: false, ..success };
