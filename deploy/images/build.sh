@@ -64,7 +64,8 @@ take_records() {
 for service in key-management order-api portal-api wallet webhook-dispatcher; do
     image=$registry/$service:$version
     set -- --file deploy/images/Containerfile --target "$service" --tag "$image" \
-        --build-arg "VERSION=$version" --build-arg "REVISION=$revision" --build-arg "CREATED=$created"
+        --build-arg "VERSION=$version" --build-arg "REVISION=$revision" --build-arg "CREATED=$created" \
+        --build-arg "CARGO_BUILD_JOBS=${CARGO_BUILD_JOBS:-default}"
     case $engine in
     docker) DOCKER_BUILDKIT=1 docker build "$@" . ;;
     # Their own format has no HEALTHCHECK.
