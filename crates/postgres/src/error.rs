@@ -5,10 +5,11 @@ use diesel::result::{DatabaseErrorKind, Error};
 /// Why a database operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The database is unreachable or overloaded, or it aborted the transaction. It is unknown whether a write took effect.
+    /// The database is unreachable or overloaded, or it aborted the transaction. Unless [`Self::is_rolled_back`], a write may
+    /// have taken effect.
     #[error("the database is not available: {0}")]
     Unavailable(String),
-    /// This process refused the work because too much is waiting. Nothing was done.
+    /// This process refused the work, because too much is waiting or it waited too long. It had no effect.
     #[error("{0}")]
     Busy(String),
     /// The database rejected the statement.
@@ -20,14 +21,13 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the failure is temporary. Unless it is [`Self::Busy`], the work may have taken effect: retry only what may
-    /// be repeated.
+    /// Whether the failure is temporary. Unless [`Self::is_rolled_back`], retry only what may be repeated.
     pub fn is_unavailable(&self) -> bool {
         matches!(self, Self::Unavailable(_) | Self::Busy(_))
     }
 
     /// Whether the work certainly had no effect. After any other unavailable error, it may have had one.
-    pub(crate) fn is_rolled_back(&self) -> bool {
+    pub fn is_rolled_back(&self) -> bool {
         match self {
             Self::Unavailable(reason) => ROLLED_BACK.iter().any(|beginning| reason.starts_with(beginning)),
             Self::Busy(_) | Self::Query(_) | Self::Corrupt(_) => true,
@@ -139,6 +139,8 @@ mod tests {
             let is_known = message == "deadlock detected" || message.ends_with("lock timeout");
             assert_eq!(error.is_rolled_back(), is_known, "{message}");
         }
+        let refused = StoreError::Busy("too many writes are queued".to_owned());
+        assert!(refused.is_unavailable() && refused.is_rolled_back());
     }
 
     #[test]

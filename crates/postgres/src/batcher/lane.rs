@@ -223,7 +223,7 @@ impl<R> Caller<R> {
     }
 
     pub(super) fn refuse(self) {
-        self.answer(Err(StoreError::Busy("the write waited too long in the queue".into())));
+        self.answer(Err(StoreError::Busy("the write waited too long for its turn".into())));
     }
 }
 

@@ -169,17 +169,24 @@ async fn a_held_lock_delays_only_the_jobs_that_need_it() {
         holding
     };
     // The lock is held until all are answered.
-    let outcomes = join_all((0..100).map(async |id| (id, batcher.submit(job(id)).await))).await;
+    let outcomes = join_all((0..200).map(async |id| (id, batcher.submit(job(id)).await))).await;
+    let mut refused = 0;
     for (id, outcome) in outcomes {
         if id % 10 == 3 {
-            assert!(outcome.unwrap_err().is_unavailable(), "{id}");
+            let error = outcome.unwrap_err();
+            assert!(error.is_unavailable() && error.is_rolled_back(), "{id}: {error}");
+            refused += usize::from(matches!(error, StoreError::Busy(_)));
         } else {
             assert_eq!(outcome.unwrap(), id + 1);
         }
     }
+    assert!(
+        (1..20).contains(&refused),
+        "two wait for the lock at a time, for a second: {refused} waited too long"
+    );
     drop(holder);
     holding.await.unwrap().unwrap();
-    assert_eq!(query(&url, "SELECT count(*) FROM counted").await.unwrap(), "90");
+    assert_eq!(query(&url, "SELECT count(*) FROM counted").await.unwrap(), "180");
     assert_eq!(batcher.submit(job(103)).await.unwrap(), 104);
 }
 

@@ -84,7 +84,7 @@ impl Recorder {
                     return is_ours;
                 }
                 Err(error) if error.is_unavailable() || detail == Detail::State => {
-                    may_have_been_written |= matches!(error, StoreError::Unavailable(_));
+                    may_have_been_written |= !error.is_rolled_back();
                     if began.elapsed() > ABANDON_AFTER {
                         tracing::error!(delivery_id = %outcome.delivery, %error, "writing an outcome failed; the webhook will be sent again");
                         return false;
