@@ -120,7 +120,7 @@ test-upgrade: programs ## A roll-out and a roll-back of all services under load,
 mutants: packages toolchain $(MUTANTS) ## Mutates the code that decides about money and states, and reports mutants that no test catches; 30 min
 	$(MUTANTS) mutants --output $(or $(CARGO_TARGET_DIR),target)
 
-bench: packages toolchain ## Benchmarks next to a baseline of the same run, into proto-docs/BENCHMARKS.md: the median and spread of three rounds, or of ROUNDS=5; ONLY=footprint, orders, debits, live-orders, webhooks, webhooks-drain, webhooks-tenants, webhooks-endpoints or costs; ORDERS=5000000 adds a grown table, ONLY=webhooks-grown makes ten million deliveries; 45 min after its builds, which take 15 to 30
+bench: packages toolchain ## Benchmarks next to a baseline of the same run, into proto-docs/BENCHMARKS.md: the median and spread of three rounds, or of ROUNDS=5; ONLY=footprint, orders, debits, live-orders, webhooks, webhooks-drain, webhooks-tenants, webhooks-endpoints or costs; ORDERS=5000000 adds a grown table, ONLY=webhooks-grown makes ten million deliveries; 45 min, after 15 to 30 min of builds
 	cargo build --release --workspace $(addprefix --bin ,$(SERVICES))
 	cargo bench --package waybill-tests --bench compare -- $(if $(ONLY),--only $(ONLY)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ORDERS),--orders $(ORDERS)) $(if $(DELIVERIES),--deliveries $(DELIVERIES))
 
@@ -160,7 +160,7 @@ lint-deploy: $(DEPLOY_TOOLS) $(LINTERS_PYTHON) $(LINTERS_NODE) ## hadolint, chec
 alerts: ## Generate deploy/kubernetes' copy of deploy/alerts; RUNBOOKS=https://… sets where your copy of proto-docs/runbooks is
 	python3 deploy/tools/rules.py $(if $(RUNBOOKS),--runbooks $(RUNBOOKS))
 
-images: toolchain $(DEPLOY_TOOLS) ## Container images, by docker, podman or buildah, and their SBOMs in target/images; REGISTRY=…, VERSION=…
+images: toolchain $(DEPLOY_TOOLS) ## Container images, by docker, podman or buildah, and their SBOMs in target/images; REGISTRY=…, VERSION=…, CARGO_BUILD_JOBS=…
 	sh deploy/images/build.sh
 	$(DEPLOY_PYTHON) deploy/tools/sbom.py target/images target/images/packages
 
