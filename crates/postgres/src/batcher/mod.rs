@@ -117,9 +117,9 @@ impl<J: Send + Sync + 'static, R: Send + 'static> Batcher<J, R> {
     /// Queues the job and returns its outcome. The job runs even if the caller goes away.
     ///
     /// # Errors
-    /// Those of the job. [`StoreError::Busy`] when the queue is full, or after 5 s without a commit. [`StoreError::Unavailable`], within
-    /// 15 s, when the database is unreachable or the time is up. It is then unknown whether the job took effect or will
-    /// within seconds.
+    /// Those of the job. [`StoreError::Busy`] when the queue is full, or after 5 s without a commit.
+    /// [`StoreError::Unavailable`], within 15 s, when the database is unreachable or the time is up. It is then unknown
+    /// whether the job took effect or will within seconds.
     pub async fn submit(&self, job: J) -> Result<R, StoreError> {
         let (answer, outcome) = oneshot::channel();
         let queued = Queued { job, answer, since: Instant::now() };
