@@ -9,6 +9,9 @@ use local_stack::{Part, Service, Stack};
 /// The kernel counts in hundredths of a second.
 const TICKS_PER_SECOND: f64 = 100.0;
 
+/// A machine whose processes always come and go is read this often.
+const SNAPSHOT_TRIES: u32 = 50;
+
 /// The bench's own processes: callers, tools and receivers.
 const OWN_PROCESSES: [&str; 3] = ["receiver", "caller", "tools"];
 
@@ -118,7 +121,21 @@ fn tree(processes: &HashMap<u32, Process>, root: u32) -> f64 {
     own + children.map(|child| tree(processes, child)).sum::<f64>()
 }
 
+/// All processes at one moment. A process that ended between two reads might be counted neither as itself nor among the ended
+/// children of its parent.
 fn processes() -> HashMap<u32, Process> {
+    let mut seen = read_processes();
+    for _ in 0..SNAPSHOT_TRIES {
+        let next = read_processes();
+        if seen.keys().all(|pid| next.contains_key(pid)) {
+            break;
+        }
+        seen = next;
+    }
+    seen
+}
+
+fn read_processes() -> HashMap<u32, Process> {
     let Ok(entries) = fs::read_dir("/proc") else { return HashMap::new() };
     entries
         .flatten()
