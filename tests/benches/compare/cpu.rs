@@ -121,16 +121,15 @@ fn tree(processes: &HashMap<u32, Process>, root: u32) -> f64 {
     own + children.map(|child| tree(processes, child)).sum::<f64>()
 }
 
-/// All processes at one moment. A process that ended between two reads might be counted neither as itself nor among the ended
-/// children of its parent.
+/// All processes, read while none of them ended: its parent is usually read first, and would lack the time of a child that ends
+/// before it is read itself.
 fn processes() -> HashMap<u32, Process> {
     let mut seen = read_processes();
     for _ in 0..SNAPSHOT_TRIES {
-        let next = read_processes();
-        if seen.keys().all(|pid| next.contains_key(pid)) {
+        let before = std::mem::replace(&mut seen, read_processes());
+        if before.keys().all(|pid| seen.contains_key(pid)) {
             break;
         }
-        seen = next;
     }
     seen
 }
