@@ -9,7 +9,7 @@ use local_stack::{Part, Service, Stack};
 /// The kernel counts in hundredths of a second.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// A machine whose processes always come and go is read this often.
+/// How often the processes are read at most, on a machine where some always end.
 const SNAPSHOT_TRIES: u32 = 50;
 
 /// The bench's own processes: callers, tools and receivers.
@@ -121,8 +121,8 @@ fn tree(processes: &HashMap<u32, Process>, root: u32) -> f64 {
     own + children.map(|child| tree(processes, child)).sum::<f64>()
 }
 
-/// All processes, read while none of them ended: its parent is usually read first, and would lack the time of a child that ends
-/// before it is read itself.
+/// All processes, read again if one of them ended meanwhile. Its parent, mostly read before it, would lack its time, and it would
+/// no longer be listed itself.
 fn processes() -> HashMap<u32, Process> {
     let mut seen = read_processes();
     for _ in 0..SNAPSHOT_TRIES {
