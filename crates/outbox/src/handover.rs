@@ -3,7 +3,6 @@
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use events::{Body, Envelope};
@@ -29,12 +28,7 @@ pub(crate) struct Committed {
 }
 
 pub(crate) struct Handover {
-    /// False while the relay reads all events from the table: until it runs, and after failures.
-    is_direct: AtomicBool,
-    /// Whether events stayed in the table since the relay last looked.
-    has_missed: AtomicBool,
-    /// The rows of the events in memory. Only the lanes publish and delete them.
-    held: Mutex<HashSet<i64>>,
+    state: Mutex<State>,
     /// The routing keys and rows of events that the broker did not take.
     not_taken: Mutex<Vec<(String, i64)>>,
     lanes: Vec<Lane>,
@@ -42,6 +36,17 @@ pub(crate) struct Handover {
     missed: Notify,
     /// Where looks at the table begin.
     pub(crate) floor: Floor,
+}
+
+/// One lock for all of it: no event goes to a lane while an older one stays in the table.
+#[derive(Default)]
+struct State {
+    /// False while the relay reads all events from the table: until it runs, and after failures.
+    is_direct: bool,
+    /// Whether events stayed in the table since the relay last looked.
+    has_missed: bool,
+    /// The rows of the events in memory. Only the lanes publish and delete them.
+    held: HashSet<i64>,
 }
 
 struct Lane {
@@ -57,9 +62,7 @@ impl Default for Handover {
             Lane { sender, receiver: AsyncMutex::new(receiver) }
         };
         Self {
-            is_direct: AtomicBool::new(false),
-            has_missed: AtomicBool::new(false),
-            held: Mutex::default(),
+            state: Mutex::default(),
             not_taken: Mutex::default(),
             lanes: std::iter::repeat_with(lane).take(LANES).collect(),
             missed: Notify::new(),
@@ -79,16 +82,15 @@ pub(crate) fn lane_of(envelope: &Envelope) -> usize {
 }
 
 impl Handover {
-    /// Gives committed events to their lanes.
+    /// Gives committed events to their lanes. Once one stays in the table, so do all later ones.
     pub(crate) fn hand_over(&self, committed: Vec<(usize, Committed)>) {
-        if !self.is_direct() {
-            return self.miss();
-        }
-        self.held().extend(committed.iter().map(|(_, event)| event.id));
+        let mut state = self.state();
         for (lane, event) in committed {
-            let id = event.id;
-            if self.lanes[lane].sender.try_send(event).is_err() {
-                self.leave_in_table(&[id]);
+            let (id, is_direct) = (event.id, state.is_direct && !state.has_missed);
+            if is_direct && self.lanes[lane].sender.try_send(event).is_ok() {
+                state.held.insert(id);
+            } else {
+                self.miss(&mut state);
             }
         }
     }
@@ -99,8 +101,9 @@ impl Handover {
 
     /// The relay will find these events in the table.
     pub(crate) fn leave_in_table(&self, ids: &[i64]) {
-        self.release(ids);
-        self.miss();
+        let mut state = self.state();
+        state.release(ids);
+        self.miss(&mut state);
     }
 
     /// As [`Handover::leave_in_table`], for events that the broker did not take.
@@ -117,54 +120,113 @@ impl Handover {
 
     /// These rows are deleted.
     pub(crate) fn release(&self, ids: &[i64]) {
-        let mut held = self.held();
-        for id in ids {
-            held.remove(id);
-        }
+        self.state().release(ids);
     }
 
     /// The rows that the relay must leave to the lanes.
     pub(crate) fn held_ids(&self) -> Vec<i64> {
-        self.held().iter().copied().collect()
+        self.state().held.iter().copied().collect()
     }
 
     pub(crate) fn is_direct(&self) -> bool {
-        self.is_direct.load(Ordering::SeqCst)
+        self.state().is_direct
     }
 
     /// Begins or resumes the handover, unless an event has stayed in the table since [`Handover::suspend`].
     pub(crate) fn resume(&self) -> bool {
-        self.is_direct.store(true, Ordering::SeqCst);
-        if self.has_missed() {
-            self.is_direct.store(false, Ordering::SeqCst);
-        }
-        self.is_direct()
+        let mut state = self.state();
+        state.is_direct = !state.has_missed;
+        state.is_direct
     }
 
     /// The relay is about to read all events from the table.
     pub(crate) fn suspend(&self) {
-        self.is_direct.store(false, Ordering::SeqCst);
-        self.has_missed.store(false, Ordering::SeqCst);
+        let mut state = self.state();
+        state.is_direct = false;
+        state.has_missed = false;
     }
 
     pub(crate) fn has_missed(&self) -> bool {
-        self.has_missed.load(Ordering::SeqCst)
+        self.state().has_missed
     }
 
     pub(crate) async fn missed(&self) {
         self.missed.notified().await;
     }
 
-    fn miss(&self) {
-        self.has_missed.store(true, Ordering::SeqCst);
+    fn miss(&self, state: &mut State) {
+        state.has_missed = true;
         self.missed.notify_one();
     }
 
-    fn held(&self) -> MutexGuard<'_, HashSet<i64>> {
-        locked(&self.held)
+    fn state(&self) -> MutexGuard<'_, State> {
+        locked(&self.state)
+    }
+}
+
+impl State {
+    fn release(&mut self, ids: &[i64]) {
+        for id in ids {
+            self.held.remove(id);
+        }
     }
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Committed, Handover, LANE_MAX, Outgoing};
+
+    fn committed(id: i64) -> Vec<(usize, Committed)> {
+        let message = Outgoing {
+            routing_key: "order".into(),
+            message_id: id.to_string(),
+            body: Vec::new(),
+            trace: None,
+        };
+        vec![(0, Committed { id, message })]
+    }
+
+    /// The ids that the lane has got.
+    fn received(handover: &Handover) -> Vec<i64> {
+        let mut lane = handover.lane(0).try_lock().unwrap();
+        std::iter::from_fn(|| lane.try_recv().ok()).map(|event| event.id).collect()
+    }
+
+    #[test]
+    fn after_an_event_that_stays_in_the_table_later_ones_stay_too() {
+        let handover = Handover::default();
+        assert!(handover.resume());
+        let capacity = i64::try_from(LANE_MAX).unwrap();
+        (0..=capacity).for_each(|id| handover.hand_over(committed(id)));
+        assert_eq!(received(&handover), Vec::from_iter(0..capacity), "the last one did not fit");
+
+        handover.hand_over(committed(capacity + 1));
+        assert!(
+            received(&handover).is_empty(),
+            "there is space again, but an older event is still in the table"
+        );
+        assert!(!handover.resume(), "the relay reads the table first");
+
+        handover.suspend();
+        assert!(handover.resume());
+        handover.hand_over(committed(capacity + 2));
+        assert_eq!(received(&handover), [capacity + 2]);
+    }
+
+    #[test]
+    fn only_the_events_in_memory_are_held() {
+        let handover = Handover::default();
+        handover.hand_over(committed(1));
+        assert!(handover.held_ids().is_empty(), "the relay does not run yet");
+        handover.suspend();
+        assert!(handover.resume());
+        handover.hand_over(committed(2));
+        assert_eq!(handover.held_ids(), [2]);
+        handover.leave_in_table(&[2]);
+        assert!(handover.held_ids().is_empty());
+    }
 }
