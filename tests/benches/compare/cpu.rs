@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::fs;
 
 use anyhow::Context;
-use local_stack::{Part, Service, Stack};
+use local_stack::{Part, Service, Stack, say};
 
 /// The kernel counts in hundredths of a second.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// How often the processes are read at most, on a machine where some always end.
-const SNAPSHOT_TRIES: u32 = 50;
+/// The maximum number of repeated reads, because on a busy machine some process always ends.
+const REPEATED_READS_MAX: u32 = 50;
 
 /// The bench's own processes: callers, tools and receivers.
 const OWN_PROCESSES: [&str; 3] = ["receiver", "caller", "tools"];
@@ -89,15 +89,19 @@ impl Cpu {
 
 /// Processor seconds of this process, without its children.
 pub(crate) fn own() -> f64 {
-    processes().get(&std::process::id()).map_or(0.0, |process| process.own)
+    read_process(std::process::id()).map_or(0.0, |process| process.own)
 }
 
 /// Resident memory of a process and its children, in megabytes.
 pub(crate) fn resident(pid: u32) -> anyhow::Result<f64> {
-    let children = processes().into_iter().filter(|(_, process)| process.parent == pid);
+    resident_with_children(&read_processes(), pid)
+}
+
+fn resident_with_children(processes: &HashMap<u32, Process>, pid: u32) -> anyhow::Result<f64> {
+    let children = children(processes, pid);
     let own = resident_alone(pid)?;
     // An ended process has none.
-    Ok(own + children.filter_map(|(child, _)| resident(child).ok()).sum::<f64>())
+    Ok(own + children.filter_map(|child| resident_with_children(processes, child).ok()).sum::<f64>())
 }
 
 fn resident_alone(pid: u32) -> anyhow::Result<f64> {
@@ -116,21 +120,25 @@ struct Process {
 }
 
 fn tree(processes: &HashMap<u32, Process>, root: u32) -> f64 {
-    let children = processes.iter().filter(|(_, process)| process.parent == root).map(|(pid, _)| *pid);
     let own = processes.get(&root).map_or(0.0, |process| process.own + process.ended);
-    own + children.map(|child| tree(processes, child)).sum::<f64>()
+    own + children(processes, root).map(|child| tree(processes, child)).sum::<f64>()
 }
 
-/// All processes, read again if one of them ended meanwhile. Its parent, mostly read before it, would lack its time, and it would
-/// no longer be listed itself.
+fn children(processes: &HashMap<u32, Process>, parent: u32) -> impl Iterator<Item = u32> {
+    processes.iter().filter(move |(_, process)| process.parent == parent).map(|(pid, _)| *pid)
+}
+
+/// Reads all processes again if one of them ended meanwhile. Its parent is usually read before it, so its time would be
+/// counted nowhere.
 fn processes() -> HashMap<u32, Process> {
     let mut seen = read_processes();
-    for _ in 0..SNAPSHOT_TRIES {
+    for _ in 0..REPEATED_READS_MAX {
         let before = std::mem::replace(&mut seen, read_processes());
         if before.keys().all(|pid| seen.contains_key(pid)) {
-            break;
+            return seen;
         }
     }
+    say("Some process ended during every read: processor times may lack the time of processes that ended");
     seen
 }
 
@@ -140,9 +148,14 @@ fn read_processes() -> HashMap<u32, Process> {
         .flatten()
         .filter_map(|entry| {
             let pid = entry.file_name().to_str()?.parse().ok()?;
-            Some((pid, process(&fs::read_to_string(entry.path().join("stat")).ok()?)?))
+            Some((pid, read_process(pid)?))
         })
         .collect()
+}
+
+/// Nothing if it has ended.
+fn read_process(pid: u32) -> Option<Process> {
+    process(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
 /// The name, in parentheses, may contain spaces; later fields do not.
