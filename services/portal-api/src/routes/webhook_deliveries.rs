@@ -57,7 +57,7 @@ pub(super) async fn read(
     tag = "Webhooks",
     summary = "Send a delivery again",
     params(("id" = domain::WebhookDeliveryId, Path, description = "The delivery.")),
-    responses((status = 200, description = "The result.", body = internal_api::webhooks::Redelivered)),
+    responses((status = 202, description = "The result.", body = internal_api::webhooks::Redelivered)),
 )]
 pub(super) async fn redeliver(
     state: Data<State>,

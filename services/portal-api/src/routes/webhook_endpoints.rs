@@ -139,7 +139,7 @@ pub(super) async fn remove(
     tag = "Webhooks",
     summary = "Send the webhooks that were parked while the endpoint was disabled",
     params(("id" = domain::EndpointId, Path, description = "The endpoint.")),
-    responses((status = 200, description = "The endpoint.", body = internal_api::webhooks::EndpointView)),
+    responses((status = 202, description = "The endpoint.", body = internal_api::webhooks::EndpointView)),
 )]
 pub(super) async fn replay_parked(
     state: Data<State>,
@@ -157,7 +157,7 @@ pub(super) async fn replay_parked(
     tag = "Webhooks",
     summary = "Discard the webhooks that were parked while the endpoint was disabled",
     params(("id" = domain::EndpointId, Path, description = "The endpoint.")),
-    responses((status = 200, description = "The endpoint.", body = internal_api::webhooks::EndpointView)),
+    responses((status = 202, description = "The endpoint.", body = internal_api::webhooks::EndpointView)),
 )]
 pub(super) async fn discard_parked(
     state: Data<State>,

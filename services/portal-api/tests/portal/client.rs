@@ -6,6 +6,8 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::Value;
 
+use crate::documented::check_success;
+
 #[derive(Clone)]
 pub(crate) struct Client {
     http: reqwest::Client,
@@ -128,7 +130,13 @@ impl Client {
     }
 
     async fn send(&mut self, request: RequestBuilder) -> Answer {
-        let response = request.send().await.unwrap();
+        let (http, request) = request.build_split();
+        let request = request.unwrap();
+        let method = request.method().clone();
+        let response = http.execute(request).await.unwrap();
+        if response.status().is_success() {
+            check_success(&method, response.url(), response.status().as_u16());
+        }
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         for cookie in headers.get_all("set-cookie") {
             self.keep(cookie.to_str().unwrap().split(';').next().unwrap());

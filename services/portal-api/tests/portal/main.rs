@@ -20,6 +20,7 @@ mod business_sso_settings;
 mod client;
 mod confirmed_sessions;
 mod console;
+mod documented;
 mod email_changes;
 mod email_tables;
 mod emails;

@@ -8354,7 +8354,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description The result. */
-            200: {
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8541,7 +8541,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description The endpoint. */
-            200: {
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8565,7 +8565,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description The endpoint. */
-            200: {
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
