@@ -6,8 +6,8 @@ use settings::{Broker, Database, Environment, Http, SettingErrors, Settings, Tel
 pub trait ServiceSettings: Settings {
     /// The service's name in logs, metrics and the broker's lists.
     const SERVICE: &'static str;
-    /// Whether a single thread runs all tasks. Several threads, one per core, wake each other for every single event, which
-    /// costs more than it gains.
+    /// Whether a single thread runs all tasks. Several threads, one per core, wake each other for every single event. At
+    /// low rates this costs more than it gains.
     const HAS_ONE_THREAD: bool = true;
 
     fn sections(&self) -> Sections<'_>;

@@ -7,8 +7,8 @@ use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, LocalSet};
 
-/// Starts a service on a thread of its own, as its program does. Returns what `start` returns for the test, and the end of
-/// its future. Aborting that task ends all work of the service before the task itself, and so does the end of the test.
+/// Starts a service on one thread of its own. Returns what `start` returns for the test, and the end of its future.
+/// Aborting that task ends all work of the service before the task itself, and so does the end of the test.
 pub fn in_background<T, F>(start: impl FnOnce() -> (T, F) + Send + 'static) -> (T, JoinHandle<F::Output>)
 where
     T: Send + 'static,
