@@ -38,7 +38,7 @@ pub(crate) struct Handover {
     pub(crate) floor: Floor,
 }
 
-/// One lock for all of it: no event goes to a lane while an older one stays in the table.
+/// One lock for all of it: no event is handed over while an older one of this process stays in the table.
 #[derive(Default)]
 struct State {
     /// False while the relay reads all events from the table: until it runs, and after failures.
@@ -82,7 +82,7 @@ pub(crate) fn lane_of(envelope: &Envelope) -> usize {
 }
 
 impl Handover {
-    /// Gives committed events to their lanes. Once one stays in the table, so do all later ones.
+    /// Gives committed events to their lanes. Once one stays in the table, so do later ones, until the relay has read it.
     pub(crate) fn hand_over(&self, committed: Vec<(usize, Committed)>) {
         let mut state = self.state();
         for (lane, event) in committed {

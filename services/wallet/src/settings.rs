@@ -140,7 +140,7 @@ impl settings::Settings for Settings {
 
 impl ServiceSettings for Settings {
     const SERVICE: &'static str = "wallet";
-    /// With many callers, a third more debits a second.
+    /// With many callers, a quarter to a third more debits a second.
     const HAS_ONE_THREAD: bool = false;
 
     fn sections(&self) -> Sections<'_> {
