@@ -41,9 +41,9 @@ pub(crate) struct Handover {
 /// One lock for all of it: no event is handed over while an older one of this process stays in the table.
 #[derive(Default)]
 struct State {
-    /// False while the relay reads all events from the table: until it runs, and after failures.
+    /// False while the relay reads all events from the table: until it runs, and once an event stayed there.
     is_direct: bool,
-    /// Whether events stayed in the table since the relay last looked.
+    /// Whether events stayed in the table since [`Handover::suspend`].
     has_missed: bool,
     /// The rows of the events in memory. Only the lanes publish and delete them.
     held: HashSet<i64>,
@@ -86,8 +86,8 @@ impl Handover {
     pub(crate) fn hand_over(&self, committed: Vec<(usize, Committed)>) {
         let mut state = self.state();
         for (lane, event) in committed {
-            let (id, is_direct) = (event.id, state.is_direct && !state.has_missed);
-            if is_direct && self.lanes[lane].sender.try_send(event).is_ok() {
+            let id = event.id;
+            if state.is_direct && self.lanes[lane].sender.try_send(event).is_ok() {
                 state.held.insert(id);
             } else {
                 self.miss(&mut state);
@@ -146,15 +146,12 @@ impl Handover {
         state.has_missed = false;
     }
 
-    pub(crate) fn has_missed(&self) -> bool {
-        self.state().has_missed
-    }
-
     pub(crate) async fn missed(&self) {
         self.missed.notified().await;
     }
 
     fn miss(&self, state: &mut State) {
+        state.is_direct = false;
         state.has_missed = true;
         self.missed.notify_one();
     }

@@ -132,7 +132,7 @@ impl Relay {
         let begin = table.floor.next_look(&handover.floor, Instant::now());
         let ends = self.unit.database.read(async |conn| rows::ends(conn, begin).await).await?;
         table.floor.found(&handover.floor, &ends, Instant::now());
-        if handover.is_direct() && !handover.has_missed() && !self.publish_left_behind(table, &ends).await? {
+        if handover.is_direct() && !self.publish_left_behind(table, &ends).await? {
             table.looks += 1;
             return Ok(if table.looks == 1 { POLL_AT_START } else { self.poll });
         }

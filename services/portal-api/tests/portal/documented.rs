@@ -1,11 +1,11 @@
-//! Compares the successes that the tests receive with the OpenAPI document.
+//! The OpenAPI document, and a comparison of the successes that the tests receive with it.
 
 use std::sync::LazyLock;
 
 use reqwest::{Method, Url};
 use serde_json::Value;
 
-static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
+pub(crate) static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../../../../proto-docs/openapi/portal-api.json")).unwrap()
 });
 

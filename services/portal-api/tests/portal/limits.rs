@@ -5,6 +5,7 @@ use diesel_async::RunQueryDsl;
 use serde_json::{Value, json};
 
 use crate::client::{Answer, Client};
+use crate::documented::DOCUMENT;
 use crate::portal::{Portal, sign_up_body};
 
 async fn log_in(client: &mut Client, email: &str, password: &str) -> Answer {
@@ -149,9 +150,7 @@ async fn operator_tokens_that_are_tried_are_counted_and_the_good_one_is_served()
 async fn an_unknown_parameter_is_refused_by_every_call() {
     let portal = Portal::start().await;
     let mut owner = portal.owner("owner@shop.example").await;
-    let document = include_str!("../../../../proto-docs/openapi/portal-api.json");
-    let document: Value = serde_json::from_str(document).unwrap();
-    for (path, methods) in document["paths"].as_object().unwrap() {
+    for (path, methods) in DOCUMENT["paths"].as_object().unwrap() {
         // Payment providers call with whatever they like. Two lists leave their query to other services.
         let is_call = path.starts_with("/v1/portal/") || path.starts_with("/v1/operator/");
         if !is_call || path.ends_with("/wallet/spend") || path.ends_with("/deliveries") {

@@ -1,8 +1,9 @@
 //! The roles of every call with a session.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::client::Client;
+use crate::documented::DOCUMENT;
 use crate::portal::Portal;
 
 /// Well-formed ids that do not exist.
@@ -163,10 +164,8 @@ async fn each_role_may_do_what_it_is_for() {
 /// A call that is added must be added here too.
 #[test]
 fn the_table_contains_every_call_with_a_session() {
-    let document = include_str!("../../../../proto-docs/openapi/portal-api.json");
-    let document: Value = serde_json::from_str(document).unwrap();
     let mut described = Vec::new();
-    for (path, methods) in document["paths"].as_object().unwrap() {
+    for (path, methods) in DOCUMENT["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
             let is_guarded =
                 operation["security"][0].get("session").is_some() && operation["operationId"] != "whoAmI";
