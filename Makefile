@@ -36,16 +36,11 @@ SDK := target/sdk/.all-packed
 NEXTEST := $(or $(shell command -v cargo-nextest),$(TOOLS)/nextest/bin/cargo-nextest)
 DENY_OPTIONS := --all-features --config .deny.toml
 
-# Clippy compiles our crates where it is installed, so that `make lint` and the tests share one build. Without Clippy the variable
-# stays unset: cargo treats an empty value as another compiler and compiles everything again.
-ifneq (,$(shell PATH='$(PATH)' clippy-driver --version 2>/dev/null))
-export RUSTC_WORKSPACE_WRAPPER := clippy-driver
-endif
 # Cargo repeats the warnings of unchanged crates, so this file always contains all warnings.
 WARNINGS := $(or $(CARGO_TARGET_DIR),target)/warnings.log
 
 .DEFAULT_GOAL := help
-.PHONY: help run operator reset test test-unit test-long test-restore test-pages test-sdk sdk test-shops test-medusa test-api test-faults test-monitoring test-upgrade mutants bench openapi asyncapi settings lint lint-yaml lint-shell lint-api lint-deploy try-deploy alerts images fmt audit packages toolchain programs
+.PHONY: help run operator reset test test-unit test-long test-restore test-pages test-sdk sdk test-shops test-medusa test-api test-faults test-monitoring test-upgrade mutants bench openapi asyncapi settings lint lint-yaml lint-shell lint-api lint-deploy try-deploy alerts images fmt audit packages toolchain programs all-programs
 
 help: ## This list; the times are for two cores with everything compiled, which takes 6 to 8 minutes
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -72,7 +67,7 @@ test-long: ## The tests that `make test` leaves out: restores, a rolling upgrade
 test-restore: tests $(NEXTEST) ## Restores from dumps, an outbox of 2,000,000 rows, the packed Rust client, and the tests of the test servers themselves; 5 min
 	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace --profile long
 
-test-pages: programs $(PAGES) $(SDK) ## The portal's pages in a real browser, on their own stack; 3 min
+test-pages: all-programs $(PAGES) $(SDK) ## The portal's pages in a real browser, on their own stack; 3 min
 	$(PROGRAMS)/with-business -- npm --prefix $(WEB) test
 
 test-sdk: ## The clients for integrators, on their own stack, through a proxy that cuts, delays and refuses; 2 min
@@ -80,13 +75,13 @@ test-sdk: ## The clients for integrators, on their own stack, through a proxy th
 
 sdk: $(SDK) ## Pack the clients for integrators into target/sdk; 10 s
 
-test-medusa: programs $(CLIENT_TS_MODULES) $(MEDUSA_MODULES) ## The fulfilment provider in a real Medusa, on its own stack; 6 min, after an installation of 700 MB that takes 5 min
+test-medusa: all-programs $(CLIENT_TS_MODULES) $(MEDUSA_MODULES) ## The fulfilment provider in a real Medusa, on its own stack; 6 min, after an installation of 700 MB that takes 5 min
 	$(PROGRAMS)/local-stack with-servers -- $(PROGRAMS)/with-business -- sh $(CLIENT_MEDUSA)/test/real.sh $(MEDUSA)
 
-test-api: programs $(SCHEMATHESIS) ## Schemathesis against the OpenAPI document, on its own stack; 2 min
+test-api: all-programs $(SCHEMATHESIS) ## Schemathesis against the OpenAPI document, on its own stack; 2 min
 	SCHEMATHESIS=$(abspath $(SCHEMATHESIS)) $(PROGRAMS)/with-business -- sh tests/api/run.sh
 
-test-shops: programs $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) ## The shops' commands, receivers and readers of the feed, killed at each step; 2 min
+test-shops: all-programs $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) ## The shops' commands, receivers and readers of the feed, killed at each step; 2 min
 	$(WITH_CLIENT_TOOLS) $(PROGRAMS)/local-stack with-servers -- $(PROGRAMS)/with-business -- sh tests/shops/test.sh /dev/null -m long
 
 openapi: programs $(NODE_MODULES) $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) ## Generate proto-docs/openapi/ from the code, and the types of the pages and clients from it
@@ -98,22 +93,22 @@ openapi: programs $(NODE_MODULES) $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) ##
 	npm --prefix $(CLIENT_TS) run api
 	cd $(CLIENT_PY) && $(abspath $(CLIENT_PY_TOOLS))/bin/datamodel-codegen
 
-asyncapi: programs ## Generate proto-docs/asyncapi/ from the code
+asyncapi: all-programs ## Generate proto-docs/asyncapi/ from the code
 	mkdir -p proto-docs/asyncapi
 	$(PROGRAMS)/asyncapi > target/events.json
 	mv target/events.json proto-docs/asyncapi/events.json
 
-settings: programs ## Generate proto-docs/SETTINGS.md from the code
+settings: all-programs ## Generate proto-docs/SETTINGS.md from the code
 	$(PROGRAMS)/settings-table > target/SETTINGS.md
 	mv target/SETTINGS.md proto-docs/SETTINGS.md
 
-test-faults: programs ## A thousand kills of services, then a comparison of the databases with a model; KILLS=n for fewer
+test-faults: all-programs ## A thousand kills of services, then a comparison of the databases with a model; KILLS=n for fewer
 	$(PROGRAMS)/test-faults $(if $(KILLS),--kills $(KILLS))
 
 test-monitoring: tests $(NEXTEST) ## Metrics, alerts and dashboards: a real Prometheus scrapes its own stack; 20 s
 	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace -E 'test(/^monitoring/)'
 
-test-upgrade: programs ## A roll-out and a roll-back of all services under load, together with the latest recorded release; 8 min with the build of that release
+test-upgrade: all-programs ## A roll-out and a roll-back of all services under load, together with the latest recorded release; 8 min with the build of that release
 	sh tests/releases/build-former.sh
 	$(PROGRAMS)/local-stack with-servers -- cargo test --workspace --test rolling_upgrade
 
@@ -124,6 +119,8 @@ bench: packages toolchain ## Benchmarks next to a baseline of the same run, into
 	cargo build --release --workspace $(addprefix --bin ,$(SERVICES))
 	cargo bench --package waybill-tests --bench compare -- $(if $(ONLY),--only $(ONLY)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ORDERS),--orders $(ORDERS)) $(if $(DELIVERIES),--deliveries $(DELIVERIES))
 
+# Clippy compiles our crates. `.ci/run` sets the variable for the tests too, so that both share one build.
+lint: export RUSTC_WORKSPACE_WRAPPER := clippy-driver
 lint: packages toolchain $(NODE_MODULES) $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) lint-yaml lint-shell lint-api lint-deploy ## Formatting, clippy, biome, the pages' types, and all linters below; warnings are failures; 60 s
 	cargo fmt --all --check
 	clippy-driver --version
@@ -164,7 +161,7 @@ images: toolchain $(DEPLOY_TOOLS) ## Container images, by docker, podman or buil
 	sh deploy/images/build.sh
 	$(DEPLOY_PYTHON) deploy/tools/sbom.py target/images target/images/packages
 
-try-deploy: programs $(DEPLOY_TOOLS) ## The contents of images and compose.yaml, without a container engine, on this machine's PostgreSQL and RabbitMQ; as root
+try-deploy: all-programs $(DEPLOY_TOOLS) ## The contents of images and compose.yaml, without a container engine, on this machine's PostgreSQL and RabbitMQ; as root
 	DEPLOY_PYTHON=$(abspath $(DEPLOY_PYTHON)) sh deploy/images/check.sh $(PROGRAMS)
 	$(DEPLOY_PYTHON) deploy/tools/try_settings.py $(PROGRAMS)
 	$(DEPLOY_PYTHON) deploy/tools/try_compose.py $(PROGRAMS)
@@ -210,11 +207,14 @@ $(LINTERS_NODE): $(addprefix .config/linters/,package.json package-lock.json .np
 	npm --prefix $(LINTERS) ci --no-audit --no-fund
 	@touch $@
 
-# One build of all programs: cargo compiles dependencies again for another selection of packages.
+# What `make run` starts. All selections of packages have the same features of dependencies (tests/tests/checks/tidy), so that
+# cargo compiles nothing twice.
 programs: packages toolchain
+	cargo build $(addprefix --package ,$(SERVICES) demo local-stack) --bins
+
+all-programs: packages toolchain
 	cargo build --workspace --bins
 
-# Programs and tests have the same features, so cargo compiles nothing twice.
 tests: packages toolchain
 	cargo build --workspace --bins --tests
 

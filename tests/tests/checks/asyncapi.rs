@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use events::{Body, Envelope};
 use serde_json::{Value, json};
 use strum::EnumCount;
+use test_kit::JsonSchema;
 use waybill_tests::asyncapi::{KINDS, document, samples};
 
 fn root() -> PathBuf {
@@ -32,12 +33,12 @@ fn releases() -> Vec<(Value, Value)> {
         .collect()
 }
 
-/// A validator of the messages of one kind in a document.
-fn validator(description: &Value, kind: &str) -> Option<jsonschema::Validator> {
+/// The schema of the messages of one kind in a document.
+fn schema(description: &Value, kind: &str) -> Option<JsonSchema> {
     let message = description["components"]["messages"].get(kind)?;
     let mut schema = message["payload"].clone();
     schema["components"] = json!({ "schemas": description["components"]["schemas"] });
-    Some(jsonschema::draft202012::new(&schema).expect("a schema"))
+    Some(JsonSchema::new(schema))
 }
 
 #[test]
@@ -54,11 +55,11 @@ fn every_kind_of_event_is_described_and_every_message_is_valid() {
     for sample in samples() {
         let written = serde_json::to_value(&sample).expect("JSON");
         let kind = written["type"].as_str().expect("a type").to_owned();
-        let validator = validator(&description, &kind).unwrap_or_else(|| panic!("{kind} is not described"));
-        assert!(validator.is_valid(&written), "{written}: {:?}", validator.validate(&written).err());
+        let schema = schema(&description, &kind).unwrap_or_else(|| panic!("{kind} is not described"));
+        assert_eq!(schema.check(&written), Ok(()));
         let mut broken = written.clone();
         broken["businessId"] = json!(7);
-        assert!(!validator.is_valid(&broken), "the schema of {kind} accepts anything");
+        assert!(schema.check(&broken).is_err(), "the schema of {kind} accepts anything");
         seen.insert(kind);
     }
     assert_eq!(seen, KINDS.iter().map(|kind| kind.name.to_owned()).collect());
@@ -71,8 +72,8 @@ fn released_consumers_can_read_current_events() {
             let written = serde_json::to_value(&sample).expect("JSON");
             let kind = written["type"].as_str().expect("a type");
             // The release has no consumer for a newer kind.
-            let Some(validator) = validator(&description, kind) else { continue };
-            assert!(validator.is_valid(&written), "{written}: {:?}", validator.validate(&written).err());
+            let Some(schema) = schema(&description, kind) else { continue };
+            assert_eq!(schema.check(&written), Ok(()));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The structure of the repository. Each test enforces one rule and says how to fix a breach.
 #![expect(clippy::expect_used, reason = "an unreadable tree fails the test")]
 
+mod features;
 mod imports;
 mod layers;
 mod words;
