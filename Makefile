@@ -106,7 +106,7 @@ test-faults: all-programs ## A thousand kills of services, then a comparison of 
 	$(PROGRAMS)/test-faults $(if $(KILLS),--kills $(KILLS))
 
 test-monitoring: tests $(NEXTEST) ## Metrics, alerts and dashboards: a real Prometheus scrapes its own stack; 20 s
-	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace -E 'test(/^monitoring/)'
+	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace --profile long -E 'test(/^monitoring/)'
 
 test-upgrade: all-programs ## A roll-out and a roll-back of all services under load, together with the latest recorded release; 8 min with the build of that release
 	sh tests/releases/build-former.sh

@@ -1,7 +1,6 @@
 #!/bin/sh
 # Runs the Rust tests, the portal's browser tests, the tests of the clients for integrators and those of the shops, on one
-# pair of servers. Continues after a failure and ends with one summary. Not concurrently, because each keeps two cores busy
-# and the browser would only wait.
+# pair of servers. Continues after a failure and ends with one summary.
 # `make test` calls it within `local-stack with-servers`: run.sh <programs> <nextest> [<package>|clients]
 set -u
 programs=$1 nextest=$2 package=${3:-}
@@ -13,32 +12,9 @@ begun=$(date +%s)
 # A failed test prints its error without a backtrace.
 export RUST_LIB_BACKTRACE=0
 
-run_pages() {
-    {
-        "$programs/with-business" -- npm --silent --prefix services/portal-web test -- \
-            --reporter=default --reporter=junit --outputFile.junit="$results/pages.xml"
-        echo $? >"$results/pages.status"
-    } 2>&1 | sed -u 's/^/pages: /'
-}
-
-run_clients() {
-    for part in typescript python guides; do
-        {
-            "$programs/with-business" -- sh "proto-docs/clients/$part/test.sh" "$results/$part.xml"
-            echo $? >"$results/$part.status"
-        } 2>&1 | sed -u "s/^/$part: /"
-    done
-    {
-        sh proto-docs/clients/medusa/test.sh "$results/medusa.xml"
-        echo $? >"$results/medusa.status"
-    } 2>&1 | sed -u 's/^/medusa: /'
-}
-
-run_shops() {
-    {
-        "$programs/with-business" -- sh tests/shops/test.sh "$results/shops.xml"
-        echo $? >"$results/shops.status"
-    } 2>&1 | sed -u 's/^/shops: /'
+# The parts that use a running stack share one.
+run_on_stack() {
+    "$programs/with-business" -- sh tests/on-stack.sh "$results" "$@"
 }
 
 # A change in a package can break its dependants, and the stories, which run the programs.
@@ -56,42 +32,19 @@ run_rust() {
     cp "$target/nextest/default/junit.xml" "$results/rust.xml"
 }
 
+clients="typescript python guides shops"
 case $package in
-portal-web)
-    run_pages
-    exec python3 tests/report.py "$results" "$begun" pages
-    ;;
-clients)
-    run_rust
-    run_clients
-    run_shops
-    exec python3 tests/report.py "$results" "$begun" rust typescript python medusa guides shops
-    ;;
-reference-shop)
-    run_rust
-    run_shops
-    exec python3 tests/report.py "$results" "$begun" rust shops
-    ;;
-portal-api)
-    run_rust
-    run_pages
-    exec python3 tests/report.py "$results" "$begun" rust pages
-    ;;
-order-api)
-    run_rust
-    run_clients
-    run_shops
-    exec python3 tests/report.py "$results" "$begun" rust typescript python medusa guides shops
-    ;;
-'')
-    run_rust
-    run_pages
-    run_clients
-    run_shops
-    exec python3 tests/report.py "$results" "$begun" rust pages typescript python medusa guides shops
-    ;;
-*)
-    run_rust
-    exec python3 tests/report.py "$results" "$begun" rust
-    ;;
+portal-web) parts=pages ;;
+clients | order-api) parts="rust $clients medusa" ;;
+reference-shop) parts="rust shops" ;;
+portal-api) parts="rust pages" ;;
+'') parts="rust pages $clients medusa" ;;
+*) parts=rust ;;
 esac
+# shellcheck disable=SC2086 # lists of names
+{
+    case $parts in rust*) run_rust ;; esac
+    on_stack=$(echo $parts | sed 's/^rust *//')
+    [ -z "$on_stack" ] || run_on_stack $on_stack
+    exec python3 tests/report.py "$results" "$begun" $parts
+}
