@@ -40,12 +40,13 @@ DENY_OPTIONS := --all-features --config .deny.toml
 WARNINGS := $(or $(CARGO_TARGET_DIR),target)/warnings.log
 
 .DEFAULT_GOAL := help
-.PHONY: help run operator reset test test-unit test-long test-restore test-pages test-sdk sdk test-shops test-medusa test-api test-faults test-monitoring test-upgrade mutants bench openapi asyncapi settings lint lint-yaml lint-shell lint-api lint-deploy try-deploy alerts images fmt audit packages toolchain programs all-programs
+.PHONY: help run operator reset test test-unit test-long test-restore test-pages test-sdk sdk test-shops test-medusa test-api test-faults test-monitoring test-upgrade mutants bench openapi asyncapi settings lint lint-rust lint-pages lint-clients lint-yaml lint-shell lint-api lint-deploy try-deploy alerts images fmt audit packages toolchain programs all-programs
 
 help: ## This list; the times are for two cores with everything compiled, which takes 6 to 8 minutes
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
 
-run: programs $(PAGES) $(SDK) ## Start everything on this machine, run the demo, and stay up until Ctrl-C
+run: packages toolchain ## Start everything on this machine, run the demo, and stay up until Ctrl-C
+	@$(MAKE) --jobs 2 --no-print-directory programs $(PAGES) $(SDK)
 	@exec setpriv --pdeathsig TERM $(PROGRAMS)/demo
 
 operator: programs ## Create an administrator of the operator's console in the running stack, and print a link that sets the password: EMAIL=you@company.example NAME='Your name'
@@ -54,7 +55,8 @@ operator: programs ## Create an administrator of the operator's console in the r
 reset: toolchain ## Delete the data of `make run`
 	@cargo run --quiet --package local-stack -- reset
 
-test: tests $(PAGES) $(NEXTEST) $(SDK) ## All tests, on their own servers, with the pages in a real browser; P=wallet runs only the tests that a change in wallet can break; 10 min
+test: packages toolchain ## All tests, on their own servers, with the pages in a real browser; P=wallet runs only the tests that a change in wallet can break; 10 min
+	@$(MAKE) --jobs 2 --no-print-directory tests $(PAGES) $(NEXTEST) $(SDK)
 	$(WITH_CLIENT_TOOLS) $(PROGRAMS)/local-stack with-servers -- sh tests/run.sh $(PROGRAMS) $(NEXTEST) $(P)
 
 test-unit: tests $(NEXTEST) ## The tests that need no servers; 30 s
@@ -119,15 +121,22 @@ bench: packages toolchain ## Benchmarks next to a baseline of the same run, into
 	cargo build --release --workspace $(addprefix --bin ,$(SERVICES))
 	cargo bench --package waybill-tests --bench compare -- $(if $(ONLY),--only $(ONLY)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ORDERS),--orders $(ORDERS)) $(if $(DELIVERIES),--deliveries $(DELIVERIES))
 
+lint: packages toolchain ## Formatting, clippy, biome, the pages' types, and all linters below; warnings are failures; 60 s
+	@$(MAKE) --jobs 2 --no-print-directory lint-rust lint-pages lint-clients lint-yaml lint-shell lint-api lint-deploy
+
 # Clippy compiles our crates. `.ci/run` sets the variable for the tests too, so that both share one build.
-lint: export RUSTC_WORKSPACE_WRAPPER := clippy-driver
-lint: packages toolchain $(NODE_MODULES) $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) lint-yaml lint-shell lint-api lint-deploy ## Formatting, clippy, biome, the pages' types, and all linters below; warnings are failures; 60 s
+lint-rust: export RUSTC_WORKSPACE_WRAPPER := clippy-driver
+lint-rust: packages toolchain ## Formatting and Clippy
 	cargo fmt --all --check
 	clippy-driver --version
 	mkdir -p $(dir $(WARNINGS))
 	bash -o pipefail -c 'cargo build --workspace --all-targets 2>&1 | tee $(WARNINGS)'
 	! grep '^warning' $(WARNINGS)
+
+lint-pages: $(NODE_MODULES) ## Biome and the types of the portal's pages
 	npm --prefix $(WEB) run check
+
+lint-clients: $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) ## The clients for integrators, and the shops
 	npm --prefix $(CLIENT_TS) run check
 	npm --prefix $(CLIENT_MEDUSA) run check
 	$(WITH_CLIENT_TOOLS) sh $(CLIENT_PY)/check.sh
