@@ -1,6 +1,7 @@
 //! Notices: the webhooks that Razorpay sends about payments. The signature covers the received bytes, so it is checked before
 //! they are parsed.
 
+use base16ct::{lower, mixed};
 use domain::Paise;
 use hmac::{Hmac, KeyInit, Mac};
 use serde::Deserialize;
@@ -81,7 +82,7 @@ pub(super) fn verify(raw: &RawNotice, secret: &Secret) -> Result<Notice, NoticeE
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.expose().as_bytes())
         .unwrap_or_else(|_| unreachable!("HMAC accepts keys of any length"));
     mac.update(raw.body.as_bytes());
-    let signature = from_hex(&raw.signature).ok_or(NoticeError::Unsigned)?;
+    let signature = mixed::decode_vec(&raw.signature).map_err(|_| NoticeError::Unsigned)?;
     mac.verify_slice(&signature).map_err(|_| NoticeError::Unsigned)?;
     let event: Event = serde_json::from_str(&raw.body).map_err(|_| NoticeError::Malformed)?;
     let payment = event.payload.payment.map(|payment| payment.entity);
@@ -96,25 +97,12 @@ pub(super) fn verify(raw: &RawNotice, secret: &Secret) -> Result<Notice, NoticeE
     }
     let reports_capture = matches!(event.event.as_str(), "order.paid" | "payment.captured");
     Ok(Notice {
-        event_id: format!("sha256:{}", to_hex(&Sha256::digest(raw.body.as_bytes()))),
+        event_id: format!("sha256:{}", lower::encode_string(&Sha256::digest(raw.body.as_bytes()))),
         kind: event.event,
         reference: order.or(order_of_payment),
         captured: reports_capture && payment.as_ref().is_some_and(PaymentEntity::is_captured),
         payment: payment.map(PaymentEntity::into_payment),
     })
-}
-
-fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn from_hex(text: &str) -> Option<Vec<u8>> {
-    let digits = text.as_bytes();
-    if digits.is_empty() || !digits.len().is_multiple_of(2) {
-        return None;
-    }
-    let value = |digit: u8| char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok());
-    digits.chunks_exact(2).map(|pair| Some(value(pair[0])? << 4 | value(pair[1])?)).collect()
 }
 
 #[cfg(test)]
@@ -130,7 +118,7 @@ mod tests {
     fn sign(body: &str) -> String {
         let mut mac = Hmac::<Sha256>::new_from_slice(b"whsec").unwrap();
         mac.update(body.as_bytes());
-        to_hex(&mac.finalize().into_bytes())
+        lower::encode_string(&mac.finalize().into_bytes())
     }
 
     fn raw(body: &str) -> RawNotice {

@@ -1,5 +1,6 @@
 //! Parses a signature and its timestamp in any common form, and reports wrong forms.
 
+use base16ct::mixed;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 
@@ -43,7 +44,7 @@ pub(super) fn read(token: &str, standard: bool) -> Option<Given> {
         form.push(problem("prefix_missing", format!("The prefix {prefix} is missing.")));
         token
     };
-    if let Some(digest) = from_hex(rest) {
+    if let Some(digest) = mixed::decode_vec(rest).ok().and_then(|bytes| Digest::try_from(bytes).ok()) {
         if standard {
             form.push(problem("hex_instead_of_base64", "It is in hex, and must be in base64."));
         } else if rest.bytes().any(|byte| byte.is_ascii_uppercase()) {
@@ -63,17 +64,6 @@ pub(super) fn read(token: &str, standard: bool) -> Option<Given> {
         ));
     }
     Some(Given { digest, form })
-}
-
-fn from_hex(text: &str) -> Option<Digest> {
-    if text.len() != 64 || !text.is_ascii() {
-        return None;
-    }
-    let mut digest = [0; 32];
-    for (at, byte) in digest.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
-    }
-    Some(digest)
 }
 
 pub(super) fn timestamp_problems(timestamp: &str, now_unix: i64) -> Vec<Problem> {

@@ -4,6 +4,7 @@
 mod body;
 mod form;
 
+use base16ct::lower;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
@@ -64,10 +65,6 @@ fn digest(key: &[u8], message: &[u8]) -> Digest {
         .unwrap_or_else(|_| unreachable!("an HMAC takes a key of any length"));
     mac.update(message);
     mac.finalize().into_bytes().into()
-}
-
-fn hex(digest: &Digest) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The key of the `Service-Signature` headers.
@@ -164,7 +161,7 @@ fn key(scheme: Scheme, secret: &str) -> Vec<u8> {
 fn written(scheme: Scheme, digest: &Digest) -> String {
     match scheme {
         Scheme::Standard => format!("v1,{}", STANDARD.encode(digest)),
-        Scheme::Service | Scheme::ServiceNext => format!("sha256={}", hex(digest)),
+        Scheme::Service | Scheme::ServiceNext => format!("sha256={}", lower::encode_string(digest)),
     }
 }
 
