@@ -1,4 +1,4 @@
-//! Converts errors of commands to responses (SPECIFICATION §7, §12). Only this file chooses a status.
+//! Converts errors of commands to responses (SPECIFICATION §7). Only this file chooses a status.
 
 use actix_web::http::StatusCode;
 use domain::{DeliveryState, DeliveryStatus, EventKind, GoLiveItem, IllegalMove, Paise};
