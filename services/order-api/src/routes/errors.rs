@@ -39,7 +39,7 @@ fn too_many_waiting(limit: TooManyWaiting) -> ApiError {
              time, or leave waitSeconds out."
         ),
         TooManyWaiting::OfAll => {
-            "Too many calls of all businesses wait for events. Retry later, or leave waitSeconds out."
+            "The service is at its limit of waiting calls. Retry later, or leave waitSeconds out."
                 .to_owned()
         }
     };
