@@ -39,8 +39,7 @@ fn too_many_waiting(limit: TooManyWaiting) -> ApiError {
              time, or leave waitSeconds out."
         ),
         TooManyWaiting::OfAll => {
-            "The service is at its limit of waiting calls. Retry later, or leave waitSeconds out."
-                .to_owned()
+            "The service is at its limit of waiting calls. Retry later, or leave waitSeconds out.".to_owned()
         }
     };
     ApiError::new(StatusCode::TOO_MANY_REQUESTS, "too_many_waiting", message).retry_after(WAITING_RETRY_S)
