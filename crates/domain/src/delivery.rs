@@ -1,4 +1,4 @@
-//! The state machine of a delivery: which event moves it to which state, and whether the move causes a refund.
+//! The state machine of a delivery: which event moves it to which state, and in which states its fee is refunded.
 //!
 //! `created → driver_assigned → picked_up → out_for_delivery → delivered`, with `driver_assigned → created` when a
 //! driver drops out, `cancelled` before the pickup, `failed` from any of the first four, `returned` after a failure
@@ -84,14 +84,6 @@ pub struct DeliveryState {
     pub picked_up: bool,
 }
 
-/// An accepted move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Move {
-    pub to: DeliveryState,
-    /// The delivery ended before a driver had the parcel, so the business gets its fee back.
-    pub refund_due: bool,
-}
-
 /// A refused move, with the events that would be legal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{event} cannot happen while the delivery is {} and its cash is {}", from.status, from.cod)]
@@ -118,11 +110,11 @@ impl DeliveryState {
         Self { status, cod: if is_over { CodStatus::NotApplicable } else { cod }, picked_up }
     }
 
-    /// The move that `event` causes.
+    /// The state after `event`.
     ///
     /// # Errors
     /// When the event is illegal in this state.
-    pub fn apply(self, event: EventKind) -> Result<Move, IllegalMove> {
+    pub fn apply(self, event: EventKind) -> Result<Self, IllegalMove> {
         self.next(event).ok_or_else(|| IllegalMove { event, from: self, legal: self.legal() })
     }
 
@@ -155,27 +147,25 @@ impl DeliveryState {
         self.next(EventKind::OrderCancelled).is_some()
     }
 
-    fn next(self, event: EventKind) -> Option<Move> {
+    fn next(self, event: EventKind) -> Option<Self> {
         use DeliveryStatus as S;
         use EventKind as E;
-        let moved = |status| Some(Move { to: Self { status, ..self }, refund_due: false });
-        let ended = |status, refund_due| {
-            Some(Move { to: Self { status, cod: CodStatus::NotApplicable, ..self }, refund_due })
-        };
-        let cash = |cod| Some(Move { to: Self { cod, ..self }, refund_due: false });
+        let moved = |status| Some(Self { status, ..self });
+        let ended = |status| Some(Self { status, cod: CodStatus::NotApplicable, ..self });
+        let cash = |cod| Some(Self { cod, ..self });
         match (event, self.status) {
             (E::DriverAssigned, S::Created) => moved(S::DriverAssigned),
             (E::DriverUnassigned, S::DriverAssigned) => moved(S::Created),
             (E::OrderPickedUp, S::DriverAssigned) => {
-                Some(Move { to: Self { status: S::PickedUp, picked_up: true, ..self }, refund_due: false })
+                Some(Self { status: S::PickedUp, picked_up: true, ..self })
             }
             (E::OrderOutForDelivery, S::PickedUp) => moved(S::OutForDelivery),
             (E::OrderDelivered, S::OutForDelivery) => moved(S::Delivered),
             (E::OrderFailed, S::Created | S::DriverAssigned | S::PickedUp | S::OutForDelivery) => {
-                ended(S::Failed, !self.picked_up)
+                ended(S::Failed)
             }
-            (E::OrderCancelled, S::Created | S::DriverAssigned) => ended(S::Cancelled, true),
-            (E::OrderReturned, S::Failed) if self.picked_up => ended(S::Returned, false),
+            (E::OrderCancelled, S::Created | S::DriverAssigned) => ended(S::Cancelled),
+            (E::OrderReturned, S::Failed) if self.picked_up => ended(S::Returned),
             (E::CodCollected, S::Delivered) if self.cod == CodStatus::Pending => cash(CodStatus::Collected),
             (E::CodHandedOver, S::Delivered) if self.cod == CodStatus::Collected => {
                 cash(CodStatus::HandedOver)
@@ -191,9 +181,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn drive(payment: PaymentType, events: &[EventKind]) -> Result<Move, IllegalMove> {
-        let start = Move { to: DeliveryState::new(payment), refund_due: false };
-        events.iter().try_fold(start, |at, event| at.to.apply(*event))
+    fn drive(payment: PaymentType, events: &[EventKind]) -> Result<DeliveryState, IllegalMove> {
+        events.iter().try_fold(DeliveryState::new(payment), |at, event| at.apply(*event))
     }
 
     use EventKind::*;
@@ -211,7 +200,7 @@ mod tests {
             CodHandedOver,
             CodSettled,
         ];
-        let end = drive(PaymentType::Cod, &way).unwrap().to;
+        let end = drive(PaymentType::Cod, &way).unwrap();
         assert_eq!((end.status, end.cod), (DeliveryStatus::Delivered, CodStatus::Settled));
         assert!(end.legal().is_empty());
     }
@@ -233,7 +222,7 @@ mod tests {
             (&[DriverAssigned, OrderPickedUp, OrderFailed], false),
             (&[DriverAssigned, OrderPickedUp, OrderOutForDelivery, OrderFailed], false),
         ] {
-            assert_eq!(drive(PaymentType::Prepaid, way).unwrap().refund_due, refund, "{way:?}");
+            assert_eq!(drive(PaymentType::Prepaid, way).unwrap().refund_due(), refund, "{way:?}");
         }
     }
 
@@ -243,7 +232,7 @@ mod tests {
         assert!(drive(PaymentType::Prepaid, &[OrderFailed, OrderReturned]).is_err());
         let returned =
             drive(PaymentType::Prepaid, &[DriverAssigned, OrderPickedUp, OrderFailed, OrderReturned]);
-        assert_eq!(returned.unwrap().to.status, DeliveryStatus::Returned);
+        assert_eq!(returned.unwrap().status, DeliveryStatus::Returned);
     }
 
     #[test]
@@ -252,7 +241,7 @@ mod tests {
         assert_eq!(refused.legal, [DriverAssigned, OrderFailed, OrderCancelled]);
     }
 
-    /// All moves of SPECIFICATION §12. Any other move is refused in every state.
+    /// All moves of SPECIFICATION §3.4. Any other move is refused in every state.
     #[test]
     fn only_the_specified_moves_are_legal() {
         use DeliveryStatus as S;
@@ -289,15 +278,15 @@ mod tests {
                 let wanted = legal(from, *event);
                 let went = from.apply(*event);
                 assert_eq!(
-                    went.as_ref().ok().map(|went| (went.to.status, went.to.cod)),
+                    went.as_ref().ok().map(|went| (went.status, went.cod)),
                     wanted,
                     "{event}: {from:?}"
                 );
                 match went {
                     Ok(went) => {
-                        assert_eq!(went.to.picked_up, picked_up || *event == OrderPickedUp);
+                        assert_eq!(went.picked_up, picked_up || *event == OrderPickedUp);
                         let ends = matches!(event, OrderCancelled) || (*event == OrderFailed && !picked_up);
-                        assert_eq!(went.refund_due, ends, "{event}: {from:?}");
+                        assert_eq!(went.refund_due(), ends, "{event}: {from:?}");
                     }
                     Err(refused) => {
                         assert_eq!((refused.from, refused.event), (from, *event));
@@ -364,8 +353,8 @@ mod tests {
                 let before = state;
                 let event = EventKind::VARIANTS[pick];
                 let Ok(moved) = state.apply(event) else { continue };
-                state = moved.to;
-                refunds += u32::from(moved.refund_due);
+                state = moved;
+                refunds += u32::from(state.refund_due());
                 prop_assert!(event.is_progress());
                 prop_assert!(state != before);
                 prop_assert!(!before.picked_up || state.picked_up);
@@ -374,7 +363,7 @@ mod tests {
                 prop_assert!(!is_over || state.cod == CodStatus::NotApplicable);
                 prop_assert!(is_over || state.cod == before.cod || before.status == DeliveryStatus::Delivered);
                 prop_assert!(is_over || state.cod as u8 >= before.cod as u8);
-                prop_assert!(!moved.refund_due || !state.picked_up);
+                prop_assert!(!state.refund_due() || !state.picked_up);
             }
             prop_assert!(refunds <= 1);
             prop_assert_eq!(refunds == 1, state.status == DeliveryStatus::Cancelled

@@ -22,7 +22,7 @@ mod tracking_code;
 
 pub use api_key::{ApiKey, ApiKeyError, KeySegment};
 pub use clock::Clock;
-pub use delivery::{CodStatus, DeliveryState, DeliveryStatus, IllegalMove, Move};
+pub use delivery::{CodStatus, DeliveryState, DeliveryStatus, IllegalMove};
 pub use digits::DigitGroups;
 pub use email::Email;
 pub use entropy::Entropy;

@@ -41,7 +41,7 @@ impl From<CallError> for ApiError {
     }
 }
 
-/// A 4xx with the error body of SPECIFICATION §12.
+/// A 4xx with the error body of SPECIFICATION §2.3.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Refusal {
     #[serde(skip)]

@@ -1,4 +1,4 @@
-//! The syntax of the URL of a stranger (SPECIFICATION §12, endpoint input). [`crate::Policy`] decides on its target.
+//! The syntax of the URL of a stranger (SPECIFICATION §2.6). [`crate::Policy`] decides on its target.
 
 use url::{Host, Url};
 

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::ApiError;
 use crate::strict_json;
 
-/// The largest request body (SPECIFICATION §12).
+/// The largest request body (SPECIFICATION §8).
 pub const BODY_MAX_BYTES: usize = 256 * 1024;
 
 /// Ends requests that send their body byte by byte, because each holds a connection.

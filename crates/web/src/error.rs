@@ -1,4 +1,4 @@
-//! The error body (SPECIFICATION §7 and §12): `message` for people, `code` for programs, `requestId`, all invalid
+//! The error body (SPECIFICATION §2.3, §7): `message` for people, `code` for programs, `requestId`, all invalid
 //! fields in `errors[]`, and further fields of the error code.
 
 use std::fmt;

@@ -1,5 +1,5 @@
-//! The body of a webhook (SPECIFICATION §2.7; §12, webhook body). webhook-dispatcher sends it and order-api's events
-//! feed returns it, so both render it here, to the same bytes.
+//! The body of a webhook (SPECIFICATION §2.7). webhook-dispatcher sends it and order-api's events feed
+//! returns it, so both render it here, to the same bytes.
 
 mod erased;
 

@@ -1,4 +1,4 @@
-//! The grace period of a rotated key (SPECIFICATION §12).
+//! The grace period of a rotated key (SPECIFICATION §5.6).
 
 use chrono::TimeDelta;
 

@@ -1,4 +1,4 @@
-//! Caches positive answers of a peer, never negative ones (SPECIFICATION §10): for at most 5 s from the start of the
+//! Caches positive answers of a peer, never negative ones (SPECIFICATION §10.2): for at most 5 s from the start of the
 //! call; while the peer is unreachable, for at most 60 s. An event about a change drops an answer immediately, and a
 //! generation check prevents a call in flight from restoring it.
 //!

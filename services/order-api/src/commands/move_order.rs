@@ -33,14 +33,14 @@ pub(super) async fn move_order(
     if order.personal_data_erased_at.is_some() {
         progress.data = progress.data.without_personal_data();
     }
-    let moved = order.state.apply(progress.event)?;
+    let state_after = order.state.apply(progress.event)?;
     order.updated_at = later_than(order.updated_at, state.unit.clock.now());
-    order.state = moved.to;
+    order.state = state_after;
     order.sequence += 1;
     copy_data(&mut order, &progress);
     order.updated_at = orders::save(conn, &order).await?;
     let trace = TraceContext::current();
-    let change = OrderChange { order: order.summary(), progress, refund_due: moved.refund_due, trace };
+    let change = OrderChange { order: order.summary(), progress, trace };
     state.order_events.record(conn, vec![change]).await?;
     Ok(order)
 }

@@ -215,7 +215,7 @@ mod tests {
     fn a_live_order_that_ends_before_its_pickup_is_refunded() {
         let mut order = placed(25_000);
         assert_eq!(order.refunded(), Paise::ZERO);
-        order.state = order.state.apply(EventKind::OrderCancelled).unwrap().to;
+        order.state = order.state.apply(EventKind::OrderCancelled).unwrap();
         assert_eq!((order.refunded(), order.state.cod), (Paise::new(4_900), CodStatus::NotApplicable));
         order.mode = Mode::Test;
         assert_eq!(order.refunded(), Paise::ZERO);

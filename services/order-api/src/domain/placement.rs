@@ -64,7 +64,7 @@ pub struct ExistingOrder {
     pub updated_at: DateTime<Utc>,
 }
 
-/// What to do with a request that meets an existing order (SPECIFICATION §10, §12).
+/// What to do with a request that meets an existing order (SPECIFICATION §10.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resolution {
     /// Answer with the stored receipt.

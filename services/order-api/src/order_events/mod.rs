@@ -25,7 +25,6 @@ pub struct Progress {
 pub struct OrderChange {
     pub order: OrderSummary,
     pub progress: Progress,
-    pub refund_due: bool,
     /// Of the request that caused the change.
     pub trace: Option<TraceContext>,
 }
@@ -83,7 +82,7 @@ impl OrderEvents {
     }
 
     fn event_of(&self, change: OrderChange) -> Result<(OrderEvent, Envelope), StoreError> {
-        let OrderChange { order, progress, refund_due, .. } = change;
+        let OrderChange { order, progress, .. } = change;
         let id = EventId::generate(&self.unit.clock, &self.unit.entropy);
         let data = serde_json::to_value(&progress.data)
             .map_err(|error| StoreError::Corrupt(format!("event data: {error}")))?;
@@ -109,7 +108,7 @@ impl OrderEvents {
                 mode: order.mode,
                 data: progress.data,
                 delivery_fee_paise: order.delivery_fee,
-                refund_due: refund_due && order.mode == Mode::Live,
+                refund_due: order.mode == Mode::Live && order.state.refund_due(),
                 cod_expected_paise: (order.state.cod != CodStatus::NotApplicable).then_some(order.cod_amount),
                 recorded_at: Some(order.updated_at),
                 order: self.snapshot(order),

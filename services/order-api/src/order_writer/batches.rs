@@ -180,5 +180,5 @@ fn created(order: OrderSummary, trace: Option<TraceContext>) -> OrderChange {
         data: ProgressData::default(),
         occurred_at: order.updated_at,
     };
-    OrderChange { order, progress, refund_due: false, trace }
+    OrderChange { order, progress, trace }
 }

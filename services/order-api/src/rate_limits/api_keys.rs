@@ -1,4 +1,4 @@
-//! How many calls an API key may make (SPECIFICATION §12, limits): per key and per replica, by the generic cell rate
+//! How many calls an API key may make (SPECIFICATION §8): per key and per replica, by the generic cell rate
 //! algorithm, a form of the leaky bucket. Memory holds one small entry per recently used key.
 
 use std::collections::HashMap;

@@ -16,7 +16,7 @@ use crate::domain::{ExistingOrder, FailedRequest, Fingerprint, KeyHash, Replay, 
 use crate::retry_evidence::Observation;
 use crate::state::State;
 
-/// Authenticates, then reads the body, then decides (SPECIFICATION §12, order of checks).
+/// Authenticates, then reads the body, then decides (SPECIFICATION §4.1, order of checks).
 pub(super) async fn create(
     state: Data<State>,
     request: HttpRequest,

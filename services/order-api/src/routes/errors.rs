@@ -1,4 +1,4 @@
-//! Converts errors of commands to responses (SPECIFICATION §7, §12). Only this file chooses a status.
+//! Converts errors of commands to responses (SPECIFICATION §7). Only this file chooses a status.
 
 use actix_web::http::StatusCode;
 use domain::{DeliveryState, DeliveryStatus, EventKind, GoLiveItem, IllegalMove, Paise};
@@ -39,8 +39,7 @@ fn too_many_waiting(limit: TooManyWaiting) -> ApiError {
              time, or leave waitSeconds out."
         ),
         TooManyWaiting::OfAll => {
-            "Too many calls of all businesses wait for events. Retry later, or leave waitSeconds out."
-                .to_owned()
+            "The service is at its limit of waiting calls. Retry later, or leave waitSeconds out.".to_owned()
         }
     };
     ApiError::new(StatusCode::TOO_MANY_REQUESTS, "too_many_waiting", message).retry_after(WAITING_RETRY_S)

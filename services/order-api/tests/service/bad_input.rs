@@ -1,4 +1,4 @@
-//! Invalid keys and fields: a 4xx that names all errors, and no stored row (SPECIFICATION §7, §12). Invalid headers and
+//! Invalid keys and fields: a 4xx that names all errors, and no stored row (SPECIFICATION §2.1, §7). Invalid headers and
 //! bodies that are not JSON are in `error_bodies.rs`.
 
 use anyhow::Context;

@@ -1,4 +1,4 @@
-//! One order per reference and key (SPECIFICATION §12): replays, reused keys, conflicts, scope, and failures that leave
+//! One order per reference and key (SPECIFICATION §10.4): replays, reused keys, conflicts, scope, and failures that leave
 //! no trace. Snapshots contain the bodies of the errors.
 
 use std::collections::BTreeSet;

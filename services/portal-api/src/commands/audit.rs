@@ -20,7 +20,8 @@ const REFUSALS_WITHIN: TimeDelta = TimeDelta::minutes(1);
 const REFUSALS_MAX: i64 = 100;
 
 /// Writes an entry within the caller's transaction. Actions of the operator are written to its own log too, which names the
-/// person. What happens once is in both logs once: repetitions of a call have their own entries from before the call.
+/// person. An event with `once` is one row in each log, however often its call is repeated: each repetition has a row of its
+/// own from before the call.
 pub(super) async fn write_audit(
     conn: &mut AsyncPgConnection,
     state: &State,

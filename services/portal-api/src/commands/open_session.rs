@@ -65,7 +65,7 @@ pub(super) async fn open_session(
     insert(conn, state, (account, membership), browser, Proved::Now { new_browser: None }).await
 }
 
-/// As [`open_session`], after a log-in: a person whom the browser does not know is warned by mail.
+/// As [`open_session`], after a log-in. Warns a person who logs in from an unknown browser, by mail.
 pub(super) async fn open_after_log_in(
     conn: &mut AsyncPgConnection,
     state: &State,

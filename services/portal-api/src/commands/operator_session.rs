@@ -80,7 +80,7 @@ pub(super) async fn insert(
     Ok(opened)
 }
 
-/// As [`insert`], after a log-in: a person whom the browser does not know is warned by mail.
+/// As [`insert`], after a log-in. Warns a person who logs in from an unknown browser, by mail.
 pub(super) async fn insert_after_log_in(
     conn: &mut AsyncPgConnection,
     state: &State,

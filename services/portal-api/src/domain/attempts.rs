@@ -1,4 +1,4 @@
-//! Rate limits (SPECIFICATION §12): log-ins and password resets per account and address, per account, and per address;
+//! Rate limits (SPECIFICATION §8): log-ins and password resets per account and address, per account, and per address;
 //! sign-ups per address; invitations per business and per recipient; confirmations of e-mail addresses per account and per
 //! recipient.
 

@@ -1,4 +1,4 @@
-//! The status indicators of the portal: initial labels in SPECIFICATION §3.1, later ones in §12.
+//! The status indicators of the portal, with the labels of SPECIFICATION §3.1.
 
 use domain::Paise;
 

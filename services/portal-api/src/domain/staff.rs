@@ -115,7 +115,7 @@ impl OperatorSecret {
 pub(crate) struct TokenGrace(TimeDelta);
 
 impl TokenGrace {
-    /// The same as for API keys (SPECIFICATION §12).
+    /// The same as for API keys (SPECIFICATION §5.6).
     const SECONDS: [i64; 5] = [0, 900, 3_600, 21_600, 86_400];
     /// For error messages.
     pub(crate) const WORDS: &str = "0, 900, 3600, 21600 or 86400";

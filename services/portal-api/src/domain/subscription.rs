@@ -1,4 +1,4 @@
-//! The subscription of a business: the business requests a plan, the operator activates it (SPECIFICATION §12).
+//! The subscription of a business: the business requests a plan, the operator activates it (SPECIFICATION §12.4).
 
 use strum::{Display, EnumString, IntoStaticStr};
 

@@ -13,7 +13,7 @@ use settings::Secret;
 
 pub(crate) use reports::{endpoint_report, evidence, webhooks_report};
 
-/// A test waits for the endpoint, which may take 10 s to answer (SPECIFICATION §12).
+/// A test waits for the endpoint, which may take 10 s to answer (SPECIFICATION §4.2).
 const WEBHOOK_TEST_TIMEOUT: Duration = Duration::from_secs(15);
 
 #[derive(Clone, Debug)]

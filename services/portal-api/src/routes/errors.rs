@@ -55,7 +55,7 @@ pub(super) fn business_not_found() -> ApiError {
     ApiError::not_found("business_not_found", "business")
 }
 
-/// 403 that lists the open items (SPECIFICATION §3.2, §12).
+/// 403 that lists the open items (SPECIFICATION §3.2, §7).
 pub(super) fn live_api_locked(missing: &[GoLiveItem]) -> ApiError {
     let labels: Vec<&str> = missing.iter().map(|item| item.label()).collect();
     let message = format!("The Live API is locked. Complete these items first: {}.", labels.join("; "));

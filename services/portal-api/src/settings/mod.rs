@@ -125,7 +125,7 @@ impl Default for Operator {
     }
 }
 
-/// Limits for callers (`WAYBILL_LIMITS__…`; SPECIFICATION §12).
+/// Limits for callers (`WAYBILL_LIMITS__…`; SPECIFICATION §8).
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Limits {

@@ -31,7 +31,7 @@ pub(super) async fn post<E: From<PostingError> + From<StoreError>>(
     Ok((id, entry))
 }
 
-/// Posts a top-up or a credit. The first one marks the wallet as funded (SPECIFICATION §12) and announces it.
+/// Posts a top-up or a credit. The first one marks the wallet as funded (SPECIFICATION §12.1) and announces it.
 pub(super) async fn post_deposit<E: From<PostingError> + From<StoreError>>(
     conn: &mut AsyncPgConnection,
     unit: &Unit,

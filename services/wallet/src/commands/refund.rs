@@ -1,5 +1,5 @@
-//! Refunds the fee of an order, once, if the delivery ended before a driver had the parcel (SPECIFICATION §12, money on the
-//! way out). The refund reverses the order's posted debit.
+//! Refunds the fee of an order, once, if the delivery ended before a driver had the parcel (SPECIFICATION §12.2).
+//! The refund reverses the order's posted debit.
 
 use domain::{BusinessId, EventId, OrderId};
 use postgres::StoreError;

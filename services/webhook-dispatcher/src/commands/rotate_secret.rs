@@ -1,5 +1,5 @@
 //! Rotates an endpoint's signing secret. The new secret is shown only in the result. Both secrets sign until the owner
-//! activates the new one or the grace period ends, so receivers can switch at any time in between (SPECIFICATION §12).
+//! activates the new one or the grace period ends, so receivers can switch at any time in between (SPECIFICATION §5.7).
 
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{BusinessId, EndpointId};

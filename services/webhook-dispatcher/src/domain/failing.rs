@@ -1,4 +1,4 @@
-//! When to warn the owner of an endpoint that only fails, and when to disable it (SPECIFICATION §12, retries).
+//! When to warn the owner of an endpoint that only fails, and when to disable it (SPECIFICATION §11.5).
 
 use chrono::TimeDelta;
 use strum::{EnumString, IntoStaticStr};

@@ -1,4 +1,4 @@
-//! The retry schedule of failed deliveries (SPECIFICATION §12, retries).
+//! The retry schedule of failed deliveries (SPECIFICATION §11.5).
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Keeps each order's events in sequence (SPECIFICATION §11): decides which of the arrived events are released.
+//! Keeps each order's events in sequence (SPECIFICATION §11.2): decides which of the arrived events are released.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Events as endpoints receive them (SPECIFICATION §2.7; §12, webhook body). The body is serialised once: the same
+//! Events as endpoints receive them (SPECIFICATION §2.7). The body is serialised once: the same
 //! bytes are stored, signed and sent at every attempt.
 
 use chrono::{DateTime, Utc};

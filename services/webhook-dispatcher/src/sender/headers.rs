@@ -1,4 +1,4 @@
-//! The headers of an attempt (SPECIFICATION §4.2, §5.5; §12, webhook headers).
+//! The headers of an attempt (SPECIFICATION §4.2, §5.5).
 
 use domain::{EventId, Mode};
 use reqwest::Url;

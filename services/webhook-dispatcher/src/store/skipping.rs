@@ -1,4 +1,4 @@
-//! Skips events that their endpoint refuses while it accepts others (SPECIFICATION §11). Serves all businesses.
+//! Skips events that their endpoint refuses while it accepts others (SPECIFICATION §11.3). Serves all businesses.
 
 use chrono::{DateTime, Utc};
 use diesel::QueryableByName;

@@ -1,4 +1,4 @@
-//! The rules of SPECIFICATION §10, on a clock that the tests move.
+//! The rules of SPECIFICATION §10.2, on a clock that the tests move.
 
 use std::future::{pending, ready};
 

@@ -1,4 +1,4 @@
-//! The body of the 201 (SPECIFICATION §2.2, §12). It is rendered before the order is stored and is stored with it, so
+//! The body of the 201 (SPECIFICATION §2.2). It is rendered before the order is stored and is stored with it, so
 //! that a replay returns the same bytes.
 
 use chrono::{DateTime, Utc};

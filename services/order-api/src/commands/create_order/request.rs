@@ -10,7 +10,7 @@ pub struct CreateOrder {
     pub caller: AuthenticatedKey,
     pub request_id: RequestId,
     pub identity: RequestIdentity,
-    /// The field errors count only after replays and locked businesses are ruled out (SPECIFICATION §12, order of
+    /// The field errors count only after replays and locked businesses are ruled out (SPECIFICATION §4.1, order of
     /// checks).
     pub draft: Result<OrderDraft, InvalidOrder>,
 }

@@ -109,7 +109,7 @@ impl Samples {
     pub(super) fn order(&self, mode: Mode, events: &[EventKind]) -> Order {
         let mut order = self.new_order(mode).into_placed();
         for event in events {
-            order.state = order.state.apply(*event).map_or(order.state, |moved| moved.to);
+            order.state = order.state.apply(*event).unwrap_or(order.state);
             order.sequence += 1;
             order.updated_at += TimeDelta::minutes(1);
             // A simulated driver lives in the event alone.
@@ -132,7 +132,7 @@ impl Samples {
         let all = std::iter::once(&EventKind::OrderCreated).chain(events);
         all.zip(1..)
             .map(|(kind, sequence)| {
-                state = state.apply(*kind).map_or(state, |moved| moved.to);
+                state = state.apply(*kind).unwrap_or(state);
                 let at = self.now() + TimeDelta::minutes(sequence - 1);
                 let driver = (*kind == EventKind::DriverAssigned).then(driver);
                 let data = ProgressData { driver, ..ProgressData::default() };

@@ -196,7 +196,7 @@ mod tests {
         let all = std::iter::once(&EventKind::OrderCreated).chain(kinds);
         let events = all.zip(1..).map(|(kind, sequence)| {
             if sequence > 1 {
-                state = state.apply(*kind).expect("a legal move").to;
+                state = state.apply(*kind).expect("a legal move");
             }
             clock.advance(TimeDelta::minutes(1));
             OrderEvent {

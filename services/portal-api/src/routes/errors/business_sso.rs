@@ -75,7 +75,7 @@ pub(in crate::routes) fn complete_business_sso(error: BusinessSsoError) -> ApiEr
             "This business has the maximum number of users. Ask an owner to remove one.",
         ),
         BusinessSsoError::NotActive => {
-            forbidden("business_not_active", "This business is not active, so that nobody can join it now.")
+            forbidden("business_not_active", "This business is not active. Nobody can join it.")
         }
         BusinessSsoError::OtherPerson => other_person(),
         BusinessSsoError::NotRecent => not_recent(),
@@ -104,7 +104,7 @@ pub(in crate::routes) fn configure_sso(error: ConfigureSsoError) -> ApiError {
         ConfigureSsoError::SecretRequired => ApiError::invalid_field(
             "clientSecret",
             "required",
-            "Enter the client secret. A kept one is sent to no other issuer.",
+            "Enter the client secret of this issuer. A stored secret belongs to the issuer that it was entered for.",
         ),
         ConfigureSsoError::Off => business_sso_off(),
         ConfigureSsoError::NotOwner => role_insufficient(Permission::ManageSingleSignOn),

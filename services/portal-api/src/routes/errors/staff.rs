@@ -106,9 +106,11 @@ pub(in crate::routes) fn token(error: TokenError) -> ApiError {
             "name_taken",
             "A working token already has this name. Choose another name, or rotate that token.",
         ),
-        TokenError::TooMany => {
-            ApiError::new(StatusCode::CONFLICT, "too_many_tokens", "Too many tokens work. Disable one first.")
-        }
+        TokenError::TooMany => ApiError::new(
+            StatusCode::CONFLICT,
+            "too_many_tokens",
+            "The maximum number of tokens is active. Disable one first.",
+        ),
         TokenError::Store(error) => error.into(),
     }
 }

@@ -48,8 +48,8 @@ pub(in crate::sender) struct Found {
 }
 
 impl Capacity {
-    /// The endpoints to ask for if there is room for that many deliveries. From now on the loop is woken when one without a
-    /// free slot gets one.
+    /// The endpoints to ask for if there is room for that many deliveries. The loop is woken later, when an endpoint without a
+    /// free slot gets a slot.
     pub(in crate::sender) fn due(&self, room: usize, now: DateTime<Utc>) -> Due {
         let snapshot = {
             let State { waiting, loads, .. } = &mut *self.lock();
@@ -90,8 +90,8 @@ impl Capacity {
         Due { pages, limited_until, is_business_full, notes }
     }
 
-    /// What a claim for endpoints of this speed may take. From now on the loop is woken when a business, test mode or
-    /// endpoints of uncertain speed may get a slot that they cannot have now.
+    /// What a claim for endpoints of this speed may take. The loop is woken later, when a business, test mode or endpoints of
+    /// uncertain speed may get a slot that they cannot have now.
     pub(in crate::sender) fn plan(&self, speed: Speed) -> Plan {
         let mut state = self.lock();
         let excluded = state.in_flight.excluded_from_claims();

@@ -22,8 +22,8 @@ const THEN_MAX: usize = 64;
 #[derive(Default)]
 pub(super) struct Waiting {
     endpoints: HashMap<Key, Entry>,
-    /// When a claim last asked for an endpoint of the business, or else when the first became due. Claims for endpoints of
-    /// one speed do not ask for the others.
+    /// When a claim last asked for an endpoint of the business. Before the first claim: when its first delivery became due.
+    /// Claims for endpoints of one speed do not ask for the others.
     waits_since: HashMap<(BusinessId, Speed), DateTime<Utc>>,
     /// Counts the notes.
     notes: u64,
