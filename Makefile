@@ -26,7 +26,7 @@ CLIENT_MEDUSA := proto-docs/clients/medusa
 # A Medusa of its own, for the test of the provider.
 MEDUSA := $(or $(CARGO_TARGET_DIR),target)/medusa
 MEDUSA_MODULES := $(MEDUSA)/node_modules/.package-lock.json
-CLIENT_RUST := crates/waybill-client
+CLIENT_RUST := proto-docs/clients/rust
 CLIENT_PY := proto-docs/clients/python
 CLIENT_PY_TOOLS := $(TOOLS)/client-python
 CLIENT_PY_INSTALLED := $(CLIENT_PY_TOOLS)/installed
