@@ -30,6 +30,7 @@ CLIENT_RUST := proto-docs/clients/rust
 CLIENT_PY := proto-docs/clients/python
 CLIENT_PY_TOOLS := $(TOOLS)/client-python
 CLIENT_PY_INSTALLED := $(CLIENT_PY_TOOLS)/installed
+CLIENT_PY_TYPES := $(CLIENT_PY)/src/waybill/schema.pyi
 WITH_CLIENT_TOOLS := PATH="$(abspath $(CLIENT_PY_TOOLS))/bin:$$PATH"
 # The packages for integrators. The local stack serves them at /docs/downloads.
 SDK := target/sdk/.all-packed
@@ -86,17 +87,14 @@ test-medusa: programs $(CLIENT_TS_MODULES) $(MEDUSA_MODULES) ## The fulfilment p
 test-api: programs $(SCHEMATHESIS) ## Schemathesis against the OpenAPI document, on its own stack; 2 min
 	SCHEMATHESIS=$(abspath $(SCHEMATHESIS)) $(PROGRAMS)/with-business -- sh tests/api/run.sh
 
-test-shops: programs $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) ## The shops' commands, receivers and readers of the feed, killed at each step; 2 min
+test-shops: programs $(SDK) ## The shops' commands, receivers and readers of the feed, killed at each step; 2 min
 	$(WITH_CLIENT_TOOLS) $(PROGRAMS)/local-stack with-servers -- $(PROGRAMS)/with-business -- sh tests/shops/test.sh /dev/null -m long
 
-openapi: programs $(NODE_MODULES) $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) ## Generate proto-docs/openapi/ from the code, and the types of the pages and clients from it
+openapi: programs ## Generate proto-docs/openapi/ from the code
 	$(PROGRAMS)/order-api openapi > target/order-api.json
 	mv target/order-api.json proto-docs/openapi/order-api.json
 	$(PROGRAMS)/portal-api openapi > target/portal-api.json
 	mv target/portal-api.json proto-docs/openapi/portal-api.json
-	npm --prefix $(WEB) run api
-	npm --prefix $(CLIENT_TS) run api
-	cd $(CLIENT_PY) && $(abspath $(CLIENT_PY_TOOLS))/bin/datamodel-codegen
 
 asyncapi: programs ## Generate proto-docs/asyncapi/ from the code
 	mkdir -p proto-docs/asyncapi
@@ -124,7 +122,7 @@ bench: packages toolchain ## Benchmarks next to a baseline of the same run, into
 	cargo build --release --workspace $(addprefix --bin ,$(SERVICES))
 	cargo bench --package waybill-tests --bench compare -- $(if $(ONLY),--only $(ONLY)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ORDERS),--orders $(ORDERS)) $(if $(DELIVERIES),--deliveries $(DELIVERIES))
 
-lint: packages toolchain $(NODE_MODULES) $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) lint-yaml lint-shell lint-api lint-deploy ## Formatting, clippy, biome, the pages' types, and all linters below; warnings are failures; 60 s
+lint: packages toolchain $(NODE_MODULES) $(CLIENT_TS_MODULES) $(CLIENT_PY_TYPES) lint-yaml lint-shell lint-api lint-deploy ## Formatting, clippy, biome, the pages' types, and all linters below; warnings are failures; 60 s
 	cargo fmt --all --check
 	clippy-driver --version
 	mkdir -p $(dir $(WARNINGS))
@@ -239,11 +237,16 @@ $(MEDUSA_MODULES): $(addprefix $(CLIENT_MEDUSA)/test/shop/,package.json package-
 	npm --prefix $(MEDUSA) ci --no-audit --no-fund
 	@touch $@
 
-$(PAGES): $(NODE_MODULES) $(shell find $(WEB) \( -name node_modules -o -name dist -o -name tests \) -prune -o -type f -print)
+$(PAGES): $(NODE_MODULES) proto-docs/openapi/portal-api.json $(shell find $(WEB) \( -name node_modules -o -name dist -o -name tests \) -prune -o -type f -print)
 	npm --prefix $(WEB) run build
 	@touch $@
 
-$(SDK): $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) $(shell find $(CLIENT_TS) $(CLIENT_MEDUSA) $(CLIENT_PY) $(CLIENT_RUST) \( -name node_modules -o -name dist -o -name __pycache__ \) -prune -o -type f -print) | toolchain
+# `npm run` generates those of the pages and of the client for TypeScript.
+$(CLIENT_PY_TYPES): proto-docs/openapi/order-api.json $(CLIENT_PY)/pyproject.toml $(CLIENT_PY_INSTALLED)
+	cd $(CLIENT_PY) && $(abspath $(CLIENT_PY_TOOLS))/bin/datamodel-codegen
+	@touch $@
+
+$(SDK): $(CLIENT_TS_MODULES) $(CLIENT_PY_TYPES) proto-docs/openapi/order-api.json $(shell find $(CLIENT_TS) $(CLIENT_MEDUSA) $(CLIENT_PY) $(CLIENT_RUST) \( -name node_modules -o -name dist -o -name __pycache__ \) -prune -o -type f -print) | toolchain
 	rm -rf target/sdk
 	mkdir -p target/sdk
 	npm --prefix $(CLIENT_TS) pack --silent --pack-destination $(abspath target/sdk) $(abspath $(CLIENT_TS))
