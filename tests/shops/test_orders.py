@@ -34,6 +34,7 @@ def test_an_order_is_delivered_once(shop: Shop) -> None:
     assert shop.business.deliveries_and_debits(reference) == (1, 1)
 
 
+@pytest.mark.long
 def test_duplicate_calls_send_one_request(shop: Shop) -> None:
     reference = new_reference()
     with Network(ORDER_API) as network, ThreadPoolExecutor(CONCURRENT) as threads:
@@ -50,6 +51,7 @@ def test_duplicate_calls_send_one_request(shop: Shop) -> None:
     assert shop.business.deliveries_and_debits(reference) == (1, 1)
 
 
+@pytest.mark.long
 def test_a_dead_process_keeps_others_away_until_its_lease_ends(shop: Shop) -> None:
     reference = new_reference()
     with Network(ORDER_API) as network:
@@ -63,6 +65,7 @@ def test_a_dead_process_keeps_others_away_until_its_lease_ends(shop: Shop) -> No
         assert len(network.connections) == 1
 
 
+@pytest.mark.long
 def test_lost_requests_and_answers_are_repeated_with_the_same_bytes(shop: Shop) -> None:
     reference = new_reference()
     # Otherwise a webhook may prove the delivery.
@@ -82,6 +85,7 @@ def test_lost_requests_and_answers_are_repeated_with_the_same_bytes(shop: Shop) 
     assert shop.business.deliveries_and_debits(reference) == (1, 1)
 
 
+@pytest.mark.long
 def test_an_outage_fails_no_order(shop: Shop) -> None:
     reference = new_reference()
     with socket.socket() as nobody:
@@ -95,6 +99,7 @@ def test_an_outage_fails_no_order(shop: Shop) -> None:
     assert shop.business.deliveries_and_debits(reference) == (1, 1)
 
 
+@pytest.mark.long
 def test_an_empty_wallet_fails_no_order_and_a_top_up_sends_it(shop: Shop) -> None:
     reference, poor = new_reference(), Business(top_up_paise=4_000)
     refused = shop.order(reference, API_KEY=poor.key)
@@ -110,6 +115,7 @@ def test_an_empty_wallet_fails_no_order_and_a_top_up_sends_it(shop: Shop) -> Non
     assert poor.deliveries_and_debits(reference) == (1, 1)
 
 
+@pytest.mark.long
 def test_a_409_with_the_existing_delivery_is_recovered(shop: Shop) -> None:
     reference = new_reference()
     # Otherwise a webhook may prove the delivery.

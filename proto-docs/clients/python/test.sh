@@ -6,5 +6,5 @@ cd "$(dirname "$0")"
 junit=${1:-/dev/null}
 [ $# -eq 0 ] || shift
 # Side by side, because most tests wait: for a lease, a retry or a timeout.
-PYTHONPATH=src exec python3 -m pytest --quiet -W error --numprocesses 8 --dist loadfile -p no:cacheprovider \
+PYTHONPATH=src exec python3 -m pytest --quiet -W error --numprocesses 4 --dist loadscope -p no:cacheprovider \
     --junit-xml="$junit" "$@"

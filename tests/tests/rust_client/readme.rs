@@ -135,7 +135,7 @@ async fn catch_up(receiver: &Receiver<Postgres>, waybill: &Waybill) -> anyhow::R
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_examples_work() -> anyhow::Result<()> {
-    let readme = include_str!("../../../crates/waybill-client/README.md");
+    let readme = include_str!("../../../proto-docs/clients/rust/README.md");
     let install =
         readme.split("```sh\n").nth(1).and_then(|rest| rest.split("```").next()).context("install")?;
     let guide = include_str!("../../../proto-docs/integrators/first-order.md");

@@ -8,13 +8,16 @@ import os
 import threading
 import time
 import unittest
+import uuid
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Callable, Optional, TypeVar, Union
 from urllib.parse import urlsplit
 
-from waybill import Waybill
+import httpx
+
+from waybill import Environment, Waybill
 from waybill.schema import NewOrder, Order
 
 T = TypeVar("T")
@@ -54,6 +57,10 @@ def new_order(reference: str, delivery_fee_paise: int = 4900) -> NewOrder:
     }
 
 
+#: The pause after an attempt is longer than the time for the call.
+ONE_ATTEMPT = Environment(sleep=lambda _: None, jitter=lambda: 1_000.0)
+
+
 def client(key: str, base_url: str = BASE_URL, **options: Any) -> Waybill:
     return Waybill(key, base_url, **options)
 
@@ -64,6 +71,17 @@ class TestCase(unittest.TestCase):
         stack = ExitStack()
         self.addCleanup(stack.close)
         return stack.enter_context(context)
+
+
+def new_test_key() -> str:
+    """Of a business of its own: other tests place no orders there, and two calls of a key may wait for events."""
+    portal = variable("PORTAL")
+    with httpx.Client(base_url=f"{portal}/v1/portal", headers={"origin": portal}) as caller:
+        email, password = f"{uuid.uuid4().hex}@shop.example", "a long enough secret"
+        account = {"businessName": "Malabar Coffee", "email": email, "password": password}
+        caller.post("/accounts", json=account).raise_for_status()
+        created = caller.post("/api-keys", json={"mode": "test", "name": "tests"}).raise_for_status()
+        return str(created.json()["key"])
 
 
 #: `cut-before` closes the connection before the service sees the request, `cut-after` when it has answered, `cut-body`
@@ -153,7 +171,7 @@ def orders_and_debits(waybill: Waybill, reference: str) -> tuple[list[Order], in
     return orders, sum(entry["type"] == "money" and entry["kind"] == "delivery_fee" for entry in entries)
 
 
-def eventually(read: Callable[[], Optional[T]], what: str, seconds: float = 20) -> T:
+def eventually(read: Callable[[], Optional[T]], what: str, seconds: float = 60) -> T:
     """Waits for a condition."""
     ends_at = time.monotonic() + seconds
     while time.monotonic() < ends_at:

@@ -35,7 +35,7 @@ class Async(unittest.IsolatedAsyncioTestCase):
     async def test_one_order_and_one_debit(self) -> None:
         faults: list[Fault] = ["cut-before", "cut-after", "cut-body", "hang", 429, 503]
         with faulty_proxy() as proxy:
-            waybill = self.client(LIVE_KEY, proxy.base_url, attempt_timeout_s=1.0, sleep=no_pause)
+            waybill = self.client(LIVE_KEY, proxy.base_url, attempt_timeout_s=3.0, sleep=no_pause)
             proxy.faults, reference = list(faults), new_reference()
             created = await waybill.orders.create(new_order(reference), idempotency_key=reference)
             self.assertEqual((len(proxy.seen), len(set(proxy.seen))), (len(faults) + 1, 1))

@@ -31,6 +31,7 @@ from waybill.aio import AsyncWaybill
 from .support import (
     BASE_URL,
     LIVE_KEY,
+    ONE_ATTEMPT,
     TEST_KEY,
     Fault,
     TestCase,
@@ -51,7 +52,7 @@ class ThroughAFailingNetwork(TestCase):
 
     def test_one_order_and_one_debit(self) -> None:
         singles: list[list[Fault]] = [["cut-before"], ["cut-after"], ["cut-body"], ["hang"], [429], [503], [500], [408]]
-        waybill = client(LIVE_KEY, self.proxy.base_url, attempt_timeout_s=1.0, environment=NO_PAUSES)
+        waybill = client(LIVE_KEY, self.proxy.base_url, attempt_timeout_s=3.0, environment=NO_PAUSES)
         live = client(LIVE_KEY)
         several: list[Fault] = ["cut-after", 503, "cut-body", 429]
         for faults in [*singles, several]:
@@ -163,7 +164,7 @@ class Answers(unittest.TestCase):
 class OtherPrograms(TestCase):
     def test_their_answers_are_none_of_the_service_whatever_the_fields_are(self) -> None:
         proxy = self.enter(faulty_proxy())
-        impatient, order = client(TEST_KEY, proxy.base_url, deadline_s=0.1), "ord_01ARZ3NDEKTSV4RRFFQ69G5FAV"
+        impatient, order = client(TEST_KEY, proxy.base_url, environment=ONE_ATTEMPT), "ord_01ARZ3NDEKTSV4RRFFQ69G5FAV"
         proxy.faults = [200, 502, 409]
         proxy.said = b'{"message":{"a":1},"code":"order_reference_exists","errors":"x","order":{"id":1}}'
         with self.assertRaises(NoAnswerError) as unusable:
@@ -199,7 +200,10 @@ class Keys(unittest.TestCase):
         urls: list[str] = []
         with faulty_proxy() as proxy:
             waybill = client(
-                TEST_KEY, proxy.base_url, deadline_s=0.2, on_request=lambda exchange: urls.append(exchange.url)
+                TEST_KEY,
+                proxy.base_url,
+                environment=ONE_ATTEMPT,
+                on_request=lambda exchange: urls.append(exchange.url),
             )
             fields = {"code": TEST_KEY, "missing": [TEST_KEY], "errors": [{"field": TEST_KEY, "message": "x"}]}
             proxy.said, proxy.faults = json.dumps(fields).encode(), [401, 403]

@@ -108,6 +108,6 @@ class OnPostgresql(TestCase):
                 "DJANGO_PASSWORD": str(url.password),
             }
             command = [sys.executable, "-W", "error", "-m", "unittest", "tests.test_django"]
-            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("Ran 4 tests", done.stderr)

@@ -160,7 +160,7 @@ socket.getaddrinfo = fails
         environment = self.environment(**changes)
         command = [sys.executable, "-m", "waybill", *arguments]
         return subprocess.run(
-            command, env=environment, input=given, capture_output=True, text=True, check=False, timeout=30
+            command, env=environment, input=given, capture_output=True, text=True, check=False, timeout=300
         )
 
     def test_the_secret_is_made_once_and_private(self) -> None:

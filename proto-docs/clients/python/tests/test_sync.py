@@ -26,7 +26,7 @@ from .support import (
     orders_and_debits,
 )
 
-PROCESSES = 50
+PROCESSES = 20
 #: The step at which the one process of a round dies that gets the claim.
 ROUNDS = ("after claim", "before created", "", "", "")
 
@@ -58,7 +58,7 @@ class Processes(TestCase):
         for process in processes:
             process.start()
         for process in processes:
-            process.join(30)
+            process.join(300)
         return [
             "killed" if process.exitcode == -9 else OUTCOMES[process.exitcode if process.exitcode is not None else 99]
             for process in processes

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { type WebhookEvent, webhooks } from "@waybill/client";
+import { type SimulatedEvent, type Waybill, type WebhookEvent, webhooks } from "@waybill/client";
 import {
   BASE_URL,
   bytesOf,
@@ -20,6 +20,7 @@ import {
   LIVE_KEY,
   newOrder,
   newReference,
+  newTestKey,
   TEST_KEY,
 } from "./support.js";
 
@@ -27,7 +28,6 @@ const PROGRAM = fileURLToPath(new URL("../cli/main.js", import.meta.url));
 const MOVES = ["driver.assigned", "order.picked_up", "order.out_for_delivery", "order.delivered"] as const;
 const KINDS = ["order.created", ...MOVES];
 const LISTEN = ["listen", "--forward-to", "http://127.0.0.1:9/"];
-const waybill = client(TEST_KEY);
 /** Ends what a failed test leaves, which would keep this process alive. */
 const leftovers: (() => void)[] = [];
 after(() => {
@@ -117,17 +117,44 @@ class ReceiverServer {
 
   delivered(orderId: string): Promise<true> {
     const isDelivered = () => this.kindsOf(orderId).includes("order.delivered") || undefined;
-    return eventually(isDelivered, `the delivery of ${orderId}`, 40_000);
+    return eventually(isDelivered, `the delivery of ${orderId}`);
   }
 }
 
-async function createdOrder(): Promise<string> {
-  const reference = newReference();
-  return (await waybill.orders.create(newOrder(reference), { idempotencyKey: reference })).id;
-}
+/** A developer with a business of their own, and what `listen` keeps on their machine. */
+class Developer {
+  readonly #waybill: Waybill;
 
-async function move(orderId: string, ...moves: (typeof MOVES)[number][]): Promise<void> {
-  for (const event of moves) await waybill.orders.simulate(orderId, event);
+  private constructor(
+    readonly key: string,
+    readonly directory: string,
+  ) {
+    this.#waybill = client(key);
+  }
+
+  static async start(): Promise<Developer> {
+    return new Developer(await newTestKey(), await stateDirectory());
+  }
+
+  async receiver(): Promise<ReceiverServer> {
+    const receiver = new ReceiverServer(await secretOf(this.directory));
+    await receiver.start();
+    return receiver;
+  }
+
+  listen(receiver: ReceiverServer, ...more: string[]): Program {
+    const parameters = ["listen", "--forward-to", receiver.url, ...more];
+    return new Program(this.directory, parameters, { WAYBILL_API_KEY: this.key });
+  }
+
+  async createdOrder(): Promise<string> {
+    const reference = newReference();
+    return (await this.#waybill.orders.create(newOrder(reference), { idempotencyKey: reference })).id;
+  }
+
+  async move(orderId: string, ...moves: SimulatedEvent[]): Promise<void> {
+    for (const event of moves) await this.#waybill.orders.simulate(orderId, event);
+  }
 }
 
 /** Handles the first such event of the order in its own way. */
@@ -141,13 +168,12 @@ function once(kind: string, orderId: string, handle: (response: ServerResponse) 
   };
 }
 
-async function listening(): Promise<{ receiver: ReceiverServer; program: Program }> {
-  const directory = await stateDirectory();
-  const receiver = new ReceiverServer(await secretOf(directory));
-  await receiver.start();
-  const program = new Program(directory, ["listen", "--forward-to", receiver.url]);
+async function listening() {
+  const developer = await Developer.start();
+  const receiver = await developer.receiver();
+  const program = developer.listen(receiver);
   await program.ready();
-  return { receiver, program };
+  return { developer, receiver, program };
 }
 
 function stateDirectory(): Promise<string> {
@@ -181,18 +207,18 @@ function unique(kinds: string[]): string[] {
 // Each has its own program and receiver, and mostly waits.
 describe("waybill", { concurrency: true }, () => {
   test("a receiver that answers 500, or is down, gets every event in order, and other orders do not wait", async () => {
-    const { receiver, program } = await listening();
-    const [failing, plain] = await Promise.all([createdOrder(), createdOrder()]);
+    const { developer, receiver, program } = await listening();
+    const [failing, plain] = await Promise.all([developer.createdOrder(), developer.createdOrder()]);
     receiver.answer = once("order.picked_up", failing, (response) =>
       response.writeHead(500).end("out of \u0007 memory"),
     );
-    await Promise.all([failing, plain].map((id) => move(id, ...MOVES)));
+    await Promise.all([failing, plain].map((id) => developer.move(id, ...MOVES)));
     await receiver.delivered(plain);
     assert.ok(!receiver.kindsOf(failing).includes("order.picked_up"), "the failing order delays only itself");
 
     receiver.stop();
-    const late = await createdOrder();
-    await move(late, ...MOVES);
+    const late = await developer.createdOrder();
+    await developer.move(late, ...MOVES);
     await eventually(() => program.output.includes("nothing listens there") || undefined, "an attempt");
     await receiver.start();
     for (const id of [late, failing]) await receiver.delivered(id);
@@ -202,21 +228,21 @@ describe("waybill", { concurrency: true }, () => {
       program.output,
       /order\.picked_up \S+ #3 attempt 1: 500 in \d+ ms: out of {3}memory; again in [456] s/,
     );
-    assert.ok(!program.output.includes(TEST_KEY.slice(12)));
+    assert.ok(!program.output.includes(developer.key.slice(12)));
     receiver.stop();
   });
 
   test("a receiver that hangs gets the event again", async () => {
-    const { receiver, program } = await listening();
-    const id = await createdOrder();
+    const { developer, receiver, program } = await listening();
+    const id = await developer.createdOrder();
     receiver.answer = once("driver.assigned", id, () => {});
-    await move(id, ...MOVES);
+    await developer.move(id, ...MOVES);
     await receiver.delivered(id);
     await program.kill("SIGTERM");
     assert.deepEqual(receiver.kindsOf(id), KINDS);
     // The bytes are those of the service.
     const [last] = receiver.taken.filter(({ order }) => order?.id === id).slice(-1);
-    const headers = { authorization: `Bearer ${TEST_KEY}` };
+    const headers = { authorization: `Bearer ${developer.key}` };
     const sent = await fetch(`${BASE_URL}/integration/events/${last?.id}`, { headers });
     assert.equal(receiver.bodies.get(last?.id ?? ""), await sent.text());
     assert.match(
@@ -227,31 +253,29 @@ describe("waybill", { concurrency: true }, () => {
   });
 
   test("a program that is stopped, killed and started again loses nothing, and keeps its secret", async () => {
-    const directory = await stateDirectory();
-    const receiver = new ReceiverServer(await secretOf(directory));
-    await receiver.start();
-    const parameters = ["listen", "--forward-to", receiver.url];
-    const first = new Program(directory, parameters);
+    const developer = await Developer.start();
+    const receiver = await developer.receiver();
+    const first = developer.listen(receiver);
     await first.ready();
-    const [before, meanwhile] = [await createdOrder(), await createdOrder()];
+    const [before, meanwhile] = [await developer.createdOrder(), await developer.createdOrder()];
     let hangs = false;
     receiver.answer = once("order.picked_up", before, () => {
       hangs = true;
     });
-    const rival = new Program(directory, parameters);
+    const rival = developer.listen(receiver);
     assert.equal(await rival.exitCode(), 1);
     assert.match(rival.output, /^Another listen forwards the same events \(process \d+, /);
     first.child.kill("SIGSTOP");
-    await move(before, "driver.assigned", "order.picked_up");
+    await developer.move(before, "driver.assigned", "order.picked_up");
     first.child.kill("SIGCONT");
     await eventually(() => hangs || undefined, "the events of the stop");
-    await move(meanwhile, "driver.assigned", "order.picked_up");
+    await developer.move(meanwhile, "driver.assigned", "order.picked_up");
     const isAhead = () => receiver.kindsOf(meanwhile).length === 3 || undefined;
     await eventually(isAhead, "the events of another order after the one that hangs");
     await first.kill("SIGKILL");
-    await move(before, "order.out_for_delivery", "order.delivered");
-    await move(meanwhile, "order.out_for_delivery", "order.delivered");
-    const second = new Program(directory, parameters);
+    await developer.move(before, "order.out_for_delivery", "order.delivered");
+    await developer.move(meanwhile, "order.out_for_delivery", "order.delivered");
+    const second = developer.listen(receiver);
     await Promise.all([receiver.delivered(before), receiver.delivered(meanwhile)]);
     await second.kill("SIGINT");
     for (const id of [before, meanwhile]) assert.deepEqual(unique(receiver.kindsOf(id)), KINDS);
@@ -260,14 +284,7 @@ describe("waybill", { concurrency: true }, () => {
 
     const since = new Date(Date.now() - 3_600_000).toISOString();
     receiver.taken.length = 0;
-    const replay = new Program(directory, [
-      ...parameters,
-      "--since",
-      since,
-      "--events",
-      "order.delivered",
-      "--json",
-    ]);
+    const replay = developer.listen(receiver, "--since", since, "--events", "order.delivered", "--json");
     await Promise.all([receiver.delivered(before), receiver.delivered(meanwhile)]);
     await replay.kill("SIGTERM");
     assert.deepEqual(unique(receiver.taken.map(({ event }) => event)), ["order.delivered"]);
@@ -296,11 +313,12 @@ describe("waybill", { concurrency: true }, () => {
       env: variables,
       stdio: ["ignore", "pipe", "inherit"],
     });
+    leftovers.push(() => npx.kill());
     let output = "";
     npx.stdout.on("data", (chunk) => {
       output += chunk;
     });
-    await eventually(() => output.includes("Ready: ") || undefined, "Ready", 30_000);
+    await eventually(() => output.includes("Ready: ") || undefined, "Ready");
     npx.kill("SIGTERM");
     // The pipe closes when no process holds it any more.
     await eventually(() => npx.stdout.closed || undefined, "the end of listen");
@@ -377,7 +395,7 @@ describe("waybill", { concurrency: true }, () => {
     const baseUrl = proxy.baseUrl.replace("127.0.0.1", "localhost");
     const changes = { WAYBILL_BASE_URL: baseUrl, ...failingLookups(3, "EAI_AGAIN") };
     const program = new Program(await stateDirectory(), LISTEN, changes);
-    await eventually(() => program.output.includes("Ready: ") || undefined, "Ready", 20_000);
+    await eventually(() => program.output.includes("Ready: ") || undefined, "Ready");
     await program.kill("SIGTERM");
     assert.deepEqual(proxy.faults, []);
   });
@@ -404,14 +422,13 @@ describe("waybill", { concurrency: true }, () => {
   });
 
   test("it outlives a script of npm that started it", async () => {
-    const directory = await stateDirectory();
-    const receiver = new ReceiverServer(await secretOf(directory));
-    await receiver.start();
+    const developer = await Developer.start();
+    const receiver = await developer.receiver();
     const env = {
       ...process.env,
       WAYBILL_BASE_URL: BASE_URL,
-      WAYBILL_API_KEY: TEST_KEY,
-      WAYBILL_STATE_DIRECTORY: directory,
+      WAYBILL_API_KEY: developer.key,
+      WAYBILL_STATE_DIRECTORY: developer.directory,
       npm_command: "run-script",
       npm_lifecycle_event: "start",
     };
@@ -431,9 +448,9 @@ describe("waybill", { concurrency: true }, () => {
     const ended = next(script, "exit");
     script.stdin.end("\n");
     await ended;
-    const id = await createdOrder();
+    const id = await developer.createdOrder();
     // It looks for its npx twice a second, and the delivery takes four.
-    await waybill.orders.simulate(id, "auto");
+    await developer.move(id, "auto");
     await receiver.delivered(id);
     killGroup("-TERM");
     await eventually(() => script.stdout.closed || undefined, "the end of listen");

@@ -18,7 +18,7 @@ use waybill_client::{
 const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
 fn document(path: &str) -> String {
-    fs::read_to_string(format!("{}/../../proto-docs/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+    fs::read_to_string(format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
 #[test]
