@@ -120,9 +120,9 @@ test-upgrade: programs ## A roll-out and a roll-back of all services under load,
 mutants: packages toolchain $(MUTANTS) ## Mutates the code that decides about money and states, and reports mutants that no test catches; 30 min
 	$(MUTANTS) mutants --output $(or $(CARGO_TARGET_DIR),target)
 
-bench: packages toolchain ## Benchmarks next to a baseline of the same run, into proto-docs/BENCHMARKS.md: the median and spread of three rounds, or of ROUNDS=5; ONLY=footprint, orders, debits, live-orders, webhooks, webhooks-drain, webhooks-tenants, webhooks-endpoints or costs; ORDERS=5000000 adds a grown table, ONLY=webhooks-grown makes ten million deliveries; 45 min, after 15 to 30 min of builds
+bench: packages toolchain ## Benchmarks next to a baseline of the same run, into proto-docs/BENCHMARKS.md: the median and spread of three rounds; ONLY=footprint, orders, debits, live-orders, webhooks or isolation; ROUNDS=1 is a quick look that is only printed; 20 min, or 7 min with ROUNDS=1, after a release build
 	cargo build --release --workspace $(addprefix --bin ,$(SERVICES))
-	cargo bench --package waybill-tests --bench compare -- $(if $(ONLY),--only $(ONLY)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ORDERS),--orders $(ORDERS)) $(if $(DELIVERIES),--deliveries $(DELIVERIES))
+	cargo bench --workspace --bench compare -- $(if $(ONLY),--only $(ONLY)) $(if $(ROUNDS),--rounds $(ROUNDS))
 
 lint: packages toolchain $(NODE_MODULES) $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) lint-yaml lint-shell lint-api lint-deploy ## Formatting, clippy, biome, the pages' types, and all linters below; warnings are failures; 60 s
 	cargo fmt --all --check
