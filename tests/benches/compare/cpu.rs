@@ -12,9 +12,6 @@ const TICKS_PER_SECOND: f64 = 100.0;
 /// The maximum number of repeated reads, because on a busy machine some process always ends.
 const REPEATED_READS_MAX: u32 = 50;
 
-/// The bench's own processes: callers, tools and receivers.
-const OWN_PROCESSES: [&str; 3] = ["receiver", "caller", "tools"];
-
 /// Processor seconds, by part.
 pub(crate) struct Cpu {
     parts: Vec<(&'static str, f64)>,
@@ -46,14 +43,7 @@ impl Cpu {
         Self { parts, busy, passed }
     }
 
-    /// As [`Cpu::since`], if this part was restarted in between.
-    pub(crate) fn since_restart(&self, before: &Self, restarted: impl Into<Part>) -> Self {
-        let restarted = restarted.into().name();
-        let then =
-            before.parts.iter().map(|(part, then)| (*part, if *part == restarted { 0.0 } else { *then }));
-        self.since(&Self { parts: then.collect(), busy: before.busy, passed: before.passed })
-    }
-
+    /// A part that did not run then counts from its start.
     pub(crate) fn since(&self, before: &Self) -> Self {
         let pairs = self.parts.iter().zip(&before.parts);
         Self {
@@ -63,14 +53,9 @@ impl Cpu {
         }
     }
 
-    pub(crate) fn parts(&self) -> &[(&'static str, f64)] {
-        &self.parts
-    }
-
-    /// Of all parts of Waybill.
-    pub(crate) fn of_stack(&self) -> f64 {
-        let parts = self.parts.iter().filter(|(part, _)| !OWN_PROCESSES.contains(part));
-        parts.map(|(_, seconds)| seconds).sum()
+    /// Of all parts.
+    pub(crate) fn sum(&self) -> f64 {
+        self.parts.iter().map(|(_, seconds)| seconds).sum()
     }
 
     /// Seconds per 1,000 of `done`, by part. Omits negligible parts.
@@ -82,33 +67,45 @@ impl Cpu {
 
     /// The share of the machine that other processes used.
     pub(crate) fn others_text(&self) -> String {
-        let known: f64 = self.parts.iter().map(|(_, seconds)| seconds).sum();
-        format!("others used {:.0} % of the machine", ((self.busy - known) / self.passed).max(0.0) * 100.0)
+        let others = (self.busy - self.sum()) / self.passed;
+        format!("others used {:.0} % of the machine", others.max(0.0) * 100.0)
     }
 }
 
-/// Processor seconds of this process, without its children.
-pub(crate) fn own() -> f64 {
-    read_process(std::process::id()).map_or(0.0, |process| process.own)
+/// Memory in megabytes.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Memory {
+    /// All that is in memory.
+    pub(crate) resident: f64,
+    /// Without pages of files, which the kernel can drop and processes of one program share.
+    pub(crate) anonymous: f64,
 }
 
-/// Resident memory of a process and its children, in megabytes.
-pub(crate) fn resident(pid: u32) -> anyhow::Result<f64> {
-    resident_with_children(&read_processes(), pid)
-}
+impl Memory {
+    /// Of a process and its children.
+    pub(crate) fn of(pid: u32) -> anyhow::Result<Self> {
+        let processes = read_processes();
+        let own = Self::of_one(pid)?;
+        // An ended process has none.
+        Ok(children(&processes, pid).filter_map(|child| Self::of(child).ok()).fold(own, Self::plus))
+    }
 
-fn resident_with_children(processes: &HashMap<u32, Process>, pid: u32) -> anyhow::Result<f64> {
-    let children = children(processes, pid);
-    let own = resident_alone(pid)?;
-    // An ended process has none.
-    Ok(own + children.filter_map(|child| resident_with_children(processes, child).ok()).sum::<f64>())
-}
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self { resident: self.resident + other.resident, anonymous: self.anonymous + other.anonymous }
+    }
 
-fn resident_alone(pid: u32) -> anyhow::Result<f64> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
-    let kilobytes: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
-    Ok(kilobytes * 1_024.0 / 1_000_000.0)
+    fn of_one(pid: u32) -> anyhow::Result<Self> {
+        let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
+        let megabytes = |name: &str| {
+            let line = status
+                .lines()
+                .find_map(|line| line.strip_prefix(name))
+                .with_context(|| format!("no {name}"))?;
+            let kilobytes: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
+            anyhow::Ok(kilobytes * 1_024.0 / 1_000_000.0)
+        };
+        Ok(Self { resident: megabytes("VmRSS:")?, anonymous: megabytes("RssAnon:")? })
+    }
 }
 
 struct Process {

@@ -9,6 +9,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
+use waybill_tests::figure::percentile;
+
+use crate::compare::millis;
 
 /// The called service.
 pub(crate) struct Target {
@@ -37,8 +40,8 @@ pub(crate) struct Request {
 
 /// The measured result.
 pub(crate) struct Measured {
-    /// Of each answered call, sorted.
-    latencies: Vec<Duration>,
+    /// Of each answered call in milliseconds, sorted.
+    latencies: Vec<f64>,
     elapsed: Duration,
 }
 
@@ -51,9 +54,10 @@ impl Measured {
         self.calls() as f64 / self.elapsed.as_secs_f64()
     }
 
-    /// The percentile of the latencies.
-    pub(crate) fn percentile(&self, part: f64) -> Duration {
-        self.latencies.get((self.calls() as f64 * part) as usize).copied().unwrap_or_default()
+    /// The percentiles of the latencies.
+    pub(crate) fn text(&self) -> String {
+        let [p50, p99] = [0.5, 0.99].map(|part| percentile(&self.latencies, part));
+        format!("p50 {p50:.1} ms, p99 {p99:.1} ms")
     }
 }
 
@@ -96,11 +100,11 @@ pub(crate) async fn run(
         latencies.extend(caller??);
     }
     let elapsed = begun.elapsed();
-    latencies.sort_unstable();
+    latencies.sort_unstable_by(f64::total_cmp);
     Ok(Measured { latencies, elapsed })
 }
 
-async fn call_until(target: Arc<Target>, name: String, end: Instant) -> anyhow::Result<Vec<Duration>> {
+async fn call_until(target: Arc<Target>, name: String, end: Instant) -> anyhow::Result<Vec<f64>> {
     let mut stream = TcpStream::connect(&target.address).await?;
     stream.set_nodelay(true)?;
     let mut latencies = Vec::new();
@@ -113,7 +117,7 @@ async fn call_until(target: Arc<Target>, name: String, end: Instant) -> anyhow::
         let begun = Instant::now();
         stream.write_all(&request).await?;
         read_answer(&mut stream, target.expected, &mut answer).await?;
-        latencies.push(begun.elapsed());
+        latencies.push(millis(begun.elapsed()));
     }
     Ok(latencies)
 }

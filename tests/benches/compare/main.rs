@@ -3,17 +3,14 @@
 //! work.
 
 mod compare;
-mod costs;
 mod cpu;
 mod debits;
 mod footprint;
 mod live_orders;
 mod load;
-mod metrics;
 mod order;
 mod orders;
 mod pgbench;
-mod report;
 mod table;
 mod tally;
 mod webhooks;
@@ -26,12 +23,9 @@ use tokio::time::Instant;
 use waybill_tests::figure::Section;
 
 /// The benches. Each round of each has its own stack.
-const BENCHES: [&str; 6] = ["footprint", "costs", "orders", "debits", "live-orders", "webhooks"];
+const BENCHES: [&str; 6] = ["footprint", "orders", "debits", "live-orders", "webhooks", "isolation"];
 
-/// A group of webhooks that takes an hour, and so runs only by its name.
-const GROWN: &str = "grown";
-
-/// Rounds, if not chosen. The median of three is not affected by one disturbed round.
+/// Rounds, if not chosen, and at least so many for the page. The median of three is not affected by one disturbed round.
 const ROUNDS: u32 = 3;
 
 fn main() -> anyhow::Result<()> {
@@ -46,53 +40,41 @@ async fn run() -> anyhow::Result<()> {
     let only: Option<String> = argument("--only")?;
     let rounds = argument("--rounds")?.unwrap_or(ROUNDS);
     ensure!(rounds > 0, "--rounds is at least 1");
-    // `webhooks-drain` is one group of `webhooks`.
-    let group = only.as_deref().and_then(|only| only.strip_prefix("webhooks-"));
-    let known = only.as_ref().is_none_or(|only| BENCHES.contains(&only.as_str()));
-    let known = known || group.is_some_and(|group| group == GROWN || webhooks::GROUPS.contains(&group));
     ensure!(
-        known,
-        "--only is one of {}, or webhooks- and one of {}, {GROWN}",
-        BENCHES.join(", "),
-        webhooks::GROUPS.join(", ")
+        only.as_ref().is_none_or(|only| BENCHES.contains(&only.as_str())),
+        "--only is one of {}",
+        BENCHES.join(", ")
     );
-    if group == Some(GROWN) {
-        return webhooks::run_grown(argument("--deliveries")?, rounds).await;
-    }
-    let orders = argument("--orders")?;
-    for bench in BENCHES {
-        let of_group = bench == "webhooks" && group.is_some();
-        if !of_group && only.as_ref().is_some_and(|only| only != bench) {
-            continue;
-        }
+    for bench in BENCHES.into_iter().filter(|bench| only.as_ref().is_none_or(|only| only == bench)) {
         let mut section: Option<Section> = None;
         for round in 1..=rounds {
             say(&format!("\n{bench}: round {round} of {rounds}"));
             let begun = Instant::now();
-            let found = measure(bench, group, orders).await.with_context(|| bench.to_owned())?;
+            let found = measure(bench).await.with_context(|| bench.to_owned())?;
             say(&format!("{bench}: round {round} took {:.0} s", begun.elapsed().as_secs_f64()));
             match &mut section {
                 Some(section) => section.join(found),
                 None => section = Some(found),
             }
         }
-        let section = section.context("no round")?;
-        // A single group is not a section.
-        if of_group { table::show(&section) } else { table::write(&section, rounds)? }
+        table::write(&section.context("no round")?, rounds)?;
     }
     Ok(())
 }
 
-/// One round. With `orders`, test orders are also measured in a table of that size.
-async fn measure(bench: &str, group: Option<&str>, orders: Option<u64>) -> anyhow::Result<Section> {
-    match bench {
-        "footprint" => footprint::run().await,
-        "orders" => orders::run(orders).await,
-        "debits" => debits::run().await,
-        "live-orders" => live_orders::run().await,
-        "webhooks" => webhooks::run(group).await,
-        _ => costs::run().await,
-    }
+/// One round.
+async fn measure(bench: &str) -> anyhow::Result<Section> {
+    let stack = start_stack().await?;
+    let section = match bench {
+        "footprint" => footprint::run(&stack).await?,
+        "orders" => orders::run(&stack).await?,
+        "debits" => debits::run(&stack).await?,
+        "live-orders" => live_orders::run(&stack).await?,
+        "webhooks" => webhooks::run(&stack).await?,
+        _ => webhooks::isolation::run(&stack).await?,
+    };
+    stack.shut_down().await?;
+    Ok(section)
 }
 
 /// The word after `name`.

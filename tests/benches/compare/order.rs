@@ -3,21 +3,38 @@
 use std::sync::Arc;
 
 use anyhow::Context;
+use demo::clients::Portal;
 use local_stack::{Service, Stack};
+use serde_json::{Value, json};
+use waybill_tests::{PASSWORD, text};
 
 use crate::load::{Expected, Request, Target};
 use crate::pgbench;
 
+/// A new business with a Test key.
+pub(crate) async fn sign_up(stack: &Stack, name: &str) -> anyhow::Result<(Portal, String)> {
+    let email = format!("{name}@example.com");
+    let portal = Portal::sign_up(&stack.portal_api(), name, &email, PASSWORD).await?;
+    let key = portal.post("/api-keys", &json!({ "mode": "test", "name": name })).await?.expect(201)?;
+    Ok((portal, text(&key, "key")?))
+}
+
+/// An order of a coffee roaster, paid in cash at the door.
+pub(crate) fn body(reference: &str) -> anyhow::Result<Value> {
+    let mut body: Value = serde_json::from_str(include_str!("order.json")).context("order.json")?;
+    body["orderReference"] = reference.into();
+    Ok(body)
+}
+
 /// Orders with a key; each has its own reference.
-pub(crate) fn target(origin: &str, key: &str) -> anyhow::Result<Arc<Target>> {
-    let mut body = serde_json::to_value(reference_shop::NewOrder::sample("")).context("the sample order")?;
-    body.as_object_mut().context("an object")?.remove("orderReference");
-    let details = body.to_string().trim_start_matches('{').to_owned();
-    let key = key.to_owned();
-    Target::new(origin, Expected { status: 201, text: "\"created\"" }, move |reference| Request {
+pub(crate) fn target(stack: &Stack, key: &str) -> anyhow::Result<Arc<Target>> {
+    const REFERENCE: &str = "{reference}";
+    let (body, key) = (body(REFERENCE)?.to_string(), key.to_owned());
+    let expected = Expected { status: 201, text: "\"created\"" };
+    Target::new(&stack.order_api_origin(), expected, move |reference| Request {
         call: "POST /v1/integration/orders".into(),
         headers: format!("Authorization: Bearer {key}\r\nIdempotency-Key: {reference}\r\n"),
-        body: format!("{{\"orderReference\":\"{reference}\",{details}"),
+        body: body.replace(REFERENCE, reference),
     })
 }
 

@@ -22,12 +22,6 @@ pub(crate) struct Baseline {
 /// Shared by all scripts, because several may write to the same tables.
 static RUNS: AtomicU64 = AtomicU64::new(0);
 
-/// Pgbench's result.
-pub(crate) struct Pgbench {
-    pub(crate) per_second: f64,
-    pub(crate) average: Duration,
-}
-
 /// The options of [`Baseline::new`].
 pub(crate) struct Script<'a> {
     pub(crate) name: &'a str,
@@ -43,11 +37,8 @@ impl Baseline {
         Ok(Self { url: url.to_owned(), script: path, variables })
     }
 
-    pub(crate) fn url(&self) -> &str {
-        &self.url
-    }
-
-    pub(crate) async fn run(&self, clients: usize, time: Duration) -> anyhow::Result<Pgbench> {
+    /// Transactions per second, and the average time of one.
+    pub(crate) async fn run(&self, clients: usize, time: Duration) -> anyhow::Result<(f64, Duration)> {
         let run = RUNS.fetch_add(1, Ordering::Relaxed);
         let mut command = Command::new(local_stack::postgres_program("pgbench")?);
         command
@@ -69,7 +60,7 @@ impl Baseline {
             word.and_then(|word| word.parse::<f64>().ok()).with_context(|| format!("no {name} in {text}"))
         };
         let average = Duration::from_secs_f64(figure("latency average")? / 1_000.0);
-        Ok(Pgbench { per_second: figure("tps")?, average })
+        Ok((figure("tps")?, average))
     }
 }
 

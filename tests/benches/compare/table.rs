@@ -10,24 +10,25 @@ use domain::Clock;
 use local_stack::{Service, say};
 use waybill_tests::figure::{HEAD, Section};
 
-/// Prints a section, and replaces the page's earlier section of the bench.
+use crate::ROUNDS;
+
+/// Prints a section, and replaces the page's earlier section of the bench, unless there were too few rounds.
 pub(crate) fn write(section: &Section, rounds: u32) -> anyhow::Result<()> {
+    let found = text(section, rounds)?;
+    say(&format!("## {found}"));
+    if rounds < ROUNDS {
+        return Ok(());
+    }
     let path = repository().join("proto-docs/BENCHMARKS.md");
     // Without a page there is nothing to keep.
     let page = fs::read_to_string(&path).unwrap_or_default();
     let mut kept: Vec<&str> = page.split("\n## ").skip(1).map(str::trim_end).collect();
-    let found = text(section, rounds)?;
-    say(&format!("## {found}"));
     match kept.iter().position(|kept| kept.lines().next() == Some(section.title.as_str())) {
-        Some(place) => kept[place] = &found,
+        Some(position) => kept[position] = &found,
         None => kept.push(&found),
     }
     let page = format!("{}\n\n## {}\n", include_str!("page.md").trim_end(), kept.join("\n\n## "));
     fs::write(&path, page).with_context(|| path.display().to_string())
-}
-
-pub(crate) fn show(section: &Section) {
-    section.lines().for_each(|line| say(&line));
 }
 
 /// Without the heading's `#`.

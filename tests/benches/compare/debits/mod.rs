@@ -10,50 +10,31 @@ use reqwest::Method;
 use serde_json::json;
 use waybill_tests::figure::{Section, Target as Aim};
 
-use crate::compare::{Comparison, warm_up};
+use crate::compare::{CLIENTS_MOST, Comparison, warm_up};
 use crate::load::{Expected, Request, Target};
 use crate::pgbench::{self, Baseline, Script};
-use crate::report::Row;
 use crate::tally::{self, POSTED, Tally};
 
-const CLIENTS_MOST: usize = 64;
-const CLIENTS: [usize; 3] = [1, 16, CLIENTS_MOST];
-const MANY: u32 = 1_000;
 const FEE_PAISE: i64 = 4_900;
 
-pub(crate) async fn run() -> anyhow::Result<Section> {
-    let stack = crate::start_stack().await?;
+pub(crate) async fn run(stack: &Stack) -> anyhow::Result<Section> {
     let mut figures = Vec::new();
-    for (name, wallets, ratio) in [("one wallet", 1, 5.0), ("1,000 wallets", MANY, 1.0)] {
+    for (name, wallets, ratio) in [("one wallet", 1, 5.0), ("1,000 wallets", 1_000, 1.0)] {
         say(&format!("Filling {name}"));
-        let target = target(&stack, fund(&stack, wallets).await?)?;
-        warm_up(&stack, &target).await?;
-        let baseline = baseline(&stack, wallets).await?;
-        for clients in CLIENTS {
-            let aim = (clients == CLIENTS_MOST).then_some(Aim::RatioAtLeast(ratio));
-            let row = compare(&stack, &baseline, &target, name, clients).await?;
-            figures.extend(row.figures("debit", aim));
+        let target = &target(stack, fund(stack, wallets).await?)?;
+        warm_up(stack, target).await?;
+        let baseline = &baseline(stack, wallets).await?;
+        for (clients, aim) in [(1, None), (CLIENTS_MOST, Some(Aim::AtLeast(ratio)))] {
+            let posted = Tally::begin(stack, Service::Wallet, POSTED).await?;
+            let comparison = Comparison { stack, baseline, target, unit: "debit", name, clients };
+            let check = async |calls| {
+                posted.has_grown_by(calls).await?;
+                tally::ledger_is_consistent(stack).await
+            };
+            figures.extend(comparison.run(aim, check).await?);
         }
     }
-    stack.shut_down().await?;
     Ok(Section::new("Debits", figures))
-}
-
-async fn compare(
-    stack: &Stack,
-    baseline: &Baseline,
-    target: &Arc<Target>,
-    name: &str,
-    clients: usize,
-) -> anyhow::Result<Row> {
-    let posted = Tally::begin(stack, Service::Wallet, POSTED).await?;
-    let comparison = Comparison { stack, baseline, target, name: name.to_owned(), clients };
-    comparison
-        .run(async |calls| {
-            posted.has_grown_by(calls).await?;
-            tally::ledger_is_consistent(stack).await
-        })
-        .await
 }
 
 /// Businesses whose wallets suffice for all debits of a run.

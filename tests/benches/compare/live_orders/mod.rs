@@ -8,45 +8,45 @@ use reqwest::Method;
 use waybill_tests::Business;
 use waybill_tests::figure::{Section, Target as Aim};
 
-use crate::compare::{Comparison, warm_up};
+use crate::compare::{CLIENTS_MOST, Comparison, warm_up};
 use crate::order;
 use crate::pgbench::{self, Baseline, Script};
 use crate::tally::{self, POSTED, Tally};
 
-const CLIENTS_MOST: usize = 64;
+const WALLETS_MOST: u32 = 1_000;
 /// Clients, and the wallets of pgbench's orders.
-const CASES: [(usize, u32); 4] = [(1, 1), (16, 1), (CLIENTS_MOST, 1), (CLIENTS_MOST, 1_000)];
+const CASES: [(usize, u32, Option<Aim>); 3] = [
+    (1, 1, None),
+    (CLIENTS_MOST, 1, Some(Aim::AtLeast(0.5))),
+    (CLIENTS_MOST, WALLETS_MOST, Some(Aim::AtLeast(0.5))),
+];
 const PLACED: &str = "SELECT count(*) FROM orders WHERE mode = 'live' AND placement = 'placed'";
 /// The first top-up, which the go-live list requires.
 const TOP_UP_PAISE: i64 = 100_000_000;
 
-pub(crate) async fn run() -> anyhow::Result<Section> {
-    let stack = crate::start_stack().await?;
-    let live_key = go_live(&stack).await?;
-    let target = order::target(&stack.order_api_origin(), &live_key)?;
-    warm_up(&stack, &target).await?;
-    let url = baseline_tables(&stack).await?;
+pub(crate) async fn run(stack: &Stack) -> anyhow::Result<Section> {
+    let target = &order::target(stack, &go_live(stack).await?)?;
+    warm_up(stack, target).await?;
+    let url = baseline_tables(stack).await?;
     let mut figures = Vec::new();
-    for (clients, wallets) in CASES {
-        let baseline = baseline(&stack, &url, wallets).await?;
-        let placed = Tally::begin(&stack, Service::OrderApi, PLACED).await?;
-        let posted = Tally::begin(&stack, Service::Wallet, POSTED).await?;
-        let name = format!("pgbench on {wallets} {}", if wallets == 1 { "wallet" } else { "wallets" });
-        let comparison = Comparison { stack: &stack, baseline: &baseline, target: &target, name, clients };
+    for (clients, wallets, aim) in CASES {
+        let baseline = &baseline(stack, &url, wallets).await?;
+        let placed = Tally::begin(stack, Service::OrderApi, PLACED).await?;
+        let posted = Tally::begin(stack, Service::Wallet, POSTED).await?;
+        let name = &format!("pgbench on {wallets} {}", if wallets == 1 { "wallet" } else { "wallets" });
+        let comparison = Comparison { stack, baseline, target, unit: "live order", name, clients };
         let check = async |calls| {
             placed.has_grown_by(calls).await?;
             posted.has_grown_by(calls).await?;
-            tally::ledger_is_consistent(&stack).await
+            tally::ledger_is_consistent(stack).await
         };
-        let aim = (clients == CLIENTS_MOST).then_some(Aim::RatioAtLeast(0.5));
-        figures.extend(comparison.run(check).await?.figures("live order", aim));
+        figures.extend(comparison.run(aim, check).await?);
     }
-    stack.shut_down().await?;
     Ok(Section::new("Live orders", figures))
 }
 
 /// A live business with enough money and without webhooks. Returns its Live key.
-pub(crate) async fn go_live(stack: &Stack) -> anyhow::Result<String> {
+async fn go_live(stack: &Stack) -> anyhow::Result<String> {
     let mut business = Business::sign_up(stack).await?;
     business.go_live(TOP_UP_PAISE).await?;
     let credit = serde_json::json!({ "amountPaise": Paise::REQUEST_MAX, "reference": "bench" });
@@ -58,22 +58,17 @@ pub(crate) async fn go_live(stack: &Stack) -> anyhow::Result<String> {
 }
 
 /// The URL of a database with wallets and the tables of both services, the wallet's in the schema `money`.
-pub(crate) async fn baseline_tables(stack: &Stack) -> anyhow::Result<String> {
+async fn baseline_tables(stack: &Stack) -> anyhow::Result<String> {
     let url = stack.create_database("bench_live_orders").await?;
     pgbench::copy_tables(stack, Service::Wallet, &url).await?;
     local_stack::query(&url, "ALTER SCHEMA public RENAME TO money; CREATE SCHEMA public").await?;
     pgbench::copy_tables(stack, Service::OrderApi, &url).await?;
     pgbench::drop_triggers(&url).await?;
-    pgbench::fill_wallets(
-        &url,
-        "money.wallets",
-        CASES.iter().map(|(_, wallets)| *wallets).max().unwrap_or(1),
-    )
-    .await?;
+    pgbench::fill_wallets(&url, "money.wallets", WALLETS_MOST).await?;
     Ok(url)
 }
 
-pub(crate) async fn baseline(stack: &Stack, url: &str, wallets: u32) -> anyhow::Result<Baseline> {
+async fn baseline(stack: &Stack, url: &str, wallets: u32) -> anyhow::Result<Baseline> {
     let sql = order::fill_in(stack, include_str!("baseline.sql")).await?;
     let name = format!("live_orders_{wallets}");
     let variables = [("wallets", u64::from(wallets))];

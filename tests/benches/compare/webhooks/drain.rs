@@ -1,52 +1,35 @@
 //! The rate of sending queued work: events that queued in the broker while the dispatcher was down, and accepted
 //! deliveries of paused endpoints.
 
-use anyhow::ensure;
 use domain::Mode;
 use local_stack::{Service, say};
+use waybill_tests::figure::{Figure, Target, Unit};
 
-use super::calibrate::{Calibration, calibrate};
-use super::events::{Order, by_sequence, mixed, places};
-use super::report::Spent;
-use super::{Bench, Endpoint, Row, now_micros, seconds};
+use super::events::{Order, by_sequence, keys, mixed};
+use super::{Bench, Endpoint, ORDERS, now_micros, seconds};
+use crate::compare::{Cost, Theirs};
+use crate::pgbench::Baseline;
 
-const EVENTS: usize = 20_000;
-const ENDPOINTS_MANY: usize = 50;
+const EVENTS: usize = 10_000;
+const WARM_UP: usize = 1_000;
+/// The number of endpoints, and the targets: ratios to pgbench's orders, from the broker and of accepted events.
+const CASES: [(usize, [f64; 2]); 2] = [(1, [1.0, 1.2]), (50, [1.2, 1.2])];
 
-/// The target: at least these ratios to pgbench's orders, at no more than this cost per 1,000.
-#[derive(Clone, Copy)]
-pub(super) struct Aim {
-    from_the_broker: f64,
-    accepted: f64,
-    cost: f64,
-}
-
-/// Of the same work on one endpoint.
-pub(super) const AIM_ONE: Aim = Aim { from_the_broker: 1.0, accepted: 1.2, cost: 0.45 };
-const AIM_MANY: Aim = Aim { from_the_broker: 1.2, accepted: 1.2, cost: 0.40 };
-
-pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
-    let calibration = calibrate(bench).await?;
-    let mut rows = vec![calibration.row()];
-    for (count, target) in [(1, AIM_ONE), (ENDPOINTS_MANY, AIM_MANY)] {
+pub(super) async fn run(bench: &Bench<'_>, baseline: &Baseline) -> anyhow::Result<Vec<Figure>> {
+    let mut figures = Vec::new();
+    for (count, [from_the_broker, accepted]) in CASES {
         let endpoints = endpoints(bench, count).await?;
         warm_up(bench, &endpoints).await?;
-        rows.push(from_the_broker(bench, &endpoints, (&calibration, target)).await?.row);
-        rows.push(from_paused_endpoints(bench, &endpoints, (&calibration, target)).await?.row);
+        let theirs = bench.pgbench(baseline).await?;
+        figures.extend(drain_from_the_broker(bench, &endpoints, &theirs, from_the_broker).await?);
+        figures.extend(drain_of_accepted(bench, &endpoints, &theirs, accepted).await?);
         bench.delete(&endpoints).await?;
     }
-    Ok(rows)
-}
-
-fn counted(endpoints: &[Endpoint]) -> String {
-    match endpoints {
-        [_] => "1 endpoint".to_owned(),
-        _ => format!("{} endpoints, each event to one", endpoints.len()),
-    }
+    Ok(figures)
 }
 
 /// Each event goes to one of them: each business has one for its test orders and one for its live orders.
-pub(super) async fn endpoints(bench: &Bench, count: usize) -> anyhow::Result<Vec<Endpoint>> {
+async fn endpoints(bench: &Bench<'_>, count: usize) -> anyhow::Result<Vec<Endpoint>> {
     let mut endpoints = Vec::new();
     let mut business = bench.new_business();
     for number in 0..count {
@@ -59,7 +42,7 @@ pub(super) async fn endpoints(bench: &Bench, count: usize) -> anyhow::Result<Vec
     Ok(endpoints)
 }
 
-fn orders(bench: &Bench, endpoints: &[Endpoint], events: usize) -> (Vec<Order>, Vec<i64>) {
+fn orders(bench: &Bench<'_>, endpoints: &[Endpoint], events: usize) -> (Vec<Order>, Vec<i64>) {
     mixed(events, |index| {
         let Endpoint { business, mode, path, .. } = &endpoints[index % endpoints.len()];
         bench.source.order(*business, *mode, path)
@@ -67,42 +50,20 @@ fn orders(bench: &Bench, endpoints: &[Endpoint], events: usize) -> (Vec<Order>, 
 }
 
 /// Warms up connections and prepared statements.
-pub(super) async fn warm_up(bench: &Bench, endpoints: &[Endpoint]) -> anyhow::Result<()> {
-    let (orders, lengths) = orders(bench, endpoints, EVENTS / 20);
+async fn warm_up(bench: &Bench<'_>, endpoints: &[Endpoint]) -> anyhow::Result<()> {
+    let (orders, lengths) = orders(bench, endpoints, WARM_UP);
     let events = by_sequence(&orders, &lengths);
     bench.source.publish(&events).await?;
-    bench.received(&places(&events)).await?;
+    bench.received(&keys(&events)).await?;
     bench.settled(endpoints).await
 }
 
-/// Publishes events to one endpoint while the dispatcher runs. Returns the number that arrived.
-pub(super) async fn deliver(bench: &Bench) -> anyhow::Result<usize> {
-    let endpoints = endpoints(bench, 1).await?;
-    let (orders, lengths) = orders(bench, &endpoints, EVENTS);
-    let events = by_sequence(&orders, &lengths);
-    bench.source.publish(&events).await?;
-    let (received, _) = bench.received(&places(&events)).await?;
-    ensure!(received.is_right(), "{}", received.text());
-    bench.settled(&endpoints).await?;
-    bench.delete(&endpoints).await?;
-    Ok(events.len())
-}
-
-/// The result of a drain.
-pub(super) struct Drained {
-    pub(super) row: Row,
-    pub(super) per_second: f64,
-    /// Processor seconds per 1,000.
-    pub(super) cost: f64,
-    /// If acceptance was measured separately.
-    pub(super) accepted_per_second: Option<f64>,
-}
-
-pub(super) async fn from_the_broker(
-    bench: &Bench,
+async fn drain_from_the_broker(
+    bench: &Bench<'_>,
     endpoints: &[Endpoint],
-    (calibration, target): (&Calibration, Aim),
-) -> anyhow::Result<Drained> {
+    theirs: &Theirs,
+    ratio: f64,
+) -> anyhow::Result<[Figure; 2]> {
     say(&format!("{EVENTS} events wait in the broker for {} endpoints", endpoints.len()));
     let (orders, lengths) = orders(bench, endpoints, EVENTS);
     let events = by_sequence(&orders, &lengths);
@@ -111,48 +72,49 @@ pub(super) async fn from_the_broker(
     let before = bench.cpu();
     let begun = now_micros();
     bench.stack.bring_up(Service::WebhookDispatcher).await?;
-    let (received, span) = bench.received(&places(&events)).await?;
+    let (received, span) = bench.received(&keys(&events)).await?;
     bench.settled(endpoints).await?;
-    let cpu = bench.cpu().since_restart(&before, Service::WebhookDispatcher);
+    let cost = Cost { cpu: bench.cpu().since(&before), done: events.len() as f64 };
     let what = format!("drain from the broker, {}", counted(endpoints));
-    let note = format!("the first {:.1} s after the start", seconds(span.first - begun));
-    let rate = calibration.drain(what.clone(), span.per_second(), target.from_the_broker).note(note);
-    let spent = Spent { cpu, count: events.len() };
-    let row = Row::of([rate]).cost(calibration, &what, &spent, Some(target.cost)).received(received);
-    Ok(Drained { row, per_second: span.per_second(), cost: spent.per_1000(), accepted_per_second: None })
+    let rate = Figure::new(&what, span.per_second(), Unit::PerSecond)
+        .compared_with(ORDERS, theirs.per_second)
+        .target(Target::AtLeast(ratio))
+        .note(format!("the first {:.1} s after the start", seconds(span.first - begun)))
+        .note(received.text());
+    Ok([rate, cost.figure(&what, theirs)])
 }
 
-pub(super) async fn from_paused_endpoints(
-    bench: &Bench,
+async fn drain_of_accepted(
+    bench: &Bench<'_>,
     endpoints: &[Endpoint],
-    (calibration, target): (&Calibration, Aim),
-) -> anyhow::Result<Drained> {
+    theirs: &Theirs,
+    ratio: f64,
+) -> anyhow::Result<[Figure; 2]> {
     say(&format!("{EVENTS} accepted events wait for {} paused endpoints", endpoints.len()));
     let (orders, lengths) = orders(bench, endpoints, EVENTS);
     let events = by_sequence(&orders, &lengths);
-    for endpoint in endpoints {
-        bench.set_status(endpoint, "paused").await?;
-    }
+    bench.set_status(endpoints, "paused").await?;
     let begun = now_micros();
     bench.source.publish(&events).await?;
     bench.accepted(endpoints, events.len()).await?;
     let accepted = events.len() as f64 / seconds(now_micros() - begun);
     let before = bench.cpu();
-    for endpoint in endpoints {
-        bench.set_status(endpoint, "active").await?;
-    }
-    let (received, span) = bench.received(&places(&events)).await?;
+    bench.set_status(endpoints, "active").await?;
+    let (received, span) = bench.received(&keys(&events)).await?;
     bench.settled(endpoints).await?;
-    let cpu = bench.cpu().since(&before);
+    let cost = Cost { cpu: bench.cpu().since(&before), done: events.len() as f64 };
     let what = format!("drain of accepted events, {}", counted(endpoints));
-    let note = format!("accepted before at {accepted:.0}/s");
-    let rate = calibration.drain(what.clone(), span.per_second(), target.accepted).note(note);
-    let spent = Spent { cpu, count: events.len() };
-    let row = Row::of([rate]).cost(calibration, &what, &spent, Some(target.cost)).received(received);
-    Ok(Drained {
-        row,
-        per_second: span.per_second(),
-        cost: spent.per_1000(),
-        accepted_per_second: Some(accepted),
-    })
+    let rate = Figure::new(&what, span.per_second(), Unit::PerSecond)
+        .compared_with(ORDERS, theirs.per_second)
+        .target(Target::AtLeast(ratio))
+        .note(format!("accepted before at {accepted:.0}/s"))
+        .note(received.text());
+    Ok([rate, cost.figure(&what, theirs)])
+}
+
+fn counted(endpoints: &[Endpoint]) -> String {
+    match endpoints {
+        [_] => "1 endpoint".to_owned(),
+        _ => format!("{} endpoints, each event to one", endpoints.len()),
+    }
 }

@@ -14,7 +14,7 @@ use settings::Secret;
 use telemetry::TraceContext;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::received::Place;
+use super::received::EventKey;
 
 /// Confirmed together, like the relay's batches.
 const CHUNK: usize = 256;
@@ -28,20 +28,20 @@ const KINDS: [EventKind; 4] = [
     EventKind::OrderOutForDelivery,
 ];
 /// The most events of an order here.
-pub(crate) const EVENTS_MAX: i64 = KINDS.len() as i64;
+const EVENTS_MAX: i64 = KINDS.len() as i64;
 
 /// A publisher. Clones share a channel.
 #[derive(Clone)]
-pub(crate) struct Source {
+pub(super) struct Source {
     publisher: Publisher,
     _broker: Broker,
-    pub(crate) clock: Clock,
-    pub(crate) entropy: Entropy,
+    pub(super) clock: Clock,
+    pub(super) entropy: Entropy,
 }
 
 /// An order, and the path of its endpoint.
 #[derive(Clone)]
-pub(crate) struct Order {
+pub(super) struct Order {
     business: BusinessId,
     mode: Mode,
     id: OrderId,
@@ -50,20 +50,16 @@ pub(crate) struct Order {
 
 impl Order {
     /// Its id in the receiver's notes.
-    pub(crate) fn bare_id(&self) -> String {
+    pub(super) fn bare_id(&self) -> String {
         bare(&self.id.to_string())
-    }
-
-    pub(crate) fn path(&self) -> &str {
-        &self.path
     }
 }
 
 /// One of its events.
-pub(crate) type Event<'a> = (&'a Order, i64);
+pub(super) type Event<'a> = (&'a Order, i64);
 
 impl Source {
-    pub(crate) fn new(broker_url: &str) -> anyhow::Result<Self> {
+    pub(super) fn new(broker_url: &str) -> anyhow::Result<Self> {
         let broker = Broker::start(&settings::Broker::new(Secret::new(broker_url)), "bench");
         Ok(Self {
             publisher: broker.publisher(),
@@ -73,12 +69,12 @@ impl Source {
         })
     }
 
-    pub(crate) fn order(&self, business: BusinessId, mode: Mode, path: &str) -> Order {
+    pub(super) fn order(&self, business: BusinessId, mode: Mode, path: &str) -> Order {
         Order { business, mode, id: OrderId::generate(&self.clock, &self.entropy), path: path.to_owned() }
     }
 
     /// In this order; each chunk is confirmed before the next.
-    pub(crate) async fn publish(&self, events: &[Event<'_>]) -> anyhow::Result<()> {
+    pub(super) async fn publish(&self, events: &[Event<'_>]) -> anyhow::Result<()> {
         for chunk in events.chunks(CHUNK) {
             let messages: Vec<_> = chunk
                 .iter()
@@ -134,19 +130,19 @@ impl Source {
     }
 }
 
-/// The endpoint of each event.
-pub(crate) fn places(events: &[Event<'_>]) -> HashSet<Place> {
+/// The identities of the events.
+pub(super) fn keys(events: &[Event<'_>]) -> HashSet<EventKey> {
     events.iter().map(|(order, sequence)| (order.path.clone(), order.bare_id(), *sequence)).collect()
 }
 
 /// An id without its prefix, as in the receiver's notes.
-pub(crate) fn bare(id: &str) -> String {
+pub(super) fn bare(id: &str) -> String {
     id.rsplit('_').next().unwrap_or_default().to_owned()
 }
 
 /// About `count` events: half of them of orders with one event, half of orders with four. The events of one order are
 /// far apart, as in production.
-pub(crate) fn mixed(count: usize, order: impl Fn(usize) -> Order) -> (Vec<Order>, Vec<i64>) {
+pub(super) fn mixed(count: usize, order: impl Fn(usize) -> Order) -> (Vec<Order>, Vec<i64>) {
     let long = count / 2 / KINDS.len();
     let short = count - long * KINDS.len();
     let orders = (0..long + short).map(order).collect();
@@ -155,7 +151,7 @@ pub(crate) fn mixed(count: usize, order: impl Fn(usize) -> Order) -> (Vec<Order>
 }
 
 /// All events of the orders: first the first of each, then the second, …
-pub(crate) fn by_sequence<'a>(orders: &'a [Order], lengths: &[i64]) -> Vec<Event<'a>> {
+pub(super) fn by_sequence<'a>(orders: &'a [Order], lengths: &[i64]) -> Vec<Event<'a>> {
     let round = |sequence| {
         let with_length = orders.iter().zip(lengths);
         with_length.filter(move |(_, length)| **length >= sequence).map(move |(order, _)| (order, sequence))

@@ -11,25 +11,25 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
 /// A running receiver. Dropping this ends it.
-pub(crate) struct Hooks {
+pub(super) struct Hooks {
     process: Child,
     api: Api,
 }
 
 /// A received webhook.
 #[derive(Clone, Debug)]
-pub(crate) struct Arrival {
-    pub(crate) path: String,
+pub(super) struct Arrival {
+    pub(super) path: String,
     /// Microseconds since 1970.
-    pub(crate) at: i64,
+    pub(super) at: i64,
     /// Without its prefix, like the order.
-    pub(crate) event: String,
-    pub(crate) order: String,
-    pub(crate) sequence: i64,
+    pub(super) event: String,
+    pub(super) order: String,
+    pub(super) sequence: i64,
 }
 
 impl Hooks {
-    pub(crate) async fn start() -> anyhow::Result<Self> {
+    pub(super) async fn start() -> anyhow::Result<Self> {
         let mut process = Command::new(std::env::current_exe()?)
             .arg("--receiver")
             .stdin(Stdio::piped())
@@ -43,29 +43,29 @@ impl Hooks {
         Ok(Self { process, api })
     }
 
-    pub(crate) fn pid(&self) -> Option<u32> {
+    pub(super) fn pid(&self) -> Option<u32> {
         self.process.id()
     }
 
-    pub(crate) fn origin(&self) -> &str {
+    pub(super) fn origin(&self) -> &str {
         self.api.base()
     }
 
-    pub(crate) async fn count(&self) -> anyhow::Result<usize> {
+    pub(super) async fn count(&self) -> anyhow::Result<usize> {
         Ok(self.ask("/count").await?.parse()?)
     }
 
-    pub(crate) async fn forget(&self) -> anyhow::Result<()> {
+    pub(super) async fn forget(&self) -> anyhow::Result<()> {
         self.ask("/forget").await.map(drop)
     }
 
     /// All webhooks since the last reset, in order of arrival.
-    pub(crate) async fn arrivals(&self) -> anyhow::Result<Vec<Arrival>> {
+    pub(super) async fn arrivals(&self) -> anyhow::Result<Vec<Arrival>> {
         self.ask("/lines").await?.lines().map(parse).collect()
     }
 
     /// Waits for this many webhooks. Returns whether they arrived within `patience`.
-    pub(crate) async fn reaches(&self, count: usize, patience: Duration) -> anyhow::Result<bool> {
+    pub(super) async fn reaches(&self, count: usize, patience: Duration) -> anyhow::Result<bool> {
         let reached = eventually("the webhooks to arrive", patience, || async {
             Ok((self.count().await? >= count).then_some(()))
         });

@@ -1,5 +1,5 @@
-//! The latency of webhooks, and of answers, at a steady pace: orders are placed whether or not earlier ones have been
-//! answered.
+//! The latency of webhooks at a steady pace: orders are placed whether or not earlier ones have been answered. Compared
+//! with a bare HTTP call to the same receiver at the same pace.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,177 +7,119 @@ use std::time::{Duration, Instant};
 
 use demo::clients::Integration;
 use domain::Mode;
-use local_stack::Service;
+use local_stack::{Service, say};
+use reqwest::Client;
 use tokio::task::JoinSet;
 use waybill_tests::figure::{Figure, Target, Unit, percentile};
 use waybill_tests::text;
 
-use super::calibrate::{Calibration, calibrate};
-use super::report::Spent;
-use super::{Bench, Row, events, now_micros, orders, steady};
+use super::pace::Pace;
+use super::{Bench, events, now_micros};
+use crate::compare::{Cost, millis};
+use crate::order;
+use crate::pgbench::Baseline;
 
-/// The pace of the bare POSTs.
-pub(crate) const PER_SECOND: u32 = 200;
+const PER_SECOND: u32 = 200;
+const TIME: Duration = Duration::from_secs(10);
+const WARM_UP: Duration = Duration::from_secs(2);
+const POSTS_TIME: Duration = Duration::from_secs(3);
+const MEDIAN_RATIO: f64 = 2.0;
+const P99_RATIO: f64 = 6.0;
+/// As long as a webhook's body.
+const BODY: &str = r#"{"id":"evt_01KAKPXA3M0000000000000000","event":"order.created","sequence":1,"mode":"test","occurredAt":"2026-01-01T00:00:00.000Z","order":{"id":"ord_01KAKPXA3M0000000000000000","serviceOrderId":"ord_01KAKPXA3M0000000000000000","orderReference":"shop-ord_01KAKPXA3M0000000000000000","trackingCode":"TEST-0000-0000-0000-0","trackingUrl":"https://tracking.example/track/0000-0000-0000","status":"created","codStatus":"pending"},"data":{}}"#;
 
-/// Orders at a pace, with the targets: milliseconds, and processor seconds per 1,000.
-struct Case {
-    per_second: u32,
-    time: Duration,
-    answer: Option<Aims>,
-    webhook: Aims,
-    cpu: f64,
-}
-
-#[derive(Clone, Copy)]
-struct Aims {
-    median: f64,
-    p99: f64,
-}
-
-const CASES: [Case; 2] = [
-    Case {
-        per_second: PER_SECOND,
-        time: Duration::from_secs(10),
-        answer: None,
-        webhook: Aims { median: 2.5, p99: 8.0 },
-        cpu: 1.9,
-    },
-    Case {
-        per_second: 1_000,
-        time: Duration::from_secs(6),
-        answer: Some(Aims { median: 2.0, p99: 8.0 }),
-        webhook: Aims { median: 6.0, p99: 20.0 },
-        cpu: 1.0,
-    },
-];
-
-pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
-    let calibration = calibrate(bench).await?;
-    let (portal, key) = orders::sign_up(bench, "latency").await?;
-    let endpoint = bench.endpoint(portal.business_id.parse()?, Mode::Test, "/latency").await?;
+pub(super) async fn run(bench: &Bench<'_>, baseline: &Baseline) -> anyhow::Result<Vec<Figure>> {
+    let (portal, key) = order::sign_up(bench.stack, "latency").await?;
+    let endpoint = [bench.endpoint(portal.business_id.parse()?, Mode::Test, "/latency").await?];
     let shop = Arc::new(Integration::new(&bench.stack.order_api(), key)?);
-    let mut rows = vec![calibration.row()];
-    for case in &CASES {
-        let name = format!("latency-{}", case.per_second);
-        // To open connections and prepare statements.
-        place(&shop, &format!("{name}-warm"), (case.per_second, Duration::from_secs(2))).await?;
-        bench.settled(std::slice::from_ref(&endpoint)).await?;
-        bench.checkpoint().await?;
-        bench.hooks.forget().await?;
+    // To open connections and prepare statements.
+    place(&shop, "latency-warm", WARM_UP).await?;
+    bench.settled(&endpoint).await?;
 
-        let before = bench.cpu();
-        let answered = place(&shop, &name, (case.per_second, case.time)).await?;
-        bench.hooks.reaches(answered.len(), super::PATIENCE).await?;
-        bench.settled(std::slice::from_ref(&endpoint)).await?;
-        let spent = Spent { cpu: bench.cpu().since(&before), count: answered.len() };
+    let theirs = bench.pgbench(baseline).await?;
+    say("Bare POSTs");
+    let posts = posts(&format!("{}/bare", bench.hooks.origin())).await?;
+    bench.checkpoint().await?;
+    bench.hooks.forget().await?;
+    let before = bench.cpu();
+    let answered = place(&shop, "latency", TIME).await?;
+    bench.hooks.reaches(answered.len(), super::PATIENCE).await?;
+    bench.settled(&endpoint).await?;
+    let cost = Cost { cpu: bench.cpu().since(&before), done: answered.len() as f64 };
 
-        let times = Times::of(bench, &portal.business_id, &answered).await?;
-        let expected = answered.keys().map(|order| (endpoint.path.clone(), order.clone(), 1)).collect();
-        let (received, _) = bench.received(&expected).await?;
-        let what = format!("orders at {}/s", case.per_second);
-        let figures = case.figures(&what, &times, &calibration);
-        rows.push(Row::of(figures).cost(&calibration, &what, &spent, Some(case.cpu)).received(received));
-    }
-    bench.delete(&[endpoint]).await?;
-    Ok(rows)
+    let occurred = occurred(bench, &portal.business_id).await?;
+    let arrivals = bench.hooks.arrivals().await?;
+    let since_event = sorted(arrivals.iter().filter_map(|one| Some(one.at - occurred.get(&one.event)?)));
+    let since_answer = sorted(arrivals.iter().filter_map(|one| Some(one.at - answered.get(&one.order)?)));
+    let expected = answered.keys().map(|order| ("/latency".to_owned(), order.clone(), 1)).collect();
+    let (received, _) = bench.received(&expected).await?;
+    bench.delete(&endpoint).await?;
+    let what = format!("orders at {PER_SECOND}/s");
+    let figure = |name: &str, part: f64, ratio: f64| {
+        Figure::new(
+            format!("{what}: from event to webhook, {name}"),
+            percentile(&since_event, part),
+            Unit::Millis,
+        )
+        .compared_with(format!("a bare POST at {PER_SECOND}/s"), percentile(&posts, part))
+        .target(Target::AtMost(ratio))
+        .note(format!("from the caller's 201: {:.1} ms", percentile(&since_answer, part)))
+    };
+    Ok(vec![
+        figure("median", 0.5, MEDIAN_RATIO)
+            .note("an event occurs before its order's commit")
+            .note(received.text()),
+        figure("99th percentile", 0.99, P99_RATIO)
+            .note(format!("the slowest of all {:.1} ms", since_event.last().copied().unwrap_or_default())),
+        cost.figure(&what, &theirs),
+    ])
 }
 
-impl Case {
-    fn figures(&self, what: &str, times: &Times, calibration: &Calibration) -> Vec<Figure> {
-        let Times { answers, since_event, since_answer } = times;
-        let (post_p50, post_p99) = calibration.answered;
-        let figure = |part: &str, found: f64, post: f64, most: f64| {
-            Figure::new(format!("{what}: {part}"), found, Unit::Millis)
-                .compared_with(format!("a bare POST at {PER_SECOND}/s"), post)
-                .target(Target::AtMost(most))
-        };
-        let Aims { median, p99 } = self.webhook;
-        let mut figures = vec![
-            figure("from event to webhook, median", percentile(since_event, 0.5), post_p50, median)
-                .note("an event occurs before its order's commit")
-                .note(format!("from the caller's 201: {:.1} ms", percentile(since_answer, 0.5))),
-            figure("from event to webhook, 99th percentile", percentile(since_event, 0.99), post_p99, p99)
-                .note(format!(
-                    "from the caller's 201: {:.1} ms; the slowest of all {:.1} ms",
-                    percentile(since_answer, 0.99),
-                    since_event.last().copied().unwrap_or_default()
-                )),
-        ];
-        if let Some(Aims { median, p99 }) = self.answer {
-            figures.push(figure("answer, median", percentile(answers, 0.5), post_p50, median));
-            figures.push(figure("answer, 99th percentile", percentile(answers, 0.99), post_p99, p99));
-        }
-        figures
-    }
+/// In milliseconds.
+fn sorted(micros: impl Iterator<Item = i64>) -> Vec<f64> {
+    let mut millis: Vec<_> = micros.map(|micros| micros as f64 / 1_000.0).collect();
+    millis.sort_unstable_by(f64::total_cmp);
+    millis
 }
 
-/// In milliseconds, sorted.
-struct Times {
-    answers: Vec<f64>,
-    since_event: Vec<f64>,
-    since_answer: Vec<f64>,
-}
-
-impl Times {
-    async fn of(bench: &Bench, business: &str, answered: &HashMap<String, Answered>) -> anyhow::Result<Self> {
-        let occurred = occurred(bench, business).await?;
-        let arrivals = bench.hooks.arrivals().await?;
-        let sorted = |mut times: Vec<f64>| {
-            times.sort_unstable_by(f64::total_cmp);
-            times
-        };
-        let millis = |micros: i64| micros as f64 / 1_000.0;
-        let since_event =
-            arrivals.iter().filter_map(|arrival| Some(arrival.at - occurred.get(&arrival.event)?));
-        let since_answer =
-            arrivals.iter().filter_map(|arrival| Some(arrival.at - answered.get(&arrival.order)?.at));
-        Ok(Self {
-            answers: sorted(
-                answered.values().map(|answered| answered.took.as_secs_f64() * 1_000.0).collect(),
-            ),
-            since_event: sorted(since_event.map(millis).collect()),
-            since_answer: sorted(since_answer.map(millis).collect()),
-        })
-    }
-}
-
-/// When a call was answered, in microseconds since 1970, and how long it took.
-struct Answered {
-    at: i64,
-    took: Duration,
-}
-
-/// Places orders at the pace. Returns their answers by the order's id without its prefix.
-async fn place(
-    shop: &Arc<Integration>,
-    name: &str,
-    (per_second, time): (u32, Duration),
-) -> anyhow::Result<HashMap<String, Answered>> {
+/// The times of calls with the dispatcher's HTTP client, in milliseconds, sorted.
+async fn posts(url: &str) -> anyhow::Result<Vec<f64>> {
+    let http = Client::builder().no_proxy().tcp_nodelay(true).build()?;
+    let mut pace = Pace::new(PER_SECOND);
     let mut calls = JoinSet::new();
-    let mut sample = serde_json::to_value(reference_shop::NewOrder::sample(""))?;
-    let mut pace = steady::Pace::new(per_second);
+    for _ in 0..pace.count(POSTS_TIME) {
+        pace.next().await;
+        let call = http.post(url).body(BODY);
+        calls.spawn(async move {
+            let begun = Instant::now();
+            call.send().await?.error_for_status()?.bytes().await?;
+            anyhow::Ok(millis(begun.elapsed()))
+        });
+    }
+    let mut times = calls.join_all().await.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
+    times.sort_unstable_by(f64::total_cmp);
+    Ok(times)
+}
+
+/// Places orders at the pace. Returns the times of their answers, in microseconds since 1970, by the order's id without
+/// its prefix.
+async fn place(shop: &Arc<Integration>, name: &str, time: Duration) -> anyhow::Result<HashMap<String, i64>> {
+    let mut pace = Pace::new(PER_SECOND);
+    let mut calls = JoinSet::new();
     for number in 0..pace.count(time) {
         pace.next().await;
         let reference = format!("{name}-{number}");
-        sample["orderReference"] = reference.clone().into();
-        let (shop, body) = (Arc::clone(shop), sample.clone());
+        let (shop, body) = (Arc::clone(shop), order::body(&reference)?);
         calls.spawn(async move {
-            let began = Instant::now();
             let created = shop.create(&reference, &body).await?.expect(201)?;
-            let answered = Answered { at: now_micros(), took: began.elapsed() };
-            anyhow::Ok((events::bare(&text(&created, "id")?), answered))
+            anyhow::Ok((events::bare(&text(&created, "id")?), now_micros()))
         });
     }
-    let mut answered = HashMap::new();
-    while let Some(call) = calls.join_next().await {
-        let (order, answer) = call??;
-        answered.insert(order, answer);
-    }
-    Ok(answered)
+    calls.join_all().await.into_iter().collect()
 }
 
 /// When each event of a business occurred, in microseconds, by its id without the prefix.
-async fn occurred(bench: &Bench, business: &str) -> anyhow::Result<HashMap<String, i64>> {
+async fn occurred(bench: &Bench<'_>, business: &str) -> anyhow::Result<HashMap<String, i64>> {
     let sql = format!(
         "SELECT event_id || ' ' || (extract(epoch FROM occurred_at) * 1000000)::bigint FROM events
          WHERE business_id = '{business}'"

@@ -4,70 +4,55 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use demo::clients::Portal;
+use anyhow::ensure;
 use domain::Mode;
 use local_stack::Service;
-use serde_json::json;
-use waybill_tests::figure::Target;
-use waybill_tests::text;
+use waybill_tests::figure::{Figure, Target, Unit};
 
-use super::calibrate::calibrate;
-use super::report::Spent;
-use super::{Bench, Row, events, now_micros, seconds};
+use super::{Bench, EventKey, ORDERS, events, now_micros, seconds};
+use crate::compare::Cost;
+use crate::pgbench::Baseline;
 use crate::{load, order};
 
 const CALLERS: usize = 32;
 const TIME: Duration = Duration::from_secs(6);
 const WARM_UP: Duration = Duration::from_secs(2);
+const RATIO: f64 = 0.67;
 
-pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
-    let calibration = calibrate(bench).await?;
-    let (portal, key) = sign_up(bench, "orders").await?;
-    let endpoint = bench.endpoint(portal.business_id.parse()?, Mode::Test, "/orders").await?;
-    let target = order::target(&bench.stack.order_api_origin(), &key)?;
-    let warm = load::run(&target, "webhook-warm", CALLERS, WARM_UP).await?.calls();
+pub(super) async fn run(bench: &Bench<'_>, baseline: &Baseline) -> anyhow::Result<[Figure; 2]> {
+    let (portal, key) = order::sign_up(bench.stack, "orders").await?;
+    let endpoint = [bench.endpoint(portal.business_id.parse()?, Mode::Test, "/orders").await?];
+    let target = order::target(bench.stack, &key)?;
+    let warm = load::run(&target, "warm", CALLERS, WARM_UP).await?.calls();
     bench.hooks.reaches(warm, super::PATIENCE).await?;
-    bench.settled(std::slice::from_ref(&endpoint)).await?;
+    bench.settled(&endpoint).await?;
     bench.hooks.forget().await?;
 
+    let theirs = bench.pgbench(baseline).await?;
     let before = bench.cpu();
     let begun = now_micros();
-    let measured = load::run(&target, "webhook", CALLERS, TIME).await?;
-    bench.hooks.reaches(measured.calls(), super::PATIENCE).await?;
-    bench.settled(std::slice::from_ref(&endpoint)).await?;
-    let cpu = bench.cpu().since(&before);
-    let expected = placed(bench, &portal.business_id, "webhook-").await?;
-    let (mut received, span) = bench.received(&expected).await?;
-    // A response without an order would be missing here.
-    received.missing += measured.calls().abs_diff(expected.len());
-    let rate = measured.calls() as f64 / seconds(span.last - begun);
-    let calls = format!(
-        "the calls alone {:.0}/s, p50 {:.1} ms, p99 {:.1} ms",
-        measured.per_second(),
-        measured.percentile(0.5).as_secs_f64() * 1_000.0,
-        measured.percentile(0.99).as_secs_f64() * 1_000.0,
-    );
-    bench.delete(&[endpoint]).await?;
+    let ours = load::run(&target, "webhook", CALLERS, TIME).await?;
+    bench.hooks.reaches(ours.calls(), super::PATIENCE).await?;
+    bench.settled(&endpoint).await?;
+    let cost = Cost { cpu: bench.cpu().since(&before), done: ours.calls() as f64 };
+    let expected = placed(bench, &portal.business_id).await?;
+    ensure!(expected.len() == ours.calls(), "{} orders, but {} answers", expected.len(), ours.calls());
+    let (received, span) = bench.received(&expected).await?;
+    bench.delete(&endpoint).await?;
     let what = format!("order calls to webhooks, {CALLERS} callers, one endpoint");
-    let figure = calibration.rate(what.clone(), rate).target(Target::AtLeast(3_700.0)).note(calls);
-    let spent = Spent { cpu, count: measured.calls() };
-    let row = Row::of([figure]).cost(&calibration, &what, &spent, Some(0.45)).received(received);
-    Ok(vec![calibration.row(), row])
+    let rate = ours.calls() as f64 / seconds(span.last - begun);
+    let rate = Figure::new(&what, rate, Unit::PerSecond)
+        .compared_with(ORDERS, theirs.per_second)
+        .target(Target::AtLeast(RATIO))
+        .note(format!("the calls alone {:.0}/s, {}", ours.per_second(), ours.text()))
+        .note(received.text());
+    Ok([rate, cost.figure(&what, &theirs)])
 }
 
-/// A business with a Test key.
-pub(super) async fn sign_up(bench: &Bench, name: &str) -> anyhow::Result<(Portal, String)> {
-    let email = format!("{name}@example.com");
-    let portal = Portal::sign_up(&bench.stack.portal_api(), name, &email, "a-long-password").await?;
-    let key = portal.post("/api-keys", &json!({ "mode": "test", "name": name })).await?.expect(201)?;
-    Ok((portal, text(&key, "key")?))
-}
-
-/// The first events of the orders with this prefix, without those of the warm-up.
-async fn placed(bench: &Bench, business: &str, prefix: &str) -> anyhow::Result<HashSet<super::Place>> {
+/// The first events of the orders, without those of the warm-up.
+async fn placed(bench: &Bench<'_>, business: &str) -> anyhow::Result<HashSet<EventKey>> {
     let sql = format!(
-        "SELECT id FROM orders WHERE business_id = '{business}' AND order_reference LIKE '{prefix}%'
-         AND order_reference NOT LIKE 'webhook-warm%'"
+        "SELECT id FROM orders WHERE business_id = '{business}' AND order_reference LIKE 'webhook-%'"
     );
     let ids = bench.stack.query(Service::OrderApi, &sql).await?;
     Ok(ids.lines().map(|id| ("/orders".to_owned(), events::bare(id), 1)).collect())

@@ -50,7 +50,7 @@ async fn converse(mut stream: TcpStream, noted: Shared) -> anyhow::Result<()> {
     stream.set_nodelay(true)?;
     let mut buffer = Vec::with_capacity(8 * 1024);
     while let Some((head, length)) = read_request(&mut stream, &mut buffer).await? {
-        let arrived = crate::webhooks::now_micros();
+        let arrived = super::now_micros();
         let (request, body) = (&buffer[..head], &buffer[head..head + length]);
         let line = std::str::from_utf8(request)?.lines().next().unwrap_or_default();
         let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
