@@ -33,6 +33,8 @@ CLIENT_PY_INSTALLED := $(CLIENT_PY_TOOLS)/installed
 WITH_CLIENT_TOOLS := PATH="$(abspath $(CLIENT_PY_TOOLS))/bin:$$PATH"
 # The packages for integrators. The local stack serves them at /docs/downloads.
 SDK := target/sdk/.all-packed
+# The recorded releases, with which later ones are compared.
+RELEASES := $(wildcard tests/releases/[0-9]*/commit)
 NEXTEST := $(or $(shell command -v cargo-nextest),$(TOOLS)/nextest/bin/cargo-nextest)
 DENY_OPTIONS := --all-features --config .deny.toml
 
@@ -113,9 +115,13 @@ test-faults: programs ## A thousand kills of services, then a comparison of the 
 test-monitoring: tests $(NEXTEST) ## Metrics, alerts and dashboards: a real Prometheus scrapes its own stack; 20 s
 	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace -E 'test(/^monitoring/)'
 
-test-upgrade: programs ## A roll-out and a roll-back of all services under load, together with the latest recorded release; 8 min with the build of that release
+test-upgrade: $(if $(RELEASES),programs) ## A roll-out and a roll-back of all services under load, together with the latest recorded release; 8 min with the build of that release
+ifeq ($(RELEASES),)
+	@echo "No release is recorded in tests/releases yet: there is nothing to upgrade from."
+else
 	sh tests/releases/build-former.sh
 	$(PROGRAMS)/local-stack with-servers -- cargo test --workspace --test rolling_upgrade
+endif
 
 mutants: packages toolchain $(MUTANTS) ## Mutates the code that decides about money and states, and reports mutants that no test catches; 30 min
 	$(MUTANTS) mutants --output $(or $(CARGO_TARGET_DIR),target)

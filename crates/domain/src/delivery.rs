@@ -111,13 +111,6 @@ impl DeliveryState {
         Self { status: DeliveryStatus::Created, cod, picked_up: false }
     }
 
-    /// Reads a stored state. Earlier releases kept the cash `pending` when a delivery ended without payment.
-    pub fn stored(status: DeliveryStatus, cod: CodStatus, picked_up: bool) -> Self {
-        use DeliveryStatus::{Cancelled, Failed, Returned};
-        let is_over = matches!(status, Cancelled | Failed | Returned);
-        Self { status, cod: if is_over { CodStatus::NotApplicable } else { cod }, picked_up }
-    }
-
     /// The move that `event` causes.
     ///
     /// # Errors
@@ -316,20 +309,6 @@ mod tests {
     }
 
     #[test]
-    fn a_stored_delivery_that_ended_without_payment_expects_no_cash() {
-        use DeliveryStatus as S;
-        for (status, cod) in [
-            (S::Cancelled, CodStatus::NotApplicable),
-            (S::Failed, CodStatus::NotApplicable),
-            (S::Returned, CodStatus::NotApplicable),
-            (S::OutForDelivery, CodStatus::Pending),
-            (S::Delivered, CodStatus::Pending),
-        ] {
-            assert_eq!(DeliveryState::stored(status, CodStatus::Pending, true).cod, cod, "{status}");
-        }
-    }
-
-    #[test]
     fn a_new_delivery_waits_for_a_driver_and_for_its_cash() {
         for (payment, cod) in
             [(PaymentType::Cod, CodStatus::Pending), (PaymentType::Prepaid, CodStatus::NotApplicable)]
@@ -369,7 +348,6 @@ mod tests {
                 prop_assert!(event.is_progress());
                 prop_assert!(state != before);
                 prop_assert!(!before.picked_up || state.picked_up);
-                prop_assert_eq!(DeliveryState::stored(state.status, state.cod, state.picked_up), state);
                 let is_over = state.status as u8 > DeliveryStatus::Delivered as u8;
                 prop_assert!(!is_over || state.cod == CodStatus::NotApplicable);
                 prop_assert!(is_over || state.cod == before.cod || before.status == DeliveryStatus::Delivered);

@@ -13,11 +13,12 @@ const FILL: &str = "
     filled AS (
         INSERT INTO orders (id, business_id, mode, placement, attempt, order_reference, idempotency_key, fingerprint,
             tracking_code, order_source, status, cod_status, payment_type, delivery_fee_paise, cod_amount_paise, details,
-            receipt, sequence, created_at, updated_at)
+            receipt, sequence, created_at, updated_at, request_id, key_id)
         SELECT 'ord_00' || lpad(upper(to_hex(n)), 24, '0'), 'biz_00' || lpad((n % 1000)::text, 24, '0'), 'test', 'placed', 1,
             'reference-' || n, md5('key' || n), decode(repeat('ab', 32), 'hex'), 'TEST-' || upper(substr(md5('code' || n), 1, 14)),
             'business_website', 'created', 'pending', 'cod', 4900, 129800, details, receipt, 1,
-            timestamptz '2020-01-01' + n * interval '1 second', timestamptz '2020-01-01' + n * interval '1 second'
+            timestamptz '2020-01-01' + n * interval '1 second', timestamptz '2020-01-01' + n * interval '1 second',
+            'req_00' || lpad(upper(to_hex(n)), 24, '0'), 'key_00' || lpad((n % 1000)::text, 24, '0')
         FROM generate_series({from}::bigint, {to}::bigint) AS n, sample
         RETURNING id, business_id, created_at
     )

@@ -91,14 +91,15 @@ const DAYS_THAT_PASSED: &str = "
         SELECT min(to_date(right(relname, 8), 'YYYYMMDD')) INTO ahead FROM pg_inherits
         JOIN pg_class ON pg_class.oid = inhrelid
         WHERE inhparent = 'attempts'::regclass AND relname ~ '^attempts_[0-9]{8}$';
-        ALTER TABLE attempts DETACH PARTITION attempts_before;
+        ALTER TABLE attempts DETACH PARTITION attempts_default;
         FOR day IN SELECT generate_series(today - {days} - 1, ahead - 1, interval '1 day')::date LOOP
             EXECUTE format('CREATE TABLE %I PARTITION OF attempts FOR VALUES FROM (%L) TO (%L)',
                 'attempts_' || to_char(day, 'YYYYMMDD'), day::timestamp AT TIME ZONE 'UTC',
                 (day + 1)::timestamp AT TIME ZONE 'UTC');
         END LOOP;
-        INSERT INTO attempts SELECT * FROM attempts_before;
-        DROP TABLE attempts_before;
+        INSERT INTO attempts SELECT * FROM attempts_default;
+        TRUNCATE attempts_default;
+        ALTER TABLE attempts ATTACH PARTITION attempts_default DEFAULT;
     END $$";
 
 /// Fills until there are this many deliveries.
