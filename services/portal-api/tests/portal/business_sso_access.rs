@@ -96,7 +96,7 @@ async fn required_single_sign_on_leaves_the_password_to_owners() {
 }
 
 #[tokio::test]
-async fn a_session_from_before_ends_with_the_role_of_an_owner_or_if_the_previous_release_opened_it() {
+async fn a_session_of_a_password_ends_with_the_role_of_an_owner() {
     let mut scene = Scene::new().await;
     let mut binu = scene.portal.member(&mut scene.owner, "binu@shop.example", "owner").await;
     scene.put(&json!({ "required": true })).await;
