@@ -11,6 +11,10 @@ here=$(dirname "$0")
 programs="key-management wallet portal-api order-api webhook-dispatcher"
 target=$(realpath -m "${CARGO_TARGET_DIR:-$here/../../target}")
 release=$(find "$here" -mindepth 1 -maxdepth 1 -type d -name '[0-9]*' -printf '%f\n' | sort -n | tail -1)
+if [ -z "$release" ]; then
+    echo "error: no release is recorded; see tests/releases/README.md" >&2
+    exit 1
+fi
 commit=$(cat "$here/$release/commit")
 folder=$target/former/$commit
 

@@ -8,7 +8,7 @@ if [ -n "$(git status --porcelain)" ]; then
     exit 1
 fi
 latest=$(find tests/releases -mindepth 1 -maxdepth 1 -type d -name '[0-9]*' -printf '%f\n' | sort -n | tail -1)
-folder=tests/releases/$((latest + 1))
+folder=tests/releases/$((${latest:-0} + 1))
 # Creates the folder atomically.
 new=$(mktemp -d)
 trap 'rm -rf "$new"' EXIT

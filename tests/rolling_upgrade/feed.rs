@@ -41,7 +41,7 @@ impl FeedReader {
         let stored = format!(
             "SELECT event_id FROM order_events JOIN orders ON orders.id = order_events.order_id
              WHERE orders.business_id = '{}' AND mode = 'live'
-             ORDER BY coalesce(feed_at, recorded_at), order_events.order_id, order_events.sequence LIMIT {}",
+             ORDER BY feed_at, order_events.order_id, order_events.sequence LIMIT {}",
             business.portal.business_id,
             events.len()
         );

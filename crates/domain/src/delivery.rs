@@ -103,13 +103,6 @@ impl DeliveryState {
         Self { status: DeliveryStatus::Created, cod, picked_up: false }
     }
 
-    /// Reads a stored state. Earlier releases kept the cash `pending` when a delivery ended without payment.
-    pub fn stored(status: DeliveryStatus, cod: CodStatus, picked_up: bool) -> Self {
-        use DeliveryStatus::{Cancelled, Failed, Returned};
-        let is_over = matches!(status, Cancelled | Failed | Returned);
-        Self { status, cod: if is_over { CodStatus::NotApplicable } else { cod }, picked_up }
-    }
-
     /// The state after `event`.
     ///
     /// # Errors
@@ -297,24 +290,9 @@ mod tests {
             let can = |event: &&EventKind| legal(from, **event).is_some();
             assert_eq!(from.legal(), EventKind::VARIANTS.iter().filter(can).copied().collect::<Vec<_>>());
             assert_eq!(from.can_be_cancelled(), legal(from, OrderCancelled).is_some());
-            let is_cash = |event: &EventKind| matches!(event, CodCollected | CodHandedOver | CodSettled);
-            assert_eq!(from.is_completed(), from.legal().iter().all(is_cash), "{from:?}");
+            assert_eq!(from.is_completed(), from.legal().iter().all(|event| event.is_cash()), "{from:?}");
             let ended_early = status == S::Cancelled || (status == S::Failed && !picked_up);
             assert_eq!(from.refund_due(), ended_early, "{from:?}");
-        }
-    }
-
-    #[test]
-    fn a_stored_delivery_that_ended_without_payment_expects_no_cash() {
-        use DeliveryStatus as S;
-        for (status, cod) in [
-            (S::Cancelled, CodStatus::NotApplicable),
-            (S::Failed, CodStatus::NotApplicable),
-            (S::Returned, CodStatus::NotApplicable),
-            (S::OutForDelivery, CodStatus::Pending),
-            (S::Delivered, CodStatus::Pending),
-        ] {
-            assert_eq!(DeliveryState::stored(status, CodStatus::Pending, true).cod, cod, "{status}");
         }
     }
 
@@ -358,7 +336,6 @@ mod tests {
                 prop_assert!(event.is_progress());
                 prop_assert!(state != before);
                 prop_assert!(!before.picked_up || state.picked_up);
-                prop_assert_eq!(DeliveryState::stored(state.status, state.cod, state.picked_up), state);
                 let is_over = state.status as u8 > DeliveryStatus::Delivered as u8;
                 prop_assert!(!is_over || state.cod == CodStatus::NotApplicable);
                 prop_assert!(is_over || state.cod == before.cod || before.status == DeliveryStatus::Delivered);

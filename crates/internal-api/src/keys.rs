@@ -7,16 +7,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::{CallError, Page, PageQuery, Peer, Refusal};
+use crate::{CallError, Page, PageQuery, Peer};
 
 /// `POST /internal/api-keys/verify`.
 #[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct VerifyKey {
     pub key: String,
-    /// Whether the caller enforces the restrictions of the answer. Otherwise a restricted key is invalid.
-    #[serde(default)]
-    pub enforces_restrictions: bool,
 }
 
 /// The result of a verification. `key` is absent for an unknown, revoked or expired key.
@@ -87,12 +83,6 @@ pub struct ApiKeySummary {
     pub live: bool,
 }
 
-/// The fields of a request for a key that the previous release does not know.
-const OPTIONS: [&str; 3] = ["expiresAt", "ipAllowList", "scopes"];
-
-/// The previous release ignores options. It lacks this path, so it never issues a key without the wanted options.
-const WITH_OPTIONS: &str = "api-keys-with-options";
-
 /// The author of a new key. It is not part of the body, which comes from the caller.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -113,9 +103,9 @@ struct KeysOfCreator<'a> {
 pub struct KeysClient(pub Peer);
 
 impl KeysClient {
-    /// `POST /internal/api-keys/verify`, for callers that enforce restrictions
+    /// `POST /internal/api-keys/verify`
     pub async fn verify(&self, key: &str) -> Result<KeyVerification, CallError> {
-        let body = VerifyKey { key: key.to_owned(), enforces_restrictions: true };
+        let body = VerifyKey { key: key.to_owned() };
         self.0.send(Method::POST, &["api-keys", "verify"], &body).await
     }
 
@@ -125,19 +115,15 @@ impl KeysClient {
         self.0.get_with(&["businesses"], page).await
     }
 
-    /// `POST /internal/businesses/{id}/api-keys?createdBy=` with the caller's `{mode, name}`, or with options
-    /// `POST /internal/businesses/{id}/api-keys-with-options?createdBy=`
-    ///
-    /// # Errors
-    /// Also [`CallError::Unavailable`] if the previous release answers and options are wanted.
+    /// `POST /internal/businesses/{id}/api-keys?createdBy=` with the caller's body
     pub async fn create(
         &self,
         business: BusinessId,
         created_by: Option<UserId>,
         body: &Value,
     ) -> Result<CreatedApiKey, CallError> {
-        let path = ["businesses", &business.to_string(), path_for(body)];
-        known(self.0.send_with(Method::POST, &path, &Author { created_by }, body).await)
+        let path = ["businesses", &business.to_string(), "api-keys"];
+        self.0.send_with(Method::POST, &path, &Author { created_by }, body).await
     }
 
     /// `GET /internal/businesses/{id}/api-keys`
@@ -146,9 +132,6 @@ impl KeysClient {
     }
 
     /// `GET /internal/businesses/{id}/api-keys?createdBy=`: the keys of a creator
-    ///
-    /// # Errors
-    /// Also [`CallError::Unavailable`] if the previous release answers, which does not know creators.
     pub async fn list_of(
         &self,
         business: BusinessId,
@@ -156,13 +139,7 @@ impl KeysClient {
         page: &PageQuery,
     ) -> Result<Page<ApiKeyView>, CallError> {
         let query = KeysOfCreator { page, created_by };
-        let listed = self.0.get_with(&["businesses", &business.to_string(), "api-keys"], &query).await;
-        match listed {
-            Err(CallError::Refused { service, refusal }) if refuses_parameter(&refusal, "createdBy") => {
-                Err(CallError::Unavailable { service, reason: "it knows no creators of keys yet".to_owned() })
-            }
-            other => other,
-        }
+        self.0.get_with(&["businesses", &business.to_string(), "api-keys"], &query).await
     }
 
     /// `GET /internal/businesses/{id}/api-keys/{key}`, including revoked and expired keys
@@ -181,12 +158,8 @@ impl KeysClient {
         self.0.send(Method::POST, &path, &Value::Null).await
     }
 
-    /// `POST /internal/businesses/{id}/api-keys/{key}/rotate?createdBy=` with the caller's `{graceSeconds}`, or with options
-    /// `POST /internal/businesses/{id}/api-keys-with-options/{key}/rotate?createdBy=`. The previous release keeps the creator of the
-    /// old key
-    ///
-    /// # Errors
-    /// As [`KeysClient::create`].
+    /// `POST /internal/businesses/{id}/api-keys/{key}/rotate?createdBy=` with the caller's body. Without `created_by`, the successor
+    /// keeps the creator of the old key
     pub async fn rotate(
         &self,
         business: BusinessId,
@@ -194,29 +167,7 @@ impl KeysClient {
         created_by: Option<UserId>,
         body: &Value,
     ) -> Result<CreatedApiKey, CallError> {
-        let path = ["businesses", &business.to_string(), path_for(body), key, "rotate"];
-        known(self.0.send_with(Method::POST, &path, &Author { created_by }, body).await)
-    }
-}
-
-fn path_for(body: &Value) -> &'static str {
-    let is_given = |name: &&str| body.get(name).is_some_and(|value| !value.is_null());
-    if OPTIONS.iter().any(is_given) { WITH_OPTIONS } else { "api-keys" }
-}
-
-fn refuses_parameter(refusal: &Refusal, name: &str) -> bool {
-    let errors = refusal.rest.get("errors").and_then(Value::as_array);
-    errors.is_some_and(|errors| {
-        errors.iter().any(|error| error["field"] == name && error["code"] == "unknown_parameter")
-    })
-}
-
-/// A path that the service does not know exists in the next release.
-fn known<A>(answer: Result<A, CallError>) -> Result<A, CallError> {
-    match answer {
-        Err(CallError::Refused { service, refusal }) if refusal.code == "not_found" => {
-            Err(CallError::Unavailable { service, reason: "it knows no options of keys yet".to_owned() })
-        }
-        other => other,
+        let path = ["businesses", &business.to_string(), "api-keys", key, "rotate"];
+        self.0.send_with(Method::POST, &path, &Author { created_by }, body).await
     }
 }

@@ -148,11 +148,8 @@ pub struct WebhookOutcomeView {
     pub event: EventKind,
     /// The endpoint that receives it.
     pub endpoint_id: EndpointId,
-    // The former release of order-api leaves it out.
     /// The status in the delivery log.
-    #[serde(default)]
-    #[schema(value_type = DeliveryState, required)]
-    pub status: Option<DeliveryState>,
+    pub status: DeliveryState,
     /// The former name of `status`.
     pub state: DeliveryState,
     /// The number of attempts so far.
@@ -268,15 +265,12 @@ pub struct OrderPayment {
     /// Whether the order is placed. A live order is placed once its debit is posted.
     pub placed: bool,
     pub delivery_fee_paise: Paise,
-    /// The cash to collect at the door; 0 for a prepaid order. `None` from an older order-api.
-    #[serde(default)]
-    pub cod_amount_paise: Option<Paise>,
-    /// The position of that cash. `None` from an older order-api.
-    #[serde(default)]
-    pub cod_status: Option<CodStatus>,
-    /// Whether the customer has the parcel. `None` from an older order-api.
-    #[serde(default)]
-    pub delivered: Option<bool>,
+    /// The cash to collect at the door; 0 for a prepaid order.
+    pub cod_amount_paise: Paise,
+    /// The position of that cash.
+    pub cod_status: CodStatus,
+    /// Whether the customer has the parcel.
+    pub delivered: bool,
     /// The delivery ended before its pickup, so the fee is refunded.
     pub refund_due: bool,
     /// The last change of any kind.

@@ -63,7 +63,7 @@ async fn lock(connection: &mut AsyncPgConnection) -> anyhow::Result<()> {
 }
 
 /// Fails when the database belongs to another program: that program's migrations with the same version would count as
-/// run. Unknown later versions belong to a later release of this program.
+/// run. A later release of this program has run all of its migrations, and unknown later ones.
 async fn refuse_another_history(
     connection: &mut AsyncPgConnection,
     own: &BTreeSet<String>,
@@ -75,10 +75,13 @@ async fn refuse_another_history(
     if !begun.begun {
         return Ok(());
     }
-    let foreign: Vec<String> = recorded(connection)
-        .await?
-        .into_iter()
-        .filter(|version| !own.contains(version) && own.last().is_some_and(|last| version < last))
+    let run = recorded(connection).await?;
+    let is_complete = own.is_subset(&run);
+    let is_later = |version: &String| own.last().is_none_or(|last| version > last);
+    let foreign: Vec<&str> = run
+        .difference(own)
+        .filter(|version| !is_complete || !is_later(version))
+        .map(String::as_str)
         .collect();
     ensure!(
         foreign.is_empty(),

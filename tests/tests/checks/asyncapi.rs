@@ -20,13 +20,12 @@ fn read(path: &Path) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// A release's document and samples.
+/// The document and the samples of each recorded release. None before the first one.
 fn releases() -> Vec<(Value, Value)> {
     let folder = root().join("tests/releases");
     let entries = fs::read_dir(&folder).expect("the releases").map(|entry| entry.expect("a release").path());
     let mut versions: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
     versions.sort();
-    assert!(!versions.is_empty(), "no release is recorded");
     versions
         .iter()
         .map(|version| (read(&version.join("events.json")), read(&version.join("samples.json"))))

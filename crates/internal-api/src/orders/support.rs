@@ -14,13 +14,12 @@ use crate::CallError;
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AcceptedRequest {
-    /// Absent for orders that were placed before this field existed, like `key_id`.
-    pub request_id: Option<RequestId>,
+    pub request_id: RequestId,
     pub received_at: DateTime<Utc>,
     pub idempotency_key: String,
     /// The parsed body, in the fields of SPECIFICATION §2.1, with the pickup from the profile.
     pub body: Value,
-    pub key_id: Option<ApiKeyId>,
+    pub key_id: ApiKeyId,
     /// Since then the body contains no personal data.
     #[serde(default)]
     pub personal_data_erased_at: Option<DateTime<Utc>>,

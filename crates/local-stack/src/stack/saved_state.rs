@@ -54,8 +54,6 @@ pub(super) struct Ports {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct ServicePorts {
     pub(super) public: Option<u16>,
-    /// Missing in the state of earlier runs.
-    #[serde(default)]
     pub(super) operator: Option<u16>,
     pub(super) internal: u16,
     pub(super) management: u16,

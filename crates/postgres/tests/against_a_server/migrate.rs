@@ -52,12 +52,13 @@ async fn an_unfinished_index_is_rebuilt() {
 
 #[tokio::test]
 async fn another_services_database_is_refused() {
-    let url = test_kit::database_url().await;
-    let settings = settings(&url, 2);
-    migrate(&settings, vec![FIRST, SECOND]).await.unwrap();
-    // A database with only SECOND's version rejects FIRST, whose version is older.
-    let refused = migrate(&settings, vec![SECOND]).await.unwrap_err();
-    assert!(refused.to_string().contains("another service's"), "{refused}");
+    let settings = settings(&test_kit::database_url().await, 2);
+    migrate(&settings, vec![FIRST, CONCURRENT]).await.unwrap();
+    // The first program does not know FIRST, which is older. The second one lacks SECOND, and does not know CONCURRENT.
+    for other in [vec![SECOND], vec![FIRST, SECOND]] {
+        let refused = migrate(&settings, other).await.unwrap_err();
+        assert!(refused.to_string().contains("another service's"), "{refused}");
+    }
     // An older program ignores the latest version.
     migrate(&settings, vec![FIRST]).await.unwrap();
 }

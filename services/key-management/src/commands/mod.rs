@@ -54,11 +54,7 @@ impl IssuedKey {
 
     /// The hash under which the key is stored.
     fn hash(&self, state: &State) -> KeyHash {
-        if self.key.restrictions.are_none() {
-            state.hasher.hash(&self.secret)
-        } else {
-            state.hasher.hash_restricted(&self.secret)
-        }
+        state.hasher.hash(&self.secret)
     }
 }
 

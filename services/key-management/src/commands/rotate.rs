@@ -28,7 +28,7 @@ pub(crate) struct Rotation {
     pub(crate) grace: Grace,
     /// Replaces the end of the old key.
     pub(crate) expires_at: Option<DateTime<Utc>>,
-    /// The user who rotates. The previous release does not name them: then the creator of the old key remains.
+    /// The user who rotates. If the caller names none, the creator of the old key remains.
     pub(crate) rotated_by: Option<UserId>,
 }
 

@@ -12,24 +12,19 @@ pub(crate) enum Verified {
     Working(Box<Key>),
     /// It worked until it expired.
     Expired,
-    /// Unknown or revoked, or restricted and the caller would not enforce that.
+    /// Unknown or revoked.
     Invalid,
 }
 
 /// # Errors
 /// When the database is unavailable: the key is then neither valid nor invalid.
-pub(crate) async fn verify(
-    state: &State,
-    text: &str,
-    enforces_restrictions: bool,
-) -> Result<Verified, StoreError> {
+pub(crate) async fn verify(state: &State, text: &str) -> Result<Verified, StoreError> {
     // A mistyped key costs no query.
     let Ok(key) = ApiKey::parse(text, &state.segment) else { return Ok(Verified::Invalid) };
-    let hashes = [state.hasher.hash(&key), state.hasher.hash_restricted(&key)];
-    let found = state.unit.database.read(async |conn| store::find_by_hash(conn, &hashes).await).await?;
+    let hash = state.hasher.hash(&key);
+    let found = state.unit.database.read(async |conn| store::find_by_hash(conn, &hash).await).await?;
     let now = state.unit.clock.now();
     Ok(match found {
-        Some(key) if !key.restrictions.are_none() && !enforces_restrictions => Verified::Invalid,
         Some(key) if key.works_at(now) => {
             state.usage.record(key.id, now);
             Verified::Working(Box::new(key))

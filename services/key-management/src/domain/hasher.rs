@@ -8,9 +8,6 @@ use sha2::Sha256;
 
 pub(crate) type KeyHash = [u8; 32];
 
-/// No key begins with it.
-const RESTRICTED: &[u8] = b"restricted:";
-
 /// Hashes keys with the installation's pepper.
 #[derive(Clone)]
 pub(crate) struct KeyHasher {
@@ -25,21 +22,9 @@ impl KeyHasher {
         Ok(Self { keyed: Hmac::new_from_slice(pepper.expose().as_bytes())? })
     }
 
-    /// The hash of a key without restrictions.
     pub(crate) fn hash(&self, key: &ApiKey) -> KeyHash {
-        self.hash_of(&[key.expose().as_bytes()])
-    }
-
-    /// The hash of a key with restrictions. The previous release, which would not enforce them, finds no such key.
-    pub(crate) fn hash_restricted(&self, key: &ApiKey) -> KeyHash {
-        self.hash_of(&[RESTRICTED, key.expose().as_bytes()])
-    }
-
-    fn hash_of(&self, parts: &[&[u8]]) -> KeyHash {
         let mut mac = self.keyed.clone();
-        for part in parts {
-            mac.update(part);
-        }
+        mac.update(key.expose().as_bytes());
         mac.finalize().into_bytes().into()
     }
 }
@@ -59,7 +44,6 @@ mod tests {
         let hasher = KeyHasher::new(&Secret::new("one pepper")).unwrap();
         assert_eq!(hasher.hash(&key), hasher.hash(&key));
         assert_ne!(hasher.hash(&key), hasher.hash(&other));
-        assert_ne!(hasher.hash(&key), hasher.hash_restricted(&key));
         assert_ne!(hasher.hash(&key), KeyHasher::new(&Secret::new("another")).unwrap().hash(&key));
     }
 }

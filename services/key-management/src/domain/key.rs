@@ -23,7 +23,7 @@ pub(crate) struct Key {
     pub expires_at: Option<DateTime<Utc>>,
     /// The key that this one replaces.
     pub rotated_from: Option<ApiKeyId>,
-    /// Unknown for keys of earlier releases.
+    /// `None` if the caller named none.
     pub created_by: Option<UserId>,
     pub restrictions: KeyRestrictions,
 }

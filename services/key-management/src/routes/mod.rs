@@ -53,14 +53,6 @@ pub(crate) fn internal(
                 )
                 .service(
                     resource("/businesses/{business}/api-keys/{key}/rotate").route(post().to(rotate::rotate)),
-                )
-                // The previous release ignores options, and lacks these paths.
-                .service(
-                    resource("/businesses/{business}/api-keys-with-options").route(post().to(create::create)),
-                )
-                .service(
-                    resource("/businesses/{business}/api-keys-with-options/{key}/rotate")
-                        .route(post().to(rotate::rotate)),
                 ),
         );
     }

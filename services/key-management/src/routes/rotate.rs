@@ -1,4 +1,4 @@
-//! `POST /internal/businesses/{id}/api-keys/{key}/rotate?createdBy=`, and the same below `api-keys-with-options`
+//! `POST /internal/businesses/{id}/api-keys/{key}/rotate?createdBy=`
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};

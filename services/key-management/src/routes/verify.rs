@@ -21,8 +21,8 @@ pub(crate) fn create_counters() {
 }
 
 pub(super) async fn verify(state: Data<State>, body: JsonBody) -> Result<HttpResponse, ApiError> {
-    let VerifyKey { key, enforces_restrictions } = read(&body)?;
-    let verified = commands::verify(&state, &key, enforces_restrictions).await?;
+    let VerifyKey { key } = read(&body)?;
+    let verified = commands::verify(&state, &key).await?;
     let verification = match verified {
         Verified::Working(key) => KeyVerification { key: Some(authenticated(*key)), expired: false },
         Verified::Expired => KeyVerification { key: None, expired: true },
@@ -42,11 +42,9 @@ fn authenticated(key: Key) -> AuthenticatedKey {
 fn read(body: &JsonBody) -> Result<VerifyKey, ApiError> {
     let field_errors = FieldErrors::default();
     if let Some(fields) = Fields::of_body(&body.0, &field_errors) {
-        // Left out by the previous release.
-        let enforces_restrictions = fields.optional_boolean("enforcesRestrictions").unwrap_or_default();
         match fields.value("key") {
             Some(serde_json::Value::String(key)) if field_errors.is_empty() => {
-                return Ok(VerifyKey { key: key.clone(), enforces_restrictions });
+                return Ok(VerifyKey { key: key.clone() });
             }
             Some(serde_json::Value::String(_)) => {}
             Some(_) => fields.reject("key", "invalid_type", "key must be a string."),

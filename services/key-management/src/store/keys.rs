@@ -97,13 +97,13 @@ pub(crate) async fn find_for_update(
     row.map(Key::try_from).transpose()
 }
 
-/// The key with one of these hashes. Has no business filter, because the caller asks which business the key belongs to.
+/// The key with this hash. Has no business filter, because the caller asks which business the key belongs to.
 pub(crate) async fn find_by_hash(
     conn: &mut AsyncPgConnection,
-    hashes: &[KeyHash; 2],
+    hash: &KeyHash,
 ) -> Result<Option<Key>, StoreError> {
     let row = api_keys::table
-        .filter(api_keys::key_hash.eq_any(hashes.each_ref().map(<[u8; 32]>::as_slice)))
+        .filter(api_keys::key_hash.eq(hash.as_slice()))
         .select(KeyRow::as_select())
         .first(conn)
         .await

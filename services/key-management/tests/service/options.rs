@@ -1,22 +1,14 @@
-//! The options of a key: its creator, its end, its scopes, and its IP allow-list. The previous release runs on the same tables and
-//! knows none of them.
+//! The options of a key: its creator, its end, its scopes, and its IP allow-list.
 
 use actix_web::http::StatusCode;
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
-use diesel::sql_types::{Binary, Text};
-use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
-use domain::{ApiKeyId, KeyRestrictions, KeyScope, Mode, UserId};
-use hmac::{Hmac, KeyInit, Mac};
+use domain::{KeyRestrictions, KeyScope, Mode, UserId};
+use internal_api::PageQuery;
 use internal_api::keys::CreatedApiKey;
-use internal_api::{CallError, PageQuery};
 use serde_json::{Value, json};
-use sha2::Sha256;
 use test_kit::{invalid_fields, refusal};
 
 use crate::harness::Harness;
-
-const DOWN: &str = include_str!("../../migrations/2026-11-25-000800_key_options/down.sql");
-const UP: &str = include_str!("../../migrations/2026-11-25-000800_key_options/up.sql");
 
 fn text(time: DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::Secs, true)
@@ -40,25 +32,6 @@ impl Harness {
         let token = self.settings.internal.token.expose();
         let answer = reqwest::Client::new().post(url).bearer_auth(token).json(body).send().await.unwrap();
         (answer.status().as_u16().try_into().unwrap(), answer.json().await.unwrap())
-    }
-
-    async fn run_sql(&self, sql: &str) -> diesel::QueryResult<()> {
-        self.connection().await.batch_execute(sql).await
-    }
-
-    /// The id of the key that the previous release finds for this text.
-    async fn found_by_previous_release(&self, key: &str) -> Option<String> {
-        #[derive(diesel::QueryableByName)]
-        struct Row {
-            #[diesel(sql_type = Text)]
-            id: String,
-        }
-        let mut mac = Hmac::<Sha256>::new_from_slice(self.settings.keys.pepper.expose().as_bytes()).unwrap();
-        mac.update(key.as_bytes());
-        let query = diesel::sql_query("SELECT id FROM api_keys WHERE key_hash = $1");
-        let query = query.bind::<Binary, _>(mac.finalize().into_bytes().to_vec());
-        let rows: Vec<Row> = query.load(&mut self.connection().await).await.unwrap();
-        rows.into_iter().map(|row| row.id).next()
     }
 }
 
@@ -103,7 +76,7 @@ async fn the_creator_is_the_callers_word_and_not_part_of_the_body() {
         let created = harness.keys.create(harness.business, Some(user), &body).await.unwrap();
         assert_eq!(created.view.created_by, Some(user));
         let successor = harness.rotate(&created, 900).await;
-        assert_eq!(successor.view.created_by, Some(user), "the previous release does not name who rotates");
+        assert_eq!(successor.view.created_by, Some(user), "nobody is named");
         let (id, rotator) = (successor.view.id.to_string(), harness.user());
         let body = json!({"graceSeconds": 900});
         let theirs = harness.keys.rotate(harness.business, &id, Some(rotator), &body).await.unwrap();
@@ -274,99 +247,4 @@ async fn a_successor_keeps_the_options_and_the_grace_ends_with_the_key() {
     assert_eq!(ending.view.expires_at, Some(later));
     harness.rotate(&ending, 900).await;
     assert_eq!(harness.view(&endless).await.in_grace_period, Some(false), "it is revoked");
-}
-
-/// What the previous order-api asks, and what it can do with the answer.
-#[tokio::test]
-async fn the_previous_order_api_gets_no_restricted_key() {
-    let harness = Harness::start().await;
-    let end = harness.clock.now() + TimeDelta::hours(1);
-    let plain = harness.create(Mode::Test).await;
-    let ending = harness.create_with(Mode::Test, json!({"expiresAt": text(end)})).await;
-    let scoped = harness.create_with(Mode::Live, json!({"scopes": ["orders:read"]})).await;
-    let listed = harness.create_with(Mode::Live, json!({"ipAllowList": ["0.0.0.0/0"]})).await;
-    for (key, is_valid) in [(&plain, true), (&ending, true), (&scoped, false), (&listed, false)] {
-        let (status, answer) = harness.post("internal/api-keys/verify", &json!({"key": key.key})).await;
-        assert_eq!((status, answer["verdict"].is_object()), (StatusCode::OK, is_valid), "{answer}");
-        assert!(harness.verdict(&key.key).await.is_some());
-    }
-    let (_, answer) = harness.post("internal/api-keys/verify", &json!({"key": ending.key})).await;
-    assert_eq!(answer["verdict"]["expiresAt"], text(end), "it enforces the end");
-    let (status, _) = harness
-        .post("internal/api-keys/verify", &json!({"key": plain.key, "enforcesRestrictions": "yes"}))
-        .await;
-    assert_eq!(status, StatusCode::BAD_REQUEST);
-}
-
-/// The statements of the previous key-management, on tables with restricted keys.
-#[tokio::test]
-async fn the_previous_release_can_neither_verify_nor_rotate_a_restricted_key() {
-    let harness = Harness::start().await;
-    let plain = harness.create(Mode::Test).await;
-    let scoped = harness.create_with(Mode::Test, json!({"scopes": ["orders:read"]})).await;
-    let listed = harness.create_with(Mode::Test, json!({"ipAllowList": ["10.0.0.0/8"]})).await;
-    assert_eq!(harness.found_by_previous_release(&plain.key).await, Some(plain.view.id.to_string()));
-    for restricted in [&scoped, &listed] {
-        assert_eq!(harness.found_by_previous_release(&restricted.key).await, None);
-    }
-    let successor = |of: &CreatedApiKey| {
-        let id = ApiKeyId::generate(&harness.clock, &harness.entropy);
-        format!(
-            "INSERT INTO api_keys (id, business_id, mode, name, key_hash, prefix, last_four, created_at, rotated_from)
-             VALUES ('{id}', '{}', 'test', 'shop', sha256('{id}'), 'sk_test_waybill_', 'aaaa', now(), '{}')",
-            harness.business, of.view.id
-        )
-    };
-    harness.run_sql(&successor(&plain)).await.unwrap();
-    for restricted in [&scoped, &listed] {
-        let refused = harness.run_sql(&successor(restricted)).await.unwrap_err().to_string();
-        assert!(refused.contains("does not have the restrictions"), "{refused}");
-    }
-    // A key with an end looks rotated to it: it refuses what has an expires_at.
-    let end = harness.clock.now() + TimeDelta::hours(1);
-    let ending = harness.create_with(Mode::Test, json!({"expiresAt": text(end)})).await;
-    assert_eq!(ending.view.expires_at, Some(end));
-}
-
-/// The previous release has no paths for options, so a caller learns that they are not supported yet.
-#[tokio::test]
-async fn options_that_nobody_knows_yet_are_not_dropped() {
-    let harness = Harness::start().await;
-    // Any path that the service does not know.
-    let unknown = harness.internal.join("former/").unwrap();
-    let former = crate::harness::client(&unknown, &harness.settings.internal.token);
-    let body = json!({"mode": "test", "name": "shop", "scopes": ["orders:read"]});
-    let outcome = former.create(harness.business, None, &body).await;
-    assert!(matches!(outcome, Err(CallError::Unavailable { .. })), "503");
-    let body = json!({"graceSeconds": 0, "expiresAt": "2030-01-01T00:00:00Z"});
-    let outcome = former.rotate(harness.business, "key_01ARZ3NDEKTSV4RRFFQ69G5FAV", None, &body).await;
-    assert!(matches!(outcome, Err(CallError::Unavailable { .. })), "503");
-}
-
-#[tokio::test]
-async fn undoing_the_migration_revokes_restricted_keys() {
-    let harness = Harness::start().await;
-    let plain = harness.create(Mode::Test).await;
-    let scoped = harness.create_with(Mode::Test, json!({"scopes": ["orders:read"]})).await;
-    let listed = harness.create_with(Mode::Test, json!({"ipAllowList": ["10.0.0.0/8"]})).await;
-    harness.run_sql(DOWN).await.unwrap();
-    harness.run_sql(UP).await.unwrap();
-    assert!(harness.verdict(&plain.key).await.is_some());
-    for restricted in [&scoped, &listed] {
-        assert_eq!(harness.verdict(&restricted.key).await, None);
-        let view = harness.view(restricted).await;
-        assert!(view.revoked_at.is_some() && view.scopes.is_none() && view.ip_allow_list.is_none());
-    }
-}
-
-#[tokio::test]
-async fn the_database_checks_options_too() {
-    let harness = Harness::start().await;
-    let key = harness.create(Mode::Test).await.view.id;
-    for bad in
-        ["created_by = 'someone'", "scopes = '{}'", "scopes = '{orders:delete}'", "ip_allow_list = '{}'"]
-    {
-        let sql = format!("UPDATE api_keys SET {bad} WHERE id = '{key}'");
-        assert!(harness.run_sql(&sql).await.is_err(), "{bad}");
-    }
 }

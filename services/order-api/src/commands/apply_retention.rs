@@ -1,7 +1,6 @@
 //! Erases orders that have not changed during the retention period.
 
 use chrono::TimeDelta;
-use diesel_async::AsyncPgConnection;
 use postgres::StoreError;
 use tokio_util::sync::CancellationToken;
 
@@ -10,17 +9,11 @@ use super::erase_personal_data::{Cause, Erased, count, erase_unchanged};
 use crate::state::State;
 use crate::store::personal_data;
 
-/// Orders in one transaction.
-const MEANINGS_MAX: i64 = 200;
-
-/// Without `retention`, it only completes the erasures of the previous release.
 pub async fn apply_retention(
     state: &State,
-    retention: Option<TimeDelta>,
+    retention: TimeDelta,
     stop: &CancellationToken,
 ) -> Result<(), StoreError> {
-    clear_meanings(state, stop).await?;
-    let Some(retention) = retention else { return Ok(()) };
     // Reported before the work too, so that a failing erasure is visible.
     report_overdue(state, retention).await?;
     let mut total = 0;
@@ -36,19 +29,6 @@ pub async fn apply_retention(
         tracing::info!(erased = total, "erased the personal data of old orders");
     }
     report_overdue(state, retention).await
-}
-
-/// Needed while the previous release runs next to this one, and once afterwards.
-async fn clear_meanings(state: &State, stop: &CancellationToken) -> Result<(), StoreError> {
-    while !stop.is_cancelled() {
-        let clear =
-            async |conn: &mut AsyncPgConnection| personal_data::clear_meanings(conn, MEANINGS_MAX).await;
-        if state.unit.database.transaction(clear).await? == 0 {
-            break;
-        }
-        tokio::time::sleep(PAUSE).await;
-    }
-    Ok(())
 }
 
 async fn report_overdue(state: &State, retention: TimeDelta) -> Result<(), StoreError> {

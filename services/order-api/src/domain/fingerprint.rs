@@ -139,7 +139,7 @@ mod tests {
         }
     }
 
-    /// The database holds hashes of earlier releases.
+    /// The database holds hashes that other releases made.
     #[test]
     fn the_canonical_text_of_a_body_never_changes() {
         for (body, canonical) in [

@@ -79,9 +79,8 @@ pub struct OrderSummary {
 pub struct AcceptedOrder {
     pub order: Order,
     pub idempotency_key: String,
-    /// Absent in orders of earlier releases, like `key_id`.
-    pub request_id: Option<RequestId>,
-    pub key_id: Option<ApiKeyId>,
+    pub request_id: RequestId,
+    pub key_id: ApiKeyId,
 }
 
 /// A row of an order's timeline.

@@ -19,7 +19,6 @@ pub enum RetryKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryProof {
     pub kind: RetryKind,
-    /// Unknown for orders of earlier releases.
     pub first: Option<RequestId>,
     pub retry: RequestId,
     pub at: DateTime<Utc>,

@@ -102,7 +102,7 @@ impl InsertBatch {
         let unknown = traces.keys().copied().filter(|business| !self.first_test_orders.contains(*business));
         let Unit { clock, entropy, outbox, .. } = &self.unit;
         let now = clock.now();
-        let new = first_test_orders::add(conn, unknown, now).await?;
+        let new = first_test_orders::add(conn, unknown).await?;
         let envelopes = new.into_iter().map(|business_id| Envelope {
             id: EventId::generate(clock, entropy),
             business_id,

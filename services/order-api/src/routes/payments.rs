@@ -54,9 +54,9 @@ fn view(order: OrderFinancials) -> OrderPayment {
         mode: order.mode,
         placed: order.placement == Placement::Placed,
         delivery_fee_paise: order.delivery_fee,
-        cod_amount_paise: Some(order.cod_amount),
-        cod_status: Some(order.state.cod),
-        delivered: Some(order.state.status == DeliveryStatus::Delivered),
+        cod_amount_paise: order.cod_amount,
+        cod_status: order.state.cod,
+        delivered: order.state.status == DeliveryStatus::Delivered,
         refund_due: order.state.refund_due(),
         changed_at: order.changed_at,
     }

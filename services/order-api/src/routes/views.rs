@@ -116,7 +116,7 @@ pub(super) fn webhook_view(sent: OrderDeliveryView) -> WebhookOutcomeView {
         event_id: sent.event_id,
         event: sent.event,
         endpoint_id: sent.endpoint_id,
-        status: Some(sent.state),
+        status: sent.state,
         state: sent.state,
         attempts: sent.attempts,
         last_attempt_at: sent.last_attempt_at,

@@ -46,7 +46,7 @@ macro_rules! event_columns {
     () => {
         "order_events.order_id, order_events.sequence, order_events.event_id, order_events.business_id, order_events.kind,
         order_events.status, order_events.cod_status, order_events.data, order_events.occurred_at, order_events.recorded_at,
-        order_events.personal_data_erased_at, coalesce(order_events.feed_at, order_events.recorded_at) AS position"
+        order_events.personal_data_erased_at, order_events.feed_at AS position"
     };
 }
 macro_rules! order_columns {
@@ -57,14 +57,7 @@ macro_rules! order_columns {
 
 macro_rules! feed_order {
     ($direction:literal) => {
-        concat!(
-            "coalesce(feed_at, recorded_at) ",
-            $direction,
-            ", order_id ",
-            $direction,
-            ", sequence ",
-            $direction
-        )
+        concat!("feed_at ", $direction, ", order_id ", $direction, ", sequence ", $direction)
     };
 }
 
@@ -101,19 +94,19 @@ macro_rules! scan {
 }
 
 const SLICE: &str = scan!(
-    "coalesce(feed_at, recorded_at) < $2 AND (coalesce(feed_at, recorded_at), order_id, sequence) > ($3, $4, $5)",
+    "feed_at < $2 AND (feed_at, order_id, sequence) > ($3, $4, $5)",
     "ASC",
     "orders.mode = $7 AND ($8 IS NULL OR scanned.kind = ANY ($8))"
 );
 
 /// Reads the feed's index backwards.
 const NEWEST: &str = scan!(
-    "(coalesce(feed_at, recorded_at), order_id, sequence) < ($2, $3, $4) AND $5 IS NULL",
+    "(feed_at, order_id, sequence) < ($2, $3, $4) AND $5 IS NULL",
     "DESC",
     "($7 IS NULL OR orders.mode = $7) AND ($8 IS NULL OR scanned.kind = $8)"
 );
 const NEWEST_OF_ORDERS: &str = scan!(
-    "(coalesce(feed_at, recorded_at), order_id, sequence) < ($2, $3, $4) AND order_id = ANY ($5)",
+    "(feed_at, order_id, sequence) < ($2, $3, $4) AND order_id = ANY ($5)",
     "DESC",
     "($7 IS NULL OR orders.mode = $7) AND ($8 IS NULL OR scanned.kind = $8)"
 );
@@ -246,7 +239,7 @@ const ARRIVALS: &str = "
     WHERE EXISTS (
         SELECT FROM order_events
         WHERE order_events.business_id = waiting.business_id
-            AND coalesce(feed_at, recorded_at) >= waiting.since AND coalesce(feed_at, recorded_at) < $3)";
+            AND feed_at >= waiting.since AND feed_at < $3)";
 
 #[derive(QueryableByName)]
 struct Place {

@@ -38,11 +38,11 @@ impl TryFrom<FinancialsRow> for OrderFinancials {
             placement: row.placement.parse().map_err(|error| corrupt("orders.placement", error))?,
             delivery_fee: Paise::new(row.delivery_fee_paise),
             cod_amount: Paise::new(row.cod_amount_paise),
-            state: DeliveryState::stored(
-                row.status.parse().map_err(|error| corrupt("orders.status", error))?,
-                row.cod_status.parse().map_err(|error| corrupt("orders.cod_status", error))?,
-                row.picked_up,
-            ),
+            state: DeliveryState {
+                status: row.status.parse().map_err(|error| corrupt("orders.status", error))?,
+                cod: row.cod_status.parse().map_err(|error| corrupt("orders.cod_status", error))?,
+                picked_up: row.picked_up,
+            },
             changed_at: row.updated_at,
         })
     }

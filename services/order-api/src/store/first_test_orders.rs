@@ -1,8 +1,7 @@
 //! Businesses with a test order.
 
-use chrono::{DateTime, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::{Array, Text, Timestamptz};
+use diesel::sql_types::{Array, Text};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::BusinessId;
 use postgres::statement;
@@ -10,7 +9,7 @@ use postgres::statement;
 use super::{StoreError, corrupt};
 
 const ADD: &str = "
-    INSERT INTO testers (business_id, since) SELECT unnest($1), $2 ON CONFLICT DO NOTHING RETURNING business_id";
+    INSERT INTO testers (business_id) SELECT unnest($1) ON CONFLICT DO NOTHING RETURNING business_id";
 
 #[derive(QueryableByName)]
 struct Added {
@@ -22,14 +21,12 @@ struct Added {
 pub async fn add(
     mut conn: &AsyncPgConnection,
     businesses: impl IntoIterator<Item = BusinessId>,
-    now: DateTime<Utc>,
 ) -> Result<Vec<BusinessId>, StoreError> {
     let ids: Vec<String> = businesses.into_iter().map(|business| business.to_string()).collect();
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let added: Vec<Added> =
-        statement(ADD).bind::<Array<Text>, _>(ids).bind::<Timestamptz, _>(now).get_results(&mut conn).await?;
+    let added: Vec<Added> = statement(ADD).bind::<Array<Text>, _>(ids).get_results(&mut conn).await?;
     let read =
         |added: Added| added.business_id.parse().map_err(|error| corrupt("testers.business_id", error));
     added.into_iter().map(read).collect()

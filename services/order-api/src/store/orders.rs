@@ -132,7 +132,7 @@ pub async fn accepted(
     business: BusinessId,
     id: OrderId,
 ) -> Result<Option<AcceptedOrder>, StoreError> {
-    let row: Option<(OrderRow, String, Option<String>, Option<String>)> = orders::table
+    let row: Option<(OrderRow, String, String, String)> = orders::table
         .filter(orders::id.eq(id.to_string()))
         .filter(orders::business_id.eq(business.to_string()))
         .filter(placed())
@@ -141,13 +141,11 @@ pub async fn accepted(
         .await
         .optional()?;
     let Some((order, idempotency_key, request_id, key_id)) = row else { return Ok(None) };
-    let request_id = request_id.map(|id| id.parse().map_err(|error| corrupt("orders.request_id", error)));
-    let key_id = key_id.map(|id| id.parse().map_err(|error| corrupt("orders.key_id", error)));
     Ok(Some(AcceptedOrder {
         order: order.try_into()?,
         idempotency_key,
-        request_id: request_id.transpose()?,
-        key_id: key_id.transpose()?,
+        request_id: request_id.parse().map_err(|error| corrupt("orders.request_id", error))?,
+        key_id: key_id.parse().map_err(|error| corrupt("orders.key_id", error))?,
     }))
 }
 

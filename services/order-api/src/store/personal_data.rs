@@ -123,11 +123,11 @@ impl TryFrom<Row> for Erasable {
             business_id: row.business_id.parse().map_err(|error| corrupt("orders.business_id", error))?,
             mode: row.mode.parse().map_err(|error| corrupt("orders.mode", error))?,
             placement: row.placement.parse().map_err(|error| corrupt("orders.placement", error))?,
-            state: DeliveryState::stored(
-                row.status.parse().map_err(|error| corrupt("orders.status", error))?,
-                row.cod_status.parse().map_err(|error| corrupt("orders.cod_status", error))?,
-                row.picked_up,
-            ),
+            state: DeliveryState {
+                status: row.status.parse().map_err(|error| corrupt("orders.status", error))?,
+                cod: row.cod_status.parse().map_err(|error| corrupt("orders.cod_status", error))?,
+                picked_up: row.picked_up,
+            },
             details: row.details.into(),
             updated_at: row.updated_at,
         })
@@ -171,20 +171,6 @@ const ERASE_REPORTS: &str = "
     SET fingerprint = $3
     FROM unnest($1, $2) AS erased (order_id, business_id)
     WHERE fleet_reports.order_id = erased.order_id AND fleet_reports.business_id = erased.business_id";
-
-/// The condition is that of `orders_meanings_to_forget`.
-const CLEAR_MEANINGS: &str = "
-    WITH remaining AS (
-        SELECT id, business_id FROM orders WHERE personal_data_erased_at IS NOT NULL AND meaning IS NOT NULL
-        ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
-    )
-    UPDATE orders SET meaning = NULL FROM remaining
-    WHERE orders.id = remaining.id AND orders.business_id = remaining.business_id";
-
-/// Clears `meaning` in erased orders, because the previous release does not clear it. Returns the number of orders.
-pub async fn clear_meanings(conn: &mut AsyncPgConnection, limit: i64) -> Result<usize, StoreError> {
-    Ok(statement(CLEAR_MEANINGS).bind::<BigInt, _>(limit).execute(conn).await?)
-}
 
 /// Erases the personal data of these orders in all tables. The caller holds their locks.
 pub async fn erase(

@@ -59,11 +59,11 @@ impl TryFrom<OrderRow> for Order {
                 .map_err(|error| corrupt("orders.tracking_code", error))?,
             order_reference: row.order_reference,
             order_source: row.order_source,
-            state: DeliveryState::stored(
-                row.status.parse().map_err(|error| corrupt("orders.status", error))?,
-                row.cod_status.parse().map_err(|error| corrupt("orders.cod_status", error))?,
-                row.picked_up,
-            ),
+            state: DeliveryState {
+                status: row.status.parse().map_err(|error| corrupt("orders.status", error))?,
+                cod: row.cod_status.parse().map_err(|error| corrupt("orders.cod_status", error))?,
+                picked_up: row.picked_up,
+            },
             delivery_fee: Paise::new(row.delivery_fee_paise),
             cod_amount: Paise::new(row.cod_amount_paise),
             details: Arc::new(row.details),

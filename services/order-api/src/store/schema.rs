@@ -29,8 +29,8 @@ diesel::table! {
         created_at -> Timestamptz,
         updated_at -> Timestamptz,
         pending_since -> Nullable<Timestamptz>,
-        request_id -> Nullable<Text>,
-        key_id -> Nullable<Text>,
+        request_id -> Text,
+        key_id -> Text,
         personal_data_erased_at -> Nullable<Timestamptz>,
         meaning -> Nullable<Binary>,
     }
@@ -48,7 +48,7 @@ diesel::table! {
         data -> Jsonb,
         occurred_at -> Timestamptz,
         recorded_at -> Timestamptz,
-        feed_at -> Nullable<Timestamptz>,
+        feed_at -> Timestamptz,
         personal_data_erased_at -> Nullable<Timestamptz>,
     }
 }

@@ -23,7 +23,7 @@ const APPEND: &str = "
     INSERT INTO order_events (
         order_id, sequence, event_id, business_id, kind, status, cod_status, data, occurred_at, recorded_at, feed_at)
     SELECT new.*, greatest(clock_timestamp(), (
-        SELECT coalesce(previous.feed_at, previous.recorded_at) FROM order_events AS previous
+        SELECT previous.feed_at FROM order_events AS previous
         WHERE previous.order_id = new.order_id AND previous.sequence < new.sequence
             AND previous.business_id = new.business_id
         ORDER BY previous.sequence DESC

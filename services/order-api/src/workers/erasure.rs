@@ -21,6 +21,7 @@ pub fn start(chassis: &mut Chassis, state: &Arc<State>, retention: Option<TimeDe
         let state = Arc::clone(&erasing);
         async move { erase_business::process_requests(&state, &stop).await }
     });
+    let Some(retention) = retention else { return };
     let retaining = Arc::clone(state);
     chassis.every("retention", interval, move |stop| {
         let state = Arc::clone(&retaining);

@@ -32,9 +32,6 @@ async fn no_cash_is_awaited_and_the_refund_is_shown() -> anyhow::Result<()> {
     let way = ["driver.assigned", "order.picked_up", "order.failed", "order.returned"];
     business.fleet.drive(&returned, &way, 0).await?;
 
-    // The state in which the previous release leaves a cancelled order.
-    let former = "UPDATE orders SET cod_status = 'pending' WHERE status = 'cancelled'";
-    service.connection().await.batch_execute(former).await?;
     for (order, refunded) in [(&cancelled, before["feeChargedPaise"].clone()), (&returned, json!(0))] {
         let after = view(&business, order).await?;
         assert_eq!((&after["codStatus"], &after["refundedPaise"]), (&json!("not_applicable"), &refunded));

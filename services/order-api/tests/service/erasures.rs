@@ -1,7 +1,6 @@
 //! Announcements of erasures.
 
 use chrono::TimeDelta;
-use diesel_async::SimpleAsyncConnection;
 use domain::OrderId;
 use internal_api::orders::OrdersClient;
 use reqwest::Method;
@@ -44,24 +43,5 @@ async fn only_the_erasure_of_a_placed_order_is_announced() -> anyhow::Result<()>
     let taken_over = text(&live.create("refused", &order).await?.expect(201)?, "id");
     let whole = format!("orders WHERE id = '{taken_over}' AND personal_data_erased_at IS NULL");
     assert_eq!(service.count(&whole).await, 1);
-    Ok(())
-}
-
-/// During an upgrade, the previous release erases orders without clearing their meaning.
-#[tokio::test(flavor = "multi_thread")]
-async fn the_meaning_of_orders_that_the_previous_release_erased_is_cleared() -> anyhow::Result<()> {
-    let every = ("WAYBILL_PERSONAL_DATA__INTERVAL_SECONDS", "0.2");
-    let service = OrderApi::with(&[every, ("WAYBILL_PERSONAL_DATA__RETENTION_DAYS", "0")]).await;
-    let business = service.business(FEE);
-    for reference in ["erased", "whole"] {
-        business.test()?.create(reference, &smallest_order(reference)).await?.expect(201)?;
-    }
-    let erase = "UPDATE orders SET personal_data_erased_at = now() WHERE order_reference = 'erased'";
-    service.connection().await.batch_execute(erase).await?;
-    until("the meaning of the erased order is cleared", async || {
-        service.count("orders WHERE personal_data_erased_at IS NOT NULL AND meaning IS NULL").await == 1
-    })
-    .await;
-    assert_eq!(service.count("orders WHERE order_reference = 'whole' AND meaning IS NOT NULL").await, 1);
     Ok(())
 }

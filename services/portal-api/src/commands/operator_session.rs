@@ -125,7 +125,7 @@ async fn warn(
     state.mailbox.queue_for_staff(conn, (person.id, &person.email), &mail, now).await
 }
 
-/// In the table of the previous release, so that its instances know the session too.
+/// In a table of its own, because it belongs to no person.
 async fn insert_configured(
     conn: &mut AsyncPgConnection,
     state: &State,

@@ -33,7 +33,7 @@ pub(crate) async fn use_session(
                 None => (sessions::find_replaced(conn, token, open).await?, true),
             };
             let Some(mut session) = found else { return Ok(None) };
-            // Such a session is of the previous release, or its user is no longer an owner.
+            // Its user is no longer an owner, or single sign-on has become required.
             if session.password_refused && state.business_sso.is_available() {
                 // First: it is tried again as long as the session is open.
                 email_confirmations::remove_changes_in(conn, &[session.id.to_string()]).await?;

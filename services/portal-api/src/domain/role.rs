@@ -79,10 +79,10 @@ impl Permission {
         }
     }
 
-    /// The least of the roles that the previous release knows. Errors still name it.
-    pub(crate) fn least_former_role(self) -> Role {
-        let former = [Role::Viewer, Role::Developer];
-        former.into_iter().find(|role| role.may(self)).unwrap_or(Role::Owner)
+    /// The least of viewer, developer and owner that has it, for callers that know no list of roles.
+    pub(crate) fn least_role(self) -> Role {
+        let ladder = [Role::Viewer, Role::Developer];
+        ladder.into_iter().find(|role| role.may(self)).unwrap_or(Role::Owner)
     }
 }
 
@@ -96,14 +96,6 @@ impl Role {
 
     pub(crate) fn permissions(self) -> Vec<Permission> {
         Permission::VARIANTS.iter().copied().filter(|permission| self.may(*permission)).collect()
-    }
-
-    /// The role that the previous release knows instead.
-    pub(crate) fn in_former_release(self) -> Self {
-        match self {
-            Self::Finance | Self::Support => Self::Viewer,
-            known => known,
-        }
     }
 
     pub(crate) fn as_str(self) -> &'static str {
@@ -150,16 +142,13 @@ mod tests {
     }
 
     #[test]
-    fn the_former_roles_are_a_ladder_and_stay_what_they_are() {
+    fn viewer_developer_and_owner_are_a_ladder() {
         for permission in Permission::VARIANTS.iter().filter(|one| **one != Permission::ReadCustomers) {
             assert!(!Role::Viewer.may(*permission) || Role::Developer.may(*permission), "{permission}");
         }
-        for role in [Role::Owner, Role::Developer, Role::Viewer] {
-            assert_eq!(role.in_former_release(), role);
-        }
-        assert_eq!(Permission::ManageMoney.least_former_role(), Role::Owner);
-        assert_eq!(Permission::CancelOrders.least_former_role(), Role::Developer);
-        assert_eq!(Permission::ReadMoney.least_former_role(), Role::Viewer);
+        assert_eq!(Permission::ManageMoney.least_role(), Role::Owner);
+        assert_eq!(Permission::CancelOrders.least_role(), Role::Developer);
+        assert_eq!(Permission::ReadMoney.least_role(), Role::Viewer);
     }
 
     #[test]

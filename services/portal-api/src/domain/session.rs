@@ -69,8 +69,7 @@ pub(crate) enum ConsoleHolder {
     Configuration,
 }
 
-/// Identifies a console session. It is the first half of the stored digest of the cookie, so that sessions of the previous
-/// release have one too. It opens nothing.
+/// Identifies a console session: the first half of the stored digest of the cookie. It opens nothing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ConsoleSessionId([u8; 16]);
 
@@ -155,8 +154,7 @@ pub(crate) struct OpenAt {
 }
 
 impl OpenAt {
-    /// The end of a console session that is not used any more. Without a last use, there is no idle limit: one of the previous
-    /// release that was never seen has none yet.
+    /// The end of a console session that is not used any more. Without a last use: the end of one that stays in use.
     pub(crate) fn end(
         self,
         created_at: DateTime<Utc>,
@@ -168,8 +166,8 @@ impl OpenAt {
     }
 
     /// Whether a use now must be recorded.
-    pub(crate) fn is_due(self, used_at: Option<DateTime<Utc>>) -> bool {
-        used_at.is_none_or(|used_at| self.now - used_at >= self.lifetimes.step())
+    pub(crate) fn is_due(self, used_at: DateTime<Utc>) -> bool {
+        self.now - used_at >= self.lifetimes.step()
     }
 }
 

@@ -89,7 +89,7 @@ impl MailSender {
                 );
                 return database
                     .read(async |conn| match mail.business_id {
-                        Some(_) => mails::reschedule(conn, mail, due_at).await,
+                        Some(_) => mails::reschedule(conn, mail.id, due_at).await,
                         None => staff_mails::reschedule(conn, mail.id, due_at).await,
                     })
                     .await;

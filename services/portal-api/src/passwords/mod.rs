@@ -57,7 +57,7 @@ impl Passwords {
         self.run(requester, move || hash(password.as_bytes(), &salt)).await?
     }
 
-    /// A hash that no password has, for users who log in otherwise. The previous release can verify it too.
+    /// A hash that no password has, for users who log in otherwise.
     pub(crate) fn unusable_hash(&self) -> String {
         let (salt, output) = (self.entropy.bytes::<SALT_BYTES>(), self.entropy.bytes::<32>());
         let (salt, output) = (STANDARD_NO_PAD.encode(salt), STANDARD_NO_PAD.encode(output));

@@ -126,8 +126,7 @@ impl Collector {
         let (keys, endpoints) = tokio::try_join!(keys, endpoints)?;
         let keys = keys.into_iter().map(|key| {
             let is_revoked = key.revoked_at.is_some();
-            // The previous release sets an expiry in a grace period only.
-            let in_grace_period = key.in_grace_period.unwrap_or(key.expires_at.is_some());
+            let in_grace_period = key.in_grace_period.unwrap_or_default();
             (key.id.to_string(), Key { created_at: key.created_at, is_revoked, in_grace_period })
         });
         let endpoints = endpoints.into_iter().map(|endpoint| (endpoint.id.to_string(), endpoint.created_at));

@@ -98,7 +98,7 @@ pub(super) fn role_insufficient(permission: Permission) -> ApiError {
         roles.join(", ")
     );
     ApiError::new(StatusCode::FORBIDDEN, "role_insufficient", message)
-        .with("requiredRole", permission.least_former_role().as_str())
+        .with("requiredRole", permission.least_role().as_str())
         .with("allowedRoles", roles)
 }
 

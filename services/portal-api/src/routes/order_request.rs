@@ -50,13 +50,10 @@ pub(super) async fn request(
 ) -> Result<HttpResponse, ApiError> {
     let order = order_id(&order)?.to_string();
     let accepted = state.peers.orders.request(session.business, &order).await?;
-    let key = match accepted.key_id {
-        Some(key) => find_key(&state, session.business, key).await?,
-        None => None,
-    };
+    let key = find_key(&state, session.business, accepted.key_id).await?;
     let (key_prefix, key_last_four) = key.map(|key| (key.prefix, key.last_four)).unzip();
     Ok(HttpResponse::Ok().json(RequestView {
-        request_id: accepted.request_id,
+        request_id: Some(accepted.request_id),
         received_at: accepted.received_at,
         idempotency_key: accepted.idempotency_key,
         body: accepted.body,

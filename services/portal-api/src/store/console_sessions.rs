@@ -14,8 +14,8 @@ struct Row {
     token_hash: Vec<u8>,
     #[diesel(sql_type = Timestamptz)]
     created_at: DateTime<Utc>,
-    #[diesel(sql_type = Nullable<Timestamptz>)]
-    last_seen_at: Option<DateTime<Utc>>,
+    #[diesel(sql_type = Timestamptz)]
+    last_seen_at: DateTime<Utc>,
     #[diesel(sql_type = Timestamptz)]
     expires_at: DateTime<Utc>,
     #[diesel(sql_type = Nullable<Text>)]
@@ -48,7 +48,7 @@ macro_rules! statements {
             list: concat!(
                 "SELECT token_hash, created_at, last_seen_at, expires_at, address, user_agent FROM ",
                 $own,
-                " AND expires_at > $2 AND created_at > $3 AND (last_seen_at IS NULL OR last_seen_at > $4)
+                " AND expires_at > $2 AND created_at > $3 AND last_seen_at > $4
                 AND ($5::timestamptz IS NULL OR (created_at, token_hash) < ($5, $6))
                 ORDER BY created_at DESC, token_hash DESC LIMIT $7"
             ),
@@ -149,8 +149,8 @@ fn listed(row: Row, open: OpenAt) -> Result<OpenSession<ConsoleSessionId>, Store
     Ok(OpenSession {
         id: ConsoleSessionId::of(row.token_hash.try_into().map_err(damaged)?),
         created_at: row.created_at,
-        last_seen_at: row.last_seen_at.unwrap_or(row.created_at),
-        expires_at: open.end(row.created_at, row.last_seen_at, row.expires_at),
+        last_seen_at: row.last_seen_at,
+        expires_at: open.end(row.created_at, Some(row.last_seen_at), row.expires_at),
         address: row.address,
         user_agent: row.user_agent,
         business: None,

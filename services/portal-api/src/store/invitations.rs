@@ -7,7 +7,7 @@ use domain::{BusinessId, InvitationId, UserId};
 use postgres::StoreError;
 
 use super::schema::{businesses, invitations};
-use super::{roles, stored};
+use super::stored;
 use crate::domain::{BusinessStatus, Email, Invitation, LinkToken};
 
 #[derive(Queryable, Selectable)]
@@ -17,7 +17,6 @@ struct InvitationRow {
     business_id: String,
     email: String,
     role: String,
-    exact_role: Option<String>,
     invited_by: String,
     invited_by_email: String,
     created_at: DateTime<Utc>,
@@ -35,7 +34,6 @@ pub(crate) async fn replace(
         .filter(invitations::business_id.eq(invitation.business.to_string()))
         .filter(invitations::email_key.eq(invitation.email.key()));
     diesel::delete(older).execute(conn).await?;
-    let (role, exact_role) = roles::columns(invitation.role);
     diesel::insert_into(invitations::table)
         .values((
             invitations::id.eq(invitation.id.to_string()),
@@ -43,8 +41,7 @@ pub(crate) async fn replace(
             invitations::business_id.eq(invitation.business.to_string()),
             invitations::email.eq(invitation.email.as_str()),
             invitations::email_key.eq(invitation.email.key()),
-            invitations::role.eq(role),
-            invitations::exact_role.eq(exact_role),
+            invitations::role.eq(invitation.role.as_str()),
             invitations::invited_by.eq(invitation.invited_by.to_string()),
             invitations::invited_by_email.eq(&invitation.invited_by_email),
             invitations::created_at.eq(invitation.created_at),
@@ -163,7 +160,7 @@ impl TryFrom<InvitationRow> for Invitation {
             id: stored("invitations.id", &row.id)?,
             business: stored("invitations.business_id", &row.business_id)?,
             email: Email::parse(&row.email).ok_or_else(corrupt)?,
-            role: roles::read(&row.role, row.exact_role.as_deref())?,
+            role: stored("invitations.role", &row.role)?,
             invited_by: stored("invitations.invited_by", &row.invited_by)?,
             invited_by_email: row.invited_by_email,
             created_at: row.created_at,

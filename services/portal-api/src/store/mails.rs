@@ -60,11 +60,6 @@ pub(crate) async fn insert(
     if queued >= max {
         return Ok(false);
     }
-    // Previous releases read `due_at` only and cannot decrypt tokens: they must never send these mails.
-    let (due_at, ready_at) = match mail.sealed_token {
-        Some(_) => (mail.expires_at, Some(mail.created_at)),
-        None => (mail.created_at, None),
-    };
     diesel::insert_into(mails::table)
         .values((
             mails::business_id.eq(mail.business.to_string()),
@@ -74,8 +69,7 @@ pub(crate) async fn insert(
             mails::text_body.eq(mail.text),
             mails::html_body.eq(mail.html),
             mails::created_at.eq(mail.created_at),
-            mails::due_at.eq(due_at),
-            mails::ready_at.eq(ready_at),
+            mails::due_at.eq(mail.created_at),
             mails::sealed_token.eq(&mail.sealed_token),
             mails::expires_at.eq(mail.expires_at),
         ))
@@ -86,14 +80,8 @@ pub(crate) async fn insert(
 
 /// Other instances skip these mails until the lease expires. If this instance crashes, another one sends them again.
 const CLAIM: &str = "
-UPDATE mails SET
-    due_at = CASE WHEN ready_at IS NULL THEN $2 ELSE due_at END,
-    ready_at = CASE WHEN ready_at IS NULL THEN NULL ELSE $2 END,
-    attempts = attempts + 1
-WHERE id = ANY (ARRAY(
-    SELECT id FROM mails WHERE due_at <= $1 OR ready_at <= $1
-    ORDER BY coalesce(ready_at, due_at) LIMIT $3 FOR UPDATE SKIP LOCKED
-))
+UPDATE mails SET due_at = $2, attempts = attempts + 1
+WHERE id = ANY (ARRAY(SELECT id FROM mails WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED))
 RETURNING id, business_id, kind, recipient, subject, text_body, html_body, sealed_token, attempts,
     expires_at <= $1 AS is_expired";
 
@@ -121,14 +109,10 @@ pub(crate) async fn remove(conn: &mut AsyncPgConnection, id: i64) -> Result<(), 
 /// Schedules the next attempt.
 pub(crate) async fn reschedule(
     conn: &mut AsyncPgConnection,
-    mail: &ClaimedMail,
+    id: i64,
     at: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    let row = mails::table.find(mail.id);
-    match mail.sealed_token {
-        Some(_) => diesel::update(row).set(mails::ready_at.eq(at)).execute(conn).await?,
-        None => diesel::update(row).set(mails::due_at.eq(at)).execute(conn).await?,
-    };
+    diesel::update(mails::table.find(id)).set(mails::due_at.eq(at)).execute(conn).await?;
     Ok(())
 }
 

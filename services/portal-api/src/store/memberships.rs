@@ -7,7 +7,7 @@ use domain::{BusinessId, UserId};
 use postgres::StoreError;
 
 use super::schema::{businesses, users};
-use super::{roles, stored};
+use super::stored;
 use crate::domain::{Membership, UserKey};
 
 #[derive(Queryable, Selectable)]
@@ -16,7 +16,6 @@ struct MembershipRow {
     id: String,
     business_id: String,
     role: String,
-    exact_role: Option<String>,
 }
 
 /// The users of an account, given by its id: its own row, and the rows that refer to it.
@@ -117,6 +116,6 @@ fn read((row, (business_name, status)): (MembershipRow, (String, String))) -> Re
         business_name,
         status: stored("businesses.status", &status)?,
         user: stored("users.id", &row.id)?,
-        role: roles::read(&row.role, row.exact_role.as_deref())?,
+        role: stored("users.role", &row.role)?,
     })
 }

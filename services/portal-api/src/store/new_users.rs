@@ -6,7 +6,6 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, UserId};
 use postgres::StoreError;
 
-use super::roles;
 use super::schema::users;
 use crate::domain::{Email, Role, UserKey};
 
@@ -26,8 +25,7 @@ pub(crate) struct NewUser<'a> {
 pub(crate) enum LogInBy<'a> {
     /// The user is an account: with their address and this password.
     Password { hash: &'a str },
-    /// With another user's address and password: a further membership of that account. No password has this hash, also for the
-    /// previous release.
+    /// With another user's address and password: a further membership of that account. No password has this hash.
     Account { account: UserKey, unusable_hash: &'a str },
     /// With the identity provider of the business only. The address identifies no account: a provider that one business has chosen
     /// must not occupy an address for the installation.
@@ -53,7 +51,6 @@ impl NewUser<'_> {
 
 /// False if the e-mail address already has an account. The transaction remains usable.
 pub(crate) async fn insert(conn: &mut AsyncPgConnection, user: &NewUser<'_>) -> Result<bool, StoreError> {
-    let (role, exact_role) = roles::columns(user.role);
     let (email_key, hash, account) = user.log_in();
     let inserted = diesel::insert_into(users::table)
         .values((
@@ -66,8 +63,7 @@ pub(crate) async fn insert(conn: &mut AsyncPgConnection, user: &NewUser<'_>) -> 
             users::password_hash.eq(hash),
             users::account_id.eq(account.map(|(_, account)| account.to_string())),
             users::account_business_id.eq(account.map(|(business, _)| business.to_string())),
-            users::role.eq(role),
-            users::exact_role.eq(exact_role),
+            users::role.eq(user.role.as_str()),
             users::created_at.eq(user.created_at),
         ))
         .on_conflict(users::email_key)

@@ -47,12 +47,11 @@ pub(crate) struct TokenSession {
     pub(crate) created_at: DateTime<Utc>,
     /// Even when in use.
     pub(crate) expires_at: DateTime<Utc>,
-    /// `None` for a session of the previous release that this one has not seen.
-    pub(crate) last_seen_at: Option<DateTime<Utc>>,
+    pub(crate) last_seen_at: DateTime<Utc>,
 }
 
 /// When the session was opened, ends, and was last used.
-type Times = (DateTime<Utc>, DateTime<Utc>, Option<DateTime<Utc>>);
+type Times = (DateTime<Utc>, DateTime<Utc>, DateTime<Utc>);
 
 /// `None` if it has ended.
 pub(crate) async fn find(
@@ -64,9 +63,7 @@ pub(crate) async fn find(
         .find(digest.to_vec())
         .filter(operator_sessions::expires_at.gt(open.now))
         .filter(operator_sessions::created_at.gt(open.created_after))
-        .filter(
-            operator_sessions::last_seen_at.is_null().or(operator_sessions::last_seen_at.gt(open.used_after)),
-        )
+        .filter(operator_sessions::last_seen_at.gt(open.used_after))
         .select((
             operator_sessions::created_at,
             operator_sessions::expires_at,

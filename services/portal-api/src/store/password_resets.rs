@@ -70,7 +70,7 @@ pub(crate) async fn has_mailed(
     Ok(diesel::select(diesel::dsl::exists(open)).get_result(conn).await?)
 }
 
-/// The user whose password the link resets, unless it has expired. The previous release also writes users who are no accounts.
+/// The user whose password the link resets, unless it has expired.
 pub(crate) async fn find(
     conn: &mut AsyncPgConnection,
     token: &LinkToken,

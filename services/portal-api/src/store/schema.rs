@@ -26,7 +26,6 @@ diesel::table! {
         email_key -> Text,
         password_hash -> Text,
         role -> Text,
-        exact_role -> Nullable<Text>,
         created_at -> Timestamptz,
         last_seen_at -> Nullable<Timestamptz>,
         email_verified_at -> Nullable<Timestamptz>,
@@ -47,7 +46,7 @@ diesel::table! {
         expires_at -> Timestamptz,
         revoked_at -> Nullable<Timestamptz>,
         user_agent -> Nullable<Text>,
-        authenticated_at -> Nullable<Timestamptz>,
+        authenticated_at -> Timestamptz,
         address -> Nullable<Text>,
         new_browser -> Nullable<Bool>,
         single_sign_on -> Bool,
@@ -62,7 +61,6 @@ diesel::table! {
         email -> Text,
         email_key -> Text,
         role -> Text,
-        exact_role -> Nullable<Text>,
         invited_by -> Text,
         invited_by_email -> Text,
         created_at -> Timestamptz,
@@ -111,7 +109,6 @@ diesel::table! {
         expires_at -> Timestamptz,
         attempts -> Integer,
         sealed_token -> Nullable<Binary>,
-        ready_at -> Nullable<Timestamptz>,
     }
 }
 
@@ -174,7 +171,7 @@ diesel::table! {
         token_hash -> Binary,
         created_at -> Timestamptz,
         expires_at -> Timestamptz,
-        last_seen_at -> Nullable<Timestamptz>,
+        last_seen_at -> Timestamptz,
         address -> Nullable<Text>,
         user_agent -> Nullable<Text>,
     }
@@ -224,9 +221,9 @@ diesel::table! {
         staff_id -> Text,
         created_at -> Timestamptz,
         expires_at -> Timestamptz,
-        authenticated_at -> Nullable<Timestamptz>,
+        authenticated_at -> Timestamptz,
         single_sign_on -> Bool,
-        last_seen_at -> Nullable<Timestamptz>,
+        last_seen_at -> Timestamptz,
         address -> Nullable<Text>,
         user_agent -> Nullable<Text>,
     }

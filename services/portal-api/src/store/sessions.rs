@@ -11,7 +11,7 @@ use postgres::StoreError;
 use super::memberships::{read_account, users_of};
 use super::schema::{businesses, sessions, users};
 use super::users::lock as lock_user;
-use super::{replaced_tokens, roles, stored};
+use super::{replaced_tokens, stored};
 use crate::domain::{CallerAddress, Lifetimes, OpenAt, Session, SessionToken, UserKey, may_use_password};
 
 #[derive(Queryable)]
@@ -22,14 +22,13 @@ struct SessionRow {
     email_verified_at: Option<DateTime<Utc>>,
     name: Option<String>,
     role: String,
-    exact_role: Option<String>,
     account: (Option<String>, Option<String>),
     business: String,
     business_name: String,
     created_at: DateTime<Utc>,
     last_seen_at: DateTime<Utc>,
     expires_at: DateTime<Utc>,
-    authenticated_at: Option<DateTime<Utc>>,
+    authenticated_at: DateTime<Utc>,
     single_sign_on: bool,
     sso_required: bool,
 }
@@ -56,7 +55,7 @@ pub(crate) async fn insert(
     diesel::insert_into(sessions::table)
         .values((
             sessions::id.eq(session.id.to_string()),
-            sessions::token_hash.eq(stored_token(session, token)),
+            sessions::token_hash.eq(token.digest().to_vec()),
             sessions::business_id.eq(session.business.to_string()),
             sessions::user_id.eq(session.user.to_string()),
             sessions::created_at.eq(session.created_at),
@@ -71,10 +70,6 @@ pub(crate) async fn insert(
         .execute(conn)
         .await?;
     touch_user(conn, session, now).await
-}
-
-fn stored_token(session: &Session, token: &SessionToken) -> Vec<u8> {
-    if session.single_sign_on { token.sso_digest().to_vec() } else { token.digest().to_vec() }
 }
 
 /// Ends a session that another one replaces, and returns the address and the browser at its log-in. `None` if it has ended.
@@ -114,7 +109,7 @@ pub(crate) async fn find(
     token: &SessionToken,
     open: OpenAt,
 ) -> Result<Option<Session>, StoreError> {
-    find_by_digests(conn, vec![token.digest().to_vec(), token.sso_digest().to_vec()], open).await
+    find_by_digest(conn, token.digest().to_vec(), open).await
 }
 
 /// As [`find`], of a token that a confirmation has just replaced: the call was on its way. It may also come from a copy of the
@@ -125,19 +120,19 @@ pub(crate) async fn find_replaced(
     open: OpenAt,
 ) -> Result<Option<Session>, StoreError> {
     let Some(current) = replaced_tokens::current(conn, token, open.now).await? else { return Ok(None) };
-    let found = find_by_digests(conn, vec![current], open).await?;
+    let found = find_by_digest(conn, current, open).await?;
     Ok(found.map(|session| Session { authenticated_at: DateTime::UNIX_EPOCH, ..session }))
 }
 
-async fn find_by_digests(
+async fn find_by_digest(
     conn: &mut AsyncPgConnection,
-    digests: Vec<Vec<u8>>,
+    digest: Vec<u8>,
     open: OpenAt,
 ) -> Result<Option<Session>, StoreError> {
     let row: Option<SessionRow> = sessions::table
         .inner_join(users::table)
         .inner_join(businesses::table)
-        .filter(sessions::token_hash.eq_any(digests))
+        .filter(sessions::token_hash.eq(digest))
         .filter(sessions::revoked_at.is_null())
         .filter(sessions::expires_at.gt(open.now))
         .filter(sessions::last_seen_at.gt(open.used_after))
@@ -149,7 +144,6 @@ async fn find_by_digests(
             users::email_verified_at,
             users::name,
             users::role,
-            users::exact_role,
             (users::account_id, users::account_business_id),
             sessions::business_id,
             businesses::name,
@@ -225,7 +219,7 @@ pub(crate) async fn renew(
     (old, new): (&SessionToken, &SessionToken),
     (authenticated_at, now): (DateTime<Utc>, DateTime<Utc>),
 ) -> Result<bool, StoreError> {
-    let replaced = (stored_token(session, old), stored_token(session, new));
+    let replaced = (old.digest().to_vec(), new.digest().to_vec());
     let open = sessions::table
         .find(session.id.to_string())
         .filter(sessions::business_id.eq(session.business.to_string()))
@@ -370,7 +364,7 @@ pub(crate) async fn prune(
 
 fn read(row: SessionRow, lifetimes: Lifetimes) -> Result<Session, StoreError> {
     let own = (stored("sessions.business_id", &row.business)?, stored("sessions.user_id", &row.user)?);
-    let role = roles::read(&row.role, row.exact_role.as_deref())?;
+    let role = stored("users.role", &row.role)?;
     Ok(Session {
         id: stored("sessions.id", &row.id)?,
         user: own.1,
@@ -383,7 +377,7 @@ fn read(row: SessionRow, lifetimes: Lifetimes) -> Result<Session, StoreError> {
         business_name: row.business_name,
         created_at: row.created_at,
         expires_at: row.expires_at.min(lifetimes.end(row.created_at, row.last_seen_at)),
-        authenticated_at: row.authenticated_at.unwrap_or(row.created_at),
+        authenticated_at: row.authenticated_at,
         must_enrol: false,
         single_sign_on: row.single_sign_on,
         password_refused: !row.single_sign_on && !may_use_password(role, row.sso_required),

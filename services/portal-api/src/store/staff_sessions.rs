@@ -26,6 +26,7 @@ pub(crate) async fn insert(
             staff_sessions::token_hash.eq(token.digest().to_vec()),
             staff_sessions::staff_id.eq(person.to_string()),
             staff_sessions::created_at.eq(now),
+            staff_sessions::authenticated_at.eq(now),
             staff_sessions::expires_at.eq(expires_at),
             staff_sessions::last_seen_at.eq(now),
             staff_sessions::address.eq(origin.address.map(CallerAddress::as_str)),
@@ -56,16 +57,14 @@ pub(crate) struct StaffSession {
     pub(crate) role: OperatorRole,
     /// Even when in use.
     pub(crate) expires_at: DateTime<Utc>,
-    /// `None` for a session of the previous release that this one has not seen.
-    pub(crate) last_seen_at: Option<DateTime<Utc>>,
+    pub(crate) last_seen_at: DateTime<Utc>,
     pub(crate) authenticated_at: DateTime<Utc>,
     /// Whether the identity provider has authenticated the person.
     pub(crate) single_sign_on: bool,
 }
 
 type Time = DateTime<Utc>;
-type StaffSessionRow =
-    ((Vec<u8>, String, String, String, String), Time, Time, Option<Time>, Option<Time>, bool);
+type StaffSessionRow = ((Vec<u8>, String, String, String, String), Time, Time, Time, Time, bool);
 
 /// The session of a cookie. `None` if it has ended.
 pub(crate) async fn find(
@@ -98,7 +97,7 @@ async fn find_by_digest(
         .filter(staff_sessions::token_hash.eq(digest))
         .filter(staff_sessions::expires_at.gt(open.now))
         .filter(staff_sessions::created_at.gt(open.created_after))
-        .filter(staff_sessions::last_seen_at.is_null().or(staff_sessions::last_seen_at.gt(open.used_after)))
+        .filter(staff_sessions::last_seen_at.gt(open.used_after))
         .select((
             (staff_sessions::token_hash, staff::id, staff::name, staff::email, staff::role),
             staff_sessions::expires_at,
@@ -121,7 +120,7 @@ async fn find_by_digest(
             role: stored("staff.role", &role)?,
             expires_at: open.end(created_at, None, expires_at),
             last_seen_at,
-            authenticated_at: authenticated_at.unwrap_or(created_at),
+            authenticated_at,
             single_sign_on,
         })
     })

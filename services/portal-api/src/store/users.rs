@@ -14,7 +14,7 @@ use postgres::StoreError;
 use super::memberships::account_of;
 use super::new_users::WITHOUT_PASSWORD;
 use super::schema::users;
-use super::{roles, stored};
+use super::stored;
 use crate::domain::{Credentials, Email, Role, User, UserKey};
 
 #[derive(Queryable, Selectable)]
@@ -25,7 +25,6 @@ struct UserRow {
     email_verified_at: Option<DateTime<Utc>>,
     name: Option<String>,
     role: String,
-    exact_role: Option<String>,
     created_at: DateTime<Utc>,
     last_seen_at: Option<DateTime<Utc>>,
     #[diesel(select_expression = sql::<Bool>(HAS_SECOND_FACTOR), select_expression_type = SqlLiteral<Bool>)]
@@ -186,19 +185,10 @@ pub(crate) async fn emails_of(
     business: BusinessId,
     wanted: &[Role],
 ) -> Result<Vec<String>, StoreError> {
-    let all = users::table.filter(users::business_id.eq(business.to_string())).order(users::id).select((
-        users::email,
-        users::role,
-        users::exact_role,
-    ));
-    let all: Vec<(String, String, Option<String>)> = all.load(conn).await?;
-    let mut emails = Vec::new();
-    for (email, role, exact_role) in all {
-        if wanted.contains(&roles::read(&role, exact_role.as_deref())?) {
-            emails.push(email);
-        }
-    }
-    Ok(emails)
+    let of_role = users::table
+        .filter(users::business_id.eq(business.to_string()))
+        .filter(users::role.eq_any(wanted.iter().map(|role| role.as_str())));
+    Ok(of_role.order(users::id).select(users::email).load(conn).await?)
 }
 
 /// The e-mail addresses of these users, as far as they exist.
@@ -268,9 +258,7 @@ pub(crate) async fn set_role(
     role: Role,
 ) -> Result<bool, StoreError> {
     let user = users::table.find(user.to_string()).filter(users::business_id.eq(business.to_string()));
-    let (role, exact_role) = roles::columns(role);
-    let change = (users::role.eq(role), users::exact_role.eq(exact_role));
-    Ok(diesel::update(user).set(change).execute(conn).await? == 1)
+    Ok(diesel::update(user).set(users::role.eq(role.as_str())).execute(conn).await? == 1)
 }
 
 /// Of an account; a trigger writes it to the further memberships. False if there is no such user.
@@ -338,7 +326,7 @@ impl TryFrom<UserRow> for User {
             email: row.email,
             email_verified: row.email_verified_at.is_some(),
             name: row.name,
-            role: roles::read(&row.role, row.exact_role.as_deref())?,
+            role: stored("users.role", &row.role)?,
             created_at: row.created_at,
             last_seen_at: row.last_seen_at,
             has_second_factor: row.has_second_factor,

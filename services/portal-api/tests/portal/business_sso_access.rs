@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use crate::authenticator::SESSION;
 use crate::business_sso::{COMPLETE, SETTINGS, START, Scene, USERS, set_up, settings};
-use crate::client::Client;
 use crate::roles::{CALLS, filled};
 
 /// The calls of one's own account that a session of a provider may send.
@@ -44,30 +43,6 @@ async fn a_session_of_a_provider_never_changes_the_account_or_the_provider() {
     assert_eq!(refused, 24);
     assert_eq!(browser.get(SETTINGS).await.status, 200);
     assert_eq!(browser.get(SESSION).await.status, 200, "nothing has ended");
-}
-
-/// What the previous release does with the cookie of a session.
-#[tokio::test]
-async fn the_previous_release_does_not_find_a_session_of_a_provider() {
-    #[derive(diesel::QueryableByName)]
-    struct Found {
-        #[diesel(sql_type = diesel::sql_types::BigInt)]
-        found: i64,
-    }
-    let scene = Scene::new().await;
-    let mut browser = scene.portal.stranger();
-    scene.log_in(&mut browser, &json!({})).await;
-    let mut conn = scene.portal.connect().await;
-    let mut found = async |client: &Client| {
-        let cookie = client.cookie("portal_session").unwrap();
-        let token = cookie.split_once('=').unwrap().1.to_owned();
-        let query =
-            "SELECT count(*) AS found FROM sessions WHERE token_hash = sha256(convert_to($1, 'UTF8'))";
-        let query = diesel::sql_query(query).bind::<diesel::sql_types::Text, _>(token);
-        diesel_async::RunQueryDsl::get_result::<Found>(query, &mut conn).await.unwrap().found
-    };
-    assert_eq!(found(&scene.owner.client).await, 1);
-    assert_eq!(found(&browser).await, 0);
 }
 
 #[tokio::test]
@@ -121,7 +96,7 @@ async fn required_single_sign_on_leaves_the_password_to_owners() {
 }
 
 #[tokio::test]
-async fn a_session_from_before_ends_with_the_role_of_an_owner_or_if_the_previous_release_opened_it() {
+async fn a_session_of_a_password_ends_with_the_role_of_an_owner() {
     let mut scene = Scene::new().await;
     let mut binu = scene.portal.member(&mut scene.owner, "binu@shop.example", "owner").await;
     scene.put(&json!({ "required": true })).await;
@@ -187,29 +162,4 @@ async fn a_new_key_encrypts_the_client_secret_at_the_next_log_in() {
     let with_both = scene.portal.with_settings(settings).await;
     assert_eq!(scene.log_in(&mut with_both.stranger(), &json!({})).await.status, 200);
     assert_eq!(scene.log_in(&mut without.stranger(), &json!({})).await.status, 200);
-}
-
-const UP: &str = include_str!("../../migrations/2026-11-26-000780_business_sso/up.sql");
-const DOWN: &str = include_str!("../../migrations/2026-11-26-000780_business_sso/down.sql");
-
-#[tokio::test]
-async fn undoing_the_migration_leaves_the_sessions_of_passwords() {
-    #[derive(diesel::QueryableByName)]
-    struct Left {
-        #[diesel(sql_type = diesel::sql_types::BigInt)]
-        sessions: i64,
-        #[diesel(sql_type = diesel::sql_types::BigInt)]
-        visits: i64,
-    }
-    let scene = Scene::new().await;
-    scene.log_in(&mut scene.portal.stranger(), &json!({})).await;
-    crate::business_sso::start(&mut scene.portal.stranger(), &scene.owner.business).await;
-    let mut conn = scene.portal.connect().await;
-    conn.batch_execute(DOWN).await.unwrap();
-    let count =
-        "SELECT (SELECT count(*) FROM sessions) AS sessions, (SELECT count(*) FROM sso_log_ins) AS visits";
-    let left: Left =
-        diesel_async::RunQueryDsl::get_result(diesel::sql_query(count), &mut conn).await.unwrap();
-    assert_eq!((left.sessions, left.visits), (1, 0));
-    conn.batch_execute(UP).await.unwrap();
 }

@@ -79,7 +79,7 @@ async fn a_session_whose_password_is_refused_loses_its_requested_change_of_the_a
     let confirmed = scene.portal.stranger().post(CONFIRM, json!({ "token": token })).await;
     assert_eq!((confirmed.status, confirmed.code()), (422, "confirmation_invalid"), "{confirmed:?}");
 
-    // A session of the previous release, which knows no required single sign-on.
+    // A session that the change of the setting has not ended.
     scene.put(&json!({ "required": false })).await;
     let mut ravi = scene.portal.member(&mut scene.owner, "ravi@shop.example", "viewer").await;
     let requested = ravi.put(EMAIL, json!({ "email": "second@evil.example" })).await;

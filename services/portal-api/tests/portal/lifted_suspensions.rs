@@ -61,39 +61,25 @@ async fn requests_are_listed_by_business_and_the_session_tells_what_needs_one() 
     assert_eq!(session["approvals"], expected);
 }
 
-/// The previous release lifts and suspends without ending requests.
+/// A request that is being decided is not ended with its suspension. The decision compares the suspensions.
 #[tokio::test]
-async fn a_request_from_before_a_suspension_of_the_previous_release_lifts_nothing() {
+async fn a_request_from_before_a_suspension_lifts_nothing() {
     let mut office = Office::open().await;
     let mut asha = office.asha.clone();
     set(&office, &mut asha, "suspended").await;
     let waiting = set(&office, &mut asha, "active").await.unwrap();
-    let by_the_previous = format!(
+    let suspended_again = format!(
         "UPDATE businesses SET status = 'active' WHERE id = '{0}';
         UPDATE businesses SET status = 'suspended' WHERE id = '{0}'",
         office.business
     );
-    office.portal.connect().await.batch_execute(&by_the_previous).await.unwrap();
+    office.portal.connect().await.batch_execute(&suspended_again).await.unwrap();
     let refused = approve(&mut office.ravi, &waiting).await;
     assert_eq!((refused.status, refused.code()), (409, "suspension_ended"), "{refused:?}");
     assert_eq!(
         (status(&office).await, state(&office, &waiting).await),
         (json!("suspended"), json!("withdrawn"))
     );
-}
-
-/// A request that waits at the upgrade names no suspension, and is about the one of that time.
-#[tokio::test]
-async fn a_request_of_the_previous_release_lifts_the_suspension_of_its_time() {
-    let mut office = Office::open().await;
-    let mut asha = office.asha.clone();
-    set(&office, &mut asha, "suspended").await;
-    let waiting = set(&office, &mut asha, "active").await.unwrap();
-    let former = "UPDATE operator_approvals SET parameters = parameters - 'suspension';
-        UPDATE businesses SET suspensions = 0";
-    office.portal.connect().await.batch_execute(former).await.unwrap();
-    assert_eq!(approve(&mut office.ravi, &waiting).await.body["state"], "executed");
-    assert_eq!(status(&office).await, "active");
 }
 
 /// What else the request changes is not changed either, if the suspension has ended.

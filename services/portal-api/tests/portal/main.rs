@@ -25,7 +25,6 @@ mod email_changes;
 mod email_tables;
 mod emails;
 mod events;
-mod former_release;
 mod go_live;
 mod identity_provider;
 mod lifted_suspensions;

@@ -83,11 +83,11 @@ fn delivery() -> DeliveryDetails {
 
 fn accepted() -> AcceptedRequest {
     AcceptedRequest {
-        request_id: None,
+        request_id: "req_01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap(),
         received_at: at(),
         idempotency_key: "shop-1".to_owned(),
         body: details(),
-        key_id: None,
+        key_id: answers::KEY.parse().unwrap(),
         personal_data_erased_at: None,
     }
 }
@@ -108,6 +108,7 @@ fn know_personal_data(portal: &Portal, owner: &Owner) {
     of("order-api", &format!("GET {one}"), answer_of(&order()));
     of("order-api", &format!("GET {one}/events"), answer_of(&timeline()));
     of("order-api", &format!("GET {one}/request"), answer_of(&accepted()));
+    of("key-management", &format!("GET /api-keys/{}", answers::KEY), answer_of(&answers::key()));
     of("order-api", &format!("POST {one}/cancel"), answer_of(&order()));
     of("order-api", &format!("POST {one}/erase-personal-data"), answer_of(&order()));
     let simulated = SimulatedOrderView { order: order(), ..answers::simulated() };

@@ -8,14 +8,10 @@ use crate::client::Client;
 use crate::portal::Portal;
 use crate::two_businesses::{ASHA, Two, USERS, go_to, join, right, switch};
 
-/// The statements with which the previous release removes a user.
-async fn former_removal(portal: &Portal, user: &str) {
+/// Also of the only owner, whom the portal does not remove.
+async fn remove_row(portal: &Portal, user: &str) {
     let remove = format!(
-        "BEGIN;
-        SELECT FROM users WHERE id = '{user}' FOR NO KEY UPDATE;
-        DELETE FROM sessions WHERE user_id = '{user}';
-        DELETE FROM users WHERE id = '{user}';
-        COMMIT"
+        "BEGIN; DELETE FROM sessions WHERE user_id = '{user}'; DELETE FROM users WHERE id = '{user}'; COMMIT"
     );
     portal.connect().await.batch_execute(&remove).await.unwrap();
 }
@@ -81,14 +77,6 @@ async fn an_account_survives_the_removal_from_its_first_business() {
     is_whole(&portal, &mut two, &enrolled, &third).await;
 }
 
-#[tokio::test]
-async fn an_account_survives_the_removal_by_the_previous_release() {
-    let portal = Portal::with_factors(&[]).await;
-    let (mut two, enrolled, third) = three(&portal).await;
-    former_removal(&portal, &two.users[0]).await;
-    is_whole(&portal, &mut two, &enrolled, &third).await;
-}
-
 /// From business to business, until nothing is left.
 #[tokio::test]
 async fn an_account_passes_on_more_than_once_and_ends_with_its_last_business() {
@@ -96,7 +84,7 @@ async fn an_account_passes_on_more_than_once_and_ends_with_its_last_business() {
     let (mut two, enrolled, third) = three(&portal).await;
     two.boss.delete(&format!("{USERS}/{}", two.users[0])).await;
     let of_third = two.asha.get(SESSION).await.body["userId"].as_str().unwrap().to_owned();
-    former_removal(&portal, &of_third).await;
+    remove_row(&portal, &of_third).await;
     assert_eq!(two.asha.get(SESSION).await.status, 401);
     let mut login = challenged(&portal, ASHA).await;
     let opened = login.post(SECOND_STEP, code(&enrolled.app.now(&portal))).await;
@@ -131,9 +119,8 @@ async fn refused(portal: &Portal, statement: &str) {
     assert!(outcome.is_err(), "{statement}");
 }
 
-/// What the previous release does with a user whom it takes for an ordinary one.
 #[tokio::test]
-async fn the_previous_release_cannot_make_a_membership_log_in() {
+async fn no_statement_makes_a_membership_log_in() {
     let portal = Portal::start().await;
     let mut two = Two::start(&portal, "viewer").await;
     let [home, there] = two.users.clone();
@@ -145,7 +132,7 @@ async fn the_previous_release_cannot_make_a_membership_log_in() {
         SELECT 'usr_1', business_id, email, 'usr_1', password_hash, role, created_at, account_id, account_business_id FROM users";
     refused(&portal, &format!("{twice} WHERE id = '{there}'")).await;
 
-    // A reset link and a new password of the former release for that user give no access.
+    // A password of its own gives no access.
     let set = format!(
         "UPDATE users SET password_hash = (SELECT password_hash FROM users WHERE id = '{home}') WHERE id = '{there}'"
     );

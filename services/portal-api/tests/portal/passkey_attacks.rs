@@ -205,9 +205,8 @@ async fn wrong_passkeys_count_as_wrong_codes() {
     assert_eq!(log_in(&portal, PORTAL, EMAIL, &mut device).await.status, 200);
 }
 
-/// The previous release removes and sets up factors, and knows no passkeys.
 #[tokio::test]
-async fn passkeys_end_when_the_previous_release_removes_the_factor() {
+async fn passkeys_end_with_the_factor() {
     let portal = Portal::with_passkeys(&[]).await;
     let (mut owner, mut device) = portal.owner_with_passkey(EMAIL).await;
     let options = confirm_options(&mut owner, PORTAL).await;

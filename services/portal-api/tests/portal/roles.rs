@@ -115,8 +115,8 @@ pub(crate) const CALLS: &[(&str, &[&str])] = &[
     ("POST /personal-data-erasure", OWNERS),
 ];
 
-/// The least of the roles that the previous release knows, which errors still name.
-fn least_former(roles: &[&str]) -> &'static str {
+/// The least of these roles, for callers that know no list of roles.
+fn least_role(roles: &[&str]) -> &'static str {
     ["viewer", "developer", "owner"].into_iter().find(|role| roles.contains(role)).unwrap()
 }
 
@@ -131,7 +131,7 @@ async fn check(client: &mut Client, role: &str) {
         } else {
             assert_eq!((answer.status, answer.code()), (403, "role_insufficient"), "{role}: {call}");
             assert_eq!(answer.body["allowedRoles"], json!(roles), "{role}: {call}");
-            assert_eq!(answer.body["requiredRole"], least_former(roles), "{role}: {call}");
+            assert_eq!(answer.body["requiredRole"], least_role(roles), "{role}: {call}");
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Idle and longest lifetimes of sessions by settings, exact at the boundary, also for sessions that began under others.
 
 use chrono::TimeDelta;
-use diesel_async::SimpleAsyncConnection;
 use serde_json::json;
 
 use crate::client::Client;
@@ -129,26 +128,5 @@ async fn calls_of_unattended_pages_keep_no_session_open() {
     for client in [&owner, &asha, &token] {
         assert_eq!(client.clone().get("/v1/portal/session").await.status, 401);
         assert_eq!(client.clone().get(CONSOLE).await.status, 401);
-    }
-}
-
-/// The previous release writes neither a last use nor an address, and knows no idle limit of the console.
-#[tokio::test]
-async fn console_sessions_of_the_previous_release_stay_open_until_this_one_has_seen_them() {
-    let portal = Portal::start().await;
-    let (mut asha, _) = person(&portal, "asha@carrier.example", "viewer").await;
-    let mut token = token_session(&portal).await;
-    let former = "UPDATE staff_sessions SET last_seen_at = NULL, address = NULL, user_agent = NULL;
-        UPDATE operator_sessions SET last_seen_at = NULL, address = NULL, user_agent = NULL";
-    portal.connect().await.batch_execute(former).await.unwrap();
-    portal.clock.advance(TimeDelta::hours(5));
-    for console in [&mut asha, &mut token] {
-        assert_eq!(console.get(CONSOLE).await.status, 200, "nobody is logged out by the upgrade");
-        let listed = console.get("/v1/operator/sessions").await.body["data"][0].clone();
-        assert_eq!((&listed["address"], &listed["browser"]), (&json!(null), &json!("Unknown browser")));
-    }
-    portal.clock.advance(TimeDelta::hours(1));
-    for console in [&mut asha, &mut token] {
-        assert_eq!(console.get(CONSOLE).await.status, 401, "idle since this release has seen it");
     }
 }

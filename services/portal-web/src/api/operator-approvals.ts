@@ -55,14 +55,13 @@ function isForCaller({ mayDecide, yours, state, kind }: Approval): boolean {
   return mayDecide || (yours && state === "approved" && kind === "issue_reset_link");
 }
 
-/** The open requests about a business. None if they are unknown: the previous release cannot filter. */
+/** The open requests about a business. None while they are unknown. */
 export function useOpenApprovalsOf(businessId: string): Approval[] {
   const { data } = useQuery({
     queryKey: [...approvalsKey, "of", businessId],
     queryFn: () => readOpen(businessId),
     refetchInterval: POLL_MS,
     enabled: useMay("review_approvals"),
-    retry: false,
   });
   return data ?? [];
 }

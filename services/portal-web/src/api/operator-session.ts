@@ -26,20 +26,12 @@ export function isOperatorLoggedOut(error: unknown): boolean {
   return isCode(error, LOGGED_OUT);
 }
 
-/** The previous release tells nothing but the end of the session, which is one of the configured token. */
-const CONFIGURATION = {
-  type: "configuration",
-  id: null,
-  name: "configuration",
-  role: "administrator",
-} as const;
-
 /** Who is logged in to the console; `null` without a session. */
 const operatorSessionQuery = queryOptions({
   queryKey: operatorSessionKey,
   queryFn: async (): Promise<OperatorSession | null> => {
     try {
-      return { ...CONFIGURATION, ...(await operatorAnswer(api.GET("/v1/operator/session"))) };
+      return await operatorAnswer(api.GET("/v1/operator/session"));
     } catch (error) {
       if (isOperatorLoggedOut(error)) return null;
       throw error;
@@ -58,10 +50,8 @@ export function useMay(permission: OperatorPermission): boolean {
   return data ? may(data, permission) : false;
 }
 
-/** The previous release tells no permissions: its only role has all of them. */
 export function may(session: OperatorSession, permission: OperatorPermission): boolean {
-  const told: OperatorPermission[] | undefined = session.permissions;
-  return told?.includes(permission) ?? true;
+  return session.permissions.includes(permission);
 }
 
 export function useOperatorLogIn() {

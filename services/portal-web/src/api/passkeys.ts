@@ -48,7 +48,7 @@ interface Addition {
   passkey: Credential;
 }
 
-/** Whether pages at this address can use passkeys of this origin. The previous release names none. */
+/** Whether pages at this address can use passkeys of this origin. */
 export function isPasskeyOrigin(origin: string | null | undefined): boolean {
   return origin === window.location.origin && window.PublicKeyCredential !== undefined;
 }

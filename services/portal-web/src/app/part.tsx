@@ -6,10 +6,9 @@ import shell from "./shell.module.css";
 
 /** The pages of one part of the portal. The operator may serve the console at another address. */
 export function Part({ of }: { of: PortalPart }) {
-  // The previous release serves both parts at one address, and does not say so.
-  const parts: PortalPart[] | undefined = useConfig().parts;
+  const { parts } = useConfig();
   const { pathname } = useLocation();
-  if (parts?.includes(of) ?? true) return <Outlet />;
+  if (parts.includes(of)) return <Outlet />;
   if (of === "portal" && pathname === "/") return <Navigate to="/operator" replace />;
   const home =
     of === "portal"

@@ -1,9 +1,9 @@
 import { useConfig } from "../api/config";
 import { useSession } from "./session";
 
-/** Whether the user must still confirm their e-mail address. Never without mails; the previous release does not tell. */
+/** Whether the user must still confirm their e-mail address. Never without mails. */
 export function useIsUnconfirmed(): boolean {
   const { mail } = useConfig();
-  const told: boolean | undefined = useSession().emailVerified;
-  return mail.enabled && told === false;
+  const { emailVerified } = useSession();
+  return mail.enabled && !emailVerified;
 }

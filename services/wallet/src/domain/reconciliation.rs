@@ -81,11 +81,10 @@ pub(crate) struct OrderSide {
     pub(crate) mode: Mode,
     pub(crate) placed: bool,
     pub(crate) fee: Paise,
-    /// The cash to collect; `None` if order-api does not report it yet.
-    pub(crate) cash: Option<Paise>,
-    /// The status of the cash; `None` if order-api does not report it yet.
-    pub(crate) cash_status: Option<CodStatus>,
-    /// The ledger knows the cash from the delivery on. False if order-api does not report it yet.
+    /// The cash to collect.
+    pub(crate) cash: Paise,
+    pub(crate) cash_status: CodStatus,
+    /// The ledger knows the cash from the delivery on.
     pub(crate) delivered: bool,
     pub(crate) refund_due: bool,
     pub(crate) changed_at: DateTime<Utc>,
@@ -188,19 +187,18 @@ fn cash_discrepancy(
     placed: Option<&OrderSide>,
     cash: Option<CashSide>,
 ) -> Option<(Check, String, Option<DateTime<Utc>>)> {
-    let paise = |amount: Option<Paise>| {
-        amount.map_or_else(|| "unknown".to_owned(), |amount| format!("{} paise", amount.get()))
-    };
     if let Some(cash) = cash.filter(|cash| !agrees(*cash, placed)) {
         let of_order = placed.map_or_else(
             || "there is no such placed live order".to_owned(),
-            |order| format!("the order is of {} of {}", paise(order.cash), order.business),
+            |order| format!("the order is of {} paise of {}", order.cash.get(), order.business),
         );
-        let detail = format!("{} expected of {}; {of_order}", paise(cash.expected), cash.business);
+        let expected =
+            cash.expected.map_or_else(|| "unknown".to_owned(), |amount| format!("{} paise", amount.get()));
+        let detail = format!("{expected} expected of {}; {of_order}", cash.business);
         return Some((Check::CashDiffersFromOrder, detail, None));
     }
     let order = placed?;
-    let reported = order.cash_status?;
+    let reported = order.cash_status;
     let booked = cash.map(|cash| cash.status);
     let detail = || {
         let booked = booked.map_or_else(|| "none".to_owned(), |status| status.to_string());
@@ -228,7 +226,7 @@ fn steps(status: CodStatus) -> u8 {
 
 fn agrees(cash: CashSide, placed: Option<&OrderSide>) -> bool {
     placed.is_some_and(|order| {
-        let differs = cash.expected.zip(order.cash).is_some_and(|(expected, wanted)| expected != wanted);
+        let differs = cash.expected.is_some_and(|expected| expected != order.cash);
         order.business == cash.business && !differs
     })
 }

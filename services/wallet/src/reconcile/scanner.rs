@@ -248,7 +248,7 @@ fn order_side(order: OrderPayment) -> OrderSide {
         fee: order.delivery_fee_paise,
         cash: order.cod_amount_paise,
         cash_status: order.cod_status,
-        delivered: order.delivered.unwrap_or_default(),
+        delivered: order.delivered,
         refund_due: order.refund_due,
         changed_at: order.changed_at,
     }

@@ -139,8 +139,9 @@ async fn a_top_up_and_its_transfer_refer_to_each_other() {
     let top_up = domain::TopUpId::generate(&harness.clock, &harness.entropy);
     let asked = |business: BusinessId, paise: i64, status: &str, transfer: &str, settled: &str| {
         format!(
-            "INSERT INTO top_ups (id, business_id, provider, amount_paise, status, transfer_id, created_at, settled_at)
-                VALUES ('{top_up}', '{business}', 'sandbox', {paise}, '{status}', {transfer}, now(), {settled})"
+            "INSERT INTO top_ups (id, business_id, provider, amount_paise, status, transfer_id, created_at, settled_at,
+                    next_check_at)
+                VALUES ('{top_up}', '{business}', 'sandbox', {paise}, '{status}', {transfer}, now(), {settled}, now())"
         )
     };
     let booked = movement(id, business, "top_up", "top_up_clearing", &format!("NULL, '{top_up}', NULL"), 70);

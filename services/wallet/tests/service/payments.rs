@@ -329,8 +329,8 @@ async fn a_top_up_that_a_crash_interrupted_is_completed() {
     let business = harness.business();
     let id = domain::TopUpId::generate(&harness.clock, &harness.entropy);
     let left = format!(
-        "INSERT INTO top_ups (id, business_id, provider, amount_paise, status, created_at, idempotency_key)
-            VALUES ('{id}', '{business}', 'sandbox', 700, 'pending', now(), 'k1')"
+        "INSERT INTO top_ups (id, business_id, provider, amount_paise, status, created_at, next_check_at, idempotency_key)
+            VALUES ('{id}', '{business}', 'sandbox', 700, 'pending', now(), now(), 'k1')"
     );
     harness.script(&left).await.unwrap();
     until("it is finished", async || harness.balance(business).await == 700).await;
@@ -352,8 +352,8 @@ async fn a_sandbox_top_up_is_not_credited_by_a_real_provider() {
     let business = harness.business();
     let id = domain::TopUpId::generate(&harness.clock, &harness.entropy);
     let left = format!(
-        "INSERT INTO top_ups (id, business_id, provider, amount_paise, status, created_at)
-            VALUES ('{id}', '{business}', 'sandbox', 700, 'pending', now() - interval '8 days')"
+        "INSERT INTO top_ups (id, business_id, provider, amount_paise, status, created_at, next_check_at)
+            VALUES ('{id}', '{business}', 'sandbox', 700, 'pending', now() - interval '8 days', now())"
     );
     harness.script(&left).await.unwrap();
     let failed = "SELECT count(*) FROM top_ups WHERE status = 'failed'";

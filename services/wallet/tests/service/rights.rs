@@ -1,6 +1,6 @@
 //! The service with only the rights of `deploy/grants/wallet.sql`, as in production, where another role owns the tables.
 
-use domain::EventKind;
+use domain::{CodStatus, EventKind, Paise};
 use internal_api::wallet::DebitOutcome;
 use serde_json::json;
 use test_kit::until;
@@ -40,7 +40,12 @@ async fn the_granted_rights_suffice() {
     orders.change(back, |order| order.refund_due = true);
     let ended = refunds::ended(&harness, EventKind::OrderCancelled, back);
     let mut events = vec![refunds::envelope(&harness, business, ended)];
-    orders.change(paid, |order| order.cod_amount_paise = Some(domain::Paise::new(1_000)));
+    // Changed just now: until the ledger has the cash, it is under way.
+    let now = harness.clock.now();
+    orders.change(paid, |order| {
+        order.cod_amount_paise = Paise::new(1_000);
+        (order.cod_status, order.changed_at) = (CodStatus::Settled, now);
+    });
     for kind in
         [EventKind::OrderDelivered, EventKind::CodCollected, EventKind::CodHandedOver, EventKind::CodSettled]
     {

@@ -16,7 +16,7 @@ macro_rules! delivery_columns {
     () => {
         "delivery.id, delivery.endpoint_id, delivery.event_id, delivery.kind, delivery.state, delivery.attempts,
          delivery.due_at, delivery.lease_token, delivery.last_status, delivery.last_error, delivery.created_at,
-         delivery.completed_at, delivery.stepped_aside_at, events.mode, events.order_reference"
+         delivery.completed_at, delivery.skipped_at, events.mode, events.order_reference"
     };
 }
 pub(super) use delivery_columns;
@@ -36,7 +36,7 @@ pub(super) struct DeliveryRow {
     last_error: Option<String>,
     created_at: DateTime<Utc>,
     completed_at: Option<DateTime<Utc>>,
-    stepped_aside_at: Option<DateTime<Utc>>,
+    skipped_at: Option<DateTime<Utc>>,
     #[diesel(sql_type = Text)]
     mode: String,
     #[diesel(sql_type = Nullable<Text>)]
@@ -59,7 +59,7 @@ impl DeliveryRow {
             last_error: self.last_error,
             created_at: self.created_at,
             completed_at: self.completed_at,
-            skipped_at: self.stepped_aside_at,
+            skipped_at: self.skipped_at,
         })
     }
 }

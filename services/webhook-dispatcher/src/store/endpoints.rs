@@ -6,7 +6,6 @@ use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, EndpointId};
 use postgres::{StoreError, statement};
-use url::Url;
 
 use super::corrupt;
 use super::failing::sent_notices;
@@ -89,16 +88,11 @@ fn forgery_test(health: &HealthRow) -> Result<Option<ForgeryTest>, StoreError> {
     }))
 }
 
-/// Older rows contain the URL as its owner typed it. Shows the effective form: webhooks for `http://a\@b/` go to `a`.
-fn normalised(url: String) -> String {
-    Url::parse(&url).map_or(url, String::from)
-}
-
 fn endpoint((row, health): Rows) -> Result<Endpoint, StoreError> {
     Ok(Endpoint {
         id: row.id.parse().map_err(corrupt)?,
         business_id: row.business_id.parse().map_err(corrupt)?,
-        url: normalised(row.url),
+        url: row.url,
         events: row.events.iter().map(|kind| kind.parse()).collect::<Result<_, _>>().map_err(corrupt)?,
         modes: row.modes.iter().map(|mode| mode.parse()).collect::<Result<_, _>>().map_err(corrupt)?,
         next_secret_from: row.next_secret_from,

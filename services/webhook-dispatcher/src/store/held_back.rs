@@ -1,4 +1,4 @@
-//! Events that are held back until their predecessors arrive (table `parked_events`).
+//! Events that are held back until their predecessors arrive (table `held_back_events`).
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use postgres::{StoreError, statement};
 use telemetry::TraceContext;
 
 use super::corrupt;
-use super::schema::parked_events;
+use super::schema::held_back_events;
 use crate::domain::{HELD_BACK_MAX, Incoming};
 
 /// The position of an event among those of its order.
@@ -25,14 +25,14 @@ pub(crate) struct OrderPosition {
 }
 
 const EVENTS: &str = "
-    SELECT known.order_id, parked.sequence, parked.event_id
+    SELECT known.order_id, held_back.sequence, held_back.event_id
     FROM unnest($1, $2) AS known (order_id, business_id)
     CROSS JOIN LATERAL (
-        SELECT sequence, event_id FROM parked_events
+        SELECT sequence, event_id FROM held_back_events
         WHERE order_id = known.order_id AND business_id = known.business_id
         ORDER BY sequence
         LIMIT $3
-    ) AS parked";
+    ) AS held_back";
 
 #[derive(QueryableByName)]
 struct EventRow {
@@ -67,8 +67,8 @@ pub(crate) async fn held_back_events(
 }
 
 const INSERT: &str = "
-    INSERT INTO parked_events (
-        order_id, sequence, event_id, business_id, envelope, traceparent, tracestate, parked_at)
+    INSERT INTO held_back_events (
+        order_id, sequence, event_id, business_id, envelope, traceparent, tracestate, held_back_at)
     SELECT new.*, $8 FROM unnest($1, $2, $3, $4, $5, $6, $7) AS new";
 
 /// The caller holds the streams' locks.
@@ -105,10 +105,10 @@ pub(crate) async fn hold_back(
 }
 
 const TAKE: &str = "
-    DELETE FROM parked_events AS parked
+    DELETE FROM held_back_events AS held_back
     USING unnest($1, $2, $3) AS due (order_id, business_id, sequence)
-    WHERE parked.order_id = due.order_id AND parked.business_id = due.business_id AND parked.sequence = due.sequence
-    RETURNING parked.order_id, parked.sequence, parked.envelope, parked.traceparent, parked.tracestate";
+    WHERE held_back.order_id = due.order_id AND held_back.business_id = due.business_id AND held_back.sequence = due.sequence
+    RETURNING held_back.order_id, held_back.sequence, held_back.envelope, held_back.traceparent, held_back.tracestate";
 
 #[derive(QueryableByName)]
 struct HeldBackRow {
@@ -155,5 +155,8 @@ impl HeldBackRow {
 pub(crate) async fn held_back_overview(
     conn: &mut AsyncPgConnection,
 ) -> Result<(i64, Option<DateTime<Utc>>), StoreError> {
-    Ok(parked_events::table.select((count_star(), min(parked_events::parked_at))).first(conn).await?)
+    Ok(held_back_events::table
+        .select((count_star(), min(held_back_events::held_back_at)))
+        .first(conn)
+        .await?)
 }

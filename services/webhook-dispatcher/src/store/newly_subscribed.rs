@@ -52,7 +52,7 @@ struct Added {
 }
 
 const SAVE_PROGRESS: &str = "
-    UPDATE recoveries SET total = total + $3, looked_through_id = $4, due_at = $5 WHERE business_id = $1 AND id = $2";
+    UPDATE recoveries SET total = total + $3, scanned_id = $4, due_at = $5 WHERE business_id = $1 AND id = $2";
 
 /// Scans the next `scan_max` events of the recovery's period, but none before the endpoint's creation, and adds those
 /// that the endpoint subscribes to. Returns false if all were scanned before. The caller holds the recovery's lock.

@@ -90,7 +90,7 @@ pub(crate) async fn erase_bodies(
 }
 
 const ERASE_HELD_BACK: &str = "
-    UPDATE parked_events
+    UPDATE held_back_events
     SET envelope = (envelope::jsonb #- '{payload,data,driver}' #- '{payload,data,reason}')::json
     WHERE order_id = $2 AND business_id = $1";
 

@@ -113,7 +113,7 @@ async fn count(
 const INSERT: &str = "
     INSERT INTO recoveries (
         id, business_id, endpoint_id, since, until, state, total, done, after_id, due_at, created_at, counted_id,
-        looked_through_id)
+        scanned_id)
     VALUES ($1, $2, $3, $4, $5, 'running', $6, 0, '', $7, $7, $8, '')
     ON CONFLICT (endpoint_id, business_id) WHERE state = 'running' DO NOTHING";
 
@@ -216,7 +216,7 @@ pub(crate) struct DueRecovery {
 }
 
 const DUE: &str = "
-    SELECT job.id, job.business_id, job.endpoint_id, job.after_id, job.counted_id, job.looked_through_id,
+    SELECT job.id, job.business_id, job.endpoint_id, job.after_id, job.counted_id, job.scanned_id,
         endpoints.created_at AS endpoint_created_at, endpoints.deleted_at IS NOT NULL AS endpoint_deleted,
         $2 - (SELECT count(*) FROM (
             SELECT FROM deliveries WHERE endpoint_id = job.endpoint_id AND state = 'pending' LIMIT $2) AS pending) AS room
@@ -238,7 +238,7 @@ struct DueRow {
     #[diesel(sql_type = Nullable<Text>)]
     counted_id: Option<String>,
     #[diesel(sql_type = Nullable<Text>)]
-    looked_through_id: Option<String>,
+    scanned_id: Option<String>,
     #[diesel(sql_type = Timestamptz)]
     endpoint_created_at: DateTime<Utc>,
     #[diesel(sql_type = Bool)]
@@ -269,7 +269,7 @@ pub(crate) async fn lock_due_recovery(
         recovery,
         after: row.after_id,
         counted: row.counted_id,
-        scanned: row.looked_through_id,
+        scanned: row.scanned_id,
         endpoint_created_at: row.endpoint_created_at,
         endpoint_deleted: row.endpoint_deleted,
         room: row.room,
@@ -314,7 +314,7 @@ const SEND_AGAIN: &str = "
     UPDATE deliveries
     SET state = 'pending', in_turn = order_id IS NOT NULL, due_at = CASE WHEN order_id IS NULL THEN $3 END,
         earlier_attempts = attempts, completed_at = NULL, first_failed_at = NULL, last_failed_at = NULL,
-        endpoint_was_up = false, stepped_aside_at = NULL
+        endpoint_was_up = false, skipped_at = NULL
     WHERE business_id = $1 AND id = ANY ($2) AND state IN ('failed', 'discarded')";
 
 const ADVANCE: &str = "

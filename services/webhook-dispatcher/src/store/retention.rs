@@ -36,7 +36,7 @@ pub(crate) struct Partition {
 
 impl Partition {
     pub(crate) fn covers(&self, day: NaiveDate) -> bool {
-        self.name == partition_name(day) || (self.name == "attempts_before" && self.until.date_naive() > day)
+        self.name == partition_name(day)
     }
 }
 
@@ -195,7 +195,7 @@ const STREAMS_OVER: &str = "
     over AS (
         SELECT order_id FROM order_streams AS stream
         WHERE order_id = ANY (ARRAY(SELECT order_id FROM portion))
-          AND NOT EXISTS (SELECT FROM parked_events WHERE parked_events.order_id = stream.order_id OFFSET 0)
+          AND NOT EXISTS (SELECT FROM held_back_events WHERE held_back_events.order_id = stream.order_id OFFSET 0)
           AND NOT EXISTS (SELECT FROM events WHERE events.order_id = stream.order_id OFFSET 0)
         FOR UPDATE OF stream SKIP LOCKED)
     SELECT (SELECT max(order_id) FROM portion) AS last, ARRAY(SELECT order_id FROM over) AS over";
@@ -212,7 +212,7 @@ struct StreamsRow {
 const PRUNE_STREAMS: &str = "
     DELETE FROM order_streams
     WHERE order_id = ANY ($1)
-      AND NOT EXISTS (SELECT FROM parked_events WHERE parked_events.order_id = order_streams.order_id OFFSET 0)
+      AND NOT EXISTS (SELECT FROM held_back_events WHERE held_back_events.order_id = order_streams.order_id OFFSET 0)
       AND NOT EXISTS (SELECT FROM events WHERE events.order_id = order_streams.order_id OFFSET 0)";
 
 /// As [`prune_deliveries`], for streams of old orders without held-back or stored events: a waiting delivery needs its

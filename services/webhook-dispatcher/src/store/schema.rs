@@ -52,7 +52,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    parked_events (order_id, sequence, business_id) {
+    held_back_events (order_id, sequence, business_id) {
         order_id -> Text,
         sequence -> BigInt,
         event_id -> Text,
@@ -60,7 +60,7 @@ diesel::table! {
         envelope -> Json,
         traceparent -> Nullable<Text>,
         tracestate -> Nullable<Text>,
-        parked_at -> Timestamptz,
+        held_back_at -> Timestamptz,
     }
 }
 
@@ -100,7 +100,7 @@ diesel::table! {
         last_status -> Nullable<Integer>,
         created_at -> Timestamptz,
         completed_at -> Nullable<Timestamptz>,
-        stepped_aside_at -> Nullable<Timestamptz>,
+        skipped_at -> Nullable<Timestamptz>,
     }
 }
 
@@ -136,7 +136,7 @@ diesel::table! {
         created_at -> Timestamptz,
         ended_at -> Nullable<Timestamptz>,
         counted_id -> Nullable<Text>,
-        looked_through_id -> Nullable<Text>,
+        scanned_id -> Nullable<Text>,
     }
 }
 
@@ -147,5 +147,5 @@ diesel::allow_tables_to_appear_in_same_query!(
     endpoints,
     events,
     order_streams,
-    parked_events
+    held_back_events
 );

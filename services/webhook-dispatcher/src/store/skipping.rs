@@ -34,7 +34,7 @@ LIMIT $2";
 
 /// The conditions on states are in a form that no index matches: the planner must use the ids.
 const SKIP: &str = "
-UPDATE deliveries SET in_turn = false, stepped_aside_at = $2
+UPDATE deliveries SET in_turn = false, skipped_at = $2
 WHERE id = ANY ($1) AND coalesce(state = 'pending', false) AND in_turn AND lease_token IS NULL
 RETURNING id, order_id, endpoint_id";
 

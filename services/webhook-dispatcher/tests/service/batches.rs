@@ -60,11 +60,11 @@ async fn too_many_early_events_are_refused_and_those_held_back_are_kept() {
     harness.publish(&early).await;
     harness.restart();
     until("ten go to the dead letters", async || harness.dead_letters().await == 10).await;
-    until("the others wait", async || harness.count("parked_events").await == 200).await;
+    until("the others wait", async || harness.count("held_back_events").await == 200).await;
     harness.publish_created(&order).await;
     let queued = async || harness.count("deliveries").await;
     until("those that waited behind it are queued", async || queued().await > 1).await;
-    assert_eq!(harness.count("parked_events").await, 200 - (queued().await - 1));
+    assert_eq!(harness.count("held_back_events").await, 200 - (queued().await - 1));
 }
 
 #[tokio::test]
@@ -122,7 +122,7 @@ async fn two_instances_share_shuffled_and_repeated_events() {
     }
     assert_eq!(harness.count("deliveries").await, 960);
     assert_eq!(harness.count("events").await, 480);
-    assert_eq!(harness.count("parked_events").await, 0);
+    assert_eq!(harness.count("held_back_events").await, 0);
     assert_eq!(harness.count("order_streams WHERE next_sequence = 9").await, 60);
     second.abort();
 }

@@ -44,9 +44,11 @@ async fn shuffled_and_repeated_events_arrive_once_and_in_order() {
         assert_eq!(sequences, (1..=8).collect::<Vec<_>>(), "{}", order.reference);
     }
     let mut conn = harness.connection().await;
-    let parked: i64 =
-        diesel::select(sql::<BigInt>("(SELECT count(*) FROM parked_events)")).first(&mut conn).await.unwrap();
-    assert_eq!(parked, 0);
+    let held_back: i64 = diesel::select(sql::<BigInt>("(SELECT count(*) FROM held_back_events)"))
+        .first(&mut conn)
+        .await
+        .unwrap();
+    assert_eq!(held_back, 0);
 }
 
 #[tokio::test]

@@ -46,7 +46,7 @@ struct Count {
 async fn mentions(harness: &Harness) -> i64 {
     let sql = format!(
         "SELECT (SELECT count(*) FROM events WHERE convert_from(body, 'UTF8') LIKE '%{NAME}%')
-            + (SELECT count(*) FROM parked_events WHERE envelope::text LIKE '%{NAME}%')
+            + (SELECT count(*) FROM held_back_events WHERE envelope::text LIKE '%{NAME}%')
             + (SELECT count(*) FROM attempts WHERE attempts::text LIKE '%{NAME}%')
             + (SELECT count(*) FROM deliveries WHERE deliveries::text LIKE '%{NAME}%') AS count"
     );

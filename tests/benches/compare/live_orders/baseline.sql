@@ -7,12 +7,13 @@
 \set wallet random(1, :wallets)
 INSERT INTO orders (id, business_id, mode, placement, attempt, order_reference, idempotency_key, fingerprint,
     tracking_code, order_source, status, cod_status, payment_type, delivery_fee_paise, cod_amount_paise, details, receipt,
-    sequence, created_at, updated_at, pending_since)
+    sequence, created_at, updated_at, pending_since, request_id, key_id)
 VALUES ('ord_' || lpad(:run::text, 4, '0') || lpad(:client_id::text, 4, '0') || lpad(:n::text, 18, '0'),
     'biz_' || lpad(:wallet::text, 26, '0'), 'live', 'pending_payment', 1,
     'reference-' || :run || '-' || :client_id || '-' || :n, 'key-' || :run || '-' || :client_id || '-' || :n,
     decode(repeat('ab', 32), 'hex'), upper(substr(md5('code' || :run || '-' || :client_id || '-' || :n), 1, 14)),
-    'business_website', 'created', 'pending', 'cod', 4900, 129800, {details}, {receipt}, 0, now(), now(), now());
+    'business_website', 'created', 'pending', 'cod', 4900, 129800, {details}, {receipt}, 0, now(), now(), now(),
+    'req_' || lpad(:client_id::text, 4, '0') || lpad(:n::text, 22, '0'), 'key_00' || lpad(:wallet::text, 24, '0'));
 BEGIN;
 UPDATE money.wallets SET balance_paise = balance_paise - 4900, entry_count = entry_count + 1
 WHERE business_id = 'biz_' || lpad(:wallet::text, 26, '0') AND balance_paise >= 4900

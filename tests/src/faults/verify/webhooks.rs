@@ -104,7 +104,7 @@ async fn all_recorded(stack: &Stack, orders: &str, committed: &BTreeSet<String>)
     let events: BTreeSet<_> = deliveries.iter().map(|delivery| &delivery.event_id).collect();
     ensure!(events.len() == deliveries.len(), "an event has two deliveries");
     let held_back =
-        format!("SELECT count(*) FROM parked_events WHERE order_id = ANY (ARRAY[{orders}]::text[])");
+        format!("SELECT count(*) FROM held_back_events WHERE order_id = ANY (ARRAY[{orders}]::text[])");
     let held_back = number(stack, Service::WebhookDispatcher, &held_back).await?;
     ensure!(held_back == 0, "{held_back} events are still held back");
     Ok(())

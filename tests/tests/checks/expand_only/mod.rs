@@ -172,7 +172,8 @@ fn is_declared_compatible(sql: &str, release: u32) -> bool {
 #[test]
 fn the_latest_release_can_run_on_the_current_tables() {
     let (releases, all) = (releases(), migrations());
-    let latest = releases.last().expect("a release is recorded");
+    // Before the first release, migrations may change freely.
+    let Some(latest) = releases.last() else { return };
     let released: Vec<String> = read(&root().join(format!("tests/releases/{latest}/migrations")))
         .lines()
         .map(str::to_owned)

@@ -23,6 +23,7 @@ const RETIRED: &[(&str, &str)] = &[
     (concat!("in_", "hand"), "in_flight"),
     (concat!("In", "Hand"), "InFlight"),
     (concat!("stepped ", "aside"), "skipped"),
+    (concat!("parked_", "events"), "held_back_events"),
     (concat!("Books", "Wrong"), "LedgerInconsistent"),
     (concat!("Disk", "Fills"), "DiskFillingUp"),
     (concat!("Files", "Scarce"), "FileDescriptorsLow"),

@@ -31,11 +31,6 @@ const EXCEPTIONS: &[Exception] = &[
         "The fleet uses each of its ids once. In a partitioned table, the primary key makes them unique within an order.",
     ),
     but(
-        Service::OrderApi,
-        "simulations_order_id",
-        "Required by the previous release's ON CONFLICT (order_id); removed with the next release.",
-    ),
-    but(
         Service::Wallet,
         "debits_one_posted_per_order",
         "Only the order identifies its payment. In a partitioned table, order-api's row of the order names the business, \
@@ -55,11 +50,6 @@ const EXCEPTIONS: &[Exception] = &[
         "order_streams_order_id",
         "Distinguishes an event with another business's order from one of a new order. In a partitioned table, order-api's row \
          of the order names the business.",
-    ),
-    but(
-        Service::WebhookDispatcher,
-        "recoveries_running",
-        "Required by the previous release's ON CONFLICT (endpoint_id); removed with the next release.",
     ),
     but(
         Service::KeyManagement,

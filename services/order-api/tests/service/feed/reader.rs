@@ -69,7 +69,7 @@ impl OrderApi {
             event_id: String,
         }
         let query = "SELECT event_id FROM order_events WHERE business_id = $1
-                     ORDER BY coalesce(feed_at, recorded_at), order_id, sequence";
+                     ORDER BY feed_at, order_id, sequence";
         let query = diesel::sql_query(query).bind::<Text, _>(business.id.to_string());
         let rows: Vec<Row> = query.load(&mut self.connection().await).await.unwrap();
         rows.into_iter().map(|row| row.event_id).collect()

@@ -43,7 +43,7 @@ const COLUMNS: Column<OpenSession>[] = [
     render: (session) => (
       <Group gap="xs">
         <Text fw={500} title={session.userAgent ?? undefined}>
-          {nameOf(session)}
+          {session.browser}
         </Text>
         {session.current && <StatusBadge tone="good" label="This session" pill />}
       </Group>
@@ -66,11 +66,6 @@ function hasBusinesses(sessions: OpenSession[]): boolean {
   return new Set(sessions.map((session) => session.businessId)).size > 1;
 }
 
-/** The previous release names no browser. */
-function nameOf(session: OpenSession): string {
-  return session.browser ?? session.userAgent ?? "Unknown browser";
-}
-
 function actions(scope: AccountScope): Column<OpenSession> {
   return {
     key: "actions",
@@ -83,7 +78,7 @@ function actions(scope: AccountScope): Column<OpenSession> {
 
 function End({ scope, session }: { scope: AccountScope; session: OpenSession }) {
   const end = useEndSession(scope);
-  const name = nameOf(session);
+  const name = session.browser;
   return (
     <ConfirmButton
       aria-label={`End the session of ${name}`}

@@ -3,7 +3,7 @@ import { IconChecks } from "@tabler/icons-react";
 import { Link, useSearchParams } from "react-router-dom";
 import { type ApprovalState, useApprovals } from "../../api/operator-approvals";
 import { useOperatorSession } from "../../api/operator-session";
-import type { Approval, ApprovalPolicy } from "../../api/types";
+import type { Approval } from "../../api/types";
 import type { Column } from "../../components/data-table";
 import { EmptyState, NoMatches } from "../../components/empty-state";
 import { ListFrame } from "../../components/list-section";
@@ -62,9 +62,9 @@ export function Component() {
   );
 }
 
-/** Which actions need an approval. The previous release does not tell. */
+/** Which actions need an approval. */
 function usePolicyText(): string {
-  const policy: ApprovalPolicy | undefined = useOperatorSession().data?.approvals;
+  const policy = useOperatorSession().data?.approvals;
   const unknown = "The settings decide which actions need an approval. By default, none does.";
   if (!policy) return unknown;
   const { creditsAbovePaise, liftSuspension, resetLinks } = policy;

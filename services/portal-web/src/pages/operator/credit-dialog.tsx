@@ -4,7 +4,6 @@ import { notifications } from "@mantine/notifications";
 import { isApproval } from "../../api/operator-approvals";
 import { type BusinessDetails, useCreditWallet } from "../../api/operator-businesses";
 import { useOperatorSession } from "../../api/operator-session";
-import type { ApprovalPolicy } from "../../api/types";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { RupeeInput, rupeesError } from "../../components/rupee-input";
@@ -29,9 +28,7 @@ export function CreditDialog({ business, opened, onClose }: CreditDialogProps) {
 
 function CreditForm({ business, onDone }: { business: BusinessDetails; onDone: () => void }) {
   const credit = useCreditWallet(business.id);
-  // The previous release does not tell.
-  const policy: ApprovalPolicy | undefined = useOperatorSession().data?.approvals;
-  const limit = policy?.creditsAbovePaise;
+  const limit = useOperatorSession().data?.approvals.creditsAbovePaise;
   const form = useForm({
     mode: "uncontrolled",
     initialValues: { amountPaise: "", reference: "" },

@@ -5,7 +5,6 @@ import { Link } from "react-router-dom";
 import { useConfig } from "../../api/config";
 import { useOperatorLogIn, useOperatorSecondStep } from "../../api/operator-session";
 import { isChallenge } from "../../api/session";
-import type { PortalPart } from "../../api/types";
 import { PasswordField } from "../../components/password-field";
 import { AuthForm } from "../auth/auth-form";
 import { AuthFrame } from "../auth/auth-frame";
@@ -66,11 +65,10 @@ export function OperatorLogIn() {
   );
 }
 
-/** At the console's own address, the portal is at another one. The previous release does not tell it. */
+/** At the console's own address, the portal is at another one. */
 function PortalLink() {
   const { parts, portalUrl } = useConfig();
-  const told: PortalPart[] | undefined = parts;
-  const isHere = told?.includes("portal") ?? true;
+  const isHere = parts.includes("portal");
   if (!isHere && !portalUrl) return null;
   return (
     <>

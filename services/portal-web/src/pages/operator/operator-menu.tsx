@@ -19,7 +19,6 @@ export function accountLabel(session: OperatorSession): string {
 export function OperatorMenu({ session }: { session: OperatorSession }) {
   const logOut = useOperatorLogOut();
   const isPerson = session.type === "person";
-  // The previous release does not send the name.
   const name = isPerson ? (session.displayName ?? session.name) : "Token of the settings";
   return (
     <Menu position="bottom-end" width={240}>

@@ -8,7 +8,7 @@ use std::time::Duration;
 use actix_web::web::{Data, Json, Query};
 use actix_web::{HttpResponse, web};
 use chrono::{DateTime, TimeDelta, Utc};
-use domain::{BusinessId, Mode, OrderId, Paise};
+use domain::{BusinessId, CodStatus, Mode, OrderId, Paise};
 use internal_api::Page;
 use internal_api::orders::{OrderPayment, PaymentsQuery};
 use serde_json::Value;
@@ -60,9 +60,9 @@ impl FakeOrders {
             mode: Mode::Live,
             placed: true,
             delivery_fee_paise: Paise::new(fee),
-            cod_amount_paise: Some(Paise::new(700)),
-            cod_status: None,
-            delivered: None,
+            cod_amount_paise: Paise::new(700),
+            cod_status: CodStatus::Pending,
+            delivered: false,
             refund_due: false,
             changed_at: now - TimeDelta::minutes(2),
         };

@@ -1,6 +1,6 @@
 //! Inconsistencies within the ledger.
 
-use domain::{BusinessId, TransferId};
+use domain::{BusinessId, CodStatus, TransferId};
 use serde_json::json;
 
 use super::scene::{Scene, Watch};
@@ -33,6 +33,7 @@ async fn a_consistent_ledger_is_clean_in_small_chunks() {
         }
         refunded(&scene, business).await;
         let order = scene.paid_order(business).await;
+        scene.orders.change(order, |order| order.cod_status = CodStatus::HandedOver);
         scene.post_cash(business, order, "cod_collected", 700).await;
         scene
             .sql(&format!(
@@ -176,13 +177,15 @@ async fn wrong_deposits_and_cash_are_found() {
     let top_up = domain::TopUpId::generate(&scene.harness.clock, &scene.harness.entropy);
     scene
         .sql(&format!(
-            "INSERT INTO top_ups (id, business_id, provider, amount_paise, status, transfer_id, created_at, settled_at)
-            VALUES ('{top_up}', '{business}', 'sandbox', 10, 'succeeded', 'trf_x', now(), now())"
+            "INSERT INTO top_ups (id, business_id, provider, amount_paise, status, transfer_id, created_at, settled_at,
+                next_check_at)
+            VALUES ('{top_up}', '{business}', 'sandbox', 10, 'succeeded', 'trf_x', now(), now(), now())"
         ))
         .await;
     watch.expect("a top-up that was not booked", &[("top_up_not_booked", &top_up)]).await;
 
     let cash = |order: domain::OrderId, paise: i64| {
+        scene.orders.change(order, |order| order.cod_status = CodStatus::Collected);
         format!(
             "INSERT INTO cash (order_id, business_id, order_reference, collected_paise, collected_at)
             VALUES ('{order}', '{business}', 'x', {paise}, now())"

@@ -1,1 +1,0 @@
-DROP INDEX orders_for_fleet_by_status;

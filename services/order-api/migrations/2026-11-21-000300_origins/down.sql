@@ -1,1 +1,0 @@
-ALTER TABLE orders DROP COLUMN request_id, DROP COLUMN key_id;

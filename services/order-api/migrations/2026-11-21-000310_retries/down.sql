@@ -1,1 +1,0 @@
-DROP TABLE failed_test_requests, retry_proofs;

@@ -1,2 +1,0 @@
-DROP TABLE erasures;
-ALTER TABLE orders DROP COLUMN personal_data_erased_at;

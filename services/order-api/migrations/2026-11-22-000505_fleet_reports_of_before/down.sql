@@ -1,2 +1,0 @@
--- The column goes with 000504.
-SELECT 1;

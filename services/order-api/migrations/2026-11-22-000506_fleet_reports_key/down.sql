@@ -1,1 +1,0 @@
-DROP INDEX CONCURRENTLY IF EXISTS fleet_reports_key;

@@ -1,2 +1,0 @@
--- What was validated goes with 000508.
-SELECT 1;

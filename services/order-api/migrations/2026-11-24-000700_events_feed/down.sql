@@ -1,1 +1,0 @@
-ALTER TABLE order_events DROP COLUMN feed_at, DROP COLUMN personal_data_erased_at;

@@ -1,1 +1,0 @@
-DROP INDEX CONCURRENTLY IF EXISTS audit_log_by_address;

@@ -1,1 +1,0 @@
-DROP INDEX CONCURRENTLY IF EXISTS operator_audit_log_by_address;

@@ -1,1 +1,0 @@
-DROP INDEX CONCURRENTLY IF EXISTS users_by_account;

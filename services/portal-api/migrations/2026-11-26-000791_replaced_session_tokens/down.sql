@@ -1,1 +1,0 @@
-DROP TABLE replaced_session_tokens;

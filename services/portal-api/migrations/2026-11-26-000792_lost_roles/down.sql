@@ -1,1 +1,0 @@
-ALTER TABLE staff_identities DROP COLUMN role_lost_at;

@@ -1,3 +1,0 @@
-DROP TABLE reconciliation_findings;
-DROP TABLE reconciliation_cursors;
-DROP TABLE reconciliation_runs;

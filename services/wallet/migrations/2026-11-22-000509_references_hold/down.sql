@@ -1,2 +1,0 @@
--- Nothing to undo: the reversal of 000508 drops the constraints.
-SELECT 1;

@@ -1,2 +1,0 @@
-DROP INDEX deliveries_unsuccessful;
-DROP INDEX events_by_reference;

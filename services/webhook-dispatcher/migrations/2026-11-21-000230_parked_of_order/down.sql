@@ -1,1 +1,0 @@
-DROP INDEX deliveries_parked_of_order;

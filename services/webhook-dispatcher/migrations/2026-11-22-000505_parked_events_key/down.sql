@@ -1,1 +1,0 @@
-DROP INDEX CONCURRENTLY IF EXISTS parked_events_key;

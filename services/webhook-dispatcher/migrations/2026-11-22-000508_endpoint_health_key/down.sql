@@ -1,1 +1,0 @@
-DROP INDEX CONCURRENTLY IF EXISTS endpoint_health_key;

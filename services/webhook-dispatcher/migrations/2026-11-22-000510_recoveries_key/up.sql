@@ -1,2 +1,0 @@
--- compatible with release 1: rows that satisfy the former key, without the business, satisfy this one.
-CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS recoveries_key ON recoveries (id, business_id);

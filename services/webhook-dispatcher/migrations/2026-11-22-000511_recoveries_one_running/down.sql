@@ -1,1 +1,0 @@
-DROP INDEX CONCURRENTLY IF EXISTS recoveries_one_running;

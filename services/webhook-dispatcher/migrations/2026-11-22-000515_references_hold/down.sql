@@ -1,2 +1,0 @@
--- Validation cannot be undone; the previous migration drops the constraints.
-SELECT 1;
