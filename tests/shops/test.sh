@@ -20,7 +20,7 @@ cp "$clients/typescript/dist/examples/shop.js" "$SHOPS/shop.mjs"
 python3 -m build --wheel --no-isolation --outdir "$SHOPS" "$clients/python" >/dev/null
 python3 -m pip install --quiet --no-deps --no-index --target "$SHOPS/python" "$SHOPS"/*.whl
 cp "$clients/python/examples/shop.py" "$SHOPS"
-cp "$(realpath "${CARGO_TARGET_DIR:-../../target}")/debug/reference-shop" "$SHOPS"
+cp "$(realpath "${CARGO_TARGET_DIR:-../../target}")/debug/examples/shop" "$SHOPS"
 
 # One worker for each shop and file.
 python3 -m pytest --quiet -W error -m "not long" --numprocesses 6 --dist loadgroup -p no:cacheprovider \

@@ -10,7 +10,7 @@ use crate::pgbench;
 
 /// Orders with a key; each has its own reference.
 pub(crate) fn target(origin: &str, key: &str) -> anyhow::Result<Arc<Target>> {
-    let mut body = serde_json::to_value(reference_shop::NewOrder::sample("")).context("the sample order")?;
+    let mut body = demo::sample_order("");
     body.as_object_mut().context("an object")?.remove("orderReference");
     let details = body.to_string().trim_start_matches('{').to_owned();
     let key = key.to_owned();

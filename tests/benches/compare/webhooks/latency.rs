@@ -154,7 +154,7 @@ async fn place(
     (per_second, time): (u32, Duration),
 ) -> anyhow::Result<HashMap<String, Answered>> {
     let mut calls = JoinSet::new();
-    let mut sample = serde_json::to_value(reference_shop::NewOrder::sample(""))?;
+    let mut sample = demo::sample_order("");
     let mut pace = steady::Pace::new(per_second);
     for number in 0..pace.count(time) {
         pace.next().await;
