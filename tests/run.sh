@@ -36,7 +36,6 @@ clients="typescript python guides shops"
 case $package in
 portal-web) parts=pages ;;
 clients | order-api) parts="rust $clients medusa" ;;
-reference-shop) parts="rust shops" ;;
 portal-api) parts="rust pages" ;;
 '') parts="rust pages $clients medusa" ;;
 *) parts=rust ;;

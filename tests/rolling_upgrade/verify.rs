@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, ensure};
 use demo::clients::Portal;
-use demo::eventually;
+use demo::{ReceivedWebhook, eventually};
 use local_stack::{Service, Stack};
 use messaging::Broker;
-use reference_shop::ReceivedWebhook;
 use reqwest::Method;
 use settings::Secret;
 use waybill_tests::faults::{ledger_is_sound, no_dead_letters};
@@ -73,22 +72,23 @@ async fn orders_are_there_once(stack: &Stack, business: &Business, placed: &[Pla
 async fn webhooks_came_in_order(business: &Business, placed: &[Placed]) -> anyhow::Result<()> {
     let expected: usize = placed.iter().map(|order| order.events.len()).sum();
     let mut of_order: BTreeMap<String, Vec<ReceivedWebhook>> = BTreeMap::new();
-    let (mut after, mut received) = (0, 0);
-    while received < expected {
-        let page = eventually("webhooks", PATIENCE, || async {
-            let page = business.shop.received(after, 1_000).await?;
-            Ok((!page.is_empty()).then_some(page))
+    let is_traffic = |webhook: &ReceivedWebhook| {
+        ["live-", "test-"].iter().any(|prefix| webhook.reference().starts_with(prefix))
+    };
+    let mut received = Vec::new();
+    while received.len() < expected {
+        let came = received.len();
+        received = eventually("webhooks", PATIENCE, || async {
+            let received = business.inbox.received(is_traffic);
+            Ok((received.len() > came).then_some(received))
         })
         .await
-        .with_context(|| format!("{received} of {expected} came"))?;
-        for webhook in page {
-            after = webhook.arrival;
-            let reference = webhook.order_reference.clone().unwrap_or_default();
-            received += usize::from(reference.starts_with("live-") || reference.starts_with("test-"));
-            of_order.entry(reference).or_default().push(webhook);
-        }
+        .with_context(|| format!("{came} of {expected} came"))?;
     }
-    eprintln!("{received} webhooks");
+    eprintln!("{} webhooks", received.len());
+    for webhook in received {
+        of_order.entry(webhook.reference().to_owned()).or_default().push(webhook);
+    }
     for order in placed {
         let webhooks = of_order.get(&order.reference).map(Vec::as_slice).unwrap_or_default();
         assert_eq!(kinds(webhooks), order.events, "{}", order.reference);

@@ -26,15 +26,13 @@ QUICK = {"REQUEST_TIMEOUT_SECONDS": "4", "LEASE_SECONDS": "8"}
 @dataclass(frozen=True)
 class Program:
     command: tuple[str, ...]
-    #: Whether it has the command `follow`.
-    follows: bool = True
     environment: tuple[tuple[str, str], ...] = ()
 
 
 #: The folder that `test.sh` fills.
 FOLDER = Path(os.environ["SHOPS"])
 PROGRAMS = {
-    "reference": Program((str(FOLDER / "reference-shop"),), follows=False),
+    "actix": Program((str(FOLDER / "shop"),)),
     "express": Program(("node", str(FOLDER / "shop.mjs"))),
     "django": Program((sys.executable, str(FOLDER / "shop.py")), environment=(("PYTHONPATH", str(FOLDER / "python")),)),
 }

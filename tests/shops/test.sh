@@ -24,7 +24,7 @@ examples=$clients/typescript/examples
 mv "$SHOPS/shop.js" "$SHOPS/shop.mjs"
 python3 -m zipfile -e "$sdk"/waybill-*.whl "$SHOPS/python"
 cp "$clients/python/examples/shop.py" "$SHOPS"
-cp "$(realpath "${CARGO_TARGET_DIR:-../../target}")/debug/reference-shop" "$SHOPS"
+cp "$(realpath "${CARGO_TARGET_DIR:-../../target}")/debug/examples/shop" "$SHOPS"
 
 # One worker for each shop and file.
 python3 -m pytest --quiet -W error -m "not long" --numprocesses 6 --dist loadgroup -p no:cacheprovider \

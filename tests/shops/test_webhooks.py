@@ -224,8 +224,6 @@ def receive_and_die(shop: Shop, *, every_step: bool) -> tuple[int, int]:
 
 
 def test_the_feed_brings_what_no_webhook_brought(shop: Shop) -> None:
-    if not shop.program.follows:
-        pytest.skip("this shop relies on webhooks")
     reference, webhooks = held_back(shop, *DELIVERY)
     with shop.following():
         shop.until_shown(reference, "delivered")
@@ -238,8 +236,6 @@ def test_the_feed_brings_what_no_webhook_brought(shop: Shop) -> None:
 
 @pytest.mark.long
 def test_a_follower_that_dies_at_any_step_loses_no_event(shop: Shop) -> None:
-    if not shop.program.follows:
-        pytest.skip("this shop relies on webhooks")
     references = [held_back(shop, *DELIVERY)[0] for _ in range(FOLLOWED_ORDERS)]
     for step in range(1, FOLLOW_STEPS + 1):
         assert shop.run_until(step, "follow").status == -9

@@ -1,4 +1,4 @@
-//! Helpers of the end-to-end tests: a whole stack, a business, and its shop.
+//! Helpers of the end-to-end tests: a whole stack, and a business with its receiver of webhooks.
 
 pub mod asyncapi;
 pub mod faults;
@@ -7,47 +7,38 @@ mod mails;
 pub mod restoring;
 pub mod settings_table;
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use anyhow::{Context, ensure};
-use demo::clients::{Fleet, Integration, Operator, Portal};
-use demo::eventually;
-use domain::{Clock, Entropy, Mode, OrderId};
-use local_stack::{Servers, Service, Stack};
-use reference_shop::{
-    LocalOrderId, Modes, NewOrder, ReceivedWebhook, Shop, ShopSettings, SyncOutcome, WEBHOOK_PATH,
-    WebhookServer,
-};
+use demo::clients::{Fleet, Integration, Operator, Portal, Reply};
+use demo::{Inbox, ReceivedWebhook, eventually, sample_order};
+use domain::{Clock, Entropy, OrderId};
+use local_stack::{Service, Stack};
 use serde_json::{Value, json};
-use settings::Secret;
-use url::Url;
 
 pub use test_kit::{Gate, PATIENCE, smallest_order};
 
 /// The password of every business's owner.
 pub const PASSWORD: &str = "a-long-password";
 
-/// A business with its portal session, its shop and the shop's webhook endpoint.
+/// A business with its portal session and its webhook endpoint.
 pub struct Business {
     pub portal: Portal,
     pub operator: Operator,
     pub fleet: Fleet,
-    pub shop: Shop,
+    pub inbox: Inbox,
     /// The owner's address, for further log-ins.
     pub email: String,
     pub test_key: String,
     pub live_key: Option<String>,
     pub endpoint_id: String,
-    pub hook_url: String,
     order_api: String,
     /// The folder of the stack's mails.
     mails: PathBuf,
-    _receiver: WebhookServer,
 }
 
 impl Business {
-    /// Signs up, creates a Test key and registers the shop's webhook receiver.
+    /// Signs up, creates a Test key and registers a receiver of webhooks.
     pub async fn sign_up(stack: &Stack) -> anyhow::Result<Self> {
         Self::sign_up_at(stack, stack.order_api(), &stack.portal_api()).await
     }
@@ -59,40 +50,31 @@ impl Business {
         let portal = Portal::sign_up(portal_api, "Malabar Coffee Works", &email, PASSWORD).await?;
         let test_key = create_key(&portal, "test").await?;
 
-        let database = Servers::for_tests().await?.create_database().await?;
-        let mut settings = ShopSettings::new(database, Url::parse(&order_api)?, Secret::new(&test_key));
-        settings.name = "shop".into();
-        settings.modes = Modes::new([Mode::Test, Mode::Live]);
-        let shop = Shop::open(settings).await?;
-        let (address, receiver) = shop.serve_webhooks(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
-        let hook_url = format!("http://{address}{WEBHOOK_PATH}");
-        let endpoint = portal.post("/webhook-endpoints", &json!({ "url": hook_url })).await?.expect(201)?;
-        shop.set_webhook_secret(Secret::new(text(&endpoint, "secret")?));
+        let inbox = Inbox::open()?;
+        let endpoint =
+            portal.post("/webhook-endpoints", &json!({ "url": inbox.url() })).await?.expect(201)?;
+        inbox.set_secret(&text(&endpoint, "secret")?)?;
         Ok(Self {
             operator: Operator::new(portal_api, stack.operator_token())?,
             fleet: Fleet::new(&order_api, stack.fleet_token())?,
             endpoint_id: text(&endpoint, "id")?,
             portal,
-            shop,
+            inbox,
             email,
             test_key,
             live_key: None,
-            hook_url,
             order_api,
             mails: stack.mails(),
-            _receiver: receiver,
         })
     }
 
-    /// Completes the go-live list and creates a Live key, which the shop uses from then on.
+    /// Completes the go-live list and creates a Live key, which places orders from then on.
     pub async fn go_live(&mut self, top_up_paise: i64) -> anyhow::Result<()> {
-        self.place(NewOrder::sample("first-test-order")).await?;
+        self.place(&sample_order("first-test-order")).await?;
         self.portal.put("/pickup-profile", &pickup_profile()).await?;
         self.operator.activate(&self.portal.business_id).await?;
         self.top_up(top_up_paise).await?;
-        let live_key = create_key(&self.portal, "live").await?;
-        self.shop.set_api_key(Secret::new(&live_key));
-        self.live_key = Some(live_key);
+        self.live_key = Some(create_key(&self.portal, "live").await?);
         Ok(())
     }
 
@@ -119,28 +101,26 @@ impl Business {
         self.integration(self.live_key.as_deref().context("not live yet")?)
     }
 
-    /// Places an order like the shop: confirms it and creates one delivery. Returns the service's order id.
-    pub async fn place(&self, order: NewOrder) -> anyhow::Result<String> {
-        let local = self.shop.confirm_order(order).await?;
-        let outcome = self.shop.sync_order(&local).await?;
-        let details = outcome.delivery().with_context(|| format!("no delivery: {outcome:?}"))?;
-        Ok(details.service_order_id.clone())
+    /// Places an order with the latest key. Returns the service's order id.
+    pub async fn place(&self, order: &Value) -> anyhow::Result<String> {
+        text(&self.create(order).await?.expect(201)?, "id")
     }
 
-    /// As [`Business::place`], while services restart: retries with the same reference and key until there is a
-    /// delivery (SPECIFICATION §3.3).
-    pub async fn place_through_faults(&self, order: NewOrder) -> anyhow::Result<String> {
-        let local: LocalOrderId = self.shop.confirm_order(order).await?;
+    /// As [`Business::place`], while services restart: repeats the request until there is a delivery.
+    pub async fn place_through_faults(&self, order: &Value) -> anyhow::Result<String> {
         eventually("the delivery to be created", PATIENCE, || async {
-            match self.shop.sync_order(&local).await? {
-                SyncOutcome::Failed { status, .. } if status.is_none_or(|status| status >= 429) => Ok(None),
-                outcome => {
-                    let details = outcome.delivery().with_context(|| format!("no delivery: {outcome:?}"))?;
-                    Ok(Some(details.service_order_id.clone()))
-                }
+            match self.create(order).await {
+                Ok(reply) if reply.status.as_u16() < 429 => text(&reply.expect(201)?, "id").map(Some),
+                _ => Ok(None),
             }
         })
         .await
+    }
+
+    async fn create(&self, order: &Value) -> anyhow::Result<Reply> {
+        let key = self.live_key.as_ref().unwrap_or(&self.test_key);
+        let idempotency_key = format!("shop-{}", text(order, "orderReference")?);
+        self.integration(key)?.create(&idempotency_key, order).await
     }
 
     /// Reports events while services restart: retries each until it is accepted.
@@ -162,10 +142,8 @@ impl Business {
     /// Waits for `count` different verified webhooks of an order. Returns them in order of arrival.
     pub async fn webhooks_of(&self, reference: &str, count: usize) -> anyhow::Result<Vec<ReceivedWebhook>> {
         let found = eventually("an order's webhooks", PATIENCE, || async {
-            let all = self.shop.received(0, 10_000).await?;
-            let ours: Vec<_> =
-                all.into_iter().filter(|hook| hook.order_reference.as_deref() == Some(reference)).collect();
-            Ok((ours.len() >= count).then_some(ours))
+            let received = self.inbox.received(|hook| hook.reference() == reference);
+            Ok((received.len() >= count).then_some(received))
         })
         .await?;
         ensure!(found.len() == count, "{reference} got {} webhooks, not {count}", found.len());
@@ -199,12 +177,12 @@ impl Business {
 
 /// The kinds of the webhooks, in order of arrival.
 pub fn kinds(webhooks: &[ReceivedWebhook]) -> Vec<&str> {
-    webhooks.iter().map(|webhook| webhook.kind.as_str()).collect()
+    webhooks.iter().map(|webhook| webhook.event.event.as_str()).collect()
 }
 
 /// Asserts that the webhooks of one order arrived in order of their sequence, without a gap.
 pub fn assert_in_order(webhooks: &[ReceivedWebhook]) {
-    let sequences: Vec<i64> = webhooks.iter().filter_map(|webhook| webhook.sequence).collect();
+    let sequences: Vec<i64> = webhooks.iter().filter_map(|webhook| webhook.event.sequence).collect();
     let expected: Vec<i64> = (1..).take(webhooks.len()).collect();
     assert_eq!(sequences, expected, "{:?}", kinds(webhooks));
 }

@@ -1,63 +1,44 @@
 //! The demo: the story of SPECIFICATION §1, step by step, with output for each step.
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
-use anyhow::{Context, bail, ensure};
-use domain::{Entropy, Mode};
+use anyhow::{Context, ensure};
+use domain::Entropy;
 use local_stack::{Demo, Stack};
-use reference_shop::{
-    Modes, NewOrder, ReceivedWebhook, Shop, ShopSettings, SyncOutcome, WEBHOOK_PATH, WebhookServer,
-};
 use reqwest::Method;
 use serde_json::{Value, json};
-use settings::Secret;
-use url::Url;
 
-use crate::clients::{COD_DELIVERY, Fleet, Operator, Portal};
+use crate::clients::{COD_DELIVERY, Fleet, Integration, Operator, Portal};
+use crate::inbox::Inbox;
+use crate::orders::{SAMPLE_CASH_PAISE, SAMPLE_FEE_PAISE, sample_order};
 use crate::progress::eventually;
 use crate::saved_endpoint::{self, SavedEndpoint};
 
 const TOP_UP_PAISE: i64 = 100_000;
 const WAIT: Duration = Duration::from_secs(30);
 
-/// Keeps the demo shop's webhook receiver running, so that the stack stays usable.
-pub struct Demonstration {
-    receiver: WebhookServer,
-}
-
-impl Demonstration {
-    /// Stops the shop's receiver.
-    ///
-    /// # Errors
-    /// When the receiver had failed.
-    pub async fn stop(self) -> anyhow::Result<()> {
-        Ok(self.receiver.stop().await?)
-    }
-}
-
 /// Runs the main job on a running stack. The first run signs up a business and takes it live; later runs place new
-/// orders for it.
+/// orders for it. Its receiver of webhooks answers until the process ends.
 ///
 /// # Errors
 /// When a step violates the specification.
-pub async fn play(stack: &Stack, say: &(dyn Fn(&str) + Sync)) -> anyhow::Result<Demonstration> {
-    let story = Story { stack, say, entropy: Entropy::from_system()? };
-    let (shop, receiver, hook_url) = story.open_shop().await?;
+pub async fn play(stack: &Stack, say: &(dyn Fn(&str) + Sync)) -> anyhow::Result<()> {
+    let story = Story { stack, say, entropy: Entropy::from_system()?, inbox: Inbox::open()? };
     let (portal, demo) = match stack.demo() {
-        Some(demo) => (story.return_to_business(&shop, &demo, &hook_url).await?, demo),
-        None => story.go_live(&shop, &hook_url).await?,
+        Some(demo) => (story.return_to_business(&demo).await?, demo),
+        None => story.go_live().await?,
     };
-    story.place_test_order(&shop, &portal, &demo.test_key).await?;
-    story.place_live_order(&shop, &portal, &demo.live_key).await?;
+    story.place_test_order(&portal, &demo.test_key).await?;
+    story.place_live_order(&portal, &demo.live_key).await?;
     story.show_next_steps(&demo);
-    Ok(Demonstration { receiver })
+    Ok(())
 }
 
 struct Story<'a> {
     stack: &'a Stack,
     say: &'a (dyn Fn(&str) + Sync),
     entropy: Entropy,
+    inbox: Inbox,
 }
 
 impl Story<'_> {
@@ -69,20 +50,8 @@ impl Story<'_> {
         Operator::new(&self.stack.portal_api(), self.stack.operator_token())
     }
 
-    /// The business's own backend, with its own database and webhook receiver.
-    async fn open_shop(&self) -> anyhow::Result<(Shop, WebhookServer, String)> {
-        let database = self.stack.create_database("reference_shop").await?;
-        let base = Url::parse(&self.stack.order_api())?;
-        let mut settings = ShopSettings::new(database, base, Secret::new("sk_test_none-yet"));
-        settings.name = "demo-shop".into();
-        settings.modes = Modes::new([Mode::Test, Mode::Live]);
-        let shop = Shop::open(settings).await?;
-        let (address, receiver) = shop.serve_webhooks(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
-        Ok((shop, receiver, format!("http://{address}{WEBHOOK_PATH}")))
-    }
-
     /// From sign-up to a Live key.
-    async fn go_live(&self, shop: &Shop, hook_url: &str) -> anyhow::Result<(Portal, Demo)> {
+    async fn go_live(&self) -> anyhow::Result<(Portal, Demo)> {
         self.say("\nA business signs up and creates a Test key");
         // A unique address, so that an interrupted first run does not block the next one.
         let email = format!("demo-{:04x}@example.com", self.entropy.below(0x1_0000));
@@ -93,13 +62,12 @@ impl Story<'_> {
         let test_key = create_key(&portal, "test").await?.expect(201)?;
         let test_key = text(&test_key, "key")?;
         self.say(format!("  Test key {}… (shown in full only once)", &test_key[..20]));
-        let endpoint = register_endpoint(&portal, hook_url).await?;
-        shop.set_webhook_secret(Secret::new(&endpoint.secret));
+        let endpoint = register_endpoint(&portal, self.inbox.url()).await?;
+        self.inbox.set_secret(&endpoint.secret)?;
         saved_endpoint::save(self.stack.directory(), &endpoint)?;
-        self.say(format!("  webhook endpoint {hook_url}, subscribed to the 10 default events"));
+        self.say(format!("  webhook endpoint {}, subscribed to the 10 default events", self.inbox.url()));
         self.show_the_lock(&portal).await?;
-        shop.set_api_key(Secret::new(&test_key));
-        self.place(shop, "first-test").await?;
+        self.place(&test_key, "first-test").await?;
         let live_key = self.unlock(&portal).await?;
         let demo = Demo { email, password, test_key, live_key };
         self.stack.set_demo(demo.clone())?;
@@ -131,14 +99,14 @@ impl Story<'_> {
     }
 
     /// Logs in again, and updates the endpoint's URL, because the receiver's port changes with each run.
-    async fn return_to_business(&self, shop: &Shop, demo: &Demo, hook_url: &str) -> anyhow::Result<Portal> {
+    async fn return_to_business(&self, demo: &Demo) -> anyhow::Result<Portal> {
         self.say("\nThe demo business of the last run logs in again");
         let portal = Portal::log_in(&self.stack.portal_api(), &demo.email, &demo.password).await?;
         let endpoint = saved_endpoint::load(self.stack.directory())?
             .context("demo-endpoint.json is missing; run `make reset` to start anew")?;
-        shop.set_webhook_secret(Secret::new(&endpoint.secret));
+        self.inbox.set_secret(&endpoint.secret)?;
         let path = format!("/webhook-endpoints/{}", endpoint.id);
-        portal.call(Method::PATCH, &path, Some(&json!({ "url": hook_url }))).await?.expect(200)?;
+        portal.call(Method::PATCH, &path, Some(&json!({ "url": self.inbox.url() }))).await?.expect(200)?;
         let balance = balance(&portal).await?;
         if balance < TOP_UP_PAISE / 2 {
             portal.post("/wallet/top-ups", &json!({ "amountPaise": TOP_UP_PAISE })).await?.expect(201)?;
@@ -147,11 +115,10 @@ impl Story<'_> {
         Ok(portal)
     }
 
-    async fn place_test_order(&self, shop: &Shop, portal: &Portal, key: &str) -> anyhow::Result<()> {
+    async fn place_test_order(&self, portal: &Portal, key: &str) -> anyhow::Result<()> {
         self.say("\nTest order");
-        shop.set_api_key(Secret::new(key));
         let before = balance(portal).await?;
-        let (_, reference) = self.place(shop, "test").await?;
+        let (_, reference) = self.place(key, "test").await?;
         eventually("the test order in the portal", WAIT, || async {
             let page = portal.get(&format!("/orders?mode=test&orderReference={reference}")).await?;
             Ok(page["data"].as_array().is_some_and(|orders| orders.len() == 1).then_some(()))
@@ -159,73 +126,58 @@ impl Story<'_> {
         .await?;
         self.say("  the portal lists it; no driver, no fee");
         ensure!(balance(portal).await? == before, "a test order touched the wallet");
-        self.show_webhooks(shop, &reference, 1).await
+        self.show_webhooks(&reference, 1).await
     }
 
-    async fn place_live_order(&self, shop: &Shop, portal: &Portal, key: &str) -> anyhow::Result<()> {
+    async fn place_live_order(&self, portal: &Portal, key: &str) -> anyhow::Result<()> {
         self.say("\nLive order, cash on delivery");
-        shop.set_api_key(Secret::new(key));
         let before = balance(portal).await?;
-        let (order_id, reference) = self.place(shop, "live").await?;
+        let (order_id, reference) = self.place(key, "live").await?;
         let after = balance(portal).await?;
-        let sample = NewOrder::sample(&reference).payment;
         ensure!(
-            before - after == sample.delivery_fee_paise,
+            before - after == SAMPLE_FEE_PAISE,
             "the wallet did not pay the fee exactly once: {before} → {after}"
         );
         let rupees = domain::Paise::new;
         self.say(format!(
             "  fee {}: wallet {} → {}",
-            rupees(sample.delivery_fee_paise),
+            rupees(SAMPLE_FEE_PAISE),
             rupees(before),
             rupees(after)
         ));
         let fleet = Fleet::new(&self.stack.order_api(), self.stack.fleet_token())?;
-        fleet.drive(&order_id, &COD_DELIVERY, sample.cod_amount_paise).await?;
+        fleet.drive(&order_id, &COD_DELIVERY, SAMPLE_CASH_PAISE).await?;
         self.say("  the fleet delivered the order, and collected, handed over and settled the cash");
-        self.show_webhooks(shop, &reference, 1 + COD_DELIVERY.len()).await?;
+        self.show_webhooks(&reference, 1 + COD_DELIVERY.len()).await?;
         self.say("  the shop verified every signature");
         Ok(())
     }
 
-    /// As a shop does it: confirm the order locally, then sync it once. Returns the service's order id and the
-    /// reference.
-    async fn place(&self, shop: &Shop, what: &str) -> anyhow::Result<(String, String)> {
+    /// Places an order as the business's shop. Returns the service's order id and the reference.
+    async fn place(&self, key: &str, what: &str) -> anyhow::Result<(String, String)> {
         let reference = format!("demo-{what}-{:08x}", self.entropy.below(u32::MAX));
-        let local = shop.confirm_order(NewOrder::sample(&reference)).await?;
-        match shop.sync_order(&local).await? {
-            SyncOutcome::Created(details) => {
-                self.say(format!(
-                    "  order {reference} placed: {} {}",
-                    details.tracking_code, details.tracking_url
-                ));
-                Ok((details.service_order_id, reference))
-            }
-            other => bail!("the order {reference} was not created: {other:?}"),
-        }
+        let shop = Integration::new(&self.stack.order_api(), key)?;
+        let idempotency_key = format!("demo-shop-{reference}");
+        let order = shop.create(&idempotency_key, &sample_order(&reference)).await?.expect(201)?;
+        let (code, url) = (text(&order, "trackingCode")?, text(&order, "trackingUrl")?);
+        self.say(format!("  order {reference} placed: {code} {url}"));
+        Ok((text(&order, "id")?, reference))
     }
 
     /// Shows the webhooks of an order as they arrive, until there are `count`.
-    async fn show_webhooks(&self, shop: &Shop, reference: &str, count: usize) -> anyhow::Result<()> {
-        let mut arrival = 0;
+    async fn show_webhooks(&self, reference: &str, count: usize) -> anyhow::Result<()> {
         let mut shown = 0;
         while shown < count {
-            let news: Vec<ReceivedWebhook> = eventually("the webhooks", WAIT, || async {
-                let news = shop.received(arrival, 100).await?;
-                Ok((!news.is_empty()).then_some(news))
+            let received = eventually("the webhooks", WAIT, || async {
+                let received = self.inbox.received(|webhook| webhook.reference() == reference);
+                Ok((received.len() > shown).then_some(received))
             })
             .await?;
-            for webhook in news {
-                arrival = webhook.arrival;
-                if webhook.order_reference.as_deref() == Some(reference) {
-                    shown += 1;
-                    self.say(format!(
-                        "  ← webhook {:>2}  {}",
-                        webhook.sequence.unwrap_or_default(),
-                        webhook.kind
-                    ));
-                }
+            for webhook in &received[shown..] {
+                let number = webhook.event.sequence.unwrap_or_default();
+                self.say(format!("  ← webhook {number:>2}  {}", webhook.event.event));
             }
+            shown = received.len();
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use demo::{Demonstration, play};
+use demo::play;
 use local_stack::{Listener, Notice, Stack, StackOptions, say};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -31,36 +31,21 @@ pub(crate) async fn run() -> anyhow::Result<ExitCode> {
 
     let played = tokio::select! {
         played = play(&stack, &say) => played,
-        () = requests.next() => return stop(stack, None, requests).await,
+        () = requests.next() => return stop(stack, requests).await,
     };
-    let demonstration = match played {
-        Ok(demonstration) => demonstration,
-        Err(error) => {
-            stack.shut_down().await?;
-            return Err(error.context("the demo failed; everything is stopped"));
-        }
-    };
+    if let Err(error) = played {
+        stack.shut_down().await?;
+        return Err(error.context("the demo failed; everything is stopped"));
+    }
     requests.next().await;
-    stop(stack, Some(demonstration), requests).await
+    stop(stack, requests).await
 }
 
 /// Stops in order, or at once on a second request.
-async fn stop(
-    stack: Stack,
-    demonstration: Option<Demonstration>,
-    mut requests: StopRequests,
-) -> anyhow::Result<ExitCode> {
+async fn stop(stack: Stack, mut requests: StopRequests) -> anyhow::Result<ExitCode> {
     say("\nStopping… (press Ctrl-C again to stop at once)");
-    let all = async {
-        stack.shut_down().await?;
-        match demonstration {
-            // The receiver stops last, so that it answers the webhooks in flight.
-            Some(demonstration) => demonstration.stop().await,
-            None => Ok(()),
-        }
-    };
     tokio::select! {
-        stopped = all => stopped?,
+        stopped = stack.shut_down() => stopped?,
         () = requests.next() => {}
     }
     say("Stopped. The data is kept; `make reset` deletes it.");

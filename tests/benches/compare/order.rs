@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use anyhow::Context;
 use demo::clients::Portal;
 use local_stack::{Service, Stack};
-use serde_json::{Value, json};
+use serde_json::json;
 use waybill_tests::{PASSWORD, text};
 
 use crate::load::{Expected, Request, Target};
@@ -19,17 +18,10 @@ pub(crate) async fn sign_up(stack: &Stack, name: &str) -> anyhow::Result<(Portal
     Ok((portal, text(&key, "key")?))
 }
 
-/// An order of a coffee roaster, paid in cash at the door.
-pub(crate) fn body(reference: &str) -> anyhow::Result<Value> {
-    let mut body: Value = serde_json::from_str(include_str!("order.json")).context("order.json")?;
-    body["orderReference"] = reference.into();
-    Ok(body)
-}
-
 /// Orders with a key; each has its own reference.
 pub(crate) fn target(stack: &Stack, key: &str) -> anyhow::Result<Arc<Target>> {
     const REFERENCE: &str = "{reference}";
-    let (body, key) = (body(REFERENCE)?.to_string(), key.to_owned());
+    let (body, key) = (demo::sample_order(REFERENCE).to_string(), key.to_owned());
     let expected = Expected { status: 201, text: "\"created\"" };
     Target::new(&stack.order_api_origin(), expected, move |reference| Request {
         call: "POST /v1/integration/orders".into(),

@@ -50,7 +50,7 @@ pub(crate) struct OfficeRecord {
 
 impl Office {
     pub(super) async fn open(name: String, business: &Business, portal_api: &str) -> anyhow::Result<Self> {
-        let endpoint = json!({ "url": business.hook_url, "events": [RARE_EVENT] });
+        let endpoint = json!({ "url": business.inbox.url(), "events": [RARE_EVENT] });
         let endpoint = business.portal.post("/webhook-endpoints", &endpoint).await?.expect(201)?;
         Ok(Self {
             portal_api: portal_api.to_owned(),
@@ -58,7 +58,7 @@ impl Office {
             people: people(&name, business, portal_api).await?,
             operator: business.operator.clone(),
             shop_endpoint: business.endpoint_id.clone(),
-            hook_url: business.hook_url.clone(),
+            hook_url: business.inbox.url().to_owned(),
             endpoint: text(&endpoint, "id")?,
             name,
             record: OfficeRecord::default(),

@@ -32,7 +32,7 @@ fn packed_crate_works_in_an_empty_folder() -> anyhow::Result<()> {
     let files = run(Command::new("tar").arg("-tf").arg(&packed))?;
     let expected = |file: &str| {
         let file = file.trim_start_matches(name).trim_start_matches('/');
-        file.starts_with("src/")
+        ["examples/", "src/"].iter().any(|folder| file.starts_with(folder))
             || matches!(
                 file,
                 "README.md" | "Cargo.toml" | "Cargo.toml.orig" | "Cargo.lock" | ".cargo_vcs_info.json"

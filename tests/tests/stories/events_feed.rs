@@ -6,10 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use demo::clients::{COD_DELIVERY, Fleet, Reply};
-use demo::eventually;
+use demo::{SAMPLE_CASH_PAISE, eventually, sample_order};
 use futures_util::future::{join, try_join_all};
 use local_stack::{Service, Stack};
-use reference_shop::NewOrder;
 use reqwest::Method;
 use serde_json::Value;
 use waybill_tests::{Business, PATIENCE, text, wait_until_quiet};
@@ -88,7 +87,7 @@ async fn a_reader_sees_every_event_through_kills() -> anyhow::Result<()> {
 
 /// Times that PostgreSQL stores in another form. Returns the order's id.
 async fn place_with_odd_times(business: &Business) -> anyhow::Result<String> {
-    let order = business.place(NewOrder::sample("odd-times")).await?;
+    let order = business.place(&sample_order("odd-times")).await?;
     for (event, occurred_at) in [
         ("driver.assigned", "1999-12-31T23:59:59.9999999Z"),
         ("order.picked_up", "2016-12-31T23:59:60.5Z"),
@@ -105,10 +104,9 @@ async fn place_with_odd_times(business: &Business) -> anyhow::Result<String> {
 async fn work(business: &Business, caller: usize) -> anyhow::Result<Vec<String>> {
     let mut orders = Vec::new();
     for number in 0..ORDERS_PER_CALLER {
-        let order = NewOrder::sample(&format!("fed-{caller}-{number}"));
-        let cash = order.payment.cod_amount_paise;
-        let order = business.place_through_faults(order).await?;
-        business.drive_through_faults(&order, &COD_DELIVERY, cash).await?;
+        let order = sample_order(&format!("fed-{caller}-{number}"));
+        let order = business.place_through_faults(&order).await?;
+        business.drive_through_faults(&order, &COD_DELIVERY, SAMPLE_CASH_PAISE).await?;
         orders.push(order);
     }
     Ok(orders)

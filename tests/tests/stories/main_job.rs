@@ -2,11 +2,10 @@
 //! orders.
 
 use demo::clients::{COD_DELIVERY, Fleet};
-use demo::eventually;
+use demo::{SAMPLE_CASH_PAISE, eventually, sample_order, sample_prepaid_order};
 use domain::DEFAULT_SUBSCRIPTION;
 use futures_util::StreamExt;
 use local_stack::Stack;
-use reference_shop::NewOrder;
 use serde_json::json;
 use std::collections::BTreeSet;
 use waybill_tests::{Business, PATIENCE, assert_in_order, kinds, pickup_profile, wait_until_quiet};
@@ -48,7 +47,7 @@ async fn a_new_business_sees_the_first_labels(business: &Business) -> anyhow::Re
 
 async fn a_test_order_shows_in_the_portal_and_touches_no_money(business: &Business) -> anyhow::Result<()> {
     let mut stream = business.portal.orders_stream("test").await?.bytes_stream();
-    let order = business.place(NewOrder::sample("order-1001")).await?;
+    let order = business.place(&sample_order("order-1001")).await?;
 
     let mut seen = String::new();
     let arrived = async {
@@ -79,7 +78,7 @@ async fn a_test_order_shows_in_the_portal_and_touches_no_money(business: &Busine
     );
     let hooks = business.webhooks_of("order-1001", 1).await?;
     assert_eq!(kinds(&hooks), ["order.created"]);
-    assert_eq!(hooks[0].mode.as_deref(), Some("test"));
+    assert_eq!(hooks[0].event.mode, "test");
     Ok(())
 }
 
@@ -108,9 +107,8 @@ async fn the_live_api_opens_automatically(business: &mut Business) -> anyhow::Re
 
 async fn a_cod_order_is_delivered_and_settled(business: &Business) -> anyhow::Result<String> {
     let before = business.balance().await?;
-    let sample = NewOrder::sample("order-2001");
-    let cod = sample.payment.cod_amount_paise;
-    let order = business.place(sample).await?;
+    let cod = SAMPLE_CASH_PAISE;
+    let order = business.place(&sample_order("order-2001")).await?;
     assert_eq!(business.balance().await?, before - FEE);
 
     business.fleet.drive(&order, &COD_DELIVERY[..3], cod).await?;
@@ -138,7 +136,7 @@ async fn a_cod_order_is_delivered_and_settled(business: &Business) -> anyhow::Re
 
 async fn a_cancelled_order_is_refunded(business: &Business) -> anyhow::Result<()> {
     let before = business.balance().await?;
-    let order = business.place(NewOrder::sample_prepaid("order-2002")).await?;
+    let order = business.place(&sample_prepaid_order("order-2002")).await?;
     business.fleet.report(&order, "driver.assigned", 0).await?.expect(200)?;
     let cancel = format!("/{order}/cancel");
     let live = business.live()?;
@@ -159,9 +157,9 @@ async fn a_cancelled_order_is_refunded(business: &Business) -> anyhow::Result<()
 
 async fn a_failed_order_is_refunded_only_before_the_pickup(business: &Business) -> anyhow::Result<()> {
     let before = business.balance().await?;
-    let late = business.place(NewOrder::sample_prepaid("order-2003")).await?;
+    let late = business.place(&sample_prepaid_order("order-2003")).await?;
     business.fleet.drive(&late, &["driver.assigned", "order.picked_up", "order.failed"], 0).await?;
-    let early = business.place(NewOrder::sample_prepaid("order-2004")).await?;
+    let early = business.place(&sample_prepaid_order("order-2004")).await?;
     business.fleet.drive(&early, &["order.failed"], 0).await?;
     eventually("the refund of the order that was never picked up", PATIENCE, || async {
         Ok((business.entries_of(&early).await?.len() == 2).then_some(()))
@@ -178,8 +176,8 @@ async fn a_failed_order_is_refunded_only_before_the_pickup(business: &Business) 
 }
 
 async fn all_ten_kinds_were_received(business: &Business) -> anyhow::Result<()> {
-    let received = business.shop.received(0, 10_000).await?;
-    let kinds: BTreeSet<&str> = received.iter().map(|webhook| webhook.kind.as_str()).collect();
+    let received = business.inbox.received(|_| true);
+    let kinds: BTreeSet<&str> = received.iter().map(|webhook| webhook.event.event.as_str()).collect();
     let wanted: BTreeSet<&str> = DEFAULT_SUBSCRIPTION.iter().map(|kind| kind.as_str()).collect();
     assert_eq!(kinds, wanted);
     Ok(())
@@ -205,8 +203,8 @@ async fn a_low_balance_is_402_until_the_wallet_is_topped_up(business: &Business)
 }
 
 async fn a_failed_webhook_is_retried_and_logged(business: &Business) -> anyhow::Result<()> {
-    business.shop.pause_answers(500, 1);
-    let order = business.place(NewOrder::sample_prepaid("order-2006")).await?;
+    business.inbox.fail_next();
+    let order = business.place(&sample_prepaid_order("order-2006")).await?;
     business.fleet.report(&order, "driver.assigned", 0).await?.expect(200)?;
     let hooks = business.webhooks_of("order-2006", 2).await?;
     assert_in_order(&hooks);

@@ -3,9 +3,8 @@
 
 use anyhow::Context;
 use demo::clients::COD_DELIVERY;
-use demo::eventually;
+use demo::{SAMPLE_CASH_PAISE, SAMPLE_FEE_PAISE as FEE, eventually, sample_order};
 use local_stack::Stack;
-use reference_shop::NewOrder;
 use reqwest::Method;
 use serde_json::{Value, json};
 use waybill_tests::{Business, PATIENCE};
@@ -17,36 +16,34 @@ const THRESHOLD_MARGIN: i64 = 1;
 async fn a_business_follows_its_money() -> anyhow::Result<()> {
     let stack = Stack::for_tests().await?;
     let mut business = Business::sign_up(&stack).await?;
-    let fee = NewOrder::sample("any").payment.delivery_fee_paise;
-    business.go_live(3 * fee).await?;
-    let (kept, cancelled) = a_low_balance_is_announced(&business, fee).await?;
-    a_refund_is_in_the_statement(&business, &cancelled, fee).await?;
+    business.go_live(3 * FEE).await?;
+    let (kept, cancelled) = a_low_balance_is_announced(&business).await?;
+    a_refund_is_in_the_statement(&business, &cancelled).await?;
     business_and_operator_see_a_cash_discrepancy(&business, &kept).await?;
     stack.shut_down().await
 }
 
 /// Returns the ids of the two orders that it places.
-async fn a_low_balance_is_announced(business: &Business, fee: i64) -> anyhow::Result<(String, String)> {
+async fn a_low_balance_is_announced(business: &Business) -> anyhow::Result<(String, String)> {
     let mut events: Vec<Value> = DEFAULT.iter().map(|kind| json!(kind)).collect();
     events.push(json!("wallet.low_balance"));
     let endpoint = format!("/webhook-endpoints/{}", business.endpoint_id);
     business.portal.call(Method::PATCH, &endpoint, Some(&json!({ "events": events }))).await?.expect(200)?;
-    let threshold = json!({ "thresholdPaise": 2 * fee - THRESHOLD_MARGIN });
+    let threshold = json!({ "thresholdPaise": 2 * FEE - THRESHOLD_MARGIN });
     business.portal.put("/wallet/threshold", &threshold).await?;
 
-    let kept = business.place(NewOrder::sample("kept")).await?;
+    let kept = business.place(&sample_order("kept")).await?;
     assert_eq!(business.portal.get("/status").await?["indicators"]["wallet"]["label"], "Funded");
-    let cancelled = business.place(NewOrder::sample("cancelled")).await?;
+    let cancelled = business.place(&sample_order("cancelled")).await?;
     assert_eq!(business.portal.get("/status").await?["indicators"]["wallet"]["label"], "Low balance");
     let low_balance = eventually("the webhook of a low balance", PATIENCE, || async {
-        let all = business.shop.received(0, 1_000).await?;
-        let low: Vec<_> = all.into_iter().filter(|hook| hook.kind == "wallet.low_balance").collect();
+        let low = business.inbox.received(|hook| hook.event.event == "wallet.low_balance");
         Ok((!low.is_empty()).then_some(low))
     })
     .await?;
     let body: Value = serde_json::from_slice(&low_balance[0].body)?;
     assert_eq!((low_balance.len(), &body["order"]), (1, &Value::Null));
-    assert_eq!((&body["data"]["balancePaise"], &body["mode"]), (&json!(fee), &json!("live")));
+    assert_eq!((&body["data"]["balancePaise"], &body["mode"]), (&json!(FEE), &json!("live")));
     Ok((kept, cancelled))
 }
 
@@ -63,7 +60,7 @@ const DEFAULT: [&str; 10] = [
     "cod.settled",
 ];
 
-async fn a_refund_is_in_the_statement(business: &Business, order: &str, fee: i64) -> anyhow::Result<()> {
+async fn a_refund_is_in_the_statement(business: &Business, order: &str) -> anyhow::Result<()> {
     let cancel = format!("/{order}/cancel");
     business.live()?.call(Method::POST, &cancel, Some(&json!({}))).await?.expect(200)?;
     eventually("the refund", PATIENCE, || async {
@@ -79,8 +76,8 @@ async fn a_refund_is_in_the_statement(business: &Business, order: &str, fee: i64
         })
         .collect();
     let (refund, taken) = (json!("refund"), json!("delivery_fee"));
-    let (reference, plus, minus) = (json!("cancelled"), json!(fee), json!(-fee));
-    let (high, low) = (json!(2 * fee), json!(fee));
+    let (reference, plus, minus) = (json!("cancelled"), json!(FEE), json!(-FEE));
+    let (high, low) = (json!(2 * FEE), json!(FEE));
     assert_eq!(seen, [(&refund, &plus, &high, &reference), (&taken, &minus, &low, &reference)]);
     for (filter, count) in [("kind=refund", 1), ("kind=delivery_fee", 2), ("until=2020-01-01T00:00:00Z", 0)] {
         let page = business.portal.get(&format!("/wallet/entries?{filter}")).await?;
@@ -96,7 +93,7 @@ async fn a_refund_is_in_the_statement(business: &Business, order: &str, fee: i64
     );
     let table: Vec<_> = export.text.lines().collect();
     assert_eq!(table.len(), 1 + 4, "a top-up, two fees, a refund: {table:?}");
-    assert!(table[1].contains(&format!(",refund,{fee},{},{order},cancelled,,", 2 * fee)), "{table:?}");
+    assert!(table[1].contains(&format!(",refund,{FEE},{},{order},cancelled,,", 2 * FEE)), "{table:?}");
     Ok(())
 }
 
@@ -104,7 +101,7 @@ async fn business_and_operator_see_a_cash_discrepancy(
     business: &Business,
     order: &str,
 ) -> anyhow::Result<()> {
-    let expected = NewOrder::sample("any").payment.cod_amount_paise;
+    let expected = SAMPLE_CASH_PAISE;
     business.fleet.drive(order, &COD_DELIVERY[..4], 0).await?;
     business.fleet.report(order, "cod.collected", expected - 100).await?.expect(200)?;
     let cash = eventually("the cash to be in the ledger", PATIENCE, || async {

@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 
 use anyhow::Context;
 use demo::clients::{Integration, Reply};
-use demo::eventually;
+use demo::{eventually, sample_prepaid_order};
 use local_stack::{Service, Stack};
-use reference_shop::NewOrder;
 use reqwest::Method;
 use serde_json::{Value, json};
 use waybill_tests::{Business, PATIENCE, smallest_order, text};
@@ -137,7 +136,7 @@ async fn filters_find_one_and_wrong_values_are_refused(
 
 /// A cancelled live order: its fee, three moves, their webhooks, and the refund.
 async fn a_timeline_lists_moves_money_and_webhooks(business: &Business) -> anyhow::Result<String> {
-    let order = business.place(NewOrder::sample_prepaid("timeline-1")).await?;
+    let order = business.place(&sample_prepaid_order("timeline-1")).await?;
     business.fleet.report(&order, "driver.assigned", 0).await?.expect(200)?;
     let live = business.live()?;
     live.call(Method::POST, &format!("/{order}/cancel"), None).await?.expect(200)?;
@@ -215,7 +214,7 @@ async fn no_other_business_can_read_it(
 
     // The id of another order's entry is not a valid position in this timeline.
     let live = business.live()?;
-    let another = business.place(NewOrder::sample_prepaid("timeline-2")).await?;
+    let another = business.place(&sample_prepaid_order("timeline-2")).await?;
     let others = eventually("the other order's entries", PATIENCE, || async {
         let page = get(&live, &format!("/{another}/events")).await?.expect(200)?;
         Ok((entries(&page).len() == 3).then(|| entries(&page)))

@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 use demo::clients::COD_DELIVERY;
-use demo::eventually;
+use demo::{SAMPLE_CASH_PAISE, SAMPLE_FEE_PAISE, eventually, sample_order};
 use local_stack::{Servers, Service, Stack, StackOptions};
-use reference_shop::NewOrder;
 use reqwest::Method;
 use serde_json::{Value, json};
 use waybill_tests::{Business, PATIENCE, smallest_order, wait_until_quiet};
@@ -25,8 +24,7 @@ async fn orders_and_ledger_agree_and_differences_are_reported() -> anyhow::Resul
     );
     let stack = Stack::start_for_test(options).await?;
     let mut business = Business::sign_up(&stack).await?;
-    let sample_fee = NewOrder::sample("any").payment.delivery_fee_paise;
-    business.go_live(3 * sample_fee).await?;
+    business.go_live(3 * SAMPLE_FEE_PAISE).await?;
     let cancelled = orders_of_every_kind(&business).await?;
     wait_until_quiet(&stack).await?;
     wait_for_refund(&business, &cancelled).await?;
@@ -60,12 +58,10 @@ async fn reconcile(stack: &Stack, arguments: &[&str], code: i32) -> anyhow::Resu
 /// Places orders of every kind: delivered for cash, cancelled, in delivery, test, and refused for a low balance before
 /// it is placed. Returns the cancelled one's id.
 async fn orders_of_every_kind(business: &Business) -> anyhow::Result<String> {
-    let delivered = NewOrder::sample("delivered");
-    let cash = delivered.payment.cod_amount_paise;
-    let delivered = business.place(delivered).await?;
-    business.fleet.drive(&delivered, &COD_DELIVERY, cash).await?;
-    let cancelled = business.place(NewOrder::sample("cancelled")).await?;
-    let under_way = business.place(NewOrder::sample("under-way")).await?;
+    let delivered = business.place(&sample_order("delivered")).await?;
+    business.fleet.drive(&delivered, &COD_DELIVERY, SAMPLE_CASH_PAISE).await?;
+    let cancelled = business.place(&sample_order("cancelled")).await?;
+    let under_way = business.place(&sample_order("under-way")).await?;
     business.fleet.drive(&under_way, &COD_DELIVERY[..2], 0).await?;
 
     let expensive = || {

@@ -4,9 +4,8 @@
 use std::collections::BTreeSet;
 
 use demo::clients::COD_DELIVERY;
-use demo::eventually;
+use demo::{SAMPLE_CASH_PAISE, eventually, sample_order};
 use local_stack::{Service, Stack};
-use reference_shop::NewOrder;
 use reqwest::Method;
 use serde_json::json;
 use waybill_tests::restoring::{ALL, differences, dump, restore};
@@ -17,10 +16,8 @@ async fn a_partial_restore_has_findings_and_a_consistent_one_has_none() -> anyho
     let stack = Stack::for_tests().await?;
     let mut business = Business::sign_up(&stack).await?;
     business.go_live(1_000_000).await?;
-    let (cash, cancelled) = (
-        business.place(NewOrder::sample("cash")).await?,
-        business.place(NewOrder::sample("cancelled")).await?,
-    );
+    let (cash, cancelled) =
+        (business.place(&sample_order("cash")).await?, business.place(&sample_order("cancelled")).await?);
     wait_until_quiet(&stack).await?;
     let earlier = dump(&stack, "earlier")?;
 
@@ -29,8 +26,7 @@ async fn a_partial_restore_has_findings_and_a_consistent_one_has_none() -> anyho
     for reference in ["later-1", "later-2"] {
         later.push(text(&live.create(reference, &smallest_order(reference)).await?.expect(201)?, "id")?);
     }
-    let amount = NewOrder::sample("cash").payment.cod_amount_paise;
-    business.fleet.drive(&cash, &COD_DELIVERY, amount).await?;
+    business.fleet.drive(&cash, &COD_DELIVERY, SAMPLE_CASH_PAISE).await?;
     live.call(Method::POST, &format!("/{cancelled}/cancel"), Some(&json!({}))).await?.expect(200)?;
     wait_for_the_money(&business, &cancelled).await?;
     wait_until_quiet(&stack).await?;

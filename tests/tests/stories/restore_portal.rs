@@ -133,7 +133,7 @@ async fn key(business: &Business) -> anyhow::Result<String> {
 }
 
 async fn endpoint(business: &Business, name: &str) -> anyhow::Result<String> {
-    let wanted = json!({ "url": format!("{}?{name}", business.hook_url) });
+    let wanted = json!({ "url": format!("{}?{name}", business.inbox.url()) });
     text(&business.portal.post("/webhook-endpoints", &wanted).await?.expect(201)?, "id")
 }
 

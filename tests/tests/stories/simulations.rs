@@ -3,9 +3,8 @@
 
 use anyhow::Context;
 use demo::clients::{COD_DELIVERY, Integration, PREPAID_DELIVERY};
-use demo::eventually;
+use demo::{eventually, sample_order, sample_prepaid_order};
 use local_stack::{Service, Stack};
-use reference_shop::NewOrder;
 use reqwest::Method;
 use serde_json::{Value, json};
 use waybill_tests::{Business, PATIENCE, assert_in_order, kinds, smallest_order, text};
@@ -29,7 +28,7 @@ async fn simulate(key: &Integration, order: &str, body: Value) -> anyhow::Result
 
 async fn each_response_lists_the_next_legal_events(business: &Business) -> anyhow::Result<()> {
     let key = business.integration(&business.test_key)?;
-    let order = business.place(NewOrder::sample("by-hand")).await?;
+    let order = business.place(&sample_order("by-hand")).await?;
     let refused = simulate(&key, &order, json!({ "event": "order.delivered" })).await?;
     assert_eq!((refused.status.as_u16(), refused.code()), (409, "illegal_transition"));
     let mut legal = refused.body["legal"].clone();
@@ -48,13 +47,13 @@ async fn each_response_lists_the_next_legal_events(business: &Business) -> anyho
 
     let hooks = business.webhooks_of("by-hand", 1 + COD_DELIVERY.len()).await?;
     assert_in_order(&hooks);
-    assert!(hooks.iter().all(|hook| hook.mode.as_deref() == Some("test")));
+    assert!(hooks.iter().all(|hook| hook.event.mode == "test"));
     Ok(())
 }
 
 async fn only_valid_events_and_orders_can_be_simulated(business: &Business) -> anyhow::Result<()> {
     let key = business.integration(&business.test_key)?;
-    let order = business.place(NewOrder::sample("nonsense")).await?;
+    let order = business.place(&sample_order("nonsense")).await?;
     for body in [
         json!({}),
         json!([]),
@@ -129,14 +128,14 @@ async fn a_suffix_picks_the_outcome(business: &Business) -> anyhow::Result<()> {
         assert_eq!(view["status"], status);
         let hooks = business.webhooks_of(reference, expected.len()).await?;
         assert_eq!(kinds(&hooks), expected);
-        assert!(hooks.iter().all(|hook| hook.mode.as_deref() == Some("test")));
+        assert!(hooks.iter().all(|hook| hook.event.mode == "test"));
     }
     Ok(())
 }
 
 async fn an_automatic_run_survives_a_crash(stack: &Stack, business: &Business) -> anyhow::Result<()> {
     let key = business.integration(&business.test_key)?;
-    let order = business.place(NewOrder::sample("auto")).await?;
+    let order = business.place(&sample_order("auto")).await?;
     let begun = simulate(&key, &order, json!({ "event": "auto" })).await?.expect(200)?;
     assert_eq!(begun["simulation"]["scenario"], "delivered");
     assert_eq!(begun["simulation"]["nextEvent"], "driver.assigned");
@@ -162,7 +161,7 @@ async fn a_simulation_continues_from_the_order_s_state(
 ) -> anyhow::Result<()> {
     // Through the portal, with a move by hand during the simulation.
     let key = business.integration(&business.test_key)?;
-    let order = business.place(NewOrder::sample_prepaid("relayed")).await?;
+    let order = business.place(&sample_prepaid_order("relayed")).await?;
     let path = format!("/orders/{order}/simulate");
     let begun = business.portal.post(&path, &json!({ "event": "auto" })).await?.expect(200)?;
     assert_eq!(begun["simulation"]["nextEvent"], "driver.assigned");
@@ -174,7 +173,7 @@ async fn a_simulation_continues_from_the_order_s_state(
     assert_eq!(kinds(&hooks)[1..], PREPAID_DELIVERY);
 
     // Any end of the order ends the simulation.
-    let order = business.place(NewOrder::sample_prepaid("called-off")).await?;
+    let order = business.place(&sample_prepaid_order("called-off")).await?;
     simulate(&key, &order, json!({ "event": "auto" })).await?.expect(200)?;
     key.call(Method::POST, &format!("/{order}/cancel"), None).await?.expect(200)?;
     wait_for(Some(stack), &key, &order, "cancelled", "not_applicable").await?;

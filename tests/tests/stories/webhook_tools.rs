@@ -1,12 +1,10 @@
 //! The portal's webhook tools: secret rotation without a lost webhook, signature checks, sent webhooks, and recovery of
 //! missed ones.
 
-use demo::eventually;
+use demo::{ReceivedWebhook, eventually, sample_order};
 use local_stack::Stack;
-use reference_shop::{NewOrder, ReceivedWebhook};
 use reqwest::Method;
 use serde_json::{Value, json};
-use settings::Secret;
 use waybill_tests::{Business, PATIENCE, text};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -25,7 +23,7 @@ fn of_endpoint(business: &Business, rest: &str) -> String {
 }
 
 async fn first_webhook(business: &Business, reference: &str) -> anyhow::Result<ReceivedWebhook> {
-    business.place(NewOrder::sample(reference)).await?;
+    business.place(&sample_order(reference)).await?;
     Ok(business.webhooks_of(reference, 1).await?.remove(0))
 }
 
@@ -36,13 +34,13 @@ async fn a_secret_rotation_loses_no_webhook(business: &Business) -> anyhow::Resu
     assert!(rotated["nextSecret"]["activatesAt"].is_string(), "{rotated}");
     let again = business.portal.post(&rotate, &json!({})).await?;
     assert_eq!((again.status.as_u16(), again.code()), (409, "webhook_secret_rotation_under_way"));
-    // The shop accepts only verified webhooks, and knows only the old secret.
+    // The inbox accepts only verified webhooks, and knows only the old secret.
     first_webhook(business, "while-rotating").await?;
 
     let activated = business.portal.post(&of_endpoint(business, "/secret/activate"), &json!({})).await?;
     let activated = activated.expect(200)?;
     assert!(activated["nextSecret"].is_null() && activated.get("secret").is_none(), "{activated}");
-    business.shop.set_webhook_secret(Secret::new(secret));
+    business.inbox.set_secret(&secret)?;
     first_webhook(business, "after-rotating").await?;
     Ok(())
 }
@@ -51,7 +49,7 @@ async fn why_a_signature_does_not_match(business: &Business) -> anyhow::Result<(
     let webhook = first_webhook(business, "to-verify").await?;
     // The check compares with the stored body.
     business.logged_delivery("to-verify").await?;
-    let body = String::from_utf8(webhook.body.clone())?;
+    let body = String::from_utf8(webhook.body.to_vec())?;
     let path = of_endpoint(business, "/verify-signature");
     let verify = async |body: &str| {
         let evidence = json!({
@@ -79,7 +77,7 @@ async fn missed_webhooks_are_recovered(business: &Business) -> anyhow::Result<()
     let (portal, endpoint) = (&business.portal, of_endpoint(business, ""));
     let change = async |body: Value| portal.call(Method::PATCH, &endpoint, Some(&body)).await?.expect(200);
     let since = change(json!({ "status": "paused" })).await?["createdAt"].clone();
-    business.place(NewOrder::sample("missed")).await?;
+    business.place(&sample_order("missed")).await?;
     let log = of_endpoint(business, "/deliveries?orderReference=missed");
     let has_status = async |status: &str| {
         eventually("the status of the delivery", PATIENCE, || async {
@@ -118,9 +116,9 @@ async fn sent_webhooks_are_shown_and_redelivered(business: &Business) -> anyhow:
     let webhook = business.webhooks_of("missed", 1).await?.remove(0);
     let shown = portal.get(&delivery).await?;
     let attempt = &shown["attemptLog"][0];
-    assert_eq!((&attempt["method"], &attempt["url"]), (&json!("POST"), &json!(business.hook_url)));
+    assert_eq!((&attempt["method"], &attempt["url"]), (&json!("POST"), &json!(business.inbox.url())));
     assert_eq!(attempt["requestHeaders"]["service-signature"], webhook.headers["service-signature"]);
-    assert_eq!(shown["requestBody"].as_str().map(str::as_bytes), Some(webhook.body.as_slice()));
+    assert_eq!(shown["requestBody"].as_str().map(str::as_bytes), Some(&webhook.body[..]));
 
     let again = portal.post(&format!("{delivery}/redeliver"), &json!({})).await?.expect(202)?;
     assert_eq!(again["redelivery"], "queued");

@@ -1,4 +1,4 @@
-//! The integrator's client, with an API key. Unlike the reference shop, it sends any request.
+//! The integrator's client, with an API key. Unlike the client for integrators, it sends any request.
 
 use reqwest::Method;
 use serde_json::Value;

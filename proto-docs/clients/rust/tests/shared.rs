@@ -149,6 +149,19 @@ fn the_types_have_the_fields_of_the_openapi_document() {
     }
 }
 
+#[test]
+fn the_known_kinds_are_those_of_the_openapi_document() {
+    let document: Value = serde_json::from_str(&document("openapi/order-api.json")).unwrap();
+    let other = &document["components"]["schemas"]["OtherWebhookEvent"]["properties"]["event"]["not"]["enum"];
+    let is_known = |kind: &Value| {
+        let event: WebhookEvent = serde_json::from_value(json!({"id": "evt_1", "event": kind})).unwrap();
+        event.is_known()
+    };
+    let kinds = other.as_array().unwrap();
+    assert!(!kinds.is_empty() && kinds.iter().all(is_known));
+    assert!(!is_known(&json!("order.teleported")));
+}
+
 fn fields(body: &impl Serialize) -> BTreeSet<String> {
     keys(&json!(body))
 }

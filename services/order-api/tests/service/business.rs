@@ -2,11 +2,11 @@
 
 use anyhow::Context;
 use demo::clients::{Fleet, Integration};
+use demo::sample_order;
 use domain::{ApiKey, ApiKeyId, BusinessId, GoLiveItem, KeyRestrictions, KeySegment, Mode};
 use events::Body;
 use internal_api::keys::AuthenticatedKey;
 use internal_api::ordering::PickupProfile;
-use reference_shop::NewOrder;
 
 use crate::harness::{OrderApi, text};
 use crate::peers::Peers;
@@ -93,10 +93,9 @@ impl Business {
         Ok(self.peers.entries_of(order.parse().context("the id of an order")?))
     }
 
-    /// Places a live order and returns its id.
-    pub(crate) async fn place(&self, order: &NewOrder) -> anyhow::Result<String> {
-        let body = serde_json::to_value(order)?;
-        Ok(text(&self.live()?.create(&order.order_reference, &body).await?.expect(201)?, "id"))
+    /// Places a live order for cash and returns its id.
+    pub(crate) async fn place(&self, reference: &str) -> anyhow::Result<String> {
+        Ok(text(&self.live()?.create(reference, &sample_order(reference)).await?.expect(201)?, "id"))
     }
 }
 

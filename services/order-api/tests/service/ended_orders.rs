@@ -3,7 +3,6 @@
 use diesel::sql_types::Text;
 use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use domain::Clock;
-use reference_shop::NewOrder;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -22,13 +21,13 @@ async fn view(business: &Business, order: &str) -> anyhow::Result<Value> {
 async fn no_cash_is_awaited_and_the_refund_is_shown() -> anyhow::Result<()> {
     let service = OrderApi::start().await;
     let business = service.business(FEE * 10);
-    let cancelled = business.place(&NewOrder::sample("ended-cancelled")).await?;
+    let cancelled = business.place("ended-cancelled").await?;
     let before = view(&business, &cancelled).await?;
     assert_eq!((&before["codStatus"], &before["refundedPaise"]), (&json!("pending"), &json!(0)));
     let cancel = format!("/{cancelled}/cancel");
     let answer = business.live()?.call(Method::POST, &cancel, None).await?.expect(200)?;
     assert_eq!(answer["codStatus"], "not_applicable");
-    let returned = business.place(&NewOrder::sample("ended-returned")).await?;
+    let returned = business.place("ended-returned").await?;
     let way = ["driver.assigned", "order.picked_up", "order.failed", "order.returned"];
     business.fleet.drive(&returned, &way, 0).await?;
 
@@ -45,8 +44,8 @@ async fn no_cash_is_awaited_and_the_refund_is_shown() -> anyhow::Result<()> {
 async fn orders_are_found_by_their_last_change() -> anyhow::Result<()> {
     let service = OrderApi::on_clock(Clock::system(), &[]).await;
     let business = service.business(FEE * 10);
-    let moved = business.place(&NewOrder::sample("changed")).await?;
-    let still = business.place(&NewOrder::sample("unchanged")).await?;
+    let moved = business.place("changed").await?;
+    let still = business.place("unchanged").await?;
     let placed = text(&view(&business, &still).await?, "updatedAt");
     business.live()?.call(Method::POST, &format!("/{moved}/cancel"), None).await?.expect(200)?;
     let changed = text(&view(&business, &moved).await?, "updatedAt");
@@ -84,7 +83,7 @@ async fn pages_of_changed_orders_miss_no_order() -> anyhow::Result<()> {
     let business = service.business(FEE * 10);
     let mut orders = Vec::new();
     for number in 0..4 {
-        orders.push(business.place(&NewOrder::sample(&format!("changed-{number}"))).await?);
+        orders.push(business.place(&format!("changed-{number}")).await?);
     }
     let changed = async |more: &str| {
         let query = format!("?updatedAfter={ALWAYS}&limit=2{more}");

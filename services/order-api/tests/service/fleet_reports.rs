@@ -2,11 +2,11 @@
 //! amounts of cash are recorded and shown.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use demo::SAMPLE_CASH_PAISE;
 use demo::clients::{COD_DELIVERY, Reply};
 use domain::Paise;
 use internal_api::orders::OrdersClient;
 use internal_api::{Peer, PeerOptions};
-use reference_shop::NewOrder;
 use reqwest::Method;
 use serde_json::{Value, json};
 use url::Url;
@@ -201,7 +201,7 @@ async fn cash_that_does_not_add_up_is_shown(
     let internal = Url::parse(&format!("http://{}/", service.internal))?;
     let token = &service.settings.internal.token;
     let portal = OrdersClient(Peer::new("order-api", internal, token, PeerOptions::default())?);
-    let expected = NewOrder::sample("any").payment.cod_amount_paise;
+    let expected = SAMPLE_CASH_PAISE;
     for (reference, collected, handed_over, settled, shown) in [
         ("cash-right", expected, expected, expected, None),
         ("cash-short", expected - 100, expected - 100, expected - 100, Some(expected - 100)),
@@ -209,7 +209,7 @@ async fn cash_that_does_not_add_up_is_shown(
         ("cash-settled-wrong", expected, expected, expected + 1, Some(expected + 1)),
         ("cash-made-good", 0, expected, expected, Some(0)),
     ] {
-        let order = business.place(&NewOrder::sample(reference)).await?;
+        let order = business.place(reference).await?;
         business.fleet.drive(&order, &COD_DELIVERY[..4], 0).await?;
         business.fleet.report(&order, "cod.collected", collected).await?.expect(200)?;
         business.fleet.report(&order, "cod.handed_over", handed_over).await?.expect(200)?;

@@ -1,7 +1,6 @@
 //! The tracking page and its JSON: readable with the code alone, without JavaScript, and free of personal data.
 
 use demo::clients::{Api, Fleet, Reply};
-use reference_shop::NewOrder;
 use reqwest::{Method, header};
 use serde_json::{Value, json};
 
@@ -45,7 +44,7 @@ async fn a_live_parcel_shows_its_steps_and_no_personal_data(
     business: &Business,
     customer: &Customer,
 ) -> anyhow::Result<()> {
-    let id = business.place(&NewOrder::sample("tracked-reference")).await?;
+    let id = business.place("tracked-reference").await?;
     business.fleet.drive(&id, &["driver.assigned"], 0).await?;
     let mut picked_up = Fleet::progress(&id, "order.picked_up", 0);
     picked_up["occurredAt"] = json!("2020-01-31T09:30:00Z");

@@ -109,7 +109,7 @@ async fn place(shop: &Arc<Integration>, name: &str, time: Duration) -> anyhow::R
     for number in 0..pace.count(time) {
         pace.next().await;
         let reference = format!("{name}-{number}");
-        let (shop, body) = (Arc::clone(shop), order::body(&reference)?);
+        let (shop, body) = (Arc::clone(shop), demo::sample_order(&reference));
         calls.spawn(async move {
             let created = shop.create(&reference, &body).await?.expect(201)?;
             anyhow::Ok((events::bare(&text(&created, "id")?), now_micros()))

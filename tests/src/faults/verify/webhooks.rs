@@ -4,16 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::ensure;
-use demo::eventually;
+use demo::{ReceivedWebhook, eventually};
 use local_stack::{Service, Stack};
-use reference_shop::ReceivedWebhook;
 use serde::Deserialize;
 
 use super::{PENDING_MAX, number, rows};
 use crate::faults::workload::{OrderStory, Tenant};
-
-/// The largest page of the shop.
-const PAGE: u32 = 1_000;
 
 #[derive(Debug, Deserialize)]
 struct EventRow {
@@ -41,44 +37,22 @@ pub(super) async fn all_arrived(
     let committed: Vec<EventRow> = rows(stack, Service::OrderApi, &sql).await?;
     let committed: BTreeSet<String> = committed.into_iter().map(|row| row.event_id).collect();
     let received = eventually("the webhook of every event", PENDING_MAX, || async {
-        let received = received(tenant, &placed).await?;
-        let received_ids: BTreeSet<&str> = received.iter().map(|hook| hook.event_id.as_str()).collect();
+        let received = tenant.business.inbox.received(|hook| placed.contains_key(hook.reference()));
+        let received_ids: BTreeSet<&str> = received.iter().map(|hook| hook.event.id.as_str()).collect();
         Ok(committed.iter().all(|event| received_ids.contains(event.as_str())).then_some(received))
     })
     .await?;
-    let invented = received.iter().find(|hook| !committed.contains(&hook.event_id));
+    let invented = received.iter().find(|hook| !committed.contains(&hook.event.id));
     ensure!(invented.is_none(), "a webhook of an unknown event: {invented:?}");
     in_order(&received)?;
-    all_recorded(stack, &ids, &committed).await?;
-    if let Some(last) = received.iter().map(|hook| hook.arrival).max() {
-        tenant.note_webhooks_read(last);
-    }
-    Ok(())
-}
-
-/// The webhooks of these orders, starting with the round's first.
-async fn received(tenant: &Tenant, placed: &BTreeMap<&str, String>) -> anyhow::Result<Vec<ReceivedWebhook>> {
-    let mut all = Vec::new();
-    let mut after = tenant.webhooks_read();
-    loop {
-        let page = tenant.business.shop.received(after, PAGE).await?;
-        let Some(last) = page.last() else { break };
-        after = last.arrival;
-        all.extend(page);
-    }
-    let ours = |hook: &ReceivedWebhook| {
-        hook.order_reference.as_deref().is_some_and(|reference| placed.contains_key(reference))
-    };
-    all.retain(ours);
-    Ok(all)
+    all_recorded(stack, &ids, &committed).await
 }
 
 fn in_order(received: &[ReceivedWebhook]) -> anyhow::Result<()> {
     let mut next: BTreeMap<&str, i64> = BTreeMap::new();
     for hook in received {
-        let (Some(reference), Some(sequence)) = (hook.order_reference.as_deref(), hook.sequence) else {
-            continue;
-        };
+        let Some(sequence) = hook.event.sequence else { continue };
+        let reference = hook.reference();
         let expected = next.entry(reference).or_insert(1);
         ensure!(sequence == *expected, "{reference}: sequence {sequence} arrived instead of {expected}");
         *expected += 1;

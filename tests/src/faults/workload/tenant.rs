@@ -1,6 +1,5 @@
 //! A business of the workload: its changing keys and its payments.
 
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
 
 use anyhow::Context;
@@ -30,8 +29,6 @@ pub(crate) struct Tenant {
     pub(crate) business: Business,
     keys: RwLock<Keys>,
     paid_in: Mutex<i64>,
-    /// The arrival number of the last webhook before the round.
-    webhooks_read: AtomicI64,
 }
 
 struct Keys {
@@ -54,7 +51,7 @@ impl Tenant {
         let live = keys["data"].as_array().and_then(|keys| keys.iter().find(|key| key["mode"] == "live"));
         let id = text(live.context("a live key is listed")?, "id")?;
         let keys = RwLock::new(Keys { id, current: business.live()?, revoked: None });
-        Ok(Self { kind, business, keys, paid_in: Mutex::new(funds), webhooks_read: AtomicI64::new(0) })
+        Ok(Self { kind, business, keys, paid_in: Mutex::new(funds) })
     }
 
     /// The current key.
@@ -106,14 +103,5 @@ impl Tenant {
 
     pub(crate) fn paid_in(&self) -> i64 {
         *self.paid_in.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Webhooks up to this arrival belong to verified rounds.
-    pub(crate) fn webhooks_read(&self) -> i64 {
-        self.webhooks_read.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn note_webhooks_read(&self, arrival: i64) {
-        self.webhooks_read.store(arrival, Ordering::Relaxed);
     }
 }

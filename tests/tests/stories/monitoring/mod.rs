@@ -11,11 +11,10 @@ use std::fs;
 
 use anyhow::{Context, ensure};
 use demo::clients::Api;
-use demo::eventually;
+use demo::{eventually, sample_prepaid_order};
 use local_stack::{Service, Stack};
 use messaging::{Broker, Outgoing};
 use prometheus::{Prometheus, files};
-use reference_shop::NewOrder;
 use reqwest::Method;
 use serde_json::Value;
 use settings::Secret;
@@ -46,9 +45,9 @@ async fn a_running_stack_is_seen_by_prometheus() -> anyhow::Result<()> {
 async fn record_each_kind_of_metric(stack: &Stack) -> anyhow::Result<()> {
     let mut business = Business::sign_up(stack).await?;
     business.go_live(100_000).await?;
-    let order = business.place(NewOrder::sample_prepaid("seen-1")).await?;
+    let order = business.place(&sample_prepaid_order("seen-1")).await?;
     business.fleet.report(&order, "driver.assigned", 0).await?.expect(200)?;
-    let order = business.place(NewOrder::sample_prepaid("seen-2")).await?;
+    let order = business.place(&sample_prepaid_order("seen-2")).await?;
     let cancel = format!("/{order}/cancel");
     business.live()?.call(Method::POST, &cancel, None).await?.expect(200)?;
     business.webhooks_of("seen-1", 2).await?;

@@ -9,9 +9,8 @@ use std::collections::BTreeSet;
 
 use anyhow::Context;
 use demo::clients::{COD_DELIVERY, Fleet, PREPAID_DELIVERY};
-use demo::eventually;
+use demo::{SAMPLE_CASH_PAISE, eventually, sample_order, sample_prepaid_order};
 use local_stack::{Service, Stack, StackOptions};
-use reference_shop::NewOrder;
 use reqwest::Method;
 use serde_json::json;
 use waybill_tests::{Business, PATIENCE, assert_in_order, smallest_order, text};
@@ -184,17 +183,16 @@ async fn orders_are_placed_read_and_cancelled(stack: &Stack, business: &Business
 /// A webhook that is stored while its endpoint is paused waits in a queue, which is advanced when the webhook ends.
 async fn webhooks_wait_for_a_paused_endpoint(business: &Business) -> anyhow::Result<()> {
     let endpoint = format!("/webhook-endpoints/{}", business.endpoint_id);
-    let order = NewOrder::sample_prepaid("spread-paused");
-    let reference = order.order_reference.clone();
+    let reference = "spread-paused";
     let change = async |status: &str| {
         let change = json!({ "status": status });
         business.portal.call(Method::PATCH, &endpoint, Some(&change)).await?.expect(200)
     };
     change("paused").await?;
-    business.place(order).await?;
-    business.logged_delivery(&reference).await?;
+    business.place(&sample_prepaid_order(reference)).await?;
+    business.logged_delivery(reference).await?;
     change("active").await?;
-    assert_in_order(&business.webhooks_of(&reference, 1).await?);
+    assert_in_order(&business.webhooks_of(reference, 1).await?);
     Ok(())
 }
 
@@ -215,13 +213,13 @@ async fn money_and_webhooks_are_looked_up(business: &Business) -> anyhow::Result
 /// A repeated report is recognised.
 async fn the_fleet_delivers(business: &Business) -> anyhow::Result<()> {
     for (order, events) in [
-        (NewOrder::sample_prepaid("spread-prepaid"), &PREPAID_DELIVERY[..]),
-        (NewOrder::sample("spread-cash"), &COD_DELIVERY[..]),
+        (sample_prepaid_order("spread-prepaid"), &PREPAID_DELIVERY[..]),
+        (sample_order("spread-cash"), &COD_DELIVERY[..]),
     ] {
-        let (reference, cash) = (order.order_reference.clone(), order.payment.cod_amount_paise);
-        let id = business.place(order).await?;
+        let reference = text(&order, "orderReference")?;
+        let id = business.place(&order).await?;
         for event in events {
-            let report = Fleet::progress(&id, event, cash);
+            let report = Fleet::progress(&id, event, SAMPLE_CASH_PAISE);
             for _time in ["first", "repeated"] {
                 business.fleet.send(&id, &report).await?.expect(200)?;
             }

@@ -9,10 +9,9 @@ use std::time::Duration;
 use anyhow::Context;
 use collector::{Collector, Span};
 use demo::clients::Api;
-use demo::eventually;
+use demo::{eventually, sample_prepaid_order};
 use local_stack::{Servers, Service, Stack, StackOptions};
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
-use reference_shop::NewOrder;
 use serde_json::Value;
 use waybill_tests::{Business, PATIENCE, smallest_order};
 
@@ -143,8 +142,8 @@ async fn the_first_test_order_reaches_the_portal(collector: &Collector) -> anyho
 }
 
 async fn failed_attempts_are_marked(collector: &Collector, business: &Business) -> anyhow::Result<()> {
-    business.shop.pause_answers(500, 1);
-    business.place(NewOrder::sample_prepaid("traced-2")).await?;
+    business.inbox.fail_next();
+    business.place(&sample_prepaid_order("traced-2")).await?;
     let attempts = eventually("a failed and a successful attempt", PATIENCE, || async {
         let spans = collector.spans();
         let Some(failed) = spans.iter().find(|span| span.name == "POST" && span.failed) else {
@@ -185,7 +184,7 @@ fn nothing_personal_is_in_a_trace(collector: &Collector, business: &Business) {
     let personal = ["/customer/name", "/customer/phone", "/delivery/addressLine1", "/delivery/pincode"];
     let personal = personal.iter().filter_map(|field| order.pointer(field)?.as_str());
     let of_the_account = ["Malabar", "example.com", "a-long-password", "whsec_", "sk_", "Bearer", "/shop"];
-    let hook = url::Url::parse(&business.hook_url).map(|url| url.path().to_owned()).unwrap_or_default();
+    let hook = url::Url::parse(business.inbox.url()).map(|url| url.path().to_owned()).unwrap_or_default();
     let forbidden: Vec<&str> = secret
         .into_iter()
         .map(String::as_str)

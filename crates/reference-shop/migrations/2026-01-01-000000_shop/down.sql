@@ -1,2 +1,0 @@
-DROP TABLE webhooks;
-DROP TABLE orders;
