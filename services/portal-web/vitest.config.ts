@@ -5,12 +5,12 @@ export default defineConfig({
   test: {
     include: ["tests/**/*.test.ts"],
     globalSetup: "tests/support/chromium.ts",
-    // Shared modules keep no state between files, so workers are reused.
+    setupFiles: "tests/support/visitors.ts",
+    // Files share the worker's modules and its connection to Chromium.
     isolate: false,
     // All files share one stack; two cores can run two browsers.
     maxWorkers: 2,
     minWorkers: 1,
-    maxConcurrency: 2,
     testTimeout: 120_000,
     hookTimeout: 60_000,
     reporters: ["verbose"],
