@@ -110,7 +110,7 @@ test.each([
   const { page } = visitor;
   const { sent } = await answerApprovals(page);
   await logInAsOperator(visitor);
-  await page.goto("/operator");
+  await page.goto("/operator/businesses");
   if (size === "phone") await page.getByRole("button", { name: "Navigation" }).click();
   await page.getByRole("link", { name: "Approvals 1 waiting" }).click();
   await heading(page, "Approvals");
@@ -210,7 +210,8 @@ test("on a phone, the console's menu opens, reaches every page, and closes", asy
   const visitor = await visit({ viewport: PHONE });
   const { page } = visitor;
   await logInAsOperator(visitor);
-  await page.goto("/operator");
+  await page.goto("/operator/businesses");
+  await heading(page, "Businesses");
   const menu = page.getByRole("button", { name: "Navigation" });
   const links = page.getByRole("navigation", { name: "Main" }).getByRole("link");
   expect(await links.count()).toBe(0);

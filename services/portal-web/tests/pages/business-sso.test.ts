@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { operator } from "../support/api";
 import { PHONE, type Visitor, visit } from "../support/browser";
 import { newBusiness } from "../support/business";
-import { authenticate, type IdentityProvider, startProvider } from "../support/identity-provider";
 import { check, tabTo } from "../support/page-checks";
 import { heading, refuse } from "../support/pages";
+import { authenticate, type IdentityProvider, startProvider } from "../support/sso-provider";
 import { stack } from "../support/stack";
 
 let owner: Visitor;

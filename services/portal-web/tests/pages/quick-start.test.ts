@@ -8,6 +8,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { copyWith, DESKTOP, PHONE, screenshot, type Visitor, visit } from "../support/browser";
 import { newBusiness, newTestKey } from "../support/business";
+import { overhang, settled } from "../support/page-checks";
 import { indicator } from "../support/pages";
 import { Receiver } from "../support/receiver";
 import { stack } from "../support/stack";
@@ -163,8 +164,9 @@ describe("the commands", () => {
 
   test("fit a phone", async () => {
     await page.setViewportSize(PHONE);
+    await settled(page);
     await screenshot(page, "quick-start-phone");
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(PHONE.width);
+    expect(await overhang(page)).toBe(0);
     await page.setViewportSize(DESKTOP);
   });
 

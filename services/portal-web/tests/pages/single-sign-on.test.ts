@@ -1,9 +1,9 @@
 // Single sign-on of the staff, with a real provider (`oidc-provider`) in the browser.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { PHONE, screenshot, visit } from "../support/browser";
-import { authenticate, type IdentityProvider, startProvider } from "../support/identity-provider";
 import { check, tabTo } from "../support/page-checks";
 import { chooseOfAccount, heading, NOT_RECENT, refuse } from "../support/pages";
+import { authenticate, type IdentityProvider, startProvider } from "../support/sso-provider";
 import { stack } from "../support/stack";
 
 const BUTTON = "Log in with Delivery ID";
