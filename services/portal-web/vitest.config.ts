@@ -1,4 +1,13 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** The longest file first: it would keep one worker busy when the other has nothing left. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLongest = ({ moduleId }: TestSpecification) => moduleId.endsWith("/accessibility.test.ts");
+    return [...files.filter(isLongest), ...files.filter((file) => !isLongest(file))];
+  }
+}
 
 /** Page tests in a real browser, against the stack of `make test`: see tests/support/stack.ts. */
 export default defineConfig({
@@ -6,6 +15,7 @@ export default defineConfig({
     include: ["tests/**/*.test.ts"],
     globalSetup: "tests/support/chromium.ts",
     setupFiles: "tests/support/visitors.ts",
+    sequence: { sequencer: LongestFirst },
     // Files share the worker's modules and its connection to Chromium.
     isolate: false,
     // All files share one stack; two cores can run two browsers.
