@@ -13,10 +13,9 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ["tests/**/*.test.ts"],
-    globalSetup: "tests/support/chromium.ts",
     setupFiles: "tests/support/visitors.ts",
     sequence: { sequencer: LongestFirst },
-    // Files share the worker's modules and its connection to Chromium.
+    // Files share the worker's modules and its Chromium.
     isolate: false,
     // All files share one stack; two cores can run two browsers.
     maxWorkers: 2,

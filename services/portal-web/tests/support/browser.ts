@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
-import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
-import { afterAll, afterEach, beforeEach, expect, inject } from "vitest";
+import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
+import { afterAll, afterEach, beforeEach, expect } from "vitest";
+import { launchChromium } from "./chromium";
 import { stack } from "./stack";
 
 export const DESKTOP = { width: 1280, height: 800 };
@@ -9,7 +10,7 @@ export const PHONE = { width: 390, height: 844 };
 /** Long enough for two busy cores, and short enough to fail soon. */
 const TIMEOUT_MS = 15_000;
 
-/** The worker's connection to the Chromium that all test files share. */
+/** The worker's Chromium, which all of its test files share. */
 let browser: Promise<Browser> | undefined;
 
 /** A separate browser window, and its errors. */
@@ -54,7 +55,7 @@ export async function visit(
     locale?: string;
   } = {},
 ): Promise<Visitor> {
-  browser ??= chromium.connect(inject("chromium"));
+  browser ??= launchChromium();
   const origin = options.baseURL ?? stack.portal;
   const context = await (await browser).newContext({
     baseURL: origin,
@@ -82,7 +83,7 @@ export async function visit(
   return visitor;
 }
 
-/** The browser has one clipboard for all test files, so a page reports what it has written there itself. */
+/** The browser has one clipboard for all windows, so a page reports what it has written there itself. */
 function reportCopies(): void {
   const write = navigator.clipboard?.writeText.bind(navigator.clipboard);
   if (!write) return;
