@@ -51,7 +51,7 @@ interface OrdersProps {
 
 function Orders({ filter, onChange }: OrdersProps) {
   const orders = useLiveOrders(filter);
-  const latest = useNewOrders(orders.rows, orders.isPending, filter);
+  const latest = useNewOrders(orders.data && orders.rows, filter);
   return (
     <>
       <OrderFilters filter={filter} onChange={onChange} isStreaming={orders.isStreaming} />

@@ -2,10 +2,10 @@ import { useEffect, useRef, useState } from "react";
 import type { Order, OrderFilter } from "../../api/orders";
 
 /**
- * The latest orders that joined the list since it was shown. The list alone decides: the stream may miss the event of an
+ * The latest orders that joined the list since it was loaded. The list alone decides: the stream may miss the event of an
  * order, or deliver it after the list.
  */
-export function useNewOrders(orders: Order[], isLoading: boolean, filter: OrderFilter): Order[] {
+export function useNewOrders(orders: Order[] | undefined, filter: OrderFilter): Order[] {
   /** Ids that any filter has shown. */
   const shown = useRef(new Set<string>());
   const first = useRef<{ list: string; oldest: string } | null>(null);
@@ -14,7 +14,7 @@ export function useNewOrders(orders: Order[], isLoading: boolean, filter: OrderF
   const isOfChanges = filter.status !== undefined && filter.status !== "created";
   const list = JSON.stringify(filter);
   useEffect(() => {
-    if (isLoading) return;
+    if (!orders) return;
     const isFirst = first.current?.list !== list;
     if (isFirst) first.current = { list, oldest: orders.at(-1)?.id ?? "" };
     const oldest = first.current?.oldest ?? "";
@@ -23,6 +23,6 @@ export function useNewOrders(orders: Order[], isLoading: boolean, filter: OrderF
     const joined = orders.filter(isNew);
     for (const { id } of orders) shown.current.add(id);
     if (isFirst || joined.length > 0) setLatest(joined);
-  }, [orders, isLoading, list, isOfChanges]);
+  }, [orders, list, isOfChanges]);
   return latest;
 }
