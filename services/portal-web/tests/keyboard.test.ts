@@ -1,8 +1,9 @@
 // Keyboard use, the size of a first visit, and layout shifts.
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
 import { placeOrder } from "./support/api";
-import { openBrowser, PHONE, visit } from "./support/browser";
+import { PHONE, visit } from "./support/browser";
 import { newBusiness, newTestKey, PASSWORD, someone } from "./support/business";
 import { settled, tabTo, watchShifts } from "./support/page-checks";
 import { heading, row } from "./support/pages";
@@ -10,14 +11,8 @@ import { heading, row } from "./support/pages";
 const FIRST_LOAD_KIB = 250;
 const SHIFT_MAX = 0.1;
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-afterAll(() => browser.close());
-
 test("a user signs up, creates a key and reads an order by keyboard alone", async () => {
-  const visitor = await visit(browser);
+  const visitor = await visit();
   const { page } = visitor;
   const { email } = someone("keyboard");
   await page.goto("/log-in");
@@ -62,12 +57,10 @@ test("a user signs up, creates a key and reads an order by keyboard alone", asyn
   await page.keyboard.press("Escape");
   await question.waitFor({ state: "hidden" });
   await page.getByRole("button", { name: "Cancel order" }).and(page.locator(":focus")).waitFor();
-  expect(visitor.errors).toEqual([]);
-  await visitor.context.close();
 });
 
 test("the skip link leads past the navigation", async () => {
-  const visitor = await visit(browser);
+  const visitor = await visit();
   const { page } = visitor;
   await newBusiness(visitor, "Skipper");
   await page.goto("/orders");
@@ -75,12 +68,10 @@ test("the skip link leads past the navigation", async () => {
   await tabTo(page, "link", "Skip to content");
   await page.keyboard.press("Enter");
   await page.locator("main:focus").waitFor();
-  expect(visitor.errors).toEqual([]);
-  await visitor.context.close();
 });
 
 test("a first visit transfers at most 250 KiB of script", async () => {
-  const visitor = await visit(browser);
+  const visitor = await visit();
   const { page } = visitor;
   await page.goto("/log-in");
   await heading(page, "Log in");
@@ -92,13 +83,11 @@ test("a first visit transfers at most 250 KiB of script", async () => {
   const kib = scripts.reduce((sum, bytes) => sum + bytes, 0) / 1024;
   expect(kib).toBeGreaterThan(10);
   expect(kib).toBeLessThanOrEqual(FIRST_LOAD_KIB);
-  expect(visitor.errors).toEqual([]);
-  await visitor.context.close();
 });
 
 test("overview and orders do not shift while they load", async () => {
-  const visitor = await visit(browser);
-  const phone = await visit(browser, { viewport: PHONE });
+  const visitor = await visit();
+  const phone = await visit({ viewport: PHONE });
   await newBusiness(visitor, "Steady");
   const key = await newTestKey(visitor);
   for (const reference of ["steady-1", "steady-2", "steady-3"]) await placeOrder(key, reference);
@@ -117,9 +106,6 @@ test("overview and orders do not shift while they load", async () => {
       });
     }
   }
-  expect(visitor.errors.concat(phone.errors)).toEqual([]);
-  await visitor.context.close();
-  await phone.context.close();
 });
 
 async function press(page: Page, role: "link" | "button", name: string): Promise<void> {

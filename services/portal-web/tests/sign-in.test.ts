@@ -1,15 +1,8 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { openBrowser, screenshot, visit } from "./support/browser";
-
-let browser: Browser;
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-afterAll(() => browser.close());
+import { expect, test } from "vitest";
+import { screenshot, visit } from "./support/browser";
 
 test("a user signs up, logs out and logs in again", async () => {
-  const { page, context, errors } = await visit(browser);
+  const { page, context, errors } = await visit();
   await page.goto("/");
   await page.getByRole("link", { name: "Create an account" }).click();
   await page.getByLabel("Business name").fill("Spice Route");
@@ -35,5 +28,4 @@ test("a user signs up, logs out and logs in again", async () => {
   const [cookie] = (await context.cookies()).filter((cookie) => cookie.name.endsWith("portal_session"));
   expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Strict" });
   expect(errors).toEqual([]);
-  await context.close();
 });

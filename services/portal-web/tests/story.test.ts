@@ -1,8 +1,9 @@
 // From sign-up to a delivered live order, by the pages alone. Each test continues from the previous one.
-import type { Browser, Page } from "playwright-core";
+
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { placeOrder, report } from "./support/api";
-import { openBrowser, screenshot, type Visitor, visit } from "./support/browser";
+import { screenshot, type Visitor, visit } from "./support/browser";
 import {
   createKey,
   fact,
@@ -10,8 +11,7 @@ import {
   goTo,
   heading,
   indicator,
-  logInAsOperator,
-  openBusiness,
+  logInWithToken,
   row,
   rowsOf,
   signUp,
@@ -33,7 +33,6 @@ const CHECKLIST_LENGTH = 6;
 const MOVES = ["driver.assigned", "order.picked_up", "order.out_for_delivery", "order.delivered"];
 const DRIVER = { name: "Ravi Kumar", phone: "+919800000003", vehicle: "KA 01 AB 1234" };
 
-let browser: Browser;
 let receiver: Receiver;
 let owner: Visitor;
 let page: Page;
@@ -43,14 +42,12 @@ let testKey: string;
 let liveKey: string;
 
 beforeAll(async () => {
-  browser = await openBrowser();
   receiver = await Receiver.start();
-  owner = await visit(browser);
+  owner = await visit();
   page = owner.page;
-  operator = await visit(browser);
+  operator = await visit();
 });
 afterAll(async () => {
-  await browser.close();
   await receiver.stop();
 });
 
@@ -64,7 +61,6 @@ test("sign-up leads to an overview with nothing done", async () => {
   expect(await checklist.filter({ hasText: ": open" }).count()).toBe(CHECKLIST_LENGTH);
   expect(await checklist.count()).toBe(CHECKLIST_LENGTH);
   await screenshot(page, "story-overview-new");
-  expect(owner.errors).toEqual([]);
 });
 
 test("Live keys are locked for named reasons; a Test key is shown once", async () => {
@@ -79,7 +75,6 @@ test("Live keys are locked for named reasons; a Test key is shown once", async (
   await page.reload();
   await row(page, "Test keys", `…${testKey.slice(-4)}`).waitFor();
   expect(await page.content()).not.toContain(testKey);
-  expect(owner.errors).toEqual([]);
 });
 
 test("a test order appears on an open page, and the indicators update automatically", async () => {
@@ -100,7 +95,6 @@ test("a test order appears on an open page, and the indicators update automatica
     .filter({ hasText: ": done" })
     .waitFor();
   await watching.close();
-  expect(owner.errors).toEqual([]);
 });
 
 test("a webhook endpoint is created, and receives its test event", async () => {
@@ -121,7 +115,6 @@ test("a webhook endpoint is created, and receives its test event", async () => {
   await result.getByRole("button", { name: "Close" }).click();
   await page.getByText("Connection test: Passed").waitFor();
   expect(receiver.received.filter((one) => one.verified).map((one) => one.event)).toContain("webhook.test");
-  expect(owner.errors).toEqual([]);
 });
 
 test("the test order is simulated to its delivery, and each step's webhook is verified", async () => {
@@ -139,7 +132,6 @@ test("the test order is simulated to its delivery, and each step's webhook is ve
   const answered = timeline.getByRole("listitem").filter({ hasText: "Received (HTTP 200)" });
   await answered.filter({ hasText: "order.delivered" }).waitFor();
   await screenshot(page, "story-test-order");
-  expect(owner.errors).toEqual([]);
 });
 
 test("a duplicate and a failure retry are shown as done, with their requests", async () => {
@@ -157,7 +149,6 @@ test("a duplicate and a failure retry are shown as done, with their requests", a
     const proven = advice.filter({ hasText: words });
     expect(await proven.getByText(/^req_\w{26}$/).count()).toBeGreaterThan(0);
   }
-  expect(owner.errors).toEqual([]);
 });
 
 test("the pickup profile is completed, and a plan is requested", async () => {
@@ -171,12 +162,14 @@ test("the pickup profile is completed, and a plan is requested", async () => {
   await standing.getByText("No plan yet").waitFor();
   await page.getByRole("button", { name: "Request this plan: Growth" }).click();
   await standing.getByText("Requested", { exact: true }).waitFor();
-  expect(owner.errors).toEqual([]);
 });
 
 test("the operator approves the business, activates its plan and grants live access", async () => {
-  await logInAsOperator(operator.page);
-  await openBusiness(operator.page, email, "Spice Route");
+  await logInWithToken(operator.page);
+  await operator.page.getByLabel("Find a business").fill(email);
+  await rowsOf(operator.page, "Businesses", 1);
+  await row(operator.page, "Businesses", "Spice Route").getByRole("link").click();
+  await heading(operator.page, "Spice Route");
   await operator.page.getByRole("button", { name: "Approve" }).click();
   await operator.page.getByRole("status", { name: "Business" }).getByText("Active").waitFor();
   await operator.page.getByRole("button", { name: "Activate Growth" }).click();
@@ -187,8 +180,6 @@ test("the operator approves the business, activates its plan and grants live acc
   await operator.page.getByRole("status", { name: "Live access" }).getByText("Granted").waitFor();
   await operator.page.getByText("The wallet has not been funded").waitFor();
   await page.getByText("Your plan is active.").waitFor();
-  expect(operator.errors).toEqual([]);
-  expect(owner.errors).toEqual([]);
 });
 
 test("the wallet is topped up, which unlocks live orders", async () => {
@@ -206,7 +197,6 @@ test("the wallet is topped up, which unlocks live orders", async () => {
   await goTo(page, "API keys");
   liveKey = await createKey(page, "Live", "shop");
   expect(liveKey).toMatch(/^sk_live_waybill_\w{36}$/);
-  expect(owner.errors).toEqual([]);
 });
 
 test("a live order is delivered, and its page shows the request, money, status changes and webhooks", async () => {
@@ -247,7 +237,6 @@ test("a live order is delivered, and its page shows the request, money, status c
   }
   expect(await page.getByRole("main").textContent()).not.toContain("2020");
   await screenshot(page, "story-live-order");
-  expect(owner.errors).toEqual([]);
 });
 
 test("the wallet is charged exactly the delivery fee", async () => {
@@ -264,7 +253,6 @@ test("the wallet is charged exactly the delivery fee", async () => {
   await indicator(page, "Webhook Connection Test", "Passed");
   await indicator(page, "Subscription Status", "Active");
   await screenshot(page, "story-overview-live");
-  expect(owner.errors).toEqual([]);
 });
 
 /** Waits until the receiver has these events of an order, with valid signatures. */

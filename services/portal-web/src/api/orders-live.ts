@@ -28,7 +28,8 @@ export function withUpdate(pages: OrderPages, update: OrderUpdate): OrderPages {
 }
 
 /**
- * The list with the newest page merged in; `null` if orders between the two would be missing.
+ * The list with the newest page merged in; `null` if orders between the two would be missing. The page may have been read
+ * before a change that the list has.
  */
 export function withNewest(known: OrderPages, newest: List<Order>): OrderPages | null {
   const [first, ...rest] = known.pages;
@@ -36,12 +37,16 @@ export function withNewest(known: OrderPages, newest: List<Order>): OrderPages |
   const arrived = newest.data.filter((order) => !isListed(known, order.id));
   if (arrived.length === newest.data.length && newest.hasMore) return null;
   const renewed = new Map(newest.data.map((order) => [order.id, order]));
-  const data = [...arrived, ...first.data.map((order) => renewed.get(order.id) ?? order)];
+  const data = [...arrived, ...first.data.map((order) => later(order, renewed.get(order.id)))];
   const pages = [{ ...first, data }, ...rest];
   if (rest.length === 0 && data.length > LIVE_ROWS_MAX) {
     pages[0] = { data: data.slice(0, LIVE_ROWS_MAX), hasMore: true };
   }
   return { ...known, pages };
+}
+
+function later(known: Order, read: Order | undefined): Order {
+  return read && Date.parse(read.updatedAt) >= Date.parse(known.updatedAt) ? read : known;
 }
 
 function mapOrders(pages: OrderPages, change: (order: Order) => Order): OrderPages {

@@ -1,5 +1,5 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useRef } from "react";
 import { answer, api } from "./client";
 import { useEventStream } from "./event-stream";
 import { missingOf, PAGE_SIZE, useCursorList } from "./list";
@@ -30,9 +30,6 @@ const POLL_WITH_STREAM_MS = 60_000;
 const POLL_WITHOUT_STREAM_MS = 5_000;
 /** Limits reads of the first page when many orders arrive. */
 const MERGE_PAUSE_MS = 500;
-/** More new orders than a screen shows. */
-const ARRIVED_MAX = 100;
-const NONE: ReadonlySet<string> = new Set();
 const TIMELINE_PAGE_SIZE = 100;
 
 function readOrders(filter: OrderFilter, startingAfter?: string) {
@@ -41,22 +38,21 @@ function readOrders(filter: OrderFilter, startingAfter?: string) {
   );
 }
 
-/** A live list of orders. `arrived` has the ids of orders created while the page is open. */
+/** A live list of orders. */
 export function useLiveOrders(filter: OrderFilter) {
   const client = useQueryClient();
   const list = useCursorList(listKey(filter), (startingAfter) => readOrders(filter, startingAfter));
-  const [arrived, setArrived] = useState<ReadonlySet<string>>(NONE);
   const mergeSoon = useThrottled(() => mergeNewest(client, filter));
   const isStreaming = useOrderStream(filter.mode, (update) => {
-    const key = listKey(filter);
-    const known = client.getQueryData<OrderPages>(key);
-    if (update?.event === "order.created")
-      setArrived((before) => new Set([...before, update.id].slice(-ARRIVED_MAX)));
-    if (update && known && isListed(known, update.id)) client.setQueryData(key, withUpdate(known, update));
-    else mergeSoon();
+    const queryKey = listKey(filter);
+    const known = client.getQueryData<OrderPages>(queryKey);
+    const isKnown = update && known && isListed(known, update.id);
+    if (isKnown) client.setQueryData(queryKey, withUpdate(known, update));
+    // A running fetch may have read the order before this change.
+    if (!isKnown || client.isFetching({ queryKey }) > 0) mergeSoon();
   });
   usePolling(mergeSoon, isStreaming ? POLL_WITH_STREAM_MS : POLL_WITHOUT_STREAM_MS);
-  return { ...list, isStreaming, arrived };
+  return { ...list, isStreaming };
 }
 
 /** Streams the updates of one mode's orders; `null` means that some may have been missed. */

@@ -46,6 +46,7 @@ export function themeFor(accent: string) {
     defaultRadius: "md",
     radius: { sm: "4px", md: "6px", lg: "10px" },
     cursorType: "pointer",
+    respectReducedMotion: true,
     headings: {
       fontWeight: "600",
       sizes: {

@@ -1,24 +1,25 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { operator } from "../support/api";
-import { openBrowser, screenshot, visit } from "../support/browser";
-import { ask, confirmEmail, newBusiness, newTestKey, PASSWORD, someone } from "../support/business";
+import { expect, test } from "vitest";
+import { screenshot, visit } from "../support/browser";
+import {
+  ask,
+  invite,
+  logInByApi,
+  newBusiness,
+  newTeam,
+  newTestKey,
+  PASSWORD,
+  someone,
+} from "../support/business";
 import { mailedLink } from "../support/mails";
 import { goTo, heading, joinBy, logIn, row, rowsOf, takeSecret } from "../support/pages";
 
 const NEXT_PASSWORD = "another long enough secret";
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-afterAll(() => browser.close());
-
 test("a changed password logs out every other browser, and the old password is rejected", async () => {
-  const [here, there] = [await visit(browser), await visit(browser)];
+  const [here, there] = [await visit(), await visit()];
   const { email } = await newBusiness(here, "Careful");
-  await there.page.goto("/log-in?next=%2Fwallet");
-  await logIn(there.page, email, PASSWORD);
+  await logInByApi(there, email);
+  await there.page.goto("/wallet");
   await heading(there.page, "Wallet");
 
   const { page } = here;
@@ -39,17 +40,12 @@ test("a changed password logs out every other browser, and the old password is r
   await there.page.getByText("The e-mail or the password is wrong.").waitFor();
   await logIn(there.page, email, NEXT_PASSWORD);
   await heading(there.page, "Wallet");
-  expect(here.errors.concat(there.errors)).toEqual([]);
-  await here.context.close();
-  await there.context.close();
 });
 
 test("a session is ended from another browser, and its own browser must log in again", async () => {
-  const [here, there] = [await visit(browser), await visit(browser)];
+  const [here, there] = [await visit(), await visit()];
   const { email } = await newBusiness(here, "Two browsers");
-  await there.page.goto("/log-in");
-  await logIn(there.page, email, PASSWORD);
-  await heading(there.page, "Overview");
+  await logInByApi(there, email);
 
   await here.page.goto("/account");
   await rowsOf(here.page, "Sessions", 2);
@@ -62,16 +58,11 @@ test("a session is ended from another browser, and its own browser must log in a
   await there.page.goto("/orders");
   await heading(there.page, "Log in");
   expect(new URL(there.page.url()).searchParams.get("next")).toBe("/orders");
-  expect(here.errors.concat(there.errors)).toEqual([]);
-  await here.context.close();
-  await there.context.close();
 });
 
 test("a viewer is invited by a link, sees the portal, and can change nothing", async () => {
-  const [owner, viewer] = [await visit(browser), await visit(browser)];
-  const { id, email: own } = await newBusiness(owner, "Team work");
-  await confirmEmail(owner, own);
-  await operator("PATCH", `/businesses/${id}`, { status: "active" });
+  const [owner, viewer] = [await visit(), await visit()];
+  await newTeam(owner, "Team work");
   const key = await newTestKey(owner, "shop");
   const { email } = someone("viewer");
   const { page } = owner;
@@ -165,13 +156,10 @@ test("a viewer is invited by a link, sees the portal, and can change nothing", a
     .waitFor();
   await viewer.page.goto("/orders");
   await heading(viewer.page, "Log in");
-  expect(owner.errors.concat(viewer.errors)).toEqual([]);
-  await owner.context.close();
-  await viewer.context.close();
 });
 
 test("the last owner keeps the role, and the page says why", async () => {
-  const visitor = await visit(browser);
+  const visitor = await visit();
   const { page } = visitor;
   const { email } = await newBusiness(visitor, "Alone");
   await page.goto("/account/team");
@@ -191,31 +179,22 @@ test("the last owner keeps the role, and the page says why", async () => {
   await page.getByRole("button", { name: `Remove ${email}` }).click();
   await question.getByRole("button", { name: "Remove" }).waitFor();
   expect(await question.getByText("The action failed").count()).toBe(0);
-  expect(visitor.errors).toEqual([]);
-  await visitor.context.close();
 });
 
 test("a withdrawn invitation no longer works", async () => {
-  const [owner, guest] = [await visit(browser), await visit(browser)];
-  const { id, email: own } = await newBusiness(owner, "Second thoughts");
-  await confirmEmail(owner, own);
-  await operator("PATCH", `/businesses/${id}`, { status: "active" });
-  const { email } = someone("guest");
-  await ask(owner, "POST", "/invitations", { email, role: "developer" }, 201);
-  const url = await mailedLink(email, "invitation");
+  const [owner, guest] = [await visit(), await visit()];
+  await newTeam(owner, "Second thoughts");
+  const { email, link } = await invite(owner, "developer");
   await owner.page.goto("/account/team");
   await owner.page.getByRole("button", { name: `Withdraw the invitation for ${email}` }).click();
   await owner.page.getByRole("dialog").getByRole("button", { name: "Withdraw" }).click();
   await owner.page.getByText("No open invitations").waitFor();
-  await guest.page.goto(url);
+  await guest.page.goto(link);
   await heading(guest.page, "This invitation cannot be used");
-  expect(owner.errors.concat(guest.errors)).toEqual([]);
-  await owner.context.close();
-  await guest.context.close();
 });
 
 test("the audit log shows who did what, is filtered by action, and contains no secret", async () => {
-  const visitor = await visit(browser);
+  const visitor = await visit();
   const { page } = visitor;
   const { email } = await newBusiness(visitor, "Recorded");
   const key = await newTestKey(visitor, "shop");
@@ -231,12 +210,10 @@ test("the audit log shows who did what, is filtered by action, and contains no s
   await page.getByText("No results match these filters").waitFor();
   await page.getByRole("button", { name: "Clear filters" }).click();
   await created.waitFor();
-  expect(visitor.errors).toEqual([]);
-  await visitor.context.close();
 });
 
 test("times are in the operator's time zone, wherever the browser is", async () => {
-  const visitor = await visit(browser, { timezoneId: "America/New_York", locale: "de-DE" });
+  const visitor = await visit({ timezoneId: "America/New_York", locale: "de-DE" });
   const { page } = visitor;
   await newBusiness(visitor, "Far away");
   await page.goto("/account");
@@ -249,6 +226,4 @@ test("times are in the operator's time zone, wherever the browser is", async () 
   }).format(new Date(String(at)));
   // Versions of the locale data differ in their spaces.
   expect(shown?.replace(/\s/g, " ")).toContain(expected.replace(/\s/g, " "));
-  expect(visitor.errors).toEqual([]);
-  await visitor.context.close();
 });

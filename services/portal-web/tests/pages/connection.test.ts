@@ -1,31 +1,23 @@
 // How pages handle missing responses: offline, a lost response, a service that hangs.
-import type { Browser, Page, Route } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+
+import type { Page, Route } from "playwright-core";
+import { beforeEach, expect, test } from "vitest";
 import { placeOrder } from "../support/api";
-import { openBrowser, screenshot, type Visitor, visit } from "../support/browser";
-import { ask, newBusiness, newTestKey, PASSWORD } from "../support/business";
+import { screenshot, type Visitor, visit } from "../support/browser";
+import { ask, logInByApi, newBusiness, newTestKey, PASSWORD } from "../support/business";
 import { heading, logIn, row, rowsOf } from "../support/pages";
 
 const TOP_UPS = "**/v1/portal/wallet/top-ups";
 const STATUS = "**/v1/portal/status";
 
-let browser: Browser;
 let visitor: Visitor;
 let page: Page;
 let email: string;
-beforeAll(async () => {
-  browser = await openBrowser();
-});
 beforeEach(async () => {
-  visitor = await visit(browser);
+  visitor = await visit();
   page = visitor.page;
   email = (await newBusiness(visitor, "Bad line")).email;
 });
-afterEach(async () => {
-  expect(visitor.errors).toEqual([]);
-  await visitor.context.close();
-});
-afterAll(() => browser.close());
 
 const dialog = () => page.getByRole("dialog", { name: "Top up the wallet" });
 const balance = (words: string) =>
@@ -191,6 +183,7 @@ test("a status that lacks one service's data names that service", async () => {
     status.indicators.wallet = { code: "unknown", label: "Unknown" };
     return route.fulfill({ response, json: { ...status, incomplete: ["wallet"] } });
   });
+  await page.clock.install();
   await page.goto("/");
   await page.getByText("No response from: wallet.").waitFor();
   await page.getByText("Unknown", { exact: true }).waitFor();
@@ -198,7 +191,8 @@ test("a status that lacks one service's data names that service", async () => {
   await screenshot(page, "incomplete-status");
   // The page retries automatically.
   isSilent = false;
-  await page.getByText("No response from").waitFor({ state: "hidden", timeout: 30_000 });
+  await page.clock.fastForward("00:10");
+  await page.getByText("No response from").waitFor({ state: "hidden" });
 });
 
 test("a page that is not cached waits for the connection, and then loads automatically", async () => {
@@ -216,14 +210,11 @@ test("a page that is not cached waits for the connection, and then loads automat
 test("a session that ends in another browser leads an open page to the login", async () => {
   await page.goto("/orders");
   await heading(page, "Orders");
-  const elsewhere = await visit(browser);
-  await elsewhere.page.goto("/log-in");
-  await logIn(elsewhere.page, email, PASSWORD);
-  await heading(elsewhere.page, "Overview");
+  const elsewhere = await visit();
+  await logInByApi(elsewhere, email);
   await ask(elsewhere, "POST", "/sessions/revoke-others", undefined, 200);
   await heading(page, "Log in");
   expect(page.url()).toContain("next=%2Forders");
   await logIn(page, email, PASSWORD);
   await heading(page, "Orders");
-  await elsewhere.context.close();
 });

@@ -1,18 +1,15 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, test } from "vitest";
 import { placeOrder } from "../support/api";
-import { openBrowser, PHONE, screenshot, type Visitor, visit } from "../support/browser";
-import { ask, newBusiness, newTestKey } from "../support/business";
+import { PHONE, screenshot, type Visitor, visit } from "../support/browser";
+import { ask, listedWebhook, newBusiness, newTestKey } from "../support/business";
 import { goTo, heading, row, rowsOf } from "../support/pages";
 import { Receiver } from "../support/receiver";
+import { until } from "../support/until";
 
-let browser: Browser;
 let visitor: Visitor;
 beforeAll(async () => {
-  browser = await openBrowser();
-  visitor = await visit(browser);
+  visitor = await visit();
 });
-afterAll(() => browser.close());
 
 test("events are found by order and kind, and each has its webhooks", async () => {
   const { page } = visitor;
@@ -28,6 +25,9 @@ test("events are found by order and kind, and each has its webhooks", async () =
   await placeOrder(key, "not-subscribed");
   const order = await placeOrder(key, "event-book-1");
   await ask(visitor, "POST", `/orders/${order.id}/simulate`, { event: "driver.assigned" }, 200);
+
+  await listedWebhook(visitor, made.id, "event-book-1");
+  await until("the webhook has arrived", async () => receiver.received.length === 1);
 
   await page.goto("/events");
   await rowsOf(page, "Events", 3);
@@ -60,7 +60,6 @@ test("events are found by order and kind, and each has its webhooks", async () =
   await page.goBack();
   await row(page, "Events", "not-subscribed").getByRole("link", { name: "Order created" }).click();
   await heading(page, "not-subscribed");
-  expect(visitor.errors).toEqual([]);
   await page.setViewportSize(PHONE);
   await page.goto("/events");
   await page.getByRole("list", { name: "Events" }).getByText("Driver assigned").waitFor();
@@ -69,7 +68,7 @@ test("events are found by order and kind, and each has its webhooks", async () =
 });
 
 test("events are listed while their webhooks are unavailable", async () => {
-  const looker = await visit(browser);
+  const looker = await visit();
   const { page } = looker;
   await newBusiness(looker, "Half a book");
   await placeOrder(await newTestKey(looker), "half-book-1");
@@ -83,6 +82,4 @@ test("events are listed while their webhooks are unavailable", async () => {
   await page.goto("/events");
   await page.getByText("Temporarily unavailable: webhooks.").waitFor();
   await row(page, "Events", "half-book-1").getByText("Unknown").waitFor();
-  expect(looker.errors).toEqual([]);
-  await looker.context.close();
 });

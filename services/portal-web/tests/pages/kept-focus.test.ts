@@ -1,23 +1,27 @@
 // The focus does not fall to the top of the page when the focused control disappears.
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { operator } from "../support/api";
-import { openBrowser, type Visitor, visit } from "../support/browser";
-import { ask, type Business, confirmEmail, newBusiness, newTestKey, someone } from "../support/business";
-import { mailedLink } from "../support/mails";
-import { tabTo } from "../support/page-checks";
-import { joinBy, logInAsOperator, openBusiness } from "../support/pages";
 
-let browser: Browser;
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { operator } from "../support/api";
+import { type Visitor, visit } from "../support/browser";
+import {
+  type Business,
+  confirmEmail,
+  joinTeam,
+  logInAsOperator,
+  newBusiness,
+  newTestKey,
+} from "../support/business";
+import { tabTo } from "../support/page-checks";
+import { openBusiness } from "../support/pages";
+
 let owner: Visitor;
 let business: Business;
 beforeAll(async () => {
-  browser = await openBrowser();
-  owner = await visit(browser);
+  owner = await visit();
   business = await newBusiness(owner, `Focused ${Date.now()}`);
   await confirmEmail(owner, business.email);
 });
-afterAll(() => browser.close());
 
 /** By keyboard alone. */
 async function press(page: Page, name: string): Promise<void> {
@@ -30,10 +34,10 @@ async function focused(page: Page, role: "heading" | "button", name: string): Pr
 }
 
 test("after approving, granting and withdrawing, the focus is at the section", async () => {
-  const visitor = await visit(browser);
+  const visitor = await visit();
   const { page } = visitor;
-  await logInAsOperator(page);
-  await openBusiness(page, business.email, business.name);
+  await logInAsOperator(visitor);
+  await openBusiness(page, business);
   await press(page, "Approve");
   await focused(page, "heading", "Status");
   await press(page, "Grant live access");
@@ -47,17 +51,12 @@ test("after approving, granting and withdrawing, the focus is at the section", a
   await press(page, "Withdraw");
   await page.getByRole("status", { name: "Live access" }).getByText("Not granted").waitFor();
   await focused(page, "heading", "Status");
-  expect(visitor.errors).toEqual([]);
-  await visitor.context.close();
 });
 
 test("after a removal, and after a secret was stored, the focus is at the list or its button", async () => {
   await operator("PATCH", `/businesses/${business.id}`, { status: "active" });
   const { page } = owner;
-  const { email } = someone("leaver");
-  await ask(owner, "POST", "/invitations", { email, role: "viewer" }, 201);
-  const leaver = await visit(browser);
-  await joinBy(leaver.page, await mailedLink(email, "invitation"));
+  const email = await joinTeam(await visit(), owner, "viewer");
   await page.goto("/account/team");
   await press(page, `Remove ${email}`);
   await page.getByRole("dialog", { name: `Remove ${email}?` }).waitFor();
@@ -76,8 +75,6 @@ test("after a removal, and after a secret was stored, the focus is at the list o
   await press(page, "I have stored it");
   await shown.waitFor({ state: "hidden" });
   await focused(page, "button", "Create key");
-  expect(owner.errors.concat(leaver.errors)).toEqual([]);
-  await leaver.context.close();
 });
 
 test("a click next to all controls takes the focus away, and it stays away", async () => {
@@ -88,5 +85,4 @@ test("a click next to all controls takes the focus away, and it stays away", asy
   await page.getByRole("table", { name: "Test keys" }).waitFor();
   await page.waitForTimeout(300);
   expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe("BUTTON");
-  expect(owner.errors).toEqual([]);
 });

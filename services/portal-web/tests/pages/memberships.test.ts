@@ -1,28 +1,19 @@
 // One person in several businesses: joining with an account, and switching.
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { operator } from "../support/api";
-import { DESKTOP, openBrowser, PHONE, screenshot, type Visitor, visit } from "../support/browser";
-import { ask, confirmEmail, newBusiness, PASSWORD } from "../support/business";
-import { mailedLink } from "../support/mails";
-import { overhang, seriousFindings, settled } from "../support/page-checks";
-import { goTo, heading, rowsOf } from "../support/pages";
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-afterAll(() => browser.close());
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { DESKTOP, PHONE, screenshot, type Visitor, visit } from "../support/browser";
+import { ask, newBusiness, newTeam, PASSWORD } from "../support/business";
+import { mailedLink } from "../support/mails";
+import { check } from "../support/page-checks";
+import { goTo, heading, rowsOf } from "../support/pages";
 
 /** Asha with a business of her own, and Ravi with another one that invites her as an owner. */
 async function invited(): Promise<{ asha: Visitor; email: string; link: string }> {
-  const [asha, ravi] = [await visit(browser), await visit(browser)];
+  const [asha, ravi] = [await visit(), await visit()];
   const { email } = await newBusiness(asha, "Asha Weaves");
-  const business = await newBusiness(ravi, "Ravi Traders");
-  await confirmEmail(ravi, business.email);
-  await operator("PATCH", `/businesses/${business.id}`, { status: "active" });
+  await newTeam(ravi, "Ravi Traders");
   await ask(ravi, "POST", "/invitations", { email, role: "owner" }, 201);
-  await ravi.context.close();
   return { asha, email, link: await mailedLink(email, "invitation") };
 }
 
@@ -39,31 +30,20 @@ async function isIn(page: Page, businessName: string): Promise<void> {
     .waitFor();
 }
 
-/** Accessible, and not wider than a phone or a desktop. */
-async function check(page: Page, name: string): Promise<void> {
-  for (const [size, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP })) {
-    await page.setViewportSize(viewport);
-    await settled(page);
-    expect(await seriousFindings(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
-    await screenshot(page, `${name}-${size}`);
-  }
-}
-
 test("a person with an account joins by the mailed link, and switches with the keyboard", async () => {
-  const { asha, email, link } = await invited();
-  const other = await visit(browser);
+  const { email, link } = await invited();
+  const other = await visit();
   const { page } = other;
   await page.goto(link);
   await heading(page, "Join Ravi Traders");
-  await check(page, "join-log-in");
+  await check(page, "join-log-in", { bothSizes: true });
   await page.getByLabel("Password", { exact: true }).fill("not the secret");
   await page.getByRole("button", { name: "Log in" }).click();
   await page.getByRole("alert").waitFor();
   await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
   await page.getByRole("button", { name: "Log in" }).click();
   await page.getByText("You are logged in as").waitFor();
-  await check(page, "join-logged-in");
+  await check(page, "join-logged-in", { bothSizes: true });
   await page.getByRole("button", { name: "Join" }).click();
   await heading(page, "Overview");
   const account = page.getByRole("button", { name: new RegExp(`^Account: .*${email}`) });
@@ -72,9 +52,7 @@ test("a person with an account joins by the mailed link, and switches with the k
   await account.focus();
   await page.keyboard.press("Enter");
   await page.getByRole("menuitemradio", { name: /Ravi Traders/, checked: true }).waitFor();
-  await settled(page);
-  await screenshot(page, "business-menu-desktop");
-  expect(await seriousFindings(page, { within: "[role=menu]" })).toEqual([]);
+  await check(page, "business-menu-desktop");
   const home = page.getByRole("menuitemradio", { name: /Asha Weaves/, checked: false });
   const reached = () => home.evaluate((element) => element === document.activeElement);
   for (let presses = 0; presses < 10 && !(await reached()); presses += 1)
@@ -88,9 +66,7 @@ test("a person with an account joins by the mailed link, and switches with the k
   await page.setViewportSize(PHONE);
   await page.getByRole("button", { name: "Navigation" }).click();
   await openMenu(page, email);
-  await settled(page);
-  expect(await seriousFindings(page, { within: "[role=menu]" })).toEqual([]);
-  await screenshot(page, "business-menu-phone");
+  await check(page, "business-menu-phone");
   await page.getByRole("menuitemradio", { name: /Ravi Traders/ }).click();
   await heading(page, "Overview");
   await page.setViewportSize(DESKTOP);
@@ -100,9 +76,6 @@ test("a person with an account joins by the mailed link, and switches with the k
   await rowsOf(page, "Sessions", 2);
   await page.getByRole("table", { name: "Sessions" }).getByText("Asha Weaves").waitFor();
   await screenshot(page, "sessions-of-businesses");
-  expect(asha.errors.concat(other.errors)).toEqual([]);
-  await asha.context.close();
-  await other.context.close();
 });
 
 test("a tab of the former business changes nothing in the present one, and follows", async () => {
@@ -129,11 +102,10 @@ test("a tab of the former business changes nothing in the present one, and follo
   await isIn(former, "Ravi Traders");
   await heading(former, "Account");
   expect(await name.inputValue()).toBe("Ravi Traders");
-  await asha.context.close();
 });
 
 test("a person adds a business of their own", async () => {
-  const visitor = await visit(browser);
+  const visitor = await visit();
   const { page } = visitor;
   const { email } = await newBusiness(visitor, "First Shop");
   await page.goto("/");
@@ -142,7 +114,7 @@ test("a person adds a business of their own", async () => {
   const dialog = page.getByRole("dialog", { name: "Add a business" });
   await dialog.getByRole("button", { name: "Add business" }).click();
   await dialog.getByText("Enter the name of the business.").waitFor();
-  await check(page, "add-business");
+  await check(page, "add-business", { bothSizes: true });
   await dialog.getByLabel("Business name").fill("Second Shop");
   await dialog.getByRole("button", { name: "Add business" }).click();
   await isIn(page, "Second Shop");
@@ -150,6 +122,4 @@ test("a person adds a business of their own", async () => {
   await openMenu(page, email);
   await page.getByRole("menuitemradio", { name: /First Shop/ }).click();
   await isIn(page, "First Shop");
-  expect(visitor.errors).toEqual([]);
-  await visitor.context.close();
 });

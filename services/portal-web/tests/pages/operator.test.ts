@@ -1,25 +1,21 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { placeOrder } from "../support/api";
-import { openBrowser, screenshot, type Visitor, visit } from "../support/browser";
-import { ask, type Business, newBusiness, openLive } from "../support/business";
-import { chooseOfAccount, heading, logInAsOperator, openBusiness, row, rowsOf } from "../support/pages";
+import { screenshot, type Visitor, visit } from "../support/browser";
+import { ask, type Business, logInAsOperator, newBusiness, openLive } from "../support/business";
+import { chooseOfAccount, heading, logInWithToken, openBusiness, row, rowsOf } from "../support/pages";
 import { stack } from "../support/stack";
 
-let browser: Browser;
 let owner: Visitor;
 let business: Business;
 let liveKey: string;
 beforeAll(async () => {
-  browser = await openBrowser();
-  owner = await visit(browser);
+  owner = await visit();
   business = await newBusiness(owner, `Overseen ${Date.now()}`);
   liveKey = await openLive(owner, business);
 });
-afterAll(() => browser.close());
 
 test("a wrong token is rejected, and the right one works until the log-out", async () => {
-  const visitor = await visit(browser);
+  const visitor = await visit();
   const { page } = visitor;
   await page.goto("/operator/businesses");
   await heading(page, "Operator console");
@@ -28,30 +24,27 @@ test("a wrong token is rejected, and the right one works until the log-out", asy
   await page.getByRole("button", { name: "Log in", exact: true }).click();
   await page.getByRole("alert").waitFor();
   expect((await page.request.get("/v1/operator/businesses")).status()).toBe(401);
-  await logInAsOperator(page);
+  await logInWithToken(page);
   await chooseOfAccount(page, "Log out");
   await heading(page, "Operator console");
   expect((await page.request.get("/v1/operator/businesses")).status()).toBe(401);
-  expect(visitor.errors).toEqual([]);
-  await visitor.context.close();
 });
 
 test("an unknown address shows a way back to the console", async () => {
-  const visitor = await visit(browser);
+  const visitor = await visit();
   const { page } = visitor;
-  await logInAsOperator(page);
+  await logInAsOperator(visitor);
   await page.goto("/operator/nowhere/at-all");
   await heading(page, "Page not found");
   await page.getByRole("main").getByRole("link", { name: "Go to the businesses" }).click();
   await heading(page, "Businesses");
-  expect(visitor.errors).toEqual([]);
-  await visitor.context.close();
 });
 
 test("a business is found by a part of its name, its owner's e-mail, its id and its status", async () => {
-  const visitor = await visit(browser);
+  const visitor = await visit();
   const { page } = visitor;
-  await logInAsOperator(page);
+  await logInAsOperator(visitor);
+  await page.goto("/operator");
   const search = page.getByLabel("Find a business");
   for (const words of [business.name.slice(4).toLowerCase(), business.email, business.id]) {
     await search.fill(words);
@@ -67,18 +60,16 @@ test("a business is found by a part of its name, its owner's e-mail, its id and 
   // Any business: other tests sign up more businesses than one page shows.
   await page.getByRole("table", { name: "Businesses" }).getByRole("row").nth(1).waitFor();
   await screenshot(page, "operator-businesses");
-  expect(visitor.errors).toEqual([]);
-  await visitor.context.close();
 });
 
 test("a plan that was requested meanwhile is shown before it becomes active", async () => {
-  const asking = await visit(browser);
-  const { email, name } = await newBusiness(asking, `Asking ${Date.now()}`);
+  const asking = await visit();
+  const business = await newBusiness(asking, `Asking ${Date.now()}`);
   await ask(asking, "PUT", "/subscription", { plan: "starter" }, 200);
-  const visitor = await visit(browser);
+  const visitor = await visit();
   const { page } = visitor;
-  await logInAsOperator(page);
-  await openBusiness(page, email, name);
+  await logInAsOperator(visitor);
+  await openBusiness(page, business);
   const starter = page.getByRole("button", { name: "Activate Starter" });
   await starter.waitFor();
   // Blocks the console's polling until the click.
@@ -94,16 +85,13 @@ test("a plan that was requested meanwhile is shown before it becomes active", as
   const standing = page.getByRole("status", { name: "Subscription" });
   await standing.getByText("Active", { exact: true }).waitFor();
   await standing.getByText("Growth").waitFor();
-  expect(visitor.errors).toEqual([]);
-  await asking.context.close();
-  await visitor.context.close();
 });
 
 test("a suspended business cannot place live orders until the suspension is lifted", async () => {
-  const visitor = await visit(browser);
+  const visitor = await visit();
   const { page } = visitor;
-  await logInAsOperator(page);
-  await openBusiness(page, business.email, business.name);
+  await logInAsOperator(visitor);
+  await openBusiness(page, business);
   const standing = page.getByRole("status", { name: "Business" });
   await page.getByRole("button", { name: "Suspend" }).click();
   const question = page.getByRole("dialog", { name: `Suspend ${business.name}?` });
@@ -119,15 +107,13 @@ test("a suspended business cannot place live orders until the suspension is lift
   await lift.getByRole("button", { name: "Lift suspension" }).click();
   await standing.getByText("Active").waitFor();
   await placeOrder(liveKey, "after-the-suspension");
-  expect(visitor.errors).toEqual([]);
-  await visitor.context.close();
 });
 
 test("a failed change shows its error in its own dialog only", async () => {
-  const visitor = await visit(browser);
+  const visitor = await visit();
   const { page } = visitor;
-  await logInAsOperator(page);
-  await openBusiness(page, business.email, business.name);
+  await logInAsOperator(visitor);
+  await openBusiness(page, business);
   await page.route(/\/v1\/operator\/businesses\/[^/]+$/, (route) =>
     route.request().method() === "PATCH"
       ? route.fulfill({ status: 409, json: { message: "Not now." } })
@@ -143,15 +129,13 @@ test("a failed change shows its error in its own dialog only", async () => {
   await page.getByRole("button", { name: "Withdraw" }).click();
   await page.getByRole("dialog", { name: "Withdraw live access?" }).waitFor();
   expect(await page.getByText("Not now.").count()).toBe(0);
-  expect(visitor.errors).toEqual([]);
-  await visitor.context.close();
 });
 
 test("a wallet is credited once per reference, and its owner sees it", async () => {
-  const visitor = await visit(browser);
+  const visitor = await visit();
   const { page } = visitor;
-  await logInAsOperator(page);
-  await openBusiness(page, business.email, business.name);
+  await logInAsOperator(visitor);
+  await openBusiness(page, business);
   for (const _ of ["once", "again"]) {
     await page.getByRole("button", { name: "Credit wallet" }).click();
     const dialog = page.getByRole("dialog", { name: `Credit ${business.name}` });
@@ -168,16 +152,15 @@ test("a wallet is credited once per reference, and its owner sees it", async () 
   const credited = row(page, "Audit log", "Wallet credited").first();
   await credited.getByText("Delivery company, configuration").waitFor();
   await credited.getByText("₹1,000.00", { exact: true }).waitFor();
-  expect(visitor.errors.concat(owner.errors)).toEqual([]);
-  await visitor.context.close();
 });
 
 test("any order is found by its id, tracking code or reference, with its timeline", async () => {
-  const visitor = await visit(browser);
+  const visitor = await visit();
   const { page } = visitor;
   const reference = `wanted-${Date.now()}`;
   const order = await placeOrder(liveKey, reference);
-  await logInAsOperator(page);
+  await logInAsOperator(visitor);
+  await page.goto("/operator");
   await page.getByRole("link", { name: "Find an order" }).click();
   const search = page.getByLabel("Order id, tracking code or reference");
   const found = page.getByRole("article", { name: `Order ${reference} of ${business.name}` });
@@ -194,21 +177,17 @@ test("any order is found by its id, tracking code or reference, with its timelin
     .getByText("−₹49.00")
     .waitFor();
   await screenshot(page, "operator-order");
-  expect(visitor.errors).toEqual([]);
-  await visitor.context.close();
 });
 
 test("the health of a business shows its indicators and its orders", async () => {
-  const visitor = await visit(browser);
+  const visitor = await visit();
   const { page } = visitor;
-  await logInAsOperator(page);
-  await openBusiness(page, business.id, business.name);
+  await logInAsOperator(visitor);
+  await openBusiness(page, business);
   await page.getByRole("tab", { name: "Health" }).click();
   await page.getByRole("heading", { name: "Problems" }).waitFor();
   const indicators = page.getByRole("region", { name: "Indicators" });
   await indicators.getByText("Live API Status").waitFor();
   await indicators.getByText("Not configured").waitFor();
   await page.getByRole("region", { name: "Orders" }).getByText("Test orders").waitFor();
-  expect(visitor.errors).toEqual([]);
-  await visitor.context.close();
 });

@@ -1,21 +1,18 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
 import { placeOrder } from "../support/api";
-import { openBrowser, screenshot, type Visitor, visit } from "../support/browser";
+import { screenshot, type Visitor, visit } from "../support/browser";
 import { ask, newBusiness, newTestKey, openLive } from "../support/business";
 import { fact, heading, row, rowsOf } from "../support/pages";
 import { Receiver } from "../support/receiver";
 
-let browser: Browser;
 let visitor: Visitor;
 let key: string;
 beforeAll(async () => {
-  browser = await openBrowser();
-  visitor = await visit(browser);
+  visitor = await visit();
   await newBusiness(visitor, "Order book");
   key = await newTestKey(visitor);
 });
-afterAll(() => browser.close());
 
 const COD = {
   payment: {
@@ -52,48 +49,44 @@ test("an order is found by its reference, its tracking code and its id, and by i
   await page.getByRole("button", { name: "Clear search" }).waitFor({ state: "hidden" });
   await placeOrder(key, "book-3");
   await page.getByRole("status").filter({ hasText: "New order book-3" }).waitFor({ state: "attached" });
-  expect(visitor.errors).toEqual([]);
 });
 
-test("a new order that is listed before its event arrives is announced, once", async () => {
-  const { page } = await visit(browser);
-  await page.context().addCookies(await visitor.context.cookies());
-  await page.addInitScript(holdOrderEvents);
+test("a new order is announced, once, also if its event is missed", async () => {
+  const { page, context } = await visit();
+  await context.addCookies(await visitor.context.cookies());
+  await page.addInitScript(missOrderEvents);
   await page.goto("/orders");
   await page.getByRole("status").getByText("Live", { exact: true }).waitFor();
   await row(page, "Test orders", "book-3").waitFor();
-  const order = await placeOrder(key, "book-early");
-  await page.evaluate(() => window.dispatchEvent(new Event("reload orders")));
-  await row(page, "Test orders", "book-early").waitFor();
-  const announcement = page.getByRole("status").filter({ hasText: "New order book-early" });
+  const order = await placeOrder(key, "book-missed");
+  const announcement = page.getByRole("status").filter({ hasText: /New order/ });
   expect(await announcement.count()).toBe(0);
-  await page.evaluate(() => window.dispatchEvent(new Event("release orders")));
-  await announcement.waitFor({ state: "attached" });
+  await reload(page);
+  await announcement.filter({ hasText: "New order book-missed" }).waitFor({ state: "attached" });
 
   // It is not new when it comes into another filter.
   await page.getByLabel("Status", { exact: true }).selectOption({ label: "Driver assigned" });
   await page.getByText("No order has this status").waitFor();
   await ask(visitor, "POST", `/orders/${order.id}/simulate`, { event: "driver.assigned" }, 200);
-  await row(page, "Test orders", "book-early").waitFor();
+  await reload(page);
+  await row(page, "Test orders", "book-missed").waitFor();
   expect(await announcement.count()).toBe(0);
-  await page.context().close();
 });
 
-/** Runs in the page: order events wait for "release orders", and "reload orders" makes the list read its newest page. */
-function holdOrderEvents(): void {
+/** Runs in the page: the stream is open, and its events are lost. */
+function missOrderEvents(): void {
   window.EventSource = class extends EventSource {
     constructor(url: string | URL) {
       super(url);
-      const hold = (event: MessageEvent) => {
-        event.stopImmediatePropagation();
-        const release = () => this.dispatchEvent(new MessageEvent("order", { data: event.data }));
-        window.addEventListener("release orders", release);
-      };
-      this.addEventListener("order", hold);
-      window.addEventListener("release orders", () => this.removeEventListener("order", hold));
-      window.addEventListener("reload orders", () => this.dispatchEvent(new Event("reload")));
+      this.addEventListener("order", (event) => event.stopImmediatePropagation());
+      window.addEventListener("missed", () => this.dispatchEvent(new Event("reload")));
     }
   };
+}
+
+/** Tells the page that events may have been missed. */
+function reload(page: Page): Promise<unknown> {
+  return page.evaluate(() => window.dispatchEvent(new Event("missed")));
 }
 
 test("a search that is cleared while the user types stays cleared, and a trailing space stays", async () => {
@@ -111,11 +104,10 @@ test("a search that is cleared while the user types stays cleared, and a trailin
   await placeOrder(key, "typed-3");
   await row(page, "Test orders", "typed-3").waitFor();
   expect(new URL(page.url()).searchParams.get("search")).toBeNull();
-  expect(visitor.errors).toEqual([]);
 });
 
 test("a cached timeline names its missing data too", async () => {
-  const looker = await visit(browser);
+  const looker = await visit();
   const { page } = looker;
   await newBusiness(looker, "Half a story");
   const order = await placeOrder(await newTestKey(looker), "half-1");
@@ -134,12 +126,10 @@ test("a cached timeline names its missing data too", async () => {
   await row(page, "Test orders", "half-1").getByRole("link").first().click();
   await heading(page, "half-1");
   await missing.waitFor();
-  expect(looker.errors).toEqual([]);
-  await looker.context.close();
 });
 
 test("each webhook of the timeline names its endpoint, and webhooks behind a failing one wait", async () => {
-  const listener = await visit(browser);
+  const listener = await visit();
   const { page } = listener;
   await newBusiness(listener, "Two ears");
   const [good, bad] = [await Receiver.start(), await Receiver.start()];
@@ -158,14 +148,14 @@ test("each webhook of the timeline names its endpoint, and webhooks behind a fai
     .waitFor();
   await to(bad).filter({ hasText: "driver.assigned" }).getByText("Waiting for an earlier event").waitFor();
   await screenshot(page, "order-two-endpoints");
-  expect(listener.errors).toEqual([]);
-  await listener.context.close();
   await Promise.all([good.stop(), bad.stop()]);
 });
 
 test("a cash order is simulated to its end, including its cash, while its page is open", async () => {
   const { page } = visitor;
   const order = await placeOrder(key, "book-cod", COD);
+  for (const event of ["driver.assigned", "order.picked_up", "order.out_for_delivery"])
+    await ask(visitor, "POST", `/orders/${order.id}/simulate`, { event }, 200);
   await page.goto(`/orders/${order.id}`);
   await heading(page, "book-cod");
   const money = page.getByRole("region", { name: "Money" });
@@ -178,7 +168,6 @@ test("a cash order is simulated to its end, including its cash, while its page i
   await fact(money, "Settled").getByText("₹1,549.00").waitFor();
   await page.getByText("This order has ended.").waitFor();
   await screenshot(page, "order-cod");
-  expect(visitor.errors).toEqual([]);
 });
 
 test("an order that failed after its pickup can only be returned", async () => {
@@ -191,7 +180,6 @@ test("an order that failed after its pickup can only be returned", async () => {
   await page.getByRole("status", { name: "Status" }).getByText("Returned").waitFor();
   await simulate.getByText("This order has ended.").waitFor();
   expect(await page.getByRole("button", { name: "Cancel order" }).count()).toBe(0);
-  expect(visitor.errors).toEqual([]);
 });
 
 test("an order is cancelled with a reason, after confirmation", async () => {
@@ -210,11 +198,10 @@ test("an order is cancelled with a reason, after confirmation", async () => {
   await page.getByRole("status", { name: "Status" }).getByText("Cancelled").waitFor();
   const timeline = page.getByRole("list", { name: "Timeline" }).getByRole("listitem");
   await timeline.filter({ hasText: "Order cancelled" }).getByText("Out of stock").waitFor();
-  expect(visitor.errors).toEqual([]);
 });
 
 test("a cancelled live order is refunded", async () => {
-  const live = await visit(browser);
+  const live = await visit();
   const { page } = live;
   const liveKey = await openLive(live, await newBusiness(live, "Refunded"));
   const order = await placeOrder(liveKey, "refunded-1");
@@ -230,23 +217,19 @@ test("a cancelled live order is refunded", async () => {
   await refund.getByText("+₹49.00", { exact: true }).waitFor();
   await refund.getByText("₹500.00").waitFor();
   expect(await page.getByRole("region", { name: "Simulate" }).count()).toBe(0);
-  expect(live.errors).toEqual([]);
-  await live.context.close();
 });
 
 test("an order of another business is not found", async () => {
-  const other = await visit(browser);
+  const other = await visit();
   await newBusiness(other, "Curious");
   const order = await placeOrder(key, "book-private");
   await other.page.goto(`/orders/${order.id}`);
   await other.page.getByText("This order could not be loaded").waitFor();
   expect(await other.page.content()).not.toContain("book-private");
-  expect(other.errors).toEqual([]);
-  await other.context.close();
 });
 
 test("a long list loads more rows, and keeps its rows when that fails", async () => {
-  const shop = await visit(browser);
+  const shop = await visit();
   const { page } = shop;
   await newBusiness(shop, "Many orders");
   const shopKey = await newTestKey(shop);
@@ -261,6 +244,4 @@ test("a long list loads more rows, and keeps its rows when that fails", async ()
   await page.getByRole("button", { name: "Show more" }).click();
   await rowsOf(page, "Test orders", 26);
   expect(await page.getByRole("button", { name: "Show more" }).count()).toBe(0);
-  expect(shop.errors).toEqual([]);
-  await shop.context.close();
 });

@@ -1,19 +1,14 @@
 // Passkeys of users and of the operator's staff, with an authenticator of the browser.
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
 import { codeOf } from "../support/authenticator";
-import { DESKTOP, openBrowser, PHONE, screenshot, visit } from "../support/browser";
-import { newBusiness, PASSWORD } from "../support/business";
-import { overhang, seriousFindings, settled, tabTo } from "../support/page-checks";
-import { chooseOfAccount, heading, logIn, newAdministrator, signUp } from "../support/pages";
+import { PHONE, visit } from "../support/browser";
+import { joinStaff, newBusiness, PASSWORD } from "../support/business";
+import { check, settled, tabTo } from "../support/page-checks";
+import { chooseOfAccount, heading, logIn, NOT_RECENT, refuse } from "../support/pages";
 import { stack } from "../support/stack";
 import { addAuthenticator, byName } from "../support/virtual-authenticator";
-
-let browser: Browser;
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-afterAll(() => browser.close());
 
 /** Sets up an app. Returns its secret. */
 async function setUpApp(page: Page): Promise<string> {
@@ -38,38 +33,10 @@ function passkeys(page: Page) {
   return page.getByRole("list", { name: "Passkeys" }).getByRole("listitem");
 }
 
-/** On a phone and on a desktop. */
-async function check(page: Page, name: string, settle = settled): Promise<void> {
-  const before = page.viewportSize() ?? DESKTOP;
-  for (const [size, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP })) {
-    await page.setViewportSize(viewport);
-    await settle(page);
-    expect(await seriousFindings(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
-    await screenshot(page, `${name}-${size}`);
-  }
-  await page.setViewportSize(before);
-}
-
-/** The local stack has no limit, so that the test plays the server's refusal, once. */
-async function refuseOnce(page: Page, calls: string, method: string): Promise<void> {
-  let isRefused = false;
-  await page.route(calls, (route) => {
-    if (route.request().method() !== method || isRefused) return route.fallback();
-    isRefused = true;
-    const body = {
-      code: "recent_authentication_required",
-      message: "Confirm that it is you.",
-      requestId: "x",
-    };
-    return route.fulfill({ status: 403, json: body });
-  });
-}
-
 test("a user adds a passkey, logs in with it, confirms with it and removes it", async () => {
-  const visitor = await visit(browser, { baseURL: byName(stack.portal), viewport: PHONE });
-  const { page, context } = visitor;
-  const email = await signUp(page, `Passkeys ${Date.now()}`);
+  const visitor = await visit({ baseURL: byName(stack.portal), viewport: PHONE });
+  const { page } = visitor;
+  const { email } = await newBusiness(visitor, "Passkeys");
   const device = await addAuthenticator(page);
   await page.goto("/account");
   const secret = await setUpApp(page);
@@ -81,59 +48,57 @@ test("a user adds a passkey, logs in with it, confirms with it and removes it", 
   await dialog.getByLabel("Name").fill("Work laptop");
   await dialog.getByRole("button", { name: "Continue" }).click();
   await dialog.getByText("No passkey was used.").waitFor();
-  await check(page, "passkey-cancelled", async () => {});
+  await check(page, "passkey-cancelled", { bothSizes: true, isWaiting: true });
   await device.setVerified(true);
   await dialog.getByRole("button", { name: "Continue" }).click();
   await dialog.waitFor({ state: "hidden" });
   await passkeys(page).filter({ hasText: "Work laptop" }).getByText("never used").waitFor();
   expect(await device.credentials()).toBe(1);
-  await check(page, "passkeys");
+  await check(page, "passkeys", { bothSizes: true });
 
-  await context.clearCookies();
+  await visitor.context.clearCookies();
   await page.goto("/log-in?next=%2Faccount");
   await logIn(page, email, PASSWORD);
   await heading(page, "Confirm it’s you");
   await page.locator("button:focus", { hasText: "Use a passkey" }).waitFor();
-  await check(page, "passkey-log-in");
+  await check(page, "passkey-log-in", { bothSizes: true });
   await device.setVerified(false);
   await page.keyboard.press("Enter");
   await page.getByText("No passkey was used.").waitFor();
-  await check(page, "passkey-log-in-cancelled");
+  await check(page, "passkey-log-in-cancelled", { bothSizes: true });
   await device.setVerified(true);
   await tabTo(page, "button", "Use a passkey");
   await page.keyboard.press("Enter");
   await passkeys(page).filter({ hasText: "Work laptop" }).getByText("last used").waitFor();
 
-  await refuseOnce(page, "**/v1/portal/second-factor/passkeys/psk_*", "DELETE");
+  await refuse(page, "**/v1/portal/second-factor/passkeys/psk_*", "DELETE", NOT_RECENT);
   await page.getByRole("button", { name: "Remove Work laptop" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Remove", exact: true }).click();
   const question = page.getByRole("dialog", { name: "Confirm it’s you" });
   await question.locator("button:focus", { hasText: "Use a passkey" }).waitFor();
-  await check(page, "passkey-confirm", async () => {});
+  await check(page, "passkey-confirm", { bothSizes: true, isWaiting: true });
   await question.getByRole("button", { name: "Use a passkey" }).click();
   await page.getByText("The passkey is removed.").waitFor();
   expect(await passkeys(page).count()).toBe(0);
 
-  await context.clearCookies();
+  await visitor.context.clearCookies();
   await page.goto("/log-in");
   await logIn(page, email, PASSWORD);
   await heading(page, "Enter your code");
   await page.getByLabel("Code from your app").fill(codeOf(secret, 1));
   await page.keyboard.press("Enter");
   await heading(page, "Overview");
-  expect(visitor.errors).toEqual([]);
-  await context.close();
 });
 
 test("a code still works for people who have a passkey", async () => {
-  const visitor = await visit(browser, { baseURL: byName(stack.portal) });
-  const { page, context } = visitor;
-  const email = await signUp(page, `Codes ${Date.now()}`);
+  const visitor = await visit({ baseURL: byName(stack.portal) });
+  const { page } = visitor;
+  const { email } = await newBusiness(visitor, "Codes");
   await addAuthenticator(page);
   await page.goto("/account");
   const secret = await setUpApp(page);
   await addPasskey(page, "Phone");
-  await context.clearCookies();
+  await visitor.context.clearCookies();
   await page.goto("/log-in");
   await logIn(page, email, PASSWORD);
   await page.getByLabel("Code from your app").fill("000000");
@@ -142,32 +107,28 @@ test("a code still works for people who have a passkey", async () => {
   await page.getByLabel("Code from your app").fill(codeOf(secret, 1));
   await page.getByRole("button", { name: "Continue" }).click();
   await heading(page, "Overview");
-  expect(visitor.errors).toEqual([]);
-  await context.close();
 });
 
 test("a person of the staff adds a passkey and logs in with it", async () => {
-  const visitor = await visit(browser, { baseURL: byName(stack.console) });
-  const { page, context } = visitor;
-  const { email } = await newAdministrator(page, byName);
+  const visitor = await visit({ baseURL: byName(stack.console) });
+  const { page } = visitor;
+  const { email } = await joinStaff(visitor, "Asha Rao");
   await addAuthenticator(page);
-  await chooseOfAccount(page, "Your account");
+  await page.goto("/operator/account");
   await heading(page, "Your account");
   await setUpApp(page);
   await addPasskey(page, "Security key");
-  await check(page, "operator-passkeys");
+  await check(page, "operator-passkeys", { bothSizes: true });
   await chooseOfAccount(page, "Log out");
   await logIn(page, email, PASSWORD);
-  await check(page, "operator-passkey-log-in");
+  await check(page, "operator-passkey-log-in", { bothSizes: true });
   await page.getByRole("button", { name: "Use a passkey" }).click();
   await heading(page, "Your account");
-  expect(visitor.errors).toEqual([]);
-  await context.close();
 });
 
 test("a page at another address names the one that has passkeys", async () => {
-  const visitor = await visit(browser, { viewport: PHONE });
-  const { page, context } = visitor;
+  const visitor = await visit({ viewport: PHONE });
+  const { page } = visitor;
   await newBusiness(visitor, "By number");
   await page.goto("/account");
   await setUpApp(page);
@@ -182,6 +143,4 @@ test("a page at another address names the one that has passkeys", async () => {
   await page.getByRole("button", { name: "New recovery codes" }).waitFor();
   await settled(page);
   expect(await page.getByText("Passkeys", { exact: true }).count()).toBe(0);
-  expect(visitor.errors).toEqual([]);
-  await context.close();
 });

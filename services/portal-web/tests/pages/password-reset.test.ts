@@ -1,20 +1,14 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { openBrowser, visit } from "../support/browser";
-import { newBusiness, PASSWORD, someone } from "../support/business";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { visit } from "../support/browser";
+import { logInAsOperator, newBusiness, PASSWORD, someone } from "../support/business";
 import { mailedLink } from "../support/mails";
-import { heading, logIn, logInAsOperator, openBusiness, takeSecret } from "../support/pages";
+import { heading, logIn, openBusiness, takeSecret } from "../support/pages";
 
 const NEXT_PASSWORD = `${PASSWORD} anew`;
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-afterAll(() => browser.close());
-
 test("a forgotten password is reset by an e-mailed link, which works once and logs out all browsers", async () => {
-  const [owner, forgetful] = [await visit(browser), await visit(browser)];
+  const [owner, forgetful] = [await visit(), await visit()];
   const { email } = await newBusiness(owner, "Forgetful");
   await owner.page.goto("/");
   await heading(owner.page, "Overview");
@@ -36,13 +30,10 @@ test("a forgotten password is reset by an e-mailed link, which works once and lo
   await page.getByText("The e-mail or the password is wrong.").waitFor();
   await logIn(page, email, NEXT_PASSWORD);
   await heading(page, "Overview");
-  expect(owner.errors.concat(forgetful.errors)).toEqual([]);
-  await owner.context.close();
-  await forgetful.context.close();
 });
 
 test("the page does not reveal whether an address has an account", async () => {
-  const visitor = await visit(browser);
+  const visitor = await visit();
   const { page } = visitor;
   const { email } = await newBusiness(visitor, "Secretive");
   await visitor.context.clearCookies();
@@ -55,16 +46,14 @@ test("the page does not reveal whether an address has an account", async () => {
     answers.push(await page.getByRole("status").first().textContent());
   }
   expect(answers[1]).toBe(answers[0]);
-  expect(visitor.errors).toEqual([]);
-  await visitor.context.close();
 });
 
 test("a lost password is reset by the operator's link, which works once", async () => {
-  const [owner, operator, locked] = [await visit(browser), await visit(browser), await visit(browser)];
+  const [owner, operator, locked] = [await visit(), await visit(), await visit()];
   const business = await newBusiness(owner, "Locked out");
   const { page } = operator;
-  await logInAsOperator(page);
-  await openBusiness(page, business.email, business.name);
+  await logInAsOperator(operator);
+  await openBusiness(page, business);
   await page.getByRole("tab", { name: "Users" }).click();
   await page.getByRole("button", { name: `Create a reset link for ${business.email}` }).click();
   const link = await takeSecret(page, `Reset link for ${business.email}`);
@@ -75,8 +64,6 @@ test("a lost password is reset by the operator's link, which works once", async 
   await heading(locked.page, "This link cannot be used");
   expect(await locked.page.getByLabel("New password").count()).toBe(0);
   await locked.page.getByRole("button", { name: "Request a new link" }).waitFor();
-  expect(owner.errors.concat(operator.errors, locked.errors)).toEqual([]);
-  for (const { context } of [owner, operator, locked]) await context.close();
 });
 
 async function changePassword(page: Page, link: string): Promise<void> {

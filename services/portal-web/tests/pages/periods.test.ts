@@ -1,16 +1,12 @@
 // Reversed days in filters, and filters in the address.
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { DESKTOP, openBrowser, PHONE, screenshot, visit } from "../support/browser";
-import { newBusiness } from "../support/business";
-import { overhang, seriousFindings, settled } from "../support/page-checks";
-import { heading, logInAsOperator, openBusiness, row } from "../support/pages";
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-afterAll(() => browser.close());
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { operator } from "../support/api";
+import { DESKTOP, PHONE, visit } from "../support/browser";
+import { logInAsOperator, newBusiness } from "../support/business";
+import { check, settled } from "../support/page-checks";
+import { heading, row } from "../support/pages";
 
 const ERROR = "From must be before To.";
 
@@ -35,15 +31,13 @@ async function reverse(page: Page, path: string, [from, to]: [string, string]): 
   expect(await page.getByLabel(from, { exact: true }).getAttribute("aria-invalid")).toBe("true");
   await settled(page);
   expect(calls()).toBe(before);
-  expect(await seriousFindings(page)).toEqual([]);
-  expect(await overhang(page)).toBe(0);
-  await screenshot(page, `reversed-${path.replaceAll("/", "-")}-${page.viewportSize()?.width}`);
+  await check(page, `reversed-${path.replaceAll("/", "-")}-${page.viewportSize()?.width}`);
   await page.getByLabel(to, { exact: true }).fill("2026-03-02");
   await page.getByText(ERROR).waitFor({ state: "hidden" });
 }
 
 test.each([DESKTOP, PHONE])("reversed days are an error next to their field (%o)", async (viewport) => {
-  const visitor = await visit(browser, { viewport });
+  const visitor = await visit({ viewport });
   const { page } = visitor;
   await newBusiness(visitor, "Reversed");
   await page.goto("/account/audit-log");
@@ -55,22 +49,15 @@ test.each([DESKTOP, PHONE])("reversed days are an error next to their field (%o)
   await page.goto("/wallet");
   await heading(page, "Wallet");
   await reverse(page, "/v1/portal/wallet/entries", ["From day", "To day"]);
-  expect(visitor.errors).toEqual([]);
-  await visitor.context.close();
 });
 
 test("the operator's audit log keeps its filters in the address, and reads like sentences", async () => {
-  const [owner, visitor] = [await visit(browser), await visit(browser)];
+  const [owner, visitor] = [await visit(), await visit()];
   const { page } = visitor;
   const business = await newBusiness(owner, `Logged ${Date.now()}`);
-  await logInAsOperator(page);
-  await openBusiness(page, business.email, business.name);
-  await page.getByRole("button", { name: "Credit wallet" }).click();
-  const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Amount", { exact: true }).fill("1,000.50");
-  await dialog.getByLabel("Reference").fill("neft_0815");
-  await dialog.getByRole("button", { name: "Credit", exact: true }).click();
-  await dialog.waitFor({ state: "hidden" });
+  await logInAsOperator(visitor);
+  const credit = { amountPaise: 100_050, reference: "neft_0815" };
+  await operator("POST", `/businesses/${business.id}/wallet/credits`, credit, 201);
   await page.goto("/operator/audit-log");
   await page.getByLabel("Business", { exact: true }).fill(business.id);
   await page.keyboard.press("Enter");
@@ -90,10 +77,4 @@ test("the operator's audit log keeps its filters in the address, and reads like 
   await page.keyboard.press("Enter");
   await page.waitForURL((url) => !url.search.includes("businessId"));
   await reverse(page, "/v1/operator/audit-log", ["From", "To"]);
-  await settled(page);
-  await screenshot(page, "operator-audit-log");
-  expect(await seriousFindings(page)).toEqual([]);
-  expect(visitor.errors).toEqual([]);
-  await owner.context.close();
-  await visitor.context.close();
 });

@@ -1,32 +1,22 @@
 // The bar that asks for a confirmed e-mail address, and the user's and the business's own data.
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { operator } from "../support/api";
-import { openBrowser, PHONE, screenshot, visit } from "../support/browser";
-import { ask, confirmEmail, newBusiness, PASSWORD, someone } from "../support/business";
+import { PHONE, screenshot, visit } from "../support/browser";
+import { ask, confirmEmail, logInByApi, newBusiness, PASSWORD, someone } from "../support/business";
 import { mailedLink, mailedLinks } from "../support/mails";
-import { overhang, seriousFindings, settled } from "../support/page-checks";
+import { check, settled } from "../support/page-checks";
 import { heading, logIn, row } from "../support/pages";
 import { until } from "../support/until";
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-afterAll(() => browser.close());
-
 test("a new user is asked to confirm their address, and cannot invite before", async () => {
-  const visitor = await visit(browser, { viewport: PHONE });
+  const visitor = await visit({ viewport: PHONE });
   const { page } = visitor;
   const { id, email } = await newBusiness(visitor, "New here");
   await operator("PATCH", `/businesses/${id}`, { status: "active" });
   await page.goto("/account/team");
   const bar = page.getByRole("region", { name: "Confirm your e-mail address" });
   await bar.getByText(email).waitFor();
-  await settled(page);
-  expect(await overhang(page)).toBe(0);
-  expect(await seriousFindings(page)).toEqual([]);
-  await screenshot(page, "email-notice-phone");
+  await check(page, "email-notice-phone");
 
   await page.getByRole("button", { name: "Invite" }).click();
   const dialog = page.getByRole("dialog", { name: "Invite a user" });
@@ -42,7 +32,7 @@ test("a new user is asked to confirm their address, and cannot invite before", a
   });
 
   // Another browser without a session, as on a phone.
-  const phone = await visit(browser, { viewport: PHONE });
+  const phone = await visit({ viewport: PHONE });
   await phone.page.goto(String(links[0]));
   await heading(phone.page, "Confirm your e-mail address");
   expect(phone.page.url()).not.toContain("token=");
@@ -53,37 +43,30 @@ test("a new user is asked to confirm their address, and cannot invite before", a
   await phone.page.keyboard.press("Enter");
   await heading(phone.page, "E-mail address confirmed");
   await phone.page.getByText(email).waitFor();
-  expect(await seriousFindings(phone.page)).toEqual([]);
-  await screenshot(phone.page, "email-confirmed-phone");
+  await check(phone.page, "email-confirmed-phone");
 
   await page.reload();
   await heading(page, "Account");
   await page.getByRole("button", { name: "Invite" }).waitFor();
   expect(await bar.count()).toBe(0);
-  expect(visitor.errors.concat(phone.errors)).toEqual([]);
-  await visitor.context.close();
-  await phone.context.close();
 });
 
 test("a link that does not work says what to do", async () => {
-  const visitor = await visit(browser);
+  const visitor = await visit();
   const { page } = visitor;
   await page.goto("/confirm-email");
   await heading(page, "This link cannot be used");
   await page.goto(`/confirm-email#token=${"A".repeat(43)}`);
   await page.getByRole("button", { name: "Confirm e-mail address" }).click();
   await page.getByText("This link is used, replaced or expired.").waitFor();
-  await visitor.context.close();
 });
 
 test("a user changes their name and address by keyboard, and an owner the business's name", async () => {
-  const [visitor, elsewhere] = [await visit(browser), await visit(browser)];
+  const [visitor, elsewhere] = [await visit(), await visit()];
   const { page } = visitor;
   const { email } = await newBusiness(visitor, "Old name");
   await confirmEmail(visitor, email);
-  await elsewhere.page.goto("/log-in");
-  await logIn(elsewhere.page, email, PASSWORD);
-  await heading(elsewhere.page, "Overview");
+  await logInByApi(elsewhere, email);
   await page.goto("/account");
   const profile = page.getByRole("region", { name: "Profile" });
   await profile.getByText("Confirmed").waitFor();
@@ -111,8 +94,7 @@ test("a user changes their name and address by keyboard, and an owner the busine
   await page.keyboard.press("Enter");
   const pending = profile.getByRole("region", { name: "Requested change" });
   await pending.getByText(next).waitFor();
-  expect(await seriousFindings(page)).toEqual([]);
-  await screenshot(page, "profile-pending");
+  await check(page, "profile-pending");
   await pending.getByRole("button", { name: "Cancel change" }).click();
   await pending.waitFor({ state: "hidden" });
 
@@ -136,21 +118,14 @@ test("a user changes their name and address by keyboard, and an owner the busine
   await heading(elsewhere.page, "Log in");
   await logIn(elsewhere.page, next, PASSWORD);
   await heading(elsewhere.page, "Orders");
-  expect(visitor.errors.concat(elsewhere.errors)).toEqual([]);
-  await visitor.context.close();
-  await elsewhere.context.close();
 });
 
 test("the profile fits a phone", async () => {
-  const visitor = await visit(browser, { viewport: PHONE });
+  const visitor = await visit({ viewport: PHONE });
   const { page } = visitor;
   const { email } = await newBusiness(visitor, "Small");
   await ask(visitor, "PUT", "/email", { email: `${"long-".repeat(11)}${email}`.slice(-60) }, 202);
   await page.goto("/account");
   await page.getByRole("region", { name: "Requested change" }).waitFor();
-  await settled(page);
-  expect(await overhang(page)).toBe(0);
-  expect(await seriousFindings(page)).toEqual([]);
-  await screenshot(page, "profile-phone");
-  await visitor.context.close();
+  await check(page, "profile-phone");
 });

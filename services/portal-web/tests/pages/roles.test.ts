@@ -1,13 +1,10 @@
 // The five roles of a business: what each sees of the portal and of customers.
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { operator, placeOrder } from "../support/api";
-import { openBrowser, PHONE, screenshot, visit } from "../support/browser";
-import { ask, confirmEmail, newBusiness, newTestKey, someone } from "../support/business";
-import { mailedLink } from "../support/mails";
-import { overhang, seriousFindings, settled } from "../support/page-checks";
-import { goTo, heading, joinBy } from "../support/pages";
-import { stack } from "../support/stack";
+import { beforeAll, describe, expect, test } from "vitest";
+import { placeOrder } from "../support/api";
+import { PHONE, type Visitor, visit } from "../support/browser";
+import { confirmEmail, joinTeam, newBusiness, newTeam, newTestKey } from "../support/business";
+import { check, settled } from "../support/page-checks";
+import { goTo, heading } from "../support/pages";
 
 const CUSTOMERS_PHONE = "+919800000001";
 const STREET = "12 MG Road";
@@ -49,31 +46,22 @@ const ROLES = [
   },
 ] as const;
 
-let browser: Browser;
 let order: string;
-const links: Record<string, string> = {};
+let owner: Visitor;
 
 beforeAll(async () => {
-  browser = await openBrowser();
-  const owner = await visit(browser);
-  const { id, email } = await newBusiness(owner, "Many hands");
-  await confirmEmail(owner, email);
-  await operator("PATCH", `/businesses/${id}`, { status: "active" });
+  owner = await visit();
+  await newTeam(owner, "Many hands");
   order = (await placeOrder(await newTestKey(owner), "many-hands-1")).id;
-  for (const { role } of ROLES) {
-    const { email } = someone(role);
-    await ask(owner, "POST", "/invitations", { email, role }, 201);
-    links[role] = await mailedLink(email, "invitation");
-  }
-  await owner.context.close();
 });
-afterAll(() => browser.close());
 
 describe.each(ROLES)("$role", ({ role, pages, closed, seesCustomers, buttons }) => {
   test("sees the pages of the role, and customers only if the role helps them", async () => {
-    const visitor = await visit(browser);
+    const visitor = await visit();
     const { page } = visitor;
-    await joinBy(page, String(links[role]));
+    await joinTeam(visitor, owner, role);
+    await page.goto("/");
+    await heading(page, "Overview");
     const shown = await page.getByRole("navigation", { name: "Main" }).getByRole("link").allTextContents();
     expect(shown.filter((name) => name !== "API documentation").sort()).toEqual([...pages].sort());
     expect(await page.getByRole("region", { name: "Quick start" }).count()).toBe(
@@ -105,9 +93,7 @@ describe.each(ROLES)("$role", ({ role, pages, closed, seesCustomers, buttons }) 
       const offered = await page.getByRole("main").getByRole("button", { name, exact: true }).count();
       expect(offered, name).toBe(([...buttons] as string[]).includes(name) ? 1 : 0);
     }
-    await settled(page);
-    expect(await seriousFindings(page)).toEqual([]);
-    await screenshot(page, `order-as-${role}`);
+    await check(page, `order-as-${role}`);
     // The pages of the role call nothing that it may not call.
     const refused: string[] = [];
     page.on("response", (response) => {
@@ -116,16 +102,13 @@ describe.each(ROLES)("$role", ({ role, pages, closed, seesCustomers, buttons }) 
     for (const name of pages) await goTo(page, name);
     await settled(page);
     expect(refused).toEqual([]);
-    expect(visitor.errors).toEqual([]);
-    await visitor.context.close();
   });
 });
 
 test("the invite dialog explains five roles, also on a phone", async () => {
-  const visitor = await visit(browser, { viewport: PHONE });
+  const visitor = await visit({ viewport: PHONE });
   const { page } = visitor;
-  const { email } = await newBusiness(visitor, "Inviting");
-  await confirmEmail(visitor, email);
+  await confirmEmail(visitor, (await newBusiness(visitor, "Inviting")).email);
   await page.goto("/account/team");
   await page.getByRole("button", { name: "Invite" }).click();
   const dialog = page.getByRole("dialog", { name: "Invite a user" });
@@ -134,30 +117,14 @@ test("the invite dialog explains five roles, also on a phone", async () => {
     const explained = await choice.getAttribute("aria-describedby");
     expect(explained, label).not.toBeNull();
   }
-  await settled(page);
-  expect(await overhang(page)).toBe(0);
-  expect(await seriousFindings(page)).toEqual([]);
-  await screenshot(page, "invite-roles-phone");
-  expect(visitor.errors).toEqual([]);
-  await visitor.context.close();
+  await check(page, "invite-roles-phone");
 });
 
 test("a page without permission fits a phone and is accessible", async () => {
-  const owner = await visit(browser);
-  const { id, email: own } = await newBusiness(owner, "Small screen");
-  await confirmEmail(owner, own);
-  await operator("PATCH", `/businesses/${id}`, { status: "active" });
-  const { email } = someone("small");
-  await ask(owner, "POST", "/invitations", { email, role: "support" }, 201);
-  const visitor = await visit(browser, { viewport: PHONE });
+  const visitor = await visit({ viewport: PHONE });
   const { page } = visitor;
-  await joinBy(page, await mailedLink(email, "invitation"));
-  await page.goto(`${stack.portal}/wallet`);
+  await joinTeam(visitor, owner, "support");
+  await page.goto("/wallet");
   await heading(page, "No access");
-  await settled(page);
-  expect(await overhang(page)).toBe(0);
-  expect(await seriousFindings(page)).toEqual([]);
-  expect(owner.errors.concat(visitor.errors)).toEqual([]);
-  await owner.context.close();
-  await visitor.context.close();
+  await check(page, "no-access-phone");
 });

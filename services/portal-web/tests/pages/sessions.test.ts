@@ -1,30 +1,21 @@
 // The lists of sessions, and the exports of the audit logs.
 import { text } from "node:stream/consumers";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { operator } from "../support/api";
-import { DESKTOP, openBrowser, PHONE, screenshot, visit } from "../support/browser";
-import { confirmEmail, newBusiness, PASSWORD, someone } from "../support/business";
-import { mailedLink } from "../support/mails";
-import { overhang, seriousFindings, settled } from "../support/page-checks";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { screenshot, visit } from "../support/browser";
 import {
-  chooseOfAccount,
-  heading,
-  joinBy,
-  logIn,
+  joinStaff,
+  joinTeam,
   logInAsOperator,
-  newAdministrator,
-  row,
-  rowsOf,
-} from "../support/pages";
+  logInByApi,
+  newBusiness,
+  newTeam,
+  PASSWORD,
+} from "../support/business";
+import { check } from "../support/page-checks";
+import { chooseOfAccount, heading, row, rowsOf } from "../support/pages";
 
 const NEXT_PASSWORD = "another long enough secret";
-
-let browser: Browser;
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-afterAll(() => browser.close());
 
 /** Chooses a format of the page's export, and returns the lines of the file. */
 async function exported(page: Page, format: RegExp): Promise<string[]> {
@@ -38,11 +29,9 @@ async function exported(page: Page, format: RegExp): Promise<string[]> {
 }
 
 test("a user sees where the sessions come from, and exports what matches the filter", async () => {
-  const [here, there] = [await visit(browser), await visit(browser)];
+  const [here, there] = [await visit(), await visit()];
   const { email } = await newBusiness(here, "Watchful");
-  await there.page.goto("/log-in");
-  await logIn(there.page, email, PASSWORD);
-  await heading(there.page, "Overview");
+  await logInByApi(there, email);
 
   const { page } = here;
   await page.goto("/account");
@@ -68,41 +57,26 @@ test("a user sees where the sessions come from, and exports what matches the fil
   await page.getByLabel("IP address").fill("here");
   await page.getByText("Enter a complete IP address.").waitFor();
   await screenshot(page, "audit-log-filters");
-  expect(here.errors.concat(there.errors)).toEqual([]);
-  await here.context.close();
-  await there.context.close();
 });
 
 test("an owner ends the sessions of a user", async () => {
-  const [owner, member] = [await visit(browser), await visit(browser)];
-  const { id, email: own } = await newBusiness(owner, "Strict");
-  await confirmEmail(owner, own);
-  await operator("PATCH", `/businesses/${id}`, { status: "active" });
+  const [owner, member] = [await visit(), await visit()];
+  await newTeam(owner, "Strict");
+  const email = await joinTeam(member, owner, "viewer");
   const { page } = owner;
-  const { email } = someone("member");
   await page.goto("/account/team");
-  await page.getByRole("button", { name: "Invite" }).click();
-  const dialog = page.getByRole("dialog", { name: "Invite a user" });
-  await dialog.getByLabel("E-mail").fill(email);
-  await dialog.getByLabel("Viewer").check();
-  await dialog.getByRole("button", { name: "Send invitation" }).click();
-  await joinBy(member.page, await mailedLink(email, "invitation"));
-  await page.reload();
   await page.getByRole("button", { name: `End all sessions of ${email}` }).click();
   await screenshot(page, "end-sessions-of-user");
   await page.getByRole("button", { name: "End sessions", exact: true }).last().click();
   await page.getByText("1 session ended.").waitFor();
   await member.page.goto("/orders");
   await heading(member.page, "Log in");
-  expect(owner.errors.concat(member.errors)).toEqual([]);
-  await owner.context.close();
-  await member.context.close();
 });
 
 test("a person of the staff changes the password, and lists the sessions of the console", async () => {
-  const person = await visit(browser);
+  const person = await visit();
   const { page } = person;
-  const { email } = await newAdministrator(page);
+  const { email } = await joinStaff(person, "Asha Rao");
   await page.goto("/operator/account");
   await heading(page, "Your account");
   await rowsOf(page, "Sessions", 1);
@@ -113,41 +87,27 @@ test("a person of the staff changes the password, and lists the sessions of the 
   await page.getByLabel("Current password").fill(PASSWORD);
   await page.getByRole("button", { name: "Change password" }).click();
   await page.getByText("Password changed.").waitFor();
-  await check(page, "operator-account");
+  await check(page, "operator-account", { bothSizes: true });
 
   await page.goto("/operator/audit-log");
   await heading(page, "Audit log");
   await page.getByLabel("Person or token").fill(email);
-  // Set, logged in, the list of businesses, a wrong password, and changed.
-  await rowsOf(page, "Audit log", 5);
+  // Set, logged in, a wrong password, and changed.
+  await rowsOf(page, "Audit log", 4);
   await row(page, "Audit log", "Password changed").waitFor();
   const lines = await exported(page, /JSON Lines/);
   expect(lines.every((line) => JSON.parse(line).actor.name === email)).toBe(true);
-  await check(page, "operator-audit-log");
-  expect(person.errors).toEqual([]);
-  await person.context.close();
+  await check(page, "operator-audit-log", { bothSizes: true });
 });
 
 test("the sessions of the operator token are listed apart", async () => {
-  const visitor = await visit(browser);
+  const visitor = await visit();
   const { page } = visitor;
-  await logInAsOperator(page);
+  await logInAsOperator(visitor);
+  await page.goto("/operator");
   await chooseOfAccount(page, "Sessions");
   await heading(page, "Sessions");
   await row(page, "Sessions", "This session").waitFor();
   expect(await page.getByLabel("Current password").count()).toBe(0);
-  await check(page, "operator-token-sessions");
-  expect(visitor.errors).toEqual([]);
-  await visitor.context.close();
+  await check(page, "operator-token-sessions", { bothSizes: true });
 });
-
-/** Accessible, and not wider than a phone or a desktop. */
-async function check(page: Page, name: string): Promise<void> {
-  for (const [size, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP })) {
-    await page.setViewportSize(viewport);
-    await settled(page);
-    expect(await seriousFindings(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
-    await screenshot(page, `${name}-${size}`);
-  }
-}

@@ -1,19 +1,17 @@
 import { text } from "node:stream/consumers";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
 import { operator, placeOrder } from "../support/api";
-import { openBrowser, screenshot, type Visitor, visit } from "../support/browser";
+import { screenshot, type Visitor, visit } from "../support/browser";
 import { type Business, newBusiness, openLive } from "../support/business";
 import { row, rowsOf } from "../support/pages";
 
-let browser: Browser;
 let visitor: Visitor;
 let page: Page;
 let business: Business;
 /** Two live orders, one of them cancelled, and a credit: five entries with the top-up. */
 beforeAll(async () => {
-  browser = await openBrowser();
-  visitor = await visit(browser);
+  visitor = await visit();
   page = visitor.page;
   business = await newBusiness(visitor, "Moneybags");
   const key = await openLive(visitor, business, 150_050);
@@ -22,7 +20,6 @@ beforeAll(async () => {
   const credit = { amountPaise: 1, reference: "bank-4711" };
   await operator("POST", `/businesses/${business.id}/wallet/credits`, credit, 201);
 });
-afterAll(() => browser.close());
 
 test("the statement shows each movement, and is filtered by kind, reference and day", async () => {
   await page.goto("/wallet");
@@ -49,7 +46,6 @@ test("the statement shows each movement, and is filtered by kind, reference and 
   await row(page, "Statement", "bank-4711").waitFor();
   await row(page, "Statement", "paid-1").getByRole("link").click();
   await page.getByRole("heading", { level: 1, name: "paid-1" }).waitFor();
-  expect(visitor.errors).toEqual([]);
 });
 
 test("the spend is shown in total, per day in a table for screen readers, and by the arrow keys", async () => {
@@ -63,7 +59,6 @@ test("the spend is shown in total, per day in a table for screen readers, and by
   const day = page.getByRole("slider", { name: "Day" });
   await day.press("Home");
   expect(await day.getAttribute("aria-valuetext")).toMatch(/: ₹0\.00, 0 orders$/);
-  expect(visitor.errors).toEqual([]);
 });
 
 test("the CSV download has the rows of the filtered statement", async () => {
@@ -79,7 +74,6 @@ test("the CSV download has the rows of the filtered statement", async () => {
     const line = lines.find((one) => one.includes(reference));
     expect(line).toMatch(/-4900\b|-49\.00\b/);
   }
-  expect(visitor.errors).toEqual([]);
 });
 
 test("the warning is set, and the wallet counts as low below it", async () => {
@@ -101,7 +95,6 @@ test("the warning is set, and the wallet counts as low below it", async () => {
   await dialog.getByRole("button", { name: "Save" }).click();
   await balance.getByText("Off", { exact: true }).waitFor();
   await balance.getByText("Funded").waitFor();
-  expect(visitor.errors).toEqual([]);
 });
 
 test("an invalid amount is rejected before anything is paid", async () => {
@@ -119,7 +112,6 @@ test("an invalid amount is rejected before anything is paid", async () => {
   await dialog.getByRole("group", { name: "Presets" }).getByText("₹2,000").click();
   await send.click();
   await page.getByRole("region", { name: "Balance" }).getByText("₹3,402.51").waitFor();
-  expect(visitor.errors).toEqual([]);
 });
 
 test("a payment page in its own window can send its result to the portal", async () => {
@@ -147,5 +139,4 @@ test("a payment page in its own window can send its result to the portal", async
   await popup.getByText("Sent").waitFor();
   expect(await result).toBe(`paid by ${provider}`);
   await popup.close();
-  expect(visitor.errors).toEqual([]);
 });

@@ -1,34 +1,33 @@
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { placeOrder } from "../support/api";
-import { openBrowser, screenshot, type Visitor, visit } from "../support/browser";
-import { ask, newBusiness, newTestKey } from "../support/business";
+import { screenshot, type Visitor, visit } from "../support/browser";
+import { ask, listedWebhook, newBusiness, newTestKey } from "../support/business";
 import { heading, row, rowsOf, takeSecret } from "../support/pages";
 import { Receiver } from "../support/receiver";
 import { until } from "../support/until";
 
-let browser: Browser;
 let visitor: Visitor;
 let page: Page;
 let receiver: Receiver;
 let key: string;
+let endpointId: string;
 let endpoint: string;
 beforeAll(async () => {
-  browser = await openBrowser();
   receiver = await Receiver.start();
-  visitor = await visit(browser);
+  visitor = await visit();
   page = visitor.page;
   await newBusiness(visitor, "Listener");
   key = await newTestKey(visitor);
   const made = await ask(visitor, "POST", "/webhook-endpoints", { url: receiver.url }, 201);
   receiver.secret = String(made.secret);
-  endpoint = `/webhooks/${made.id}`;
+  endpointId = String(made.id);
+  endpoint = `/webhooks/${endpointId}`;
   await placeOrder(key, "heard-1");
   await placeOrder(key, "heard-2");
   await until("both webhooks arrive", async () => receiver.received.length === 2);
 });
 afterAll(async () => {
-  await browser.close();
   await receiver.stop();
 });
 
@@ -68,7 +67,6 @@ test("the log is filtered by order, event, mode, status and response", async () 
   }
   await filters.getByLabel("Until").fill("2020-01-31T12:00");
   await nothing.waitFor();
-  expect(visitor.errors).toEqual([]);
 });
 
 test("a delivery shows its request and response, and is redelivered", async () => {
@@ -89,7 +87,6 @@ test("a delivery shows its request and response, and is redelivered", async () =
   await page.getByRole("button", { name: /^Attempt 2/ }).waitFor();
   const again = () => receiver.received.filter((one) => one.orderReference === "heard-1");
   expect(again().map((one) => one.verified)).toEqual([true, true]);
-  expect(visitor.errors).toEqual([]);
 });
 
 test("webhooks of a paused endpoint wait, and are sent when it resumes", async () => {
@@ -98,6 +95,8 @@ test("webhooks of a paused endpoint wait, and are sent when it resumes", async (
   await status().getByText("Paused").waitFor();
   await page.getByText("Delivery is paused").waitFor();
   await placeOrder(key, "held-back");
+  await listedWebhook(visitor, endpointId, "held-back");
+  await page.reload();
   await row(page, "Deliveries", "held-back").getByText("Pending").waitFor();
   const held = () => receiver.received.filter((one) => one.orderReference === "held-back");
   expect(held()).toEqual([]);
@@ -105,7 +104,6 @@ test("webhooks of a paused endpoint wait, and are sent when it resumes", async (
   await status().getByText("Active").waitFor();
   await row(page, "Deliveries", "held-back").getByText("Succeeded").waitFor();
   expect(held().map((one) => one.verified)).toEqual([true]);
-  expect(visitor.errors).toEqual([]);
 });
 
 test("the signature check explains a wrong signature and accepts the right one", async () => {
@@ -124,7 +122,6 @@ test("the signature check explains a wrong signature and accepts the right one",
   await page.getByLabel("Signature as received").fill(expected ?? "");
   await page.getByRole("button", { name: "Check signature" }).click();
   await page.getByText("The signature matches").waitFor();
-  expect(visitor.errors).toEqual([]);
 });
 
 test("a new secret is staged while both sign, and is then activated", async () => {
@@ -146,7 +143,6 @@ test("a new secret is staged while both sign, and is then activated", async () =
   receiver.secret = next;
   await placeOrder(key, "by-the-new-secret");
   await arrived("by-the-new-secret");
-  expect(visitor.errors).toEqual([]);
 });
 
 test("a test event that the receiver rejects says what to do", async () => {
@@ -168,7 +164,6 @@ test("a test event that the receiver rejects says what to do", async () => {
     await heading(page, receiver.url);
   }
   receiver.secret = known;
-  expect(visitor.errors).toEqual([]);
 });
 
 test("missed webhooks are recovered", async () => {
@@ -176,7 +171,6 @@ test("missed webhooks are recovered", async () => {
   await page.getByText("None yet.").waitFor();
   await page.getByRole("button", { name: "Recover" }).click();
   await page.getByRole("status", { name: "Recovery" }).getByText("Completed").waitFor();
-  expect(visitor.errors).toEqual([]);
 });
 
 test("an endpoint needs a full URL and an event, is changed, and is deleted after confirmation", async () => {
@@ -198,7 +192,6 @@ test("an endpoint needs a full URL and an event, is changed, and is deleted afte
   const question = page.getByRole("dialog", { name: "Delete this endpoint?" });
   await question.getByRole("button", { name: "Delete endpoint" }).click();
   await page.getByText("No endpoint yet").waitFor();
-  expect(visitor.errors).toEqual([]);
 });
 
 async function arrived(orderReference: string): Promise<void> {

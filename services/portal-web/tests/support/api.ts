@@ -12,7 +12,7 @@ async function call(url: string, options: RequestInit, expected: number): Promis
   const response = await fetch(url, options);
   const text = await response.text();
   if (response.status !== expected) throw new Error(`${url}: ${response.status} ${text}`);
-  return JSON.parse(text);
+  return JSON.parse(text || "{}");
 }
 
 const json = (body: unknown) => ({ "content-type": "application/json", body: JSON.stringify(body) });
@@ -61,13 +61,13 @@ export async function report(order: string, event: string, more: object = {}) {
 
 /** Calls the operator API, for tests of other pages than the operator's. */
 export async function operator(method: string, path: string, given?: unknown, expected = 200) {
-  const { body, ...headers } = json(given ?? {});
+  const { body, ...headers } = json(given);
   return call(
     `${stack.portal}/v1/operator${path}`,
     {
       method,
       headers: { ...headers, authorization: `Bearer ${stack.operatorToken}` },
-      ...(method === "GET" ? {} : { body }),
+      body,
     },
     expected,
   );

@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
-import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
-import { inject } from "vitest";
+import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
+import { afterAll, afterEach, beforeEach, expect } from "vitest";
+import { launchChromium } from "./chromium";
 import { stack } from "./stack";
 
 export const DESKTOP = { width: 1280, height: 800 };
@@ -9,21 +10,43 @@ export const PHONE = { width: 390, height: 844 };
 /** Long enough for two busy cores, and short enough to fail soon. */
 const TIMEOUT_MS = 15_000;
 
-/** Connects to the Chromium that all test files share. Closing the connection closes only its own pages. */
-export function openBrowser(): Promise<Browser> {
-  return chromium.connect(inject("chromium"));
-}
+/** The worker's Chromium, which all of its test files share. */
+let browser: Promise<Browser> | undefined;
 
 /** A separate browser window, and its errors. */
 export interface Visitor {
   page: Page;
   context: BrowserContext;
-  /** Errors of the pages' code, and violations of the content security policy. */
+  /** The origin of relative addresses. */
+  origin: string;
+  /** Errors of the pages' code, and violations of the content security policy. A test fails if there are any. */
   errors: string[];
 }
 
+/** Of the whole test file, and of the running test. */
+const visitors = { ofFile: new Set<Visitor>(), ofTest: new Set<Visitor>() };
+let isInTest = false;
+
+/** Called once per test file. Closes windows when the test, or the file, that opened them ends. */
+export function superviseVisitors(): void {
+  beforeEach(() => {
+    isInTest = true;
+  });
+  afterEach(async () => {
+    isInTest = false;
+    const errors = [...visitors.ofFile, ...visitors.ofTest].flatMap((visitor) => visitor.errors.splice(0));
+    await close(visitors.ofTest);
+    expect(errors).toEqual([]);
+  });
+  afterAll(() => close(visitors.ofFile));
+}
+
+async function close(some: Set<Visitor>): Promise<void> {
+  await Promise.all([...some].map(({ context }) => context.close()));
+  some.clear();
+}
+
 export async function visit(
-  browser: Browser,
   options: {
     baseURL?: string;
     viewport?: typeof DESKTOP;
@@ -32,10 +55,14 @@ export async function visit(
     locale?: string;
   } = {},
 ): Promise<Visitor> {
-  const context = await browser.newContext({
-    baseURL: options.baseURL ?? stack.portal,
+  browser ??= launchChromium();
+  const origin = options.baseURL ?? stack.portal;
+  const context = await (await browser).newContext({
+    baseURL: origin,
     viewport: options.viewport ?? DESKTOP,
     colorScheme: options.colorScheme ?? "light",
+    // Nothing moves, so that axe and pictures see what stays.
+    reducedMotion: "reduce",
     timezoneId: options.timezoneId ?? "Asia/Kolkata",
     locale: options.locale ?? "en-IN",
     permissions: ["clipboard-write"],
@@ -51,10 +78,12 @@ export async function visit(
       errors.push(`${page.url()}: ${message.text()}`);
     }
   });
-  return { page, context, errors };
+  const visitor = { page, context, origin, errors };
+  (isInTest ? visitors.ofTest : visitors.ofFile).add(visitor);
+  return visitor;
 }
 
-/** The browser has one clipboard for all test files, so a page reports what it has written there itself. */
+/** The browser has one clipboard for all windows, so a page reports what it has written there itself. */
 function reportCopies(): void {
   const write = navigator.clipboard?.writeText.bind(navigator.clipboard);
   if (!write) return;

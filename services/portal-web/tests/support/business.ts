@@ -3,6 +3,7 @@ import { operator, placeOrder } from "./api";
 import type { Visitor } from "./browser";
 import { mailedLink } from "./mails";
 import { stack } from "./stack";
+import { until } from "./until";
 
 export const PASSWORD = "a long enough secret";
 
@@ -30,9 +31,41 @@ export async function newBusiness(visitor: Visitor, name: string): Promise<Busin
   return { id: String(businessId), name, email };
 }
 
+/** Logs in without the form. */
+export async function logInByApi(visitor: Visitor, email: string, password = PASSWORD): Promise<void> {
+  await ask(visitor, "POST", "/session", { email, password }, 200);
+}
+
+/** A business whose owner may invite. */
+export async function newTeam(owner: Visitor, name: string): Promise<Business> {
+  const business = await newBusiness(owner, name);
+  await confirmEmail(owner, business.email);
+  await operator("PATCH", `/businesses/${business.id}`, { status: "active" });
+  return business;
+}
+
+/** Invites someone. Returns the address and the mailed link. */
+export async function invite(owner: Visitor, role: string): Promise<{ email: string; link: string }> {
+  const { email } = someone(role);
+  await ask(owner, "POST", "/invitations", { email, role }, 201);
+  return { email, link: await mailedLink(email, "invitation") };
+}
+
+/** Lets the visitor join the owner's business. Returns the visitor's address. */
+export async function joinTeam(visitor: Visitor, owner: Visitor, role: string): Promise<string> {
+  const { email, link } = await invite(owner, role);
+  const account = { token: tokenOf(link), password: PASSWORD };
+  await ask(visitor, "POST", "/invitations/accept", account, 201);
+  return email;
+}
+
+function tokenOf(link: string): string | undefined {
+  return link.split("#token=")[1];
+}
+
 /** Confirms the e-mail address of the visitor's account with the mailed link. */
 export async function confirmEmail(visitor: Visitor, email: string): Promise<void> {
-  const token = (await mailedLink(email, "confirm-email")).split("#token=")[1];
+  const token = tokenOf(await mailedLink(email, "confirm-email"));
   await ask(visitor, "POST", "/email-confirmations/confirm", { token }, 200);
 }
 
@@ -64,18 +97,55 @@ export async function openLive(visitor: Visitor, business: Business, amountPaise
   return String((await ask(visitor, "POST", "/api-keys", { mode: "live", name: "shop" }, 201)).key);
 }
 
-/** Calls the portal's API with the visitor's session, like the visitor's pages. */
-export async function ask(
+/** Waits until the log of an endpoint has the webhook of an order. Returns the webhook's id. */
+export function listedWebhook(
   visitor: Visitor,
+  endpointId: unknown,
+  orderReference: string,
+): Promise<string> {
+  return until(`the webhook of ${orderReference} is listed`, async () => {
+    const { data } = await ask(visitor, "GET", `/webhook-endpoints/${endpointId}/deliveries`, undefined, 200);
+    const deliveries = data as { id: string; orderReference: string }[];
+    return deliveries.find((one) => one.orderReference === orderReference)?.id;
+  });
+}
+
+/** Logs in to the console without the form: with the configured token, or as a person. */
+export async function logInAsOperator(visitor: Visitor, email?: string): Promise<void> {
+  const account = email ? { email, password: PASSWORD } : { token: stack.operatorToken };
+  await send(visitor, "POST", "/v1/operator/session", account, 200);
+}
+
+/** Lets the visitor log in to the console as a new person. */
+export async function joinStaff(
+  visitor: Visitor,
+  name: string,
+  role = "administrator",
+): Promise<{ id: string; email: string }> {
+  const { email } = someone("console");
+  const { id, url } = await operator("POST", "/staff", { email, name, role }, 201);
+  const account = { token: tokenOf(url), password: PASSWORD };
+  await send(visitor, "POST", "/v1/operator/password-links/use", account, 204);
+  await logInAsOperator(visitor, email);
+  return { id, email };
+}
+
+/** Calls the portal's API with the visitor's session, like the visitor's pages. */
+export function ask(visitor: Visitor, method: string, path: string, data: unknown, expected: number) {
+  return send(visitor, method, `/v1/portal${path}`, data, expected);
+}
+
+async function send(
+  { context, origin }: Visitor,
   method: string,
   path: string,
   data: unknown,
   expected: number,
 ): Promise<Record<string, unknown>> {
-  const response: APIResponse = await visitor.context.request.fetch(`${stack.portal}/v1/portal${path}`, {
+  const response: APIResponse = await context.request.fetch(`${origin}${path}`, {
     method,
     ...(data === undefined ? {} : { data }),
-    headers: { origin: stack.portal },
+    headers: { origin },
   });
   const text = await response.text();
   if (response.status() !== expected) throw new Error(`${method} ${path}: ${response.status()} ${text}`);

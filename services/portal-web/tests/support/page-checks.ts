@@ -1,5 +1,7 @@
 import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "playwright-core";
+import { expect } from "vitest";
+import { DESKTOP, PHONE, screenshot } from "./browser";
 import { until } from "./until";
 
 /** The rules that only a colour change can break. */
@@ -32,6 +34,28 @@ export async function seriousFindings(
       ({ id, impact, nodes }) =>
         `${id} (${impact}): ${nodes.map((node) => node.target.join(" ")).join(", ")}`,
     );
+}
+
+/**
+ * The page as it is now is accessible, and fits its window, or a phone and a desktop. `isWaiting` skips waiting for what
+ * loads, for example a form behind a question. Stores a picture of each size.
+ */
+export async function check(
+  page: Page,
+  name: string,
+  { bothSizes = false, isWaiting = false } = {},
+): Promise<void> {
+  const given = page.viewportSize() ?? DESKTOP;
+  const sizes = bothSizes ? [PHONE, DESKTOP] : [given];
+  for (const [index, size] of sizes.entries()) {
+    await page.setViewportSize(size);
+    if (!isWaiting) await settled(page);
+    // Both sizes have the same colours.
+    expect(await seriousFindings(page, { without: index > 0 ? COLOUR_RULES : [] })).toEqual([]);
+    expect(await overhang(page)).toBe(0);
+    await screenshot(page, bothSizes ? `${name}-${size.width}` : name);
+  }
+  if (bothSizes) await page.setViewportSize(given);
 }
 
 /** The number of pixels by which the page is wider than its window. */

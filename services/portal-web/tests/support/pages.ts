@@ -1,7 +1,6 @@
 import type { Locator, Page } from "playwright-core";
-import { operator } from "./api";
 import { copyWith } from "./browser";
-import { PASSWORD, PICKUP_PROFILE, someone } from "./business";
+import { type Business, PASSWORD, PICKUP_PROFILE, someone } from "./business";
 import { stack } from "./stack";
 import { until } from "./until";
 
@@ -33,7 +32,8 @@ export async function logIn(page: Page, email: string, password: string): Promis
   await page.getByRole("button", { name: "Log in", exact: true }).click();
 }
 
-export async function logInAsOperator(page: Page): Promise<void> {
+/** Logs in to the console by its form. */
+export async function logInWithToken(page: Page): Promise<void> {
   await page.goto("/operator");
   await page.getByRole("button", { name: "Log in with a token" }).click();
   await page.getByLabel("Operator token").fill(stack.operatorToken);
@@ -47,27 +47,46 @@ export async function chooseOfAccount(page: Page, entry: string): Promise<void> 
   await page.getByRole("menuitem", { name: entry, exact: true }).click();
 }
 
-/** Invites an administrator, who sets the password and logs in to the console. `at` may change the address of the link. */
-export async function newAdministrator(
+/**
+ * Plays refusals that the local stack never gives: the first `times` calls of this method fail with this answer. Returns
+ * their number.
+ */
+export async function refuse(
   page: Page,
-  at = (link: string) => link,
-): Promise<{ id: string; email: string }> {
-  const { email } = someone("console");
-  const invited = await operator("POST", "/staff", { email, name: "Asha Rao", role: "administrator" }, 201);
-  await page.goto(at(invited.url));
+  calls: string,
+  method: string,
+  { status, ...body }: { status: number; code: string; message: string; [field: string]: unknown },
+  times = 1,
+): Promise<() => number> {
+  let refusals = 0;
+  await page.route(calls, (route) => {
+    if (route.request().method() !== method || refusals === times) return route.fallback();
+    refusals += 1;
+    return route.fulfill({ status, json: { ...body, requestId: "x" } });
+  });
+  return () => refusals;
+}
+
+export const NOT_RECENT = {
+  status: 403,
+  code: "recent_authentication_required",
+  message: "Confirm that it is you.",
+};
+
+/** Sets the password with a link to the console, and logs in. */
+export async function joinStaffBy(page: Page, link: string, email: string): Promise<void> {
+  await page.goto(link);
   await page.getByLabel("Choose a password").fill(PASSWORD);
+  if (page.url().includes("token=")) throw new Error("the address still contains the token");
   await page.getByRole("button", { name: "Set password" }).click();
   await page.getByRole("link", { name: "Log in" }).click();
   await logIn(page, email, PASSWORD);
   await heading(page, "Businesses");
-  return { id: invited.id, email };
 }
 
-/** Opens a business in the operator's console by a unique search. */
-export async function openBusiness(page: Page, search: string, name: string): Promise<void> {
-  await page.getByLabel("Find a business").fill(search);
-  await rowsOf(page, "Businesses", 1);
-  await page.getByRole("table", { name: "Businesses" }).getByRole("link", { name, exact: true }).click();
+/** Opens a business in the operator's console. */
+export async function openBusiness(page: Page, { id, name }: Business): Promise<void> {
+  await page.goto(`/operator/businesses/${id}`);
   await heading(page, name);
 }
 

@@ -6,6 +6,7 @@ import { PageHeader } from "../../components/page-header";
 import { NoOrders } from "./no-orders";
 import { OrderFilters } from "./order-filters";
 import { OrdersTable } from "./orders-table";
+import { useNewOrders } from "./use-new-orders";
 import { useOrderFilter } from "./use-order-filter";
 
 const MODES: { mode: Mode; label: string }[] = [
@@ -50,14 +51,14 @@ interface OrdersProps {
 
 function Orders({ filter, onChange }: OrdersProps) {
   const orders = useLiveOrders(filter);
+  const latest = useNewOrders(orders.data && orders.rows, filter);
   return (
     <>
       <OrderFilters filter={filter} onChange={onChange} isStreaming={orders.isStreaming} />
       <OrdersTable
         orders={orders}
         mode={filter.mode}
-        arrived={orders.arrived}
-        filterKey={JSON.stringify(filter)}
+        latest={latest}
         empty={
           <NoOrders filter={filter} onClear={() => onChange({ status: undefined, search: undefined })} />
         }

@@ -1,5 +1,5 @@
 import { Anchor, Text, VisuallyHidden } from "@mantine/core";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import type { ReactNode } from "react";
 import { Link } from "react-router-dom";
 import type { PagedList } from "../../api/list";
 import type { Order } from "../../api/orders";
@@ -15,14 +15,12 @@ import classes from "./orders.module.css";
 interface OrdersTableProps {
   orders: PagedList<Order>;
   mode: Mode;
-  /** Ids of new orders, which are highlighted for a moment. */
-  arrived: ReadonlySet<string>;
-  /** Identifies the filter of the list. */
-  filterKey: string;
+  /** The latest new orders, which are announced and highlighted. */
+  latest: Order[];
   empty: ReactNode;
 }
 
-export function OrdersTable({ orders, mode, arrived, filterKey, empty }: OrdersTableProps) {
+export function OrdersTable({ orders, mode, latest, empty }: OrdersTableProps) {
   return (
     <ListFrame
       label={mode === "test" ? "Test orders" : "Live orders"}
@@ -30,11 +28,13 @@ export function OrdersTable({ orders, mode, arrived, filterKey, empty }: OrdersT
       failed="The orders could not be loaded"
       columns={COLUMNS}
       rowKey={(order) => order.id}
-      rowClass={(order) => (arrived.has(order.id) ? `${linked.row} ${classes.arrived}` : linked.row)}
+      rowClass={(order) =>
+        latest.some(({ id }) => id === order.id) ? `${linked.row} ${classes.arrived}` : linked.row
+      }
       showsCount
       empty={empty}
     >
-      <Arrivals key={filterKey} orders={orders.rows} isLoading={orders.isPending} arrived={arrived} />
+      <Arrivals latest={latest} />
     </ListFrame>
   );
 }
@@ -101,35 +101,13 @@ function Payment({ order }: { order: Order }) {
   );
 }
 
-interface ArrivalsProps {
-  orders: Order[];
-  isLoading: boolean;
-  arrived: ReadonlySet<string>;
-}
-
-/**
- * Announces new orders to screen readers, once each. Those that came before the list was shown are not new; a later one may
- * be listed before its event arrives.
- */
-function Arrivals({ orders, isLoading, arrived }: ArrivalsProps) {
-  const first = useRef<ReadonlySet<string> | null>(null);
-  const announced = useRef(arrived);
-  const [words, setWords] = useState("");
-  useEffect(() => {
-    if (isLoading) return;
-    const atFirst = first.current ?? new Set(orders.map((order) => order.id));
-    first.current = atFirst;
-    const isNew = ({ id }: Order) => arrived.has(id) && !atFirst.has(id) && !announced.current.has(id);
-    const news = orders.filter(isNew);
-    if (!news[0]) return;
-    const newest = news[0].orderReference;
-    setWords(news.length > 1 ? `${news.length} new orders, the newest is ${newest}` : `New order ${newest}`);
-    const ids = [...announced.current, ...news.map((order) => order.id)];
-    announced.current = new Set(ids.filter((id) => arrived.has(id)));
-  }, [orders, isLoading, arrived]);
+/** Announces new orders to screen readers. */
+function Arrivals({ latest }: { latest: Order[] }) {
+  const [newest, ...others] = latest;
   return (
     <VisuallyHidden role="status" aria-live="polite">
-      {words}
+      {newest && others.length === 0 && `New order ${newest.orderReference}`}
+      {newest && others.length > 0 && `${latest.length} new orders, the newest is ${newest.orderReference}`}
     </VisuallyHidden>
   );
 }

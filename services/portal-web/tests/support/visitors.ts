@@ -1,0 +1,3 @@
+import { superviseVisitors } from "./browser";
+
+superviseVisitors();
