@@ -16,7 +16,7 @@ async fn log_in(client: &mut Client, email: &str, password: &str) -> Answer {
 async fn an_account_takes_ten_wrong_passwords_of_an_address_in_a_quarter_of_an_hour_at_all_instances_together()
  {
     let portal = Portal::start().await;
-    let other = portal.another().await;
+    let other = portal.another();
     portal.owner("owner@shop.example").await;
     for email in ["owner@shop.example", "nobody@shop.example"] {
         for attempt in 0..10 {

@@ -101,7 +101,7 @@ async fn owners_are_informed_of_a_suspension_and_of_its_end() {
 #[tokio::test]
 async fn warnings_reach_the_roles_that_they_concern_once() {
     let folder = MailFolder::new();
-    let portal = Portal::with_mails(&folder).await;
+    let portal = Portal::connected_with(&folder.settings()).await;
     let mut owner = portal.owner("owner@shop.example").await;
     portal.owner("owner@other.example").await;
     for (email, role) in [

@@ -64,8 +64,8 @@ impl Page {
 
 #[tokio::test]
 async fn a_change_signals_the_pages_of_the_business_on_every_instance() {
-    let portal = Portal::start().await;
-    let another = portal.another().await;
+    let portal = Portal::connected().await;
+    let another = portal.another();
     let (mut owner, other) =
         (portal.owner("owner@shop.example").await, portal.owner("other@shop.example").await);
     let mut here = Page::of(owner.client.open(STREAM).await);
@@ -88,7 +88,7 @@ async fn a_change_signals_the_pages_of_the_business_on_every_instance() {
 
 #[tokio::test]
 async fn announced_changes_are_signalled_at_most_once_a_second() {
-    let portal = Portal::start().await;
+    let portal = Portal::connected().await;
     let owner = portal.owner("owner@shop.example").await;
     let mut page = Page::of(owner.client.open(STREAM).await);
     page.changed().await;
@@ -110,7 +110,7 @@ async fn announced_changes_are_signalled_at_most_once_a_second() {
 
 #[tokio::test]
 async fn changes_by_the_operator_are_signalled() {
-    let portal = Portal::start().await;
+    let portal = Portal::connected().await;
     let owner = portal.owner("owner@shop.example").await;
     let mut page = Page::of(owner.client.open(STREAM).await);
     page.settle().await;
@@ -121,7 +121,7 @@ async fn changes_by_the_operator_are_signalled() {
 
 #[tokio::test]
 async fn a_stream_needs_a_session_and_ends_with_it() {
-    let portal = Portal::start().await;
+    let portal = Portal::connected().await;
     assert_eq!(portal.stranger().get(STREAM).await.status, 401);
     let owner = portal.owner("owner@shop.example").await;
     let mut page = Page::of(owner.client.open(STREAM).await);
