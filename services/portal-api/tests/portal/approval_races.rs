@@ -4,7 +4,7 @@ use diesel_async::SimpleAsyncConnection;
 use serde_json::json;
 use test_kit::{Program, service_command, until};
 
-use crate::approvals::{APPROVALS, Office, approve, state, step};
+use crate::approvals::{APPROVALS, ON, Office, approve, state, step};
 use crate::client::Client;
 use crate::log_in_races::commit_when_awaited;
 use crate::portal::Portal;
