@@ -57,7 +57,8 @@ impl Portal {
     pub(crate) async fn connected_with(more: &[(&str, &str)]) -> Self {
         let vhost = test_kit::vhost().await;
         let peers = Peers::start();
-        let settings = settings_for(&peers, &[&[("WAYBILL_BROKER__URL", vhost.as_str())], more].concat()).await;
+        let settings =
+            settings_for(&peers, &[&[("WAYBILL_BROKER__URL", vhost.as_str())], more].concat()).await;
         let portal = Self::begin(settings, peers, start_of_time());
         until("the service is ready", async || is_ready(portal.management).await).await;
         portal
