@@ -34,7 +34,6 @@ const PAUSE_MAX: Duration = Duration::from_secs(2);
 pub struct Relay {
     unit: Unit,
     publisher: Publisher,
-    poll: Duration,
 }
 
 /// Why a batch stays in the outbox.
@@ -63,13 +62,7 @@ impl Table {
 
 impl Relay {
     pub fn new(unit: &Unit, publisher: Publisher) -> Self {
-        Self { unit: unit.clone(), publisher, poll: POLL }
-    }
-
-    /// Changes the interval of looking for rows that are left behind.
-    #[must_use]
-    pub fn polling_every(self, poll: Duration) -> Self {
-        Self { poll, ..self }
+        Self { unit: unit.clone(), publisher }
     }
 
     /// Publishes the outbox until `stop` is cancelled, then finishes the batches in progress. Also reports the outbox's
@@ -134,7 +127,7 @@ impl Relay {
         table.floor.found(&handover.floor, &ends, Instant::now());
         if handover.is_direct() && !self.publish_left_behind(table, &ends).await? {
             table.looks += 1;
-            return Ok(if table.looks == 1 { POLL_AT_START } else { self.poll });
+            return Ok(if table.looks == 1 { POLL_AT_START } else { POLL });
         }
         handover.suspend();
         let has_more = self.publish_batches(&mut table.stuck).await?;
@@ -144,7 +137,7 @@ impl Relay {
         // While events are stuck, all are published from the table: later ones of their kind must not overtake them.
         Ok(match table.stuck.is_empty() {
             false => POLL_TABLE,
-            true if handover.resume() => self.poll,
+            true if handover.resume() => POLL,
             true => Duration::ZERO,
         })
     }

@@ -29,6 +29,7 @@ pub use orders::smallest_order;
 pub use own_broker::OwnBroker;
 pub use program::{Program, service_command};
 pub use servers::{
-    broker, database, database_of, database_url, listeners, nowhere, unreachable_database, vhost,
+    broker, database, database_of, database_url, listeners, nowhere, unreachable_broker,
+    unreachable_database, vhost,
 };
-pub use wait::{PATIENCE, eventually, until};
+pub use wait::{INTERVAL_MAX, PATIENCE, eventually, until};

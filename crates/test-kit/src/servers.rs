@@ -48,3 +48,8 @@ pub fn nowhere() -> SocketAddr {
 pub fn unreachable_database() -> Secret {
     Secret::new(format!("postgres://nobody@{}/nothing", nowhere()))
 }
+
+/// The URL of a broker that cannot be reached.
+pub fn unreachable_broker() -> Secret {
+    Secret::new(format!("amqp://nobody:nothing@{}/nothing", nowhere()))
+}

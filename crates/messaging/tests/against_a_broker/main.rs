@@ -4,7 +4,7 @@
 
 mod brokers;
 mod consuming;
-mod losses;
+mod own_broker;
 mod publishing;
 mod recorder;
 mod rights;

@@ -1,4 +1,5 @@
-//! Starts the service with a database, a virtual host and a clock of its own, and listens to what it announces.
+//! Starts the service with a database and a clock of its own, and, for the tests that need one, a virtual host, where it
+//! listens to what the service announces.
 
 use std::time::Duration;
 
@@ -31,13 +32,19 @@ pub(crate) struct Harness {
 }
 
 impl Harness {
+    /// Without a broker, which takes more processor time than most tests.
     pub(crate) async fn start() -> Self {
-        let settings = settings().await;
+        Self::start_with(settings().await, mpsc::unbounded_channel().1)
+    }
+
+    /// With a virtual host of its own.
+    pub(crate) async fn connected() -> Self {
+        let settings = Settings { broker: test_kit::broker().await, ..settings().await };
         let revoked = listen_to_revocations(&settings).await;
         Self::start_with(settings, revoked)
     }
 
-    /// Without a database and a broker to be reached.
+    /// Without a reachable database.
     pub(crate) async fn start_alone() -> Self {
         let mut settings = settings().await;
         settings.database.url = test_kit::unreachable_database();
@@ -51,7 +58,8 @@ impl Harness {
         let (internal, _running) = test_kit::in_background(move || {
             let (settings, clock, entropy) = of_service;
             let chassis = Chassis::new(&settings, test_kit::metrics("key-management"), clock, entropy)
-                .expect("a chassis");
+                .expect("a chassis")
+                .with_intervals_up_to(test_kit::INTERVAL_MAX);
             let service = key_management::start(&settings, chassis).expect("the service starts");
             (test_kit::url(service.internal), service.run())
         });
@@ -122,7 +130,7 @@ async fn settings() -> Settings {
     Settings {
         environment: Environment::Local,
         database: test_kit::database_of(Service::KeyManagement).await,
-        broker: test_kit::broker().await,
+        broker: settings::Broker::new(test_kit::unreachable_broker()),
         http: test_kit::listeners(),
         internal: Internal::default(),
         brand: Brand::default(),

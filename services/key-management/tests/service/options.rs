@@ -30,7 +30,7 @@ impl Harness {
     async fn post(&self, path: &str, body: &Value) -> (StatusCode, Value) {
         let url = self.internal.join(path).unwrap();
         let token = self.settings.internal.token.expose();
-        let answer = reqwest::Client::new().post(url).bearer_auth(token).json(body).send().await.unwrap();
+        let answer = test_kit::client().post(url).bearer_auth(token).json(body).send().await.unwrap();
         (answer.status().as_u16().try_into().unwrap(), answer.json().await.unwrap())
     }
 }
@@ -177,7 +177,7 @@ async fn every_bad_option_is_named() {
 
 #[tokio::test]
 async fn a_key_ends_at_its_second_and_is_announced() {
-    let mut harness = Harness::start().await;
+    let mut harness = Harness::connected().await;
     let end = harness.clock.now() + TimeDelta::hours(2);
     // Fractions are dropped, and offsets are converted.
     let written =

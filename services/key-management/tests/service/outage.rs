@@ -13,7 +13,7 @@ async fn without_a_database_nothing_is_known() {
     let url = harness.internal.join("internal/api-keys/verify").unwrap();
     let token = harness.settings.internal.token.expose();
     let answer =
-        reqwest::Client::new().post(url).bearer_auth(token).json(&json!({"key": key})).send().await.unwrap();
+        test_kit::client().post(url).bearer_auth(token).json(&json!({"key": key})).send().await.unwrap();
     assert_eq!(answer.status().as_u16(), 503);
     assert!(answer.headers().contains_key("retry-after"));
     let body: serde_json::Value = answer.json().await.unwrap();

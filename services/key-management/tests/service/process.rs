@@ -16,7 +16,7 @@ fn command(harness: &Harness, argument: &str) -> Command {
 #[tokio::test]
 async fn the_program_migrates_serves_and_stops_without_forgetting() {
     // Only its database and broker are used here; a second instance is nothing unusual.
-    let harness = Harness::start().await;
+    let harness = Harness::connected().await;
     assert!(command(&harness, "migrate").status().unwrap().success(), "migrating twice changes nothing");
     assert!(!command(&harness, "dance").status().unwrap().success());
 

@@ -9,7 +9,7 @@ use crate::harness::Harness;
 
 #[tokio::test]
 async fn a_revoked_key_stops_at_once_and_is_announced_once() {
-    let mut harness = Harness::start().await;
+    let mut harness = Harness::connected().await;
     let (key, other) = (harness.create(Mode::Live).await, harness.create(Mode::Live).await);
     let at = harness.advance(TimeDelta::minutes(5));
     let revoked = harness.revoke(&key).await;
@@ -26,7 +26,7 @@ async fn a_revoked_key_stops_at_once_and_is_announced_once() {
 
 #[tokio::test]
 async fn revoking_at_the_same_time_announces_once() {
-    let mut harness = Harness::start().await;
+    let mut harness = Harness::connected().await;
     let (key, other) = (harness.create(Mode::Test).await, harness.create(Mode::Test).await);
     let id = key.view.id.to_string();
     let outcomes = join_all((0..8).map(|_| harness.keys.revoke(harness.business, &id))).await;

@@ -10,7 +10,7 @@ use crate::harness::Harness;
 
 #[tokio::test]
 async fn both_keys_work_until_the_grace_ends() {
-    let mut harness = Harness::start().await;
+    let mut harness = Harness::connected().await;
     let old = harness.create(Mode::Live).await;
     let end = harness.clock.now() + TimeDelta::seconds(900);
     let new = harness.rotate(&old, 900).await;
@@ -35,7 +35,7 @@ async fn both_keys_work_until_the_grace_ends() {
 
 #[tokio::test]
 async fn without_a_grace_the_old_key_stops_at_once() {
-    let mut harness = Harness::start().await;
+    let mut harness = Harness::connected().await;
     let old = harness.create(Mode::Test).await;
     let new = harness.rotate(&old, 0).await;
     assert_eq!(harness.verdict(&old.key).await, None);
@@ -46,7 +46,7 @@ async fn without_a_grace_the_old_key_stops_at_once() {
 
 #[tokio::test]
 async fn revoking_ends_a_grace() {
-    let mut harness = Harness::start().await;
+    let mut harness = Harness::connected().await;
     let old = harness.create(Mode::Test).await;
     let new = harness.rotate(&old, 86_400).await;
     let now = harness.advance(TimeDelta::hours(1));
@@ -62,7 +62,7 @@ async fn revoking_ends_a_grace() {
 
 #[tokio::test]
 async fn many_graces_end_together() {
-    let mut harness = Harness::start().await;
+    let mut harness = Harness::connected().await;
     let mut old = Vec::new();
     for _ in 0..10 {
         let key = harness.create(Mode::Test).await;

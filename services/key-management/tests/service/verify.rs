@@ -28,7 +28,7 @@ async fn what_is_no_working_key_has_no_verdict() {
 
 async fn post(harness: &Harness, token: &str, body: Value) -> (StatusCode, Value) {
     let url = harness.internal.join("internal/api-keys/verify").unwrap();
-    let answer = reqwest::Client::new().post(url).bearer_auth(token).json(&body).send().await.unwrap();
+    let answer = test_kit::client().post(url).bearer_auth(token).json(&body).send().await.unwrap();
     (answer.status().as_u16().try_into().unwrap(), answer.json().await.unwrap())
 }
 

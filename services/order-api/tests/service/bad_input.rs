@@ -14,7 +14,7 @@ use crate::harness::OrderApi;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn bad_orders_are_refused_and_leave_nothing() -> anyhow::Result<()> {
-    let service = OrderApi::start().await;
+    let service = OrderApi::connected().await;
     let business = service.business(0);
     bad_keys(&business).await?;
     bad_fields(&business).await?;

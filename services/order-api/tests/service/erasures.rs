@@ -15,7 +15,7 @@ const FEE: i64 = 4_900;
 /// services that believed it to be erased would drop the personal data of the placed order.
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_erasure_of_a_placed_order_is_announced() -> anyhow::Result<()> {
-    let service = OrderApi::start().await;
+    let service = OrderApi::connected().await;
     let received = service.listen().await;
     let business = service.business(0);
     let live = business.live()?;

@@ -21,7 +21,7 @@ const AT: &str = "2026-01-31T09:30:00Z";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_fleet_reports() -> anyhow::Result<()> {
-    let service = OrderApi::start().await;
+    let service = OrderApi::connected().await;
     let received = service.listen().await;
     let business = service.business(1_000_000);
     every_fault_of_a_report_is_named(&business).await?;

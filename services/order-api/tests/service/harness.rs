@@ -1,4 +1,4 @@
-//! The service under test, with its own database and virtual host, and fakes of its peers.
+//! The service under test, with its own database and fakes of its peers and, for the tests that need one, a virtual host.
 
 use std::net::SocketAddr;
 
@@ -7,12 +7,11 @@ use chrono::DateTime;
 use diesel::sql_types::BigInt;
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use domain::{Clock, Entropy};
-use local_stack::{Servers, Service};
 use messaging::Broker;
 use order_api::consumers::CacheInvalidation;
 use order_api::settings::OrderApiSettings;
 use serde_json::Value;
-use test_kit::{metrics, until};
+use test_kit::{INTERVAL_MAX, Service, metrics, until};
 use web::Tasks;
 
 use crate::peers::Peers;
@@ -34,6 +33,7 @@ pub(crate) struct OrderApi {
 }
 
 impl OrderApi {
+    /// Without a broker, which takes more processor time than most tests.
     pub(crate) async fn start() -> Self {
         Self::with(&[]).await
     }
@@ -44,27 +44,18 @@ impl OrderApi {
     }
 
     pub(crate) async fn on_clock(clock: Clock, more: &[(&str, &str)]) -> Self {
-        let entropy = Entropy::from_system().unwrap();
-        let peers = Peers::start(clock.clone(), entropy.clone());
-        let settings = settings_for(&peers, more).await;
-        let of_service = (settings.clone(), clock.clone(), entropy.clone());
-        let ((public, internal, management, tasks), _running) = test_kit::in_background(move || {
-            let (settings, clock, entropy) = of_service;
-            let chassis = Chassis::new(&settings, metrics("order-api"), clock, entropy).unwrap();
-            let service = order_api::start::start(&settings, chassis).unwrap();
-            let tasks = service.tasks();
-            ((service.public.unwrap(), service.internal, service.management, tasks), service.run())
-        });
-        let order_api = Self {
-            public,
-            internal,
-            tasks,
-            peers,
-            clock,
-            entropy,
-            broker: Broker::start(&settings.broker, "test"),
-            settings,
-        };
+        Self::begin(clock, more).await.0
+    }
+
+    /// As [`OrderApi::start`], with a virtual host of its own.
+    pub(crate) async fn connected() -> Self {
+        Self::connected_on_clock(start_of_time(), &[]).await
+    }
+
+    pub(crate) async fn connected_on_clock(clock: Clock, more: &[(&str, &str)]) -> Self {
+        let vhost = test_kit::vhost().await;
+        let more = [&[("WAYBILL_BROKER__URL", vhost.as_str())], more].concat();
+        let (order_api, management) = Self::begin(clock, &more).await;
         let management = test_kit::url(management);
         until("the service is ready", async || test_kit::is_ready(&management).await).await;
         // Its caches are cleared at the first subscription, which may come after the first answers.
@@ -75,6 +66,24 @@ impl OrderApi {
         until("the caches are cleared", async || metrics("order-api").render().lines().any(is_subscribed))
             .await;
         order_api
+    }
+
+    /// Returns the address of the management listener, too.
+    async fn begin(clock: Clock, more: &[(&str, &str)]) -> (Self, SocketAddr) {
+        let entropy = Entropy::from_system().unwrap();
+        let peers = Peers::start(clock.clone(), entropy.clone());
+        let settings = settings_for(&peers, more).await;
+        let of_service = (settings.clone(), clock.clone(), entropy.clone());
+        let ((public, internal, management, tasks), _running) = test_kit::in_background(move || {
+            let (settings, clock, entropy) = of_service;
+            let chassis = Chassis::new(&settings, metrics("order-api"), clock, entropy).unwrap();
+            let chassis = chassis.with_intervals_up_to(INTERVAL_MAX);
+            let service = order_api::start::start(&settings, chassis).unwrap();
+            let tasks = service.tasks();
+            ((service.public.unwrap(), service.internal, service.management, tasks), service.run())
+        });
+        let broker = Broker::start(&settings.broker, "test");
+        (Self { public, internal, tasks, peers, clock, entropy, broker, settings }, management)
     }
 
     /// The base of the integration and fleet API.
@@ -98,12 +107,12 @@ impl OrderApi {
     }
 }
 
-/// With a new database and virtual host.
+/// With a new database and, unless `more` has one, without a broker.
 async fn settings_for(peers: &Peers, more: &[(&str, &str)]) -> OrderApiSettings {
-    let servers = Servers::for_tests().await.unwrap();
+    let database = test_kit::database_of(Service::OrderApi).await;
     let mut variables = vec![
-        ("WAYBILL_DATABASE__URL".to_owned(), servers.create_database_of(Service::OrderApi).await.unwrap()),
-        ("WAYBILL_BROKER__URL".to_owned(), servers.create_vhost().await.unwrap()),
+        ("WAYBILL_DATABASE__URL".to_owned(), database.url.expose().to_owned()),
+        ("WAYBILL_BROKER__URL".to_owned(), test_kit::unreachable_broker().expose().to_owned()),
         ("WAYBILL_PUBLIC__URL".to_owned(), PUBLIC_ORIGIN.to_owned()),
         ("WAYBILL_LIMITS__PER_ADDRESS".to_owned(), "false".to_owned()),
     ];

@@ -18,7 +18,7 @@ const FEE: i64 = 4_900;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_order_per_reference_and_key() -> anyhow::Result<()> {
-    let service = OrderApi::start().await;
+    let service = OrderApi::connected().await;
     let business = service.business(FEE * 10);
     locked_live_orders_leave_nothing(&service, &business).await?;
     a_hundred_at_once_are_one_order(&service, &business).await?;

@@ -33,7 +33,7 @@ async fn lock(service: &OrderApi, business: &Business) -> anyhow::Result<()> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_that_is_paid_before_the_lock_is_placed_and_charged_once() -> anyhow::Result<()> {
-    let service = OrderApi::start().await;
+    let service = OrderApi::connected().await;
     let business = service.business(BALANCE);
     service.peers.hold_debits(Debits::HeldAfter);
     let first = send(&business)?;
@@ -51,7 +51,7 @@ async fn an_order_that_is_paid_before_the_lock_is_placed_and_charged_once() -> a
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_that_the_lock_voids_is_not_charged() -> anyhow::Result<()> {
-    let service = OrderApi::start().await;
+    let service = OrderApi::connected().await;
     let business = service.business(BALANCE);
     service.peers.hold_debits(Debits::HeldBefore);
     let first = send(&business)?;

@@ -4,7 +4,7 @@ use diesel_async::SimpleAsyncConnection;
 use serde_json::json;
 use test_kit::{Program, service_command, until};
 
-use crate::approvals::{APPROVALS, Office, approve, state, step};
+use crate::approvals::{APPROVALS, ON, Office, approve, state, step};
 use crate::client::Client;
 use crate::log_in_races::commit_when_awaited;
 use crate::portal::Portal;
@@ -185,7 +185,7 @@ async fn a_crash_after_the_credit_is_finished_by_the_next_approval_at_another_in
     assert_eq!(state(&office, &id).await, "approved");
     let fixed = "ALTER TABLE operator_approvals DROP CONSTRAINT broken";
     office.portal.connect().await.batch_execute(fixed).await.unwrap();
-    let another: Portal = office.portal.another().await;
+    let another: Portal = office.portal.another();
     let done = approve(&mut office.ravi.clone().at(another.public), &id).await;
     assert_eq!((done.status, &done.body["state"]), (200, &json!("executed")), "{done:?}");
     let asked = office.portal.peers.asked(&office.wallet_call());
@@ -197,7 +197,7 @@ async fn a_crash_after_the_credit_is_finished_by_the_next_approval_at_another_in
 /// The wallet has the request, and its answer never arrives.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_kill_during_a_credit_is_finished_by_the_next_approval() {
-    let mut office = Office::open().await;
+    let mut office = Office::at(Portal::connected_with(&ON).await).await;
     let id = office.requested_credit().await;
     let (settings, wallet) = (&office.portal.settings, office.portal.settings.peers.wallet.to_string());
     let program = env!("CARGO_BIN_EXE_portal-api");

@@ -168,7 +168,7 @@ async fn entries_are_kept_as_long_as_the_settings_say() {
 
 /// Another instance prunes when it starts.
 async fn prune(portal: &Portal) {
-    portal.another().await;
+    portal.another();
 }
 
 /// An export keeps a connection while its client reads slowly, or not at all.

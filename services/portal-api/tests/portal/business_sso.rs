@@ -1,5 +1,5 @@
 //! Single sign-on of a business: the first log-in, roles, confirmations and log-outs. Who may do what is in `business_sso_access`,
-//! attacks in `business_sso_attacks`, and the owner's settings in `business_sso_settings`.
+//! attacks in `sso_attacks` and `business_sso_attacks`, and the owner's settings in `business_sso_settings`.
 
 use chrono::TimeDelta;
 use serde_json::{Value, json};

@@ -112,7 +112,7 @@ async fn a_session_of_a_password_ends_with_the_role_of_an_owner() {
     scene.portal.connect().await.batch_execute(again).await.unwrap();
     let mut settings = scene.portal.settings.clone();
     settings.business_sso.enabled = false;
-    let off = scene.portal.with_settings(settings).await;
+    let off = scene.portal.with_settings(settings);
     let mut there = binu.at(off.public);
     assert_eq!(there.get(SESSION).await.status, 200, "where it is off, nobody is locked out");
     let body = json!({ "purpose": "log_in", "businessId": scene.owner.business });
@@ -154,12 +154,12 @@ async fn a_new_key_encrypts_the_client_secret_at_the_next_log_in() {
     let scene = Scene::new().await;
     let mut settings = scene.portal.settings.clone();
     let former = settings.mfa.key.replace(settings::Secret::new("the next key of the tests"));
-    let without = scene.portal.with_settings(settings.clone()).await;
+    let without = scene.portal.with_settings(settings.clone());
     let body = json!({ "purpose": "log_in", "businessId": scene.owner.business });
     let refused = without.stranger().post(START, body).await;
     assert_eq!((refused.status, refused.code()), (503, "sso_unavailable"), "{refused:?}");
     settings.mfa.previous_key = former;
-    let with_both = scene.portal.with_settings(settings).await;
+    let with_both = scene.portal.with_settings(settings);
     assert_eq!(scene.log_in(&mut with_both.stranger(), &json!({})).await.status, 200);
     assert_eq!(scene.log_in(&mut without.stranger(), &json!({})).await.status, 200);
 }

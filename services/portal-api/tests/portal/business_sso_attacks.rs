@@ -2,86 +2,15 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::authenticator::SESSION;
 use crate::business_sso::{
-    COMPLETE, ENABLED, SECRET, SETTINGS, START, Scene, changed, come_back, set_up, settings, start,
+    COMPLETE, ENABLED, SETTINGS, START, Scene, changed, come_back, set_up, settings, start,
 };
-use crate::client::Answer;
-use crate::identity_provider::{self as staff, CLIENT_ID, IdentityProvider, Key, Visit, hmac, jwt};
+use crate::identity_provider::{self as staff, CLIENT_ID, IdentityProvider, Key, Visit};
 use crate::portal::Portal;
-
-#[track_caller]
-fn is_rejected(answer: &Answer, what: &str) {
-    assert_eq!((answer.status, answer.code()), (422, "sso_response_invalid"), "{what}: {answer:?}");
-    assert!(!answer.headers.contains_key("set-cookie"), "{what}");
-}
-
-#[track_caller]
-fn has_ended(answer: &Answer, what: &str) {
-    assert_eq!((answer.status, answer.code()), (422, "sso_ended"), "{what}: {answer:?}");
-    assert!(!answer.headers.contains_key("set-cookie"), "{what}");
-}
-
-/// What it is, and its token.
-type Forgery<'a> = (&'a str, &'a dyn Fn(&Visit) -> String);
-
-#[tokio::test]
-async fn forged_tokens_are_rejected() {
-    let mut scene = Scene::new().await;
-    let now = scene.portal.clock.now().timestamp();
-    for (what, claim, value) in [
-        ("another issuer", "iss", json!("https://id.example.com")),
-        ("another audience", "aud", json!("another-client")),
-        ("the console's audience", "aud", json!(CLIENT_ID)),
-        ("one more audience", "aud", json!(["waybill-shop", "another-client"])),
-        ("another nonce", "nonce", json!("stolen")),
-        ("expired", "exp", json!(now - 61)),
-        ("issued in the future", "iat", json!(now + 61)),
-        ("no subject", "sub", Value::Null),
-        ("a subject with a NUL", "sub", json!("a\u{0}b")),
-        ("a subject with a control character", "sub", json!("a\u{7f}b")),
-    ] {
-        let answer = scene.log_in(&mut scene.portal.stranger(), &json!({ claim: value })).await;
-        is_rejected(&answer, what);
-    }
-    let rejected = scene.entries("session.failed").await;
-    assert_eq!(rejected.len(), 10, "{rejected:?}");
-    for entry in rejected {
-        assert_eq!(entry["details"], json!({ "singleSignOn": "response_rejected" }), "{entry}");
-    }
-    let claims = |visit: &Visit| {
-        scene.provider.claims(
-            &scene.portal,
-            visit,
-            &json!({ "aud": "waybill-shop", "email": "a@shop.example" }),
-        )
-    };
-    let hs256 = |visit: &Visit, secret: &[u8]| {
-        jwt(&json!({ "alg": "HS256", "kid": "key-1" }), &claims(visit), |input| hmac(secret, input))
-    };
-    let stranger = Key::new("key-1", 2);
-    let forge: [Forgery<'_>; 4] = [
-        ("unsigned", &|visit| jwt(&json!({ "alg": "none" }), &claims(visit), |_| Vec::new())),
-        ("the client secret", &|visit| hs256(visit, SECRET.as_bytes())),
-        ("the public key", &|visit| hs256(visit, &scene.key.public_bytes())),
-        ("the key of a stranger", &|visit| stranger.sign(&claims(visit))),
-    ];
-    for (what, token) in forge {
-        let mut browser = scene.portal.stranger();
-        let visit = start(&mut browser, &scene.owner.business).await;
-        scene.provider.issue(&token(&visit));
-        is_rejected(&come_back(&mut browser, &scene.owner.business, &visit).await, what);
-    }
-    let next = Key::new("key-2", 3);
-    scene.provider.publish(&[&next]);
-    let mut browser = scene.portal.stranger();
-    let visit = start(&mut browser, &scene.owner.business).await;
-    scene.provider.issue(&next.sign(&claims(&visit)));
-    let rotated = come_back(&mut browser, &scene.owner.business, &visit).await;
-    assert_eq!(rotated.status, 200, "{rotated:?}");
-}
+use crate::sso_attacks::{has_ended, is_rejected};
 
 /// Two businesses with the same provider and the same client: nothing but the business differs.
 #[tokio::test]
@@ -144,34 +73,6 @@ async fn a_response_for_a_business_opens_no_console_and_the_other_way_round() {
     let mut shop = swapped(&browser, "operator_sso", "portal_sso");
     has_ended(&come_back(&mut shop, &owner.business, &visit).await, "of the console, at a business");
     assert!(provider.asked("/token").is_empty(), "no code was sent");
-}
-
-#[tokio::test]
-async fn a_state_works_once_and_in_its_browser() {
-    let scene = Scene::new().await;
-    let business = scene.owner.business.clone();
-    let mut browser = scene.portal.stranger();
-    let visit = start(&mut browser, &business).await;
-    has_ended(
-        &come_back(&mut scene.portal.stranger(), &business, &visit).await,
-        "a browser without a log-in",
-    );
-    let mut victim = scene.portal.stranger();
-    start(&mut victim, &business).await;
-    has_ended(&come_back(&mut victim, &business, &visit).await, "the state of another browser");
-    let mut copy = browser.clone();
-    assert_eq!(scene.come_back(&mut browser, &visit, &json!({})).await.status, 200);
-    has_ended(&scene.come_back(&mut copy, &visit, &json!({})).await, "replayed");
-    let late = start(&mut browser, &business).await;
-    scene.portal.clock.advance(chrono::TimeDelta::minutes(10));
-    has_ended(&scene.come_back(&mut browser, &late, &json!({})).await, "expired");
-    let visit = start(&mut browser, &business).await;
-    let mut body = json!({ "businessId": business, "state": visit.state(), "code": "a code" });
-    body["iss"] = json!("https://evil.example");
-    is_rejected(&browser.post(COMPLETE, body).await, "the response of another issuer");
-    let visit = start(&mut browser, &business).await;
-    let body = json!({ "businessId": business, "state": visit.state(), "error": "access_denied" });
-    assert_eq!(browser.post(COMPLETE, body).await.code(), "sso_declined");
 }
 
 #[tokio::test]
@@ -265,15 +166,6 @@ async fn private_addresses_are_not_called() {
         let called = inside.accept().map(drop).map_err(|error| error.kind());
         assert_eq!(called, Err(std::io::ErrorKind::WouldBlock), "{name}: nothing has called it");
     }
-    let mut browser = scene.portal.stranger();
-    let visit = start(&mut browser, &scene.owner.business).await;
-    scene.provider.answer(307, json!({}));
-    is_rejected(&come_back(&mut browser, &scene.owner.business, &visit).await, "a redirect");
-    assert!(scene.provider.asked("/elsewhere").is_empty());
-    let visit = start(&mut browser, &scene.owner.business).await;
-    scene.provider.answer(200, json!({ "access_token": "x".repeat(300 * 1024), "token_type": "Bearer" }));
-    let huge = come_back(&mut browser, &scene.owner.business, &visit).await;
-    assert_eq!((huge.status, huge.code()), (503, "sso_unavailable"), "{huge:?}");
 }
 
 /// It accepts connections and never answers.

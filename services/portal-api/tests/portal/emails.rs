@@ -112,7 +112,7 @@ async fn an_account_sends_ten_links_in_a_day() {
 #[tokio::test]
 async fn warnings_and_notices_wait_until_the_address_is_verified() {
     let folder = MailFolder::new();
-    let portal = Portal::with_mails(&folder).await;
+    let portal = Portal::connected_with(&folder.settings()).await;
     let mut owner = portal.owner(OWNER).await;
     portal.member(&mut owner, "dev@shop.example", "developer").await;
     let mut unverified = portal.newcomer("new@other.example").await;

@@ -43,7 +43,7 @@ impl Owner {
 
 #[tokio::test]
 async fn a_live_key_is_refused_with_every_open_item_until_the_last_is_done() {
-    let portal = Portal::start().await;
+    let portal = Portal::connected().await;
     let mut owner = portal.owner("owner@shop.example").await;
     owner.creates_keys(&portal);
     let refused = owner.ask_for_live_key().await;
@@ -92,7 +92,7 @@ async fn a_test_key_needs_nothing() {
 
 #[tokio::test]
 async fn a_business_that_just_completed_the_last_item_is_unlocked() {
-    let portal = Portal::start().await;
+    let portal = Portal::connected().await;
     let heard = portal.listen().await;
     let mut owner = portal.owner("owner@shop.example").await;
     owner.creates_keys(&portal);
@@ -129,7 +129,7 @@ async fn an_undecided_lock_is_503() {
 
 #[tokio::test]
 async fn only_changes_of_ordering_rules_are_announced() {
-    let portal = Portal::start().await;
+    let portal = Portal::connected().await;
     let heard = portal.listen().await;
     let mut owner = portal.owner("owner@shop.example").await;
     let path = format!("/v1/operator/businesses/{}", owner.business);
@@ -157,7 +157,7 @@ async fn only_changes_of_ordering_rules_are_announced() {
 
 #[tokio::test]
 async fn a_fact_of_one_business_opens_nothing_for_another() {
-    let portal = Portal::start().await;
+    let portal = Portal::connected().await;
     let mut first = portal.owner("first@shop.example").await;
     let mut second = portal.owner("second@shop.example").await;
     portal.prepare(&mut first).await;

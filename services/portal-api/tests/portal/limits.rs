@@ -16,7 +16,7 @@ async fn log_in(client: &mut Client, email: &str, password: &str) -> Answer {
 async fn an_account_takes_ten_wrong_passwords_of_an_address_in_a_quarter_of_an_hour_at_all_instances_together()
  {
     let portal = Portal::start().await;
-    let other = portal.another().await;
+    let other = portal.another();
     portal.owner("owner@shop.example").await;
     for email in ["owner@shop.example", "nobody@shop.example"] {
         for attempt in 0..10 {
@@ -81,6 +81,16 @@ async fn guesses_sent_all_at_once_are_counted_too() {
     assert_eq!(looked_at, 10);
 }
 
+/// As if each recorded attempt of this scope had been made so many times more: each would hash a password.
+async fn repeat_attempts(portal: &Portal, scope: &str, times: u32) {
+    let repeat = format!(
+        "INSERT INTO attempts (scope, subject, attempted_at)
+         SELECT scope, subject, attempted_at FROM attempts, generate_series(1, {times}) WHERE scope = '{scope}'"
+    );
+    let repeated = diesel::sql_query(repeat).execute(&mut portal.connect().await).await.unwrap();
+    assert_eq!(repeated, usize::try_from(times).unwrap(), "there was one attempt");
+}
+
 fn behind_a_proxy() -> [(&'static str, &'static str); 1] {
     [("WAYBILL_LIMITS__TRUSTED_PROXIES", "127.0.0.0/8")]
 }
@@ -113,10 +123,9 @@ async fn an_address_takes_a_hundred_wrong_passwords() {
     let portal = Portal::with(&behind_a_proxy()).await;
     portal.owner("owner@shop.example").await;
     let from = |address: &str| portal.stranger().with_header("x-forwarded-for", address);
-    for number in 0..100 {
-        let email = format!("guess{number}@shop.example");
-        assert_eq!(log_in(&mut from("203.0.113.9"), &email, "wrong").await.status, 401);
-    }
+    assert_eq!(log_in(&mut from("203.0.113.9"), "guess@shop.example", "wrong").await.status, 401);
+    repeat_attempts(&portal, "log_in_address", 98).await;
+    assert_eq!(log_in(&mut from("203.0.113.9"), "last.guess@shop.example", "wrong").await.status, 401);
     assert_eq!(log_in(&mut from("203.0.113.9"), "owner@shop.example", "correct horse").await.status, 429);
     assert_eq!(log_in(&mut from("203.0.113.10"), "owner@shop.example", "correct horse").await.status, 200);
 }
@@ -229,10 +238,9 @@ async fn many_addresses_lock_an_account_for_all_but_the_browsers_that_it_knows()
     let mut known = portal.owner("owner@shop.example").await.client;
     let mut foreign = portal.owner("other@shop.example").await.client;
     let from = |address: &str| portal.stranger().with_header("x-forwarded-for", address);
-    for number in 0..100 {
-        let mut stranger = from(&format!("203.0.113.{}", number / 10));
-        assert_eq!(log_in(&mut stranger, "owner@shop.example", "wrong").await.status, 401);
-    }
+    assert_eq!(log_in(&mut from("203.0.113.9"), "owner@shop.example", "wrong").await.status, 401);
+    repeat_attempts(&portal, "log_in_account", 98).await;
+    assert_eq!(log_in(&mut from("203.0.113.10"), "owner@shop.example", "wrong").await.status, 401);
     let mut unknown = from("203.0.113.200");
     assert_eq!(log_in(&mut unknown, "owner@shop.example", "correct horse").await.status, 429);
     assert_eq!(log_in(&mut foreign, "owner@shop.example", "correct horse").await.status, 429, "not its own");

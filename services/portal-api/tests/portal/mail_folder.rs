@@ -34,6 +34,15 @@ impl MailFolder {
         Self(Directory::new("portal-mails"))
     }
 
+    /// What makes a portal send its mails here.
+    pub(crate) fn settings(&self) -> [(&'static str, &str); 3] {
+        [
+            ("WAYBILL_LIMITS__PER_ADDRESS", "false"),
+            ("WAYBILL_MAIL__TRANSPORT", "folder"),
+            ("WAYBILL_MAIL__FOLDER", self.path()),
+        ]
+    }
+
     pub(crate) fn path(&self) -> &str {
         self.0.path().to_str().unwrap()
     }
@@ -80,12 +89,7 @@ pub(crate) fn mails_in(folder: &Path) -> Vec<Mail> {
 impl Portal {
     /// One that writes its mails into the folder.
     pub(crate) async fn with_mails(folder: &MailFolder) -> Self {
-        Self::with(&[
-            ("WAYBILL_LIMITS__PER_ADDRESS", "false"),
-            ("WAYBILL_MAIL__TRANSPORT", "folder"),
-            ("WAYBILL_MAIL__FOLDER", folder.path()),
-        ])
-        .await
+        Self::with(&folder.settings()).await
     }
 }
 

@@ -77,6 +77,7 @@ mod sso_confirmations;
 mod sso_links;
 mod sso_outages;
 mod sso_provider;
+mod sso_tokens;
 mod staff;
 mod staff_account;
 mod staff_password;

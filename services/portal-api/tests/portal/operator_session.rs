@@ -86,10 +86,10 @@ async fn pages_of_another_origin_open_no_session() {
 #[tokio::test]
 async fn a_session_holds_at_every_instance_and_ends_with_the_token() {
     let portal = Portal::start().await;
-    let another = portal.another().await;
+    let another = portal.another();
     let mut console = portal.stranger();
     console.post(SESSION, json!({ "token": OPERATOR_TOKEN })).await;
     assert_eq!(console.clone().at(another.public).get(BUSINESSES).await.status, 200);
-    let changed = portal.with_operator_token("another token of the operator's").await;
+    let changed = portal.with_operator_token("another token of the operator's");
     assert_eq!(console.at(changed.public).get(BUSINESSES).await.status, 401);
 }

@@ -37,7 +37,8 @@ pub(crate) struct Portal {
 }
 
 impl Portal {
-    /// As in the local stack: no limits per address.
+    /// As in the local stack: no limits per address. Without a broker, which few tests need and which takes more
+    /// processor time than all the rest.
     pub(crate) async fn start() -> Self {
         Self::with(&[("WAYBILL_LIMITS__PER_ADDRESS", "false")]).await
     }
@@ -45,7 +46,22 @@ impl Portal {
     pub(crate) async fn with(more: &[(&str, &str)]) -> Self {
         let peers = Peers::start();
         let settings = settings_for(&peers, more).await;
-        Self::serve(settings, peers, start_of_time()).await
+        Self::begin(settings, peers, start_of_time())
+    }
+
+    /// As [`Portal::start`], with a virtual host of its own.
+    pub(crate) async fn connected() -> Self {
+        Self::connected_with(&[("WAYBILL_LIMITS__PER_ADDRESS", "false")]).await
+    }
+
+    pub(crate) async fn connected_with(more: &[(&str, &str)]) -> Self {
+        let vhost = test_kit::vhost().await;
+        let peers = Peers::start();
+        let settings =
+            settings_for(&peers, &[&[("WAYBILL_BROKER__URL", vhost.as_str())], more].concat()).await;
+        let portal = Self::begin(settings, peers, start_of_time());
+        until("the service is ready", async || is_ready(portal.management).await).await;
+        portal
     }
 
     /// With the system's clock, which the program's commands use.
@@ -56,7 +72,7 @@ impl Portal {
     pub(crate) async fn today_with(more: &[(&str, &str)]) -> Self {
         let peers = Peers::start();
         let settings = settings_for(&peers, more).await;
-        Self::serve(settings, peers, Clock::system()).await
+        Self::begin(settings, peers, Clock::system())
     }
 
     /// With an unreachable database.
@@ -68,26 +84,20 @@ impl Portal {
     }
 
     /// Another instance with the same database and broker.
-    pub(crate) async fn another(&self) -> Self {
-        Self::serve(self.settings.clone(), self.peers.clone(), self.clock.clone()).await
+    pub(crate) fn another(&self) -> Self {
+        self.with_settings(self.settings.clone())
     }
 
     /// Another instance with other settings.
-    pub(crate) async fn with_settings(&self, settings: PortalSettings) -> Self {
-        Self::serve(settings, self.peers.clone(), self.clock.clone()).await
+    pub(crate) fn with_settings(&self, settings: PortalSettings) -> Self {
+        Self::begin(settings, self.peers.clone(), self.clock.clone())
     }
 
     /// Another instance with another operator token.
-    pub(crate) async fn with_operator_token(&self, token: &str) -> Self {
+    pub(crate) fn with_operator_token(&self, token: &str) -> Self {
         let mut settings = self.settings.clone();
         settings.operator.token = settings::Secret::new(token);
-        Self::serve(settings, self.peers.clone(), self.clock.clone()).await
-    }
-
-    async fn serve(settings: PortalSettings, peers: Peers, clock: Clock) -> Self {
-        let portal = Self::begin(settings, peers, clock);
-        until("the service is ready", async || is_ready(portal.management).await).await;
-        portal
+        self.with_settings(settings)
     }
 
     fn begin(settings: PortalSettings, peers: Peers, clock: Clock) -> Self {
@@ -212,12 +222,12 @@ pub(crate) fn sign_up_body(email: &str) -> Value {
     json!({ "businessName": "Corner Shop", "email": email, "password": "correct horse" })
 }
 
-/// Settings with a new database and a new virtual host.
+/// Settings with a new database and, unless `more` has one, without a broker.
 async fn settings_for(peers: &Peers, more: &[(&str, &str)]) -> PortalSettings {
     let database = test_kit::database_of(Service::PortalApi).await;
     let mut variables = vec![
         ("WAYBILL_DATABASE__URL".to_owned(), database.url.expose().to_owned()),
-        ("WAYBILL_BROKER__URL".to_owned(), test_kit::vhost().await),
+        ("WAYBILL_BROKER__URL".to_owned(), test_kit::unreachable_broker().expose().to_owned()),
         ("WAYBILL_PUBLIC__URL".to_owned(), "http://portal.test".to_owned()),
     ];
     for listener in ["PUBLIC", "INTERNAL", "MANAGEMENT"] {

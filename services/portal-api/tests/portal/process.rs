@@ -21,7 +21,7 @@ fn command(portal: &Portal, argument: &str) -> Command {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_program_serves_keeps_secrets_and_stops_cleanly() {
-    let portal = Portal::start().await;
+    let portal = Portal::connected().await;
     assert!(command(&portal, "migrate").status().unwrap().success(), "migrating twice changes nothing");
     assert!(!command(&portal, "dance").status().unwrap().success());
 

@@ -129,7 +129,7 @@ async fn the_key_can_be_changed_and_without_it_recovery_codes_work() {
     let with = async |present: Option<&str>, previous: Option<&str>| {
         let mut settings = portal.settings.clone();
         (settings.mfa.key, settings.mfa.previous_key) = (key(present), key(previous));
-        portal.with_settings(settings).await
+        portal.with_settings(settings)
     };
     let lost = with(Some("another key of the tests"), None).await;
     let mut visitor = challenged(&lost, EMAIL).await;

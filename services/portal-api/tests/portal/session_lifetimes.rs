@@ -89,7 +89,7 @@ async fn a_shorter_setting_ends_open_sessions() {
     settings.sessions.user_idle_minutes = 10;
     settings.sessions.staff_max_minutes = 20;
     settings.sessions.staff_idle_minutes = 20;
-    let shorter = portal.with_settings(settings).await;
+    let shorter = portal.with_settings(settings);
     portal.clock.advance(TimeDelta::minutes(10) - SECOND);
     let mut elsewhere = owner.clone().at(shorter.public);
     let seen = elsewhere.get("/v1/portal/sessions").await;

@@ -205,7 +205,7 @@ async fn passwords_of_the_staff_can_be_turned_off_but_not_the_configured_token()
     person(&with_passwords, "binu@operator.example", "viewer").await;
     let mut settings = with_passwords.settings.clone();
     settings.sso.password_log_in = false;
-    let portal = with_passwords.with_settings(settings).await;
+    let portal = with_passwords.with_settings(settings);
     let password = json!({ "email": "binu@operator.example", "password": "battery staple" });
     let refused = portal.stranger().post(SESSION, password).await;
     assert_eq!((refused.status, refused.code()), (403, "password_log_in_off"), "{refused:?}");

@@ -113,7 +113,11 @@ impl Person {
     async fn send(&mut self, url: &Url, form: Option<String>) -> Response {
         let cookies: Vec<String> =
             self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+        let http = reqwest::Client::builder()
+            .tls_certs_only([])
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .unwrap();
         let request = match form {
             Some(form) => {
                 http.post(url.clone()).header("content-type", "application/x-www-form-urlencoded").body(form)

@@ -134,7 +134,7 @@ async fn all_wrong_fields_are_named_and_a_second_account_is_refused() {
 #[tokio::test]
 async fn who_is_removed_is_out_at_once() {
     let portal = Portal::start().await;
-    let another = portal.another().await;
+    let another = portal.another();
     let (mut console, id) = person(&portal, "asha@carrier.example", "support").await;
     let mut elsewhere = console.clone().at(another.public);
     assert_eq!(elsewhere.get(BUSINESSES).await.status, 200);

@@ -88,7 +88,7 @@ impl Portal {
 
 #[tokio::test]
 async fn a_page_receives_only_its_own_orders_of_its_mode() {
-    let portal = Portal::start().await;
+    let portal = Portal::connected().await;
     portal.receives_orders().await;
     let mine = portal.owner("mine@shop.example").await;
     let theirs = portal.owner("theirs@shop.example").await;
@@ -121,7 +121,7 @@ async fn a_page_receives_only_its_own_orders_of_its_mode() {
 /// Every role has the stream, so nobody's phone or reason may be in it.
 #[tokio::test]
 async fn a_stream_contains_no_personal_data() {
-    let portal = Portal::start().await;
+    let portal = Portal::connected().await;
     portal.receives_orders().await;
     let owner = portal.owner("owner@shop.example").await;
     let mut page = Page::of(owner.client.open("/v1/portal/orders/stream").await);
@@ -151,7 +151,7 @@ async fn a_reconnecting_page_reloads() {
 
 #[tokio::test]
 async fn streams_are_limited_per_business_and_per_user() {
-    let portal = Portal::with(&[
+    let portal = Portal::connected_with(&[
         ("WAYBILL_LIMITS__PER_ADDRESS", "false"),
         ("WAYBILL_LIMITS__STREAMS_PER_BUSINESS", "3"),
     ])
@@ -190,21 +190,10 @@ async fn streams_end_when_the_service_stops() {
     }
 }
 
-#[tokio::test]
-async fn a_stream_ends_with_its_session() {
-    let portal = Portal::start().await;
-    let owner = portal.owner("owner@shop.example").await;
-    let mut page = Page::of(owner.client.open("/v1/portal/orders/stream").await);
-    assert_eq!(owner.client.clone().delete("/v1/portal/session").await.status, 204);
-    while let Some(block) = page.block().await {
-        assert_ne!(block, ": heartbeat", "no heartbeat after the end of the session");
-    }
-}
-
 /// A stream is no use of its session, and neither is a page that opens it again.
 #[tokio::test]
 async fn a_stream_ends_with_the_idle_limit_of_its_session() {
-    let portal = Portal::with(&[
+    let portal = Portal::connected_with(&[
         ("WAYBILL_LIMITS__PER_ADDRESS", "false"),
         ("WAYBILL_SESSIONS__USER_IDLE_MINUTES", "30"),
     ])

@@ -79,7 +79,7 @@ async fn await_events(harness: &Harness, count: i64) {
 
 #[tokio::test]
 async fn cash_is_owed_from_its_collection_until_its_settlement() {
-    let harness = Harness::start().await;
+    let harness = Harness::connected().await;
     let (business, order) = (harness.business(), harness.order());
     let step = |kind, amount| event(&harness, business, order, kind, amount);
 
@@ -118,7 +118,7 @@ async fn cash_is_owed_from_its_collection_until_its_settlement() {
 
 #[tokio::test]
 async fn missing_cash_stays_visible() {
-    let harness = Harness::start().await;
+    let harness = Harness::connected().await;
     let (business, short, none) = (harness.business(), harness.order(), harness.order());
     publish(
         &harness,
@@ -161,7 +161,7 @@ async fn missing_cash_stays_visible() {
 /// The totals equal the balances of the ledger, whatever amounts were reported.
 #[tokio::test]
 async fn cash_that_is_settled_short_is_still_owed() {
-    let harness = Harness::start().await;
+    let harness = Harness::connected().await;
     let mut events = 0;
     for (collected, handed_over, settled, ages) in [
         (900, 900, 850, (1, 50)),
@@ -196,7 +196,7 @@ async fn cash_that_is_settled_short_is_still_owed() {
 
 #[tokio::test]
 async fn steps_may_arrive_in_any_order() {
-    let harness = Harness::start().await;
+    let harness = Harness::connected().await;
     let kinds = [(DELIVERED, None), (COLLECTED, Some(900)), (HANDED_OVER, Some(900)), (SETTLED, Some(900))];
     let mut published = 0;
     for rotation in 0..4 {
@@ -220,7 +220,7 @@ async fn steps_may_arrive_in_any_order() {
 
 #[tokio::test]
 async fn contradicting_events_become_dead_letters() {
-    let harness = Harness::start().await;
+    let harness = Harness::connected().await;
     let (business, other, order) = (harness.business(), harness.business(), harness.order());
     publish(&harness, &[event(&harness, business, order, COLLECTED, Some(1_000))]).await;
     await_events(&harness, 1).await;
@@ -256,7 +256,7 @@ async fn contradicting_events_become_dead_letters() {
 
 #[tokio::test]
 async fn totals_are_by_business_and_age_and_lists_are_filtered() {
-    let harness = Harness::start().await;
+    let harness = Harness::connected().await;
     let (business, other) = (harness.business(), harness.business());
     let mut orders = Vec::new();
     for (days, kind, amount) in [

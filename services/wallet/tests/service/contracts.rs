@@ -10,7 +10,7 @@ use crate::harness::Harness;
 async fn call(harness: &Harness, method: Method, path: &str, body: Option<Value>) -> (StatusCode, Value) {
     let url = harness.internal.join(path).expect("a path");
     let mut request =
-        reqwest::Client::new().request(method, url).bearer_auth(harness.settings.internal.token.expose());
+        test_kit::client().request(method, url).bearer_auth(harness.settings.internal.token.expose());
     if let Some(body) = body {
         request = request.json(&body);
     }
@@ -70,23 +70,28 @@ async fn calls_without_the_internal_token_are_refused() {
     let harness = Harness::start().await;
     let url = harness.internal.join(&format!("/internal/wallets/{}", harness.business())).expect("a path");
     for token in ["", "local-internal-token-of-the-local-stac"] {
-        let response = reqwest::Client::new().get(url.clone()).bearer_auth(token).send().await.unwrap();
+        let response = test_kit::client().get(url.clone()).bearer_auth(token).send().await.unwrap();
         assert_eq!(response.status(), StatusCode::UNAUTHORIZED);
     }
     // An unauthenticated caller does not learn whether its request is valid.
     let url = harness.internal.join("/internal/wallets/biz_x/credits").expect("a path");
-    let response = reqwest::Client::new().post(url).body("{").send().await.unwrap();
+    let response = test_kit::client().post(url).body("{").send().await.unwrap();
     assert_eq!(response.status(), StatusCode::UNAUTHORIZED);
 }
 
 #[tokio::test]
 async fn the_service_is_ready_when_its_database_and_broker_are() {
-    let harness = Harness::start().await;
+    let harness = Harness::connected().await;
     let url = harness.management.join("/health/ready").expect("a path");
     until("the service is ready", async || {
-        reqwest::get(url.clone()).await.is_ok_and(|response| response.status() == StatusCode::OK)
+        test_kit::client()
+            .get(url.clone())
+            .send()
+            .await
+            .is_ok_and(|response| response.status() == StatusCode::OK)
     })
     .await;
-    let metrics = reqwest::get(harness.management.join("/metrics").expect("a path")).await.unwrap();
+    let metrics =
+        test_kit::client().get(harness.management.join("/metrics").expect("a path")).send().await.unwrap();
     assert_eq!(metrics.status(), StatusCode::OK);
 }

@@ -115,7 +115,7 @@ async fn a_low_balance_is_announced_when_the_threshold_is_crossed() {
     use domain::Paise;
     use events::{Body, WalletLowBalance};
 
-    let mut harness = Harness::start().await;
+    let mut harness = Harness::connected().await;
     let business = harness.funded(1_500).await;
     assert_eq!(harness.next_announced().await.body, Body::WalletFunded {});
     let low = |balance| {

@@ -10,7 +10,7 @@ use crate::invariants::assert_consistent;
 
 #[tokio::test]
 async fn the_sandbox_credits_a_top_up_immediately() {
-    let mut harness = Harness::start().await;
+    let mut harness = Harness::connected().await;
     let business = harness.business();
     let top_up = harness.wallet.top_up(business, None, &json!({"amountPaise": 25_000})).await.unwrap();
     assert_eq!((top_up.status.as_str(), top_up.provider.as_str()), ("succeeded", "sandbox"));

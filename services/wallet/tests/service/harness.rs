@@ -1,4 +1,4 @@
-//! Starts the service with its own database and virtual host, and consumes its events.
+//! Starts the service with its own database and, for the tests that need one, a virtual host, whose events it consumes.
 
 use std::time::Duration;
 
@@ -45,6 +45,7 @@ struct Instance {
 }
 
 impl Harness {
+    /// Without a broker, which takes more processor time than most tests.
     pub(crate) async fn start() -> Self {
         Self::start_with(|_| {}).await
     }
@@ -52,14 +53,20 @@ impl Harness {
     pub(crate) async fn start_with(change: impl FnOnce(&mut Settings)) -> Self {
         let mut settings = settings().await;
         change(&mut settings);
+        Self::over(settings, mpsc::unbounded_channel().1)
+    }
+
+    /// With a virtual host of its own.
+    pub(crate) async fn connected() -> Self {
+        let settings = Settings { broker: test_kit::broker().await, ..settings().await };
         let announced = listen(&settings).await;
         Self::over(settings, announced)
     }
 
-    /// With a role that has only the rights of `deploy/grants`, as in production.
+    /// As [`Harness::connected`], with a role that has only the rights of `deploy/grants`, as in production.
     pub(crate) async fn start_with_granted_rights(change: impl FnOnce(&mut Settings)) -> Self {
         const GRANTS: &str = include_str!("../../../../deploy/grants/wallet.sql");
-        let mut settings = settings().await;
+        let mut settings = Settings { broker: test_kit::broker().await, ..settings().await };
         change(&mut settings);
         let owner = settings.database.url.clone();
         // The role comes with its own database, which is not used here.
@@ -212,7 +219,7 @@ async fn settings() -> Settings {
     Settings {
         environment: Environment::Local,
         database: test_kit::database_of(Service::Wallet).await,
-        broker: test_kit::broker().await,
+        broker: settings::Broker::new(test_kit::unreachable_broker()),
         http: test_kit::listeners(),
         internal: Internal::default(),
         telemetry: Telemetry::default(),
@@ -229,7 +236,8 @@ fn serve(settings: &Settings) -> Instance {
     let ((internal, management), running) = test_kit::in_background(move || {
         let entropy = Entropy::from_system().expect("randomness");
         let chassis = Chassis::new(&of_service, test_kit::metrics("wallet"), Clock::system(), entropy)
-            .expect("a chassis");
+            .expect("a chassis")
+            .with_intervals_up_to(test_kit::INTERVAL_MAX);
         let service = wallet::start(&of_service, chassis).expect("the service starts");
         ((test_kit::url(service.internal), test_kit::url(service.management)), service.run())
     });

@@ -12,7 +12,7 @@ async fn without_a_database_calls_fail() {
     let (business, order) = (harness.business(), harness.order());
     let url = harness.internal.join(&format!("internal/debits/{order}/1")).unwrap();
     let token = harness.settings.internal.token.expose();
-    let call = reqwest::Client::new().put(url).bearer_auth(token).json(&request(business, 100));
+    let call = test_kit::client().put(url).bearer_auth(token).json(&request(business, 100));
     let answer = call.send().await.unwrap();
     assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
     assert!(answer.headers().contains_key("retry-after"));
@@ -26,8 +26,10 @@ async fn without_a_database_calls_fail() {
     let credit = harness.wallet.credit(business, &json!({"amountPaise": 1, "reference": "x"})).await;
     unknown(matches!(credit, Err(CallError::Unavailable { .. })));
 
-    let ready = reqwest::get(harness.management.join("health/ready").unwrap()).await.unwrap();
+    let ready =
+        test_kit::client().get(harness.management.join("health/ready").unwrap()).send().await.unwrap();
     assert_eq!(ready.status(), StatusCode::SERVICE_UNAVAILABLE);
-    let live = reqwest::get(harness.management.join("health/live").unwrap()).await.unwrap();
+    assert_eq!(ready.json::<serde_json::Value>().await.unwrap()["checks"]["database"], false);
+    let live = test_kit::client().get(harness.management.join("health/live").unwrap()).send().await.unwrap();
     assert_eq!(live.status(), StatusCode::OK);
 }

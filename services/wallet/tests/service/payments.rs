@@ -228,7 +228,7 @@ async fn an_unsigned_event_id_blocks_no_other_notice() {
     for (body, outcome) in [(failed, "noted"), (paid, "credited")] {
         let notice = json!({"signature": sign(&body, WEBHOOK_SECRET), "eventId": "ev_1", "body": body});
         let token = harness.settings.internal.token.expose();
-        let sent = reqwest::Client::new().post(url.clone()).bearer_auth(token).json(&notice).send().await;
+        let sent = test_kit::client().post(url.clone()).bearer_auth(token).json(&notice).send().await;
         let answer: Value = sent.expect("an answer").json().await.expect("JSON");
         assert_eq!(answer["outcome"], outcome);
     }

@@ -26,7 +26,7 @@ async fn serve(harness: &Harness) -> (Program, WalletClient) {
 
 #[tokio::test]
 async fn the_program_migrates_serves_and_stops_cleanly() {
-    let harness = Harness::start().await;
+    let harness = Harness::connected().await;
     assert!(command(&harness, "migrate").status().unwrap().success(), "migrating twice changes nothing");
     assert!(!command(&harness, "dance").status().unwrap().success());
 
@@ -40,7 +40,7 @@ async fn the_program_migrates_serves_and_stops_cleanly() {
 /// Answered debits stay. Repeating unanswered debits takes each fee once.
 #[tokio::test]
 async fn a_kill_neither_repeats_nor_loses_a_fee() {
-    let harness = Harness::start().await;
+    let harness = Harness::connected().await;
     let business = harness.funded(1_000_000).await;
     let (mut program, wallet) = serve(&harness).await;
     let request = request(business, 100);

@@ -52,7 +52,7 @@ async fn await_refunds(harness: &Harness) {
 
 #[tokio::test]
 async fn a_repeated_event_refunds_the_fee_once() {
-    let harness = Harness::start().await;
+    let harness = Harness::connected().await;
     let business = harness.funded(10_000).await;
     let orders = [harness.order(), harness.order()];
     for (order, fee) in orders.iter().zip([4_900, 100]) {
@@ -91,7 +91,7 @@ async fn a_repeated_event_refunds_the_fee_once() {
 
 #[tokio::test]
 async fn a_delivery_that_failed_after_the_pickup_keeps_its_fee() {
-    let harness = Harness::start().await;
+    let harness = Harness::connected().await;
     let (business, order) = (harness.funded(10_000).await, harness.order());
     harness.debit(business, order, 1, 4_900).await.unwrap();
     let late = OrderEvent { refund_due: false, ..ended(&harness, EventKind::OrderFailed, order) };
@@ -103,7 +103,7 @@ async fn a_delivery_that_failed_after_the_pickup_keeps_its_fee() {
 
 #[tokio::test]
 async fn an_unpaid_order_is_not_refunded_and_becomes_a_dead_letter() {
-    let harness = Harness::start().await;
+    let harness = Harness::connected().await;
     let (business, other) = (harness.funded(10_000).await, harness.funded(10_000).await);
     let orders = [harness.order(), harness.order(), harness.order(), harness.order()];
     harness.debit(business, orders[0], 1, 20_000).await.unwrap();

@@ -15,7 +15,7 @@ async fn spend(harness: &Harness, business: domain::BusinessId, query: &str) -> 
 
 #[tokio::test]
 async fn fees_and_refunds_count_on_their_local_days() {
-    let harness = Harness::start().await;
+    let harness = Harness::connected().await;
     let (business, other) = (harness.funded(100_000).await, harness.funded(100_000).await);
     let orders = [harness.order(), harness.order(), harness.order()];
     for (order, amount) in orders.iter().zip([100, 200, 400]) {

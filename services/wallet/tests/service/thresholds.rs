@@ -23,7 +23,7 @@ fn assert_low(announced: &Envelope, business: BusinessId, balance: i64, threshol
 
 #[tokio::test]
 async fn each_crossing_of_the_own_threshold_is_announced_once() {
-    let mut harness = Harness::start().await;
+    let mut harness = Harness::connected().await;
     let business = harness.funded(5_000).await;
     harness.next_announced().await;
     assert_eq!(set(&harness, business, json!(3_000)).await, 3_000);
@@ -47,7 +47,7 @@ async fn each_crossing_of_the_own_threshold_is_announced_once() {
 
 #[tokio::test]
 async fn a_threshold_above_the_balance_is_announced_immediately_and_once() {
-    let mut harness = Harness::start().await;
+    let mut harness = Harness::connected().await;
     let (business, unfunded) = (harness.funded(5_000).await, harness.business());
     harness.next_announced().await;
     set(&harness, business, json!(5_000)).await;

@@ -18,7 +18,7 @@ const URL: &str = "http://127.0.0.1:9/hook";
 
 #[tokio::test]
 async fn a_new_endpoint_has_the_defaults_and_shows_its_secret_once() {
-    let harness = Harness::start().await;
+    let harness = Harness::unconnected().await;
     let created = harness.create(json!({ "url": URL })).await;
     assert_eq!(created.view.url, URL);
     assert_eq!(created.view.events, DEFAULT_SUBSCRIPTION);
@@ -34,7 +34,7 @@ async fn a_new_endpoint_has_the_defaults_and_shows_its_secret_once() {
     for path in [base.clone(), format!("{base}/{id}")] {
         let url = harness.internal.join(&path).unwrap();
         let token = harness.settings.internal.token.expose();
-        let answer = reqwest::Client::new().get(url).bearer_auth(token).send().await.unwrap();
+        let answer = test_kit::client().get(url).bearer_auth(token).send().await.unwrap();
         let text = answer.text().await.unwrap();
         assert!(text.contains(&id) && !text.contains("whsec_") && !text.contains("secret"), "{text}");
     }
@@ -51,7 +51,7 @@ async fn a_new_endpoint_has_the_defaults_and_shows_its_secret_once() {
 
 #[tokio::test]
 async fn bad_input_is_refused_with_every_error() {
-    let harness = Harness::start().await;
+    let harness = Harness::unconnected().await;
     for (body, fields) in [
         (json!({}), vec!["url"]),
         (json!([]), vec![""]),
@@ -78,7 +78,7 @@ async fn bad_input_is_refused_with_every_error() {
 
 #[tokio::test]
 async fn a_url_is_shown_as_it_is_called() {
-    let harness = Harness::start().await;
+    let harness = Harness::unconnected().await;
     let typed = r"http://127.0.0.1:1\@10.0.0.1/";
     let created = harness.create(json!({ "url": typed })).await;
     assert_eq!(created.view.url, "http://127.0.0.1:1/@10.0.0.1/");
@@ -89,7 +89,7 @@ async fn a_url_is_shown_as_it_is_called() {
 
 #[tokio::test]
 async fn twenty_endpoints_and_no_more_even_if_they_come_at_once() {
-    let harness = Harness::start().await;
+    let harness = Harness::unconnected().await;
     let body = json!({ "url": URL });
     let outcomes = join_all((0..30).map(|_| harness.hooks.create(harness.business, &body))).await;
     let (created, refused): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(Result::is_ok);
@@ -106,7 +106,7 @@ async fn twenty_endpoints_and_no_more_even_if_they_come_at_once() {
 
 #[tokio::test]
 async fn the_list_is_newest_first_in_pages() {
-    let harness = Harness::start_with(|_| {}, Clock::manual(some_day())).await;
+    let harness = Harness::unconnected_with(|_| {}, Clock::manual(some_day())).await;
     let mut ids = Vec::new();
     for _ in 0..5 {
         ids.push(harness.create(json!({ "url": URL })).await.view.id);
@@ -129,7 +129,7 @@ async fn the_list_is_newest_first_in_pages() {
 
 #[tokio::test]
 async fn fields_that_are_not_named_stay_the_same() {
-    let harness = Harness::start().await;
+    let harness = Harness::unconnected().await;
     let created = harness.create(json!({"url": URL, "modes": ["live"]})).await;
     let changed = harness.patch(&created, json!({"events": ["order.delivered"]})).await;
     assert_eq!(changed.events, [EventKind::OrderDelivered]);

@@ -83,7 +83,7 @@ async fn the_log_is_filtered_by_all_that_an_owner_asks_for() {
 
 #[tokio::test]
 async fn every_invalid_filter_is_reported() {
-    let harness = Harness::start().await;
+    let harness = Harness::unconnected().await;
     let endpoint = harness.endpoint(&Receiver::kind()).await;
     let some = |text: &str| Some(text.to_owned());
     let none = DeliveriesQuery::default;

@@ -49,7 +49,20 @@ impl Harness {
     }
 
     pub(crate) async fn start_with(adjust: impl FnOnce(&mut Settings), clock: Clock) -> Self {
-        let mut settings = settings().await;
+        let broker = test_kit::broker().await;
+        Self::begin(Settings { broker, ..settings().await }, adjust, clock)
+    }
+
+    /// As [`Harness::start`], without a broker, for tests that publish nothing.
+    pub(crate) async fn unconnected() -> Self {
+        Self::unconnected_with(|_| {}, Clock::system()).await
+    }
+
+    pub(crate) async fn unconnected_with(adjust: impl FnOnce(&mut Settings), clock: Clock) -> Self {
+        Self::begin(settings().await, adjust, clock)
+    }
+
+    fn begin(mut settings: Settings, adjust: impl FnOnce(&mut Settings), clock: Clock) -> Self {
         adjust(&mut settings);
         let entropy = Entropy::from_system().expect("randomness");
         let broker = Broker::start(&settings.broker, "test");
@@ -313,7 +326,8 @@ pub(crate) fn run(
     let (settings, clock, entropy) = (settings.clone(), clock.clone(), entropy.clone());
     test_kit::in_background(move || {
         let chassis = Chassis::new(&settings, test_kit::metrics("webhook-dispatcher"), clock, entropy)
-            .expect("a chassis");
+            .expect("a chassis")
+            .with_intervals_up_to(test_kit::INTERVAL_MAX);
         let service = webhook_dispatcher::start(&settings, chassis).expect("the service starts");
         (test_kit::url(service.internal), service.run())
     })
@@ -323,7 +337,7 @@ async fn settings() -> Settings {
     Settings {
         environment: Environment::Local,
         database: test_kit::database_of(Service::WebhookDispatcher).await,
-        broker: test_kit::broker().await,
+        broker: settings::Broker::new(test_kit::unreachable_broker()),
         http: test_kit::listeners(),
         internal: Internal::default(),
         brand: Brand::default(),

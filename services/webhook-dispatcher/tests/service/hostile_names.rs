@@ -144,7 +144,7 @@ async fn harness(server: &NameServer) -> Harness {
         settings.webhooks.allowed_ranges = "127.9.9.9/32".parse().unwrap();
         settings.webhooks.name_servers = name_servers.parse().unwrap();
     };
-    Harness::start_with(adjust, Clock::system()).await
+    Harness::unconnected_with(adjust, Clock::system()).await
 }
 
 /// Gives an endpoint a URL that its owner could not, and has a test sent to it; why that failed.
@@ -259,7 +259,7 @@ async fn the_same_names_are_called_where_the_operator_allows_it() {
     let adjust = move |settings: &mut webhook_dispatcher::Settings| {
         settings.webhooks.name_servers = name_servers.parse().unwrap();
     };
-    let harness = Harness::start_with(adjust, Clock::system()).await;
+    let harness = Harness::unconnected_with(adjust, Clock::system()).await;
     for (count, name) in
         (1..).zip(["loopback.test", "alias.test", "bare-alias.test", "mapped.test", "localhost"])
     {

@@ -143,7 +143,7 @@ async fn malformed_urls_are_refused_where_they_are_set() {
     let adjust = |settings: &mut webhook_dispatcher::Settings| {
         settings.webhooks.allowed_ranges = "127.9.9.9/32".parse().unwrap()
     };
-    let harness = Harness::start_with(adjust, Clock::system()).await;
+    let harness = Harness::unconnected_with(adjust, Clock::system()).await;
     let endpoint = harness.create(json!({"url": "http://127.9.9.9/"})).await;
     let id = endpoint.view.id.to_string();
     for url in MALFORMED {
@@ -167,7 +167,7 @@ async fn every_hostile_url_is_refused_everywhere() {
     let adjust = |settings: &mut webhook_dispatcher::Settings| {
         settings.webhooks.allowed_ranges = "127.9.9.9/32".parse().unwrap()
     };
-    let harness = Harness::start_with(adjust, Clock::system()).await;
+    let harness = Harness::unconnected_with(adjust, Clock::system()).await;
     let endpoint = harness.create(json!({"url": "http://127.9.9.9/"})).await;
     let id = endpoint.view.id.to_string();
     for url in HOSTILE {

@@ -12,7 +12,7 @@ use crate::receiver::{Latch, Receiver, reply};
 
 #[tokio::test]
 async fn a_test_is_sent_at_once_logged_and_shown() {
-    let harness = Harness::start().await;
+    let harness = Harness::unconnected().await;
     let receiver = Receiver::kind();
     let endpoint = harness.endpoint(&receiver).await;
     assert_eq!(harness.view(&endpoint).await.connection_test, ConnectionTest::NotTested);
@@ -47,7 +47,7 @@ async fn a_test_is_sent_at_once_logged_and_shown() {
 
 #[tokio::test]
 async fn a_test_that_fails_is_not_repeated_and_the_next_one_decides() {
-    let harness = Harness::start().await;
+    let harness = Harness::unconnected().await;
     let receiver = Receiver::start(|_, before| reply(if before == 0 { 401 } else { 200 }));
     let endpoint = harness.endpoint(&receiver).await;
     let id = endpoint.view.id.to_string();
@@ -83,7 +83,7 @@ async fn a_test_that_fails_is_not_repeated_and_the_next_one_decides() {
 
 #[tokio::test]
 async fn a_paused_endpoint_can_be_tested_and_an_unknown_one_cannot() {
-    let harness = Harness::start().await;
+    let harness = Harness::unconnected().await;
     let receiver = Receiver::kind();
     let endpoint = harness.endpoint(&receiver).await;
     harness.patch(&endpoint, json!({"status": "paused"})).await;
@@ -109,7 +109,7 @@ fn verifying(secret: Arc<OnceLock<String>>, refusal: u16, now: i64) -> Receiver 
 
 #[tokio::test]
 async fn a_receiver_proves_itself_by_refusing_a_wrong_signature() {
-    let harness = Harness::start().await;
+    let harness = Harness::unconnected().await;
     let now = harness.clock.now().timestamp();
     for (status, refused, problem) in [
         (401, Some(true), None),
@@ -163,7 +163,7 @@ async fn a_receiver_proves_itself_by_refusing_a_wrong_signature() {
 async fn tests_of_one_business_leave_room_for_another_s() {
     const AT_ONCE: usize = 40;
     let adjust = |settings: &mut webhook_dispatcher::Settings| settings.webhooks.timeout_seconds = 600.0;
-    let harness = Harness::start_with(adjust, Clock::system()).await;
+    let harness = Harness::unconnected_with(adjust, Clock::system()).await;
     let latch = Latch::closed();
     let held = latch.clone();
     let slow = Receiver::start(move |_, _| {

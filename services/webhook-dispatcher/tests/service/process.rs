@@ -1,15 +1,13 @@
-//! The program itself: it migrates, serves, survives a kill, and logs no secret.
+//! The program itself: it migrates, serves, and logs no secret.
 
-use std::collections::BTreeSet;
 use std::process::Command;
-use std::time::Duration;
 
 use domain::Mode;
 use serde_json::json;
 use test_kit::{Program, service_command, until};
 use url::Url;
 
-use crate::harness::{Harness, LIFE, TRACE_ID, client};
+use crate::harness::{Harness, TRACE_ID, client};
 use crate::receiver::{Receiver, reply};
 
 pub(crate) fn command(harness: &Harness, argument: &str) -> Command {
@@ -32,48 +30,11 @@ pub(crate) fn start(command: &mut Command) -> (Program, Url, Url) {
 }
 
 #[tokio::test]
-async fn a_killed_program_loses_nothing_and_recovers_soon() {
+async fn its_logs_hold_no_secret_and_its_webhooks_go_on_with_the_trace() {
     let mut harness = Harness::start().await;
     harness.crash().await;
     assert!(command(&harness, "migrate").status().unwrap().success(), "migrating twice changes nothing");
     assert!(!command(&harness, "dance").status().unwrap().success());
-    let receiver = Receiver::start(|_, _| {
-        let mut reply = reply(200);
-        reply.after = Duration::from_millis(20);
-        reply
-    });
-    let (mut program, internal, _) = start(&mut command(&harness, "serve"));
-    let hooks = client(&internal, &harness.settings.internal.token);
-    hooks.create(harness.business, &json!({ "url": receiver.url() })).await.unwrap();
-
-    let orders: Vec<_> = (0..60).map(|_| harness.new_order(Mode::Live)).collect();
-    let envelopes: Vec<_> = (1..=5)
-        .zip(LIFE)
-        .flat_map(|(sequence, kind)| orders.iter().map(move |order| (order, sequence, kind)))
-        .map(|(order, sequence, kind)| harness.envelope(order, sequence, kind))
-        .collect();
-    for chunk in envelopes.chunks(100) {
-        harness.publish(chunk).await;
-    }
-    until("half has arrived", async || receiver.count() > 100).await;
-    program.kill();
-    let (program, _, _) = start(&mut command(&harness, "serve"));
-    let arrived = || receiver.received().iter().map(|one| one.id()).collect::<BTreeSet<_>>().len();
-    until("all events arrive", async || arrived() == envelopes.len()).await;
-    for order in &orders {
-        let mut sequences = receiver.sequences(&order.reference);
-        sequences.dedup();
-        assert_eq!(sequences, [1, 2, 3, 4, 5], "{}", order.reference);
-    }
-    let repeated = receiver.count() - envelopes.len();
-    assert!(repeated <= 8 + 64, "{repeated} came twice; only what was under way or not yet written may");
-    program.stop();
-}
-
-#[tokio::test]
-async fn its_logs_hold_no_secret_and_its_webhooks_go_on_with_the_trace() {
-    let mut harness = Harness::start().await;
-    harness.crash().await;
     let receiver = Receiver::start(|_, before| reply(if before == 0 { 500 } else { 200 }));
     let (program, internal, _) = start(&mut command(&harness, "serve"));
     let hooks = client(&internal, &harness.settings.internal.token);
@@ -151,7 +112,7 @@ async fn unreadable_secrets_are_reported_at_the_start() {
     let (program, _, management) = start(command.env("WAYBILL_SECRETS__KEY", "local-another-key"));
     let metrics = management.join("metrics").unwrap();
     until("it is counted", async || {
-        let text = reqwest::get(metrics.clone()).await.unwrap().text().await.unwrap();
+        let text = test_kit::client().get(metrics.clone()).send().await.unwrap().text().await.unwrap();
         text.lines()
             .any(|line| line.starts_with("webhook_endpoints_with_unreadable_secret") && line.ends_with(" 1"))
     })
@@ -165,7 +126,7 @@ async fn counters_exist_before_their_first_event() {
     harness.crash().await;
     let (program, _, management) = start(&mut command(&harness, "serve"));
     let metrics = management.join("metrics").unwrap();
-    let text = reqwest::get(metrics).await.unwrap().text().await.unwrap();
+    let text = test_kit::client().get(metrics).send().await.unwrap().text().await.unwrap();
     let queue = r#"queue="webhook-dispatcher.events""#;
     let counter = |name: &str, labels: &[&str]| {
         let of_name = |line: &&str| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(['{', ' ']));

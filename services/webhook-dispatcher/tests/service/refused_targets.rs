@@ -15,7 +15,7 @@ async fn private_targets_are_refused_at_creation() {
     let adjust = |settings: &mut webhook_dispatcher::Settings| {
         settings.webhooks.allowed_ranges = "127.9.9.9/32".parse().unwrap()
     };
-    let harness = Harness::start_with(adjust, Clock::system()).await;
+    let harness = Harness::unconnected_with(adjust, Clock::system()).await;
     for url in [
         "http://127.0.0.1/",
         "http://2130706433/",
@@ -46,7 +46,7 @@ async fn private_targets_are_refused_at_creation() {
 #[tokio::test]
 async fn plain_http_is_refused_unless_the_operator_allows_it() {
     let adjust = |settings: &mut webhook_dispatcher::Settings| settings.webhooks.allow_http = false;
-    let harness = Harness::start_with(adjust, Clock::system()).await;
+    let harness = Harness::unconnected_with(adjust, Clock::system()).await;
     let refused = refusal(harness.hooks.create(harness.business, &json!({"url": "http://127.0.0.1/"})).await);
     assert_eq!((refused.status, invalid_fields(&refused)), (400, vec!["url"]));
     assert!(refused.message.contains("https"));

@@ -14,8 +14,10 @@ use crate::harness::{Harness, LIFE, some_day};
 use crate::receiver::{Latch, Receiver, reply};
 
 #[tokio::test]
-async fn a_crash_in_the_middle_loses_nothing_and_keeps_the_order() {
-    let mut harness = Harness::start().await;
+async fn crashes_in_the_middle_lose_nothing_and_keep_the_order() {
+    const PER_ENDPOINT: usize = 8;
+    let adjust = |settings: &mut webhook_dispatcher::Settings| settings.webhooks.per_endpoint = PER_ENDPOINT;
+    let mut harness = Harness::start_with(adjust, Clock::system()).await;
     let receiver = Receiver::start(|_, _| {
         let mut reply = reply(200);
         reply.after = Duration::from_millis(5);
@@ -28,10 +30,13 @@ async fn a_crash_in_the_middle_loses_nothing_and_keeps_the_order() {
         .flat_map(|(sequence, kind)| orders.iter().map(move |order| (order, sequence, kind)))
         .map(|(order, sequence, kind)| harness.envelope(order, sequence, kind))
         .collect();
-    for (round, chunk) in envelopes.chunks(60).enumerate() {
+    let crashes = envelopes.chunks(120);
+    let repeated_max = crashes.len() * (PER_ENDPOINT + 64);
+    for (round, chunk) in crashes.enumerate() {
         harness.publish(chunk).await;
         let seen = receiver.count();
-        until("the work has begun", async || receiver.count() > seen || receiver.count() >= 60 * round).await;
+        until("the work has begun", async || receiver.count() > seen || receiver.count() >= 120 * round)
+            .await;
         harness.crash_and_restart().await;
     }
     let arrived = || receiver.received().iter().map(|one| one.id()).collect::<BTreeSet<_>>().len();
@@ -42,6 +47,11 @@ async fn a_crash_in_the_middle_loses_nothing_and_keeps_the_order() {
         sequences.dedup();
         assert_eq!(sequences, (1..=8).collect::<Vec<_>>(), "{}", order.reference);
     }
+    let repeated = receiver.count() - envelopes.len();
+    assert!(
+        repeated <= repeated_max,
+        "{repeated} came twice; only what was under way or not yet written may"
+    );
 }
 
 #[tokio::test]

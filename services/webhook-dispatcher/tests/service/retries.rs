@@ -183,7 +183,7 @@ const UNFINISHED: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc";
 async fn broken_responses_have_readable_errors() {
     // Shorter than the test waits for what came of it, and long enough for a busy machine.
     let adjust = |settings: &mut webhook_dispatcher::Settings| settings.webhooks.timeout_seconds = 15.0;
-    let harness = Harness::start_with(adjust, Clock::system()).await;
+    let harness = Harness::unconnected_with(adjust, Clock::system()).await;
     let answers: [(&'static [u8], &str); 3] = [
         (b"SSH-2.0-OpenSSH_9.2\r\n", "not valid HTTP"),
         (b"", "closed before a complete answer"),
@@ -200,7 +200,7 @@ async fn broken_responses_have_readable_errors() {
 #[tokio::test]
 async fn a_timeout_has_a_readable_error() {
     let adjust = |settings: &mut webhook_dispatcher::Settings| settings.webhooks.timeout_seconds = 0.7;
-    let harness = Harness::start_with(adjust, Clock::system()).await;
+    let harness = Harness::unconnected_with(adjust, Clock::system()).await;
     let port = raw_server(UNFINISHED, true).await;
     let error = error_of(&harness, port).await;
     assert!(error.contains("no complete answer in 0.7 s"), "{error}");
@@ -254,7 +254,7 @@ async fn the_beginning_of_a_long_response_is_stored() {
 /// Its status counts at once: it must not use up the sender's time or memory.
 #[tokio::test]
 async fn an_endless_response_is_cut_off() {
-    let harness = Harness::start().await;
+    let harness = Harness::unconnected().await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let cut_off = tokio::spawn(async move {

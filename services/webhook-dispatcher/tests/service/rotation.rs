@@ -152,7 +152,7 @@ async fn a_staged_secret_is_replaced_only_on_purpose() {
 
 #[tokio::test]
 async fn bad_rotations_are_refused() {
-    let harness = Harness::start().await;
+    let harness = Harness::unconnected().await;
     let endpoint = harness.endpoint(&Receiver::kind()).await;
     let id = endpoint.view.id.to_string();
     for (body, fields) in [

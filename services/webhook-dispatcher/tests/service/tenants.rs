@@ -50,11 +50,11 @@ async fn businesses_are_isolated() {
 
 #[tokio::test]
 async fn the_internal_token_is_required() {
-    let harness = Harness::start().await;
+    let harness = Harness::unconnected().await;
     let url = harness
         .internal
         .join(&format!("internal/businesses/{}/webhook-endpoints", harness.business))
         .unwrap();
-    let answer = reqwest::get(url).await.unwrap();
+    let answer = test_kit::client().get(url).send().await.unwrap();
     assert_eq!(answer.status().as_u16(), 401);
 }

@@ -94,7 +94,7 @@ async fn unchanged_webhooks_match_and_changes_are_explained() {
 
 #[tokio::test]
 async fn incomplete_evidence_is_refused() {
-    let harness = Harness::start().await;
+    let harness = Harness::unconnected().await;
     let endpoint = harness.endpoint(&Receiver::kind()).await;
     let id = endpoint.view.id.to_string();
     let full = json!({"timestamp": "1", "signature": "sha256=x", "body": "{}"});

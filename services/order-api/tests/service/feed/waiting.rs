@@ -89,7 +89,7 @@ async fn a_third_waiting_call_of_a_key_is_refused() {
 /// The key is checked again before the answer.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_is_revoked_during_the_wait_receives_nothing() {
-    let service = OrderApi::on_clock(Clock::system(), &UNLIMITED).await;
+    let service = OrderApi::connected_on_clock(Clock::system(), &UNLIMITED).await;
     let business = service.business(0);
     let reader = Reader::new(&service, &business.test_key);
     let order = place(&business, "before").await;

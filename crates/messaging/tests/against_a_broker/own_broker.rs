@@ -1,4 +1,4 @@
-//! The broker is killed and restarts.
+//! The broker is killed and restarts. `make test-long` runs this; the faults of `make test` kill a broker too.
 
 use std::collections::HashSet;
 use std::sync::Arc;
