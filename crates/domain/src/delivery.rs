@@ -308,8 +308,7 @@ mod tests {
             let can = |event: &&EventKind| legal(from, **event).is_some();
             assert_eq!(from.legal(), EventKind::VARIANTS.iter().filter(can).copied().collect::<Vec<_>>());
             assert_eq!(from.can_be_cancelled(), legal(from, OrderCancelled).is_some());
-            let is_cash = |event: &EventKind| matches!(event, CodCollected | CodHandedOver | CodSettled);
-            assert_eq!(from.is_completed(), from.legal().iter().all(is_cash), "{from:?}");
+            assert_eq!(from.is_completed(), from.legal().iter().all(|event| event.is_cash()), "{from:?}");
             let ended_early = status == S::Cancelled || (status == S::Failed && !picked_up);
             assert_eq!(from.refund_due(), ended_early, "{from:?}");
         }

@@ -10,13 +10,36 @@ use domain::{BusinessId, KeyScope, Mode, OrderId, RequestId};
 use internal_api::keys::AuthenticatedKey;
 use web::{ApiError, no_query, read_json};
 
+use super::openapi::{bodies, params};
 use super::{authenticate, errors, order_body, quota};
 use crate::commands::create_order::{CreateError, CreateOrder, Placed, create_order, find_by_key};
 use crate::domain::{ExistingOrder, FailedRequest, Fingerprint, KeyHash, Replay, RequestIdentity};
 use crate::retry_evidence::Observation;
 use crate::state::State;
 
-/// Authenticates, then reads the body, then decides (SPECIFICATION §12, order of checks).
+/// Create an order
+///
+/// Call this once per confirmed order, from your backend. A Test key creates a test order: no driver, no money, the same webhooks.
+/// A Live key creates a real delivery and takes `payment.deliveryFeePaise` from the wallet, exactly once.
+///
+/// If you get no answer, or 429 or 503, repeat the request with the same `Idempotency-Key` and the same body: if the order already
+/// exists, you get the first answer again, byte for byte, with `Idempotent-Replayed: true`. A refused request leaves nothing
+/// behind, so the corrected request may use the same key.
+#[utoipa::path(
+    post,
+    path = "/v1/integration/orders",
+    operation_id = "createOrder",
+    tag = "Orders",
+    params(params::CreateHeaders),
+    request_body(content = bodies::NewOrder, description = "The confirmed order."),
+    responses((
+        status = 201,
+        description = "The order is created; a live one is paid. A repeated request gets this exact answer again.",
+        body = ref("#/components/schemas/OrderCreated"),
+        content_type = "application/json",
+    )),
+)]
+// Authenticates, then reads the body, then decides (SPECIFICATION §12, order of checks).
 pub(super) async fn create(
     state: Data<State>,
     request: HttpRequest,
