@@ -93,7 +93,7 @@ pub(super) fn document(brand: &Brand, public_url: &Url) -> anyhow::Result<Json> 
     add_samples(&mut webhook, webhooks::examples(&samples));
     let body = ["webhooks", "orderEvent", "post", "requestBody", "content", "application/json", "examples"];
     document.set(&body, components::ordered(Json::of(&webhook.examples)?));
-    let refusals = answers::refusals(&other_refusals(), &["Request-Id"]);
+    let refusals = serde_json::to_value(answers::refusals(&other_refusals(), &["Request-Id"]))?;
     document.set(&["x-refusals-of-other-calls"], components::ordered(Json::of(&refusals)?));
     Ok(document)
 }

@@ -34,6 +34,7 @@ const TRACKING_WAIT_S: u32 = 2;
 
 pub(super) fn operations(samples: &Samples) -> anyhow::Result<Vec<Operation>> {
     let mut all = of_orders(samples)?;
+    all.extend(of_moves(samples));
     all.extend(of_events(samples));
     all.extend(of_the_fleet(samples));
     all.extend(of_tracking(samples));
@@ -50,15 +51,6 @@ fn of_orders(samples: &Samples) -> anyhow::Result<Vec<Operation>> {
         let found = Timeline { moves, money: vec![fee.clone()], webhooks, incomplete };
         text_of(&views::timeline_page(found, web::PAGE_LIMIT_DEFAULT))
     };
-    let simulated = Simulated { order: samples.order(Mode::Test, &[DriverAssigned]), run: None };
-    let ended = samples.cancelled_order();
-    let cannot_be_simulated = illegal(simulated.order.state, OrderDelivered)
-        .map(SimulateError::Move)
-        .into_iter()
-        .chain([SimulateError::NothingLeft(ended.state)])
-        .map(errors::from_simulate);
-    let cannot_be_cancelled =
-        illegal(live(&[DriverAssigned, OrderPickedUp]).state, OrderCancelled).map(errors::from_cancel);
     let unknown = [errors::order_not_found()];
     let bad_page = [integration::unknown_cursor()];
     Ok(vec![
@@ -90,11 +82,26 @@ fn of_orders(samples: &Samples) -> anyhow::Result<Vec<Operation>> {
                 timeline(Vec::new(), vec!["webhook-dispatcher"]),
             )
             .errors(with_key(KeyScope::ReadOrders))
-            .errors(unknown.clone())
+            .errors(unknown)
             .errors(bad_page),
+    ])
+}
+
+fn of_moves(samples: &Samples) -> [Operation; 2] {
+    let simulated = Simulated { order: samples.order(Mode::Test, &[DriverAssigned]), run: None };
+    let on_the_way = samples.order(Mode::Live, &[DriverAssigned, OrderPickedUp]);
+    let ended = samples.cancelled_order();
+    let cannot_be_simulated = illegal(simulated.order.state, OrderDelivered)
+        .map(SimulateError::Move)
+        .into_iter()
+        .chain([SimulateError::NothingLeft(ended.state)])
+        .map(errors::from_simulate);
+    let cannot_be_cancelled = illegal(on_the_way.state, OrderCancelled).map(errors::from_cancel);
+    let unknown = [errors::order_not_found()];
+    [
         Operation::new("cancelOrder")
             .body("reason", "With a reason", text_of(&json!({ "reason": CANCEL_REASON })))
-            .answer("cancelled", "Cancelled", view(ended))
+            .answer("cancelled", "Cancelled", text_of(&views::order_view(&samples.tracking_urls, ended)))
             .errors(with_key(KeyScope::WriteOrders))
             .errors(unknown.clone())
             .errors(cannot_be_cancelled)
@@ -114,7 +121,7 @@ fn of_orders(samples: &Samples) -> anyhow::Result<Vec<Operation>> {
             .errors(cannot_be_simulated)
             .errors(simulate::read(&json!({ "event": "order.lost" })).err())
             .errors(of_body()),
-    ])
+    ]
 }
 
 fn of_events(samples: &Samples) -> [Operation; 2] {

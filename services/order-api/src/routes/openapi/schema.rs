@@ -1,5 +1,4 @@
 //! Schemas that are computed from the rules that requests are read by, so that the two cannot differ.
-#![expect(dead_code, reason = "its types only name schemas")]
 
 use std::sync::LazyLock;
 
