@@ -8,7 +8,7 @@ pub struct Email(String);
 
 impl Email {
     /// RFC 5321 §4.5.3.1: 64 octets before the `@`, 254 in all.
-    const MAX: usize = 254;
+    pub const MAX: usize = 254;
     const LOCAL_MAX: usize = 64;
 
     /// The trimmed address; `None` when the syntax is invalid.

@@ -95,6 +95,21 @@ impl EventKind {
     pub fn is_progress(self) -> bool {
         !matches!(self, Self::OrderCreated | Self::WalletLowBalance | Self::WebhookTest)
     }
+
+    /// Whether it moves the cash of an order, and names an amount.
+    pub fn is_cash(self) -> bool {
+        matches!(self, Self::CodCollected | Self::CodHandedOver | Self::CodSettled)
+    }
+
+    /// The kinds that fleets report.
+    pub fn of_progress() -> impl Iterator<Item = Self> {
+        Self::VARIANTS.iter().copied().filter(|kind| kind.is_progress())
+    }
+
+    /// The kinds that orders have.
+    pub fn of_orders() -> impl Iterator<Item = Self> {
+        std::iter::once(Self::OrderCreated).chain(Self::of_progress())
+    }
 }
 
 #[cfg(test)]

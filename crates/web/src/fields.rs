@@ -9,7 +9,8 @@ use serde_json::{Map, Value};
 
 use crate::{FieldErrors, TextRule};
 
-const PHONE_TEXT: TextRule = TextRule::line(40);
+/// Longer than the digits of E.164, because separators are accepted.
+pub const PHONE_TEXT: TextRule = TextRule::line(40);
 /// Longer than the six digits, because separators are accepted.
 pub const PINCODE_TEXT: TextRule = TextRule::line(20);
 
@@ -209,7 +210,7 @@ impl<'a> Fields<'a> {
     }
 
     pub fn optional_email(&self, name: &str) -> Option<String> {
-        let given = self.optional_text(name, TextRule::line(254))?;
+        let given = self.optional_text(name, TextRule::line(Email::MAX))?;
         if Email::parse(&given).is_none() {
             let message = format!("{} must be an e-mail address.", self.path_of(name));
             self.reject(name, "invalid_format", message);

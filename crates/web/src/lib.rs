@@ -35,7 +35,7 @@ pub use edge::{RequestEdge, edge};
 pub use error::ApiError;
 pub use failures::{FailureLimits, too_many_failures};
 pub use field_error::{FieldError, FieldErrors};
-pub use fields::{Fields, PINCODE_TEXT};
+pub use fields::{Fields, PHONE_TEXT, PINCODE_TEXT};
 pub use health::{Check, Readiness, management_routes};
 pub use idempotency::{IDEMPOTENCY_KEY_MAX, idempotency_key};
 pub use limit_clock::LimitClock;

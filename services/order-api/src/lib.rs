@@ -11,7 +11,6 @@ pub mod order_writer;
 pub mod page_slots;
 pub mod queries;
 pub mod rate_limits;
-pub mod retry_evidence;
 pub mod routes;
 pub mod settings;
 pub mod start;

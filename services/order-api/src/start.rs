@@ -22,7 +22,6 @@ use crate::order_events::OrderEvents;
 use crate::order_writer::OrderWriter;
 use crate::page_slots::PageSlots;
 use crate::rate_limits::{RateLimits, TrackingLimit};
-use crate::retry_evidence::RetryEvidence;
 use crate::routes::{self, Description, Packages};
 use crate::settings::OrderApiSettings;
 use crate::state::State;
@@ -35,13 +34,11 @@ const INVALIDATIONS_AT_ONCE: u16 = 16;
 /// When a setting is not usable or an address cannot be bound.
 pub fn start(settings: &OrderApiSettings, mut chassis: Chassis) -> anyhow::Result<Running> {
     Phone::load_numbering_plans();
-    let (retry_evidence, observations) = RetryEvidence::new();
-    let state = Arc::new(state(settings, &chassis, retry_evidence)?);
+    let state = Arc::new(state(settings, &chassis)?);
     chassis.relay();
     let (retention, interval) = (settings.personal_data.retention(), settings.personal_data.interval());
     workers::recovery::start(&mut chassis, &state);
     workers::simulations::start(&mut chassis, &state);
-    workers::retry_evidence::start(&mut chassis, &state, observations);
     workers::erasure::start(&mut chassis, &state, retention, interval);
     workers::feed::start(&mut chassis, &state);
     workers::idle_keys::start(&mut chassis, &state);
@@ -65,11 +62,7 @@ pub fn start(settings: &OrderApiSettings, mut chassis: Chassis) -> anyhow::Resul
     })
 }
 
-fn state(
-    settings: &OrderApiSettings,
-    chassis: &Chassis,
-    retry_evidence: RetryEvidence,
-) -> anyhow::Result<State> {
+fn state(settings: &OrderApiSettings, chassis: &Chassis) -> anyhow::Result<State> {
     let OrderApiSettings { peers, limits, .. } = settings;
     let (unit, clock) = (chassis.unit.clone(), &chassis.unit.clock);
     let peer = |service, base: &Url| {
@@ -94,7 +87,6 @@ fn state(
         feed_waiters: FeedWaiters::default(),
         page_slots: PageSlots::of(settings.database.pool_size),
         tracking_urls,
-        retry_evidence,
         rate_limits: RateLimits::new(limits.key_rate(), clock.clone()),
         tracking_limit: TrackingLimit::new(limits.per_address, limits.trusted_proxies.clone(), clock),
         authentication_failures: FailureLimits::new(

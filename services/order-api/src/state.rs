@@ -13,7 +13,6 @@ use crate::order_events::OrderEvents;
 use crate::order_writer::OrderWriter;
 use crate::page_slots::PageSlots;
 use crate::rate_limits::{RateLimits, TrackingLimit};
-use crate::retry_evidence::RetryEvidence;
 
 pub struct State {
     pub unit: Unit,
@@ -32,7 +31,6 @@ pub struct State {
     pub feed_waiters: FeedWaiters,
     pub order_writer: OrderWriter,
     pub page_slots: PageSlots,
-    pub retry_evidence: RetryEvidence,
     pub rate_limits: RateLimits,
     pub tracking_limit: TrackingLimit,
     pub authentication_failures: FailureLimits,

@@ -9,7 +9,7 @@ pub mod erase_personal_data;
 mod move_order;
 pub mod record_progress;
 pub mod recover_orders;
-pub mod retry_evidence;
+pub mod retry_tests;
 mod settlement;
 pub mod simulate_progress;
 

@@ -87,7 +87,7 @@ pub(super) fn simulated_progress(state: &State, event: EventKind, order: &Order)
         EventKind::OrderFailed | EventKind::OrderCancelled | EventKind::OrderReturned => {
             data.reason = Some("Simulated".into());
         }
-        EventKind::CodCollected | EventKind::CodHandedOver | EventKind::CodSettled => {
+        kind if kind.is_cash() => {
             data.cod_amount_paise = Some(order.cod_amount);
         }
         _ => {}

@@ -21,7 +21,7 @@ pub struct OrderDraft {
     pub warnings: Warnings,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Customer {
     pub name: String,
@@ -68,7 +68,7 @@ pub struct Package {
     pub special_instructions: Option<String>,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Item {
     pub name: Option<String>,

@@ -1,49 +1,40 @@
 //! The field names of an order, and the most likely one for an unknown name.
 
-const PLACE: [&str; 9] = [
-    "addressLine1",
-    "addressLine2",
-    "city",
-    "state",
-    "pincode",
-    "landmark",
-    "latitude",
-    "longitude",
-    "fullAddress",
-];
-/// The sections of an order and their fields, in groups. The order itself is the section without a name.
-const SECTIONS: [(&str, &[&[&str]]); 8] = [
-    (
-        "",
-        &[&[
-            "orderReference",
-            "orderSource",
-            "customer",
-            "delivery",
-            "pickup",
-            "package",
-            "payment",
-            "notes",
-        ]],
-    ),
-    ("customer", &[&["name", "phone", "email"]]),
-    ("delivery", &[&PLACE]),
-    ("pickup", &[&["businessName", "contactName", "phone"], &PLACE]),
-    ("package", &[&["description", "items", "totalItems", "weightKg", "fragile", "specialInstructions"]]),
-    ("package.items", &[&["name", "quantity", "pricePaise"]]),
-    (
-        "payment",
-        &[&[
-            "paymentType",
-            "orderValuePaise",
-            "deliveryFeePaise",
-            "codAmountPaise",
-            "prepaidAmountPaise",
-            "currency",
-        ]],
-    ),
-    ("notes", &[&["customerNote", "internalNote"]]),
-];
+use std::sync::LazyLock;
+
+use domain::{Paise, PaymentType};
+use serde_json::{Value, json};
+
+use super::{Customer, Delivery, Item, Notes, Package, Payment, Pickup};
+
+/// The sections of an order and their fields. The order itself is the section without a name.
+static SECTIONS: LazyLock<Vec<(&str, Vec<String>)>> = LazyLock::new(|| {
+    let payment = Payment {
+        payment_type: PaymentType::Prepaid,
+        order_value_paise: None,
+        delivery_fee_paise: Paise::ZERO,
+        cod_amount_paise: Paise::ZERO,
+        prepaid_amount_paise: Paise::ZERO,
+        currency: "INR",
+    };
+    let sections = [
+        ("customer", json!(Customer::default())),
+        ("delivery", json!(Delivery::default())),
+        ("pickup", json!(Pickup::default())),
+        ("package", json!(Package::default())),
+        ("package.items", json!(Item::default())),
+        ("payment", json!(payment)),
+        ("notes", json!(Notes::default())),
+    ];
+    let own =
+        ["orderReference", "orderSource"].into_iter().chain(sections.iter().map(|(section, _)| *section));
+    let own = own.filter(|name| !name.contains('.')).map(str::to_owned).collect();
+    let names =
+        |fields: &Value| fields.as_object().into_iter().flat_map(|fields| fields.keys().cloned()).collect();
+    std::iter::once(("", own))
+        .chain(sections.iter().map(|(section, fields)| (*section, names(fields))))
+        .collect()
+});
 /// Longer names are no typing errors, and comparing them is slow.
 const NAME_MAX: usize = 128;
 /// `codAmount` scores 0.93 against `codAmountPaise`; `colour` scores at most 0.66 against any field of a payment.
@@ -51,8 +42,8 @@ const LIKENESS_MIN: f64 = 0.8;
 
 /// The fields of a section, such as `payment` or `package.items`. The empty name is the order itself.
 pub fn order_fields(section: &str) -> Vec<&'static str> {
-    let groups = SECTIONS.iter().find(|(name, _)| *name == section);
-    groups.map(|(_, groups)| groups.concat()).unwrap_or_default()
+    let fields = SECTIONS.iter().find(|(name, _)| *name == section).map(|(_, fields)| fields.iter());
+    fields.into_iter().flatten().map(String::as_str).collect()
 }
 
 /// The most likely field for an unknown path: a field of the same name in this section or another one, else the most
@@ -81,11 +72,10 @@ fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
 }
 
 fn elsewhere(name: &str) -> Option<String> {
-    let fields = SECTIONS
-        .iter()
-        .flat_map(|(section, groups)| groups.concat().into_iter().map(move |field| (section, field)));
-    let (section, field) = fields.into_iter().find(|(_, field)| plain(field) == name)?;
-    Some(if section.is_empty() { field.to_owned() } else { format!("{section}.{field}") })
+    let mut all =
+        SECTIONS.iter().flat_map(|(section, fields)| fields.iter().map(move |field| (*section, field)));
+    let (section, field) = all.find(|(_, field)| plain(field) == name)?;
+    Some(if section.is_empty() { field.clone() } else { format!("{section}.{field}") })
 }
 
 #[cfg(test)]

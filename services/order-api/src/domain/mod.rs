@@ -15,8 +15,8 @@ mod personal_data;
 mod placement;
 mod plausibility;
 mod postponed;
-mod retry_evidence;
 mod simulation;
+mod tested_retries;
 mod tracking_urls;
 mod warnings;
 
@@ -35,9 +35,7 @@ pub use personal_data::without_personal_data;
 pub use placement::{ExistingOrder, Placement, RequestIdentity, Resolution};
 pub use plausibility::{warn_of_amounts, warn_of_place};
 pub use postponed::Postponed;
-pub use retry_evidence::{
-    FailedRequest, KeyHash, PlacedRequest, Replay, RetryKind, RetryProof, first_retry_after_failure,
-};
 pub use simulation::{Scenario, Simulation};
+pub use tested_retries::{RetryProof, TestedRetries};
 pub use tracking_urls::TrackingUrls;
 pub use warnings::{Warning, Warnings};

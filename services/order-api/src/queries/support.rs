@@ -5,9 +5,9 @@ use domain::{BusinessId, Mode};
 use outbox::Unit;
 use postgres::StoreError;
 
-use crate::domain::{Activity, Order};
+use crate::domain::{Activity, Order, TestedRetries};
 use crate::state::State;
-use crate::store::support;
+use crate::store::{retry_tests, support};
 
 /// The activity of a business in live and in test mode. Counts recent orders since `since`, up to `max`.
 pub async fn activity(
@@ -22,6 +22,10 @@ pub async fn activity(
         Ok((live, test))
     };
     state.unit.database.read(read).await
+}
+
+pub async fn tested_retries(state: &State, business: BusinessId) -> Result<TestedRetries, StoreError> {
+    state.unit.database.read(async |conn| retry_tests::find(conn, business).await).await
 }
 
 /// The placed orders of all businesses with exactly this id, tracking code or reference, newest first.

@@ -3,7 +3,6 @@
 
 use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path};
-use domain::EventKind;
 use internal_api::orders::{BusinessEventView, BusinessEventsPage};
 use web::{ApiError, read_query};
 
@@ -20,7 +19,7 @@ pub(super) async fn list(
 ) -> Result<Json<BusinessEventsPage>, ApiError> {
     let business = integration::parse_business(&path)?;
     let (page, mut search, text) = read_query(&request, |fields| {
-        let kind = fields.parsed_by("event", &feed::kinds_wanted(), order_kind);
+        let kind = fields.parsed_by("event", &feed::kinds_wanted(), feed::order_kind);
         let search = EventSearch { mode: fields.parsed("mode", "test or live"), kind, orders: None };
         (fields.page(), search, fields.text("search", internal::SEARCH))
     })?;
@@ -33,10 +32,6 @@ pub(super) async fn list(
         BusinessEventsError::UnknownStart => unknown_cursor(),
         BusinessEventsError::Store(error) => error.into(),
     })
-}
-
-fn order_kind(text: &str) -> Option<EventKind> {
-    feed::order_kinds().find(|kind| kind.as_str() == text)
 }
 
 fn unknown_cursor() -> ApiError {

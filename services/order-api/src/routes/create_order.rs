@@ -6,17 +6,40 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderMap, LOCATION};
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpMessage, HttpRequest, HttpResponse};
-use domain::{BusinessId, KeyScope, Mode, OrderId, RequestId};
+use domain::{KeyScope, Mode, RequestId};
 use internal_api::keys::AuthenticatedKey;
 use web::{ApiError, no_query, read_json};
 
+use super::openapi::{bodies, params};
 use super::{authenticate, errors, order_body, quota};
 use crate::commands::create_order::{CreateError, CreateOrder, Placed, create_order, find_by_key};
-use crate::domain::{ExistingOrder, FailedRequest, Fingerprint, KeyHash, Replay, RequestIdentity};
-use crate::retry_evidence::Observation;
+use crate::commands::retry_tests::{note_failure, note_replay};
+use crate::domain::{ExistingOrder, Fingerprint, RequestIdentity};
 use crate::state::State;
 
-/// Authenticates, then reads the body, then decides (SPECIFICATION §4.1, order of checks).
+/// Create an order
+///
+/// Call this once per confirmed order, from your backend. A Test key creates a test order: no driver, no money, the same webhooks.
+/// A Live key creates a real delivery and takes `payment.deliveryFeePaise` from the wallet, exactly once.
+///
+/// If you get no answer, or 429 or 503, repeat the request with the same `Idempotency-Key` and the same body: if the order already
+/// exists, you get the first answer again, byte for byte, with `Idempotent-Replayed: true`. A refused request leaves nothing
+/// behind, so the corrected request may use the same key.
+#[utoipa::path(
+    post,
+    path = "/v1/integration/orders",
+    operation_id = "createOrder",
+    tag = "Orders",
+    params(params::CreateHeaders),
+    request_body(content = bodies::NewOrder, description = "The confirmed order."),
+    responses((
+        status = 201,
+        description = "The order is created; a live one is paid. A repeated request gets this exact answer again.",
+        body = ref("#/components/schemas/OrderCreated"),
+        content_type = "application/json",
+    )),
+)]
+// Authenticates, then reads the body, then decides (SPECIFICATION §4.1, order of checks).
 pub(super) async fn create(
     state: Data<State>,
     request: HttpRequest,
@@ -25,8 +48,13 @@ pub(super) async fn create(
     let caller = authenticate::identify(&state, &request).await?;
     let request_id = request_id(&request)?;
     let outcome = place(&state, &request, payload, &caller, request_id).await;
-    if outcome.is_err() && caller.mode == Mode::Test {
-        record_failure(&state, request.headers(), caller.business_id, request_id);
+    // Neither floods nor outages may cause writes.
+    if let Err(error) = &outcome
+        && caller.mode == Mode::Test
+        && !matches!(error.status(), StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)
+        && let Ok(key) = idempotency_key(request.headers())
+    {
+        note_failure(&state, caller.business_id, &key, request_id).await;
     }
     outcome
 }
@@ -59,7 +87,9 @@ async fn place(
     let placed = outcome.map_err(|error| refusal(state, error))?;
     if placed.replayed {
         quota::was_replay(state, request, replay, charged);
-        record_replay(state, caller, placed.order_id, request_id);
+        if caller.mode == Mode::Test {
+            note_replay(state, caller.business_id, placed.order_id, request_id).await;
+        }
     }
     Ok(created(placed))
 }
@@ -77,24 +107,6 @@ fn created(placed: Placed) -> HttpResponse {
         response.insert_header(("Idempotent-Replayed", "true"));
     }
     response.body(placed.receipt)
-}
-
-/// Evidence that the business has tested the retry of a success.
-fn record_replay(state: &State, caller: &AuthenticatedKey, order_id: OrderId, request_id: RequestId) {
-    if caller.mode == Mode::Test {
-        let (business_id, at) = (caller.business_id, state.unit.clock.now());
-        let replay = Replay { business_id, order_id, request_id, at };
-        state.retry_evidence.record(Observation::Replayed(replay));
-    }
-}
-
-/// Evidence of a failure, in case the same key succeeds later.
-fn record_failure(state: &State, headers: &HeaderMap, business_id: BusinessId, request_id: RequestId) {
-    if let Ok(key) = idempotency_key(headers) {
-        let (key, at) = (KeyHash::of(&key), state.unit.clock.now());
-        let failed = FailedRequest { business_id, key, request_id, at };
-        state.retry_evidence.record(Observation::Failed(failed));
-    }
 }
 
 async fn read(

@@ -12,12 +12,12 @@ use internal_api::keys::AuthenticatedKey;
 use web::{ApiError, QueryFields, no_query, read_query};
 
 use super::feed_page::{self, FeedCursor};
+use super::limits::WAIT_MAX_S;
+use super::openapi::{bodies, params, webhooks};
 use super::{authenticate, errors, integration};
 use crate::domain::{FeedFilter, FeedPosition};
 use crate::queries::feed::{self, FeedRequest};
 use crate::state::State;
-
-pub(super) const WAIT_MAX_S: u64 = 25;
 
 /// Begins the names of webhook headers, for those who sign events themselves.
 const HEADER_PREFIX: HeaderName = HeaderName::from_static("webhook-header-prefix");
@@ -30,7 +30,22 @@ struct FeedQuery {
     wait: Duration,
 }
 
-/// `GET /v1/integration/events?limit=&startingAfter=&since=&types=&waitSeconds=`
+/// List events
+///
+/// The events of your orders in the key's mode, oldest first, as the webhooks about them: use it to catch up after an outage, and
+/// where no webhook can reach you. Each event has the bytes of the webhook's body. All events are listed, whatever your endpoints
+/// subscribe to; each order's in the order of `sequence`. An event appears at most a second after it was recorded.
+///
+/// Continue with `startingAfter` set to `next`, which an empty page has too. With `waitSeconds` the call waits for the first event:
+/// at most two calls of a key may wait at once.
+#[utoipa::path(
+    get,
+    path = "/v1/integration/events",
+    operation_id = "listEvents",
+    tag = "Orders",
+    params(params::FeedQuery),
+    responses((status = 200, description = "The events.", body = bodies::EventList)),
+)]
 pub(super) async fn list(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let caller = authenticate::business(&state, &request, KeyScope::ReadEvents).await?;
     let query = read_query(&request, read)?;
@@ -56,7 +71,17 @@ pub(super) async fn list(state: Data<State>, request: HttpRequest) -> Result<Htt
     answer(&state, feed_page::page(&bodies, slice.has_more, next))
 }
 
-/// `GET /v1/integration/events/{id}`
+/// Get an event
+///
+/// One event by its id: the body of its webhook, byte for byte.
+#[utoipa::path(
+    get,
+    path = "/v1/integration/events/{id}",
+    operation_id = "getEvent",
+    tag = "Orders",
+    params(params::EventPath),
+    responses((status = 200, description = "The event.", body = webhooks::WebhookEvent)),
+)]
 pub(super) async fn get(
     state: Data<State>,
     request: HttpRequest,
@@ -94,19 +119,16 @@ fn wait_seconds(text: &str) -> Option<u64> {
     is_number.then(|| text.parse().ok()).flatten().filter(|seconds| *seconds <= WAIT_MAX_S)
 }
 
-/// The kinds of events that orders have.
-pub(super) fn order_kinds() -> impl Iterator<Item = EventKind> {
-    use strum::VariantArray;
-    let kinds = EventKind::VARIANTS.iter().copied();
-    kinds.filter(|kind| *kind == EventKind::OrderCreated || kind.is_progress())
+fn kinds(text: &str) -> Option<Vec<EventKind>> {
+    text.split(',').map(order_kind).collect()
 }
 
-fn kinds(text: &str) -> Option<Vec<EventKind>> {
-    text.split(',').map(|name| order_kinds().find(|kind| kind.as_str() == name)).collect()
+pub(super) fn order_kind(text: &str) -> Option<EventKind> {
+    EventKind::of_orders().find(|kind| kind.as_str() == text)
 }
 
 pub(super) fn kinds_wanted() -> String {
-    let names: Vec<_> = order_kinds().map(EventKind::as_str).collect();
+    let names: Vec<_> = EventKind::of_orders().map(EventKind::as_str).collect();
     format!("kinds of events of orders, separated by commas: {}", names.join(", "))
 }
 

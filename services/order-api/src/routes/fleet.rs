@@ -9,6 +9,8 @@ use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, TextRule, no_query, read_json, read_query};
 
 use super::fleet_page::{FleetCursor, FleetPage};
+use super::limits::{DRIVER_NAME, DRIVER_PHONE, DRIVER_VEHICLE, REASON, REPORT_ID};
+use super::openapi::{bodies, params};
 use super::views::{ReportedOrderView, reported_view};
 use super::{authenticate, errors, integration};
 use crate::commands::record_progress::{FleetReport, record_progress};
@@ -20,13 +22,19 @@ use crate::state::State;
 /// How far the clock of a fleet may be ahead.
 const CLOCK_AHEAD_MAX: TimeDelta = TimeDelta::minutes(5);
 
-pub(super) const EVENT_ID: TextRule = TextRule::code(128);
-pub(super) const REASON: TextRule = TextRule::lines(1_000);
-pub(super) const DRIVER_NAME: TextRule = TextRule::line(200);
-pub(super) const DRIVER_PHONE: TextRule = TextRule::line(40);
-pub(super) const DRIVER_VEHICLE: TextRule = TextRule::line(100);
-
-/// `POST /v1/fleet/orders/{id}/events {eventId, event, occurredAt, driver?, reason?, codAmountPaise?}`
+/// Report progress
+///
+/// Moves a live order. A repeated `eventId` gets 200 and changes nothing; with another body it gets 422. `warnings` names parts that
+/// were recorded but may be wrong. An event that cannot follow gets 409 with the `legal` ones, and is not recorded.
+#[utoipa::path(
+    post,
+    path = "/v1/fleet/orders/{id}/events",
+    operation_id = "reportProgress",
+    tag = "Fleet",
+    params(params::OrderPath),
+    request_body(content = bodies::Report, description = "What happened."),
+    responses((status = 200, description = "The order after it.", body = ReportedOrderView)),
+)]
 pub(super) async fn report(
     state: Data<State>,
     request: HttpRequest,
@@ -56,7 +64,7 @@ pub(super) fn read_report(
     now: DateTime<Utc>,
 ) -> Option<FleetReport> {
     let fields = Fields::of_body(body, field_errors)?;
-    let event_id = fields.required_text("eventId", EVENT_ID);
+    let event_id = fields.required_text("eventId", REPORT_ID);
     let event = integration::progress_event(&fields, "");
     let occurred_at = occurred_at(&fields, now);
     let driver = fields.optional_object("driver").and_then(|driver| read_driver(&driver));
@@ -65,7 +73,7 @@ pub(super) fn read_report(
         _ => fields.optional_text("reason", REASON),
     };
     let cod_amount = match event {
-        Some(event) if is_cash(event) => {
+        Some(event) if event.is_cash() => {
             fields.required_integer("codAmountPaise", 0, Paise::REQUEST_MAX.get())
         }
         _ => fields.optional_integer("codAmountPaise", 0, Paise::REQUEST_MAX.get()),
@@ -77,11 +85,6 @@ pub(super) fn read_report(
         fingerprint: Fingerprint::of(body),
         progress: Progress { event: event?, data, occurred_at: occurred_at? },
     })
-}
-
-/// Events about cash must name the amount.
-pub(super) fn is_cash(event: EventKind) -> bool {
-    matches!(event, EventKind::CodCollected | EventKind::CodHandedOver | EventKind::CodSettled)
 }
 
 fn occurred_at(fields: &Fields<'_>, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
@@ -108,10 +111,20 @@ fn read_driver(fields: &Fields<'_>) -> Option<Driver> {
     Some(Driver { name: name?, phone, vehicle })
 }
 
-/// `GET /v1/fleet/orders?status=&updatedAfter=&limit=&startingAfter=`, by last change, oldest first.
+/// List orders for the fleet
 ///
-/// A listed change is never followed by an earlier one that commits late. So a fleet misses nothing, whether it
-/// continues with `next` or asks for changes after the last `updatedAt`.
+/// Live orders of all businesses by their last change, oldest first: a fleet learns of new and cancelled orders here. Continue with
+/// `next`, now or later: no change is missed.
+#[utoipa::path(
+    get,
+    path = "/v1/fleet/orders",
+    operation_id = "listFleetOrders",
+    tag = "Fleet",
+    params(params::FleetQuery),
+    responses((status = 200, description = "The orders.", body = FleetPage)),
+)]
+// A listed change is never followed by an earlier one that commits late. So a fleet misses nothing, whether it continues with
+// `next` or asks for changes after the last `updatedAt`.
 pub(super) async fn list(state: Data<State>, request: HttpRequest) -> Result<Json<FleetPage>, ApiError> {
     authenticate::fleet(&state, &request)?;
     let (page, status, updated_after) = read_query(&request, |fields| {

@@ -7,30 +7,51 @@ use domain::{EventKind, KeyScope, Mode, OrderId, TrackingCode};
 use internal_api::PageQuery;
 use internal_api::orders::OrderView;
 use serde_json::Value;
-use web::{ApiError, FieldErrors, Fields, QueryFields, TextRule, no_query, read_optional_json, read_query};
+use web::{ApiError, FieldErrors, Fields, QueryFields, no_query, read_optional_json, read_query};
 
 use super::fleet_page::{FleetCursor, OrderPage};
-use super::{authenticate, errors, order_body, views};
+use super::openapi::{bodies, params};
+use super::{authenticate, errors, limits, views};
 use crate::commands::cancel_order::cancel_order;
 use crate::domain::{ListStart, Order, OrderFilter};
 use crate::queries::orders;
 use crate::state::State;
 
-/// The reason of a cancellation.
-pub(super) const REASON: TextRule = TextRule::lines(1_000);
-
 /// For error messages.
 pub(super) const DELIVERY_STATUSES: &str = "created, driver_assigned, picked_up, out_for_delivery, delivered, failed, \
      cancelled or returned";
 
-/// `GET /v1/integration/orders?orderReference=&trackingCode=&status=&updatedAfter=&limit=&startingAfter=`
+/// List orders
+///
+/// Your orders in the key's mode, newest first. Use it to look up an order by your own reference or by its tracking code; do not
+/// poll it, because webhooks report every change. To find changes that they may have missed, set `updatedAfter` to some minutes before
+/// your last call: the list is then sorted by the last change, oldest first, and continues with `startingAfter` set to `next`. An
+/// order that changes meanwhile appears again.
+#[utoipa::path(
+    get,
+    path = "/v1/integration/orders",
+    operation_id = "listOrders",
+    tag = "Orders",
+    params(params::OrdersQuery),
+    responses((status = 200, description = "The orders.", body = OrderPage)),
+)]
 pub(super) async fn list(state: Data<State>, request: HttpRequest) -> Result<Json<OrderPage>, ApiError> {
     let caller = authenticate::business(&state, &request, KeyScope::ReadOrders).await?;
     let query = read_query(&request, |fields| order_query(fields, Some(caller.mode)))?;
     page(&state, caller.business_id, query).await.map(Json)
 }
 
-/// `GET /v1/integration/orders/{id}`
+/// Get an order
+///
+/// The current state of an order, with everything that you sent about it.
+#[utoipa::path(
+    get,
+    path = "/v1/integration/orders/{id}",
+    operation_id = "getOrder",
+    tag = "Orders",
+    params(params::OrderPath),
+    responses((status = 200, description = "The order.", body = OrderView)),
+)]
 pub(super) async fn get(
     state: Data<State>,
     request: HttpRequest,
@@ -42,7 +63,19 @@ pub(super) async fn get(
     Ok(Json(views::order_view(&state.tracking_urls, order)))
 }
 
-/// `POST /v1/integration/orders/{id}/cancel`, with an optional `{reason}`
+/// Cancel an order
+///
+/// Possible until the driver has picked the parcel up. The wallet gets a live order's fee back, once. Cancelling a cancelled order
+/// again gets the same answer and changes nothing.
+#[utoipa::path(
+    post,
+    path = "/v1/integration/orders/{id}/cancel",
+    operation_id = "cancelOrder",
+    tag = "Orders",
+    params(params::OrderPath),
+    request_body(content = Option<bodies::CancelOrder>, description = "Optional."),
+    responses((status = 200, description = "The order, cancelled.", body = OrderView)),
+)]
 pub(super) async fn cancel(
     state: Data<State>,
     request: HttpRequest,
@@ -75,8 +108,8 @@ pub(super) fn cancel_reason(body: &Value) -> Result<Option<String>, ApiError> {
         return Ok(None);
     }
     let field_errors = FieldErrors::default();
-    let reason =
-        Fields::of_body(body, &field_errors).and_then(|fields| fields.optional_text("reason", REASON));
+    let reason = Fields::of_body(body, &field_errors)
+        .and_then(|fields| fields.optional_text("reason", limits::REASON));
     if field_errors.is_empty() { Ok(reason) } else { Err(ApiError::invalid(field_errors)) }
 }
 
@@ -124,7 +157,7 @@ pub(super) fn order_query(fields: &mut QueryFields, mode: Option<Mode>) -> Order
         page: fields.page(),
         filter: OrderFilter {
             mode,
-            order_reference: fields.text("orderReference", order_body::REFERENCE),
+            order_reference: fields.text("orderReference", limits::REFERENCE),
             tracking_code: fields.parsed_by("trackingCode", "a tracking code", |text| {
                 TrackingCode::from_user_input(text).ok()
             }),

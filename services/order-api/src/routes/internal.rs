@@ -7,12 +7,12 @@ use internal_api::orders::{AcceptedRequest, AnyTestOrder, OrderReference, OrderV
 use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule, read_optional_json, read_query};
 
 use super::fleet_page::OrderPage;
-use super::{errors, integration, order_body, views};
+use super::{errors, integration, limits, views};
 use crate::queries::orders;
 use crate::state::State;
 
 /// A search text: a reference may be longer than an id or a code.
-pub(super) const SEARCH: TextRule = order_body::REFERENCE;
+pub(super) const SEARCH: TextRule = limits::REFERENCE;
 /// The size of a page.
 const REFERENCES_MAX: usize = 100;
 

@@ -12,6 +12,7 @@ mod fleet;
 mod fleet_page;
 mod integration;
 mod internal;
+mod limits;
 mod openapi;
 mod order_body;
 mod payments;

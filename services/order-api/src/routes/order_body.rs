@@ -7,25 +7,15 @@ use domain::{Paise, PaymentType};
 use serde_json::Value;
 use web::{FieldErrors, Fields, TextRule, one_line};
 
+use super::limits::{
+    ADDRESS, ADDRESS_LINE, FULL_ADDRESS, ITEMS_MAX, NAME, NOTE, QUANTITY_MAX, REFERENCE, SOURCE,
+    TOTAL_ITEMS_MAX, WEIGHT_KG_MAX,
+};
 use crate::commands::create_order::InvalidOrder;
 use crate::domain::{
     Customer, Delivery, Item, Notes, OrderDraft, Package, Payment, Pickup, Place, Warnings, order_fields,
     warn_of_amounts, warn_of_place,
 };
-
-pub(super) const REFERENCE: TextRule = TextRule::code(128);
-pub(super) const SOURCE: TextRule = TextRule::code(64);
-pub(super) const NAME: TextRule = TextRule::line(200);
-pub(super) const ADDRESS: TextRule = TextRule::line(300);
-/// Line breaks become spaces: forms and exports put them between house and street.
-pub(super) const ADDRESS_LINE: TextRule = TextRule::lines(300);
-pub(super) const FULL_ADDRESS: TextRule = TextRule::lines(1_000);
-pub(super) const PINCODE: TextRule = web::PINCODE_TEXT;
-pub(super) const NOTE: TextRule = TextRule::lines(1_000);
-pub(super) const ITEMS_MAX: usize = 500;
-pub(super) const QUANTITY_MAX: i64 = 1_000_000;
-pub(super) const TOTAL_ITEMS_MAX: i64 = QUANTITY_MAX * ITEMS_MAX as i64;
-pub(super) const WEIGHT_KG_MAX: f64 = 10_000.0;
 
 /// The draft, or all field errors with the warnings.
 pub(super) fn read(body: &Value) -> Result<OrderDraft, InvalidOrder> {

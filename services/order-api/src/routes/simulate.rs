@@ -9,6 +9,7 @@ use internal_api::orders::SimulatedOrderView;
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody, no_query, read_json};
 
+use super::openapi::{bodies, params};
 use super::{authenticate, errors, integration, views};
 use crate::commands::simulate_progress::{simulate_progress, start_simulation};
 use crate::state::State;
@@ -19,7 +20,20 @@ pub(super) enum Simulation {
     Auto,
 }
 
-/// `POST /v1/integration/orders/{id}/simulate`, with a Test key
+/// Simulate the progress of a test order
+///
+/// Moves a test order by the rules of a real delivery, with real, signed webhooks that say `mode: test`. With `auto` the order moves
+/// on automatically, one step a second. A test order whose `orderReference` ends with `-FAILED`, `-CANCELLED` or `-NODRIVER` moves
+/// automatically from the start, to that outcome.
+#[utoipa::path(
+    post,
+    path = "/v1/integration/orders/{id}/simulate",
+    operation_id = "simulateOrder",
+    tag = "Orders",
+    params(params::OrderPath),
+    request_body(content = bodies::SimulateProgress, description = "The event."),
+    responses((status = 200, description = "The order after it.", body = SimulatedOrderView)),
+)]
 pub(super) async fn of_key(
     state: Data<State>,
     request: HttpRequest,

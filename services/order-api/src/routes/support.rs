@@ -3,13 +3,11 @@
 use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path};
 use chrono::TimeDelta;
-use domain::BusinessId;
 use internal_api::orders::{FoundOrder, ModeActivity, OrdersActivity, RetryEvidence, RetryProof};
 use web::{ApiError, read_query};
 
 use super::{integration, internal, views};
-use crate::commands::retry_evidence::find_proofs;
-use crate::domain::{Activity, RetryKind};
+use crate::domain::{self, Activity};
 use crate::queries::support;
 use crate::state::State;
 
@@ -35,14 +33,10 @@ pub(super) async fn retry_evidence(
     state: Data<State>,
     path: Path<String>,
 ) -> Result<Json<RetryEvidence>, ApiError> {
-    let business: BusinessId = integration::parse_business(&path)?;
-    let proofs = find_proofs(&state, business).await?;
-    let of_kind = |kind: RetryKind| {
-        let proof = proofs.iter().find(|proof| proof.kind == kind)?;
-        let request_ids = proof.first.into_iter().chain([proof.retry]).collect();
-        Some(RetryProof { at: proof.at, request_ids })
-    };
-    Ok(Json(RetryEvidence { duplicate: of_kind(RetryKind::Duplicate), failure: of_kind(RetryKind::Failure) }))
+    let business = integration::parse_business(&path)?;
+    let tested = support::tested_retries(&state, business).await?;
+    let proof = |domain::RetryProof { at, request_ids }| RetryProof { at, request_ids };
+    Ok(Json(RetryEvidence { duplicate: tested.duplicate.map(proof), failure: tested.failure.map(proof) }))
 }
 
 /// `GET /internal/orders?code=`

@@ -6,11 +6,22 @@ use domain::{BusinessId, KeyScope, Mode};
 use internal_api::orders::TimelinePage;
 use web::{ApiError, page_query};
 
+use super::openapi::params;
 use super::{authenticate, errors, integration, views};
 use crate::queries::{TimelineError, order_timeline};
 use crate::state::State;
 
-/// `GET /v1/integration/orders/{id}/events`
+/// List the timeline of an order
+///
+/// Status changes, money and webhooks of the order in one list, oldest first.
+#[utoipa::path(
+    get,
+    path = "/v1/integration/orders/{id}/events",
+    operation_id = "listOrderEvents",
+    tag = "Orders",
+    params(params::OrderPath, params::TimelineQuery),
+    responses((status = 200, description = "The timeline.", body = TimelinePage)),
+)]
 pub(super) async fn of_key(
     state: Data<State>,
     request: HttpRequest,

@@ -10,7 +10,7 @@ pub mod fleet;
 pub mod orders;
 pub mod personal_data;
 pub mod placement;
-pub mod retry_evidence;
+pub mod retry_tests;
 pub mod simulations;
 pub mod support;
 pub mod timeline;

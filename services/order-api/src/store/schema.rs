@@ -64,25 +64,6 @@ diesel::table! {
 }
 
 diesel::table! {
-    failed_test_requests (business_id, key_hash) {
-        business_id -> Text,
-        key_hash -> Binary,
-        request_id -> Text,
-        failed_at -> Timestamptz,
-    }
-}
-
-diesel::table! {
-    retry_proofs (business_id, kind) {
-        business_id -> Text,
-        kind -> Text,
-        first_request_id -> Nullable<Text>,
-        request_id -> Text,
-        proved_at -> Timestamptz,
-    }
-}
-
-diesel::table! {
     simulations (order_id, business_id) {
         order_id -> Text,
         business_id -> Text,

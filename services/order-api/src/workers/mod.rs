@@ -4,5 +4,4 @@ pub mod erasure;
 pub mod feed;
 pub mod idle_keys;
 pub mod recovery;
-pub mod retry_evidence;
 pub mod simulations;

@@ -1,11 +1,15 @@
 //! Completes each operation with what its macro does not describe: security, headers, examples and errors.
 
+use actix_web::http::StatusCode;
 use utoipa::openapi::link::Link;
 use utoipa::openapi::path::Operation as Described;
-use utoipa::openapi::{Components, OpenApi, PathItem, Ref, RefOr, Response, Responses, SecurityRequirement};
+use utoipa::openapi::{
+    Components, ContentBuilder, OpenApi, PathItem, Ref, RefOr, Response, SecurityRequirement,
+};
 use web::ApiError;
 
-use super::answers::{Sample, add_headers, add_samples, html, refusals};
+use super::answers::{Sample, add_headers, add_samples, refusals};
+use super::schema::string;
 
 /// Operations with the same caller. `name` begins the names of their shared answers.
 struct Area {
@@ -30,15 +34,44 @@ const AREAS: [Area; 3] = [
 /// Complements a described operation.
 #[derive(Default)]
 pub(super) struct Operation {
-    pub(super) id: &'static str,
-    /// Examples of the request's body.
-    pub(super) bodies: Vec<Sample>,
-    /// Examples of the success.
-    pub(super) answers: Vec<Sample>,
+    id: &'static str,
+    bodies: Vec<Sample>,
+    answers: Vec<Sample>,
+    headers: &'static [&'static str],
+    links: Vec<(&'static str, Link)>,
+    errors: Vec<ApiError>,
+}
+
+impl Operation {
+    pub(super) fn new(id: &'static str) -> Self {
+        Self { id, ..Self::default() }
+    }
+
+    /// Adds an example of the request's body.
+    pub(super) fn body(mut self, name: &'static str, summary: &'static str, json: impl Into<String>) -> Self {
+        self.bodies.push((name, summary, json.into()));
+        self
+    }
+
+    /// Adds an example of the success.
+    pub(super) fn answer(mut self, name: &'static str, summary: &'static str, json: String) -> Self {
+        self.answers.push((name, summary, json));
+        self
+    }
+
     /// Further headers of the success.
-    pub(super) headers: &'static [&'static str],
-    pub(super) links: Vec<(&'static str, Link)>,
-    pub(super) errors: Vec<ApiError>,
+    pub(super) fn headers(self, headers: &'static [&'static str]) -> Self {
+        Self { headers, ..self }
+    }
+
+    pub(super) fn links(self, links: Vec<(&'static str, Link)>) -> Self {
+        Self { links, ..self }
+    }
+
+    pub(super) fn errors(mut self, errors: impl IntoIterator<Item = ApiError>) -> Self {
+        self.errors.extend(errors);
+        self
+    }
 }
 
 /// Completes the operations of the document, and moves answers that several of one area have to the components.
@@ -88,7 +121,9 @@ fn complete_one(described: &mut Described, operation: Operation, area: &Area) {
             add_samples(content, operation.answers.clone());
         }
         if let Some(page) = response.content.get_mut("text/html") {
-            *page = RefOr::T(html());
+            let example = "<!doctype html><html lang=\"en\">…</html>";
+            *page =
+                RefOr::T(ContentBuilder::new().schema(Some(string())).example(Some(example.into())).build());
         }
     }
     let refusals = refusals(&operation.errors, area.headers);
@@ -98,12 +133,11 @@ fn complete_one(described: &mut Described, operation: Operation, area: &Area) {
 
 /// Replaces each answer that several operations of an area have by a reference to one component.
 fn share(operations: &mut [&mut Described], components: &mut Components) {
-    let answers = |Responses { responses, .. }: &Responses| responses.values().cloned().collect::<Vec<_>>();
     let all: Vec<(Option<&str>, RefOr<Response>)> = operations
         .iter()
         .flat_map(|described| {
             let name = area(described).map(|area| area.name);
-            answers(&described.responses).into_iter().map(move |answer| (name, answer))
+            described.responses.responses.values().map(move |answer| (name, answer.clone()))
         })
         .collect();
     for described in operations {
@@ -112,11 +146,9 @@ fn share(operations: &mut [&mut Described], components: &mut Components) {
             if all.iter().filter(|(area, known)| *area == Some(name) && known == answer).count() < 2 {
                 continue;
             }
-            let reason = status
-                .parse()
-                .ok()
-                .and_then(|status| actix_web::http::StatusCode::from_u16(status).ok()?.canonical_reason());
-            let component: String = format!("{name}{}", reason.unwrap_or("Answer")).split(' ').collect();
+            let status = status.parse().ok().and_then(|status| StatusCode::from_u16(status).ok());
+            let reason = status.and_then(|status| status.canonical_reason()).unwrap_or("Answer");
+            let component = format!("{name}{}", reason.replace(' ', ""));
             let known = components.responses.entry(component.clone()).or_insert_with(|| answer.clone());
             // Of two different answers with the same status, the second one stays with its operations.
             if known == answer {

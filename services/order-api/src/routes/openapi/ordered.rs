@@ -30,6 +30,31 @@ impl Json {
         }
     }
 
+    /// Replaces a value within objects, or adds it.
+    pub(super) fn set(&mut self, path: &[&str], value: Json) {
+        match (self, path) {
+            (Self::Object(fields), [last]) => {
+                fields.insert((*last).to_owned(), value);
+            }
+            (Self::Object(fields), [first, rest @ ..]) => {
+                fields.entry((*first).to_owned()).or_insert(Self::Null).set(rest, value);
+            }
+            _ => {}
+        }
+    }
+
+    /// The same with each text replaced.
+    pub(super) fn map_texts(self, map: &impl Fn(String) -> String) -> Self {
+        match self {
+            Self::Text(text) => Self::Text(map(text)),
+            Self::Array(items) => Self::Array(items.into_iter().map(|item| item.map_texts(map)).collect()),
+            Self::Object(fields) => {
+                Self::Object(fields.into_iter().map(|(name, value)| (name, value.map_texts(map))).collect())
+            }
+            other => other,
+        }
+    }
+
     /// The fields of an object; nothing else has any.
     pub(in crate::routes) fn fields(&self) -> impl DoubleEndedIterator<Item = (&str, &Json)> {
         let fields = match self {

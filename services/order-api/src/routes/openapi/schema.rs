@@ -2,15 +2,24 @@
 
 use std::sync::LazyLock;
 
-use domain::is_invisible;
-use utoipa::openapi::schema::{AnyOfBuilder, ObjectBuilder, SchemaType, Type};
-use web::TextRule;
+use domain::schema::{id_pattern, open_words};
+use domain::{Email, EventId, EventKind, KeyScope, OrderId, Paise, TrackingCode, is_invisible};
+use serde_json::json;
+use strum::VariantArray;
+use utoipa::openapi::schema::{AnyOfBuilder, ArrayBuilder, ObjectBuilder, SchemaType, Type};
+use utoipa::openapi::{KnownFormat, Ref, SchemaFormat};
+use web::{PHONE_TEXT, PINCODE_TEXT, TextRule};
+
+use crate::routes::limits::{
+    ADDRESS, ADDRESS_LINE, DRIVER_NAME, DRIVER_PHONE, DRIVER_VEHICLE, FULL_ADDRESS, ITEMS_MAX, NAME, NOTE,
+    QUANTITY_MAX, REASON, REFERENCE, REPORT_ID, SOURCE, TOTAL_ITEMS_MAX, WAIT_MAX_S, WEIGHT_KG_MAX,
+};
 
 /// Types that exist in the document only: each names a computed schema.
 macro_rules! schemas {
     ($($name:ident = $schema:expr;)*) => {
         $(
-            pub(in crate::routes::openapi) struct $name;
+            pub(super) struct $name;
 
             impl utoipa::PartialSchema for $name {
                 fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
@@ -26,7 +35,76 @@ macro_rules! schemas {
         )*
     };
 }
-pub(super) use schemas;
+
+schemas! {
+    OrderReference = text(REFERENCE);
+    OrderSource = optional_text(SOURCE);
+    Name = text(NAME);
+    OptionalName = optional_text(NAME);
+    Phone = format(string(), "phone").min_length(Some(1)).max_length(Some(PHONE_TEXT.max)).examples(["+919800000001"]);
+    OptionalPhone = optional_form(format(string(), "phone"), PHONE_TEXT.max);
+    OptionalEmail = optional_form(format(string(), "email"), Email::MAX);
+    AddressLine = text(ADDRESS_LINE);
+    OptionalAddressLine = optional_text(ADDRESS_LINE);
+    OptionalLandmark = optional_text(ADDRESS);
+    OptionalFullAddress = optional_text(FULL_ADDRESS);
+    Pincode = pincode().max_length(Some(PINCODE_TEXT.max)).examples(["560038"]);
+    OptionalPincode = optional_form(pincode(), PINCODE_TEXT.max);
+    OptionalNote = optional_text(NOTE);
+    NewItems = ArrayBuilder::new().items(Ref::from_schema_name("NewItem")).max_items(Some(ITEMS_MAX));
+    Quantity = integer(1, QUANTITY_MAX);
+    TotalItems = integer(0, TOTAL_ITEMS_MAX);
+    WeightKg = ObjectBuilder::new().schema_type(Type::Number).minimum(Some(0.0)).maximum(Some(WEIGHT_KG_MAX));
+    Prepaid = words(["prepaid"]);
+    Cod = words(["cod"]);
+    DeliveryFee = integer(1, Paise::REQUEST_MAX.get());
+    Amount = integer(0, Paise::REQUEST_MAX.get());
+    NoAmount = ObjectBuilder::new().schema_type(Type::Integer).enum_values(Some([0]));
+    CancelReason = optional_text(REASON);
+    SimulatedEvent = words(EventKind::of_progress().map(EventKind::as_str).chain(["auto"]));
+    FleetEventId = text(REPORT_ID);
+    Reason = text(REASON);
+    OptionalReason = optional_text(REASON);
+    DriverName = text(DRIVER_NAME);
+    OptionalDriverPhone = optional_text(DRIVER_PHONE);
+    OptionalVehicle = optional_text(DRIVER_VEHICLE);
+    MoveKind = progress(|kind| kind != EventKind::OrderFailed && !kind.is_cash());
+    FailureKind = progress(|kind| kind == EventKind::OrderFailed);
+    CashKind = progress(EventKind::is_cash);
+    OrderIdParameter = format(string().pattern(Some(id_pattern(OrderId::PREFIX))), "order-id");
+    TrackingCodeParameter = format(string().pattern(Some(TrackingCode::PATTERN)), "tracking-code");
+    EventIdParameter = format(string().pattern(Some(id_pattern(EventId::PREFIX))), "event-id");
+    OrderCursor = format(string().max_length(Some(200)), "order-cursor");
+    FleetCursor = format(string().max_length(Some(200)), "fleet-cursor");
+    EventCursor = format(string().max_length(Some(200)), "event-cursor");
+    TimelineCursor = format(string().max_length(Some(64)), "timeline-id");
+    FeedKind = words(EventKind::of_orders().map(EventKind::as_str));
+    WaitSeconds = integer(0, WAIT_MAX_S.cast_signed()).default(Some(json!(0)));
+    IdempotencyKey = string()
+        .min_length(Some(1))
+        .max_length(Some(web::IDEMPOTENCY_KEY_MAX))
+        .pattern(Some("^[!-~]([ -~]*[!-~])?$"));
+    PageLimit = ObjectBuilder::new()
+        .schema_type(Type::Integer)
+        .minimum(Some(1))
+        .maximum(Some(web::PAGE_LIMIT_MAX))
+        .default(Some(json!(web::PAGE_LIMIT_DEFAULT)));
+    ProgressKind = open_words(EventKind::of_progress().map(EventKind::as_str), "What can happen to a delivery and its cash.");
+    RequiredScope = open_words(KeyScope::VARIANTS.iter().map(|scope| scope.as_str()), "What a key may do.");
+    FaultCode = open_words(
+        [
+            "required",
+            "invalid_type",
+            "invalid_value",
+            "invalid_format",
+            "too_long",
+            "out_of_range",
+            "unknown_parameter",
+            "cod_amount_required",
+        ],
+        "For programs.",
+    );
+}
 
 /// Character classes for patterns, each as the inside of a class of a regular expression.
 struct Classes {
@@ -70,7 +148,7 @@ pub(super) fn string() -> ObjectBuilder {
 }
 
 /// A text that must hold more than spaces.
-pub(super) fn text(rule: TextRule) -> ObjectBuilder {
+fn text(rule: TextRule) -> ObjectBuilder {
     let Classes { space, invisible } = &*CLASSES;
     let refused = refused(rule);
     let pattern = format!("^[{space}]*[^{refused}]*[^{refused}{space}{invisible}][^{refused}]*[{space}]*$");
@@ -78,7 +156,7 @@ pub(super) fn text(rule: TextRule) -> ObjectBuilder {
 }
 
 /// A text that may be empty, which means that there is none.
-pub(super) fn optional_text(rule: TextRule) -> ObjectBuilder {
+fn optional_text(rule: TextRule) -> ObjectBuilder {
     let Classes { space, invisible } = &*CLASSES;
     let refused = refused(rule);
     let pattern = format!("^([{space}]*[^{refused}]*[{space}]*|[{space}{invisible}]*)$");
@@ -86,21 +164,20 @@ pub(super) fn optional_text(rule: TextRule) -> ObjectBuilder {
 }
 
 /// Six digits; the parser ignores white space around them, and spaces between them.
-pub(super) fn pincode() -> ObjectBuilder {
+fn pincode() -> ObjectBuilder {
     let space = &CLASSES.space;
     string().pattern(Some(format!("^[{space}]*[1-9]([ \\u00a0]*[0-9]){{5}}[{space}]*$")))
 }
 
 /// A text of this form, or one that shows nothing.
-pub(super) fn optional_form(form: ObjectBuilder, max: usize) -> AnyOfBuilder {
+fn optional_form(form: ObjectBuilder, max: usize) -> AnyOfBuilder {
     let Classes { space, invisible } = &*CLASSES;
     let empty = string().pattern(Some(format!("^[{space}{invisible}]*$")));
     let builder = AnyOfBuilder::new().schema_type(SchemaType::AnyValue);
     builder.item(form.max_length(Some(max))).item(empty.max_length(Some(max)))
 }
 
-pub(super) fn integer(min: usize, max: i64) -> ObjectBuilder {
-    use utoipa::openapi::{KnownFormat, SchemaFormat};
+fn integer(min: usize, max: i64) -> ObjectBuilder {
     let format = SchemaFormat::KnownFormat(KnownFormat::Int64);
     let max = usize::try_from(max).unwrap_or(usize::MAX);
     let builder = ObjectBuilder::new().schema_type(Type::Integer).format(Some(format));
@@ -112,7 +189,11 @@ pub(super) fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> ObjectBuild
     string().enum_values(Some(words))
 }
 
+fn progress(is_meant: impl Fn(EventKind) -> bool) -> ObjectBuilder {
+    words(EventKind::of_progress().filter(|kind| is_meant(*kind)).map(EventKind::as_str))
+}
+
 /// A text of a format that the tests of the API know how to make.
-pub(super) fn format(builder: ObjectBuilder, name: &str) -> ObjectBuilder {
-    builder.format(Some(utoipa::openapi::SchemaFormat::Custom(name.to_owned())))
+fn format(builder: ObjectBuilder, name: &str) -> ObjectBuilder {
+    builder.format(Some(SchemaFormat::Custom(name.to_owned())))
 }

@@ -1,5 +1,5 @@
-//! That the document is what is kept, is an OpenAPI 3.1 document, says of every route and every error code, and that its
-//! examples are what its schemas say.
+//! That the document is what is kept, says of every route and every error code, and that its examples are what its schemas say.
+//! `make lint` proves that it is an OpenAPI 3.1 document.
 
 use std::collections::BTreeSet;
 
@@ -15,8 +15,6 @@ use crate::routes::docs::{Packages, Rendered};
 use crate::routes::order_body;
 
 const KEPT: &str = include_str!("../../../../../proto-docs/openapi/order-api.json");
-/// The shape of a document, by the OpenAPI Initiative (Apache-2.0): spec.openapis.org/oas/3.1/schema/2022-10-07.
-const OPENAPI_3_1: &str = include_str!("openapi-3.1.json");
 
 fn made() -> Json {
     document(&Brand::default(), &Url::parse("https://delivery.example").unwrap()).unwrap()
@@ -35,10 +33,8 @@ fn what_is_kept_is_current() {
 }
 
 #[test]
-fn it_is_an_openapi_3_1_document() {
-    let rules: Value = serde_json::from_str(OPENAPI_3_1).unwrap();
+fn operation_ids_are_unique_and_references_resolve() {
     let document = as_value(&made());
-    assert_eq!(JsonSchema::new(rules).check(&document), Ok(()));
     let mut ids = BTreeSet::new();
     each(&document["paths"], &mut |value| {
         if let Some(id) = value.get("operationId").filter(|_| value.get("responses").is_some()) {
@@ -154,28 +150,26 @@ fn codes_of_the_sources() -> BTreeSet<String> {
         include_str!("../../../../../crates/web/src/failures.rs"),
         include_str!("../../../../../crates/web/src/idempotency.rs"),
     ];
-    let mut codes = BTreeSet::new();
-    for source in sources {
-        let shipped = source.split("#[cfg(test)]\nmod tests").next().unwrap();
-        for call in ["ApiError::new(", "Self::new(", "ApiError::not_found(", "unauthorized(", "refused("] {
-            for call in shipped.split(call).skip(1) {
-                // The code is the first text of the call, before its message begins.
-                let arguments = call.split(");").next().unwrap();
-                let code = arguments.split('"').nth(1).unwrap_or_default();
-                if code.contains('_') && code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') {
-                    codes.insert(code.to_owned());
-                }
-            }
-        }
-        // The codes of bare statuses stand in a table of their own.
-        for pair in shipped.split("fn from_status").skip(1).flat_map(|table| table.split("=> ").skip(1)) {
-            let code = pair.trim_start_matches(['{', '(', '\n', ' ']).trim_start_matches('"');
-            codes.insert(code.split('"').next().unwrap().to_owned());
-        }
-    }
-    codes.retain(|code| {
-        code.contains('_') && code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
-    });
+    let shipped = sources.map(|source| source.split("#[cfg(test)]\nmod tests").next().unwrap());
+    // The code is the first text of a constructor's call. The codes of bare statuses stand in a table of their own.
+    let constructors = [
+        "ApiError::new(",
+        "Self::new(",
+        "ApiError::not_found(",
+        "unauthorized(",
+        "refused(",
+        "=> (",
+        "=> {\n",
+    ];
+    let of_source = |source: &'static str| {
+        let calls = constructors.into_iter().flat_map(move |call| source.split(call).skip(1));
+        calls.filter_map(|call| call.split(");").next().unwrap().split('"').nth(1))
+    };
+    let is_code = |text: &&str| {
+        text.contains('_') && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+    };
+    let codes: BTreeSet<String> =
+        shipped.into_iter().flat_map(of_source).filter(is_code).map(str::to_owned).collect();
     assert!(
         codes.len() > 25 && codes.contains("method_not_allowed") && codes.contains("rate_limited"),
         "{codes:?}"

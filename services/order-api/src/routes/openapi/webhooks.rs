@@ -1,28 +1,24 @@
-//! The webhooks that a business receives: their bodies, and how they are signed (SPECIFICATION §4.2, §5.5).
+//! The bodies of the webhooks that a business receives (SPECIFICATION §4.2).
 
 use chrono::{DateTime, Utc};
 use domain::{EventId, EventKind, Mode, OrderId};
 use events::{OrderSnapshot, ProgressData};
 use serde::Serialize;
 use serde_json::{Value, json};
-use settings::Brand;
 use strum::VariantArray;
 use utoipa::ToSchema;
-use utoipa::openapi::path::{HttpMethod, OperationBuilder, ParameterBuilder, ParameterIn, PathItem};
-use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
-use utoipa::openapi::{Content, Paths, PathsBuilder, RefOr, Required, Response, Schema};
+use utoipa::openapi::{RefOr, Schema};
 
-use super::answers::{self, add_samples};
+use super::answers::{Sample, text_of};
 use super::components::{reference, union, without_null};
 use super::samples::{self, Samples};
 use super::schema::{string, words};
-use crate::routes::fleet::is_cash;
 
 /// The form of every webhook's body.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct WebhookEvent {
+pub(in crate::routes) struct WebhookEvent {
     /// Stays the same however often the event is sent: drop ids that you have already received.
     id: EventId,
     event: EventKind,
@@ -107,7 +103,7 @@ fn event(kind: EventKind, form: &Object) -> RefOr<Schema> {
                 *schema = without_null(schema).unwrap_or_else(|| schema.clone());
             }
         }
-        if is_cash(kind) {
+        if kind.is_cash() {
             event.properties.insert("data".to_owned(), reference("CashEventData"));
         }
     }
@@ -128,65 +124,8 @@ fn other_event(form: &Object) -> RefOr<Schema> {
     RefOr::T(event.into())
 }
 
-pub(super) fn webhooks(brand: &Brand, samples: &Samples) -> Paths {
-    let mut body = Content::new(Some(reference("WebhookEvent")));
-    add_samples(&mut body, examples(samples));
-    let operation = OperationBuilder::new()
-        .operation_id(Some("receiveWebhook"))
-        .tag("Webhooks")
-        .summary(Some("Receive an event"))
-        .description(Some(
-            "Sent to your endpoint as the delivery progresses; at least once, and for one order in the order of `sequence`. Answer any \
-             2xx within 10 seconds and do your work afterwards; any other answer is retried.",
-        ))
-        .securities(Some([]))
-        .parameters(Some(parameters(&brand.header_prefix)))
-        .request_body(Some(
-            RequestBodyBuilder::new().required(Some(Required::True)).content("application/json", body).build(),
-        ))
-        .response("200", Response::new("Received."))
-        .response("401", Response::new("The signature does not match; the event was ignored."))
-        .response("410", Response::new("The endpoint no longer exists: Waybill disables it."));
-    PathsBuilder::new().path("orderEvent", PathItem::new(HttpMethod::Post, operation)).build()
-}
-
-fn parameters(prefix: &str) -> Vec<ParameterBuilder> {
-    let signature = format!(
-        "`sha256=` and the lower-case hex of HMAC-SHA256 over `<{prefix}-Timestamp>.<raw body>`, keyed with the whole signing \
-         secret as it was shown (`whsec_…`). Compare in constant time, over the raw bytes, before you parse them."
-    );
-    let event = samples::event_id(3).to_string();
-    let hex = "sha256=5f0c1c2b1b7e6f1a5d9e8c3b2a49788796a5b4c3d2e1f00f1e2d3c4b5a697887";
-    let next = "The same with the next secret, while the secret is being rotated; otherwise left out.";
-    let standard = "As in Standard Webhooks.";
-    let all = [
-        (
-            format!("{prefix}-Timestamp"),
-            "Unix time of the signature, in seconds.",
-            "1769851861",
-            Required::True,
-        ),
-        (format!("{prefix}-Signature"), &signature, hex, Required::True),
-        (format!("{prefix}-Signature-Next"), next, hex, Required::False),
-        (format!("{prefix}-Event-Id"), "The same as `id` in the body.", &event, Required::True),
-        (format!("{prefix}-Mode"), "The same as `mode` in the body.", "live", Required::True),
-        ("webhook-id".to_owned(), standard, &event, Required::True),
-        ("webhook-timestamp".to_owned(), standard, "1769851861", Required::True),
-        (
-            "webhook-signature".to_owned(),
-            standard,
-            "v1,XwwcKxt+bxpdnow7KkmXiHlqW0w9Lh8A8eLTxLWml4c=",
-            Required::True,
-        ),
-    ];
-    let parameters = all.into_iter().map(|(name, description, example, required)| {
-        let header = ParameterBuilder::new().name(name).parameter_in(ParameterIn::Header).required(required);
-        header.description(Some(description)).schema(Some(string())).example(Some(example.into()))
-    });
-    parameters.collect()
-}
-
-fn examples(samples: &Samples) -> Vec<answers::Sample> {
+/// The examples of the bodies.
+pub(super) fn examples(samples: &Samples) -> Vec<Sample> {
     let low_balance = WebhookEvent {
         id: samples::event_id(6),
         event: EventKind::WalletLowBalance,
@@ -195,23 +134,22 @@ fn examples(samples: &Samples) -> Vec<answers::Sample> {
         data: json!({ "balancePaise": 45_100, "thresholdPaise": 50_000 }),
         ..body(samples, &[], Value::Null)
     };
-    let mut all = of_orders(samples);
-    all.push(("low_balance", low_balance.event.as_str(), answers::json(&low_balance)));
-    all
+    let low_balance = ("low_balance", low_balance.event.as_str(), text_of(&low_balance));
+    of_orders(samples).into_iter().chain([low_balance]).collect()
 }
 
 /// The examples of events that belong to an order.
-pub(super) fn of_orders(samples: &Samples) -> Vec<answers::Sample> {
+pub(super) fn of_orders(samples: &Samples) -> [Sample; 4] {
     use EventKind::{DriverAssigned, OrderFailed, OrderOutForDelivery, OrderPickedUp};
     let failed = [DriverAssigned, OrderPickedUp, OrderOutForDelivery, OrderFailed];
     let driver = samples.order(Mode::Live, &[DriverAssigned]).driver;
-    let bodies = [
+    [
         ("picked_up", body(samples, &failed[..2], json!({}))),
         ("created", body(samples, &[], json!({}))),
         ("assigned", body(samples, &failed[..1], json!({ "driver": driver }))),
         ("failed", body(samples, &failed, json!({ "reason": "Nobody at home" }))),
-    ];
-    bodies.into_iter().map(|(name, body)| (name, body.event.as_str(), answers::json(&body))).collect()
+    ]
+    .map(|(name, body)| (name, body.event.as_str(), text_of(&body)))
 }
 
 /// The webhook of the last of these events, or of the order's creation when there are none.

@@ -14,6 +14,7 @@ use web::{ApiError, Exceeded, Standing, no_query};
 
 use self::page::Notice;
 pub(super) use self::view::TrackingView;
+use super::openapi::params;
 use crate::domain::{Order, OrderEvent};
 use crate::queries::tracking::tracked_order;
 use crate::state::State;
@@ -21,9 +22,19 @@ use crate::state::State;
 /// A delivery has few steps. Each driver who drops out adds some.
 const STEPS_MAX: usize = 100;
 /// While the database is unavailable.
-pub(super) const TRY_AGAIN_S: u32 = 5;
+const TRY_AGAIN_S: u32 = 5;
 
-/// `GET /v1/tracking/{trackingCode}`
+/// Track a parcel
+///
+/// The content of the tracking page as JSON. It needs no key and contains no personal data.
+#[utoipa::path(
+    get,
+    path = "/v1/tracking/{trackingCode}",
+    operation_id = "getTracking",
+    tag = "Tracking",
+    params(params::TrackingPath),
+    responses((status = 200, description = "The progress of the parcel.", body = TrackingView)),
+)]
 pub(super) async fn json(
     state: Data<State>,
     request: HttpRequest,
@@ -49,12 +60,32 @@ pub(super) fn unknown_code() -> ApiError {
     ApiError::not_found("tracking_code_not_found", "tracking code")
 }
 
-/// What the JSON says of an order, for the API's description.
+/// The content of the JSON, for the examples of the OpenAPI document.
 pub(super) fn shown(order: Order, events: Vec<OrderEvent>) -> TrackingView {
     TrackingView::new(order, events)
 }
 
-/// `GET /track/{trackingCode}`: always an HTML page
+/// Show the tracking page
+///
+/// The page behind `trackingUrl`, for the customer. It refreshes itself. Every outcome is a page, because people see it.
+#[utoipa::path(
+    get,
+    path = "/track/{trackingCode}",
+    operation_id = "getTrackingPage",
+    tag = "Tracking",
+    params(params::TrackingPath),
+    responses(
+        (status = 200, description = "The page of the parcel.", body = String, content_type = "text/html"),
+        (status = 404, description = "A page that says that the parcel does not exist.", body = String, content_type = "text/html"),
+        (status = 429, description = "A page that asks to wait.", body = String, content_type = "text/html"),
+        (
+            status = 503,
+            description = format!("A page that asks to come again, in {TRY_AGAIN_S} s."),
+            body = String,
+            content_type = "text/html",
+        ),
+    ),
+)]
 pub(super) async fn page(
     state: Data<State>,
     request: HttpRequest,

@@ -82,7 +82,7 @@ const STAGES: [(DeliveryStatus, EventKind, &str); 5] = [
 impl TrackingView {
     /// Leaves out cash, names, addresses and reasons: they concern only the driver and the business.
     pub(super) fn new(order: Order, events: Vec<OrderEvent>) -> Self {
-        let moves: Vec<_> = events.into_iter().filter(|event| !is_cash(event.kind)).collect();
+        let moves: Vec<_> = events.into_iter().filter(|event| !event.kind.is_cash()).collect();
         let status = order.state.status;
         let driver_left = moves.last().is_some_and(|event| event.kind == EventKind::DriverUnassigned);
         let (headline, detail) = words(status, driver_left);
@@ -94,7 +94,7 @@ impl TrackingView {
             updated_at: order.updated_at,
             headline,
             detail,
-            finished: order.state.legal().iter().all(|event| is_cash(*event)),
+            finished: order.state.legal().iter().all(|event| event.is_cash()),
             version: order.sequence,
             steps: moves
                 .into_iter()
@@ -117,10 +117,6 @@ impl Stage {
     pub(super) fn is_upcoming(&self) -> bool {
         self.state == StageState::Upcoming
     }
-}
-
-fn is_cash(kind: EventKind) -> bool {
-    matches!(kind, EventKind::CodCollected | EventKind::CodHandedOver | EventKind::CodSettled)
 }
 
 /// A headline and an explanation for the recipient.

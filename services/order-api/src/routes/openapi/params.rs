@@ -1,58 +1,31 @@
 //! The parameters of operations. They are read by hand, so that one answer names every error.
-#![expect(dead_code, reason = "described, not read")]
+#![expect(dead_code, reason = "only described")]
 
 use chrono::{DateTime, Utc};
-use domain::schema::id_pattern;
-use domain::{DeliveryStatus, EventId, EventKind, OrderId, TrackingCode};
-use serde_json::json;
+use domain::DeliveryStatus;
 use utoipa::IntoParams;
-use utoipa::openapi::schema::{ObjectBuilder, Type};
 
-use super::new_order::OrderReference;
-use super::samples::{self, IDEMPOTENCY_KEY};
-use super::schema::{format, integer, schemas, string, words};
-use crate::routes::feed;
-
-schemas! {
-    OrderIdParameter = format(string().pattern(Some(id_pattern(OrderId::PREFIX))), "order-id");
-    TrackingCodeParameter = format(string().pattern(Some(TrackingCode::PATTERN)), "tracking-code");
-    OrderCursor = format(string().max_length(Some(200)), "order-cursor");
-    FleetCursor = format(string().max_length(Some(200)), "fleet-cursor");
-    EventIdParameter = format(string().pattern(Some(id_pattern(EventId::PREFIX))), "event-id");
-    EventCursor = format(string().max_length(Some(200)), "event-cursor");
-    FeedKind = words(feed::order_kinds().map(EventKind::as_str));
-    WaitSeconds = integer(0, feed::WAIT_MAX_S.cast_signed()).default(Some(json!(0)));
-    TimelineCursor = format(string().max_length(Some(64)), "timeline-id");
-    IdempotencyKey = string()
-        .min_length(Some(1))
-        .max_length(Some(web::IDEMPOTENCY_KEY_MAX))
-        .pattern(Some("^[!-~]([ -~]*[!-~])?$"));
-    PageLimit = ObjectBuilder::new()
-        .schema_type(Type::Integer)
-        .minimum(Some(1))
-        .maximum(Some(web::PAGE_LIMIT_MAX))
-        .default(Some(json!(web::PAGE_LIMIT_DEFAULT)));
-}
+use super::schema::*;
 
 #[derive(IntoParams)]
 #[into_params(parameter_in = Path)]
-pub(super) struct OrderPath {
+pub(in crate::routes) struct OrderPath {
     /// Id of the order.
-    #[param(example = json!(samples::order_id()))]
+    #[param(example = "ord_01KG9P6JE0D55FJT0TCK9K0631")]
     id: OrderIdParameter,
 }
 
 #[derive(IntoParams)]
 #[into_params(parameter_in = Path)]
-pub(super) struct EventPath {
+pub(in crate::routes) struct EventPath {
     /// Id of the event.
-    #[param(example = json!(samples::event_id(1)))]
+    #[param(example = "evt_01KG9P6JE0A0H4D9AWCCWXRNW3")]
     id: EventIdParameter,
 }
 
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
-pub(super) struct FeedQuery {
+pub(in crate::routes) struct FeedQuery {
     /// The maximum number of events.
     limit: Option<PageLimit>,
     /// Where to begin: `next` of an earlier answer, the `id` of an event, or `now` for events from this call on, which may include
@@ -69,24 +42,24 @@ pub(super) struct FeedQuery {
 
 #[derive(IntoParams)]
 #[into_params(parameter_in = Path, rename_all = "camelCase")]
-pub(super) struct TrackingPath {
+pub(in crate::routes) struct TrackingPath {
     /// The tracking code from the answer to the order. Lower case is accepted.
-    #[param(example = json!(samples::tracking_code(domain::Mode::Live)))]
+    #[param(example = "29X08EHFC6N8GD")]
     tracking_code: TrackingCodeParameter,
 }
 
 #[derive(IntoParams)]
 #[into_params(parameter_in = Header)]
-pub(super) struct CreateHeaders {
+pub(in crate::routes) struct CreateHeaders {
     /// A stable unique text per local order, such as `<website>-<order id>`: 1 to 255 printable ASCII characters. It is kept as
     /// long as the order, for your business and mode.
-    #[param(rename = "Idempotency-Key", example = json!(IDEMPOTENCY_KEY))]
+    #[param(rename = "Idempotency-Key", example = "malabar-coffee-1001")]
     idempotency_key: IdempotencyKey,
 }
 
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
-pub(super) struct OrdersQuery {
+pub(in crate::routes) struct OrdersQuery {
     /// Only the order with this reference.
     order_reference: Option<OrderReference>,
     /// Only the order with this tracking code.
@@ -104,7 +77,7 @@ pub(super) struct OrdersQuery {
 
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
-pub(super) struct TimelineQuery {
+pub(in crate::routes) struct TimelineQuery {
     /// The maximum number of entries.
     limit: Option<PageLimit>,
     /// Where the previous page ended. An unknown one is refused with 400.
@@ -113,7 +86,7 @@ pub(super) struct TimelineQuery {
 
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
-pub(super) struct FleetQuery {
+pub(in crate::routes) struct FleetQuery {
     /// Only orders with this status.
     status: Option<DeliveryStatus>,
     /// Only orders that changed after this time.

@@ -1,52 +1,18 @@
-//! The body of an order, for the API's description. It is read by hand, so that one answer names every error.
-#![expect(dead_code, reason = "described, not read")]
+//! The bodies of requests. They are read by hand, so that one answer names every error.
+#![expect(dead_code, reason = "only described")]
 
-use domain::Paise;
+use chrono::{DateTime, Utc};
 use internal_api::orders::details::Currency;
 use utoipa::ToSchema;
-use utoipa::openapi::Ref;
-use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
 
-use super::schema::{format, integer, optional_form, optional_text, pincode, schemas, string, text, words};
-use crate::routes::order_body::{
-    ADDRESS, ADDRESS_LINE, FULL_ADDRESS, ITEMS_MAX, NAME, NOTE, PINCODE, QUANTITY_MAX, REFERENCE, SOURCE,
-    TOTAL_ITEMS_MAX, WEIGHT_KG_MAX,
-};
-
-const EMAIL_MAX: usize = 254;
-const PHONE_MAX: usize = 40;
-
-schemas! {
-    OrderReference = text(REFERENCE);
-    OrderSource = optional_text(SOURCE);
-    Name = text(NAME);
-    OptionalName = optional_text(NAME);
-    Phone = format(string(), "phone").min_length(Some(1)).max_length(Some(PHONE_MAX)).examples(["+919800000001"]);
-    OptionalPhone = optional_form(format(string(), "phone"), PHONE_MAX);
-    OptionalEmail = optional_form(format(string(), "email"), EMAIL_MAX);
-    AddressLine = text(ADDRESS_LINE);
-    OptionalAddressLine = optional_text(ADDRESS_LINE);
-    OptionalLandmark = optional_text(ADDRESS);
-    OptionalFullAddress = optional_text(FULL_ADDRESS);
-    Pincode = pincode().max_length(Some(PINCODE.max)).examples(["560038"]);
-    OptionalPincode = optional_form(pincode(), PINCODE.max);
-    OptionalNote = optional_text(NOTE);
-    NewItems = ArrayBuilder::new().items(Ref::from_schema_name("NewItem")).max_items(Some(ITEMS_MAX));
-    Quantity = integer(1, QUANTITY_MAX);
-    TotalItems = integer(0, TOTAL_ITEMS_MAX);
-    WeightKg = ObjectBuilder::new().schema_type(Type::Number).minimum(Some(0.0)).maximum(Some(WEIGHT_KG_MAX));
-    Prepaid = words(["prepaid"]);
-    Cod = words(["cod"]);
-    DeliveryFee = integer(1, Paise::REQUEST_MAX.get());
-    Amount = integer(0, Paise::REQUEST_MAX.get());
-    NoAmount = ObjectBuilder::new().schema_type(Type::Integer).enum_values(Some([0]));
-}
+use super::schema::*;
+use super::webhooks::WebhookEvent;
 
 /// One confirmed order, to be delivered. Send optional fields as null or leave them out. Unknown fields are ignored, with a
 /// warning in the answer that names the nearest known field.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
-pub(super) struct NewOrder {
+pub(in crate::routes) struct NewOrder {
     /// Your stable, unique id of the order. A second order with the same reference is refused with 409.
     order_reference: OrderReference,
     /// Where the customer placed the order; `business_website` when left out.
@@ -213,4 +179,99 @@ struct NewNotes {
     customer_note: Option<OptionalNote>,
     /// For yourself; only you see it.
     internal_note: Option<OptionalNote>,
+}
+
+/// Why an order is cancelled.
+#[derive(ToSchema)]
+pub(in crate::routes) struct CancelOrder {
+    /// The reason, for the timeline and the webhook.
+    reason: Option<CancelReason>,
+}
+
+/// The event to simulate.
+#[derive(ToSchema)]
+pub(in crate::routes) struct SimulateProgress {
+    /// What happens; `auto` moves the order to its end automatically.
+    event: SimulatedEvent,
+}
+
+/// Something that happened to a delivery, by its `event`.
+#[derive(ToSchema)]
+#[serde(untagged)]
+pub(in crate::routes) enum Report {
+    Move(ReportedMove),
+    Failure(ReportedFailure),
+    Cash(ReportedCash),
+}
+
+/// The parcel moved.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(in crate::routes) struct ReportedMove {
+    /// The fleet's own id of the report, which identifies a repeated one.
+    event_id: FleetEventId,
+    event: MoveKind,
+    /// When it happened, by the fleet's clock; not in the future. A time more than five minutes before the order brings the warning
+    /// `occurred_before_order`.
+    occurred_at: DateTime<Utc>,
+    driver: Option<ReportedDriver>,
+    /// The reason, in words for the business.
+    reason: Option<OptionalReason>,
+    /// The cash, in paise.
+    cod_amount_paise: Option<Amount>,
+}
+
+/// The delivery failed.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(in crate::routes) struct ReportedFailure {
+    /// The fleet's own id of the report, which identifies a repeated one.
+    event_id: FleetEventId,
+    event: FailureKind,
+    /// When it happened, as for a move.
+    occurred_at: DateTime<Utc>,
+    driver: Option<ReportedDriver>,
+    /// The reason, in words for the business.
+    reason: Reason,
+    /// The cash, in paise.
+    cod_amount_paise: Option<Amount>,
+}
+
+/// The cash moved.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(in crate::routes) struct ReportedCash {
+    /// The fleet's own id of the report, which identifies a repeated one.
+    event_id: FleetEventId,
+    event: CashKind,
+    /// When it happened, as for a move.
+    occurred_at: DateTime<Utc>,
+    driver: Option<ReportedDriver>,
+    /// The reason, in words for the business.
+    reason: Option<OptionalReason>,
+    /// The cash, in paise.
+    cod_amount_paise: Amount,
+}
+
+/// The driver, as the business may introduce them to its customer.
+#[derive(ToSchema)]
+struct ReportedDriver {
+    /// Name of the driver.
+    name: DriverName,
+    /// Phone number of the driver.
+    phone: Option<OptionalDriverPhone>,
+    /// The vehicle that the customer looks out for.
+    vehicle: Option<OptionalVehicle>,
+}
+
+/// Events, oldest first.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(in crate::routes) struct EventList {
+    data: Vec<WebhookEvent>,
+    /// Whether more events may follow now. `data` can be empty even then: the next page continues behind events of the other mode
+    /// or of other kinds.
+    has_more: bool,
+    /// The `startingAfter` of the next call, now or later. Store it in the transaction of what the events caused.
+    next: String,
 }

@@ -1,36 +1,11 @@
 //! The bodies of errors.
 #![expect(dead_code, reason = "describes what `web::ApiError` and `routes::errors` write")]
 
-use domain::schema::open_words;
-use domain::{
-    CodStatus, DeliveryStatus, EventKind, GoLiveItem, KeyScope, OrderId, Paise, RequestId, TrackingCode,
-};
-use strum::VariantArray;
+use domain::{CodStatus, DeliveryStatus, GoLiveItem, OrderId, Paise, RequestId, TrackingCode};
 use utoipa::ToSchema;
 
-use super::schema::schemas;
+use super::schema::{FaultCode, ProgressKind, RequiredScope};
 use crate::domain::Warning;
-
-schemas! {
-    ProgressKind = open_words(
-        EventKind::VARIANTS.iter().filter(|kind| kind.is_progress()).map(|kind| kind.as_str()),
-        "What can happen to a delivery and its cash.",
-    );
-    RequiredScope = open_words(KeyScope::VARIANTS.iter().map(|scope| scope.as_str()), "What a key may do.");
-    FaultCode = open_words(
-        [
-            "required",
-            "invalid_type",
-            "invalid_value",
-            "invalid_format",
-            "too_long",
-            "out_of_range",
-            "unknown_parameter",
-            "cod_amount_required",
-        ],
-        "For programs.",
-    );
-}
 
 /// Every answer other than a success. Fields without a value are left out.
 #[derive(ToSchema)]

@@ -1,0 +1,303 @@
+//! Of each operation, what its macro does not describe: examples and errors, each made by the code that answers with them.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use chrono::{DateTime, TimeDelta};
+use domain::EventKind::{DriverAssigned, OrderCancelled, OrderDelivered, OrderPickedUp};
+use domain::{DeliveryState, DeliveryStatus, EventKind, GoLiveItem, KeyScope, Mode, Paise};
+use serde_json::{Value, json};
+use utoipa::openapi::link::Link;
+use web::{ApiError, FieldErrors, bearer_token, too_many_failures};
+
+use super::answers::text_of;
+use super::operation::Operation;
+use super::samples::{CANCEL_REASON, COD, FULL, SMALLEST, Samples};
+use super::webhooks;
+use crate::commands::MoveError;
+use crate::commands::create_order::{CreateError, ReusedKey};
+use crate::commands::record_progress::ReportError;
+use crate::commands::simulate_progress::{SimulateError, Simulated};
+use crate::domain::{ExistingOrder, FeedPosition, FoundOrders, Order};
+use crate::feed_waiters::TooManyWaiting;
+use crate::queries::Timeline;
+use crate::queries::feed::FeedError;
+use crate::routes::fleet_page::{FleetPage, OrderPage};
+use crate::routes::{
+    authenticate, backend_only, create_order, errors, feed, feed_page, fleet, integration, order_body, quota,
+    simulate, tracking, views,
+};
+
+/// The seconds of `Retry-After` in examples: of a key, of an address whose failures were too many, of a tracking page.
+const KEY_WAIT_S: u64 = 1;
+const FAILURES_WAIT_S: u64 = 12;
+const TRACKING_WAIT_S: u32 = 2;
+
+pub(super) fn operations(samples: &Samples) -> anyhow::Result<Vec<Operation>> {
+    let mut all = of_orders(samples)?;
+    all.extend(of_moves(samples));
+    all.extend(of_events(samples));
+    all.extend(of_the_fleet(samples));
+    all.extend(of_tracking(samples));
+    Ok(all)
+}
+
+fn of_orders(samples: &Samples) -> anyhow::Result<Vec<Operation>> {
+    let view = |order| text_of(&views::order_view(&samples.tracking_urls, order));
+    let live = |events| samples.order(Mode::Live, events);
+    let page = OrderPage::newest(&samples.tracking_urls, one(live(&[DriverAssigned])));
+    let fee = samples.fee()?;
+    let timeline = |webhooks, incomplete| {
+        let moves = samples.moves(&[DriverAssigned]);
+        let found = Timeline { moves, money: vec![fee.clone()], webhooks, incomplete };
+        text_of(&views::timeline_page(found, web::PAGE_LIMIT_DEFAULT))
+    };
+    let unknown = [errors::order_not_found()];
+    let bad_page = [integration::unknown_cursor()];
+    Ok(vec![
+        Operation::new("createOrder")
+            .body("smallest", "The required fields", SMALLEST)
+            .body("full", "Every field", FULL)
+            .body("cod", "Cash on delivery", COD)
+            .answer("live", "With a Live key", samples.receipt(Mode::Live)?)
+            .answer("test", "With a Test key", samples.receipt(Mode::Test)?)
+            .headers(&["Location", "Idempotent-Replayed"])
+            .links(links())
+            .errors(with_key(KeyScope::WriteOrders))
+            .errors(create_errors(samples))
+            .errors(of_body()),
+        Operation::new("listOrders")
+            .answer("page", "One order", text_of(&page))
+            .errors(with_key(KeyScope::ReadOrders))
+            .errors(bad_page.clone()),
+        Operation::new("getOrder")
+            .answer("created", "Just created", view(live(&[])))
+            .answer("on_the_way", "With a driver", view(live(&[DriverAssigned, OrderPickedUp])))
+            .errors(with_key(KeyScope::ReadOrders))
+            .errors(unknown.clone()),
+        Operation::new("listOrderEvents")
+            .answer("whole", "Status, money and webhooks", timeline(vec![samples.webhook()], Vec::new()))
+            .answer(
+                "incomplete",
+                "While one source does not answer",
+                timeline(Vec::new(), vec!["webhook-dispatcher"]),
+            )
+            .errors(with_key(KeyScope::ReadOrders))
+            .errors(unknown)
+            .errors(bad_page),
+    ])
+}
+
+fn of_moves(samples: &Samples) -> [Operation; 2] {
+    let simulated = Simulated { order: samples.order(Mode::Test, &[DriverAssigned]), run: None };
+    let on_the_way = samples.order(Mode::Live, &[DriverAssigned, OrderPickedUp]);
+    let ended = samples.cancelled_order();
+    let cannot_be_simulated = illegal(simulated.order.state, OrderDelivered)
+        .map(SimulateError::Move)
+        .into_iter()
+        .chain([SimulateError::NothingLeft(ended.state)])
+        .map(errors::from_simulate);
+    let cannot_be_cancelled = illegal(on_the_way.state, OrderCancelled).map(errors::from_cancel);
+    let unknown = [errors::order_not_found()];
+    [
+        Operation::new("cancelOrder")
+            .body("reason", "With a reason", text_of(&json!({ "reason": CANCEL_REASON })))
+            .answer("cancelled", "Cancelled", text_of(&views::order_view(&samples.tracking_urls, ended)))
+            .errors(with_key(KeyScope::WriteOrders))
+            .errors(unknown.clone())
+            .errors(cannot_be_cancelled)
+            .errors(integration::cancel_reason(&json!({ "reason": 7 })).err())
+            .errors(of_body()),
+        Operation::new("simulateOrder")
+            .body("event", "One event", text_of(&json!({ "event": "driver.assigned" })))
+            .body("auto", "All the way", text_of(&json!({ "event": "auto" })))
+            .answer(
+                "moved",
+                "After `driver.assigned`",
+                text_of(&views::simulated_view(&samples.tracking_urls, simulated)),
+            )
+            .errors(with_key(KeyScope::WriteOrders))
+            .errors([simulate::needs_test_key()])
+            .errors(unknown)
+            .errors(cannot_be_simulated)
+            .errors(simulate::read(&json!({ "event": "order.lost" })).err())
+            .errors(of_body()),
+    ]
+}
+
+fn of_events(samples: &Samples) -> [Operation; 2] {
+    let events = webhooks::of_orders(samples);
+    let [(name, event, body), (_, _, other), ..] = events;
+    let page = |bodies: &[&str]| {
+        let bodies: Vec<_> = bodies.iter().map(|body| body.as_bytes().to_vec()).collect();
+        let next = FeedPosition::before(samples.order(Mode::Live, &[]).created_at);
+        String::from_utf8_lossy(&feed_page::page(&bodies, false, next)).into_owned()
+    };
+    let too_many = errors::from_feed(FeedError::TooManyWaiting(TooManyWaiting::OfKey));
+    let of_all =
+        |id| Operation::new(id).headers(&["Webhook-Header-Prefix"]).errors(with_key(KeyScope::ReadEvents));
+    [
+        of_all("listEvents")
+            .answer("page", "Two events", page(&[&body, &other]))
+            .answer("empty", "No event yet", page(&[]))
+            .errors([too_many, feed::unknown_cursor()]),
+        of_all("getEvent").answer(name, event, body).errors([errors::event_not_found()]),
+    ]
+}
+
+fn of_the_fleet(samples: &Samples) -> [Operation; 2] {
+    let order = samples.order(Mode::Live, &[DriverAssigned]);
+    let too_early = illegal(order.state, OrderDelivered).map(ReportError::Move).map(errors::from_report);
+    let bad = json!({ "eventId": "run-7-1", "event": "order.failed", "occurredAt": "yesterday" });
+    let field_errors = FieldErrors::default();
+    let now = DateTime::UNIX_EPOCH + TimeDelta::days(20_000);
+    let _no_report = fleet::read_report(&bad, &field_errors, order.id, now);
+    let body = |id: &str, event: &str, more: &str| {
+        format!(r#"{{"eventId":"{id}","event":"{event}","occurredAt":"2026-01-31T09:31:00Z",{more}}}"#)
+    };
+    let driver = r#""driver":{"name":"Ravi Kumar","phone":"+919800000003","vehicle":"KA01AB1234"}"#;
+    let reported = |at| text_of(&views::reported_view(order.clone(), at));
+    let page = FleetPage::new(one(samples.order(Mode::Live, &[])), None);
+    [
+        Operation::new("reportProgress")
+            .body("assigned", "A driver is assigned", body("run-7-1", "driver.assigned", driver))
+            .body(
+                "failed",
+                "The delivery failed",
+                body("run-7-2", "order.failed", r#""reason":"Nobody at home""#),
+            )
+            .body(
+                "cash",
+                "Cash was collected",
+                body("run-7-3", "cod.collected", r#""codAmountPaise":154800"#),
+            )
+            .answer("moved", "The order", reported(order.updated_at))
+            .answer("early", "Dated before the order", reported(DateTime::UNIX_EPOCH))
+            .errors(with_fleet_token())
+            .errors([errors::order_not_found(), ApiError::invalid(field_errors)])
+            .errors(too_early)
+            .errors([errors::from_report(ReportError::EventIdReused)])
+            .errors(of_body()),
+        Operation::new("listFleetOrders")
+            .answer("page", "One order", text_of(&page))
+            .errors(with_fleet_token())
+            .errors([integration::unknown_cursor()]),
+    ]
+}
+
+fn of_tracking(samples: &Samples) -> [Operation; 2] {
+    let events = [DriverAssigned, OrderPickedUp];
+    let view = tracking::shown(samples.order(Mode::Live, &events), samples.moves(&events));
+    let of_all = |id| Operation::new(id).headers(&["Cache-Control"]);
+    let [internal, unavailable] = always();
+    [
+        of_all("getTracking")
+            .answer("picked_up", "On its way", text_of(&view))
+            .errors([tracking::unknown_code(), tracking::too_many(TRACKING_WAIT_S)])
+            .errors([internal.clone(), unavailable]),
+        of_all("getTrackingPage").errors([internal]),
+    ]
+}
+
+fn one(order: Order) -> FoundOrders {
+    FoundOrders { orders: vec![order], has_more: false }
+}
+
+fn illegal(state: DeliveryState, event: EventKind) -> Option<MoveError> {
+    state.apply(event).err().map(MoveError::Illegal)
+}
+
+/// The operations that can follow an order.
+fn links() -> Vec<(&'static str, Link)> {
+    let link = |name, operation: &str, field: &str, description: &str| {
+        let link = Link::builder().operation_id(operation).description(description);
+        (name, link.parameter(field, format!("$response.body#/{field}")).build())
+    };
+    vec![
+        link("order", "getOrder", "id", "The order as it stands."),
+        link("timeline", "listOrderEvents", "id", "The timeline of the order."),
+        link("cancel", "cancelOrder", "id", "Cancel it before the pickup."),
+        link("simulate", "simulateOrder", "id", "Move a test order."),
+        link("tracking", "getTracking", "trackingCode", "Track the parcel."),
+        link("trackingPage", "getTrackingPage", "trackingCode", "Track the parcel."),
+    ]
+}
+
+fn create_errors(samples: &Samples) -> Vec<ApiError> {
+    let tracking_url = |existing: &ExistingOrder| samples.tracking_urls.of(&existing.tracking_code);
+    let refused = |error| errors::from_create(error, &samples.brand, tracking_url);
+    let reused = ReusedKey {
+        existing: samples.existing_order(),
+        differences: vec!["customer.name".to_owned(), "payment.deliveryFeePaise".to_owned()],
+    };
+    let cancelled = ExistingOrder { status: DeliveryStatus::Cancelled, ..samples.existing_order() };
+    let with_payment = |payment: Value| {
+        let mut body: Value = serde_json::from_str(SMALLEST).unwrap_or_default();
+        body["payment"] = payment;
+        body
+    };
+    let bodies = [
+        with_payment(json!({ "paymentType": "prepaid", "deliveryFeePaise": null })),
+        json!({ "orderReference": "1001", "payment": { "paymentType": "cash", "deliveryFeePaise": "49" } }),
+        with_payment(json!({ "paymentType": "cod", "deliveryFeePaise": 4900, "codAmount": 154_800 })),
+    ];
+    let bad_key = (HeaderName::from_static("idempotency-key"), HeaderValue::from_static("a\tb"));
+    let keys = [HeaderMap::new(), HeaderMap::from_iter([bad_key])];
+    let invalid = bodies.iter().filter_map(|body| order_body::read(body).err()).map(CreateError::Invalid);
+    let others = [
+        CreateError::InsufficientBalance { balance: Paise::new(1_500), required: Paise::new(4_900) },
+        CreateError::Locked {
+            missing: vec![GoLiveItem::SubscriptionActive, GoLiveItem::WalletFunded],
+            was_live: false,
+        },
+        CreateError::Locked { missing: vec![GoLiveItem::LiveAccessActive], was_live: true },
+        CreateError::ReferenceExists(Box::new(samples.existing_order())),
+        CreateError::ReferenceExists(Box::new(cancelled)),
+        CreateError::OrderInProgress,
+        CreateError::KeyReused(Box::new(reused)),
+        CreateError::KeyInProgress,
+        CreateError::Unknown,
+    ];
+    let of_key = keys.iter().filter_map(|headers| create_order::idempotency_key(headers).err());
+    of_key.chain(invalid.chain(others).map(refused)).collect()
+}
+
+/// Of a caller who is to have an API key with this scope.
+fn with_key(scope: KeyScope) -> impl Iterator<Item = ApiError> {
+    let of_key = [
+        authenticate::no_key(),
+        authenticate::bad_key(),
+        authenticate::expired_key(),
+        authenticate::insufficient_scope(scope),
+        authenticate::address_not_allowed(),
+        backend_only::from_browser(),
+    ];
+    of_key.into_iter().chain(of_authorization()).chain([quota::too_many(KEY_WAIT_S)]).chain(always())
+}
+
+/// Of a caller who is to have the fleet token.
+fn with_fleet_token() -> impl Iterator<Item = ApiError> {
+    [authenticate::bad_fleet_token()].into_iter().chain(of_authorization()).chain(always())
+}
+
+fn of_authorization() -> impl Iterator<Item = ApiError> {
+    let twice = ["Bearer one", "Bearer two"].map(|one| (AUTHORIZATION, HeaderValue::from_static(one)));
+    bearer_token(&HeaderMap::from_iter(twice)).err().into_iter().chain([too_many_failures(FAILURES_WAIT_S)])
+}
+
+/// Whatever is called.
+fn always() -> [ApiError; 2] {
+    [ApiError::from_status(StatusCode::INTERNAL_SERVER_ERROR), ApiError::unavailable()]
+}
+
+/// Of a body that cannot be read.
+fn of_body() -> [ApiError; 5] {
+    [
+        ApiError::malformed_json(
+            "The request body is not valid JSON: expected `,` or `}` at line 3 column 5.",
+        ),
+        ApiError::body_incomplete(),
+        ApiError::from_status(StatusCode::REQUEST_TIMEOUT),
+        ApiError::from_status(StatusCode::PAYLOAD_TOO_LARGE),
+        ApiError::unsupported_media_type("Send the body as JSON, with Content-Type: application/json."),
+    ]
+}
