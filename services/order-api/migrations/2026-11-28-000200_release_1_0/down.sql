@@ -1,1 +1,1 @@
-DROP TABLE erasures, retry_proofs, failed_test_requests, testers, simulations, fleet_reports, order_events, orders;
+DROP TABLE erasures, retry_tests, testers, simulations, fleet_reports, order_events, orders;

@@ -47,7 +47,6 @@ CREATE TABLE orders (
     updated_at              TIMESTAMPTZ NOT NULL,
     -- The details keep amounts, measures and PIN codes, and the events keep the cash.
     personal_data_erased_at TIMESTAMPTZ,
-    PRIMARY KEY (id, business_id),
     CONSTRAINT orders_wait_while_pending CHECK ((placement = 'pending_payment') = (pending_since IS NOT NULL)),
     CONSTRAINT orders_test_is_placed CHECK (mode = 'live' OR placement = 'placed'),
     CONSTRAINT orders_placed_has_events CHECK ((placement = 'placed') = (sequence > 0)),
@@ -74,6 +73,8 @@ CREATE INDEX orders_released ON orders (business_id, id) WHERE placement = 'rele
 CREATE INDEX orders_to_erase ON orders (updated_at, id)
     WHERE personal_data_erased_at IS NULL
     AND (status IN ('delivered', 'failed', 'cancelled', 'returned') OR placement = 'released' OR mode = 'test');
+-- The last index: without statistics, PostgreSQL prefers the newest of indexes that seem equal.
+ALTER TABLE orders ADD PRIMARY KEY (id, business_id);
 
 -- The timeline: one row per event of an order. A foreign key would lock the row of the order again for each event. The
 -- transaction that adds an event has locked or inserted that row already.
@@ -130,25 +131,17 @@ CREATE TABLE testers (
     business_id TEXT COLLATE "C" PRIMARY KEY
 );
 
--- Failed requests with Test keys, kept for a day, to detect successful retries.
-CREATE TABLE failed_test_requests (
-    business_id TEXT COLLATE "C" NOT NULL,
-    -- SHA-256 of the Idempotency-Key: content of failed requests is not stored.
-    key_hash    BYTEA NOT NULL CHECK (octet_length(key_hash) = 32),
-    request_id  TEXT COLLATE "C" NOT NULL,
-    failed_at   TIMESTAMPTZ NOT NULL,
-    PRIMARY KEY (business_id, key_hash)
-);
-CREATE INDEX failed_test_requests_by_time ON failed_test_requests (failed_at);
-
--- Proofs of retries: one row per business and kind, written once.
-CREATE TABLE retry_proofs (
-    business_id      TEXT COLLATE "C" NOT NULL,
-    kind             TEXT NOT NULL CHECK (kind IN ('duplicate', 'failure')),
-    first_request_id TEXT COLLATE "C",
-    request_id       TEXT COLLATE "C" NOT NULL,
-    proved_at        TIMESTAMPTZ NOT NULL,
-    PRIMARY KEY (business_id, kind)
+-- The retries that a business tests with its Test keys, for the portal's advice.
+CREATE TABLE retry_tests (
+    business_id        TEXT COLLATE "C" PRIMARY KEY,
+    -- The latest request that failed. An order with this Idempotency-Key proves its retry.
+    failed_key         TEXT,
+    failed_request_id  TEXT COLLATE "C",
+    failed_at          TIMESTAMPTZ,
+    -- The first replay, and the request that placed its order.
+    placing_request_id TEXT COLLATE "C",
+    replay_request_id  TEXT COLLATE "C",
+    replayed_at        TIMESTAMPTZ
 );
 
 -- The latest request of each business to erase all its completed orders. The lock of the row is the lease of the
