@@ -109,7 +109,7 @@ impl Backlog {
         let before = self.reads().await;
         let relay = Running::relay(&self.database, &self.user, &self.events.outbox, Clock::system());
         self.arrives(5).await;
-        self.are_retried(1).await;
+        self.are_retried(3).await;
         let read = self.read_since(&before, 1).await;
         assert!(read.rows <= 2 * self.rows + 10 * RETRY_MAX, "{read:?}");
         self.arrives(5).await;
@@ -124,7 +124,7 @@ impl Backlog {
     }
 
     async fn retries_read_few(&self) {
-        const RETRIES: u64 = 2;
+        const RETRIES: u64 = 6;
         let before = self.reads().await;
         self.are_retried(RETRIES).await;
         let read = self.read_since(&before, 1).await;
