@@ -117,7 +117,8 @@ pub async fn find(conn: &mut AsyncPgConnection, business: BusinessId) -> Result<
 
 fn proof(at: Option<DateTime<Utc>>, ids: [Option<String>; 2]) -> Result<Option<RetryProof>, StoreError> {
     let Some(at) = at else { return Ok(None) };
-    let parse = |id: String| id.parse::<RequestId>().map_err(|error| corrupt("retry_tests: request id", error));
+    let parse =
+        |id: String| id.parse::<RequestId>().map_err(|error| corrupt("retry_tests: request id", error));
     let request_ids = ids.into_iter().flatten().map(parse).collect::<Result<Vec<RequestId>, _>>()?;
     Ok(Some(RetryProof { at, request_ids }))
 }
