@@ -93,8 +93,7 @@ fn start_workers(chassis: &mut Chassis, state: &Arc<State>, sweep_interval: Dura
     });
     chassis.worker("check-secrets", |stop| workers::check_secrets(state.clone(), stop));
     chassis.worker("retention", |stop| workers::retain(state.clone(), stop));
-    let idle_interval = chassis.interval(workers::RECOVERY_IDLE_INTERVAL);
-    chassis.worker("recoveries", |stop| workers::recover(state.clone(), idle_interval, stop));
+    chassis.worker("recoveries", |stop| workers::recover(state.clone(), stop));
 }
 
 /// Publishes all counters as 0: alerts on increases miss the first event of an absent series.

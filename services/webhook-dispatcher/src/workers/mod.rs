@@ -10,7 +10,7 @@ mod sweep;
 
 pub(crate) use lease_renewal::{renew_instance, renew_leases};
 pub(crate) use monitor::{QueueMonitor, monitor};
-pub(crate) use recoveries::{IDLE_INTERVAL as RECOVERY_IDLE_INTERVAL, recover};
+pub(crate) use recoveries::recover;
 pub(crate) use retention::retain;
 pub(crate) use secret_check::check_secrets;
 pub(crate) use secret_rotation::{ROTATION_INTERVAL, rotate_secrets};

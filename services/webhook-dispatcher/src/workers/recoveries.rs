@@ -9,21 +9,21 @@ use crate::commands::{RecoveryStep, advance_recovery};
 use crate::state::State;
 
 /// While no recovery is due: how late one may begin.
-pub(crate) const IDLE_INTERVAL: Duration = Duration::from_secs(5);
+const IDLE_INTERVAL: Duration = Duration::from_secs(5);
 /// While the endpoint of the due recovery has enough pending deliveries.
 const BUSY_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Not a fixed interval: batches follow each other without a pause while there is work.
-pub(crate) async fn recover(state: Arc<State>, idle_interval: Duration, stop: CancellationToken) {
-    let mut pause = idle_interval;
+pub(crate) async fn recover(state: Arc<State>, stop: CancellationToken) {
+    let mut pause = IDLE_INTERVAL;
     while tokio::time::timeout(pause, stop.cancelled()).await.is_err() {
         pause = match advance_recovery(&state, BUSY_INTERVAL).await {
             Ok(RecoveryStep::Advanced) => Duration::ZERO,
-            Ok(RecoveryStep::NothingDue) => idle_interval,
+            Ok(RecoveryStep::NothingDue) => IDLE_INTERVAL,
             Ok(RecoveryStep::EndpointBusy) => BUSY_INTERVAL,
             Err(error) => {
                 tracing::warn!(%error, "advancing recoveries failed; it is retried");
-                idle_interval
+                IDLE_INTERVAL
             }
         };
     }

@@ -326,8 +326,7 @@ pub(crate) fn run(
     let (settings, clock, entropy) = (settings.clone(), clock.clone(), entropy.clone());
     test_kit::in_background(move || {
         let chassis = Chassis::new(&settings, test_kit::metrics("webhook-dispatcher"), clock, entropy)
-            .expect("a chassis")
-            .with_intervals_up_to(test_kit::INTERVAL_MAX);
+            .expect("a chassis");
         let service = webhook_dispatcher::start(&settings, chassis).expect("the service starts");
         (test_kit::url(service.internal), service.run())
     })
