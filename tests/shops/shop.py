@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from stack import ORDER_API, Business, Endpoint, eventually, new_database
+from stack import ORDER_API, Business, Endpoint, eventually, exchange, new_database
 from wires import Receiver, RequestTap, StatementTap, Steps, Webhook, Webhooks, Wire, send
 
 #: Longer than any command takes, also on a busy machine.
@@ -176,6 +176,15 @@ class Shop:
         else:
             raise AssertionError(f"the shop does not serve: {''.join(read)}")
         threading.Thread(target=self._read, args=[process], daemon=True).start()
+        # Some announce their address before they handle signals.
+        eventually(self._answers, "an answer of the shop")
+
+    def _answers(self) -> bool:
+        try:
+            exchange("GET", self.receiver_url, b"", {})
+        except OSError:
+            return False
+        return True
 
     def _read(self, process: subprocess.Popen[str]) -> None:
         """Reads the whole log, so that the program never blocks on its output."""
