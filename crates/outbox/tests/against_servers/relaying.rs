@@ -34,7 +34,7 @@ async fn two_relays_share_the_work_and_send_each_event_once() {
     broker.close().await;
 }
 
-/// Whoever reads an event from the table deletes it first, which is blocked here.
+/// A relay deletes an event before it publishes it from the table. The trigger blocks this.
 async fn arrives_from_memory(database: &Database, url: &str, (events, recorder): (&Events, &Recorder)) {
     let gate = Gate::close(url, "outbox_messages", "DELETE", "TRUE").await;
     let handed_over = events.commit(database, 3).await.unwrap();
