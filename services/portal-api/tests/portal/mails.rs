@@ -165,11 +165,14 @@ impl MailServer {
         let taken = Arc::new(Mutex::new(Vec::new()));
         let kept = taken.clone();
         std::thread::spawn(move || {
-            let mut answers = answers.into_iter();
-            for stream in listener.incoming() {
-                // Clients may disconnect at any time.
-                let _served = serve(stream.unwrap(), &mut answers, &kept);
-            }
+            let answers = Mutex::new(answers.into_iter());
+            // At the same time: the sender keeps connections, and an unserved one delays its mail by minutes.
+            std::thread::scope(|scope| {
+                for stream in listener.incoming() {
+                    // Clients may disconnect at any time.
+                    scope.spawn(|| serve(stream.unwrap(), &answers, &kept));
+                }
+            });
         });
         Self { port, taken }
     }
@@ -189,7 +192,7 @@ impl MailServer {
 
 fn serve(
     mut stream: TcpStream,
-    answers: &mut impl Iterator<Item = &'static str>,
+    answers: &Mutex<impl Iterator<Item = &'static str>>,
     taken: &Mutex<Vec<String>>,
 ) -> std::io::Result<()> {
     let mut lines = BufReader::new(stream.try_clone()?).lines();
@@ -215,7 +218,7 @@ fn serve(
             stream.write_all(b"250 taken\r\n")?;
             continue;
         }
-        let answer = answers.next().unwrap_or("250 taken");
+        let answer = answers.lock().unwrap().next().unwrap_or("250 taken");
         if answer.starts_with("250") {
             taken.lock().unwrap().push(mail);
         }
