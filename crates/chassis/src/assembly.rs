@@ -33,7 +33,6 @@ pub struct Chassis {
     operator: Option<SocketAddr>,
     management: SocketAddr,
     lacks_schema: Arc<AtomicBool>,
-    interval_max: Duration,
     stop: StopSignal,
 }
 
@@ -71,20 +70,8 @@ impl Chassis {
             operator: None,
             management,
             lacks_schema,
-            interval_max: Duration::MAX,
             stop: StopSignal::listen()?,
         })
-    }
-
-    /// Does periodic work at least so often, for tests that wait for it.
-    #[must_use]
-    pub fn with_intervals_up_to(self, interval_max: Duration) -> Self {
-        Self { interval_max, ..self }
-    }
-
-    /// The interval of periodic work whose usual interval is given.
-    pub fn interval(&self, usual: Duration) -> Duration {
-        usual.min(self.interval_max)
     }
 
     /// Waits until the tables are as this program expects. Until then, the process is alive but not ready. Returns
@@ -126,7 +113,6 @@ impl Chassis {
         F: Future<Output = Result<(), E>> + Send + 'static,
         E: Display + 'static,
     {
-        let interval = self.interval(interval);
         self.workers.start(name, |stop| crate::every(interval, stop, round));
     }
 

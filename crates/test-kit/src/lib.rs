@@ -32,4 +32,4 @@ pub use servers::{
     broker, database, database_of, database_url, listeners, nowhere, unreachable_broker,
     unreachable_database, vhost,
 };
-pub use wait::{INTERVAL_MAX, PATIENCE, eventually, until};
+pub use wait::{PATIENCE, eventually, until};

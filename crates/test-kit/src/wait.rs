@@ -6,9 +6,6 @@ use std::time::Duration;
 /// The time limit for a condition, generous because other tests keep the machine busy.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The longest interval of a service's periodic work, so that tests wait for it briefly.
-pub const INTERVAL_MAX: Duration = Duration::from_millis(200);
-
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Waits until the condition holds. The test fails after [`PATIENCE`], with the name of the condition.

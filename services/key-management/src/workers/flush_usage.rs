@@ -12,10 +12,10 @@ const INTERVAL: Duration = Duration::from_secs(3);
 
 /// Also writes once when the service stops.
 pub(crate) fn flush_usage(chassis: &mut Chassis, state: &Arc<State>) {
-    let (state, interval) = (Arc::clone(state), chassis.interval(INTERVAL));
+    let state = Arc::clone(state);
     chassis.worker("flush-usage", |stop| async move {
         let rounds = Arc::clone(&state);
-        chassis::every(interval, stop, move |_| {
+        chassis::every(INTERVAL, stop, move |_| {
             let state = Arc::clone(&rounds);
             async move { commands::flush_usage(&state).await }
         })

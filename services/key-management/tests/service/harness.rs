@@ -58,8 +58,7 @@ impl Harness {
         let (internal, _running) = test_kit::in_background(move || {
             let (settings, clock, entropy) = of_service;
             let chassis = Chassis::new(&settings, test_kit::metrics("key-management"), clock, entropy)
-                .expect("a chassis")
-                .with_intervals_up_to(test_kit::INTERVAL_MAX);
+                .expect("a chassis");
             let service = key_management::start(&settings, chassis).expect("the service starts");
             (test_kit::url(service.internal), service.run())
         });

@@ -134,7 +134,8 @@ CREATE TABLE testers (
 -- The retries that a business tests with its Test keys, for the portal's advice.
 CREATE TABLE retry_tests (
     business_id        TEXT COLLATE "C" PRIMARY KEY,
-    -- The latest request that failed. An order with this Idempotency-Key proves its retry.
+    -- The latest request that failed. An order with this Idempotency-Key proves its retry; a hash of the key would find
+    -- no index of orders.
     failed_key         TEXT,
     failed_request_id  TEXT COLLATE "C",
     failed_at          TIMESTAMPTZ,

@@ -11,7 +11,7 @@ use messaging::Broker;
 use order_api::consumers::CacheInvalidation;
 use order_api::settings::OrderApiSettings;
 use serde_json::Value;
-use test_kit::{INTERVAL_MAX, Service, metrics, until};
+use test_kit::{Service, metrics, until};
 use web::Tasks;
 
 use crate::peers::Peers;
@@ -77,7 +77,6 @@ impl OrderApi {
         let ((public, internal, management, tasks), _running) = test_kit::in_background(move || {
             let (settings, clock, entropy) = of_service;
             let chassis = Chassis::new(&settings, metrics("order-api"), clock, entropy).unwrap();
-            let chassis = chassis.with_intervals_up_to(INTERVAL_MAX);
             let service = order_api::start::start(&settings, chassis).unwrap();
             let tasks = service.tasks();
             ((service.public.unwrap(), service.internal, service.management, tasks), service.run())

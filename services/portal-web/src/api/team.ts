@@ -13,15 +13,13 @@ export function useUsers() {
   );
 }
 
-/** Refetches the session too, because users can change their own role. */
+/** Refetches the session too, because users can change their own role. Done when the list shows the change. */
 function useUserChange<Input, Output>(change: (input: Input) => Promise<Output>) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: change,
-    onSuccess: () => {
-      client.invalidateQueries({ queryKey: usersKey });
-      client.invalidateQueries({ queryKey: sessionKey });
-    },
+    onSuccess: () =>
+      Promise.all([usersKey, sessionKey].map((queryKey) => client.invalidateQueries({ queryKey }))),
   });
 }
 

@@ -236,8 +236,7 @@ fn serve(settings: &Settings) -> Instance {
     let ((internal, management), running) = test_kit::in_background(move || {
         let entropy = Entropy::from_system().expect("randomness");
         let chassis = Chassis::new(&of_service, test_kit::metrics("wallet"), Clock::system(), entropy)
-            .expect("a chassis")
-            .with_intervals_up_to(test_kit::INTERVAL_MAX);
+            .expect("a chassis");
         let service = wallet::start(&of_service, chassis).expect("the service starts");
         ((test_kit::url(service.internal), test_kit::url(service.management)), service.run())
     });
