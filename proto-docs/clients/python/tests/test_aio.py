@@ -38,7 +38,9 @@ class Async(unittest.IsolatedAsyncioTestCase):
             waybill = self.client(LIVE_KEY, proxy.base_url, attempt_timeout_s=3.0, sleep=no_pause)
             proxy.faults, reference = list(faults), new_reference()
             created = await waybill.orders.create(new_order(reference), idempotency_key=reference)
-            self.assertEqual((len(proxy.seen), len(set(proxy.seen))), (len(faults) + 1, 1))
+            # On a busy machine, an order may take longer than the limit for what hangs.
+            self.assertGreater(len(proxy.seen), len(faults))
+            self.assertEqual(len(set(proxy.seen)), 1)
             orders, debits = await asyncio.to_thread(orders_and_debits, client(LIVE_KEY), reference)
             self.assertEqual(([order["id"] for order in orders], debits), ([created.order["id"]], 1))
 

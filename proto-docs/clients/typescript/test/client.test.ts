@@ -60,13 +60,20 @@ describe("through a network that fails", () => {
   for (const sequence of [...faults, ["cut-after", 503, "cut-after", 429] as Fault[]]) {
     test(`${sequence.join(", ")}: one order, one debit, the same bytes`, async () => {
       const environment = { jitter: () => 0, sleep: async () => {} };
-      const waybill = client(LIVE_KEY, { baseUrl: proxy.baseUrl, attemptTimeoutMs: 3_000, environment });
+      const hangs = sequence.includes("hang");
+      // Only what hangs needs a short limit: on a busy machine, an order may take longer.
+      const waybill = client(LIVE_KEY, {
+        baseUrl: proxy.baseUrl,
+        attemptTimeoutMs: hangs ? 3_000 : 15_000,
+        environment,
+      });
       const reference = newReference();
       proxy.faults = [...sequence];
       const created = await waybill.orders.create(newOrder(reference), {
         idempotencyKey: `shop-${reference}`,
       });
-      assert.equal(proxy.seen.length, sequence.length + 1);
+      const attempts = sequence.length + 1;
+      assert.ok(hangs ? proxy.seen.length >= attempts : proxy.seen.length === attempts, inspect(proxy.seen));
       assert.equal(new Set(proxy.seen.map(({ body, key }) => `${key} ${body}`)).size, 1);
       const { orders, debits } = await ordersAndDebits(live, reference);
       assert.deepEqual([orders.map((order) => order.id), debits], [[created.id], 1]);
