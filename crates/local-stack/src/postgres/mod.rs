@@ -147,6 +147,7 @@ fn launch(
         "timezone=UTC".into(),
         "log_timezone=UTC".into(),
         "log_line_prefix=%m [%p] %u@%d ".into(),
+        "log_error_verbosity=terse".into(),
         format!("fsync={durable}"),
         format!("full_page_writes={durable}"),
     ];

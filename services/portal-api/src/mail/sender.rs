@@ -52,10 +52,12 @@ impl MailSender {
             })
             .await;
         let claimed = claimed?;
-        let outcomes = join_all(claimed.iter().map(|mail| self.send(mail, now))).await;
-        for (mail, outcome) in claimed.iter().zip(outcomes) {
-            self.record(mail, outcome).await?;
-        }
+        // Each is recorded by itself: one that cannot be recorded must not have the others sent again.
+        let recorded = join_all(claimed.iter().map(async |mail| {
+            let outcome = self.send(mail, now).await;
+            self.record(mail, outcome).await
+        }));
+        recorded.await.into_iter().collect::<Result<Vec<()>, _>>()?;
         Ok(claimed.len())
     }
 

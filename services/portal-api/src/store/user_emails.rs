@@ -47,14 +47,19 @@ pub(crate) async fn verify(
     Ok(diesel::update(unverified).set(users::email_verified_at.eq(now)).execute(conn).await? == 1)
 }
 
-/// Writes a new address of an account; a trigger writes it to the further memberships. False if another account has it; the
-/// transaction is then unusable.
+/// Writes a new address of an account; a trigger writes it to the further memberships. False if another account has it. If
+/// it got it at the same moment, the transaction is then unusable.
 pub(crate) async fn replace(
     conn: &mut AsyncPgConnection,
     (business, user): UserKey,
     email: &Email,
     verified_at: Option<DateTime<Utc>>,
 ) -> Result<bool, StoreError> {
+    let others = users::table.filter(users::email_key.eq(email.key())).filter(users::id.ne(user.to_string()));
+    // Asked first, because PostgreSQL may log the address that breaks the constraint.
+    if diesel::select(diesel::dsl::exists(others)).get_result(conn).await? {
+        return Ok(false);
+    }
     let user = users::table.find(user.to_string()).filter(users::business_id.eq(business.to_string()));
     let change = (
         users::email.eq(email.as_str()),

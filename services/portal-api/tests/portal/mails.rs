@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use chrono::TimeDelta;
 use diesel::sql_types::{BigInt, Text};
-use diesel_async::RunQueryDsl;
+use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use domain::{EndpointId, Paise};
 use events::{Body, EndpointDisabled, EndpointFailing, WalletLowBalance};
 use serde_json::json;
@@ -249,6 +249,32 @@ async fn a_mail_that_is_refused_for_now_is_tried_again() {
     assert!(mail.to.contains("owner@shop.example") && mail.token().len() == 43, "{mail:?}");
     assert!(server.taken.lock().unwrap()[0].contains("no-reply@ship.example"));
     until("nothing stays of it", async || waiting_resets(&portal).await == 0).await;
+}
+
+const REFUSE_TO_RECORD_THE_FIRST: &str = "
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''refused''; END';
+    CREATE TRIGGER refuse BEFORE DELETE ON mails FOR EACH ROW
+        WHEN (old.kind = 'password_reset' AND old.recipient = 'first@shop.example') EXECUTE FUNCTION refuse();";
+
+#[tokio::test]
+async fn a_mail_that_cannot_be_recorded_has_no_other_one_sent_again() {
+    let server = MailServer::start(vec!["451 later", "451 later"]);
+    let portal = server.portal().await;
+    for email in ["first@shop.example", "second@shop.example"] {
+        portal.owner(email).await;
+        portal.stranger().post("/v1/portal/password-resets", json!({ "email": email })).await;
+    }
+    // Longer than the first delay, and shorter than the lease.
+    let put_off =
+        "mails WHERE kind = 'password_reset' AND attempts = 1 AND due_at < created_at + interval '30 s'";
+    until("both are put off", async || count(&portal, put_off).await == 2).await;
+    portal.connect().await.batch_execute(REFUSE_TO_RECORD_THE_FIRST).await.unwrap();
+    portal.clock.advance(TimeDelta::seconds(10));
+    wake_sender(&portal).await;
+    let second = "mails WHERE kind = 'password_reset' AND recipient = 'second@shop.example'";
+    until("the other one is recorded", async || count(&portal, second).await == 0).await;
+    let taken = server.taken.lock().unwrap();
+    assert_eq!(taken.iter().filter(|mail| mail.contains("second@shop.example")).count(), 1);
 }
 
 #[derive(diesel::QueryableByName)]
