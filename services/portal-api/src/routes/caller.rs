@@ -1,14 +1,26 @@
 //! The caller of a request, for rate limits and the password queue.
 
 use actix_web::HttpRequest;
+use web::ApiError;
 
-use super::browser_cookie;
+use super::{browser_cookie, errors};
 use crate::commands::Caller;
 use crate::domain::CallerAddress;
 use crate::state::State;
 
 /// The header of calls that a page sends by itself.
 const UNATTENDED: &str = "unattended";
+
+/// The person whose data the page shows.
+const EXPECTED_USER: &str = "expected-user";
+
+/// 409 if the page shows the data of another person or business: somebody has logged in or switched in another tab, and all tabs
+/// share the cookie. Programs leave the header out.
+pub(super) fn require_expected_user(request: &HttpRequest, user: &str) -> Result<(), ApiError> {
+    let expected = request.headers().get(EXPECTED_USER);
+    let is_other = expected.is_some_and(|expected| expected.as_bytes() != user.as_bytes());
+    if is_other { Err(errors::session_changed()) } else { Ok(()) }
+}
 
 pub(super) fn address(state: &State, request: &HttpRequest) -> Option<CallerAddress> {
     let address = web::CallerAddress::of(request, &state.trusted_proxies)?;

@@ -13,7 +13,7 @@ use domain::BusinessId;
 use web::ApiError;
 
 use super::audited::request_id;
-use super::caller::{address, is_attended};
+use super::caller::{address, is_attended, require_expected_user};
 use super::masked::masked;
 use super::operator_permissions::OPERATOR_CALLS;
 use super::operator_records::{permission_missing_in, record_read, record_refusal};
@@ -27,9 +27,6 @@ use crate::commands::publish_portal_change::publish_portal_change;
 use crate::commands::use_session::{is_present, use_session};
 use crate::domain::{Author, Mask, Session, Site};
 use crate::state::State;
-
-/// The user whose data the page shows.
-const EXPECTED_USER: &str = "expected-user";
 
 /// Writing calls must come from a page of the portal or from no page, and carry JSON, which forms of foreign pages cannot send
 /// (SPECIFICATION §13).
@@ -114,7 +111,7 @@ pub(super) async fn require_session(
     if is_replaced && NEW_SESSION_CALLS.contains(&request) {
         return Err(errors::not_logged_in().into());
     }
-    require_expected_user(&request, &session)?;
+    require_expected_user(request.request(), &session.user.to_string())?;
     if session.must_enrol && !WHILE_ENROLLING.contains(&request) {
         return Err(errors::mfa_enrolment_required().into());
     }
@@ -155,15 +152,6 @@ pub(super) async fn has_present_token(
         Some(token) => Ok(is_present(state, &token).await?),
         None => Ok(false),
     }
-}
-
-/// 409 if the page shows the data of another user or business: its person has logged in or switched in another tab, and all tabs
-/// share the cookie. Programs leave the header out.
-fn require_expected_user(request: &ServiceRequest, session: &Session) -> Result<(), ApiError> {
-    let expected = request.headers().get(EXPECTED_USER);
-    let is_other =
-        expected.is_some_and(|expected| expected.as_bytes() != session.user.to_string().as_bytes());
-    if is_other { Err(errors::session_changed()) } else { Ok(()) }
 }
 
 /// The session of a request.

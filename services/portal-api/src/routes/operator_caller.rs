@@ -7,7 +7,7 @@ use postgres::StoreError;
 use web::{ApiError, bearer_token, same_secret};
 
 use super::audited::request_id;
-use super::caller::{address, is_attended};
+use super::caller::{address, is_attended, require_expected_user};
 use super::errors;
 use super::session_cookie::OPERATOR;
 use crate::commands::operator_session::{self, ConsoleSession};
@@ -30,7 +30,7 @@ pub(super) async fn of_call(
     request: &HttpRequest,
 ) -> Result<Option<OperatorCallerFound>, ApiError> {
     let Some(given) = bearer_token(request.headers())? else {
-        return Ok(session(state, request).await?.map(|session| OperatorCallerFound {
+        return Ok(session_of_page(state, request).await?.map(|session| OperatorCallerFound {
             author: author(state, request, session.actor),
             role: session.role,
             authenticated_at: Some(session.authenticated_at),
@@ -68,6 +68,22 @@ pub(super) async fn session(
         Some(token) => operator_session::find(state, &token, is_attended(request)).await,
         None => Ok(None),
     }
+}
+
+/// As [`session`], for all that its person does.
+///
+/// # Errors
+/// 409 if the page shows the console of another person.
+pub(super) async fn session_of_page(
+    state: &State,
+    request: &HttpRequest,
+) -> Result<Option<ConsoleSession>, ApiError> {
+    let found = session(state, request).await?;
+    if let Some(ConsoleSession { actor, .. }) = &found {
+        // A session of the configured token has no id.
+        require_expected_user(request, actor.id().as_deref().unwrap_or(actor.kind()))?;
+    }
+    Ok(found)
 }
 
 /// The session of a person who has the second factor that their role needs.

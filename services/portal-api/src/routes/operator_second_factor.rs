@@ -62,12 +62,13 @@ impl Person {
 /// # Errors
 /// 401 without a session, 403 if it is one of the configured token, or the person must set up a second factor first.
 pub(super) async fn person(state: &State, request: &HttpRequest) -> Result<Person, ApiError> {
-    of_session(state, request, require_enrolled(operator_caller::session(state, request).await?)?)
+    of_session(state, request, require_enrolled(operator_caller::session_of_page(state, request).await?)?)
 }
 
 /// As [`person`], for the calls that set up a second factor: they are open to people who must do it first.
 pub(super) async fn person_while_enrolling(state: &State, request: &HttpRequest) -> Result<Person, ApiError> {
-    let session = operator_caller::session(state, request).await?.ok_or_else(errors::not_logged_in)?;
+    let session =
+        operator_caller::session_of_page(state, request).await?.ok_or_else(errors::not_logged_in)?;
     of_session(state, request, session)
 }
 

@@ -26,7 +26,7 @@ async fn recent_session(state: &State, request: &HttpRequest) -> Result<ConsoleS
 
 /// The session of the request. Everybody with the needed second factor may manage their own sessions.
 async fn session(state: &State, request: &HttpRequest) -> Result<ConsoleSession, ApiError> {
-    require_enrolled(operator_caller::session(state, request).await?)
+    require_enrolled(operator_caller::session_of_page(state, request).await?)
 }
 
 #[utoipa::path(

@@ -4,9 +4,42 @@ use chrono::TimeDelta;
 use serde_json::json;
 
 use crate::portal::{OPERATOR_TOKEN, Portal};
+use crate::staff::person;
 
 const SESSION: &str = "/v1/operator/session";
 const BUSINESSES: &str = "/v1/operator/businesses";
+
+/// All tabs of a browser share the cookie. A page names the person whose console it shows.
+#[tokio::test]
+async fn a_page_of_the_former_person_does_nothing_as_the_present_one() {
+    let portal = Portal::start().await;
+    let owner = portal.owner("owner@shop.example").await;
+    let (_, asha) = person(&portal, "asha@carrier.example", "administrator").await;
+    let (browser, ravi) = person(&portal, "ravi@carrier.example", "administrator").await;
+    let mut former = browser.clone().with_header("expected-user", &asha);
+    let business = format!("{BUSINESSES}/{}", owner.business);
+    for (method, path) in [
+        ("GET", BUSINESSES),
+        ("PATCH", &business),
+        ("POST", &format!("{business}/wallet/credits")),
+        ("GET", "/v1/operator/sessions"),
+        ("POST", "/v1/operator/second-factor"),
+    ] {
+        let refused = former.call(method, path).await;
+        assert_eq!((refused.status, refused.code()), (409, "session_changed"), "{method} {path}");
+    }
+    assert_eq!(former.get(SESSION).await.body["id"], ravi, "it learns whose session it is");
+    assert_eq!(browser.with_header("expected-user", &ravi).get(BUSINESSES).await.status, 200);
+
+    let mut console = portal.stranger();
+    assert_eq!(console.post(SESSION, json!({ "token": OPERATOR_TOKEN })).await.status, 200);
+    for (expected, status) in [("configuration", 200), (asha.as_str(), 409)] {
+        assert_eq!(
+            console.clone().with_header("expected-user", expected).get(BUSINESSES).await.status,
+            status
+        );
+    }
+}
 
 #[tokio::test]
 async fn the_token_opens_a_session_that_takes_its_place() {

@@ -1,6 +1,7 @@
-import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { answer, api } from "./client";
 import { ApiFailure, isCode } from "./failure";
+import { setPageUser } from "./page-user";
 import type { FactorAnswer } from "./passkeys";
 import { isChallenge } from "./session";
 import type { OperatorPermission, OperatorSession } from "./types";
@@ -26,18 +27,46 @@ export function isOperatorLoggedOut(error: unknown): boolean {
   return isCode(error, LOGGED_OUT);
 }
 
+/** The person whose data is cached. Another tab may have logged in a different one. */
+let cachedPerson: string | null = null;
+
+function clearConsole(client: QueryClient) {
+  client.removeQueries({
+    predicate: ({ queryKey }) => queryKey[0] === operatorKey[0] && queryKey[1] !== operatorSessionKey[1],
+  });
+}
+
+/** Removes what another person has seen. */
+function remember(client: QueryClient, session: OperatorSession) {
+  const person = session.id ?? session.type;
+  if (person !== cachedPerson) clearConsole(client);
+  cachedPerson = person;
+  setPageUser("console", person);
+}
+
+/** Shows a session that has just opened. */
+export function openConsole(client: QueryClient, session: OperatorSession) {
+  clearConsole(client);
+  remember(client, session);
+  client.setQueryData(operatorSessionKey, session);
+}
+
 /** Who is logged in to the console; `null` without a session. */
 const operatorSessionQuery = queryOptions({
   queryKey: operatorSessionKey,
-  queryFn: async (): Promise<OperatorSession | null> => {
+  queryFn: async ({ client }): Promise<OperatorSession | null> => {
     try {
-      return await operatorAnswer(api.GET("/v1/operator/session"));
+      const session = await operatorAnswer(api.GET("/v1/operator/session"));
+      remember(client, session);
+      return session;
     } catch (error) {
       if (isOperatorLoggedOut(error)) return null;
       throw error;
     }
   },
   staleTime: 60_000,
+  // The session may have ended in another tab.
+  refetchOnWindowFocus: "always",
 });
 
 export function useOperatorSession(enabled = true) {
@@ -68,7 +97,7 @@ export function useOperatorLogIn() {
       }
     },
     onSuccess: (session) => {
-      if (!isChallenge(session)) client.setQueryData(operatorSessionKey, session);
+      if (!isChallenge(session)) openConsole(client, session);
     },
     // The password or token must not stay in memory.
     gcTime: 0,
@@ -80,7 +109,7 @@ export function useOperatorSecondStep() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (body: FactorAnswer) => answer(api.POST("/v1/operator/session/second-factor", { body })),
-    onSuccess: (session) => client.setQueryData(operatorSessionKey, session),
+    onSuccess: (session) => openConsole(client, session),
   });
 }
 
@@ -92,9 +121,7 @@ export function useOperatorLogOut() {
       // The session at the identity provider is still open, and would log in again without a password.
       if (left) return window.location.assign(left.logOutUrl);
       client.setQueryData(operatorSessionKey, null);
-      client.removeQueries({
-        predicate: ({ queryKey }) => queryKey[0] === operatorKey[0] && queryKey[1] !== operatorSessionKey[1],
-      });
+      clearConsole(client);
     },
   });
 }

@@ -34,8 +34,11 @@ export function makeQueryClient(): QueryClient {
 function noticeEndOfSession(client: QueryClient, error: unknown) {
   if (isLoggedOut(error)) client.setQueryData(sessionKey, null);
   if (isOperatorLoggedOut(error)) client.setQueryData(operatorSessionKey, null);
-  // Another tab has switched: the session says to which user, and the page shows that one.
-  if (isCode(error, "session_changed")) void client.invalidateQueries({ queryKey: sessionKey });
+  // Another tab has switched: the session says to which person, and the page shows that one.
+  if (isCode(error, "session_changed")) {
+    void client.invalidateQueries({ queryKey: sessionKey });
+    void client.invalidateQueries({ queryKey: operatorSessionKey });
+  }
   // The role or the settings have changed: the session says that two-factor authentication must be set up first.
   if (isCode(error, "mfa_enrolment_required")) {
     void client.invalidateQueries({ queryKey: sessionKey });

@@ -18,7 +18,7 @@ function clearCache(client: QueryClient) {
 
 function remember(session: Session) {
   cachedUser = session.userId;
-  setPageUser(session.userId);
+  setPageUser("portal", session.userId);
 }
 
 /** The current session, or `null`. */

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { answer, api } from "./client";
 import { ApiFailure, isCode } from "./failure";
-import { operatorAnswer, operatorSessionKey } from "./operator-session";
+import { openConsole, operatorAnswer } from "./operator-session";
 import { departFor, type SsoDeparture, type SsoPurpose, storedDeparture } from "./sso-departure";
 import type { SsoReturn } from "./types";
 
@@ -34,7 +34,7 @@ export function useCompleteSso() {
     mutationFn: (body: SsoReturn) =>
       explained(answer(api.POST("/v1/operator/sso/log-ins/complete", { body }))),
     onSuccess: (session) => {
-      if (session) client.setQueryData(operatorSessionKey, session);
+      if (session) openConsole(client, session);
     },
     gcTime: 0,
   });

@@ -99,6 +99,21 @@ test("a person finds the own account by the name, on a desktop and on a phone, a
   await heading(narrow.page, "Operator console");
 });
 
+test("a tab of Asha does nothing as Ravi, who has logged in in another tab, and then shows him", async () => {
+  const visitor = await visit();
+  const { page } = visitor;
+  await joinStaff(visitor, "Asha Rao");
+  await page.goto("/operator/account");
+  await page.getByLabel("Your name").fill("Asha Iyer");
+  const { email } = await joinStaff(visitor, "Ravi Das");
+  await page.getByRole("button", { name: "Save name" }).click();
+  await page.getByText("You have switched to another business or account in another tab.").waitFor();
+  await page
+    .getByRole("button", { name: new RegExp(`^Account: .*${email}`) })
+    .getByText("Ravi Das")
+    .waitFor();
+});
+
 test("an administrator unlinks a person from single sign-on, and sees who cannot log in", async () => {
   const visitor = await visit();
   const { page } = visitor;
