@@ -1,5 +1,5 @@
 //! Calls that need a recent authentication, and calls that are open to people who must still set up a second factor.
-//! Live keys also need a recent authentication: their handlers check it, because it depends on the key.
+//! Live keys and Live endpoints also need a recent authentication: their handlers check it, because it depends on the mode.
 
 use actix_web::http::Method;
 use chrono::{DateTime, Utc};
@@ -79,8 +79,8 @@ pub(super) const ACCOUNT_CALLS: CallTable<()> = CallTable {
     ],
 };
 
-/// Roles, tokens, second factors, links that set passwords, money, and exports and erasures of personal data. Sent with a token, they need no
-/// recent authentication; in a console session of the configured token, a recent log-in.
+/// Roles, tokens, second factors, links that set passwords, money, the status and live access of businesses, and exports and erasures of
+/// personal data. Sent with a token, they need no recent authentication; in a console session of the configured token, a recent log-in.
 pub(super) const RECENT_OPERATOR_CALLS: CallTable<()> = CallTable {
     scope: "/v1/operator",
     calls: &[
@@ -92,6 +92,7 @@ pub(super) const RECENT_OPERATOR_CALLS: CallTable<()> = CallTable {
         (Method::DELETE, "/staff/{id}/identity", ()),
         (Method::POST, "/tokens", ()),
         (Method::POST, "/tokens/{id}/rotate", ()),
+        (Method::PATCH, "/businesses/{id}", ()),
         (Method::POST, "/businesses/{id}/wallet/credits", ()),
         (Method::POST, "/businesses/{id}/password-resets", ()),
         (Method::POST, "/businesses/{id}/personal-data-erasure", ()),
@@ -112,6 +113,8 @@ pub(super) const WHILE_ENROLLING: CallTable<()> = CallTable {
         (Method::POST, "/second-factor/confirm", ()),
         (Method::POST, "/session/confirm", ()),
         (Method::POST, "/session/business", ()),
+        // The address is confirmed first.
+        (Method::POST, "/email-confirmations", ()),
     ],
 };
 

@@ -2,13 +2,14 @@
 
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
-use domain::EndpointId;
+use domain::{EndpointId, Mode};
 use internal_api::webhooks::{CreatedEndpoint, EndpointView, TestResult};
 use serde_json::Value;
 use web::{ApiError, JsonBody, page_query};
 
 use super::audited::{UserAuthor, audited};
 use super::openapi::{bodies, params};
+use super::sensitive_calls::require_recent;
 use crate::domain::{Action, AuditEvent, Session, Target, TargetKind};
 use crate::state::State;
 
@@ -46,6 +47,10 @@ pub(super) async fn create(
     author: UserAuthor,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
+    // Without modes, it gets the webhooks of both.
+    if body.0.get("modes").is_none_or(Value::is_null) || names_live(&body.0) {
+        require_recent(&state, Some(session.authenticated_at))?;
+    }
     let (business, webhooks) = (session.business, state.peers.webhooks.clone());
     let call = async move { Ok(webhooks.create(business, &body.0).await?) };
     let event = |created: &CreatedEndpoint| endpoint_event(Action::EndpointCreated, created.view.id);
@@ -93,6 +98,10 @@ pub(super) async fn update(
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let endpoint_id = endpoint_id(&endpoint)?;
+    if names_live(&body.0) {
+        require_recent(&state, Some(session.authenticated_at))?;
+    }
+    require_recent_for_live(&state, &session, endpoint_id).await?;
     let (business, webhooks) = (session.business, state.peers.webhooks.clone());
     // Logs only the names of the fields: a URL may contain a secret.
     let fields = known_fields(&body.0);
@@ -122,6 +131,7 @@ pub(super) async fn remove(
     endpoint: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
     let endpoint_id = endpoint_id(&endpoint)?;
+    require_recent_for_live(&state, &session, endpoint_id).await?;
     let (business, webhooks) = (session.business, state.peers.webhooks.clone());
     let call = async move { Ok(webhooks.delete(business, &endpoint_id.to_string()).await?) };
     let event = move |(): &()| endpoint_event(Action::EndpointDeleted, endpoint_id);
@@ -209,6 +219,25 @@ pub(super) async fn test(
         endpoint_event(Action::EndpointTested, endpoint_id).with("succeeded", result.succeeded)
     };
     Ok(HttpResponse::Ok().json(audited(&state, business, author.0, call, event).await?))
+}
+
+fn names_live(body: &Value) -> bool {
+    let modes = body.get("modes").and_then(Value::as_array);
+    modes.is_some_and(|modes| modes.iter().any(|mode| mode == Mode::Live.as_str()))
+}
+
+/// A thief of a session must neither read nor redirect what an endpoint gets about real orders.
+///
+/// # Errors
+/// 403 for an endpoint of live mode if the last authentication was too long ago.
+pub(super) async fn require_recent_for_live(
+    state: &State,
+    session: &Session,
+    endpoint: EndpointId,
+) -> Result<(), ApiError> {
+    let Err(error) = require_recent(state, Some(session.authenticated_at)) else { return Ok(()) };
+    let found = state.peers.webhooks.get(session.business, &endpoint.to_string()).await?;
+    if found.modes.contains(&Mode::Live) { Err(error) } else { Ok(()) }
 }
 
 pub(super) fn endpoint_event(action: Action, endpoint: EndpointId) -> AuditEvent {

@@ -9,7 +9,7 @@ use web::{ApiError, JsonBody, page_query, read_optional_json};
 
 use super::audited::{UserAuthor, audited};
 use super::openapi::{bodies, params};
-use super::webhook_endpoints::{endpoint_event, endpoint_id};
+use super::webhook_endpoints::{endpoint_event, endpoint_id, require_recent_for_live};
 use crate::domain::{Action, AuditEvent, Session, Target, TargetKind};
 use crate::state::State;
 
@@ -33,6 +33,7 @@ pub(super) async fn rotate_secret(
     payload: Payload,
 ) -> Result<HttpResponse, ApiError> {
     let endpoint_id = endpoint_id(&endpoint)?;
+    require_recent_for_live(&state, &session, endpoint_id).await?;
     let body = read_optional_json(&request, payload).await?;
     let (business, webhooks) = (session.business, state.peers.webhooks.clone());
     let call = async move { Ok(webhooks.rotate_secret(business, &endpoint_id.to_string(), &body).await?) };
@@ -60,6 +61,7 @@ pub(super) async fn activate_secret(
     endpoint: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
     let endpoint_id = endpoint_id(&endpoint)?;
+    require_recent_for_live(&state, &session, endpoint_id).await?;
     let (business, webhooks) = (session.business, state.peers.webhooks.clone());
     let call = async move { Ok(webhooks.activate_secret(business, &endpoint_id.to_string()).await?) };
     let event = move |_: &_| endpoint_event(Action::SecretActivated, endpoint_id);

@@ -3,9 +3,10 @@
 use chrono::TimeDelta;
 use domain::Mode;
 use internal_api::keys::ApiKeyView;
+use internal_api::webhooks::EndpointView;
 use serde_json::{Value, json};
 
-use crate::answers::{self, KEY};
+use crate::answers::{self, ENDPOINT, KEY};
 use crate::authenticator::{FACTOR, MFA_KEY, SESSION, STEP, code, enrol};
 use crate::client::{Answer, Client};
 use crate::peers::answer_of;
@@ -129,6 +130,37 @@ async fn live_keys_need_one_and_test_keys_do_not() {
 }
 
 #[tokio::test]
+async fn live_endpoints_need_one_and_test_endpoints_do_not() {
+    let portal = start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let of_dispatcher = format!("GET /webhook-dispatcher/internal/businesses/{}", owner.business);
+    let endpoint = format!("webhook-endpoints/{ENDPOINT}");
+    let of_modes = |modes: &[Mode]| answer_of(&EndpointView { modes: modes.to_vec(), ..answers::endpoint() });
+    let create = |modes: Value| json!({ "url": "https://shop.example/hook", "modes": modes });
+    let calls = [
+        format!("PATCH /{endpoint}"),
+        format!("DELETE /{endpoint}"),
+        format!("POST /{endpoint}/secret/rotate"),
+        format!("POST /{endpoint}/secret/activate"),
+    ];
+    let calls = calls.each_ref().map(String::as_str);
+    portal.clock.advance(LIMIT);
+    portal.peers.answer(format!("{of_dispatcher}/{endpoint}"), 200, of_modes(&[Mode::Test]));
+    check(&mut owner.client, "/v1/portal", &calls, false).await;
+    portal.peers.answer(format!("{of_dispatcher}/{endpoint}"), 200, of_modes(&[Mode::Test, Mode::Live]));
+    check(&mut owner.client, "/v1/portal", &calls, true).await;
+    let client = &mut owner.client;
+    for (modes, refused) in [(json!(["test"]), false), (json!(["test", "live"]), true), (Value::Null, true)] {
+        let created = client.post("/v1/portal/webhook-endpoints", create(modes.clone())).await;
+        assert_eq!(is_refused(&created), refused, "{modes}");
+    }
+    let opened = client.patch(&format!("/v1/portal/{endpoint}"), json!({ "modes": ["live"] })).await;
+    assert!(is_refused(&opened), "{opened:?}");
+    assert_eq!(client.post(CONFIRM, password("correct horse")).await.status, 204);
+    check(client, "/v1/portal", &calls, false).await;
+}
+
+#[tokio::test]
 async fn an_account_with_a_factor_confirms_with_its_code_too() {
     let portal = start().await;
     let mut owner = portal.owner("owner@shop.example").await.client;
@@ -190,6 +222,7 @@ async fn calls_of_the_staff_and_sessions_of_the_token_need_one_and_tokens_do_not
         format!("DELETE /staff/{NOBODY}/identity"),
         "POST /tokens".to_owned(),
         "POST /tokens/opt_01ARZ3NDEKTSV4RRFFQ69G5FAV/rotate".to_owned(),
+        format!("PATCH /businesses/{business}"),
         format!("POST /businesses/{business}/wallet/credits"),
         format!("POST /businesses/{business}/password-resets"),
         format!("POST /businesses/{business}/personal-data-erasure"),
@@ -208,9 +241,6 @@ async fn calls_of_the_staff_and_sessions_of_the_token_need_one_and_tokens_do_not
     portal.clock.advance(TimeDelta::milliseconds(1));
     check(&mut boss, "/v1/operator", &calls, true).await;
     assert_eq!(boss.get(STAFF).await.status, 200);
-    let change =
-        boss.patch(&format!("/v1/operator/businesses/{business}"), json!({ "status": "active" })).await;
-    assert_eq!(change.status, 200);
     let [own @ .., _, _, _] = &calls[..] else { unreachable!() };
     check(&mut portal.operator(), "/v1/operator", own, false).await;
     check(&mut console, "/v1/operator", own, true).await;
