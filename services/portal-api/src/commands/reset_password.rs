@@ -13,8 +13,8 @@ use super::confirm_email::verify;
 use super::request_approval::{self, RequestApprovalError};
 use super::staff::still_may;
 use crate::domain::{
-    Action, Approval, AuditEvent, Author, Credentials, Email, LinkToken, OperatorPermission, Password,
-    ProtectedAction, Role, Scope, Subject, Target, TargetKind, UserKey,
+    Account, Action, Approval, AuditEvent, Author, Credentials, Email, LinkToken, OperatorPermission,
+    Password, ProtectedAction, Role, Scope, Subject, Target, TargetKind, UserKey,
 };
 use crate::mail::Mail;
 use crate::passwords::{PasswordError, Requester};
@@ -22,7 +22,7 @@ use crate::state::State;
 use crate::store::attempts::{self, Admission};
 use crate::store::email_confirmations::Changes;
 use crate::store::password_resets::{self, Way};
-use crate::store::{email_confirmations, memberships, sessions, staff, users};
+use crate::store::{email_confirmations, memberships, second_factors, sessions, staff, users};
 
 /// A link expires after this time.
 const VALID_FOR: TimeDelta = TimeDelta::hours(1);
@@ -206,7 +206,23 @@ async fn create_link(
     Ok((token, expires_at))
 }
 
-/// Consumes the link, sets the password, ends all sessions of the person, and clears their failed log-ins from this address.
+/// Before the address was verified, a stranger may have set up the second factor.
+async fn end_second_factor(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    account: &Credentials,
+    author: &Author,
+) -> Result<(), StoreError> {
+    let of: Account = account.key().into();
+    if second_factors::remove(conn, of).await? {
+        let event = AuditEvent::new(Action::SecondFactorReset).on(of.target(&account.email));
+        write_account_audit(conn, state, account.key(), author, &event).await?;
+    }
+    Ok(())
+}
+
+/// Consumes the link, sets the password, ends all sessions of the person, and clears their failed log-ins from this address. A
+/// mailed link also verifies the address.
 pub(crate) async fn reset_password(
     state: &State,
     token: &LinkToken,
@@ -230,6 +246,9 @@ pub(crate) async fn reset_password(
                 // The address may have changed since the mail.
                 if Email::parse(&account.email).is_none_or(|email| email.key() != mailed_to) {
                     return Err(ResetError::Invalid);
+                }
+                if !account.email_verified {
+                    end_second_factor(conn, state, &account, &author).await?;
                 }
                 verify(conn, state, &account, &author).await?;
             }

@@ -24,8 +24,8 @@ use crate::domain::{OperatorPermission, Permission};
 use crate::passwords::PasswordError;
 
 pub(super) use account::{
-    change_email, change_name, confirm_email, confirmation_invalid, join, send_confirmation, session_changed,
-    switch_business,
+    change_email, change_name, confirm_email, confirmation_invalid, email_not_verified, join,
+    send_confirmation, session_changed, switch_business,
 };
 pub(super) use business_sso::{
     business_sso_off, complete_business_sso, configure_sso, password_session, single_sign_on_session,
@@ -196,7 +196,7 @@ pub(super) fn change_user(error: ChangeUserError) -> ApiError {
 pub(super) fn invite(error: InviteError) -> ApiError {
     match error {
         InviteError::NotOwner => role_insufficient(Permission::ManageUsers),
-        InviteError::EmailNotVerified => account::email_not_verified(),
+        InviteError::EmailNotVerified => email_not_verified(),
         InviteError::AlreadyMember => ApiError::new(
             StatusCode::CONFLICT,
             "already_member",

@@ -13,6 +13,7 @@ use super::account_fields::{credential, listed_name};
 use super::audited::UserAuthor;
 use super::errors;
 use super::openapi::bodies;
+use super::second_factor::require_verified;
 use crate::commands::Holder;
 use crate::commands::manage_passkeys::{self, Addition};
 use crate::domain::{Account, CeremonyKey, CeremonyPurpose, PASSKEYS_MAX, Passkey, Session};
@@ -93,6 +94,7 @@ pub(super) async fn list(state: Data<State>, session: ReqData<Session>) -> Resul
     responses((status = 200, description = "A challenge. It is valid for five minutes, and once.", body = PasskeyOptionsView)),
 )]
 pub(super) async fn start(state: Data<State>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
+    require_verified(&state, &session)?;
     let options = manage_passkeys::start(&state, &Holder::of(&session), key(&session)).await;
     Ok(PasskeyOptionsView::respond(options.map_err(errors::factor)?))
 }
@@ -112,6 +114,7 @@ pub(super) async fn add(
     author: UserAuthor,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
+    require_verified(&state, &session)?;
     let (holder, addition) = (Holder::of(&session), parse(&body.0)?);
     let added = manage_passkeys::add(&state, &holder, &addition, key(&session), &author.0).await;
     Ok(HttpResponse::Created().json(PasskeyView::from(added.map_err(errors::factor)?)))

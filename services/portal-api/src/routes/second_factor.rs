@@ -101,8 +101,18 @@ pub(super) async fn read(state: Data<State>, session: ReqData<Session>) -> Resul
     responses((status = 201, description = "The secret, which is shown only once.", body = EnrolmentView)),
 )]
 pub(super) async fn start(state: Data<State>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
+    require_verified(&state, &session)?;
     let view = begin(&state, &Holder::of(&session)).await?;
     Ok(HttpResponse::Created().json(view))
+}
+
+/// Anybody can sign up with any address. A second factor of such an account would lock out the owner of the address.
+///
+/// # Errors
+/// 403 until the address is verified, where mails are sent.
+pub(super) fn require_verified(state: &State, session: &Session) -> Result<(), ApiError> {
+    let is_allowed = session.email_verified || !state.mailbox.is_enabled;
+    is_allowed.then_some(()).ok_or_else(errors::email_not_verified)
 }
 
 /// Shared with the operator's staff.
@@ -139,6 +149,7 @@ pub(super) async fn confirm(
     request: HttpRequest,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
+    require_verified(&state, &session)?;
     let (holder, code) = (Holder::of(&session), parse_app_code(&body.0)?);
     let confirmed = enrol_factor::confirm(&state, &holder, &code, &caller(&state, &request), &author.0).await;
     Ok(HttpResponse::Ok().json(RecoveryCodesView::from(confirmed.map_err(errors::factor)?)))

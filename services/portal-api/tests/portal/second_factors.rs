@@ -1,7 +1,9 @@
 //! Second factors of users: set-up, and log-in in two steps.
 
 use chrono::TimeDelta;
+use diesel_async::SimpleAsyncConnection;
 use serde_json::{Value, json};
+use test_kit::until;
 
 use crate::authenticator::{
     Authenticator, FACTOR, SECOND_STEP, SESSION, STEP, challenged, code, enrol, recovery_codes,
@@ -65,6 +67,45 @@ async fn an_app_is_set_up_and_its_code_opens_sessions() {
     let log = visitor.get("/v1/portal/audit-log").await.body.to_string();
     assert!(log.contains("second_factor.enrolled") && log.contains("\"secondFactor\":\"app\""), "{log}");
     assert!(!log.contains(&secret) && codes.iter().all(|code| !log.contains(code)), "{log}");
+}
+
+/// Uses the link that a reset mails next, and tells what the new password opens.
+async fn reset_by_mail(portal: &Portal, folder: &MailFolder) -> u16 {
+    let resets = || -> Vec<_> {
+        folder.mails().into_iter().filter(|mail| mail.text.contains("/reset-password#token=")).collect()
+    };
+    let before = resets().len();
+    let asked = portal.stranger().post("/v1/portal/password-resets", json!({ "email": EMAIL })).await;
+    assert_eq!(asked.status, 202, "{asked:?}");
+    until("the link arrives", async || resets().len() > before).await;
+    let used = json!({ "token": resets().pop().unwrap().token(), "password": "battery staple" });
+    assert_eq!(portal.stranger().post("/v1/portal/password-resets/confirm", used).await.status, 204);
+    portal.stranger().post(SESSION, log_in("battery staple")).await.status
+}
+
+/// Anybody can sign up with the address of somebody else.
+#[tokio::test]
+async fn nothing_locks_the_owner_of_an_address_out() {
+    let folder = MailFolder::new();
+    let portal = Portal::with_factors(&folder.settings()).await;
+    let mut stranger = portal.newcomer(EMAIL).await.client;
+    for path in [FACTOR, "/v1/portal/second-factor/passkeys/options"] {
+        let refused = stranger.press(path).await;
+        assert_eq!((refused.status, refused.code()), (403, "email_not_verified"), "{path}");
+    }
+    // As of an installation that has not sent mails from the beginning.
+    let mut conn = portal.connect().await;
+    conn.batch_execute("UPDATE users SET email_verified_at = created_at").await.unwrap();
+    enrol(&portal, &mut stranger).await;
+    conn.batch_execute("UPDATE users SET email_verified_at = NULL").await.unwrap();
+    assert_eq!(reset_by_mail(&portal, &folder).await, 200, "who gets the mail is the owner of the address");
+
+    let mut owner = portal.stranger();
+    assert_eq!(owner.post(SESSION, log_in("battery staple")).await.status, 200);
+    let log = owner.get("/v1/portal/audit-log").await.body.to_string();
+    assert!(log.contains("second_factor.reset"), "{log}");
+    enrol(&portal, &mut owner).await;
+    assert_eq!(reset_by_mail(&portal, &folder).await, 202, "a thief of the inbox has no second factor");
 }
 
 /// The answer that the API promises to accounts without a second factor.

@@ -22,7 +22,8 @@ export function EmailNotice() {
         <Text size="sm">
           {singleSignOn ? "Your company says that your address is " : "Open the link that we sent to "}
           <strong style={{ overflowWrap: "anywhere" }}>{email}</strong>. Until{" "}
-          {singleSignOn ? "you confirm it," : "then"} you receive no warnings and cannot invite others.
+          {singleSignOn ? "you confirm it," : "then"} you receive no warnings, and cannot invite others or set
+          up two-factor authentication.
         </Text>
         <SendConfirmation act={singleSignOn ? "Send a link" : "Send again"} />
       </Stack>

@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { codeOf } from "../support/authenticator";
 import { PHONE, visit } from "../support/browser";
-import { joinStaff, newBusiness, PASSWORD } from "../support/business";
+import { joinStaff, newConfirmed, PASSWORD } from "../support/business";
 import { check, settled, tabTo } from "../support/page-checks";
 import { chooseOfAccount, heading, logIn, NOT_RECENT, refuse } from "../support/pages";
 import { stack } from "../support/stack";
@@ -36,7 +36,7 @@ function passkeys(page: Page) {
 test("a user adds a passkey, logs in with it, confirms with it and removes it", async () => {
   const visitor = await visit({ baseURL: byName(stack.portal), viewport: PHONE });
   const { page } = visitor;
-  const { email } = await newBusiness(visitor, "Passkeys");
+  const { email } = await newConfirmed(visitor, "Passkeys");
   const device = await addAuthenticator(page);
   await page.goto("/account");
   const secret = await setUpApp(page);
@@ -93,7 +93,7 @@ test("a user adds a passkey, logs in with it, confirms with it and removes it", 
 test("a code still works for people who have a passkey", async () => {
   const visitor = await visit({ baseURL: byName(stack.portal) });
   const { page } = visitor;
-  const { email } = await newBusiness(visitor, "Codes");
+  const { email } = await newConfirmed(visitor, "Codes");
   await addAuthenticator(page);
   await page.goto("/account");
   const secret = await setUpApp(page);
@@ -129,7 +129,7 @@ test("a person of the staff adds a passkey and logs in with it", async () => {
 test("a page at another address names the one that has passkeys", async () => {
   const visitor = await visit({ viewport: PHONE });
   const { page } = visitor;
-  await newBusiness(visitor, "By number");
+  await newConfirmed(visitor, "By number");
   await page.goto("/account");
   await setUpApp(page);
   await page.getByText(`To use passkeys, open ${byName(stack.portal)}.`).waitFor();

@@ -5,7 +5,16 @@ import { expect, test } from "vitest";
 import { operator } from "../support/api";
 import { codeOf } from "../support/authenticator";
 import { PHONE, visit } from "../support/browser";
-import { joinStaff, logInAsOperator, newBusiness, newTeam, PASSWORD, someone } from "../support/business";
+import {
+  confirmEmail,
+  joinStaff,
+  logInAsOperator,
+  newBusiness,
+  newConfirmed,
+  newTeam,
+  PASSWORD,
+  someone,
+} from "../support/business";
 import { check, tabTo } from "../support/page-checks";
 import { chooseOfAccount, heading, logIn, NOT_RECENT, refuse } from "../support/pages";
 import { stack } from "../support/stack";
@@ -36,6 +45,11 @@ test("a user sets up an app, and logs in with its code or a recovery code", asyn
   const [owner, visitor] = [await visit({ viewport: PHONE }), await visit({ viewport: PHONE })];
   const { email } = await newBusiness(owner, "Two factors");
   await owner.page.goto("/account");
+  await owner.page.getByText("Confirm your e-mail address first").waitFor();
+  expect(await owner.page.getByRole("button", { name: "Set up" }).count()).toBe(0);
+  await check(owner.page, "two-factor-unconfirmed", { bothSizes: true });
+  await confirmEmail(owner, email);
+  await owner.page.reload();
   await owner.page.getByRole("button", { name: "Set up" }).click();
   await owner.page.getByLabel("Code from your app").fill("000000");
   await owner.page.getByRole("button", { name: "Turn on" }).click();
@@ -137,7 +151,7 @@ test("a session of the operator token is confirmed with the token", async () => 
 test("a user whose role requires it sets it up first, and then continues", async () => {
   const visitor = await visit({ viewport: PHONE });
   const { page } = visitor;
-  await newBusiness(visitor, "Required");
+  await newConfirmed(visitor, "Required");
   let isRequired = true;
   // The local stack requires it for no role, so that the test plays the server's answer.
   await page.route("**/v1/portal/session", async (route) => {

@@ -36,10 +36,16 @@ export async function logInByApi(visitor: Visitor, email: string, password = PAS
   await ask(visitor, "POST", "/session", { email, password }, 200);
 }
 
-/** A business whose owner may invite. */
-export async function newTeam(owner: Visitor, name: string): Promise<Business> {
+/** A business whose owner has confirmed their e-mail address, and may set up a second factor. */
+export async function newConfirmed(owner: Visitor, name: string): Promise<Business> {
   const business = await newBusiness(owner, name);
   await confirmEmail(owner, business.email);
+  return business;
+}
+
+/** A business whose owner may invite. */
+export async function newTeam(owner: Visitor, name: string): Promise<Business> {
+  const business = await newConfirmed(owner, name);
   await operator("PATCH", `/businesses/${business.id}`, { status: "active" });
   return business;
 }

@@ -15,7 +15,7 @@ use crate::domain::Permission;
 
 const TOO_MANY: &str = "Too many links to confirm this account or e-mail address were sent.";
 
-pub(super) fn email_not_verified() -> ApiError {
+pub(in crate::routes) fn email_not_verified() -> ApiError {
     ApiError::new(
         StatusCode::FORBIDDEN,
         "email_not_verified",

@@ -1,6 +1,6 @@
 import { Alert, Button, Group, Skeleton, Stack, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import type { AccountScope } from "../../api/recent-authentication";
 import { useFactor, useRefetchFactor, useRemoveFactor, useReplaceCodes } from "../../api/second-factor";
 import type { Factor } from "../../api/types";
@@ -13,7 +13,7 @@ import { RecoveryCodes } from "./recovery-codes";
 import { SetUp } from "./set-up";
 
 /** Sets up, shows and removes the second factor of the own account. */
-export function TwoFactor({ scope }: { scope: AccountScope }) {
+export function TwoFactor({ scope, before }: { scope: AccountScope; before?: ReactNode }) {
   const factor = useFactor(scope);
   const refetch = useRefetchFactor(scope);
   const [codes, setCodes] = useState<string[] | null>(null);
@@ -23,7 +23,7 @@ export function TwoFactor({ scope }: { scope: AccountScope }) {
       description="After your password, you also enter a code of an app on your phone, or use a passkey. A stolen password alone then opens nothing."
     >
       {factor.data ? (
-        <Content scope={scope} factor={factor.data} onCodes={setCodes} />
+        <Content scope={scope} factor={factor.data} before={before} onCodes={setCodes} />
       ) : factor.error ? (
         <ErrorState error={factor.error} title="It could not be loaded" onRetry={() => factor.refetch()} />
       ) : (
@@ -43,13 +43,16 @@ export function TwoFactor({ scope }: { scope: AccountScope }) {
 interface ContentProps {
   scope: AccountScope;
   factor: Factor;
+  /** What must be done before it can be set up. */
+  before?: ReactNode;
   onCodes: (codes: string[]) => void;
 }
 
-function Content({ scope, factor, onCodes }: ContentProps) {
+function Content({ scope, factor, before, onCodes }: ContentProps) {
   const [isSettingUp, setIsSettingUp] = useState(false);
   if (factor.enrolled) return <TurnedOn scope={scope} factor={factor} onCodes={onCodes} />;
   if (!factor.available) return <Text>This portal does not offer two-factor authentication yet.</Text>;
+  if (before) return before;
   if (!isSettingUp) {
     return (
       <Group>

@@ -5,13 +5,13 @@ import { useState } from "react";
 import { useConfig } from "../../api/config";
 import { useInvite } from "../../api/team";
 import type { Invitation, Role } from "../../api/types";
+import { ConfirmAddressFirst } from "../../app/confirm-address-first";
 import { ROLE_DESCRIPTIONS, ROLE_LABELS } from "../../app/session";
 import { useIsUnconfirmed } from "../../app/use-is-unconfirmed";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { RoleChoices } from "../../components/role-choices";
 import { SecretOnce } from "../../components/secret-once";
-import { SendConfirmation } from "../../components/send-confirmation";
 import { anyEmailError } from "../auth/rules";
 
 /** The least powerful first. The dialog offers only roles that the server knows. */
@@ -36,12 +36,7 @@ export function InviteDialog({ opened, onClose }: InviteDialogProps) {
     <>
       <Modal opened={opened} onClose={onClose} title={<Text fw={600}>Invite a user</Text>}>
         {isUnconfirmed ? (
-          <Stack>
-            <Text>
-              Confirm your e-mail address first: open the link that we sent to it. Then you can invite others.
-            </Text>
-            <SendConfirmation />
-          </Stack>
+          <ConfirmAddressFirst act="invite others" />
         ) : (
           <InviteForm onCancel={onClose} onInvited={done} />
         )}

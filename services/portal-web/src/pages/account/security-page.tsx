@@ -1,5 +1,7 @@
 import { Stack, Text } from "@mantine/core";
+import { ConfirmAddressFirst } from "../../app/confirm-address-first";
 import { useSession } from "../../app/session";
+import { useIsUnconfirmed } from "../../app/use-is-unconfirmed";
 import { Section } from "../../components/section";
 import { TwoFactor } from "../../components/two-factor/two-factor";
 import { AccountFrame } from "./account-frame";
@@ -9,6 +11,7 @@ import { Sessions } from "./sessions";
 
 export function Component() {
   const session = useSession();
+  const isUnconfirmed = useIsUnconfirmed();
   return (
     <AccountFrame>
       <Stack gap="lg">
@@ -23,7 +26,10 @@ export function Component() {
         ) : (
           <>
             <PasswordForm scope="portal" email={session.email} />
-            <TwoFactor scope="portal" />
+            <TwoFactor
+              scope="portal"
+              before={isUnconfirmed ? <ConfirmAddressFirst act="set it up" /> : undefined}
+            />
             <Sessions scope="portal" />
           </>
         )}
