@@ -58,7 +58,7 @@ operator: programs ## Create an administrator of the operator's console in the r
 reset: toolchain ## Delete the data of `make run`
 	@cargo run --quiet --package local-stack -- reset
 
-test: packages toolchain ## All tests, on their own servers, with the pages in a real browser; P=wallet runs only the tests that a change in wallet can break; 10 min
+test: packages toolchain ## All tests, on their own servers, with the pages in a real browser; P=wallet runs only the tests that a change in wallet can break; 15 min
 	@$(MAKE) --jobs 2 --no-print-directory tests $(PAGES) $(NEXTEST) $(SDK)
 	$(WITH_CLIENT_TOOLS) $(PROGRAMS)/local-stack with-servers -- sh tests/run.sh $(PROGRAMS) $(NEXTEST) $(P)
 
@@ -72,7 +72,7 @@ test-long: ## The tests that `make test` leaves out: restores, a rolling upgrade
 test-restore: tests $(NEXTEST) ## Restores from dumps, an outbox of 2,000,000 rows, the packed Rust client, and the tests of the test servers themselves; 5 min
 	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace --profile long
 
-test-pages: all-programs $(PAGES) $(SDK) ## The portal's pages in a real browser, on their own stack; 3 min
+test-pages: all-programs $(PAGES) $(SDK) ## The portal's pages in a real browser, on their own stack; 5 min
 	$(PROGRAMS)/with-business -- npm --prefix $(WEB) test
 
 test-sdk: ## The clients for integrators, on their own stack, through a proxy that cuts, delays and refuses; 2 min
