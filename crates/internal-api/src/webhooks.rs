@@ -221,7 +221,7 @@ pub enum Redelivery {
     Queued,
     /// It waited for its next attempt, which starts now.
     BroughtForward,
-    /// It is being sent.
+    /// An attempt is running. Another follows.
     UnderWay,
     /// An earlier event of its order must be sent first.
     WaitsItsTurn,

@@ -168,6 +168,9 @@ CREATE TABLE deliveries (
     lease_token      BIGINT,
     -- Without an index, so claims update no index.
     lease_until      TIMESTAMPTZ,
+    -- Who asked for an attempt that has not begun: a redelivery wants it in any case, a recovery unless the attempt in
+    -- flight succeeds. The next claim clears it.
+    requested_by     TEXT CHECK (requested_by IN ('redelivery', 'recovery')),
     first_failed_at  TIMESTAMPTZ,
     last_failed_at   TIMESTAMPTZ,
     -- The endpoint accepted other webhooks between the first failure and the latest: it refuses this event.

@@ -41,7 +41,9 @@ pub(crate) async fn begin_recovery(
             }
             let begun = store::begin_recovery(conn, (business, endpoint), id, span, now).await?;
             let begun = begun.ok_or(RecoverError::UnderWay)?;
-            // Deliveries that are still pending are not part of the recovery, but get their next attempt now.
+            // Deliveries that are still pending are not part of the recovery, but get their next attempt now, or after the
+            // one in flight. First those in flight: an outcome that is stored meanwhile leaves a retry to bring forward.
+            store::request_unless_received(conn, business, endpoint).await?;
             store::bring_forward_endpoint(conn, &endpoint.to_string(), now).await?;
             Ok(begun)
         })

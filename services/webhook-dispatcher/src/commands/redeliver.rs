@@ -19,7 +19,7 @@ pub(crate) enum RedeliveryEffect {
     Queued,
     /// Its next attempt is made now.
     BroughtForward,
-    /// It is in flight or about to be sent.
+    /// An attempt is in flight, or its outcome is not stored yet. Another follows.
     InFlight,
     /// An earlier event of its order is sent first.
     Waiting,
@@ -56,11 +56,16 @@ pub(crate) async fn redeliver(
                 return Err(RedeliverError::EndpointDeleted);
             }
             let effect = match stored.state {
-                DeliveryState::Pending if store::bring_forward(conn, business, id, now).await? => {
-                    RedeliveryEffect::BroughtForward
+                DeliveryState::Pending => {
+                    store::request_attempt(conn, business, id, now).await?;
+                    if stored.is_waiting {
+                        RedeliveryEffect::Waiting
+                    } else if stored.is_in_flight {
+                        RedeliveryEffect::InFlight
+                    } else {
+                        RedeliveryEffect::BroughtForward
+                    }
                 }
-                DeliveryState::Pending if stored.is_waiting => RedeliveryEffect::Waiting,
-                DeliveryState::Pending => RedeliveryEffect::InFlight,
                 _ => {
                     store::send_again(conn, business, id, now).await?;
                     // It left its queue: the next delivery there may be due.

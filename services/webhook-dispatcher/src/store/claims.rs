@@ -171,7 +171,8 @@ candidates AS (
     LIMIT $3
 ),
 locked AS (
-    SELECT deliveries.id, deliveries.business_id, deliveries.lease_token IS NOT NULL AS taken_over, candidates.due_since
+    SELECT deliveries.id, deliveries.business_id, deliveries.lease_token IS NOT NULL AS taken_over, candidates.due_since,
+        deliveries.requested_by
     FROM deliveries
     JOIN candidates ON candidates.id = deliveries.id AND candidates.business_id = deliveries.business_id
     WHERE coalesce(deliveries.due_at <= $1, false) AND "#,
@@ -180,7 +181,7 @@ locked AS (
     FOR UPDATE OF deliveries SKIP LOCKED
 )
 UPDATE deliveries
-SET lease_token = $8, lease_until = "#,
+SET lease_token = $8, requested_by = NULL, lease_until = "#,
     lease_end!(),
     r#"
 FROM locked, events, endpoints
@@ -189,7 +190,8 @@ WHERE deliveries.id = locked.id AND deliveries.business_id = locked.business_id
     AND endpoints.id = deliveries.endpoint_id AND endpoints.business_id = deliveries.business_id
 RETURNING locked.taken_over, locked.due_since, deliveries.id, deliveries.business_id, deliveries.endpoint_id, deliveries.event_id, deliveries.kind,
     deliveries.order_id, deliveries.in_turn, deliveries.attempts, deliveries.earlier_attempts,
-    (NOT deliveries.in_turn OR (deliveries.kind = ANY (endpoints.events) AND events.mode = ANY (endpoints.modes))) AS wanted,
+    (NOT deliveries.in_turn OR coalesce(locked.requested_by = 'redelivery', false)
+        OR (deliveries.kind = ANY (endpoints.events) AND events.mode = ANY (endpoints.modes))) AS wanted,
     events.mode, events.body, events.occurred_at, events.traceparent, events.tracestate,
     endpoints.max_per_second, endpoints.url, endpoints.secret_ciphertext, endpoints.secret_key_id,
     endpoints.next_secret_ciphertext, endpoints.next_secret_key_id, endpoints.next_secret_from

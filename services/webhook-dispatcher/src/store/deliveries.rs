@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::{Nullable, Text};
+use diesel::sql_types::{Array, BigInt, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, EndpointId, WebhookDeliveryId};
 use postgres::{StoreError, statement};
@@ -92,25 +92,31 @@ pub(crate) struct LockedDelivery {
     pub endpoint: EndpointId,
     /// Behind an earlier delivery of its order.
     pub is_waiting: bool,
+    /// An attempt runs, or its outcome is not stored yet.
+    pub is_in_flight: bool,
 }
+
+/// State, endpoint, due time and lease token.
+type LockedRow = (String, String, Option<DateTime<Utc>>, Option<i64>);
 
 pub(crate) async fn find_for_redelivery(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     id: WebhookDeliveryId,
 ) -> Result<Option<LockedDelivery>, StoreError> {
-    let row: Option<(String, String, Option<DateTime<Utc>>)> = deliveries::table
+    let row: Option<LockedRow> = deliveries::table
         .filter(deliveries::business_id.eq(business.to_string()))
         .filter(deliveries::id.eq(id.to_string()))
-        .select((deliveries::state, deliveries::endpoint_id, deliveries::due_at))
+        .select((deliveries::state, deliveries::endpoint_id, deliveries::due_at, deliveries::lease_token))
         .for_update()
         .first(conn)
         .await
         .optional()?;
-    let Some((state, endpoint, due_at)) = row else { return Ok(None) };
+    let Some((state, endpoint, due_at, lease_token)) = row else { return Ok(None) };
     let state = state.parse().map_err(corrupt)?;
     let is_waiting = state == DeliveryState::Pending && due_at.is_none();
-    Ok(Some(LockedDelivery { state, endpoint: endpoint.parse().map_err(corrupt)?, is_waiting }))
+    let endpoint = endpoint.parse().map_err(corrupt)?;
+    Ok(Some(LockedDelivery { state, endpoint, is_waiting, is_in_flight: lease_token.is_some() }))
 }
 
 /// Makes a completed delivery due again and restarts its retry schedule. It does not return to its order's queue: later
@@ -137,20 +143,84 @@ pub(crate) async fn send_again(
     Ok(changed == 1)
 }
 
-/// Makes a delivery that waits for its next attempt due now. Returns false if it is in flight or waits in its queue.
-pub(crate) async fn bring_forward(
+const REQUEST: &str = "
+    UPDATE deliveries
+    SET requested_by = 'redelivery', due_at = CASE WHEN lease_token IS NULL AND due_at > $3 THEN $3 ELSE due_at END
+    WHERE business_id = $1 AND id = $2 AND state = 'pending'";
+
+/// Requests an attempt of a pending delivery: now, after the attempt in flight, or when its queue reaches it. The caller
+/// has locked the delivery.
+pub(crate) async fn request_attempt(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     id: WebhookDeliveryId,
     now: DateTime<Utc>,
-) -> Result<bool, StoreError> {
-    let changed = diesel::update(deliveries::table)
-        .filter(deliveries::business_id.eq(business.to_string()))
-        .filter(deliveries::id.eq(id.to_string()))
-        .filter(deliveries::due_at.gt(now))
-        .filter(deliveries::lease_token.is_null())
-        .set(deliveries::due_at.eq(now))
+) -> Result<(), StoreError> {
+    let changed = statement(REQUEST)
+        .bind::<Text, _>(business.to_string())
+        .bind::<Text, _>(id.to_string())
+        .bind::<Timestamptz, _>(now)
         .execute(conn)
         .await?;
-    Ok(changed == 1)
+    if changed == 1 { Ok(()) } else { Err(corrupt("a locked delivery is not pending")) }
+}
+
+/// Locks sorted and waits, as the recorder does: an outcome that is being stored is stored first. The endpoint may have
+/// millions of due deliveries, and claims take the oldest.
+const REQUEST_UNLESS_RECEIVED: &str = "
+    UPDATE deliveries SET requested_by = 'recovery'
+    FROM (
+        SELECT id, business_id FROM deliveries
+        WHERE business_id = $1 AND lease_token IS NOT NULL AND kind <> 'webhook.test' AND id = ANY (ARRAY(
+            SELECT id FROM (
+                SELECT id, lease_token FROM deliveries WHERE endpoint_id = $2 AND business_id = $1 AND due_at IS NOT NULL
+                ORDER BY due_at, id
+                LIMIT $3) AS oldest
+            WHERE lease_token IS NOT NULL))
+        ORDER BY id
+        FOR UPDATE
+    ) AS in_flight
+    WHERE deliveries.id = in_flight.id AND deliveries.business_id = in_flight.business_id
+        AND deliveries.requested_by IS NULL";
+
+/// Due deliveries that are searched for those in flight.
+const SEARCHED_MAX: i64 = 10_000;
+
+/// Requests another attempt of the endpoint's deliveries in flight, in case the present one fails.
+pub(crate) async fn request_unless_received(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    endpoint: EndpointId,
+) -> Result<(), StoreError> {
+    statement(REQUEST_UNLESS_RECEIVED)
+        .bind::<Text, _>(business.to_string())
+        .bind::<Text, _>(endpoint.to_string())
+        .bind::<BigInt, _>(SEARCHED_MAX)
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+const ATTEMPT_AGAIN: &str = "
+    UPDATE deliveries
+    SET state = 'pending', due_at = $2, completed_at = NULL, in_turn = in_turn AND state <> 'succeeded',
+        earlier_attempts = CASE WHEN state = 'pending' THEN earlier_attempts ELSE attempts END
+    WHERE id = ANY ($1)";
+
+/// Makes deliveries due whose outcomes have just been stored, and restarts the retry schedules of those that ended. One
+/// that succeeded leaves its queue. The caller holds the locks of the queues that lose a delivery. Serves all businesses.
+pub(super) async fn attempt_again(
+    mut conn: &AsyncPgConnection,
+    deliveries: &[String],
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    if deliveries.is_empty() {
+        return Ok(());
+    }
+    statement(ATTEMPT_AGAIN)
+        .bind::<Array<Text>, _>(deliveries)
+        .bind::<Timestamptz, _>(now)
+        .execute(&mut conn)
+        .await?;
+    Ok(())
 }

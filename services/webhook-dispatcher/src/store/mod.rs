@@ -34,7 +34,9 @@ pub(crate) use announcements::announce;
 pub(crate) use attempts::attempts_of;
 pub(crate) use claims::{Asked, ClaimRequest, Claimed, ClaimedDelivery, claim};
 pub(crate) use deleted_endpoints::discard_for_deleted_endpoints;
-pub(crate) use deliveries::{bring_forward, find_delivery, find_for_redelivery, send_again};
+pub(crate) use deliveries::{
+    find_delivery, find_for_redelivery, request_attempt, request_unless_received, send_again,
+};
 pub(crate) use endpoints::{
     EndpointChange, businesses_with_endpoints, count_endpoints, delete_endpoint, find_endpoint,
     insert_endpoint, list_endpoints, lock_business, update_endpoint,

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::{Array, BigInt, Integer, Nullable, Text, Timestamptz};
+use diesel::sql_types::{Array, BigInt, Bool, Integer, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, EndpointId, OrderId, WebhookDeliveryId};
 use futures_util::try_join;
 use postgres::{StoreError, statement};
 
 use super::attempts::insert_attempts;
+use super::deliveries::attempt_again;
 use super::fan_out::Success;
 use super::health::{HealthChange, record_health};
 use super::queues::{LockedQueues, Queue};
@@ -128,10 +129,12 @@ pub(crate) async fn record(
     let Inserted { succeeded, has_waiting, streams } = inserted;
     let to_write = Vec::from_iter(outcomes.iter().filter(|outcome| !succeeded.contains(&outcome.delivery)));
     // Pipelined: one round trip.
-    let (mut locked, mut written) = try_join!(lock_queues(conn, &to_write), write_states(conn, &to_write))?;
-    written.extend(succeeded);
+    let (mut locked, Written { mut ids, requested }) =
+        try_join!(lock_queues(conn, &to_write), write_states(conn, &to_write))?;
+    attempt_again(conn, &requested, now).await?;
+    ids.extend(succeeded);
     locked.insert(streams.iter().map(|(order, stream)| (*order, *stream)));
-    let ours = Vec::from_iter(outcomes.iter().filter(|outcome| written.contains(&outcome.delivery)));
+    let ours = Vec::from_iter(outcomes.iter().filter(|outcome| ids.contains(&outcome.delivery)));
     // What succeeded when it was inserted has only inserted deliveries behind it.
     let may_advance = |outcome: &&Outcome| *has_waiting || !succeeded.contains(&outcome.delivery);
     let ended = queues_of_ended(ours.iter().copied().filter(may_advance));
@@ -142,12 +145,12 @@ pub(crate) async fn record(
         record_head_failures(conn, &ours)
     )?;
     let (disabled, mut health_changes) = record_health(conn, &ours, now, jitter).await?;
-    let is_ours = |outcome: &Outcome| written.contains(&outcome.delivery);
-    let has_changes = !health_changes.is_empty();
+    let is_ours = |outcome: &Outcome| ids.contains(&outcome.delivery);
+    // The end of an outage makes others due, and so does a request.
+    let are_others_due = !health_changes.is_empty() || !requested.is_empty();
     let recorded = outcomes.iter().map(|outcome| Recorded {
         is_ours: is_ours(outcome),
-        // The end of an outage makes others due.
-        due_at: if has_changes { Some(now) } else { outcome.makes_due(advanced > 0, now) },
+        due_at: if are_others_due { Some(now) } else { outcome.makes_due(advanced > 0, now) },
         health_changes: std::mem::take(&mut health_changes),
     });
     Ok((recorded.collect(), disabled))
@@ -162,9 +165,11 @@ pub(crate) async fn record_state(
 ) -> Result<Recorded, StoreError> {
     let ended = queues_of_ended([outcome]);
     let locked = LockedQueues::lock(conn, ended.iter().map(|queue| queue.order)).await?;
-    let is_ours = !write_states(conn, &[outcome]).await?.is_empty();
+    let Written { ids, requested } = write_states(conn, &[outcome]).await?;
+    attempt_again(conn, &requested, now).await?;
+    let is_ours = !ids.is_empty();
     let advanced = if is_ours { locked.advance(conn, &ended, now).await? } else { 0 };
-    let due_at = outcome.makes_due(advanced > 0, now);
+    let due_at = if requested.is_empty() { outcome.makes_due(advanced > 0, now) } else { Some(now) };
     Ok(Recorded { is_ours, due_at, health_changes: Vec::new() })
 }
 
@@ -202,22 +207,33 @@ SET state = outcome.state,
     completed_at = CASE WHEN outcome.due_at IS NULL THEN outcome.at END
 FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9) AS outcome (id, business_id, token, state, made, due_at, error, at, status)
 WHERE deliveries.id = outcome.id AND deliveries.business_id = outcome.business_id AND deliveries.lease_token = outcome.token
-RETURNING deliveries.id
+RETURNING deliveries.id, coalesce(
+    requested_by = 'redelivery' OR (requested_by = 'recovery' AND deliveries.state <> 'succeeded'), false) AS requested
 "#;
 
 #[derive(QueryableByName)]
-struct IdRow {
+struct WrittenRow {
     #[diesel(sql_type = Text)]
     id: String,
+    #[diesel(sql_type = Bool)]
+    requested: bool,
 }
 
-async fn write_states(
-    mut conn: &AsyncPgConnection,
-    outcomes: &[&Outcome],
-) -> Result<HashSet<WebhookDeliveryId>, StoreError> {
+/// The deliveries whose outcomes were ours to write.
+#[derive(Default)]
+struct Written {
+    ids: HashSet<WebhookDeliveryId>,
+    /// Those whose owner requested another attempt meanwhile.
+    requested: Vec<String>,
+}
+
+/// Sorted, so that it cannot deadlock with a request for the same deliveries.
+async fn write_states(mut conn: &AsyncPgConnection, outcomes: &[&Outcome]) -> Result<Written, StoreError> {
     if outcomes.is_empty() {
-        return Ok(HashSet::new());
+        return Ok(Written::default());
     }
+    let mut outcomes = outcomes.to_vec();
+    outcomes.sort_unstable_by_key(|outcome| outcome.delivery);
     let all = || outcomes.iter().copied();
     let error = |outcome: &Outcome| match (&outcome.attempt, outcome.next) {
         (Some(attempt), _) => attempt.error.clone(),
@@ -228,7 +244,7 @@ async fn write_states(
     };
     let status =
         |outcome: &Outcome| outcome.attempt.as_ref().map(|attempt| last_status(attempt.response_status));
-    let rows: Vec<IdRow> = statement(WRITE_STATES)
+    let rows: Vec<WrittenRow> = statement(WRITE_STATES)
         .bind::<Array<Text>, _>(all().map(|outcome| outcome.delivery.to_string()).collect::<Vec<_>>())
         .bind::<Array<Text>, _>(all().map(|outcome| outcome.business_id.to_string()).collect::<Vec<_>>())
         .bind::<Array<BigInt>, _>(all().map(|outcome| outcome.token).collect::<Vec<_>>())
@@ -244,7 +260,10 @@ async fn write_states(
         .bind::<Array<Nullable<Integer>>, _>(all().map(status).collect::<Vec<_>>())
         .load(&mut conn)
         .await?;
-    rows.into_iter().map(|row| row.id.parse().map_err(super::corrupt)).collect()
+    Ok(Written {
+        ids: rows.iter().map(|row| row.id.parse().map_err(super::corrupt)).collect::<Result<_, _>>()?,
+        requested: rows.into_iter().filter(|row| row.requested).map(|row| row.id).collect(),
+    })
 }
 
 /// For failed heads of queues. `endpoint_was_up` separates an event that the endpoint refuses from an endpoint that is

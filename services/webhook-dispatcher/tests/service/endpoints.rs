@@ -49,6 +49,20 @@ async fn a_new_endpoint_has_the_defaults_and_shows_its_secret_once() {
     assert_ne!(other.secret, created.secret);
 }
 
+/// The clocks of the services differ: a comparison of times could lose its first events.
+#[tokio::test]
+async fn a_new_endpoint_gets_what_is_on_its_way() {
+    let clock = Clock::manual(some_day());
+    let harness = Harness::start_with(|_| {}, clock.clone()).await;
+    let order = harness.new_order(Mode::Live);
+    let on_its_way = harness.envelope(&order, 1, EventKind::OrderCreated);
+    clock.advance(TimeDelta::seconds(1));
+    let receiver = Receiver::kind();
+    harness.endpoint(&receiver).await;
+    harness.publish(&[on_its_way]).await;
+    until("it arrives", async || receiver.sequences(&order.reference) == [1]).await;
+}
+
 #[tokio::test]
 async fn bad_input_is_refused_with_every_error() {
     let harness = Harness::unconnected().await;

@@ -278,7 +278,7 @@ async fn each_attempt_shows_the_request_as_it_was_sent() {
 }
 
 #[tokio::test]
-async fn a_redelivery_of_a_pending_delivery_reports_its_state() {
+async fn a_redelivery_of_a_pending_delivery_reports_its_state_and_is_sent() {
     let adjust = |settings: &mut webhook_dispatcher::Settings| settings.webhooks.timeout_seconds = 600.0;
     let harness = Harness::start_with(adjust, Clock::system()).await;
     let latch = Latch::closed();
@@ -305,5 +305,31 @@ async fn a_redelivery_of_a_pending_delivery_reports_its_state() {
     assert_eq!(ask(EventKind::OrderCreated).await, Redelivery::UnderWay);
     assert_eq!(ask(EventKind::DriverAssigned).await, Redelivery::WaitsItsTurn);
     latch.open();
-    until("both arrive", async || receiver.sequences(&order.reference) == [1, 2]).await;
+    until("both arrive, and the first again", async || {
+        let mut arrived = receiver.sequences(&order.reference);
+        arrived.sort_unstable();
+        arrived == [1, 1, 2]
+    })
+    .await;
+    until("nothing is left", async || harness.count("deliveries WHERE state = 'succeeded'").await == 2).await;
+}
+
+#[tokio::test]
+async fn a_redelivery_is_sent_even_if_the_endpoint_no_longer_subscribes() {
+    let adjust = |settings: &mut webhook_dispatcher::Settings| {
+        settings.webhooks.retry_seconds = retries("3600");
+    };
+    let harness = Harness::start_with(adjust, Clock::system()).await;
+    let receiver = Receiver::start(|_, before| reply(if before == 0 { 500 } else { 200 }));
+    let endpoint = harness.endpoint(&receiver).await;
+    harness.publish_created(&harness.new_order(Mode::Live)).await;
+    until("it waits for its retry", async || {
+        harness.deliveries(&endpoint).await.first().is_some_and(|one| one.next_attempt_at.is_some())
+    })
+    .await;
+    harness.patch(&endpoint, json!({"events": ["order.delivered"]})).await;
+    let delivery = harness.deliveries(&endpoint).await.remove(0).id.to_string();
+    let again = harness.hooks.redeliver(harness.business, &delivery).await.expect("an answer");
+    assert_eq!(again.redelivery, Redelivery::BroughtForward);
+    until("it arrives", async || harness.succeeded(&endpoint).await).await;
 }

@@ -13,7 +13,7 @@ use serde_json::json;
 use test_kit::{invalid_fields, refusal, until};
 
 use crate::harness::{Harness, LIFE, TestOrder, retries, some_day};
-use crate::receiver::{Receiver, reply};
+use crate::receiver::{Latch, Receiver, Reply, reply};
 
 fn text(time: DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::Micros, true)
@@ -142,6 +142,37 @@ async fn pending_deliveries_are_brought_forward() {
     well.store(true, Ordering::SeqCst);
     assert_eq!(recover(&harness, &endpoint, since).await.total, 0, "nothing has failed for good");
     until("both arrive", async || all_are(&harness, "succeeded", 2).await).await;
+}
+
+/// Whether it had another attempt or not. Otherwise it would be sent in an hour, or never.
+#[tokio::test]
+async fn what_fails_while_a_recovery_begins_is_sent_again() {
+    for (schedule, attempts) in [("3600", 1), ("0", 2)] {
+        let adjust = |settings: &mut webhook_dispatcher::Settings| {
+            settings.webhooks.retry_seconds = retries(schedule);
+            settings.webhooks.timeout_seconds = 600.0;
+        };
+        let harness = Harness::start_with(adjust, Clock::system()).await;
+        let latch = Latch::closed();
+        let held = latch.clone();
+        let receiver = Receiver::start(move |_, before| {
+            let status = if before < attempts { 500 } else { 200 };
+            Reply { held: (before + 1 == attempts).then(|| held.clone()), ..reply(status) }
+        });
+        let endpoint = harness.endpoint(&receiver).await;
+        let since = harness.clock.now() - TimeDelta::minutes(1);
+        let order = harness.new_order(Mode::Live);
+        publish_lives(&harness, std::slice::from_ref(&order), 2).await;
+        until("the first is in flight and the second behind it", async || {
+            receiver.count() == attempts && all_are(&harness, "pending", 2).await
+        })
+        .await;
+        recover(&harness, &endpoint, since).await;
+        latch.open();
+        until("both arrive", async || all_are(&harness, "succeeded", 2).await).await;
+        let expected = [vec![1; attempts + 1], vec![2]].concat();
+        assert_eq!(receiver.sequences(&order.reference), expected, "in their order");
+    }
 }
 
 #[tokio::test]

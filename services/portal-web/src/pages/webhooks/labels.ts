@@ -33,7 +33,7 @@ export function deliveryLabel(delivery: Pick<Delivery, "status" | "attempts">): 
 export const REDELIVERIES: Record<Redelivery, string> = {
   queued: "Queued. It is sent in a moment.",
   brought_forward: "The next attempt is made now.",
-  under_way: "It is already being sent.",
+  under_way: "It is being sent. It is sent again after that.",
   waits_its_turn: "An earlier event of its order is sent first. This one follows automatically.",
 };
 
