@@ -48,7 +48,9 @@ impl From<Error> for StoreError {
 
 const DEADLOCK: &str = "deadlock detected";
 const CANCELLED: &str = "canceling statement due to";
-const ROLLED_BACK: &[&str] = &[DEADLOCK, CANCELLED];
+/// 25006 read_only_sql_transaction
+const READ_ONLY: &str = "cannot execute";
+const ROLLED_BACK: &[&str] = &[DEADLOCK, CANCELLED, READ_ONLY];
 
 /// Whether the error is a violation of the named unique constraint.
 pub fn violates(error: &Error, constraint: &str) -> bool {
@@ -58,6 +60,11 @@ pub fn violates(error: &Error, constraint: &str) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether the server rejects writes, as a standby or a demoted primary does.
+pub(crate) fn is_read_only(error: &Error) -> bool {
+    matches!(error, Error::DatabaseError(DatabaseErrorKind::ReadOnlyTransaction, _))
 }
 
 /// Whether the connection is lost, so that the result of the statement is unknown.
@@ -127,6 +134,7 @@ mod tests {
         for (kind, message) in [
             (DatabaseErrorKind::UnableToSendCommand, "connection closed"),
             (DatabaseErrorKind::SerializationFailure, "could not serialize access due to concurrent update"),
+            (DatabaseErrorKind::ReadOnlyTransaction, "cannot execute INSERT in a read-only transaction"),
             (DatabaseErrorKind::Unknown, "terminating connection due to administrator command"),
             (DatabaseErrorKind::Unknown, "canceling statement due to lock timeout"),
             (DatabaseErrorKind::Unknown, "the database system is starting up"),
@@ -136,7 +144,9 @@ mod tests {
             let error = answer(kind, message);
             assert!(error.is_unavailable(), "{message}");
             assert_eq!(error.is_deadlock(), message == "deadlock detected", "{message}");
-            let is_known = message == "deadlock detected" || message.ends_with("lock timeout");
+            let is_known = ["deadlock detected", "canceling statement", "cannot execute"]
+                .iter()
+                .any(|beginning| message.starts_with(beginning));
             assert_eq!(error.is_rolled_back(), is_known, "{message}");
         }
         let refused = StoreError::Busy("too many writes are queued".to_owned());
