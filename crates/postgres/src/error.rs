@@ -34,6 +34,28 @@ impl StoreError {
         }
     }
 
+    /// Whether the written data is the cause, so that a repetition fails in the same way. The cause of any other error that
+    /// is not [temporary](Self::is_unavailable) may go away: a missing right, column or migration, a damaged disk, a fault
+    /// of this release.
+    pub fn is_caused_by_data(&self) -> bool {
+        match self {
+            Self::Query(Error::DatabaseError(kind, information)) => match kind {
+                DatabaseErrorKind::UniqueViolation
+                | DatabaseErrorKind::ForeignKeyViolation
+                | DatabaseErrorKind::NotNullViolation
+                | DatabaseErrorKind::CheckViolation
+                | DatabaseErrorKind::RestrictViolation
+                | DatabaseErrorKind::ExclusionViolation => true,
+                // Other errors of class 23, as triggers raise them, also name a constraint.
+                DatabaseErrorKind::Unknown => {
+                    information.constraint_name().is_some() || is_of_data(information.message())
+                }
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
     /// Two transactions waited for each other and this one was rolled back. It may be retried at once.
     pub fn is_deadlock(&self) -> bool {
         matches!(self, Self::Unavailable(reason) if reason.starts_with(DEADLOCK))
@@ -119,6 +141,37 @@ fn is_passing(message: &str) -> bool {
         "out of shared memory",
     ];
     PASSING.iter().any(|beginning| message.starts_with(beginning))
+}
+
+/// Errors of class 22 (data_exception) and 54 (program_limit_exceeded), as far as parameters of statements cause them.
+fn is_of_data(message: &str) -> bool {
+    const OF_DATA: &[&str] = &[
+        "value too long for type",
+        "invalid input syntax for type",
+        "invalid input value for enum",
+        "invalid byte sequence for encoding",
+        "unsupported Unicode escape sequence",
+        "malformed array literal",
+        "division by zero",
+        "numeric field overflow",
+        "smallint out of range",
+        "integer out of range",
+        "bigint out of range",
+        "timestamp out of range",
+        "date out of range",
+        "interval out of range",
+        "date/time field value out of range",
+        // Class 54
+        "index row size",
+        "index row requires",
+        "row is too big",
+        "array size exceeds",
+        "string too long",
+        "total size of jsonb",
+        "number of jsonb",
+    ];
+    OF_DATA.iter().any(|beginning| message.starts_with(beginning))
+        || (message.starts_with("value \"") && message.contains("is out of range for type"))
 }
 
 #[cfg(test)]
