@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::io;
-use std::net::{Shutdown, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -14,14 +14,12 @@ use settings::{Certificates, Secret};
 use tokio::net::lookup_host;
 use tokio::sync::Notify;
 use tokio::task::spawn_blocking;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::BrokerError;
 
 /// The time limit for connecting, from the name lookup to the end of the handshake.
 const CONNECT: Duration = Duration::from_secs(5);
-/// The time limit for opening the socket.
-const OPEN: Duration = Duration::from_secs(3);
 /// The time limit for closing the connection.
 const CLOSE: Duration = Duration::from_secs(2);
 /// A peer that sends nothing for this long, in seconds, counts as disconnected.
@@ -82,6 +80,10 @@ async fn rustls_connector(authorities: Option<&Certificates>) -> Result<RustlsCo
     config.map(RustlsConnector::from).map_err(|error| unavailable(&error))
 }
 
+fn late() -> BrokerError {
+    BrokerError::Unavailable("timed out while connecting".into())
+}
+
 impl Live {
     /// Connects within 5 s.
     pub(crate) async fn connect(
@@ -89,6 +91,7 @@ impl Live {
         authorities: Option<&Certificates>,
         name: &str,
     ) -> Result<Self, BrokerError> {
+        let deadline = Instant::now() + CONNECT;
         // The parser's own error would show the URL with its password.
         let mut uri: AMQPUri = url
             .expose()
@@ -96,38 +99,65 @@ impl Live {
             .map_err(|_| BrokerError::Unavailable("the broker's URL is invalid".into()))?;
         uri.query.heartbeat.get_or_insert(HEARTBEAT);
         uri.query.frame_max.get_or_insert(FRAME_MAX);
-        let properties = ConnectionProperties::default().with_connection_name(name.into());
         let tls = match uri.scheme {
             AMQPScheme::AMQP => None,
             AMQPScheme::AMQPS => Some(rustls_connector(authorities).await?),
         };
+        let lookup =
+            timeout_at(deadline, lookup_host((uri.authority.host.as_str(), uri.authority.port))).await;
+        let addresses: Vec<SocketAddr> = match lookup {
+            Ok(found) => found.map_err(|error| BrokerError::Unavailable(error.to_string()))?.collect(),
+            Err(_) => return Err(late()),
+        };
+        Self::connect_to_one_of(&addresses, deadline, (&uri, tls.as_ref(), name)).await
+    }
+
+    /// Connects to the first address that answers. Each has an equal share of the time that is left, so that one without a
+    /// response does not use up the time of the others.
+    async fn connect_to_one_of(
+        addresses: &[SocketAddr],
+        deadline: Instant,
+        broker: (&AMQPUri, Option<&RustlsConnector>, &str),
+    ) -> Result<Self, BrokerError> {
+        let mut failure = BrokerError::Unavailable("the broker's host has no address".into());
+        for (tried, address) in addresses.iter().enumerate() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let share = left / u32::try_from(addresses.len() - tried).unwrap_or(u32::MAX);
+            match timeout(share, Self::connect_to(*address, broker)).await {
+                Ok(Ok(live)) => return Ok(live),
+                Ok(Err(error)) => failure = error,
+                Err(_) => failure = late(),
+            }
+            tracing::debug!(%address, error = %failure, "broker address not used");
+        }
+        Err(failure)
+    }
+
+    async fn connect_to(
+        address: SocketAddr,
+        (uri, tls, name): (&AMQPUri, Option<&RustlsConnector>, &str),
+    ) -> Result<Self, BrokerError> {
+        let properties = ConnectionProperties::default().with_connection_name(name.into());
         let line = Socket::default();
         let connecting = Connection::connector(
-            uri,
+            uri.clone(),
             lapin::runtime::default_runtime()?,
             {
-                let line = line.clone();
+                let (line, tls) = (line.clone(), tls.cloned());
                 async move |uri: AMQPUri, runtime| {
-                    let host = uri.authority.host.as_str();
-                    let deadline = io::Error::from(io::ErrorKind::TimedOut);
-                    let addresses = lookup_host((host, uri.authority.port)).await?.collect::<Vec<_>>();
-                    let stream = timeout(OPEN, AsyncTcpStream::connect(&runtime, addresses.as_slice()));
-                    let stream = stream.await.unwrap_or(Err(deadline))?;
+                    let stream = AsyncTcpStream::connect(&runtime, [address].as_slice()).await?;
                     if let AsyncTcpStream::Plain(socket) = &stream {
                         line.keep(socket.get_ref())?;
                     }
                     match &tls {
                         None => Ok(stream),
-                        Some(tls) => Ok(stream.into_rustls(tls, host).await?),
+                        Some(tls) => Ok(stream.into_rustls(tls, &uri.authority.host).await?),
                     }
                 }
             },
             properties,
         );
-        match timeout(CONNECT, connecting).await {
-            Ok(connection) => Ok(Self { connection: connection?, line, marked_broken: Notify::new() }),
-            Err(_) => Err(BrokerError::Unavailable("timed out while connecting".into())),
-        }
+        Ok(Self { connection: connecting.await?, line, marked_broken: Notify::new() })
     }
 
     pub(crate) fn connection(&self) -> &Connection {
@@ -148,6 +178,35 @@ impl Live {
         match timeout(CLOSE, self.connection.close(200, "going away".into())).await {
             Ok(Ok(())) => self.line.forget(),
             Ok(Err(_)) | Err(_) => tracing::debug!("timed out closing the broker connection"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncReadExt;
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn an_address_without_a_response_leaves_time_for_the_next() {
+        let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let next = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addresses = [&silent, &next].map(|listener| listener.local_addr().unwrap());
+        let uri: AMQPUri = "amqp://u:p@localhost/v".parse().unwrap();
+        let deadline = Instant::now() + Duration::from_secs(1);
+        let greeted = async {
+            let (mut client, _) = next.accept().await.unwrap();
+            let mut greeting = [0; 4];
+            client.read_exact(&mut greeting).await.unwrap();
+            greeting
+        };
+        tokio::select! {
+            greeting = greeted => assert_eq!(&greeting, b"AMQP"),
+            connected = Live::connect_to_one_of(&addresses, deadline, (&uri, None, "test")) => {
+                panic!("the next address was not tried: {:?}", connected.map(drop));
+            }
         }
     }
 }

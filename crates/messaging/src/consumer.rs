@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::Entropy;
+use domain::{Clock, Entropy};
 use events::Envelope;
 use futures_util::{FutureExt, StreamExt};
 use lapin::message::Delivery;
@@ -23,7 +23,7 @@ use tracing::Instrument;
 
 use crate::acks::Acks;
 use crate::connect::Live;
-use crate::hold::{Disposition, handle_until_done};
+use crate::hold::{Disposition, Received, handle_until_done};
 use crate::message::{self, Outgoing};
 use crate::{Broker, BrokerError, Handler, Queue, declare, spans};
 
@@ -40,6 +40,7 @@ const FINISH: Duration = Duration::from_secs(10);
 const HANDLED: &str = "handled";
 const DEAD_LETTERED: &str = "dead_lettered";
 const RENEWED: &str = "requeued";
+const FAILING: &str = "failing";
 const ABANDONED: &str = "abandoned";
 const PANICKED: &str = "panicked";
 
@@ -62,7 +63,7 @@ pub async fn consume(
 ) {
     let parallel = parallel.max(1);
     // Publish 0 up front: the first increment would otherwise be invisible in rates.
-    for outcome in [HANDLED, DEAD_LETTERED, RENEWED, ABANDONED, PANICKED] {
+    for outcome in [HANDLED, DEAD_LETTERED, RENEWED, FAILING, ABANDONED, PANICKED] {
         count(queue.name, outcome, 0);
     }
     // Publish 0 up front: alerts ignore absent series.
@@ -72,6 +73,7 @@ pub async fn consume(
         parallel,
         places: Arc::new(Semaphore::new(parallel.into())),
         handler,
+        clock: Clock::system(),
         entropy: Entropy::from_system().unwrap_or_else(|_| Entropy::seeded(std::process::id().into())),
         broker,
     });
@@ -100,6 +102,7 @@ struct ConsumerState<H> {
     /// Limits the messages in flight across subscriptions, because those of a lost subscription may still run.
     places: Arc<Semaphore>,
     handler: H,
+    clock: Clock,
     entropy: Entropy,
     broker: Broker,
 }
@@ -234,8 +237,10 @@ impl<H: Handler> ConsumerState<H> {
         let disposition = match serde_json::from_slice::<Envelope>(&delivery.data) {
             Ok(envelope) => {
                 let is_again = delivery.redelivered || message::is_published_again(&delivery.properties);
-                let message = (envelope, is_again);
-                let handling = handle_until_done(&self.handler, message, &self.queue, &self.entropy, &ours);
+                let failing_since = message::failing_since(&delivery.properties);
+                let received = Received { envelope, is_again, failing_since };
+                let time = (&self.clock, &self.entropy);
+                let handling = handle_until_done(&self.handler, received, &self.queue, time, &ours);
                 // A panic fails one delivery but not the consumer.
                 AssertUnwindSafe(handling.instrument(span.clone())).catch_unwind().await.ok()
             }
@@ -265,9 +270,9 @@ impl<H: Handler> ConsumerState<H> {
                 self.reject(delivery, false, acks).await;
                 DEAD_LETTERED
             }
-            Some(Disposition::Renew) => {
-                self.renew(delivery, acks).await;
-                RENEWED
+            Some(Disposition::Renew { failing_since }) => {
+                self.renew(delivery, failing_since, acks).await;
+                if failing_since.is_some() { FAILING } else { RENEWED }
             }
             // It stays unacknowledged, so a batched acknowledgement must not include it.
             Some(Disposition::Abandoned) => ABANDONED,
@@ -282,7 +287,7 @@ impl<H: Handler> ConsumerState<H> {
     }
 
     /// Publishes a copy to the queue and then drops the original, which resets the number of deliveries.
-    async fn renew(&self, delivery: &Delivery, acks: &Acks) {
+    async fn renew(&self, delivery: &Delivery, failing_since: Option<i64>, acks: &Acks) {
         let copy = self.queue.renewal_key().map(|routing_key| Outgoing {
             routing_key,
             message_id: message::message_id(&delivery.properties).to_owned(),
@@ -290,7 +295,7 @@ impl<H: Handler> ConsumerState<H> {
             trace: message::trace(&delivery.properties),
         });
         let renewed = match copy {
-            Some(copy) => self.broker.publisher().publish_to_queue(copy).await.is_ok(),
+            Some(copy) => self.broker.publisher().renew(copy, failing_since).await.is_ok(),
             // A queue per instance does not count deliveries.
             None => false,
         };

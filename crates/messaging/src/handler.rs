@@ -8,6 +8,10 @@ pub enum Rejection {
     /// Temporary, for example because the database is unreachable: retried in place with growing pauses, for as long as
     /// it takes. The message is never dropped, and the retries do not count against the queue's delivery limit.
     Later(String),
+    /// The cause is not known to be temporary or in the message, for example a missing right or a fault of this release:
+    /// retried for up to 24 h. Meanwhile the message returns to the end of the queue each minute, so that it delays no
+    /// other one. Then it goes to the dead letters. The reason is logged, so it must not contain personal data.
+    Unexpected(String),
     /// Permanent: the message goes to the dead letters. The reason is logged, so it must not contain personal data.
     Never(String),
 }

@@ -6,6 +6,8 @@ use telemetry::TraceContext;
 
 const TRACEPARENT: &str = "traceparent";
 const TRACESTATE: &str = "tracestate";
+/// The time at which the handler first failed unexpectedly, in Unix seconds.
+const FAILING_SINCE: &str = "failing-since";
 /// True if the event may have been published before.
 const PUBLISHED_AGAIN: &str = "published-again";
 const PERSISTENT: u8 = 2;
@@ -21,12 +23,31 @@ pub struct Outgoing {
     pub trace: Option<TraceContext>,
 }
 
+/// Whether a message may have been published before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Publication {
+    First,
+    Again,
+    /// A copy of a received message.
+    Renewed {
+        /// In Unix seconds.
+        failing_since: Option<i64>,
+    },
+}
+
 impl Outgoing {
     /// The trace context is that of the publishing span, so that the consumer continues its trace.
-    pub(crate) fn properties(&self, trace: Option<&TraceContext>, is_again: bool) -> BasicProperties {
+    pub(crate) fn properties(
+        &self,
+        trace: Option<&TraceContext>,
+        publication: Publication,
+    ) -> BasicProperties {
         let mut headers = FieldTable::default();
-        if is_again {
+        if publication != Publication::First {
             headers.insert(PUBLISHED_AGAIN.into(), AMQPValue::Boolean(true));
+        }
+        if let Publication::Renewed { failing_since: Some(since) } = publication {
+            headers.insert(FAILING_SINCE.into(), AMQPValue::LongLongInt(since));
         }
         if let Some(trace) = trace {
             headers.insert(TRACEPARENT.into(), AMQPValue::LongString(trace.traceparent.as_str().into()));
@@ -54,6 +75,14 @@ pub(crate) fn is_published_again(properties: &BasicProperties) -> bool {
     headers.is_some_and(|headers| headers.inner().get(PUBLISHED_AGAIN) == Some(&AMQPValue::Boolean(true)))
 }
 
+/// Since when the handling of a received message fails unexpectedly, in Unix seconds.
+pub(crate) fn failing_since(properties: &BasicProperties) -> Option<i64> {
+    match properties.headers().as_ref()?.inner().get(FAILING_SINCE)? {
+        AMQPValue::LongLongInt(since) => Some(*since),
+        _ => None,
+    }
+}
+
 /// The id of a received message, for logs.
 pub(crate) fn message_id(properties: &BasicProperties) -> &str {
     properties.message_id().as_ref().map_or("none", ShortString::as_str)
@@ -77,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_trace_context_and_the_id_round_trip() {
+    fn the_headers_and_the_id_round_trip() {
         let sent = TraceContext { traceparent: "00-a-b-01".into(), tracestate: Some("x=y".into()) };
         let outgoing = Outgoing {
             routing_key: "live.order.created".into(),
@@ -85,11 +114,14 @@ mod tests {
             body: b"{}".to_vec(),
             trace: Some(sent.clone()),
         };
-        let properties = outgoing.properties(outgoing.trace.as_ref(), false);
+        let properties = outgoing.properties(outgoing.trace.as_ref(), Publication::First);
         assert_eq!(trace(&properties), Some(sent));
         assert_eq!(message_id(&properties), "evt_1");
         assert!(!is_published_again(&properties));
-        let again = outgoing.properties(None, true);
+        let again = outgoing.properties(None, Publication::Again);
         assert_eq!((trace(&again), is_published_again(&again)), (None, true));
+        assert_eq!(failing_since(&again), None);
+        let renewed = outgoing.properties(None, Publication::Renewed { failing_since: Some(7) });
+        assert_eq!((failing_since(&renewed), is_published_again(&renewed)), (Some(7), true));
     }
 }

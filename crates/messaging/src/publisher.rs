@@ -15,7 +15,7 @@ use tokio::time::{Instant, timeout};
 use crate::connect::Live;
 use crate::declare::Declares;
 use crate::link::Link;
-use crate::message::{Outgoing, message_id, short};
+use crate::message::{Outgoing, Publication, message_id, short};
 use crate::{BrokerError, declare, spans, topology};
 
 /// The time limit for the confirms of a batch.
@@ -123,8 +123,12 @@ impl Publisher {
     ///
     /// # Errors
     /// As [`Publisher::publish`], and when no queue is bound to its routing key.
-    pub(crate) async fn publish_to_queue(&self, message: Outgoing) -> Result<(), BrokerError> {
-        self.send(&[message], |_| true, Publication::Again).await
+    pub(crate) async fn renew(
+        &self,
+        message: Outgoing,
+        failing_since: Option<i64>,
+    ) -> Result<(), BrokerError> {
+        self.send(&[message], |_| true, Publication::Renewed { failing_since }).await
     }
 
     async fn send(
@@ -179,13 +183,6 @@ impl Publisher {
     }
 }
 
-/// Whether messages may have been published before.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Publication {
-    First,
-    Again,
-}
-
 /// Whether a shared queue should take the message.
 fn is_taken(message: &Outgoing) -> bool {
     topology::is_taken(&message.routing_key)
@@ -234,7 +231,7 @@ async fn confirmed(
             short(&message.routing_key),
             BasicPublishOptions { mandatory: is_mandatory(message), ..BasicPublishOptions::default() },
             &message.body,
-            message.properties(trace.as_ref(), publication == Publication::Again),
+            message.properties(trace.as_ref(), publication),
         );
         match (async { sent.await?.await }).await {
             Ok(confirmation) => Ok((span, confirmation)),

@@ -7,6 +7,7 @@ use diesel::prelude::QueryableByName;
 use diesel::sql_types::{Array, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::EventId;
+use messaging::Rejection;
 use postgres::{StoreError, statement};
 
 use crate::schema::inbox;
@@ -62,6 +63,18 @@ pub async fn first_times(
         .load(&mut conn)
         .await?;
     seen.iter().map(|row| row.event_id.parse().map_err(corrupt)).collect()
+}
+
+/// The answer of a consumer whose database failed: only an error that the event itself causes is final.
+pub fn rejection(error: &StoreError) -> Rejection {
+    let reason = error.to_string();
+    if error.is_unavailable() {
+        Rejection::Later(reason)
+    } else if error.is_caused_by_data() {
+        Rejection::Never(reason)
+    } else {
+        Rejection::Unexpected(reason)
+    }
 }
 
 /// Sorted, without duplicates.

@@ -18,7 +18,7 @@ use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 pub use enqueue::PreparedMessages;
 pub use handover::Outbox;
 pub use housekeeping::prune_inbox;
-pub use inbox::{first_time, first_times};
+pub use inbox::{first_time, first_times, rejection};
 pub use relay::Relay;
 pub use unit::Unit;
 

@@ -1,13 +1,18 @@
 //! Connections to PostgreSQL. Every operation on them has a time limit, on the server and on the client.
 
 use std::error::Error;
+use std::io;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use diesel::{ConnectionError, ConnectionResult};
 use diesel_async::AsyncPgConnection;
 use settings::{DatabaseUrl, Encryption, Secret};
 use tls::TlsError;
-use tokio_postgres::config::{Host, SslMode};
+use tokio::net::lookup_host;
+use tokio::time::{Instant, timeout_at};
+use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 use tokio_postgres::{Config, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
@@ -36,14 +41,31 @@ impl SessionLimits {
 const PLANNER: &str = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_hashjoin=off \
     -c enable_mergejoin=off -c enable_material=off -c random_page_cost=1.1 -c cpu_index_tuple_cost=0.05 -c jit=off";
 
+/// PostgreSQL's default port.
+const PORT: u16 = 5432;
 /// The ALPN protocol name of PostgreSQL.
 const PROTOCOL: &[u8] = b"postgresql";
 
-/// A server and the connection settings for it.
+/// The time limit for connecting. It ends before the time limit of a checkout, so that its error is reported.
+const CONNECT: Duration = Duration::from_millis(1_900);
+
+/// The servers of a URL and the connection settings for them.
 pub(crate) struct Target {
+    /// Names no server.
     config: Config,
+    servers: Vec<Server>,
+    /// The position of the server that accepted the last connection. The next attempt starts with it.
+    accepting: AtomicUsize,
     /// The TLS configuration; `None` connects without TLS.
     tls: Option<MakeRustlsConnect>,
+}
+
+/// A server that the URL names.
+struct Server {
+    host: Option<Host>,
+    /// libpq's `hostaddr`, which replaces the name lookup.
+    address: Option<IpAddr>,
+    port: u16,
 }
 
 /// Why a URL does not lead to a server.
@@ -77,10 +99,10 @@ pub fn exposure(settings: &settings::Database) -> Option<&'static str> {
     }
 }
 
-/// Parses the URL and adds the limits. An option in the URL takes precedence.
+/// Parses the URL and adds the limits. An option in the URL takes precedence, except `target_session_attrs`.
 pub(crate) fn configure(url: &Secret, limits: SessionLimits) -> Result<Target, TargetError> {
     let DatabaseUrl { rest, encryption } = DatabaseUrl::parse(url).map_err(TargetError::Url)?;
-    let mut config: Config = rest.expose().parse()?;
+    let given: Config = rest.expose().parse()?;
     let (mode, tls) = match encryption {
         Encryption::None => (SslMode::Disable, None),
         Encryption::IfOffered => (SslMode::Prefer, Some(tls::anyone()?)),
@@ -95,58 +117,180 @@ pub(crate) fn configure(url: &Secret, limits: SessionLimits) -> Result<Target, T
         tls.alpn_protocols = vec![PROTOCOL.to_owned()];
         MakeRustlsConnect::new(tls)
     });
+    let mut config = session(&given, limits);
     config.ssl_mode(mode);
-    limit(&mut config, limits);
-    Ok(Target { config, tls })
+    Ok(Target { config, servers: servers(&given)?, accepting: AtomicUsize::new(0), tls })
 }
 
-fn limit(config: &mut Config, limits: SessionLimits) {
-    let given = config.get_options().unwrap_or_default().to_owned();
+/// The settings of a connection to any of the servers.
+fn session(given: &Config, limits: SessionLimits) -> Config {
+    let mut config = Config::new();
     // Later options win, so the URL's options come last.
     config.options(format!(
-        "-c statement_timeout={} -c lock_timeout={} -c idle_in_transaction_session_timeout={} -c timezone=UTC {PLANNER} {given}",
-        limits.statement_timeout_ms, limits.lock_timeout_ms, limits.idle_in_transaction_timeout_ms,
+        "-c statement_timeout={} -c lock_timeout={} -c idle_in_transaction_session_timeout={} -c timezone=UTC {PLANNER} {}",
+        limits.statement_timeout_ms,
+        limits.lock_timeout_ms,
+        limits.idle_in_transaction_timeout_ms,
+        given.get_options().unwrap_or_default(),
     ));
-    if config.get_application_name().is_none() {
-        config.application_name(program_name());
+    config.application_name(given.get_application_name().map_or_else(program_name, str::to_owned));
+    if let Some(user) = given.get_user() {
+        config.user(user);
     }
-    if config.get_connect_timeout().is_none() {
-        config.connect_timeout(Duration::from_secs(2));
+    if let Some(password) = given.get_password() {
+        config.password(password);
+    }
+    if let Some(database) = given.get_dbname() {
+        config.dbname(database);
+    }
+    config.ssl_negotiation(given.get_ssl_negotiation());
+    config.channel_binding(given.get_channel_binding());
+    // A standby accepts connections and rejects every write.
+    config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+    if let Some(limit) = given.get_connect_timeout() {
+        config.connect_timeout(*limit);
     }
     // Detects an unreachable peer within about ten seconds; the system's default is many minutes.
-    if config.get_tcp_user_timeout().is_none() {
-        config.tcp_user_timeout(Duration::from_secs(8));
-    }
+    config.tcp_user_timeout(given.get_tcp_user_timeout().copied().unwrap_or(Duration::from_secs(8)));
     config.keepalives(true);
     config.keepalives_idle(Duration::from_secs(5));
     config.keepalives_interval(Duration::from_secs(2));
     config.keepalives_retries(3);
+    config
+}
+
+/// A URL may name several hosts, each with a port, or all with the same port.
+fn servers(given: &Config) -> Result<Vec<Server>, TargetError> {
+    let (hosts, addresses, ports) = (given.get_hosts(), given.get_hostaddrs(), given.get_ports());
+    let count = hosts.len().max(addresses.len());
+    let fits = |names: usize| names == count || names == 0;
+    if count == 0 || !fits(hosts.len()) || !fits(addresses.len()) || !(fits(ports.len()) || ports.len() == 1)
+    {
+        return Err(TargetError::Url(
+            "must be a URL with a host, and with one port and hostaddr per host".into(),
+        ));
+    }
+    let server = |position| Server {
+        host: hosts.get(position).cloned(),
+        address: addresses.get(position).copied(),
+        port: ports.get(position).or(ports.first()).copied().unwrap_or(PORT),
+    };
+    Ok((0..count).map(server).collect())
 }
 
 /// # Errors
 /// Describes the problem of the URL without showing the URL, because it contains a password.
 pub fn check_url(settings: &settings::Database) -> Result<(), String> {
     match configure(&settings.url, SessionLimits::SERVING) {
-        Ok(target) if !target.config.get_hosts().is_empty() => Ok(()),
-        Ok(_) | Err(TargetError::Options(_)) => {
+        Ok(_) => Ok(()),
+        Err(TargetError::Options(_)) => {
             Err("must be a URL such as postgres://user:password@host:5432/database".into())
         }
         Err(error) => Err(error.to_string()),
     }
 }
 
-pub(crate) async fn connect(Target { config, tls }: &Target) -> ConnectionResult<AsyncPgConnection> {
-    let failed = |error| ConnectionError::BadConnection(with_causes(&error));
-    match tls {
-        None => {
-            let (client, connection) = config.connect(NoTls).await.map_err(failed)?;
-            AsyncPgConnection::try_from_client_and_connection(client, connection).await
+impl Target {
+    /// Connects to the first server that accepts writes. Each server, and each address of a server, has an equal share of
+    /// the time that is left, so that one without a response does not use up the time of the others.
+    pub(crate) async fn connect(&self) -> ConnectionResult<AsyncPgConnection> {
+        let deadline = Instant::now() + CONNECT;
+        let (count, first) = (self.servers.len(), self.accepting.load(Ordering::Relaxed));
+        let mut reasons = Vec::new();
+        for (tried, (position, server)) in
+            self.servers.iter().enumerate().cycle().skip(first).take(count).enumerate()
+        {
+            let until = share(deadline, count - tried);
+            match self.connect_to_server(server, until, &mut reasons).await {
+                Some(connection) => {
+                    self.accepting.store(position, Ordering::Relaxed);
+                    return Ok(connection);
+                }
+                None => tracing::debug!(position, ?reasons, "database server not used"),
+            }
         }
-        Some(tls) => {
-            let (client, connection) = config.connect(tls.clone()).await.map_err(failed)?;
-            AsyncPgConnection::try_from_client_and_connection(client, connection).await
+        Err(ConnectionError::BadConnection(reasons.join("; ")))
+    }
+
+    async fn connect_to_server(
+        &self,
+        server: &Server,
+        deadline: Instant,
+        reasons: &mut Vec<String>,
+    ) -> Option<AsyncPgConnection> {
+        let late = || "timed out while connecting".to_owned();
+        let addresses = match timeout_at(deadline, server.addresses()).await {
+            Ok(Ok(addresses)) => addresses,
+            Ok(Err(error)) => {
+                reasons.push(format!("looking up the server's address failed: {error}"));
+                return None;
+            }
+            Err(_) => {
+                reasons.push(late());
+                return None;
+            }
+        };
+        for (tried, address) in addresses.iter().enumerate() {
+            let until = share(deadline, addresses.len() - tried);
+            let connecting = self.connect_to_address(server, *address);
+            match timeout_at(until, connecting).await {
+                Ok(Ok(connection)) => return Some(connection),
+                Ok(Err(error)) => reasons.push(with_causes(&error)),
+                Err(_) => reasons.push(late()),
+            }
+        }
+        None
+    }
+
+    async fn connect_to_address(
+        &self,
+        server: &Server,
+        address: Option<IpAddr>,
+    ) -> ConnectionResult<AsyncPgConnection> {
+        let mut config = self.config.clone();
+        config.port(server.port);
+        match &server.host {
+            Some(Host::Tcp(name)) => {
+                config.host(name);
+            }
+            Some(Host::Unix(path)) => {
+                config.host_path(path);
+            }
+            None => {}
+        }
+        if let Some(address) = address {
+            config.hostaddr(address);
+        }
+        let failed = |error| ConnectionError::BadConnection(with_causes(&error));
+        match &self.tls {
+            None => {
+                let (client, connection) = config.connect(NoTls).await.map_err(failed)?;
+                AsyncPgConnection::try_from_client_and_connection(client, connection).await
+            }
+            Some(tls) => {
+                let (client, connection) = config.connect(tls.clone()).await.map_err(failed)?;
+                AsyncPgConnection::try_from_client_and_connection(client, connection).await
+            }
         }
     }
+}
+
+impl Server {
+    /// `None` for a Unix socket.
+    async fn addresses(&self) -> io::Result<Vec<Option<IpAddr>>> {
+        match (&self.host, self.address) {
+            (Some(Host::Tcp(name)), None) => {
+                Ok(lookup_host((name.as_str(), self.port)).await?.map(|address| Some(address.ip())).collect())
+            }
+            (_, address) => Ok(vec![address]),
+        }
+    }
+}
+
+/// The end of the next attempt's share of the time that is left.
+fn share(deadline: Instant, attempts: usize) -> Instant {
+    let now = Instant::now();
+    now + deadline.saturating_duration_since(now) / u32::try_from(attempts.max(1)).unwrap_or(u32::MAX)
 }
 
 /// Adds the causes, because the driver's own text is only "db error" or "error connecting to server".

@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool::managed::QueueMode;
-use diesel::sql_types::Integer;
 use diesel::{ConnectionError, ConnectionResult};
+use diesel_async::AsyncPgConnection;
 use diesel_async::pooled_connection::deadpool::{Hook, HookError, Object, Pool, PoolError};
 use diesel_async::pooled_connection::{
     AsyncDieselConnectionManager, ManagerConfig, PoolError as ConnectError, RecyclingMethod,
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use futures_util::FutureExt;
 use metrics::gauge;
 use tokio::runtime::Handle;
@@ -18,7 +17,8 @@ use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::after_commit::collecting;
-use crate::connect::{SessionLimits, Target, configure, connect, with_causes};
+use crate::connect::{SessionLimits, Target, configure, with_causes};
+use crate::demotion::Demotion;
 use crate::lease::{Lease, Undone};
 use crate::{StoreError, Work};
 
@@ -29,6 +29,7 @@ pub(crate) type Connection = Object<AsyncPgConnection>;
 #[derive(Clone)]
 pub struct Database {
     pool: Pool<AsyncPgConnection>,
+    demotion: Demotion,
 }
 
 /// The time limit for getting a connection from the pool, including opening a new one.
@@ -41,6 +42,8 @@ const READ: Duration = Duration::from_secs(7);
 const FRESH: Duration = Duration::from_secs(10);
 /// The time limit of that check.
 const PING: Duration = Duration::from_secs(1);
+/// Older connections are replaced: the backend's caches only grow, and a host name may lead to another server by now.
+const AGE_MAX: Duration = Duration::from_secs(30 * 60);
 
 impl Database {
     /// Opens no connection yet, so the server may start later. All connections belong to the current tokio runtime,
@@ -58,19 +61,40 @@ impl Database {
         let mut manager = ManagerConfig::default();
         // Closed connections are detected without a query. A query at each checkout would cost a round trip.
         manager.recycling_method = RecyclingMethod::Fast;
-        manager.custom_setup = Box::new(move |_| connect_on(runtime.clone(), target.clone()).boxed());
+        let demotion = Demotion::none_yet();
+        let watching = demotion.clone();
+        manager.custom_setup = Box::new(move |_| {
+            let (connecting, watching) = (connect_on(runtime.clone(), target.clone()), watching.clone());
+            async move {
+                let mut connection = connecting.await?;
+                watching.watch(&mut connection);
+                Ok(connection)
+            }
+            .boxed()
+        });
         let manager = AsyncDieselConnectionManager::new_with_config("", manager);
         let pool = Pool::builder(manager)
             .max_size(settings.pool_size)
             // The connection that was used last: the caches of its backend are warm.
             .queue_mode(QueueMode::Lifo)
-            .pre_recycle(Hook::async_fn(|connection, metrics| {
-                let idle = metrics.last_used();
-                async move { if idle < FRESH { Ok(()) } else { ping(connection).await } }.boxed()
+            .pre_recycle(Hook::async_fn({
+                let demotion = demotion.clone();
+                move |connection, metrics| {
+                    let demotion = demotion.clone();
+                    let is_outdated = metrics.age() > AGE_MAX || demotion.concerns(metrics.created);
+                    let idle = metrics.last_used();
+                    async move {
+                        if is_outdated {
+                            return Err(HookError::message("outdated"));
+                        }
+                        if idle < FRESH { Ok(()) } else { ping(&demotion, connection).await }
+                    }
+                    .boxed()
+                }
             }))
             .build()
             .map_err(|error| StoreError::Corrupt(format!("the database pool: {error}")))?;
-        Ok(Self { pool })
+        Ok(Self { pool, demotion })
     }
 
     /// A connection, within 2 s. Work on it has no time limit; use [`Database::within`], [`Database::read`] or
@@ -86,7 +110,8 @@ impl Database {
         }
     }
 
-    /// Records how many connections are in use, how many callers wait for one, and whether the database is reachable.
+    /// Records how many connections are in use, how many callers wait for one, and whether the database accepts
+    /// writes.
     pub async fn measure(&self) {
         let status = self.pool.status();
         let idle = status.available.min(status.size);
@@ -98,17 +123,13 @@ impl Database {
         gauge!("database_available").set(if self.check().await.is_ok() { 1 } else { 0 });
     }
 
-    /// Whether the database is reachable, for readiness.
+    /// Whether the database is reachable and accepts writes, for readiness.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] within 4 s.
     pub async fn check(&self) -> Result<(), StoreError> {
-        self.read(async |connection| {
-            let query = diesel::select(diesel::dsl::sql::<Integer>("1"));
-            Self::within(CHECKOUT, async { Ok(query.get_result::<i32>(connection).await?) }).await
-        })
-        .await
-        .map(|_one| ())
+        self.read(async |connection| Self::within(CHECKOUT, self.demotion.expect_writable(connection)).await)
+            .await
     }
 
     /// Fails after `deadline`, because a server may stop answering without closing the connection.
@@ -204,15 +225,14 @@ impl Database {
 
 /// Connects on that runtime, which then drives the connection. Dropping the future cancels the attempt.
 async fn connect_on(runtime: Handle, target: Arc<Target>) -> ConnectionResult<AsyncPgConnection> {
-    let attempt = AbortOnDropHandle::new(runtime.spawn(async move { connect(&target).await }));
+    let attempt = AbortOnDropHandle::new(runtime.spawn(async move { target.connect().await }));
     attempt.await.unwrap_or_else(|error| Err(ConnectionError::BadConnection(error.to_string())))
 }
 
-async fn ping(connection: &mut AsyncPgConnection) -> Result<(), HookError> {
-    let query = diesel::select(diesel::dsl::sql::<Integer>("1"));
-    match timeout(PING, query.get_result::<i32>(connection)).await {
-        Ok(Ok(_)) => Ok(()),
-        Ok(Err(_)) | Err(_) => Err(HookError::message("no response from the server")),
+async fn ping(demotion: &Demotion, connection: &mut AsyncPgConnection) -> Result<(), HookError> {
+    match timeout(PING, demotion.expect_writable(connection)).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(_)) | Err(_) => Err(HookError::message("no response from the server, or it rejects writes")),
     }
 }
 

@@ -34,6 +34,28 @@ impl StoreError {
         }
     }
 
+    /// Whether the written data is the cause, so that a repetition fails in the same way. The cause of any other error that
+    /// is not [temporary](Self::is_unavailable) may go away: a missing right, column or migration, a damaged disk, a fault
+    /// of this release.
+    pub fn is_caused_by_data(&self) -> bool {
+        match self {
+            Self::Query(Error::DatabaseError(kind, information)) => match kind {
+                DatabaseErrorKind::UniqueViolation
+                | DatabaseErrorKind::ForeignKeyViolation
+                | DatabaseErrorKind::NotNullViolation
+                | DatabaseErrorKind::CheckViolation
+                | DatabaseErrorKind::RestrictViolation
+                | DatabaseErrorKind::ExclusionViolation => true,
+                // Other errors of class 23, as triggers raise them, also name a constraint.
+                DatabaseErrorKind::Unknown => {
+                    information.constraint_name().is_some() || is_of_data(information.message())
+                }
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
     /// Two transactions waited for each other and this one was rolled back. It may be retried at once.
     pub fn is_deadlock(&self) -> bool {
         matches!(self, Self::Unavailable(reason) if reason.starts_with(DEADLOCK))
@@ -48,7 +70,9 @@ impl From<Error> for StoreError {
 
 const DEADLOCK: &str = "deadlock detected";
 const CANCELLED: &str = "canceling statement due to";
-const ROLLED_BACK: &[&str] = &[DEADLOCK, CANCELLED];
+/// 25006 read_only_sql_transaction
+const READ_ONLY: &str = "cannot execute";
+const ROLLED_BACK: &[&str] = &[DEADLOCK, CANCELLED, READ_ONLY];
 
 /// Whether the error is a violation of the named unique constraint.
 pub fn violates(error: &Error, constraint: &str) -> bool {
@@ -58,6 +82,11 @@ pub fn violates(error: &Error, constraint: &str) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether the server rejects writes, as a standby or a demoted primary does.
+pub(crate) fn is_read_only(error: &Error) -> bool {
+    matches!(error, Error::DatabaseError(DatabaseErrorKind::ReadOnlyTransaction, _))
 }
 
 /// Whether the connection is lost, so that the result of the statement is unknown.
@@ -114,6 +143,37 @@ fn is_passing(message: &str) -> bool {
     PASSING.iter().any(|beginning| message.starts_with(beginning))
 }
 
+/// Errors of class 22 (data_exception) and 54 (program_limit_exceeded), as far as parameters of statements cause them.
+fn is_of_data(message: &str) -> bool {
+    const OF_DATA: &[&str] = &[
+        "value too long for type",
+        "invalid input syntax for type",
+        "invalid input value for enum",
+        "invalid byte sequence for encoding",
+        "unsupported Unicode escape sequence",
+        "malformed array literal",
+        "division by zero",
+        "numeric field overflow",
+        "smallint out of range",
+        "integer out of range",
+        "bigint out of range",
+        "timestamp out of range",
+        "date out of range",
+        "interval out of range",
+        "date/time field value out of range",
+        // Class 54
+        "index row size",
+        "index row requires",
+        "row is too big",
+        "array size exceeds",
+        "string too long",
+        "total size of jsonb",
+        "number of jsonb",
+    ];
+    OF_DATA.iter().any(|beginning| message.starts_with(beginning))
+        || (message.starts_with("value \"") && message.contains("is out of range for type"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,6 +187,7 @@ mod tests {
         for (kind, message) in [
             (DatabaseErrorKind::UnableToSendCommand, "connection closed"),
             (DatabaseErrorKind::SerializationFailure, "could not serialize access due to concurrent update"),
+            (DatabaseErrorKind::ReadOnlyTransaction, "cannot execute INSERT in a read-only transaction"),
             (DatabaseErrorKind::Unknown, "terminating connection due to administrator command"),
             (DatabaseErrorKind::Unknown, "canceling statement due to lock timeout"),
             (DatabaseErrorKind::Unknown, "the database system is starting up"),
@@ -136,7 +197,9 @@ mod tests {
             let error = answer(kind, message);
             assert!(error.is_unavailable(), "{message}");
             assert_eq!(error.is_deadlock(), message == "deadlock detected", "{message}");
-            let is_known = message == "deadlock detected" || message.ends_with("lock timeout");
+            let is_known = ["deadlock detected", "canceling statement", "cannot execute"]
+                .iter()
+                .any(|beginning| message.starts_with(beginning));
             assert_eq!(error.is_rolled_back(), is_known, "{message}");
         }
         let refused = StoreError::Busy("too many writes are queued".to_owned());

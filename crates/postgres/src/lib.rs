@@ -5,6 +5,7 @@ mod after_commit;
 mod batcher;
 mod connect;
 mod database;
+mod demotion;
 mod error;
 mod language;
 mod lease;

@@ -12,7 +12,7 @@ use diesel_async::{AsyncMigrationHarness, AsyncPgConnection, RunQueryDsl};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::connect::{SessionLimits, Target, configure, connect};
+use crate::connect::{SessionLimits, Target, configure};
 use crate::language::expect_english;
 
 /// The time limit for a starting server.
@@ -142,15 +142,12 @@ fn run(connection: AsyncPgConnection, sets: Vec<EmbeddedMigrations>) -> anyhow::
 async fn wait_for_server(target: &Target) -> anyhow::Result<AsyncPgConnection> {
     let deadline = Instant::now() + SERVER_WAIT;
     loop {
-        match timeout(Duration::from_secs(5), connect(target)).await {
-            Ok(Ok(connection)) => return Ok(connection),
-            Ok(Err(error)) if Instant::now() >= deadline => {
-                return Err(error).context("the database is unreachable");
+        match target.connect().await {
+            Ok(connection) => return Ok(connection),
+            Err(error) if Instant::now() >= deadline => {
+                return Err(error).context("the database is unreachable; check that it is running");
             }
-            Err(_) if Instant::now() >= deadline => {
-                bail!("the database is unreachable; check that it is running")
-            }
-            Ok(Err(_)) | Err(_) => sleep(PAUSE).await,
+            Err(_) => sleep(PAUSE).await,
         }
     }
 }
@@ -213,7 +210,7 @@ impl Schema {
 }
 
 async fn run_versions(target: &Target) -> anyhow::Result<BTreeSet<String>> {
-    let mut connection = connect(target).await?;
+    let mut connection = target.connect().await?;
     expect_english(&mut connection).await?;
     recorded(&mut connection).await
 }

@@ -22,7 +22,8 @@ pub enum Environment {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Database {
     /// The URL of the service's own database, with its user. The serving user needs fewer permissions than the
-    /// migrating one (`deploy/grants/`). The options are libpq's. `sslmode=verify-full` uses TLS and verifies the URL's
+    /// migrating one (`deploy/grants/`). It may name several hosts, separated by commas: the service uses the one that
+    /// accepts writes. The options are libpq's. `sslmode=verify-full` uses TLS and verifies the URL's
     /// host: its certificate must come from the authority in the file `sslrootcert`, or from an authority of the
     /// system. `verify-ca` allows any host name. `require` encrypts but accepts any server, unless `sslrootcert` makes
     /// it `verify-ca`. `prefer`, the default, encrypts if the server offers TLS. `disable` never encrypts.

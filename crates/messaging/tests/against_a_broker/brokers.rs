@@ -3,9 +3,9 @@
 use chrono::DateTime;
 use domain::{BusinessId, Clock, Entropy, EventId};
 use events::{Body, EXCHANGE, Envelope};
-use lapin::options::QueueDeclareOptions;
-use lapin::types::FieldTable;
-use lapin::{Connection, ConnectionProperties};
+use lapin::options::{BasicPublishOptions, QueueDeclareOptions};
+use lapin::types::{AMQPValue, FieldTable};
+use lapin::{BasicProperties, Connection, ConnectionProperties};
 use messaging::{Broker, Outgoing};
 use settings::Secret;
 
@@ -45,6 +45,18 @@ pub(crate) fn outgoing(envelope: &Envelope) -> Outgoing {
         body: serde_json::to_vec(envelope).unwrap(),
         trace: None,
     }
+}
+
+/// Publishes the message as one whose handling fails unexpectedly since this time, in Unix seconds.
+pub(crate) async fn publish_failing_since(url: &str, message: &Outgoing, since: i64) {
+    let connection = Connection::connect(url, ConnectionProperties::default()).await.unwrap();
+    let channel = connection.create_channel().await.unwrap();
+    let mut headers = FieldTable::default();
+    headers.insert("failing-since".into(), AMQPValue::LongLongInt(since));
+    let properties = BasicProperties::default().with_headers(headers);
+    let (key, options) = (message.routing_key.as_str().into(), BasicPublishOptions::default());
+    channel.basic_publish(EXCHANGE.into(), key, options, &message.body, properties).await.unwrap();
+    connection.close(200, "done".into()).await.unwrap();
 }
 
 /// The number of ready messages in a queue.

@@ -1,14 +1,15 @@
 //! The outcome of messages.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use events::{Body, binding, queues};
 use messaging::{Outgoing, Queue, Rejection};
 use telemetry::TraceContext;
 use test_kit::{until, vhost};
 
-use crate::brokers::{Events, broker, outgoing, ready_messages};
+use crate::brokers::{Events, broker, outgoing, publish_failing_since, ready_messages};
 use crate::recorder::Recorder;
 
 #[tokio::test]
@@ -54,6 +55,50 @@ async fn messages_that_cannot_be_handled_yet_are_held_and_retried() {
     consuming.stop().await;
     assert_eq!(ready_messages(&url, Queue::shared(queues::FACTS).name()).await, 0);
     assert_eq!(ready_messages(&url, &Queue::shared(queues::FACTS).dead_letters()).await, 0);
+    broker.close().await;
+}
+
+#[tokio::test]
+async fn a_message_that_fails_unexpectedly_delays_no_other_and_is_repeated() {
+    let url = vhost().await;
+    let (broker, events) = (broker(&url), Events::new());
+    let (bad, good) = (events.funded(), events.funded());
+    let is_repaired = Arc::new(AtomicBool::new(false));
+    let recorder = {
+        let (bad, is_repaired) = (bad.id, is_repaired.clone());
+        Recorder::new(move |envelope| match envelope.id == bad && !is_repaired.load(Ordering::Relaxed) {
+            true => Err(Rejection::Unexpected("permission denied".into())),
+            false => Ok(()),
+        })
+    };
+    broker.publisher().connected().await.unwrap();
+    broker.publisher().publish(&[outgoing(&bad), outgoing(&good)]).await.unwrap();
+    let consuming = recorder.consume(&broker, Queue::shared(queues::FACTS).held_at_most(Duration::ZERO), 1);
+    let tries = |of| recorder.received().iter().filter(|id| **id == of).count();
+    until("the other one is handled", async || tries(good.id) == 1).await;
+    // More often than the broker delivers a message that is returned as failed.
+    until("it is repeated", async || tries(bad.id) > 25).await;
+    is_repaired.store(true, Ordering::Relaxed);
+    until("it is handled", async || ready_messages(&url, Queue::shared(queues::FACTS).name()).await == 0)
+        .await;
+    consuming.stop().await;
+    assert_eq!(ready_messages(&url, Queue::shared(queues::FACTS).name()).await, 0);
+    assert_eq!(ready_messages(&url, &Queue::shared(queues::FACTS).dead_letters()).await, 0);
+    broker.close().await;
+}
+
+#[tokio::test]
+async fn a_message_that_has_failed_unexpectedly_for_too_long_is_dead_lettered() {
+    let url = vhost().await;
+    let (broker, events) = (broker(&url), Events::new());
+    let recorder = Recorder::new(|_| Err(Rejection::Unexpected("permission denied".into())));
+    broker.publisher().connected().await.unwrap();
+    let consuming = recorder.consume(&broker, Queue::shared(queues::FACTS), 1);
+    until("the consumer is subscribed", async || recorder.connections() == 1).await;
+    publish_failing_since(&url, &outgoing(&events.funded()), 0).await;
+    let dead_letters = Queue::shared(queues::FACTS).dead_letters();
+    until("it is a dead letter", async || ready_messages(&url, &dead_letters).await == 1).await;
+    consuming.stop().await;
     broker.close().await;
 }
 

@@ -158,6 +158,36 @@ async fn a_savepoint_may_fail_inside_a_transaction() {
 }
 
 #[tokio::test]
+async fn only_errors_of_the_data_are_caused_by_it() {
+    let (database, _) = database(&format!("{NOTES}; CREATE TABLE texts (text text PRIMARY KEY)"), 2).await;
+    let long = "INSERT INTO texts SELECT string_agg(md5(n::text), '') FROM generate_series(1, 1000) AS n";
+    for (sql, is_caused_by_data) in [
+        ("INSERT INTO notes VALUES (1), (1)", true),
+        ("INSERT INTO notes VALUES (NULL)", true),
+        ("DO $$ BEGIN RAISE 'append-only' USING ERRCODE = '23000', CONSTRAINT = 'append_only'; END $$", true),
+        ("SELECT 'abcd'::varchar(3)::int", true),
+        ("SELECT CAST('99999999999' AS int)", true),
+        ("SELECT 2147483647 + 1", true),
+        ("SELECT 1 / 0", true),
+        (long, true),
+        ("INSERT INTO notes (colour) VALUES ('red')", false),
+        ("SELECT 1 FROM nowhere", false),
+        ("SELECT pg_read_file('/etc/hostname')", false),
+        ("DO $$ BEGIN RAISE 'could not read block 7' USING ERRCODE = 'io_error'; END $$", false),
+    ] {
+        let outcome: Result<(), StoreError> = database
+            .read(async |conn| {
+                sql_query(sql).execute(conn).await?;
+                Ok(())
+            })
+            .await;
+        let error = outcome.unwrap_err();
+        assert!(!error.is_unavailable(), "{error}");
+        assert_eq!(error.is_caused_by_data(), is_caused_by_data, "{error}");
+    }
+}
+
+#[tokio::test]
 async fn locks_and_slow_statements_end_as_unavailable() {
     let (database, url) = database(NOTES, 3).await;
     let slow: Result<(), StoreError> = database

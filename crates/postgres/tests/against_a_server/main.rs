@@ -4,6 +4,7 @@
 
 mod batcher;
 mod database;
+mod failover;
 mod languages;
 mod migrate;
 mod servers;

@@ -22,7 +22,7 @@ impl Handler for GoLiveFactsConsumer {
         match record_from_event(&self.0, envelope.id, business, fact, at).await {
             Ok(true) => Ok(()),
             Ok(false) => Err(Rejection::Never("the business of the go-live fact is unknown".to_owned())),
-            Err(error) => Err(Rejection::Later(error.to_string())),
+            Err(error) => Err(outbox::rejection(&error)),
         }
     }
 }

@@ -17,7 +17,7 @@ impl Handler for WarningsConsumer {
     async fn handle(&self, envelope: Envelope) -> Result<(), Rejection> {
         let Some((mail, roles)) = warning(&envelope.body) else { return Ok(()) };
         let mailed = mail_warning(&self.0, envelope.id, envelope.business_id, &mail, roles).await;
-        mailed.map_err(|error| Rejection::Later(error.to_string()))
+        mailed.map_err(|error| outbox::rejection(&error))
     }
 }
 

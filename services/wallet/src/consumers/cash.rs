@@ -56,10 +56,9 @@ fn report(
     Ok(Some(CashReport { order: event.order.id, business, order_reference, expected, at, step }))
 }
 
-/// Only an unavailable database is worth a retry.
 fn rejection(error: RecordCashError) -> Rejection {
     match error {
-        RecordCashError::Store(error) if error.is_unavailable() => Rejection::Later(error.to_string()),
-        error => Rejection::Never(error.to_string()),
+        RecordCashError::Store(error) => outbox::rejection(&error),
+        error @ RecordCashError::Contradiction => Rejection::Never(error.to_string()),
     }
 }

@@ -39,10 +39,9 @@ impl Handler for Refunds {
     }
 }
 
-/// Only an unavailable database is worth a retry.
 fn rejection(error: RefundError) -> Rejection {
     match error {
-        RefundError::Store(error) if error.is_unavailable() => Rejection::Later(error.to_string()),
-        error => Rejection::Never(error.to_string()),
+        RefundError::Store(error) => outbox::rejection(&error),
+        error @ (RefundError::NothingTaken | RefundError::Posting(_)) => Rejection::Never(error.to_string()),
     }
 }

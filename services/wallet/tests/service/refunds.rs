@@ -129,3 +129,24 @@ async fn an_unpaid_order_is_not_refunded_and_becomes_a_dead_letter() {
     assert_eq!(harness.number("SELECT count(*) FROM transfers WHERE kind = 'refund'").await, 0);
     assert_consistent(&harness).await;
 }
+
+#[tokio::test]
+async fn a_refund_waits_while_its_database_is_damaged() {
+    let harness = Harness::connected().await;
+    let (business, order) = (harness.funded(10_000).await, harness.order());
+    harness.debit(business, order, 1, 4_900).await.unwrap();
+    // A sequence counts the tries, because nothing rolls it back.
+    let damage = "CREATE SEQUENCE tries;
+        CREATE FUNCTION damaged() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            PERFORM nextval('tries');
+            RAISE EXCEPTION 'could not read block 7' USING ERRCODE = 'io_error';
+        END $$;
+        CREATE TRIGGER damaged BEFORE INSERT ON inbox EXECUTE FUNCTION damaged()";
+    harness.script(damage).await.unwrap();
+    publish(&harness, &[envelope(&harness, business, ended(&harness, EventKind::OrderCancelled, order))])
+        .await;
+    until("the refund is repeated", async || harness.number("SELECT last_value FROM tries").await >= 3).await;
+    harness.script("DROP TRIGGER damaged ON inbox").await.unwrap();
+    until("the fee is back", async || harness.balance(business).await == 10_000).await;
+    assert_eq!(dead_letters(&harness, &Queue::shared(queues::REFUNDS)).await, 0);
+}

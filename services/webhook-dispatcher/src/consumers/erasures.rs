@@ -15,12 +15,10 @@ impl Handler for Erasures {
         // The queue is bound to this kind of event only.
         let Body::PersonalDataErased(erased) = envelope.body else { return Ok(()) };
         let (business, order, at) = (envelope.business_id, erased.order_id, erased.erased_at);
-        match commands::erase_personal_data(&self.0, business, order, at).await {
-            Ok(()) => Ok(()),
-            Err(EraseError::Store(error)) if error.is_unavailable() => {
-                Err(Rejection::Later(error.to_string()))
-            }
-            Err(error) => Err(Rejection::Never(error.to_string())),
-        }
+        let erased = commands::erase_personal_data(&self.0, business, order, at).await;
+        erased.map_err(|error| match error {
+            EraseError::Store(error) => outbox::rejection(&error),
+            error @ EraseError::ForeignOrder => Rejection::Never(error.to_string()),
+        })
     }
 }

@@ -25,7 +25,7 @@ fn incoming(envelope: Envelope) -> Incoming {
 
 fn answer(accepted: Result<(), AcceptError>) -> Result<(), Rejection> {
     accepted.map_err(|error| match error {
-        AcceptError::Store(error) if error.is_unavailable() => Rejection::Later(error.to_string()),
-        error => Rejection::Never(error.to_string()),
+        AcceptError::Store(error) => outbox::rejection(&error),
+        AcceptError::Rejected(reason) => Rejection::Never(reason.to_string()),
     })
 }

@@ -144,7 +144,7 @@ async fn counters_exist_before_their_first_event() {
     ] {
         assert_eq!(counter(name, &[]), "0", "{name}");
     }
-    for outcome in ["handled", "dead_lettered", "requeued", "abandoned", "panicked"] {
+    for outcome in ["handled", "dead_lettered", "requeued", "failing", "abandoned", "panicked"] {
         let outcome = format!("outcome=\"{outcome}\"");
         assert_eq!(counter("messages_consumed_total", &[queue, &outcome]), "0", "{outcome}");
     }
