@@ -224,7 +224,7 @@ test("a server that fails is quoted, and webhooks of a disabled endpoint are hel
   await page.getByText("New webhooks are held.").waitFor();
   await placeOrder(await newTestKey(shop), "held-1");
   await listedWebhook(shop, id, "held-1");
-  await row(page, "Deliveries", "held-1").getByText("Held").waitFor();
+  await row(page, "Deliveries", "held-1").getByText("Held", { exact: true }).waitFor();
   await page.getByText("1 webhook is held").waitFor();
   await check(page, "webhook-held", { bothSizes: true });
   await gone.stop();
