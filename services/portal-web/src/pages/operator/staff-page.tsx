@@ -107,7 +107,7 @@ function actions(onLink: (link: StaffLink) => void): Column<Staff> {
 function Actions({ person, onLink }: { person: Staff; onLink: (link: StaffLink) => void }) {
   const isPhone = useIsPhone();
   return (
-    <Group gap="xs" justify={isPhone ? "flex-start" : "flex-end"} wrap={isPhone ? "wrap" : "nowrap"}>
+    <Group gap="xs" justify={isPhone ? "flex-start" : "flex-end"}>
       {person.secondFactor && !person.you && <ResetFactor person={person} />}
       {!person.you && person.status === "active" && <EndSessions person={person} />}
       {person.singleSignOn && <Unlink person={person} />}
