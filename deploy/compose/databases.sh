@@ -13,7 +13,7 @@ role() {
     sql --set=role="$1" --set=password="$(cat "/run/secrets/$2")" <<'SQL'
 SELECT format('CREATE ROLE %I', :'role') WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'role') \gexec
 ALTER ROLE :"role" LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD :'password';
--- Services know errors by their English words.
+-- The services recognise some errors by their English text.
 ALTER ROLE :"role" SET lc_messages TO 'C';
 SQL
 }

@@ -152,6 +152,36 @@ describe.each(SIZES)("$size", { timeout: TIMEOUT_MS }, ({ size, viewport }) => {
   });
 });
 
+test("pages while they load", { timeout: TIMEOUT_MS }, async () => {
+  const found: string[] = [];
+  const [visitor, staff] = [await visit(), await visit()];
+  await visitor.context.addCookies(cookies);
+  await logInAsOperator(staff);
+  const path = `/operator/businesses/${business.id}`;
+  const ofOperator = [
+    "/operator",
+    path,
+    `${path}?tab=health`,
+    `${path}?tab=users`,
+    "/operator/approvals/apr_1",
+  ];
+  for (const [{ page }, paths] of [
+    [visitor, stops.map((stop) => stop.path)],
+    [staff, [...ofOperator, "/operator/orders?code=everybody-live"]],
+  ] as const) {
+    // All that a page shows of a business never arrives.
+    await page.route(/\/v1\/(portal|operator)\/(?!session$|config$)/, () => undefined);
+    for (const stop of paths) {
+      await page.goto(stop);
+      await page.locator("h1, .mantine-Skeleton-root, .mantine-Loader-root").first().waitFor();
+      for (const finding of await seriousFindings(page, { without: COLOUR_RULES }))
+        found.push(`${stop}: ${finding}`);
+    }
+    await screenshot(page, "loading");
+  }
+  expect(found).toEqual([]);
+});
+
 /** Like a click on a link. */
 function follow(page: Page, path: string): Promise<unknown> {
   return page.evaluate((to) => {

@@ -83,7 +83,7 @@ test("a test order appears on an open page, and the indicators update automatica
   await indicator(watching, "Test API Status", "Active");
   await indicator(watching, "Connection Test", "No test orders yet");
   await goTo(page, "Orders");
-  await page.getByRole("status").getByText("Live", { exact: true }).waitFor();
+  await page.getByRole("status").getByText("Updating", { exact: true }).waitFor();
   await page.getByText("No test orders yet").waitFor();
   await placeOrder(testKey, "spice-1");
   await row(page, "Test orders", "spice-1").waitFor();
@@ -111,7 +111,7 @@ test("a webhook endpoint is created, and receives its test event", async () => {
   await page.getByText("Last delivery: Never").waitFor();
   await page.getByRole("button", { name: "Send test event" }).click();
   const result = page.getByRole("dialog", { name: "Test event" });
-  await result.getByText("The endpoint answered 200").waitFor();
+  await result.getByText("Your server returned 200").waitFor();
   await result.getByRole("button", { name: "Close" }).click();
   await page.getByText("Connection test: Passed").waitFor();
   expect(receiver.received.filter((one) => one.verified).map((one) => one.event)).toContain("webhook.test");
@@ -202,7 +202,7 @@ test("the wallet is topped up, which unlocks live orders", async () => {
 test("a live order is delivered, and its page shows the request, money, status changes and webhooks", async () => {
   await goTo(page, "Orders");
   await page.getByRole("tab", { name: "Live orders" }).click();
-  await page.getByRole("status").getByText("Live", { exact: true }).waitFor();
+  await page.getByRole("status").getByText("Updating", { exact: true }).waitFor();
   const order = await placeOrder(liveKey, "spice-live-1");
   await row(page, "Live orders", "spice-live-1").getByRole("link").click();
   await heading(page, "spice-live-1");

@@ -62,7 +62,7 @@ const FILL: &str = r#"
         'due_at', CASE WHEN delivered.state = 'pending' AND delivered.sequence = 1 THEN sample.at END,
         'attempts', CASE WHEN delivered.state IN ('succeeded', 'failed') THEN 1 ELSE 0 END,
         'last_status', CASE delivered.state WHEN 'succeeded' THEN 200 WHEN 'failed' THEN 500 END,
-        'last_error', CASE delivered.state WHEN 'failed' THEN 'it answered 500' WHEN 'discarded' THEN 'not sent' END,
+        'last_error', CASE delivered.state WHEN 'failed' THEN 'your server returned 500' WHEN 'discarded' THEN 'not sent' END,
         'created_at', sample.at,
         'completed_at', CASE WHEN delivered.state NOT IN ('pending', 'parked') THEN sample.at END)) AS copy;
     INSERT INTO attempts
@@ -71,7 +71,7 @@ const FILL: &str = r#"
     CROSS JOIN LATERAL jsonb_populate_record(attempt, jsonb_build_object(
         'delivery_id', delivered.id, 'succeeded', delivered.state = 'succeeded',
         'response_status', CASE delivered.state WHEN 'succeeded' THEN 200 ELSE 500 END,
-        'error', CASE delivered.state WHEN 'failed' THEN 'it answered 500' END)) AS copy"#;
+        'error', CASE delivered.state WHEN 'failed' THEN 'your server returned 500' END)) AS copy"#;
 
 pub(super) async fn fill(stack: &Stack, business: &str, endpoints: &[Endpoint]) -> anyhow::Result<()> {
     let begun = Instant::now();

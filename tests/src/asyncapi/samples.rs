@@ -26,7 +26,10 @@ pub fn samples() -> Vec<Envelope> {
             threshold_paise: Paise::new(50_000),
         }),
         Body::EndpointFailing(EndpointFailing { endpoint_id, percent: 80 }),
-        Body::EndpointDisabled(EndpointDisabled { endpoint_id, reason: "it answered 410".into() }),
+        Body::EndpointDisabled(EndpointDisabled {
+            endpoint_id,
+            reason: "its server returned 410 Gone".into(),
+        }),
         Body::PersonalDataErased(PersonalDataErased {
             order_id: OrderId::generate(&clock, &entropy),
             erased_at: clock.now(),

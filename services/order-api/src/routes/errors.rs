@@ -72,7 +72,7 @@ pub(super) fn from_create(
         CreateError::KeyInProgress => ApiError::new(
             StatusCode::CONFLICT,
             "idempotency_in_progress",
-            "An earlier request with this Idempotency-Key is still being worked on. Send the same again in a moment: its answer will be yours.",
+            "The first request with this Idempotency-Key is still running. Repeat this one in a few seconds to get its response.",
         )
         .retry_after(2),
         CreateError::Peer(error) => error.into(),

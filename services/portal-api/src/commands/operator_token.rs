@@ -23,7 +23,7 @@ pub(crate) enum TokenError {
     Unknown,
     #[error("a working token already has this name")]
     NameTaken,
-    #[error("too many tokens work")]
+    #[error("there are already as many active tokens as allowed")]
     TooMany,
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -67,7 +67,7 @@ fn of_endpoint(endpoint: &EndpointReport) -> Vec<Problem> {
         EndpointStatus::Active | EndpointStatus::Paused => {}
     }
     if endpoint.parked_deliveries > 0 {
-        let message = format!("{} webhooks are parked for the endpoint {id}.", endpoint.parked_deliveries);
+        let message = format!("{} webhooks are held for the endpoint {id}.", endpoint.parked_deliveries);
         found.push(problem("webhooks_parked", message));
     }
     if endpoint.connection_test == ConnectionTest::Failed {

@@ -326,7 +326,7 @@ pub(super) fn endpoint_disabled(reason: &str, link: String) -> Content {
         subject: "One of your webhook endpoints was disabled".to_owned(),
         paragraphs: vec![
             format!("We no longer send webhooks to one of your endpoints: {reason}."),
-            "New webhooks are parked. Fix the endpoint and enable it again. Then choose whether to send the parked \
+            "New webhooks are held. Fix the endpoint and enable it again. Then choose whether to send the held \
              webhooks."
                 .to_owned(),
         ],

@@ -30,7 +30,7 @@ const TOKEN_TEXT: TextRule = TextRule::line(1_024);
 #[serde(rename_all = "camelCase")]
 pub(super) struct OperatorSessionView {
     expires_at: DateTime<Utc>,
-    /// `person`, or `configuration` for the token of the settings.
+    /// `person`, or `configuration` for the installation token.
     #[serde(rename = "type")]
     kind: &'static str,
     /// The id of the person.
@@ -106,7 +106,7 @@ enum Given {
     path = "/v1/operator/session",
     operation_id = "openOperatorSession",
     tag = "Operator",
-    summary = "Log in to the console: with e-mail and password, or with the configured token",
+    summary = "Log in to the console: with e-mail and password, or with the installation token",
     request_body = bodies::OperatorLogIn,
     responses(
         (status = 200, description = "The session. A cookie carries it.", body = OperatorSessionView),

@@ -34,7 +34,7 @@ async fn session(state: &State, request: &HttpRequest) -> Result<ConsoleSession,
     path = "/v1/operator/sessions",
     operation_id = "listOperatorSessions",
     tag = "Operator",
-    summary = "List the own open console sessions, newest first. All holders of the configured token share its list",
+    summary = "List the own open console sessions, newest first. All holders of the installation token share its list",
     params(params::PageParams),
     responses((status = 200, description = "A page of open sessions.", body = Page<OwnSessionView>)),
 )]

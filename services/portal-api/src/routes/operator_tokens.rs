@@ -41,7 +41,7 @@ struct OperatorTokenSecretView {
     token: String,
 }
 
-/// A page of named tokens, and the token of the settings.
+/// A page of named tokens, and the installation token.
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct OperatorTokensView {

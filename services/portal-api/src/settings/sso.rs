@@ -27,7 +27,7 @@ pub struct SsoSettings {
     pub roles: String,
     /// The label of the button on the log-in page.
     pub label: String,
-    /// Whether the staff may also log in with passwords. The configured operator token always opens a session.
+    /// Whether the staff may also log in with passwords. The installation token always opens a session.
     pub password_log_in: bool,
 }
 

@@ -92,7 +92,7 @@ export function useOperatorLogIn() {
       } catch (error) {
         if (!(error instanceof ApiFailure) || error.code !== "operator_token_invalid") throw error;
         // The server's message is for programs that send the token in a header.
-        const message = "The operator token is wrong. Check it, then try again.";
+        const message = "The installation token is wrong. Check it, then try again.";
         throw new ApiFailure(401, { code: error.code, message });
       }
     },

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useRef } from "react";
 import { answer, api } from "./client";
 import { useEventStream } from "./event-stream";
 import { missingOf, PAGE_SIZE, useCursorList } from "./list";
+import { spellings } from "./order-search";
 import { isListed, type OrderPages, type OrderUpdate, withNewest, withUpdate } from "./orders-live";
 import { refetchQuery } from "./refetch";
 import type { components } from "./schema";
@@ -38,10 +39,31 @@ function readOrders(filter: OrderFilter, startingAfter?: string) {
   );
 }
 
+/**
+ * The orders of both modes with this id, tracking code or reference, and its spelling in them: the server compares exactly.
+ * Without a hit, the spelling as given.
+ */
+export function useFoundOrders(text: string | undefined) {
+  return useQuery({
+    queryKey: [...ordersKey, "found", text],
+    enabled: text !== undefined,
+    queryFn: async () => {
+      const given = text ?? "";
+      for (const search of spellings(given)) {
+        const { data } = await answer(api.GET("/v1/portal/orders", { params: { query: { search } } }));
+        if (data.length > 0) return { search, orders: data };
+      }
+      return { search: given, orders: [] };
+    },
+  });
+}
+
 /** A live list of orders. */
-export function useLiveOrders(filter: OrderFilter) {
+export function useLiveOrders(filter: OrderFilter, enabled: boolean) {
   const client = useQueryClient();
-  const list = useCursorList(listKey(filter), (startingAfter) => readOrders(filter, startingAfter));
+  const list = useCursorList(listKey(filter), (startingAfter) => readOrders(filter, startingAfter), {
+    enabled,
+  });
   const mergeSoon = useThrottled(() => mergeNewest(client, filter));
   const isStreaming = useOrderStream(filter.mode, (update) => {
     const queryKey = listKey(filter);

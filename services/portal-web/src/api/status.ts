@@ -14,8 +14,9 @@ const POLL_WITHOUT_STREAM_MS = 5_000;
 /** With an open stream, polling only makes up for lost events. */
 const POLL_WITH_STREAM_MS = 60_000;
 
-export function useStatus(pollMs: number | false = false) {
+export function useStatus(pollMs: number | false = false, enabled = true) {
   return useQuery({
+    enabled,
     queryKey: statusKey,
     queryFn: () => answer(api.GET("/v1/portal/status")),
     refetchInterval: ({ state }) => (missingServices(state.data).length > 0 ? POLL_INCOMPLETE_MS : pollMs),

@@ -19,7 +19,7 @@ interface ConfirmIdentityDialogProps {
   onSettled: (isConfirmed: boolean) => void;
 }
 
-/** Confirms the session: at the identity provider or with the operator token that has opened it, or with the password. */
+/** Confirms the session: at the identity provider or with the installation token that has opened it, or with the password. */
 export default function ConfirmIdentityDialog({ scope, onSettled }: ConfirmIdentityDialogProps) {
   const ofOperator = useOperatorSession(scope === "operator").data;
   const ofUser = useSessionQuery(scope === "portal").data;
@@ -111,7 +111,7 @@ function TokenForm({ onSettled }: Pick<ConfirmIdentityDialogProps, "onSettled">)
   const form = useForm({
     mode: "uncontrolled",
     initialValues: { token: "" },
-    validate: { token: (token) => (token.trim() === "" ? "Enter the operator token." : null) },
+    validate: { token: (token) => (token.trim() === "" ? "Enter the installation token." : null) },
   });
   const submit = form.onSubmit(
     ({ token }) => logIn.mutate({ token: token.trim() }, { onSuccess: () => onSettled(true) }),
@@ -120,10 +120,10 @@ function TokenForm({ onSettled }: Pick<ConfirmIdentityDialogProps, "onSettled">)
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        <Text>Your last login was some time ago. Enter the operator token again to continue.</Text>
+        <Text>Your last login was some time ago. Enter the installation token again to continue.</Text>
         <FormErrors error={logIn.error} form={form} />
         <PasswordField
-          label="Operator token"
+          label="Installation token"
           autoComplete="current-password"
           data-autofocus
           key={form.key("token")}

@@ -14,7 +14,7 @@ export function EndSessionsButton({ email, onEnd }: EndSessionsButtonProps) {
   }
   return (
     <ConfirmButton
-      aria-label={`End all sessions of ${email}`}
+      aria-label={`End sessions of ${email}`}
       title={`End all sessions of ${email}?`}
       description="All browsers of this person are logged out. The password still works: to lock the person out, remove them."
       confirm="End sessions"

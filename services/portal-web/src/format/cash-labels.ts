@@ -2,7 +2,7 @@
 import type { StatusLabel } from "./status-label";
 
 export const CASH_STATUSES: Record<string, StatusLabel> = {
-  pending: { label: "To be collected", tone: "idle" },
+  pending: { label: "Delivered, cash not reported", tone: "idle" },
   collected: { label: "With the driver", tone: "info" },
   handed_over: { label: "With the delivery company", tone: "info" },
   settled: { label: "Settled", tone: "good" },

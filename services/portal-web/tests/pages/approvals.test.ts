@@ -201,7 +201,7 @@ test("calls that need a second person say that they were sent for approval", asy
   await page.getByRole("button", { name: "Approve" }).click();
   await sent.nth(1).waitFor();
   await page.getByRole("tab", { name: "Users" }).click();
-  await page.getByRole("button", { name: `Create a reset link for ${business.email}` }).click();
+  await page.getByRole("button", { name: `Create reset link for ${business.email}` }).click();
   await sent.nth(2).waitFor();
   expect(await page.getByRole("dialog").count()).toBe(0);
 });

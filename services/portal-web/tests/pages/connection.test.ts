@@ -154,11 +154,11 @@ test("tabs share one stream, and another tab takes over when the tab with the st
   };
   const ofFirst = streams(page);
   await page.goto("/orders");
-  await page.getByRole("status").getByText("Live", { exact: true }).waitFor();
+  await page.getByRole("status").getByText("Updating", { exact: true }).waitFor();
   const other = await visitor.context.newPage();
   const ofOther = streams(other);
   await other.goto("/orders");
-  await other.getByRole("status").getByText("Live", { exact: true }).waitFor();
+  await other.getByRole("status").getByText("Updating", { exact: true }).waitFor();
   await placeOrder(key, "seen-by-both");
   for (const tab of [page, other]) {
     await tab

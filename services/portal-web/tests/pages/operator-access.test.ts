@@ -137,6 +137,8 @@ test("an administrator unlinks a person from single sign-on, and sees who cannot
     const data = [
       person("asha", { singleSignOn: unlinked.length === 0 }),
       person("binu", { status: "inactive" }),
+      person("chitra", { secondFactor: false, singleSignOn: false }),
+      person("dev", { secondFactor: false }),
     ];
     return route.fulfill({ json: { data, hasMore: false } });
   });
@@ -146,6 +148,8 @@ test("an administrator unlinks a person from single sign-on, and sees who cannot
   });
   await page.goto("/operator/staff");
   await row(page, "Staff", "binu@carrier.example").getByText("Cannot log in").waitFor();
+  const twoFactor = page.getByRole("table", { name: "Staff" }).locator("tbody td:nth-child(3)");
+  expect(await twoFactor.allTextContents()).toEqual(["On", "On", "Off", "Single sign-on"]);
   await check(page, "staff-linked", { bothSizes: true });
   await page.getByRole("button", { name: "Unlink asha@carrier.example from single sign-on" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Unlink" }).click();

@@ -19,8 +19,10 @@ test("a wrong token is rejected, and the right one works until the log-out", asy
   const { page } = visitor;
   await page.goto("/operator/businesses");
   await heading(page, "Operator console");
-  await page.getByRole("button", { name: "Log in with a token" }).click();
-  await page.getByLabel("Operator token").fill(`${stack.operatorToken}x`);
+  await page.getByRole("button", { name: "Log in with the installation token" }).click();
+  // Named tokens open no session, so that the form does not ask for them.
+  await page.getByText("Tokens created in the console are for programs").waitFor();
+  await page.getByLabel("Installation token").fill(`${stack.operatorToken}x`);
   await page.getByRole("button", { name: "Log in", exact: true }).click();
   await page.getByRole("alert").waitFor();
   expect((await page.request.get("/v1/operator/businesses")).status()).toBe(401);
@@ -190,4 +192,6 @@ test("the health of a business shows its indicators and its orders", async () =>
   await indicators.getByText("Live API Status").waitFor();
   await indicators.getByText("Not configured").waitFor();
   await page.getByRole("region", { name: "Orders" }).getByText("Test orders").waitFor();
+  await page.getByText("Not placed yet").waitFor();
+  await screenshot(page, "operator-health");
 });

@@ -1,8 +1,9 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { placeOrder } from "../support/api";
+import { placeOrder, report } from "../support/api";
 import { screenshot, type Visitor, visit } from "../support/browser";
 import { ask, newBusiness, newTestKey, openLive } from "../support/business";
+import { check } from "../support/page-checks";
 import { fact, heading, row, rowsOf } from "../support/pages";
 import { Receiver } from "../support/receiver";
 
@@ -51,12 +52,72 @@ test("an order is found by its reference, its tracking code and its id, and by i
   await page.getByRole("status").filter({ hasText: "New order book-3" }).waitFor({ state: "attached" });
 });
 
+test("an order is found in any spelling, and the other mode's hit is offered", async () => {
+  const shop = await visit();
+  const { page } = shop;
+  const liveKey = await openLive(shop, await newBusiness(shop, "Speller"));
+  const testKey = await newTestKey(shop);
+  await placeOrder(liveKey, "WEB-1001");
+  await placeOrder(testKey, "#2002");
+  await page.goto("/orders?mode=live");
+  await row(page, "Live orders", "WEB-1001").waitFor();
+  const search = page.getByLabel("Find an order");
+  for (const typed of ["web-1001", "#web-1001", "Web-1001"]) {
+    await search.fill(typed);
+    await page.waitForURL((url) => url.searchParams.get("search") === typed);
+    await row(page, "Live orders", "WEB-1001").waitFor();
+    expect(await search.inputValue()).toBe(typed);
+  }
+  await search.fill("2002");
+  await page.getByText("No live order matches, but a test order does").waitFor();
+  await check(page, "orders-other-mode", { bothSizes: true });
+  await page.getByRole("button", { name: "Show in test orders" }).click();
+  await row(page, "Test orders", "#2002").waitFor();
+  await search.fill("nowhere");
+  await page.getByText("No matching order").waitFor();
+});
+
+test("a live business sees its live orders first, and then what it chose last", async () => {
+  const shop = await visit();
+  const { page } = shop;
+  const live = await newBusiness(shop, "Two modes");
+  await placeOrder(await openLive(shop, live), "two-modes-live");
+  await page.goto("/orders");
+  await row(page, "Live orders", "two-modes-live").waitFor();
+  await page.getByRole("tab", { name: "Test orders" }).click();
+  await row(page, "Test orders", `first-of-${live.id}`).waitFor();
+  await page.goto("/orders");
+  await row(page, "Test orders", `first-of-${live.id}`).waitFor();
+  // Another business in the same browser has its own choice.
+  const other = await newBusiness(shop, "Other modes");
+  await openLive(shop, other);
+  await page.goto("/orders");
+  await page.getByText("No live orders yet").waitFor();
+});
+
+test("a delivered order says that its cash is not reported", async () => {
+  const shop = await visit();
+  const { page } = shop;
+  const liveKey = await openLive(shop, await newBusiness(shop, "Unreported"));
+  const order = await placeOrder(liveKey, "unreported-1", COD);
+  await page.goto("/orders?mode=live");
+  await row(page, "Live orders", "unreported-1").getByText("Cash to collect").waitFor();
+  for (const event of ["driver.assigned", "order.picked_up", "order.out_for_delivery", "order.delivered"])
+    await report(order.id, event);
+  await row(page, "Live orders", "unreported-1").getByText("Cash not reported").waitFor();
+  await check(page, "orders-unreported", { bothSizes: true });
+  await page.goto("/cash-on-delivery");
+  await row(page, "Orders with cash", "unreported-1").getByText("Delivered, cash not reported").waitFor();
+  await page.getByRole("region", { name: "Totals" }).getByText("Delivered, cash not reported").waitFor();
+  await check(page, "cash-unreported", { bothSizes: true });
+});
+
 test("a new order is announced, once, also if its event is missed", async () => {
   const { page, context } = await visit();
   await context.addCookies(await visitor.context.cookies());
   await page.addInitScript(missOrderEvents);
   await page.goto("/orders");
-  await page.getByRole("status").getByText("Live", { exact: true }).waitFor();
+  await page.getByRole("status").getByText("Updating", { exact: true }).waitFor();
   await row(page, "Test orders", "book-3").waitFor();
   const order = await placeOrder(key, "book-missed");
   const announcement = page.getByRole("status").filter({ hasText: /New order/ });

@@ -65,7 +65,8 @@ test("an owner ends the sessions of a user", async () => {
   const email = await joinTeam(member, owner, "viewer");
   const { page } = owner;
   await page.goto("/account/team");
-  await page.getByRole("button", { name: `End all sessions of ${email}` }).click();
+  await check(page, "team", { bothSizes: true });
+  await page.getByRole("button", { name: `End sessions of ${email}` }).click();
   await screenshot(page, "end-sessions-of-user");
   await page.getByRole("button", { name: "End sessions", exact: true }).last().click();
   await page.getByText("1 session ended.").waitFor();
@@ -100,7 +101,7 @@ test("a person of the staff changes the password, and lists the sessions of the 
   await check(page, "operator-audit-log", { bothSizes: true });
 });
 
-test("the sessions of the operator token are listed apart", async () => {
+test("the sessions of the installation token are listed apart", async () => {
   const visitor = await visit();
   const { page } = visitor;
   await logInAsOperator(visitor);

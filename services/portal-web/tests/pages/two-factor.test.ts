@@ -16,7 +16,7 @@ import {
   someone,
 } from "../support/business";
 import { check, tabTo } from "../support/page-checks";
-import { chooseOfAccount, heading, logIn, NOT_RECENT, refuse } from "../support/pages";
+import { chooseOfAccount, fact, heading, logIn, NOT_RECENT, refuse } from "../support/pages";
 import { stack } from "../support/stack";
 
 /** Scans the secret, and turns the second factor on. Returns the secret and the recovery codes. */
@@ -58,6 +58,10 @@ test("a user sets up an app, and logs in with its code or a recovery code", asyn
   const { secret, codes } = await setUp(owner.page);
   await owner.page.getByText("10 recovery codes left.").waitFor();
   await check(owner.page, "two-factor-on", { bothSizes: true });
+  await owner.page.goto("/account/team");
+  const own = owner.page.getByRole("list", { name: "Users" }).getByRole("listitem");
+  expect(await fact(own, "Two-factor").textContent()).toBe("On");
+  await owner.page.goto("/account");
 
   const { page } = visitor;
   await page.goto("/log-in?next=%2Fwallet");
@@ -125,7 +129,7 @@ test("a call that needs a recent authentication is repeated after the password",
   expect(refusals()).toBe(2);
 });
 
-test("a session of the operator token is confirmed with the token", async () => {
+test("a session of the installation token is confirmed with the token", async () => {
   const visitor = await visit();
   const { page } = visitor;
   await logInAsOperator(visitor);
@@ -136,11 +140,11 @@ test("a session of the operator token is confirmed with the token", async () => 
   await dialog.getByLabel("Name").fill(`confirmed ${Date.now()}`);
   await dialog.getByRole("button", { name: "Create token" }).click();
   const question = page.getByRole("dialog", { name: "Confirm it’s you" });
-  const token = question.getByLabel("Operator token");
+  const token = question.getByLabel("Installation token");
   await page.locator("input:focus").and(token).waitFor();
   await token.fill("not the token");
   await page.keyboard.press("Enter");
-  await question.getByText("The operator token is wrong.").waitFor();
+  await question.getByText("The installation token is wrong.").waitFor();
   await check(page, "confirm-with-token", { bothSizes: true, isWaiting: true });
   await token.fill(stack.operatorToken);
   await page.keyboard.press("Enter");

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { placeOrder } from "../support/api";
 import { screenshot, type Visitor, visit } from "../support/browser";
 import { ask, listedWebhook, newBusiness, newTestKey } from "../support/business";
+import { check } from "../support/page-checks";
 import { heading, row, rowsOf, takeSecret } from "../support/pages";
 import { Receiver } from "../support/receiver";
 import { until } from "../support/until";
@@ -152,7 +153,9 @@ test("a test event that the receiver rejects says what to do", async () => {
   await page.getByRole("button", { name: "Send test event" }).click();
   const result = page.getByRole("dialog", { name: "Test event" });
   await result.getByText("Not received").waitFor();
-  await result.getByText("your endpoint refused the webhook; check its signing secret").waitFor();
+  await result
+    .getByText("Your server returned 401: it refused the webhook; check its signing secret")
+    .waitFor();
   await result.getByRole("button", { name: "Close" }).click();
   await page.getByText("Connection test: Failed").waitFor();
   for (const path of ["/", "/webhooks"]) {
@@ -164,6 +167,103 @@ test("a test event that the receiver rejects says what to do", async () => {
     await heading(page, receiver.url);
   }
   receiver.secret = known;
+});
+
+test("an endpoint that accepts a forged signature is shown as open to anyone", async () => {
+  const careless = await visit();
+  const { page } = careless;
+  await newBusiness(careless, "Careless");
+  const trusting = await Receiver.start();
+  trusting.status = 200;
+  const { id } = await ask(careless, "POST", "/webhook-endpoints", { url: trusting.url }, 201);
+  await page.goto("/webhooks");
+  await row(page, "Webhook endpoints", trusting.url).getByText("Not tested").waitFor();
+  expect(await page.getByText("needs attention").count()).toBe(0);
+  await page.goto(`/webhooks/${id}`);
+  await page.getByRole("button", { name: "Send test event" }).click();
+  const result = page.getByRole("dialog", { name: "Test event" });
+  await result
+    .getByText("Received. Forged signature: accepted, so anyone can post to this endpoint")
+    .waitFor();
+  await result.getByText(/^Your server returned 200 after/).waitFor();
+  expect(await result.getByText("It works").count()).toBe(0);
+  await check(page, "webhook-forged", { bothSizes: true });
+  await result.getByRole("button", { name: "Close" }).click();
+  await page.getByText("The endpoint accepts forged signatures").waitFor();
+  await page.getByText("Connection test: Accepts forged signatures").waitFor();
+  await check(page, "webhook-forged-endpoint", { bothSizes: true });
+  await page.goto("/webhooks");
+  await row(page, "Webhook endpoints", trusting.url).getByText("Accepts forged signatures").waitFor();
+  for (const path of ["/webhooks", "/"]) {
+    await page.goto(path);
+    await page.getByText("accepts forged signatures, so anyone can post to it.").waitFor();
+    await check(page, path === "/" ? "overview-forged" : "webhooks-forged", { bothSizes: true });
+  }
+  await trusting.stop();
+});
+
+test("a server that fails is quoted, and webhooks of a disabled endpoint are held", async () => {
+  const shop = await visit();
+  const { page } = shop;
+  await newBusiness(shop, "Gone fishing");
+  const gone = await Receiver.start();
+  const { id } = await ask(shop, "POST", "/webhook-endpoints", { url: gone.url }, 201);
+  await page.goto(`/webhooks/${id}`);
+  const result = page.getByRole("dialog", { name: "Test event" });
+  for (const [answer, words] of [
+    [500, "Your server returned 500; see its log."],
+    [410, "Your server returned 410: the endpoint is gone for good, and was disabled."],
+  ] as const) {
+    gone.status = answer;
+    await page.getByRole("button", { name: "Send test event" }).click();
+    await result.getByText(words).waitFor();
+    await screenshot(page, `webhook-${answer}`);
+    await result.getByRole("button", { name: "Close" }).click();
+  }
+  await page.getByText("Its server returned 410 Gone.").waitFor();
+  await page.getByText("New webhooks are held.").waitFor();
+  await placeOrder(await newTestKey(shop), "held-1");
+  await listedWebhook(shop, id, "held-1");
+  await row(page, "Deliveries", "held-1").getByText("Held", { exact: true }).waitFor();
+  await page.getByText("1 webhook is held").waitFor();
+  await check(page, "webhook-held", { bothSizes: true });
+  await gone.stop();
+});
+
+test("a webhook is due when its endpoint is tried again", async () => {
+  await page.goto(endpoint);
+  const ofEndpoint = `**/v1/portal/webhook-endpoints/${endpointId}`;
+  const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
+  let change: object = {
+    status: "failing",
+    trouble: { failingSince: inMinutes(-5), restingUntil: inMinutes(10), notices: [] },
+  };
+  // An endpoint rests after many failures only, so that the test plays the server's answers.
+  await page.route(ofEndpoint, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), ...change } });
+  });
+  await page.route(`${ofEndpoint}/deliveries?*`, async (route) => {
+    const response = await route.fetch();
+    const { data } = await response.json();
+    const pending = {
+      status: "pending",
+      attempts: 2,
+      lastError: "your server returned 500; see its log",
+      nextAttemptAt: inMinutes(-1),
+    };
+    await route.fulfill({ response, json: { data: [{ ...data[0], ...pending }], hasMore: false } });
+  });
+  await page.reload();
+  await page.getByText(/^Attempts are paused. The next one: in 10 minutes\./).waitFor();
+  await page.getByText("2 attempts, next in 10 minutes").waitFor();
+  expect(await page.getByText("due now").count()).toBe(0);
+  await check(page, "webhook-resting", { bothSizes: true });
+  change = { status: "paused", trouble: null };
+  await page.reload();
+  await page.getByText("2 attempts, next when the endpoint is resumed").waitFor();
+  await page.unroute(`${ofEndpoint}/deliveries?*`);
+  await page.unroute(ofEndpoint);
 });
 
 test("missed webhooks are recovered", async () => {

@@ -116,7 +116,7 @@ export function listedWebhook(
   });
 }
 
-/** Logs in to the console without the form: with the configured token, or as a person. */
+/** Logs in to the console without the form: with the installation token, or as a person. */
 export async function logInAsOperator(visitor: Visitor, email?: string): Promise<void> {
   const account = email ? { email, password: PASSWORD } : { token: stack.operatorToken };
   await send(visitor, "POST", "/v1/operator/session", account, 200);

@@ -35,8 +35,8 @@ export async function logIn(page: Page, email: string, password: string): Promis
 /** Logs in to the console by its form. */
 export async function logInWithToken(page: Page): Promise<void> {
   await page.goto("/operator");
-  await page.getByRole("button", { name: "Log in with a token" }).click();
-  await page.getByLabel("Operator token").fill(stack.operatorToken);
+  await page.getByRole("button", { name: "Log in with the installation token" }).click();
+  await page.getByLabel("Installation token").fill(stack.operatorToken);
   await page.getByRole("button", { name: "Log in", exact: true }).click();
   await heading(page, "Businesses");
 }

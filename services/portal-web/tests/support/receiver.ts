@@ -14,6 +14,8 @@ export interface Received {
 export class Receiver {
   readonly received: Received[] = [];
   secret = "";
+  /** Answers this status whatever the signature. */
+  status: number | undefined;
 
   private constructor(
     private readonly server: Server,
@@ -42,7 +44,7 @@ export class Receiver {
           orderReference: payload.order?.orderReference,
           verified,
         });
-        response.writeHead(verified ? 200 : 401, { "content-type": "application/json" });
+        response.writeHead(receiver.status ?? (verified ? 200 : 401), { "content-type": "application/json" });
         response.end(JSON.stringify({ received: verified }));
       });
     });

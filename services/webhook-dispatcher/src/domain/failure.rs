@@ -9,7 +9,7 @@ pub(crate) enum Failure {
     #[error("{}", status_message(*.0))]
     Status(u16),
     #[error(
-        "it answered {0} with a redirect; redirects are not followed, so set the URL to the final address"
+        "your server returned {0}, a redirect; redirects are not followed, so set the URL to the final address"
     )]
     Redirect(u16),
     #[error("no complete answer in {} s; answer at once and do the work afterwards", .0.as_secs_f32())]
@@ -40,21 +40,21 @@ pub(crate) enum Failure {
 
 fn status_message(status: u16) -> String {
     let advice = match status {
-        304 => "that is no answer to a POST, and only a 2xx status counts as received",
-        400 | 422 => "your endpoint did not accept the body",
-        401 | 403 => "your endpoint refused the webhook; check its signing secret and its own access rules",
-        404 => "check the path of the URL",
-        405 => "the URL must accept POST",
-        410 => "the endpoint says that it is gone for good, and was disabled",
-        413 => "your endpoint does not take bodies of this size",
-        415 => "your endpoint must accept application/json",
-        429 => "your endpoint asks for fewer requests",
-        500 | 501 => "your endpoint met an error of its own; see its log",
-        502..=504 => "a proxy in front of your endpoint could not reach it",
-        505..=599 => "your endpoint met an error of its own",
-        _ => "only a 2xx status counts as received",
+        304 => ": that is no answer to a POST, and only a 2xx status counts as received",
+        400 | 422 => ": it did not accept the body",
+        401 | 403 => ": it refused the webhook; check its signing secret and its own access rules",
+        404 => ": check the path of the URL",
+        405 => ": the URL must accept POST",
+        410 => ": the endpoint is gone for good, and was disabled",
+        413 => ": it does not take bodies of this size",
+        415 => ": it must accept application/json",
+        429 => ": it asks for fewer requests",
+        500 | 501 => "; see its log",
+        502..=504 => ": a proxy in front of it could not reach it",
+        505..=599 => "",
+        _ => ": only a 2xx status counts as received",
     };
-    format!("it answered {status}: {advice}")
+    format!("your server returned {status}{advice}")
 }
 
 #[cfg(test)]
@@ -64,13 +64,14 @@ mod tests {
     #[test]
     fn messages_say_what_to_do() {
         for (failure, words) in [
-            (Failure::Status(404), "it answered 404: check the path of the URL"),
-            (Failure::Status(599), "it answered 599: your endpoint met an error of its own"),
+            (Failure::Status(404), "your server returned 404: check the path of the URL"),
+            (Failure::Status(500), "your server returned 500; see its log"),
+            (Failure::Status(599), "your server returned 599"),
             (
                 Failure::Status(304),
-                "it answered 304: that is no answer to a POST, and only a 2xx status counts as received",
+                "your server returned 304: that is no answer to a POST, and only a 2xx status counts as received",
             ),
-            (Failure::Status(418), "it answered 418: only a 2xx status counts as received"),
+            (Failure::Status(418), "your server returned 418: only a 2xx status counts as received"),
             (
                 Failure::Timeout(Duration::from_secs(10)),
                 "no complete answer in 10 s; answer at once and do the work afterwards",

@@ -33,7 +33,7 @@ pub(crate) fn problem(refused: Option<bool>, status: Option<u16>) -> Option<Stri
                 .to_owned(),
         ),
         (None, Some(status)) => Some(format!(
-            "It is not known whether your receiver refuses a wrong signature: it answered {status} instead of 401."
+            "It is not known whether your receiver refuses a wrong signature: it returned {status} instead of 401."
         )),
         (None, None) => Some(
             "It is not known whether your receiver refuses a wrong signature: it did not answer in time.".to_owned(),

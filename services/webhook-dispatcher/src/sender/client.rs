@@ -44,7 +44,7 @@ pub(crate) struct Attempted {
 impl Attempted {
     /// Set if the endpoint asks never to be called again.
     pub(crate) fn disable_reason(&self) -> Option<&'static str> {
-        matches!(self.failure, Some(Failure::Status(410))).then_some("it answered 410 Gone")
+        matches!(self.failure, Some(Failure::Status(410))).then_some("its server returned 410 Gone")
     }
 
     /// The pause that the response requests for the whole endpoint, not only for this webhook.

@@ -114,7 +114,7 @@ async fn a_receiver_proves_itself_by_refusing_a_wrong_signature() {
     for (status, refused, problem) in [
         (401, Some(true), None),
         (200, Some(false), Some("accepted a webhook with a wrong signature")),
-        (500, None, Some("it answered 500")),
+        (500, None, Some("it returned 500")),
     ] {
         let secret = Arc::new(OnceLock::new());
         let receiver = verifying(secret.clone(), status, now);

@@ -65,7 +65,7 @@ async fn fail_what_waits(harness: &Harness, endpoint: &CreatedEndpoint, count: i
     until("all wait", async || all_are(harness, "pending", count).await).await;
     let fail = format!(
         "UPDATE deliveries SET state = 'failed', attempts = 2, due_at = NULL, completed_at = '{now}',
-         last_error = 'it answered 500' WHERE state = 'pending'",
+         last_error = 'your server returned 500' WHERE state = 'pending'",
         now = text(harness.clock.now())
     );
     harness.connection().await.batch_execute(&fail).await.expect("deliveries that failed");

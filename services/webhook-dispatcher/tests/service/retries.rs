@@ -38,7 +38,7 @@ async fn a_recovered_endpoint_gets_its_event_and_the_log_shows_all_attempts() {
     assert!(!first.succeeded);
     assert_eq!(
         first.error.as_deref(),
-        Some("it answered 503: a proxy in front of your endpoint could not reach it")
+        Some("your server returned 503: a proxy in front of it could not reach it")
     );
     assert_eq!(first.response_body.as_deref(), Some(r#"{"received":true}"#));
     assert_eq!(first.request_headers["service-mode"], "live");

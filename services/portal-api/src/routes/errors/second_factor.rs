@@ -17,7 +17,7 @@ pub(in crate::routes) fn mfa_enrolment_required() -> ApiError {
 }
 
 pub(in crate::routes) fn recent_authentication_required() -> ApiError {
-    let message = "Confirm that it is you, with your password and the code of your second factor, or log in with the operator token again. Then repeat this call.";
+    let message = "Confirm that it is you, with your password and the code of your second factor, or log in with the installation token again. Then repeat this call.";
     ApiError::new(StatusCode::FORBIDDEN, "recent_authentication_required", message)
 }
 

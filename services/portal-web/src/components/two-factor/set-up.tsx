@@ -1,4 +1,4 @@
-import { Button, Group, List, Skeleton, Stack, Text } from "@mantine/core";
+import { Button, Group, List, Stack, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useEffect } from "react";
 import type { AccountScope } from "../../api/recent-authentication";
@@ -8,6 +8,7 @@ import { CodeField } from "../code-field";
 import { CopyButton } from "../copy-button";
 import { ErrorState } from "../error-state";
 import { FormErrors, focusFirstError } from "../form-errors";
+import { Loading } from "../loading";
 import classes from "./set-up.module.css";
 
 interface SetUpProps {
@@ -24,7 +25,7 @@ export function SetUp({ scope, onCancel, onDone }: SetUpProps) {
   useEffect(() => mutate(), [mutate]);
   if (data) return <Confirm scope={scope} enrolment={data} onCancel={onCancel} onDone={onDone} />;
   if (error) return <ErrorState error={error} title="It could not be started" onRetry={() => mutate()} />;
-  return <Skeleton height={240} aria-label="Preparing" />;
+  return <Loading what="Preparing" height={240} />;
 }
 
 function Confirm({ scope, enrolment, onCancel, onDone }: SetUpProps & { enrolment: Enrolment }) {

@@ -11,6 +11,7 @@ import { ListSection } from "../../components/list-section";
 import { ResetFactorButton } from "../../components/reset-factor-button";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
+import { twoFactorColumn } from "../../components/two-factor/two-factor-column";
 import { UserName } from "../../components/user-name";
 import { RemoveUser } from "./remove-user";
 import { RoleSelect } from "./role-select";
@@ -47,6 +48,7 @@ const COLUMNS: Column<User>[] = [
     ),
   },
   { key: "role", header: "Role", render: (user) => <UserRole user={user} /> },
+  twoFactorColumn(),
   { key: "seen", header: "Last seen", render: (user) => <Time at={user.lastSeenAt} relative /> },
   { key: "joined", header: "Joined", render: (user) => <Time at={user.createdAt} relative /> },
 ];

@@ -1,8 +1,9 @@
-import { Alert, Anchor, Skeleton, Text } from "@mantine/core";
+import { Alert, Anchor, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { Link, useNavigate } from "react-router-dom";
 import { asFailure } from "../../api/failure";
 import { useAcceptInvitation, useInvitationPreview, useSessionQuery } from "../../api/session";
+import { Loading } from "../../components/loading";
 import { AuthForm } from "./auth-form";
 import { AuthFrame } from "./auth-frame";
 import { InvitationFrame, type InvitationProps } from "./invitation-frame";
@@ -18,7 +19,7 @@ export function Component() {
   if (!preview.data) {
     return (
       <AuthFrame title="Your invitation">
-        <Skeleton height={220} aria-label="Loading the invitation" />
+        <Loading what="Loading the invitation" height={220} />
       </AuthFrame>
     );
   }

@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, Skeleton, Stack, Text, TextInput } from "@mantine/core";
+import { Alert, Anchor, Button, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { IconMail } from "@tabler/icons-react";
 import { useState } from "react";
@@ -7,6 +7,7 @@ import { useConfig } from "../../api/config";
 import { isCode } from "../../api/failure";
 import { useRequestReset, useResetLink, useResetPassword } from "../../api/session";
 import { ErrorState } from "../../components/error-state";
+import { Loading } from "../../components/loading";
 import { AuthForm } from "./auth-form";
 import { AuthFrame } from "./auth-frame";
 import { NewPasswordField } from "./new-password-field";
@@ -91,7 +92,7 @@ function CheckedLink(props: LinkProps) {
   if (!link.error) {
     return (
       <AuthFrame title="Choose a new password" footer={backToLogIn}>
-        <Skeleton height={160} aria-label="Checking the link" />
+        <Loading what="Checking the link" height={160} />
       </AuthFrame>
     );
   }

@@ -39,7 +39,7 @@ export function SsoReturn({ departure, error, complete }: SsoReturnProps) {
   if (!error) {
     return (
       <Center mih="100vh">
-        <Loader size="sm" aria-label="Completing the login" />
+        <Loader size="sm" role="status" aria-label="Completing the login" />
       </Center>
     );
   }

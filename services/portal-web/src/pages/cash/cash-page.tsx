@@ -1,8 +1,9 @@
-import { Skeleton, Stack } from "@mantine/core";
+import { Stack } from "@mantine/core";
 import { useSearchParams } from "react-router-dom";
 import { type CashFilter, cashKey, useCash } from "../../api/cash";
 import { useReloadOnChange } from "../../api/changes";
 import { ErrorState } from "../../components/error-state";
+import { Loading } from "../../components/loading";
 import { PageHeader } from "../../components/page-header";
 import { CASH_STATUSES } from "../../format/cash-labels";
 import { CashOrders } from "./cash-orders";
@@ -27,7 +28,7 @@ export function Component() {
           {cash.totals ? (
             <CashTotalsPart totals={cash.totals} />
           ) : (
-            <Skeleton height={152} radius="lg" aria-label="Loading the totals" />
+            <Loading what="Loading the totals" height={152} radius="lg" />
           )}
           <CashOrders cash={cash} filter={filter} onChange={change} />
         </Stack>

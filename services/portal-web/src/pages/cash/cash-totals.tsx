@@ -13,7 +13,7 @@ export function CashTotalsPart({ totals }: { totals: CashTotals }) {
         <Figure name="Owed to you" hint={oldest(totals)}>
           <Money paise={totals.outstandingPaise} />
         </Figure>
-        <Figure name="To be collected" hint="Delivered, not yet reported">
+        <Figure name="Delivered, cash not reported" hint="No report from the driver">
           <Money paise={totals.pendingPaise} />
         </Figure>
         <Figure name="With drivers" hint="Collected">

@@ -10,7 +10,7 @@ import { PasswordForm } from "../account/password-form";
 import { Sessions } from "../account/sessions";
 import { LinkSso } from "./link-sso";
 
-/** The own account of a person of the staff, or the sessions of the token of the settings. */
+/** The own account of a person of the staff, or the sessions of the installation token. */
 export function Component() {
   const { data: session } = useOperatorSession();
   if (!session) return null;
@@ -19,7 +19,7 @@ export function Component() {
     <>
       <PageHeader
         title={isPerson ? "Your account" : "Sessions"}
-        description={isPerson ? session.name : "Token of the settings"}
+        description={isPerson ? session.name : "Installation token"}
       />
       <Stack gap="lg">
         {isPerson && <Name session={session} />}
@@ -54,4 +54,4 @@ function Name({ session }: { session: OperatorSession }) {
 }
 
 const OF_TOKEN =
-  "Browsers that are logged in with the token of the settings. If you do not recognize one, end its session and change the token.";
+  "Browsers that are logged in with the installation token. If you do not recognize one, end its session and change the token.";

@@ -36,7 +36,7 @@ export function coveredCredits(abovePaise: number): string {
 }
 
 export function requesterName({ requestedBy }: Approval): string {
-  return requestedBy.type === "configuration" ? "Token of the settings" : requestedBy.name;
+  return requestedBy.type === "configuration" ? "Installation token" : requestedBy.name;
 }
 
 /** The same within a sentence. */

@@ -1,4 +1,4 @@
-import { Anchor, Skeleton, Stack } from "@mantine/core";
+import { Anchor, Stack } from "@mantine/core";
 import { Link, useParams } from "react-router-dom";
 import { useApproval } from "../../api/operator-approvals";
 import type { Approval } from "../../api/types";
@@ -6,6 +6,7 @@ import { BackLink } from "../../components/back-link";
 import { InlineCode } from "../../components/code-block";
 import { ErrorState } from "../../components/error-state";
 import { Fact, Facts } from "../../components/facts";
+import { Loading } from "../../components/loading";
 import { Money } from "../../components/money";
 import { PageHeader } from "../../components/page-header";
 import { Section } from "../../components/section";
@@ -27,7 +28,7 @@ export function Component() {
       ) : error ? (
         <ErrorState error={error} title="The request could not be loaded" onRetry={() => refetch()} />
       ) : (
-        <Skeleton height={280} radius="lg" aria-label="Loading the request" />
+        <Loading what="Loading the request" height={280} radius="lg" />
       )}
     </>
   );

@@ -156,7 +156,7 @@ function Subject({ entry }: { entry: OperatorAuditEntry }) {
 }
 
 const ACTORS: Record<string, string> = {
-  configuration: "Token of the settings",
+  configuration: "Installation token",
   command: "Command create-operator",
   unknown: "Unknown",
 };

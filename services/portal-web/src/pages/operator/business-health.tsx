@@ -1,8 +1,9 @@
-import { Skeleton, Stack, Text } from "@mantine/core";
+import { Stack, Text } from "@mantine/core";
 import { IconAlertTriangle, IconCircleCheck } from "@tabler/icons-react";
 import { type BusinessHealth, useBusinessHealth } from "../../api/operator-businesses";
 import { ErrorState } from "../../components/error-state";
 import { Figure, Figures } from "../../components/figures";
+import { Loading } from "../../components/loading";
 import { Section } from "../../components/section";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
@@ -17,7 +18,7 @@ export function BusinessHealthPart({ businessId }: { businessId: string }) {
   if (!health) {
     if (error)
       return <ErrorState error={error} title="The health could not be loaded" onRetry={() => refetch()} />;
-    return <Skeleton height={380} radius="lg" aria-label="Loading the health" />;
+    return <Loading what="Loading the health" height={380} radius="lg" />;
   }
   return (
     <Stack gap="md">
@@ -62,7 +63,7 @@ function Orders({ orders }: { orders: NonNullable<BusinessHealth["orders"]> }) {
       <Figure name="Live orders" hint={<Last at={orders.live.lastAt} />}>
         {orders.live.last24h} in 24 h
       </Figure>
-      <Figure name="Live, payment pending" hint="Not yet perRegion">
+      <Figure name="Live, payment pending" hint="Not placed yet">
         {orders.live.pending}
       </Figure>
       <Figure name="Test orders" hint={<Last at={orders.test.lastAt} />}>

@@ -1,4 +1,4 @@
-import { Group, Skeleton, Stack, Tabs, Text } from "@mantine/core";
+import { Group, Stack, Tabs, Text } from "@mantine/core";
 import { useParams, useSearchParams } from "react-router-dom";
 import { type BusinessDetails, useBusiness } from "../../api/operator-businesses";
 import { useMay } from "../../api/operator-session";
@@ -6,6 +6,7 @@ import { BackLink } from "../../components/back-link";
 import { InlineCode } from "../../components/code-block";
 import { CopyButton } from "../../components/copy-button";
 import { ErrorState } from "../../components/error-state";
+import { Loading } from "../../components/loading";
 import { PageHeader } from "../../components/page-header";
 import { BusinessAuditLog } from "./business-audit-log";
 import { BusinessHealthPart } from "./business-health";
@@ -32,7 +33,7 @@ export function Component() {
               onRetry={() => business.refetch()}
             />
           ) : (
-            <Skeleton height={420} radius="lg" aria-label="Loading the business" />
+            <Loading what="Loading the business" height={420} radius="lg" />
           )}
         </>
       )}

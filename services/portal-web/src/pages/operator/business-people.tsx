@@ -8,6 +8,7 @@ import { ListSection } from "../../components/list-section";
 import { ResetFactorButton } from "../../components/reset-factor-button";
 import { SecretOnce } from "../../components/secret-once";
 import { Time } from "../../components/time";
+import { twoFactorColumn } from "../../components/two-factor/two-factor-column";
 import { UserName } from "../../components/user-name";
 import { notifySent } from "./approval-labels";
 
@@ -47,6 +48,7 @@ type User = ReturnType<typeof useBusinessUsers>["rows"][number];
 const FACTS: Column<User>[] = [
   { key: "email", header: "User", lead: true, render: (user) => <UserName user={user} /> },
   { key: "role", header: "Role", render: (user) => ROLE_LABELS[user.role] },
+  twoFactorColumn(),
   { key: "seen", header: "Last seen", render: (user) => <Time at={user.lastSeenAt} relative /> },
   { key: "joined", header: "Joined", render: (user) => <Time at={user.createdAt} relative /> },
 ];
@@ -65,7 +67,7 @@ function ResetLink({ businessId, email }: { businessId: string; email: string })
         variant="default"
         size="xs"
         loading={make.isPending}
-        aria-label={`Create a reset link for ${email}`}
+        aria-label={`Create reset link for ${email}`}
         onClick={() =>
           make.mutate(email, {
             onSuccess: (given) => (isApproval(given) ? notifySent(given) : setLink(given.url)),

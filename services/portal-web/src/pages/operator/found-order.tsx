@@ -79,9 +79,7 @@ function OrderCash({ order }: { order: Order }) {
         <Amount name="Refunded to wallet" paise={order.refundedPaise || null} />
         <Fact name="Payment">{payment.paymentType === "cod" ? "Cash on delivery" : "Prepaid"}</Fact>
         <Amount name="Cash to collect" paise={cashToCollect(order)} />
-        <Fact name="Cash status">
-          {payment.paymentType === "cod" ? <CodBadge status={order.codStatus} /> : null}
-        </Fact>
+        <Fact name="Cash status">{payment.paymentType === "cod" ? <CodBadge order={order} /> : null}</Fact>
         <Amount name="Collected" paise={order.codCollectedPaise} />
         <Amount name="Handed over" paise={order.codHandedOverPaise} />
         <Amount name="Settled" paise={order.codSettledPaise} />

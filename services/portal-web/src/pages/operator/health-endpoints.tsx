@@ -38,8 +38,8 @@ const COLUMNS: Column<Endpoint>[] = [
     render: ({ lastDelivery }) => (lastDelivery.at ? <Time at={lastDelivery.at} relative /> : "Never"),
   },
   {
-    key: "parked",
-    header: "Parked",
+    key: "held",
+    header: "Held",
     width: "12%",
     align: "end",
     render: ({ parkedDeliveries }) => parkedDeliveries,

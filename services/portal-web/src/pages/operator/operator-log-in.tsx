@@ -12,7 +12,7 @@ import { emailError } from "../auth/rules";
 import { SecondStep } from "../auth/second-step";
 import { SsoButton } from "./sso-button";
 
-/** The staff log in with their own accounts; a token works too. */
+/** The staff log in with their own accounts. Of the tokens, only that of the installation opens a session. */
 export function OperatorLogIn() {
   const [usesToken, setUsesToken] = useState(false);
   const logIn = useOperatorLogIn();
@@ -47,7 +47,7 @@ export function OperatorLogIn() {
               setUsesToken(!usesToken);
             }}
           >
-            {usesToken ? "Log in with your account" : "Log in with a token"}
+            {usesToken ? "Log in with your account" : "Log in with the installation token"}
           </Anchor>
           <PortalLink />
         </>
@@ -122,14 +122,14 @@ function TokenForm({ logIn }: { logIn: LogIn }) {
   const form = useForm({
     mode: "uncontrolled",
     initialValues: { token: "" },
-    validate: { token: (token) => (token.trim() === "" ? "Enter the operator token." : null) },
+    validate: { token: (token) => (token.trim() === "" ? "Enter the installation token." : null) },
   });
   const submit = ({ token }: { token: string }) => logIn.mutate({ token: token.trim() });
   return (
     <AuthForm form={form} call={logIn} onSubmit={submit} act="Log in">
       <PasswordField
-        label="Operator token"
-        description="A token of the console, or the token in the settings of this installation."
+        label="Installation token"
+        description="From the settings of this installation. Tokens created in the console are for programs, and do not open it."
         autoComplete="current-password"
         autoFocus
         key={form.key("token")}

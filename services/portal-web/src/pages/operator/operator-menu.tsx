@@ -1,4 +1,4 @@
-import { Menu, UnstyledButton } from "@mantine/core";
+import { Menu, UnstyledButton, VisuallyHidden } from "@mantine/core";
 import { IconLogout, IconSelector, IconUserCog } from "@tabler/icons-react";
 import { Link } from "react-router-dom";
 import { useOperatorLogOut } from "../../api/operator-session";
@@ -8,7 +8,7 @@ import { Initial } from "../../components/initial";
 import { OPERATOR_ROLE_LABELS } from "./operator-roles";
 import classes from "./operator-shell.module.css";
 
-/** The page of the own account, or of the sessions of the token of the settings. */
+/** The page of the own account, or of the sessions of the installation token. */
 export const ACCOUNT_PATH = "/operator/account";
 
 export function accountLabel(session: OperatorSession): string {
@@ -19,16 +19,15 @@ export function accountLabel(session: OperatorSession): string {
 export function OperatorMenu({ session }: { session: OperatorSession }) {
   const logOut = useOperatorLogOut();
   const isPerson = session.type === "person";
-  const name = isPerson ? (session.displayName ?? session.name) : "Token of the settings";
+  const name = isPerson ? (session.displayName ?? session.name) : "Installation token";
   return (
     <Menu position="bottom-end" width={240}>
       <Menu.Target>
-        <UnstyledButton
-          className={classes.account}
-          aria-label={isPerson ? `Account: ${name}, ${session.name}` : `Account: ${name}`}
-        >
+        <UnstyledButton className={classes.account}>
+          <VisuallyHidden>Account: </VisuallyHidden>
           <Initial of={name} />
           <span className={classes.name}>{name}</span>
+          {isPerson && <VisuallyHidden>, {session.name}</VisuallyHidden>}
           <IconSelector size={15} aria-hidden />
         </UnstyledButton>
       </Menu.Target>

@@ -25,7 +25,7 @@ export function Component() {
   if (isPending) {
     return (
       <Center mih="100vh">
-        <Loader size="sm" aria-label="Loading the console" />
+        <Loader size="sm" role="status" aria-label="Loading the console" />
       </Center>
     );
   }

@@ -1,9 +1,10 @@
-import { Skeleton, Stack } from "@mantine/core";
+import { Stack } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
 import { useSearchParams } from "react-router-dom";
 import { useFoundOrders } from "../../api/operator-orders";
 import { EmptyState } from "../../components/empty-state";
 import { ErrorState } from "../../components/error-state";
+import { Loading } from "../../components/loading";
 import { PageHeader } from "../../components/page-header";
 import { SearchField } from "../../components/search-field";
 import { FoundOrderCard } from "./found-order";
@@ -44,7 +45,7 @@ export function Component() {
       ) : found.error ? (
         <ErrorState error={found.error} title="The search failed" onRetry={() => found.refetch()} />
       ) : (
-        <Skeleton height={160} radius="lg" aria-label="Searching" />
+        <Loading what="Searching" height={160} radius="lg" />
       )}
     </>
   );

@@ -1,7 +1,8 @@
-import { Skeleton, Text } from "@mantine/core";
+import { Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { asFailure } from "../../api/failure";
 import { useSetStaffPassword, useStaffOfLink } from "../../api/operator-access";
+import { Loading } from "../../components/loading";
 import { AuthForm } from "../auth/auth-form";
 import { AuthFrame } from "../auth/auth-frame";
 import { NewPasswordField } from "../auth/new-password-field";
@@ -39,7 +40,7 @@ export function Component() {
   if (!person) {
     return (
       <AuthFrame title="Choose a password">
-        <Skeleton height={160} aria-label="Checking the link" />
+        <Loading what="Checking the link" height={160} />
       </AuthFrame>
     );
   }

@@ -23,6 +23,7 @@ import { ResetFactorButton } from "../../components/reset-factor-button";
 import { SecretOnce } from "../../components/secret-once";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
+import { twoFactorColumn } from "../../components/two-factor/two-factor-column";
 import { useIsPhone } from "../../components/use-is-phone";
 import { InviteStaffDialog } from "./invite-staff-dialog";
 import { OPERATOR_ROLE_CHOICES, OPERATOR_ROLE_DESCRIPTIONS, OPERATOR_ROLE_LABELS } from "./operator-roles";
@@ -50,7 +51,7 @@ export function Component() {
         rowKey={(person) => person.id}
         empty={
           <EmptyState title="Nobody has a personal account yet">
-            Invite yourself as an administrator first. Then keep the token of the settings for programs.
+            Invite yourself as an administrator first. Then keep the installation token for programs.
           </EmptyState>
         }
       />
@@ -89,6 +90,7 @@ const COLUMNS: Column<Staff>[] = [
     ),
   },
   { key: "role", header: "Role", render: (person) => <StaffRole person={person} /> },
+  twoFactorColumn(),
   { key: "seen", header: "Last seen", render: (person) => <Time at={person.lastSeenAt} relative /> },
 ];
 
@@ -105,7 +107,7 @@ function actions(onLink: (link: StaffLink) => void): Column<Staff> {
 function Actions({ person, onLink }: { person: Staff; onLink: (link: StaffLink) => void }) {
   const isPhone = useIsPhone();
   return (
-    <Group gap="xs" justify={isPhone ? "flex-start" : "flex-end"} wrap={isPhone ? "wrap" : "nowrap"}>
+    <Group gap="xs" justify={isPhone ? "flex-start" : "flex-end"}>
       {person.secondFactor && !person.you && <ResetFactor person={person} />}
       {!person.you && person.status === "active" && <EndSessions person={person} />}
       {person.singleSignOn && <Unlink person={person} />}
@@ -149,7 +151,7 @@ function NewLink({ person, onLink }: { person: Staff; onLink: (link: StaffLink) 
   const create = useStaffLink();
   return (
     <ConfirmButton
-      aria-label={`Create a link for ${person.email}`}
+      aria-label={`New link for ${person.email}`}
       title={`Create a link for ${person.email}?`}
       description="The link sets a new password. An older link stops working. Verify the person’s identity first."
       confirm="Create link"

@@ -43,7 +43,7 @@ export function Component() {
         description={
           <>
             For programs that call the operator API. They open no console, and manage neither staff nor
-            tokens. The token of the setting <InlineCode>WAYBILL_OPERATOR__TOKEN</InlineCode> is an
+            tokens. The installation token, <InlineCode>WAYBILL_OPERATOR__TOKEN</InlineCode>, is an
             administrator too: change it in the settings.
           </>
         }

@@ -1,21 +1,44 @@
 import { Button } from "@mantine/core";
 import { IconPackage, IconSearch } from "@tabler/icons-react";
 import { Link } from "react-router-dom";
-import type { OrderFilter } from "../../api/orders";
+import type { Order, OrderFilter } from "../../api/orders";
 import { EmptyState, NoMatches } from "../../components/empty-state";
 
+interface NoOrdersProps {
+  filter: OrderFilter;
+  /** What the search finds in the other mode. */
+  elsewhere: Order[];
+  onChange: (change: Partial<OrderFilter>) => void;
+}
+
 /** Explains an empty list of orders. */
-export function NoOrders({ filter, onClear }: { filter: OrderFilter; onClear: () => void }) {
+export function NoOrders({ filter, elsewhere, onChange }: NoOrdersProps) {
+  const [hit] = elsewhere;
+  if (hit) {
+    return (
+      <EmptyState
+        icon={<IconSearch size={28} />}
+        title={`No ${filter.mode} order matches, but a ${hit.mode} order does`}
+        action={
+          <Button variant="default" size="xs" onClick={() => onChange({ mode: hit.mode, status: undefined })}>
+            {hit.mode === "live" ? "Show in live orders" : "Show in test orders"}
+          </Button>
+        }
+      >
+        {hit.orderReference}, {hit.trackingCode}
+      </EmptyState>
+    );
+  }
   if (filter.search || filter.status) {
     return (
       <NoMatches
         icon={<IconSearch size={28} />}
         title={filter.search ? "No matching order" : "No order has this status"}
         clear="Show all orders"
-        onClear={onClear}
+        onClear={() => onChange({ status: undefined, search: undefined })}
       >
         {filter.search
-          ? `Enter the full order reference, tracking code or order id. Only ${filter.mode} orders are searched; the other tab has the ${filter.mode === "test" ? "live" : "test"} orders.`
+          ? "Enter the full order reference, tracking code or order id."
           : "Orders appear here when they reach this status."}
       </NoMatches>
     );

@@ -32,7 +32,7 @@ export function OrderFilters({ filter, onChange, isStreaming }: OrderFiltersProp
       />
       <span className={classes.liveness} role="status">
         {isStreaming ? (
-          <StatusBadge tone="good" label="Live" />
+          <StatusBadge tone="good" label="Updating" />
         ) : (
           <StatusBadge tone="idle" label="Connecting…" />
         )}

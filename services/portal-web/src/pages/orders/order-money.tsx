@@ -28,7 +28,7 @@ export function OrderMoney({ order }: { order: Order }) {
               paise={order.codStatus === "not_applicable" ? null : payment.codAmountPaise}
             />
             <Fact name="Cash status">
-              <CodBadge status={order.codStatus} />
+              <CodBadge order={order} />
             </Fact>
             <Amount name="Collected" paise={order.codCollectedPaise} />
             <Amount name="Handed over" paise={order.codHandedOverPaise} />

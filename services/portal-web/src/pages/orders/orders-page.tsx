@@ -1,7 +1,7 @@
 import { Tabs } from "@mantine/core";
-import type { OrderFilter } from "../../api/orders";
-import { useLiveOrders } from "../../api/orders";
+import { type OrderFilter, useFoundOrders, useLiveOrders } from "../../api/orders";
 import type { Mode } from "../../api/types";
+import { Loading } from "../../components/loading";
 import { PageHeader } from "../../components/page-header";
 import { NoOrders } from "./no-orders";
 import { OrderFilters } from "./order-filters";
@@ -22,25 +22,35 @@ export function Component() {
         title="Orders"
         description="All orders of your backend, newest first. New orders appear automatically."
       />
-      <Tabs
-        value={filter.mode}
-        onChange={(mode) => change({ mode: mode as Mode, status: undefined, search: undefined })}
-        keepMounted={false}
-      >
-        <Tabs.List mb="md">
-          {MODES.map(({ mode, label }) => (
-            <Tabs.Tab key={mode} value={mode}>
-              {label}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        {MODES.map(({ mode }) => (
-          <Tabs.Panel key={mode} value={mode}>
-            <Orders filter={filter} onChange={change} />
-          </Tabs.Panel>
-        ))}
-      </Tabs>
+      {filter ? (
+        <OrdersOfMode filter={filter} onChange={change} />
+      ) : (
+        <Loading what="Loading the orders" height={360} radius="lg" />
+      )}
     </>
+  );
+}
+
+function OrdersOfMode({ filter, onChange }: OrdersProps) {
+  return (
+    <Tabs
+      value={filter.mode}
+      onChange={(mode) => onChange({ mode: mode as Mode, status: undefined, search: undefined })}
+      keepMounted={false}
+    >
+      <Tabs.List mb="md">
+        {MODES.map(({ mode, label }) => (
+          <Tabs.Tab key={mode} value={mode}>
+            {label}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      {MODES.map(({ mode }) => (
+        <Tabs.Panel key={mode} value={mode}>
+          <Orders filter={filter} onChange={onChange} />
+        </Tabs.Panel>
+      ))}
+    </Tabs>
   );
 }
 
@@ -50,7 +60,9 @@ interface OrdersProps {
 }
 
 function Orders({ filter, onChange }: OrdersProps) {
-  const orders = useLiveOrders(filter);
+  const found = useFoundOrders(filter.search);
+  const orders = useLiveOrders({ ...filter, search: found.data?.search ?? filter.search }, !found.isLoading);
+  const elsewhere = found.data?.orders.filter(({ mode }) => mode !== filter.mode) ?? [];
   const latest = useNewOrders(orders.data && orders.rows, filter);
   return (
     <>
@@ -59,9 +71,7 @@ function Orders({ filter, onChange }: OrdersProps) {
         orders={orders}
         mode={filter.mode}
         latest={latest}
-        empty={
-          <NoOrders filter={filter} onClear={() => onChange({ status: undefined, search: undefined })} />
-        }
+        empty={<NoOrders filter={filter} elsewhere={elsewhere} onChange={onChange} />}
       />
     </>
   );

@@ -96,7 +96,7 @@ function Payment({ order }: { order: Order }) {
       <Text>
         COD <Money paise={order.payment.codAmountPaise ?? 0} />
       </Text>
-      <CodBadge status={order.codStatus} />
+      <CodBadge order={order} />
     </>
   );
 }

@@ -2,18 +2,19 @@ import { useLocalStorage } from "@mantine/hooks";
 import { useCallback, useMemo } from "react";
 import { useSearchParams } from "react-router-dom";
 import type { OrderFilter } from "../../api/orders";
+import { useStatus } from "../../api/status";
 import type { Mode } from "../../api/types";
+import { useSession } from "../../app/session";
 import { DELIVERY_STATUSES, type DeliveryStatus } from "../../format/order-labels";
 
-/** The filter, stored in the URL so that it can be bookmarked. The last used tab is the default. */
+/** The filter, stored in the URL so that it can be bookmarked. `null` until the mode is known. */
 export function useOrderFilter() {
   const [search, setSearch] = useSearchParams();
-  const [lastMode, setLastMode] = useLocalStorage<Mode>({
-    key: "orders-mode",
-    defaultValue: "test",
-    getInitialValueInEffect: false,
-  });
-  const filter = useMemo(() => read(search, lastMode), [search, lastMode]);
+  const [lastMode, setLastMode] = useLastMode();
+  const wanted = modeOf(search.get("mode")) ?? lastMode;
+  const usual = useUsualMode(wanted === undefined);
+  const mode = wanted ?? usual;
+  const filter = useMemo(() => (mode ? read(search, mode) : null), [search, mode]);
   const change = useCallback(
     (changed: Partial<OrderFilter>) => {
       const next = { ...filter, ...changed };
@@ -26,11 +27,33 @@ export function useOrderFilter() {
   return { filter, change };
 }
 
-function read(search: URLSearchParams, lastMode: Mode): OrderFilter {
-  const mode = search.get("mode");
+/** The tab that was last chosen for this business. */
+function useLastMode() {
+  const { businessId } = useSession();
+  const [text, setMode] = useLocalStorage<string>({
+    key: `orders-mode-${businessId}`,
+    getInitialValueInEffect: false,
+  });
+  return [modeOf(text), setMode] as const;
+}
+
+/** Live for a business with live access. `undefined` until that is known. */
+function useUsualMode(isNeeded: boolean): Mode | undefined {
+  const { data: status, error } = useStatus(false, isNeeded);
+  if (!status) return error ? "test" : undefined;
+  return status.goLive.items.some(({ code, done }) => code === "live_access_active" && done)
+    ? "live"
+    : "test";
+}
+
+function modeOf(text: string | null | undefined): Mode | undefined {
+  return text === "live" || text === "test" ? text : undefined;
+}
+
+function read(search: URLSearchParams, mode: Mode): OrderFilter {
   const status = search.get("status") ?? "";
   return {
-    mode: mode === "live" || mode === "test" ? mode : lastMode === "live" ? "live" : "test",
+    mode,
     status: isStatus(status) ? status : undefined,
     search: search.get("search")?.trim() || undefined,
   };

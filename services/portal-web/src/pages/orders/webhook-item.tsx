@@ -3,8 +3,8 @@ import type { ReactNode } from "react";
 import { Link } from "react-router-dom";
 import type { TimelineEntry } from "../../api/orders";
 import type { Endpoint } from "../../api/webhooks";
+import { NextAttempt } from "../../components/next-attempt";
 import type { Tone } from "../../components/status-badge";
-import { Time } from "../../components/time";
 import { sentence } from "../../format/order-labels";
 import { hostAndPath } from "../../format/url";
 import { Item } from "./timeline-item";
@@ -60,7 +60,7 @@ function outcome(entry: WebhookEntry, waits: boolean, endpoint?: Endpoint): { to
     case "discarded":
       return { tone: "warn", text: "Discarded" };
     case "parked":
-      return { tone: "warn", text: "Parked while the endpoint is disabled" };
+      return { tone: "warn", text: "Held while the endpoint is disabled" };
     default:
       return pending(entry, waits, endpoint);
   }
@@ -75,7 +75,7 @@ function pending(entry: WebhookEntry, waits: boolean, endpoint?: Endpoint): { to
     text: (
       <>
         {sentence(entry.lastError ?? "delivery failed")}; next attempt{" "}
-        <Time at={entry.nextAttemptAt} upcoming never="soon" />
+        <NextAttempt at={entry.nextAttemptAt} endpoint={endpoint} never="soon" />
       </>
     ),
   };

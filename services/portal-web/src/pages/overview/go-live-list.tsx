@@ -1,9 +1,10 @@
-import { Anchor, Box, Progress, Skeleton, Stack, Text } from "@mantine/core";
+import { Anchor, Box, Progress, Stack, Text } from "@mantine/core";
 import { Link } from "react-router-dom";
 import type { GoLiveItem, Status } from "../../api/types";
 import { goLiveHelp } from "../../app/go-live";
 import { useHasPage } from "../../app/use-has-page";
 import { useIsSuspended } from "../../app/use-is-suspended";
+import { Loading } from "../../components/loading";
 import { Section } from "../../components/section";
 import { Time } from "../../components/time";
 import { CheckItem, CheckList } from "./check-item";
@@ -14,7 +15,7 @@ export function GoLiveList({ status }: { status: Status | undefined }) {
   if (!status) {
     return (
       <Section title="Go-live checklist">
-        <Skeleton height={340} aria-label="Loading the checklist" />
+        <Loading what="Loading the checklist" height={340} />
       </Section>
     );
   }

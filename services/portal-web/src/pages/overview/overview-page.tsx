@@ -36,7 +36,7 @@ export function Component() {
           <Indicators status={status.data} />
         )}
         {missing.length > 0 && <MissingData services={missing} onRetry={() => status.refetch()} />}
-        {seesWebhooks && hasWebhookTrouble(status.data) && <FailingEndpoints />}
+        {seesWebhooks && mayNeedAttention(status.data) && <FailingEndpoints />}
         <Grid gap="lg">
           {seesKeys && (
             <Grid.Col span={{ base: 12, md: 7 }} order={{ base: 2, md: 1 }}>
@@ -78,9 +78,12 @@ function MissingData({ services, onRetry }: { services: string[]; onRetry: () =>
   );
 }
 
-const TROUBLE = ["failing", "failed", "disabled"];
+/** An endpoint whose test passed may accept forged signatures: only the list of endpoints says so. */
+const TO_LOOK_AT = ["failing", "failed", "disabled", "passed"];
 
-function hasWebhookTrouble(status: Status | undefined): boolean {
+function mayNeedAttention(status: Status | undefined): boolean {
   const { webhook, webhookConnectionTest } = status?.indicators ?? {};
-  return [webhook, webhookConnectionTest].some((indicator) => indicator && TROUBLE.includes(indicator.code));
+  return [webhook, webhookConnectionTest].some(
+    (indicator) => indicator && TO_LOOK_AT.includes(indicator.code),
+  );
 }

@@ -35,7 +35,7 @@ function CompletenessBadge({ isComplete }: { isComplete: boolean }) {
 
 function Loading() {
   return (
-    <Stack gap="md" aria-busy="true" aria-label="Loading the profile">
+    <Stack gap="md" role="status" aria-label="Loading the profile" aria-busy="true">
       <Skeleton height={32} />
       <Skeleton height={214} radius="lg" />
       <Skeleton height={388} radius="lg" />

@@ -2,6 +2,7 @@ import { Box, Skeleton } from "@mantine/core";
 import { useReloadOnChange } from "../../api/changes";
 import { subscriptionKey, useSubscription } from "../../api/subscription";
 import { ErrorState } from "../../components/error-state";
+import { Loading } from "../../components/loading";
 import { PageHeader } from "../../components/page-header";
 import { Plans } from "./plans";
 import { SubscriptionStatus } from "./subscription-status";
@@ -26,7 +27,7 @@ export function Component() {
         <ErrorState error={error} onRetry={() => refetch()} />
       ) : (
         <>
-          <Skeleton height={92} radius="lg" mb="md" aria-label="Loading the subscription" />
+          <Loading what="Loading the subscription" height={92} radius="lg" mb="md" />
           <Skeleton height={226} radius="lg" />
         </>
       )}

@@ -1,8 +1,9 @@
-import { Button, Group, Paper, Skeleton, Text } from "@mantine/core";
+import { Button, Group, Paper, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useStatus } from "../../api/status";
 import { useWallet, type Wallet } from "../../api/wallet";
 import { ErrorState } from "../../components/error-state";
+import { Loading } from "../../components/loading";
 import { Money } from "../../components/money";
 import { StatusBadge } from "../../components/status-badge";
 import { formatPaise } from "../../format/money";
@@ -17,7 +18,7 @@ export function Balance({ canChange }: { canChange: boolean }) {
   if (!wallet) {
     if (error)
       return <ErrorState error={error} title="The balance could not be loaded" onRetry={() => refetch()} />;
-    return <Skeleton height={118} radius="lg" aria-label="Loading the balance" />;
+    return <Loading what="Loading the balance" height={118} radius="lg" />;
   }
   const indicator = status?.indicators.wallet;
   return (

@@ -1,7 +1,8 @@
-import { SegmentedControl, Skeleton } from "@mantine/core";
+import { SegmentedControl } from "@mantine/core";
 import { useState } from "react";
 import { useSpend } from "../../api/wallet";
 import { ErrorState } from "../../components/error-state";
+import { Loading } from "../../components/loading";
 import { Section } from "../../components/section";
 import { SpendChart } from "./spend-chart";
 
@@ -28,7 +29,7 @@ export function SpendSection() {
       ) : error ? (
         <ErrorState error={error} title="The spend could not be loaded" onRetry={() => refetch()} />
       ) : (
-        <Skeleton height={228} aria-label="Loading the spend" />
+        <Loading what="Loading the spend" height={228} />
       )}
     </Section>
   );

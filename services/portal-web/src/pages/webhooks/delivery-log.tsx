@@ -10,6 +10,7 @@ import type { Column } from "../../components/data-table";
 import { EmptyState } from "../../components/empty-state";
 import linked from "../../components/linked-rows.module.css";
 import { ListFrame } from "../../components/list-section";
+import { NextAttempt } from "../../components/next-attempt";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
 import { useUrlFilter } from "../../components/use-url-filter";
@@ -24,7 +25,7 @@ export function DeliveryLog({ endpoint }: { endpoint: Endpoint }) {
   const { filter, change, clear, count } = useUrlFilter<DeliveryFilter>(FIELDS);
   const log = useDeliveries(endpoint.id, filter);
   const canResend = useMay("resend_webhooks");
-  const columns = canResend ? [...COLUMNS, REDELIVER] : COLUMNS;
+  const columns = [...columnsOf(endpoint), ...(canResend ? [REDELIVER] : [])];
   return (
     <>
       <LogFilters filter={filter} count={count} onChange={change} onClear={clear} error={log.error} />
@@ -61,12 +62,12 @@ function Nothing({ isFiltered, goesOn }: { isFiltered: boolean; goesOn: boolean 
     >
       {isFiltered
         ? "Deliveries are kept for 30 days."
-        : "Send a test event, or simulate a test order. Each webhook is joinList here with its attempts for 30 days."}
+        : "Send a test event, or simulate a test order. Each webhook is listed here with its attempts for 30 days."}
     </EmptyState>
   );
 }
 
-const COLUMNS: Column<Delivery>[] = [
+const columnsOf = (endpoint: Endpoint): Column<Delivery>[] => [
   { key: "event", header: "Event", lead: true, render: (delivery) => <Event delivery={delivery} /> },
   {
     key: "status",
@@ -78,7 +79,7 @@ const COLUMNS: Column<Delivery>[] = [
     key: "answer",
     header: "Latest response",
     width: "28%",
-    render: (delivery) => <Answer delivery={delivery} />,
+    render: (delivery) => <Answer delivery={delivery} endpoint={endpoint} />,
   },
   {
     key: "created",
@@ -116,7 +117,7 @@ function Event({ delivery }: { delivery: Delivery }) {
   );
 }
 
-function Answer({ delivery }: { delivery: Delivery }) {
+function Answer({ delivery, endpoint }: { delivery: Delivery; endpoint: Endpoint }) {
   if (delivery.attempts === 0) return <Text c="dimmed">No attempts yet</Text>;
   const next = delivery.status === "pending" && delivery.nextAttemptAt;
   return (
@@ -128,7 +129,7 @@ function Answer({ delivery }: { delivery: Delivery }) {
         {delivery.attempts === 1 ? "1 attempt" : `${delivery.attempts} attempts`}
         {next && (
           <>
-            , next <Time at={next} upcoming />
+            , next <NextAttempt at={next} endpoint={endpoint} />
           </>
         )}
       </Text>

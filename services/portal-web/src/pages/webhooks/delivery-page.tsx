@@ -9,6 +9,7 @@ import { CodeBlock, InlineCode } from "../../components/code-block";
 import { ErrorState } from "../../components/error-state";
 import { Fact, Facts } from "../../components/facts";
 import { MaskedNotice } from "../../components/masked-notice";
+import { NextAttempt } from "../../components/next-attempt";
 import { PageHeader } from "../../components/page-header";
 import { Section } from "../../components/section";
 import { StatusBadge } from "../../components/status-badge";
@@ -124,7 +125,7 @@ function About({ delivery }: { delivery: DeliveryDetails }) {
         <Fact name="Completed">{delivery.completedAt && <Time at={delivery.completedAt} />}</Fact>
         <Fact name="Next attempt">
           {delivery.status === "pending" && delivery.nextAttemptAt && (
-            <Time at={delivery.nextAttemptAt} upcoming />
+            <NextAttempt at={delivery.nextAttemptAt} endpoint={endpoint.data} />
           )}
         </Fact>
         <Fact name="Skipped">

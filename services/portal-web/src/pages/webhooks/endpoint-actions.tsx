@@ -8,6 +8,7 @@ import { ErrorState } from "../../components/error-state";
 import { sentence } from "../../format/order-labels";
 import { formatNumber } from "../../format/region";
 import { failureAdvice } from "./failure-advice";
+import { acceptsForgeries } from "./labels";
 
 /** Buttons to send a test event, pause and resume. */
 export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
@@ -48,15 +49,13 @@ function SendTest({ endpoint }: { endpoint: Endpoint }) {
 }
 
 function TestOutcome({ result }: { result: TestResult }) {
-  const answered = result.responseStatus ? `The endpoint answered ${result.responseStatus}` : "No response";
+  const answered = result.responseStatus ? `Your server returned ${result.responseStatus}` : "No response";
   const advice = failureAdvice(result.error);
   const duration = `${formatNumber(result.durationMs)} ms`;
   return (
     <Stack gap="sm" role="status">
       {result.succeeded ? (
-        <Alert color="green" variant="light" title="Received">
-          {answered} after {duration}. It works.
-        </Alert>
+        <Received result={result}>{`${answered} after ${duration}.`}</Received>
       ) : (
         <Alert color="red" variant="light" title="Not received">
           <Stack gap="xs">
@@ -71,6 +70,33 @@ function TestOutcome({ result }: { result: TestResult }) {
         order in test mode. The delivery log has its request and response.
       </Text>
     </Stack>
+  );
+}
+
+/** A test event with a forged signature followed the received one: only a receiver that rejects it works. */
+function Received({ result, children }: { result: TestResult; children: string }) {
+  if (acceptsForgeries(result)) {
+    return (
+      <Alert
+        color="red"
+        variant="light"
+        title="Received. Forged signature: accepted, so anyone can post to this endpoint"
+      >
+        {children} {result.forgedProblem}
+      </Alert>
+    );
+  }
+  if (result.forgedRefused) {
+    return (
+      <Alert color="green" variant="light" title="Received">
+        {children} Forged signature: rejected. It works.
+      </Alert>
+    );
+  }
+  return (
+    <Alert color="yellow" variant="light" title="Received. Forged signature: unknown">
+      {children} {result.forgedProblem}
+    </Alert>
   );
 }
 

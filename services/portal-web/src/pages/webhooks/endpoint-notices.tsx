@@ -1,5 +1,5 @@
 import { Alert, Button, Group, List, Stack, Text } from "@mantine/core";
-import { IconAlertTriangle, IconKey, IconParking, IconPlayerPause } from "@tabler/icons-react";
+import { IconAlertTriangle, IconHandStop, IconKey, IconPlayerPause, IconShieldX } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import {
   type Endpoint,
@@ -11,20 +11,22 @@ import {
 import { useMay } from "../../app/session";
 import { ConfirmButton } from "../../components/confirm-button";
 import { ErrorState } from "../../components/error-state";
+import { NextAttempt } from "../../components/next-attempt";
 import { Time } from "../../components/time";
 import { sentence } from "../../format/order-labels";
-import { plural } from "./labels";
+import { acceptsForgeries, plural } from "./labels";
 
 /** The server stops counting here. */
-const PARKED_COUNTED_MAX = 100_000;
+const HELD_COUNTED_MAX = 100_000;
 
 /** The endpoint's problems, and decisions that it waits for. */
 export function EndpointNotices({ endpoint }: { endpoint: Endpoint }) {
   const notices = [
     endpoint.status === "disabled" && <DisabledNotice key="disabled" endpoint={endpoint} />,
     endpoint.status !== "disabled" && endpoint.trouble && <TroubleNotice key="trouble" endpoint={endpoint} />,
+    acceptsForgeries(endpoint) && <ForgeryNotice key="forgery" />,
     endpoint.status === "paused" && <PausedNotice key="paused" />,
-    endpoint.parkedDeliveries > 0 && <ParkedNotice key="parked" endpoint={endpoint} />,
+    endpoint.parkedDeliveries > 0 && <HeldNotice key="held" endpoint={endpoint} />,
     endpoint.nextSecret && <StagedNotice key="staged" endpoint={endpoint} />,
   ].filter(Boolean);
   if (notices.length === 0) return null;
@@ -32,6 +34,20 @@ export function EndpointNotices({ endpoint }: { endpoint: Endpoint }) {
     <Stack gap="sm" mb="lg">
       {notices}
     </Stack>
+  );
+}
+
+function ForgeryNotice() {
+  return (
+    <Alert
+      color="red"
+      variant="light"
+      icon={<IconShieldX aria-hidden />}
+      title="The endpoint accepts forged signatures, so anyone can post to it"
+    >
+      It received the latest test event, and then accepted one with a forged signature. Verify the signature
+      before you parse the body, as the tab Signatures shows. Then send a test event.
+    </Alert>
   );
 }
 
@@ -57,7 +73,7 @@ function DisabledNotice({ endpoint }: { endpoint: Endpoint }) {
               Nothing has been sent since <Time at={trouble.disabledAt} />.{" "}
             </>
           )}
-          New webhooks are parked. Fix the endpoint, then enable it.
+          New webhooks are held. Fix the endpoint, then enable it.
         </Text>
         {canEdit && (
           <Button size="xs" loading={update.isPending} onClick={() => update.mutate({ status: "active" })}>
@@ -96,8 +112,8 @@ function TroubleNotice({ endpoint }: { endpoint: Endpoint }) {
         </Text>
         {trouble.restingUntil && (
           <Text>
-            Attempts are paused until <Time at={trouble.restingUntil} clock />. A received test event resumes
-            them immediately.
+            Attempts are paused. The next one: <NextAttempt at={trouble.restingUntil} endpoint={endpoint} />.
+            A received test event resumes them immediately.
           </Text>
         )}
         {trouble.notices.length > 0 && (
@@ -114,18 +130,18 @@ function TroubleNotice({ endpoint }: { endpoint: Endpoint }) {
   );
 }
 
-function ParkedNotice({ endpoint }: { endpoint: Endpoint }) {
+function HeldNotice({ endpoint }: { endpoint: Endpoint }) {
   const canEdit = useMay("manage_integration");
   const replay = useReplayParked(endpoint.id);
   const discard = useDiscardParked(endpoint.id);
   const count = endpoint.parkedDeliveries;
-  const many = `${plural(count, "webhook")}${count >= PARKED_COUNTED_MAX ? " or more" : ""}`;
+  const many = `${plural(count, "webhook")}${count >= HELD_COUNTED_MAX ? " or more" : ""}`;
   return (
     <Alert
       color="yellow"
       variant="light"
-      icon={<IconParking aria-hidden />}
-      title={`${many} ${count === 1 ? "is" : "are"} parked`}
+      icon={<IconHandStop aria-hidden />}
+      title={`${many} ${count === 1 ? "is" : "are"} held`}
     >
       <Stack gap="xs" align="flex-start">
         <Text>

@@ -9,7 +9,7 @@ import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
 import { EndpointActions } from "./endpoint-actions";
 import { EndpointNotices } from "./endpoint-notices";
-import { CONNECTION_TESTS, ENDPOINT_STATUSES } from "./labels";
+import { connectionTestLabel, ENDPOINT_STATUSES } from "./labels";
 import classes from "./webhooks.module.css";
 
 export function Component() {
@@ -100,7 +100,6 @@ function Details({ endpoint }: { endpoint: Endpoint }) {
 
 function Summary({ endpoint }: { endpoint: Endpoint }) {
   const { lastDelivery } = endpoint;
-  const test = CONNECTION_TESTS[endpoint.connectionTest];
   return (
     <Group component="span" gap="4px 12px">
       <span role="status" aria-label="Endpoint status">
@@ -114,7 +113,7 @@ function Summary({ endpoint }: { endpoint: Endpoint }) {
           </>
         )}
       </span>
-      <span>Connection test: {test.label}</span>
+      <span>Connection test: {connectionTestLabel(endpoint).label}</span>
     </Group>
   );
 }

@@ -5,10 +5,11 @@ import { Link } from "react-router-dom";
 import { type Endpoint, useEndpoints } from "../../api/webhooks";
 import { Time } from "../../components/time";
 import { hostAndPath } from "../../format/url";
+import { acceptsForgeries } from "./labels";
 
-/** The failing endpoints, each with a link. Renders nothing if there are none. */
+/** The endpoints that fail, or accept forged webhooks, each with a link. Renders nothing if there are none. */
 export function FailingEndpoints() {
-  const failing = useEndpoints().rows.filter(isFailing);
+  const failing = useEndpoints().rows.filter(needsAttention);
   if (failing.length === 0) return null;
   return (
     <Alert
@@ -36,13 +37,18 @@ export function FailingEndpoints() {
   );
 }
 
-function isFailing({ status, connectionTest }: Endpoint): boolean {
+function needsAttention(endpoint: Endpoint): boolean {
+  const { status, connectionTest } = endpoint;
   return (
-    status === "failing" || status === "disabled" || (status === "active" && connectionTest === "failed")
+    status === "failing" ||
+    status === "disabled" ||
+    (status === "active" && connectionTest === "failed") ||
+    acceptsForgeries(endpoint)
   );
 }
 
-function trouble({ status, trouble }: Endpoint): ReactNode {
+function trouble(endpoint: Endpoint): ReactNode {
+  const { status, trouble } = endpoint;
   if (status === "disabled") return "is disabled: nothing is sent to it until you enable it.";
   if (status === "failing" && trouble?.failingSince) {
     return (
@@ -51,5 +57,8 @@ function trouble({ status, trouble }: Endpoint): ReactNode {
       </>
     );
   }
-  return status === "failing" ? "fails every attempt." : "failed its latest test.";
+  if (status === "failing") return "fails every attempt.";
+  return acceptsForgeries(endpoint)
+    ? "accepts forged signatures, so anyone can post to it."
+    : "failed its latest test.";
 }

@@ -1,10 +1,10 @@
 // Advice for failed deliveries whose error message does not say what to do.
 
 const ADVICE: [pattern: RegExp, advice: string][] = [
-  [/answered (400|413|415|422)/, "See your endpoint’s log for the reason."],
-  [/answered 410/, "Correct the URL, then enable the endpoint."],
-  [/answered 429/, "Set the maximum webhooks per second in the settings, or respond with Retry-After."],
-  [/answered 50[2-4]/, "Check that your endpoint is running, and check the proxy’s log."],
+  [/returned (400|413|415|422)/, "See your endpoint’s log for the reason."],
+  [/returned 410/, "Correct the URL, then enable the endpoint."],
+  [/returned 429/, "Set the maximum webhooks per second in the settings, or respond with Retry-After."],
+  [/returned 50[2-4]/, "Check that your endpoint is running, and check the proxy’s log."],
   [/only a 2xx/, "Respond with 200 as soon as the webhook is stored, and process it afterwards."],
   [/nothing listens/, "Start your endpoint, or check the port in the URL."],
   [/cannot be reached/, "The host may be down, or a firewall may block the connection."],

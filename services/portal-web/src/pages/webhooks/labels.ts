@@ -1,5 +1,5 @@
 import type { Delivery, DeliveryState, Redelivery } from "../../api/webhook-log";
-import type { Endpoint } from "../../api/webhooks";
+import type { Endpoint, TestResult } from "../../api/webhooks";
 import { formatNumber } from "../../format/region";
 import type { StatusLabel } from "../../format/status-label";
 
@@ -10,18 +10,28 @@ export const ENDPOINT_STATUSES: Record<Endpoint["status"], StatusLabel> = {
   disabled: { label: "Disabled", tone: "bad" },
 };
 
-export const CONNECTION_TESTS: Record<Endpoint["connectionTest"], StatusLabel> = {
+const CONNECTION_TESTS: Record<Endpoint["connectionTest"], StatusLabel> = {
   not_tested: { label: "Not tested", tone: "idle" },
   passed: { label: "Passed", tone: "good" },
   failed: { label: "Failed", tone: "bad" },
 };
+
+/** Whether the receiver accepted a test event with a forged signature. Then anyone can post to it. */
+export function acceptsForgeries({ forgedRefused }: Endpoint | TestResult): boolean {
+  return forgedRefused === false;
+}
+
+export function connectionTestLabel(endpoint: Endpoint): StatusLabel {
+  if (acceptsForgeries(endpoint)) return { label: "Accepts forged signatures", tone: "bad" };
+  return CONNECTION_TESTS[endpoint.connectionTest];
+}
 
 export const DELIVERY_STATES: Record<DeliveryState, StatusLabel> = {
   pending: { label: "Pending", tone: "info" },
   succeeded: { label: "Succeeded", tone: "good" },
   failed: { label: "Failed", tone: "bad" },
   discarded: { label: "Discarded", tone: "idle" },
-  parked: { label: "Parked", tone: "warn" },
+  parked: { label: "Held", tone: "warn" },
 };
 
 /** A pending delivery with a failed attempt is shown as “Retrying”. */

@@ -11,7 +11,7 @@ import { PageHeader } from "../../components/page-header";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
 import { FailingEndpoints } from "./failing-endpoints";
-import { CONNECTION_TESTS, ENDPOINT_STATUSES, plural } from "./labels";
+import { connectionTestLabel, ENDPOINT_STATUSES, plural } from "./labels";
 
 export function Component() {
   const canEdit = useMay("manage_integration");
@@ -75,8 +75,8 @@ const COLUMNS: Column<Endpoint>[] = [
   {
     key: "test",
     header: "Connection test",
-    width: "16%",
-    render: (endpoint) => <StatusBadge {...CONNECTION_TESTS[endpoint.connectionTest]} />,
+    width: "24%",
+    render: (endpoint) => <StatusBadge {...connectionTestLabel(endpoint)} />,
   },
 ];
 
