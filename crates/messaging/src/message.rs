@@ -8,6 +8,8 @@ const TRACEPARENT: &str = "traceparent";
 const TRACESTATE: &str = "tracestate";
 /// The time at which the handler first failed unexpectedly, in Unix seconds.
 const FAILING_SINCE: &str = "failing-since";
+/// What RabbitMQ adds to dead letters.
+const DEAD_LETTERED: &str = "x-death";
 /// True if the event may have been published before.
 const PUBLISHED_AGAIN: &str = "published-again";
 const PERSISTENT: u8 = 2;
@@ -77,7 +79,10 @@ pub(crate) fn is_published_again(properties: &BasicProperties) -> bool {
 
 /// Since when the handling of a received message fails unexpectedly, in Unix seconds.
 pub(crate) fn failing_since(properties: &BasicProperties) -> Option<i64> {
-    match properties.headers().as_ref()?.inner().get(FAILING_SINCE)? {
+    let headers = properties.headers().as_ref()?.inner();
+    match headers.get(FAILING_SINCE)? {
+        // It was a dead letter, and somebody has moved it back: its time begins again.
+        _ if headers.contains_key(DEAD_LETTERED) => None,
         AMQPValue::LongLongInt(since) => Some(*since),
         _ => None,
     }

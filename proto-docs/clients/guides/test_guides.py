@@ -112,7 +112,7 @@ def run_rust(program: str, **variables: str) -> subprocess.CompletedProcess[str]
 def new_test_key(name: str) -> str:
     """Of a business of its own, so that its orders have the numbers of the guide."""
     portal = os.environ["PORTAL"]
-    with httpx.Client(base_url=f"{portal}/v1/portal", headers={"origin": portal}) as caller:
+    with httpx.Client(base_url=f"{portal}/v1/portal", headers={"origin": portal}, timeout=60) as caller:
         email = f"{uuid.uuid4().hex}@shop.example"
         account = {
             "businessName": name,

@@ -3,7 +3,8 @@
 use chrono::DateTime;
 use domain::{BusinessId, Clock, Entropy, EventId};
 use events::{Body, EXCHANGE, Envelope};
-use lapin::options::{BasicPublishOptions, QueueDeclareOptions};
+use lapin::message::Delivery;
+use lapin::options::{BasicGetOptions, BasicPublishOptions, QueueDeclareOptions};
 use lapin::types::{AMQPValue, FieldTable};
 use lapin::{BasicProperties, Connection, ConnectionProperties};
 use messaging::{Broker, Outgoing};
@@ -56,6 +57,17 @@ pub(crate) async fn publish_failing_since(url: &str, message: &Outgoing, since: 
     let properties = BasicProperties::default().with_headers(headers);
     let (key, options) = (message.routing_key.as_str().into(), BasicPublishOptions::default());
     channel.basic_publish(EXCHANGE.into(), key, options, &message.body, properties).await.unwrap();
+    connection.close(200, "done".into()).await.unwrap();
+}
+
+/// Moves one message as it is, as an operator does with dead letters.
+pub(crate) async fn move_message(url: &str, from: &str, to: &str) {
+    let connection = Connection::connect(url, ConnectionProperties::default()).await.unwrap();
+    let channel = connection.create_channel().await.unwrap();
+    let taken = channel.basic_get(from.into(), BasicGetOptions { no_ack: true }).await.unwrap().unwrap();
+    let Delivery { data, properties, .. } = taken.delivery;
+    let options = BasicPublishOptions::default();
+    channel.basic_publish("".into(), to.into(), options, &data, properties).await.unwrap();
     connection.close(200, "done".into()).await.unwrap();
 }
 

@@ -9,7 +9,7 @@ use messaging::{Outgoing, Queue, Rejection};
 use telemetry::TraceContext;
 use test_kit::{until, vhost};
 
-use crate::brokers::{Events, broker, outgoing, publish_failing_since, ready_messages};
+use crate::brokers::{Events, broker, move_message, outgoing, publish_failing_since, ready_messages};
 use crate::recorder::Recorder;
 
 #[tokio::test]
@@ -98,6 +98,9 @@ async fn a_message_that_has_failed_unexpectedly_for_too_long_is_dead_lettered() 
     publish_failing_since(&url, &outgoing(&events.funded()), 0).await;
     let dead_letters = Queue::shared(queues::FACTS).dead_letters();
     until("it is a dead letter", async || ready_messages(&url, &dead_letters).await == 1).await;
+    let before = recorder.received().len();
+    move_message(&url, &dead_letters, Queue::shared(queues::FACTS).name()).await;
+    until("it has time again", async || recorder.received().len() > before + 2).await;
     consuming.stop().await;
     broker.close().await;
 }

@@ -76,7 +76,7 @@ class TestCase(unittest.TestCase):
 def new_test_key() -> str:
     """Of a business of its own: other tests place no orders there, and two calls of a key may wait for events."""
     portal = variable("PORTAL")
-    with httpx.Client(base_url=f"{portal}/v1/portal", headers={"origin": portal}) as caller:
+    with httpx.Client(base_url=f"{portal}/v1/portal", headers={"origin": portal}, timeout=60) as caller:
         email, password = f"{uuid.uuid4().hex}@shop.example", "a long enough secret"
         account = {"businessName": "Malabar Coffee", "email": email, "password": password}
         caller.post("/accounts", json=account).raise_for_status()
