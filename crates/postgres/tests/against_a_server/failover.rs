@@ -64,7 +64,7 @@ async fn a_standby_is_not_ready_until_it_is_promoted() {
     let ((own, host), (other, other_host)) = tokio::join!(server(), server());
     let (alone, both) = (database(std::slice::from_ref(&host)), database(&[host, other_host]));
     add(&alone, 1).await.unwrap();
-    query(&own.server.admin_url(), "COPY (SELECT) TO PROGRAM 'touch standby.signal'").await.unwrap();
+    query(&own.server.admin_url(), "COPY (SELECT) TO PROGRAM 'cat > standby.signal'").await.unwrap();
     own.server.restart().await.unwrap();
 
     let not_ready = alone.check().await.unwrap_err();
