@@ -112,8 +112,7 @@ impl Live {
         Self::connect_to_one_of(&addresses, deadline, (&uri, tls.as_ref(), name)).await
     }
 
-    /// Connects to the first address that answers. Each has an equal share of the time that is left, so that one without a
-    /// response does not use up the time of the others.
+    /// Connects to the first address that answers. The addresses share the time that is left: a silent one must not use it up.
     async fn connect_to_one_of(
         addresses: &[SocketAddr],
         deadline: Instant,

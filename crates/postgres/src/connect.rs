@@ -191,8 +191,8 @@ pub fn check_url(settings: &settings::Database) -> Result<(), String> {
 }
 
 impl Target {
-    /// Connects to the first server that accepts writes. Each server, and each address of a server, has an equal share of
-    /// the time that is left, so that one without a response does not use up the time of the others.
+    /// Connects to the first server that accepts writes. The servers, and the addresses of each, share the time that is
+    /// left: a silent one must not use it up.
     pub(crate) async fn connect(&self) -> ConnectionResult<AsyncPgConnection> {
         let deadline = Instant::now() + CONNECT;
         let (count, first) = (self.servers.len(), self.accepting.load(Ordering::Relaxed));

@@ -60,7 +60,7 @@ pub(crate) async fn publish_failing_since(url: &str, message: &Outgoing, since: 
     connection.close(200, "done".into()).await.unwrap();
 }
 
-/// Moves one message as it is, as an operator does with dead letters.
+/// Moves one message with its headers. Operators do the same with dead letters.
 pub(crate) async fn move_message(url: &str, from: &str, to: &str) {
     let connection = Connection::connect(url, ConnectionProperties::default()).await.unwrap();
     let channel = connection.create_channel().await.unwrap();

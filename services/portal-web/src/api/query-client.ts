@@ -34,7 +34,7 @@ export function makeQueryClient(): QueryClient {
 function noticeEndOfSession(client: QueryClient, error: unknown) {
   if (isLoggedOut(error)) client.setQueryData(sessionKey, null);
   if (isOperatorLoggedOut(error)) client.setQueryData(operatorSessionKey, null);
-  // Another tab has switched: the session says to which person, and the page shows that one.
+  // Another tab has logged in somebody else. The refetched session says whom, and the page then shows that person.
   if (isCode(error, "session_changed")) {
     void client.invalidateQueries({ queryKey: sessionKey });
     void client.invalidateQueries({ queryKey: operatorSessionKey });

@@ -146,7 +146,7 @@ pub(crate) async fn record(
     )?;
     let (disabled, mut health_changes) = record_health(conn, &ours, now, jitter).await?;
     let is_ours = |outcome: &Outcome| ids.contains(&outcome.delivery);
-    // The end of an outage makes others due, and so does a request.
+    // The end of an outage makes other deliveries due. A request makes its own delivery due.
     let are_others_due = !health_changes.is_empty() || !requested.is_empty();
     let recorded = outcomes.iter().map(|outcome| Recorded {
         is_ours: is_ours(outcome),
