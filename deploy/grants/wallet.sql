@@ -6,7 +6,7 @@
 -- What is only ever added to can only be added to; elsewhere the service changes what changes, and nothing else. Triggers,
 -- constraints and tables are the owner's alone.
 GRANT USAGE ON SCHEMA public TO :service;
-GRANT SELECT, INSERT ON wallets, transfers, entries, debits, top_ups, payment_notices, cash TO :service;
+GRANT SELECT, INSERT ON wallets, transfers, entries, debits, top_ups, payment_notices, top_up_reversals, cash TO :service;
 GRANT UPDATE (balance_paise, entry_count, low_balance_threshold_paise, funded_at) ON wallets TO :service;
 GRANT UPDATE (provider_reference, payment_reference, idempotency_key, status, transfer_id, settled_at, next_check_at)
     ON top_ups TO :service;

@@ -47,6 +47,9 @@ pub enum DebitOutcome {
 #[serde(rename_all = "camelCase")]
 pub struct WalletView {
     pub balance_paise: Paise,
+    /// What the business owes after a correction or a refund at the payment provider that its balance did not cover.
+    /// Deposits and refunds pay it first.
+    pub owed_paise: Paise,
     pub currency: String,
     /// The first top-up or credit. The wallet counts as funded from then on (SPECIFICATION §12).
     pub funded_at: Option<DateTime<Utc>>,
@@ -61,7 +64,8 @@ pub struct EntryView {
     /// The position in the wallet, from 1 without a gap. Also the cursor of the list.
     pub id: String,
     pub transfer_id: TransferId,
-    /// `delivery_fee`, `refund`, `top_up` or `operator_credit`.
+    /// `delivery_fee`, `refund`, `top_up`, `operator_credit`, `operator_debit`, `top_up_reversal` or
+    /// `receivable_payment`.
     pub kind: String,
     /// Negative when money leaves the wallet.
     pub amount_paise: Paise,
@@ -70,8 +74,11 @@ pub struct EntryView {
     /// The business's reference of that order. portal-api adds it, because wallet does not know it.
     #[serde(default)]
     pub order_reference: Option<String>,
-    /// The operator's reference of a credit, or the id of a top-up.
+    /// The operator's reference of a credit or debit, the id of a top-up, or the payment provider's id of its reversal.
     pub reference: Option<String>,
+    /// The transfer that this one takes back.
+    #[serde(default)]
+    pub reverses: Option<TransferId>,
     pub created_at: DateTime<Utc>,
 }
 
@@ -147,7 +154,7 @@ pub struct PaymentNotice {
     pub body: String,
 }
 
-/// The outcome of a notice: `credited`, `settled_before`, `noted`, `mismatch` or `ignored`. The provider need not
+/// The outcome of a notice: `credited`, `settled_before`, `reversed`, `noted`, `mismatch` or `ignored`. The provider need not
 /// resend it in any case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -155,14 +162,38 @@ pub struct NoticeAnswer {
     pub outcome: String,
 }
 
-/// A credit by the operator. A repeated request with the same reference and amount returns the same credit.
+/// A credit by the operator. A repeated request with the same reference and amount credits nothing and returns the credit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreditView {
     pub transfer_id: TransferId,
     pub amount_paise: Paise,
     pub reference: String,
+    /// The current balance.
     pub balance_paise: Paise,
+    /// What the business still owes.
+    pub owed_paise: Paise,
+    pub created_at: DateTime<Utc>,
+    /// An earlier request with this reference credited the amount, at `createdAt`.
+    pub already_credited: bool,
+}
+
+/// A debit by the operator. A repeated request with the same reference debits nothing and returns the debit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OperatorDebitView {
+    pub transfer_id: TransferId,
+    pub amount_paise: Paise,
+    pub reference: String,
+    /// The credit, top-up or refund that the debit takes back.
+    pub reverses: Option<TransferId>,
+    /// The current balance.
+    pub balance_paise: Paise,
+    /// What the business owes, because its balance did not cover the debit.
+    pub owed_paise: Paise,
+    pub created_at: DateTime<Utc>,
+    /// An earlier request with this reference debited the amount, at `createdAt`.
+    pub already_debited: bool,
 }
 
 /// wallet's internal endpoints.
@@ -259,5 +290,14 @@ impl WalletClient {
     /// `POST /internal/wallets/{business}/credits` with the operator's `{amountPaise, reference}`
     pub async fn credit(&self, business: BusinessId, body: &Value) -> Result<CreditView, CallError> {
         self.0.send(Method::POST, &["wallets", &business.to_string(), "credits"], body).await
+    }
+
+    /// `POST /internal/wallets/{business}/debits` with `{amountPaise, reference, reverses}`
+    pub async fn debit_by_operator(
+        &self,
+        business: BusinessId,
+        body: &Value,
+    ) -> Result<OperatorDebitView, CallError> {
+        self.0.send(Method::POST, &["wallets", &business.to_string(), "debits"], body).await
     }
 }

@@ -289,10 +289,17 @@ CREATE TABLE operator_tokens (
 
 CREATE UNIQUE INDEX operator_tokens_name ON operator_tokens (name_key) WHERE disabled_at IS NULL;
 
+-- At most one row: above this amount, credits and debits of wallets need a second person. Never above the setting.
+CREATE TABLE approval_limit (
+    only_row BOOLEAN PRIMARY KEY DEFAULT TRUE CHECK (only_row),
+    credits_above_paise BIGINT NOT NULL CHECK (credits_above_paise >= 0),
+    changed_at TIMESTAMPTZ NOT NULL
+);
+
 -- Requests of the operator that need the approval of a second person.
 CREATE TABLE operator_approvals (
     id TEXT COLLATE "C" PRIMARY KEY,
-    kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('credit', 'lift_suspension', 'issue_reset_link')),
+    kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('credit', 'debit', 'lift_suspension', 'issue_reset_link')),
     about_business TEXT COLLATE "C" NOT NULL,
     -- What is executed. Contains no secrets and no addresses.
     parameters JSONB NOT NULL CHECK (jsonb_typeof(parameters) = 'object'),
@@ -311,7 +318,7 @@ CREATE TABLE operator_approvals (
     decided_at TIMESTAMPTZ,
     reason TEXT,
     ended_at TIMESTAMPTZ,
-    -- The id of a credit's transfer, or the code of the refusal.
+    -- The id of the transfer, or the code of the refusal.
     outcome TEXT,
     CONSTRAINT operator_approvals_decider_is_whole
         CHECK ((decider_id IS NULL) = (decided_at IS NULL) AND (decider_id IS NULL) = (decider_email IS NULL)),

@@ -1,23 +1,22 @@
-//! A second person approves or rejects a request, or the requester withdraws it. An approved credit is executed here too.
+//! A second person approves or rejects a request, or the requester withdraws it.
 
+use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{ApprovalId, Paise};
+use domain::ApprovalId;
 use internal_api::CallError;
-use internal_api::wallet::CreditView;
 use postgres::StoreError;
-use serde_json::json;
 
-use super::audit::{write_audit, write_operator_audit};
+use super::audit::write_operator_audit;
 use super::change_business::{self, ChangeBusinessError};
-use super::record_go_live_fact::record_funding;
+use super::move_money;
 use super::request_approval::{end_outdated, event};
 use super::staff::still_may;
 use crate::domain::{
-    Action, Approval, ApprovalCaller, ApprovalRefusal, ApprovalState, AuditEvent, Author, ProtectedAction,
-    Target, TargetKind,
+    Action, Approval, ApprovalCaller, ApprovalRefusal, ApprovalState, Author, OperatorActor, ProtectedAction,
+    RELATED_FOR,
 };
 use crate::state::State;
-use crate::store::{approvals, staff};
+use crate::store::{approvals, operator_audit_log, staff};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DecideError {
@@ -58,6 +57,7 @@ pub(crate) async fn approve(
             let requester_may = still_may(conn, state, &before.requester, permission).await?;
             let after = before.approve(&by, requester_may, reason.clone(), state.unit.clock.now())?;
             if after != before {
+                require_unrelated(conn, &before.requester, &by.actor, state.unit.clock.now()).await?;
                 if !is_current(conn, &before).await? {
                     return Ok(end_outdated(conn, state, author, before).await?);
                 }
@@ -77,12 +77,20 @@ pub(crate) async fn approve(
     }
     tracing::info!(approval_id = %id, state = %approved.stored, "approval given");
     state.mailbox.wake_sender();
-    match &approved.action {
-        ProtectedAction::Credit { amount_paise, reference } if approved.stored == ApprovalState::Approved => {
-            let credited = credit(state, &approved, *amount_paise, reference).await;
-            finish_credit(state, author, id, credited).await
-        }
-        _ => Ok(approved),
+    move_money::finish(state, author, approved).await
+}
+
+/// Refuses an approval between two accounts that one person may have set up for this.
+async fn require_unrelated(
+    conn: &mut AsyncPgConnection,
+    requester: &OperatorActor,
+    approver: &OperatorActor,
+    now: DateTime<Utc>,
+) -> Result<(), DecideError> {
+    let (Some(requester), Some(approver)) = (requester.staff(), approver.staff()) else { return Ok(()) };
+    match operator_audit_log::gave_access(conn, (requester, approver), now - RELATED_FOR).await? {
+        true => Err(ApprovalRefusal::RelatedAccount.into()),
+        false => Ok(()),
     }
 }
 
@@ -92,11 +100,13 @@ async fn is_current(conn: &mut AsyncPgConnection, approval: &Approval) -> Result
         ProtectedAction::LiftSuspension(lift) => {
             Ok(change_business::is_present(conn, approval.business, lift).await?)
         }
-        ProtectedAction::Credit { .. } | ProtectedAction::IssueResetLink { .. } => Ok(true),
+        ProtectedAction::Credit { .. }
+        | ProtectedAction::Debit(_)
+        | ProtectedAction::IssueResetLink { .. } => Ok(true),
     }
 }
 
-/// What can be executed in the transaction of the approval. Before a credit, the log records the attempt.
+/// What can be executed in the transaction of the approval. Before the wallet is asked, the log records the attempt.
 async fn execute(
     conn: &mut AsyncPgConnection,
     state: &State,
@@ -111,6 +121,10 @@ async fn execute(
             log(conn, state, author, Action::WalletCreditRequested, &approved).await?;
             Ok(approved)
         }
+        ProtectedAction::Debit(_) => {
+            log(conn, state, author, Action::WalletDebitRequested, &approved).await?;
+            Ok(approved)
+        }
         ProtectedAction::LiftSuspension(lift) => {
             let request = (approved.id, approved.business);
             change_business::lift(conn, state, request, author, &lift.change).await?;
@@ -118,87 +132,6 @@ async fn execute(
         }
         ProtectedAction::IssueResetLink { .. } => Ok(approved),
     }
-}
-
-/// The wallet credits each reference once, so that a repeated call returns the same credit.
-async fn credit(
-    state: &State,
-    approval: &Approval,
-    amount: Paise,
-    reference: &str,
-) -> Result<CreditView, CallError> {
-    let body = json!({ "amountPaise": amount, "reference": reference });
-    let credited = state.peers.wallet.credit(approval.business, &body).await?;
-    record_funding(state, approval.business, credited.amount_paise).await;
-    Ok(credited)
-}
-
-/// Records the outcome, once. Without a final one the request stays approved, and can be executed again.
-async fn finish_credit(
-    state: &State,
-    author: &Author,
-    id: ApprovalId,
-    credited: Result<CreditView, CallError>,
-) -> Result<Approval, DecideError> {
-    match credited {
-        Ok(credit) => record_credit(state, author, id, &credit).await,
-        Err(error) => {
-            if let Some(code) = final_refusal(&error) {
-                record_failure(state, author, id, code).await?;
-            }
-            Err(error.into())
-        }
-    }
-}
-
-async fn record_credit(
-    state: &State,
-    author: &Author,
-    id: ApprovalId,
-    credit: &CreditView,
-) -> Result<Approval, DecideError> {
-    let transfer = credit.transfer_id;
-    let database = &state.unit.database;
-    database
-        .transaction(async |conn| {
-            let before = approvals::find_for_update(conn, id).await?.ok_or(DecideError::Unknown)?;
-            if before.stored != ApprovalState::Approved {
-                return Ok(before);
-            }
-            let after = before.executed(Some(transfer.to_string()), state.unit.clock.now());
-            approvals::update(conn, &after).await?;
-            let event = AuditEvent::once(Action::WalletCredited, Target::new(TargetKind::Transfer, transfer))
-                .with("amountPaise", credit.amount_paise.get())
-                .with("reference", credit.reference.as_str());
-            write_audit(conn, state, after.business, author, &event).await?;
-            Ok(after)
-        })
-        .await
-}
-
-async fn record_failure(
-    state: &State,
-    author: &Author,
-    id: ApprovalId,
-    code: &str,
-) -> Result<(), DecideError> {
-    let database = &state.unit.database;
-    database
-        .transaction(async |conn| {
-            let before = approvals::find_for_update(conn, id).await?.ok_or(DecideError::Unknown)?;
-            if before.stored != ApprovalState::Approved {
-                return Ok(());
-            }
-            let after = before.failed(code.to_owned(), state.unit.clock.now());
-            approvals::update(conn, &after).await?;
-            Ok(log(conn, state, author, Action::ApprovalFailed, &after).await?)
-        })
-        .await
-}
-
-/// A refusal after which the same credit can never be posted.
-fn final_refusal(error: &CallError) -> Option<&str> {
-    error.refusal_code().filter(|code| matches!(*code, "reference_reused" | "invalid_request"))
 }
 
 pub(crate) async fn reject(
@@ -260,7 +193,7 @@ pub(super) async fn load(
     Ok((found, ApprovalCaller { actor, may }))
 }
 
-async fn log(
+pub(super) async fn log(
     conn: &mut AsyncPgConnection,
     state: &State,
     author: &Author,

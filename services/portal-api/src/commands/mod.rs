@@ -2,6 +2,7 @@
 
 pub(crate) mod accept_invitation;
 mod announce;
+pub(crate) mod approval_limit;
 mod attempt_limits;
 pub(crate) mod audit;
 pub(crate) mod audit_line;
@@ -31,6 +32,7 @@ pub(crate) mod log_in;
 pub(crate) mod log_out;
 pub(crate) mod mail_warning;
 pub(crate) mod manage_passkeys;
+pub(crate) mod move_money;
 mod open_session;
 pub(crate) mod operator_session;
 pub(crate) mod operator_token;

@@ -102,6 +102,7 @@ pub(super) fn event(action: Action, approval: &Approval) -> AuditEvent {
         ProtectedAction::Credit { amount_paise, reference } => {
             event.with("amountPaise", amount_paise.get()).with("reference", reference.as_str())
         }
+        ProtectedAction::Debit(debit) => debit.describe(event),
         ProtectedAction::IssueResetLink { user_id } => event.with("userId", user_id.to_string()),
         ProtectedAction::LiftSuspension(_) => event,
     }

@@ -108,6 +108,11 @@ pub(crate) enum Action {
     WalletCreditRequested,
     #[strum(serialize = "wallet.credited")]
     WalletCredited,
+    /// As [`Action::WalletCreditRequested`].
+    #[strum(serialize = "wallet.debit_requested")]
+    WalletDebitRequested,
+    #[strum(serialize = "wallet.debited")]
+    WalletDebited,
     #[strum(serialize = "subscription.requested")]
     SubscriptionRequested,
     #[strum(serialize = "pickup_profile.changed")]
@@ -148,6 +153,8 @@ pub(crate) enum Action {
     ApprovalFailed,
     #[strum(serialize = "approval.read")]
     ApprovalRead,
+    #[strum(serialize = "approval.limit_changed")]
+    ApprovalLimitChanged,
     #[strum(serialize = "staff.invited")]
     StaffInvited,
     #[strum(serialize = "staff.link_issued")]

@@ -43,7 +43,7 @@ pub(crate) use ::domain::Email;
 pub(crate) use advice::{Advice, Evidence, Proof, advice};
 pub(crate) use approval::{
     Approval, ApprovalCaller, ApprovalFilter, ApprovalKind, ApprovalPolicy, ApprovalRefusal, ApprovalState,
-    Decision, ProtectedAction, SuspensionLift,
+    Decision, ProtectedAction, RELATED_FOR, SuspensionLift, WalletDebit,
 };
 pub(crate) use attempts::{Scope, Subject, retry_after};
 pub(crate) use audit::{

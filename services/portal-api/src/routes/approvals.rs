@@ -2,7 +2,7 @@
 
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
-use domain::{ApprovalId, BusinessId};
+use domain::{ApprovalId, BusinessId, Paise};
 use internal_api::{Page, PageQuery};
 use serde_json::Value;
 use strum::VariantArray;
@@ -15,7 +15,7 @@ use super::openapi::{bodies, params};
 use super::pagination::PageRequest;
 use super::password_resets::ResetLinkView;
 use crate::commands::publish_portal_change::publish_portal_change;
-use crate::commands::{decide_approval, fetch_reset_link};
+use crate::commands::{approval_limit, decide_approval, fetch_reset_link};
 use crate::domain::{ApprovalFilter, ApprovalKind, ApprovalState, OperatorRole};
 use crate::queries::approvals;
 use crate::state::State;
@@ -47,6 +47,31 @@ pub(super) async fn list(
     let Page { data, has_more } = page.page(rows)?;
     let data = views(&state, (&author.0, *role), data).await?;
     Ok(HttpResponse::Ok().json(Page { data, has_more }))
+}
+
+#[utoipa::path(
+    put,
+    path = "/v1/operator/approval-limit",
+    operation_id = "setApprovalLimit",
+    tag = "Operator",
+    summary = "Choose the amount above which credits and debits need a second person",
+    description = "Never above the setting `WAYBILL_APPROVALS__CREDITS_ABOVE_PAISE`.",
+    request_body = bodies::ApprovalLimit,
+    responses((status = 204, description = "The limit holds from now on.")),
+)]
+pub(super) async fn set_limit(
+    state: Data<State>,
+    author: OperatorAuthor,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let field_errors = FieldErrors::default();
+    let limit = Fields::only(&body.0, &field_errors, &["creditsAbovePaise"])
+        .and_then(|fields| fields.required_integer("creditsAbovePaise", 0, Paise::REQUEST_MAX.get()));
+    let Some(limit) = limit.filter(|_| field_errors.is_empty()) else {
+        return Err(ApiError::invalid(field_errors));
+    };
+    approval_limit::set(&state, &author.0, Paise::new(limit)).await.map_err(errors::approval_limit)?;
+    Ok(HttpResponse::NoContent().finish())
 }
 
 #[utoipa::path(

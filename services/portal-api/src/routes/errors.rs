@@ -38,8 +38,9 @@ pub(super) use second_factor::{
 pub(super) use single_sign_on::{complete_sso, password_log_in_off, sso_ended, start_sso};
 use staff::no_permission;
 pub(super) use staff::{
-    approval_not_found, decide, named_token_opens_no_session, password_link_invalid, permission_missing,
-    request_approval, set_password, staff, staff_log_in, staff_not_found, token, token_not_found,
+    approval_limit, approval_not_found, decide, named_token_opens_no_session, password_link_invalid,
+    permission_missing, request_approval, set_password, staff, staff_log_in, staff_not_found, token,
+    token_not_found,
 };
 
 pub(super) fn not_logged_in() -> ApiError {

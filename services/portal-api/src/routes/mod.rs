@@ -42,6 +42,7 @@ mod operator_session;
 mod operator_sessions;
 mod operator_sso;
 mod operator_tokens;
+mod operator_wallet;
 mod order_cancel;
 mod order_request;
 mod order_stream;
@@ -411,7 +412,9 @@ fn operator_calls(config: &mut ServiceConfig) {
         .service(resource("/businesses/{id}/audit-log").route(get().to(audit_log::list_for_operator)))
         .service(resource("/cod").route(get().to(cash::of_all)))
         .service(resource("/cod/discrepancies").route(get().to(cash::discrepancies)))
-        .service(resource("/businesses/{id}/wallet/credits").route(post().to(operator::credit)));
+        .service(resource("/businesses/{id}/wallet/credits").route(post().to(operator_wallet::credit)))
+        .service(resource("/businesses/{id}/wallet/entries").route(get().to(statement::entries_for_operator)))
+        .service(resource("/businesses/{id}/wallet/debits").route(post().to(operator_wallet::debit)));
 }
 
 /// The operator's own staff, tokens and log.
@@ -440,6 +443,7 @@ fn operator_access(config: &mut ServiceConfig) {
 /// Requests that need a second person.
 fn operator_approvals(config: &mut ServiceConfig) {
     config
+        .service(resource("/approval-limit").route(put().to(approvals::set_limit)))
         .service(resource("/approvals").route(get().to(approvals::list)))
         .service(resource("/approvals/{id}").route(get().to(approvals::read)))
         .service(resource("/approvals/{id}/approve").route(post().to(approvals::approve)))

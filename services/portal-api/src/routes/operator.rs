@@ -1,36 +1,27 @@
-//! `/v1/operator/businesses`: the operator lists, changes and credits businesses.
+//! `/v1/operator/businesses`: the operator lists and changes businesses.
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
-use domain::{BusinessId, GoLiveItem, Paise};
-use internal_api::wallet::CreditView;
+use domain::{BusinessId, GoLiveItem};
 use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule, read_query};
 
 use super::approval_view::{self, ApprovalView};
-use super::audited::{OperatorAuthor, audited};
+use super::audited::OperatorAuthor;
 use super::errors;
 use super::openapi::{bodies, params};
 use super::operator_records::Sent;
 use super::pagination::PageRequest;
 use super::subscription;
-use crate::commands::audit::record_operator_request;
 use crate::commands::change_business::change_business;
-use crate::commands::record_go_live_fact::record_funding;
-use crate::commands::request_approval::request_approval;
-use crate::domain::{
-    Action, ApprovalPolicy, AuditEvent, BusinessChange, BusinessFilter, BusinessStatus, ListedBusiness,
-    ProtectedAction, Standing, Target, TargetKind,
-};
+use crate::domain::{BusinessChange, BusinessFilter, BusinessStatus, ListedBusiness, Standing};
 use crate::queries::businesses;
 use crate::state::State;
 
 /// As long as an e-mail address may be.
 const SEARCH: TextRule = TextRule::line(320);
-/// The rule of wallet.
-const REFERENCE: TextRule = TextRule::code(128);
 
 /// A business as the operator sees it.
 #[derive(Serialize, utoipa::ToSchema)]
@@ -144,86 +135,6 @@ pub(super) async fn change(
     }
     let standing = businesses::standing(&state, business).await?.ok_or_else(errors::business_not_found)?;
     Ok(HttpResponse::Ok().json(BusinessView::of(standing, None)))
-}
-
-/// Forwarded to wallet after a check that the business exists: wallet does not know businesses.
-#[utoipa::path(
-    post,
-    path = "/v1/operator/businesses/{id}/wallet/credits",
-    operation_id = "creditWallet",
-    tag = "Operator",
-    summary = "Credit a wallet",
-    params(("id" = domain::BusinessId, Path, description = "The business.")),
-    request_body = bodies::CreditWallet,
-    responses(
-        (status = 201, description = "The credit. Repeating the same reference and amount has no effect.", body = internal_api::wallet::CreditView),
-        (status = 202, description = "A second person must approve it first.", body = ApprovalView),
-    ),
-)]
-pub(super) async fn credit(
-    state: Data<State>,
-    author: OperatorAuthor,
-    business: Path<String>,
-    body: JsonBody,
-) -> Result<HttpResponse, ApiError> {
-    let business = business_id(&state, &business).await?;
-    if let Some(action) = credit_to_approve(state.approvals, &body.0)? {
-        let requested = request_approval(&state, business, &author.0, action).await;
-        let approval = requested.map_err(errors::request_approval)?;
-        return approval_view::requested(&state, &author.0, approval).await;
-    }
-    let requested = credit_requested(&body.0);
-    record_operator_request(&state, business, &author.0, &requested).await?;
-    let work = {
-        let state = state.clone();
-        async move {
-            let credit = state.peers.wallet.credit(business, &body.0).await?;
-            record_funding(&state, business, credit.amount_paise).await;
-            Ok::<_, ApiError>(credit)
-        }
-    };
-    let event = |credit: &CreditView| {
-        AuditEvent::once(Action::WalletCredited, Target::new(TargetKind::Transfer, credit.transfer_id))
-            .with("amountPaise", credit.amount_paise.get())
-            .with("reference", credit.reference.as_str())
-    };
-    let credit = audited(&state, business, author.0, work, event).await?;
-    tracing::info!(business_id = %business, transfer_id = %credit.transfer_id, "wallet credited by the operator");
-    Ok(HttpResponse::Created().json(credit))
-}
-
-/// Also of a body that wallet refuses.
-fn credit_requested(body: &Value) -> AuditEvent {
-    let event = AuditEvent::new(Action::WalletCreditRequested);
-    let event = match body["amountPaise"].as_i64() {
-        Some(amount) => event.with("amountPaise", amount),
-        None => event,
-    };
-    let reference = body["reference"].as_str().and_then(|text| REFERENCE.check(text).ok().flatten());
-    match reference {
-        Some(reference) => event.with("reference", reference),
-        None => event,
-    }
-}
-
-/// The credit, if it needs an approval. With approvals, an invalid body is refused here: wallet must not accept what this
-/// check could not read.
-fn credit_to_approve(policy: ApprovalPolicy, body: &Value) -> Result<Option<ProtectedAction>, ApiError> {
-    if policy.credits_above.is_none() {
-        return Ok(None);
-    }
-    let field_errors = FieldErrors::default();
-    let credit = Fields::only(body, &field_errors, &["amountPaise", "reference"]).and_then(|fields| {
-        let amount = fields.required_integer("amountPaise", 1, Paise::REQUEST_MAX.get()).map(Paise::new);
-        let reference = fields.required_text("reference", REFERENCE);
-        Some((amount?, reference?))
-    });
-    let (amount_paise, reference) = match credit {
-        Some(credit) if field_errors.is_empty() => credit,
-        _ => return Err(ApiError::invalid(field_errors)),
-    };
-    let needs_approval = policy.covers_credit(amount_paise);
-    Ok(needs_approval.then_some(ProtectedAction::Credit { amount_paise, reference }))
 }
 
 fn parse(body: &Value) -> Result<BusinessChange, ApiError> {

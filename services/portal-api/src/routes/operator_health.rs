@@ -22,6 +22,8 @@ struct HealthView {
     indicators: IndicatorsView,
     go_live: GoLiveView,
     balance_paise: Option<Paise>,
+    /// What the business owes. Deposits and refunds pay it first.
+    owed_paise: Option<Paise>,
     low_balance_threshold_paise: Option<Paise>,
     orders: Option<OrdersHealth>,
     /// Without the query parts of the URLs, which may contain secrets.
@@ -60,12 +62,14 @@ pub(super) async fn health(state: Data<State>, business: Path<String>) -> Result
 
 impl From<BusinessHealth> for HealthView {
     fn from(health: BusinessHealth) -> Self {
+        let owed_paise = health.wallet.as_ref().map(|wallet| wallet.owed_paise);
         let (balance_paise, low_balance_threshold_paise) =
             health.wallet.map(|wallet| (wallet.balance_paise, wallet.low_balance_threshold_paise)).unzip();
         Self {
             indicators: health.indicators.into(),
             go_live: GoLiveView::of(health.go_live, health.done_since),
             balance_paise,
+            owed_paise,
             low_balance_threshold_paise,
             orders: health.orders.map(|OrdersActivity { live, test }| OrdersHealth { live, test }),
             endpoints: health.endpoints.map(|endpoints| endpoints.into_iter().map(without_query).collect()),

@@ -59,6 +59,8 @@ const CALLS: &[(Method, &str, OperatorCall)] = &[
     (Method::GET, "/businesses/{id}/personal-data-erasure", lists(ReadBusinesses)),
     (Method::POST, "/businesses/{id}/personal-data-erasure", changes(ErasePersonalData)),
     (Method::POST, "/businesses/{id}/wallet/credits", changes(CreditWallets)),
+    (Method::POST, "/businesses/{id}/wallet/debits", changes(CreditWallets)),
+    (Method::GET, "/businesses/{id}/wallet/entries", lists(ReadBusinesses)),
     // Orders.
     (Method::GET, "/orders", reads(ReadOrders, Action::OrdersRead)),
     (Method::GET, "/orders/{id}/events", reads(ReadOrders, Action::OrderTimelineRead)),
@@ -66,6 +68,7 @@ const CALLS: &[(Method, &str, OperatorCall)] = &[
     (Method::GET, "/cod", lists(ReadCash)),
     (Method::GET, "/cod/discrepancies", lists(ReadCash)),
     // To request or decide one, the permission of its action is needed too. Only a single one names a user.
+    (Method::PUT, "/approval-limit", changes(ManageStaff)),
     (Method::GET, "/approvals", lists(ReviewApprovals)),
     (Method::GET, "/approvals/{id}", reads(ReviewApprovals, Action::ApprovalRead)),
     (Method::POST, "/approvals/{id}/approve", changes(ReviewApprovals)),

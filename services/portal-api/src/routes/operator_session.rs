@@ -17,10 +17,11 @@ use super::operator_caller::{self, author};
 use super::second_step::{self, ChallengeView};
 use super::session_cookie::{OPERATOR, OPERATOR_CHALLENGE};
 use super::{browser_cookie, errors};
+use crate::commands::approval_limit;
 use crate::commands::audit_line::{Refusal, log_refusal};
 use crate::commands::operator_session::{self, ConsoleSession, OpenedConsole};
 use crate::commands::staff_log_in::{self, StaffLogIn, StaffLogInOutcome};
-use crate::domain::{ApprovalPolicy, Email, OperatorActor, OperatorPermission, OperatorRole, Password};
+use crate::domain::{Email, OperatorActor, OperatorPermission, OperatorRole, Password};
 use crate::state::State;
 
 /// Longer than any operator token.
@@ -54,19 +55,23 @@ pub(super) struct OperatorSessionView {
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct ApprovalPolicyView {
-    /// Credits above this amount. `null`: no credits.
+    /// Credits and debits of wallets above this amount. `null`: none.
     credits_above_paise: Option<Paise>,
+    /// The setting, which `creditsAbovePaise` cannot exceed.
+    credits_above_max_paise: Option<Paise>,
     lift_suspension: bool,
     reset_links: bool,
 }
 
-impl From<ApprovalPolicy> for ApprovalPolicyView {
-    fn from(policy: ApprovalPolicy) -> Self {
-        Self {
+impl ApprovalPolicyView {
+    async fn read(state: &State) -> Result<Self, ApiError> {
+        let policy = approval_limit::policy(state).await?;
+        Ok(Self {
             credits_above_paise: policy.credits_above,
+            credits_above_max_paise: state.approvals.credits_above,
             lift_suspension: policy.lift_suspension,
             reset_links: policy.reset_links,
-        }
+        })
     }
 }
 
@@ -79,8 +84,8 @@ pub(super) struct LoggedOutView {
 }
 
 impl OperatorSessionView {
-    fn new(state: &State, session: ConsoleSession) -> Self {
-        Self {
+    async fn new(state: &State, session: ConsoleSession) -> Result<Self, ApiError> {
+        Ok(Self {
             expires_at: session.expires_at,
             kind: session.actor.kind(),
             id: session.actor.id(),
@@ -90,8 +95,8 @@ impl OperatorSessionView {
             permissions: session.role.permissions(),
             mfa_enrolment_required: session.must_enrol.then_some(true),
             single_sign_on: session.single_sign_on.then_some(true),
-            approvals: state.approvals.into(),
-        }
+            approvals: ApprovalPolicyView::read(state).await?,
+        })
     }
 }
 
@@ -150,7 +155,7 @@ pub(super) async fn opened_console(
     }
     Ok(response
         .insert_header((header::CACHE_CONTROL, "no-store"))
-        .json(OperatorSessionView::new(state, session)))
+        .json(OperatorSessionView::new(state, session).await?))
 }
 
 async fn open_with_token(
@@ -183,7 +188,7 @@ pub(super) async fn read(state: Data<State>, request: HttpRequest) -> Result<Htt
     let session = operator_caller::session(&state, &request).await?.ok_or_else(errors::not_logged_in)?;
     Ok(HttpResponse::Ok()
         .insert_header((header::CACHE_CONTROL, "no-store"))
-        .json(OperatorSessionView::new(&state, session)))
+        .json(OperatorSessionView::new(&state, session).await?))
 }
 
 /// Succeeds without a session too.

@@ -94,6 +94,8 @@ pub(super) const RECENT_OPERATOR_CALLS: CallTable<()> = CallTable {
         (Method::POST, "/tokens/{id}/rotate", ()),
         (Method::PATCH, "/businesses/{id}", ()),
         (Method::POST, "/businesses/{id}/wallet/credits", ()),
+        (Method::POST, "/businesses/{id}/wallet/debits", ()),
+        (Method::PUT, "/approval-limit", ()),
         (Method::POST, "/businesses/{id}/password-resets", ()),
         (Method::POST, "/businesses/{id}/personal-data-erasure", ()),
         (Method::POST, "/approvals/{id}/approve", ()),

@@ -2,7 +2,7 @@
 //! CSV.
 
 use actix_web::http::header;
-use actix_web::web::{Data, ReqData};
+use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use chrono::SecondsFormat;
 use domain::{BusinessId, Mode, OrderId};
@@ -14,6 +14,7 @@ use web::{ApiError, TextRule, read_query};
 use super::audited::UserAuthor;
 use super::export::{self, File};
 use super::openapi::params;
+use super::operator;
 use crate::domain::{Session, csv};
 use crate::state::State;
 
@@ -57,16 +58,43 @@ pub(super) async fn entries(
     if accept.is_some_and(|accept| accept.contains("text/csv")) {
         return export_entries(state, session, author, request).await;
     }
-    let (query, order_reference) = read(&request)?;
-    let Some(query) = with_order(&state, session.business, query, order_reference).await? else {
+    page_of(&state, session.business, &request).await
+}
+
+async fn page_of(
+    state: &State,
+    business: BusinessId,
+    request: &HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let (query, order_reference) = read(request)?;
+    let Some(query) = with_order(state, business, query, order_reference).await? else {
         return Ok(HttpResponse::Ok().json(Page::<EntryView> { data: Vec::new(), has_more: false }));
     };
-    let mut page = state.peers.wallet.entries(session.business, &query).await?;
+    let mut page = state.peers.wallet.entries(business, &query).await?;
     // A statement without order references is better than an error.
-    if let Err(error) = add_references(&state, session.business, &mut page.data).await {
+    if let Err(error) = add_references(state, business, &mut page.data).await {
         tracing::warn!(%error, "statement sent without order references");
     }
     Ok(HttpResponse::Ok().json(page))
+}
+
+/// For the operator, who corrects entries.
+#[utoipa::path(
+    get,
+    path = "/v1/operator/businesses/{id}/wallet/entries",
+    operation_id = "listEntriesOfBusiness",
+    tag = "Operator",
+    summary = "Read the statement of a business, newest first",
+    params(("id" = domain::BusinessId, Path, description = "The business."), params::EntriesParams),
+    responses((status = 200, description = "A page of the statement.", body = internal_api::Page<internal_api::wallet::EntryView>)),
+)]
+pub(super) async fn entries_for_operator(
+    state: Data<State>,
+    business: Path<String>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let business = operator::business_id(&state, &business).await?;
+    page_of(&state, business, &request).await
 }
 
 /// All matching entries, newest first.

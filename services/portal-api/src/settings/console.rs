@@ -77,6 +77,7 @@ mod tests {
                 ("WAYBILL_OPERATOR__TOKEN", "another secret of the operator's own"),
                 ("WAYBILL_PUBLIC__URL", "https://portal.example.com"),
                 ("WAYBILL_PUBLIC__API_URL", "https://api.example.com/v1"),
+                ("WAYBILL_APPROVALS__CREDITS_ABOVE_PAISE", "5000000"),
                 LISTENER,
                 (URL, console),
             ];

@@ -180,7 +180,7 @@ impl Subscriptions {
 
 impl Settings for PortalSettings {
     fn check(&self, errors: &mut SettingErrors) {
-        self.approvals.check(errors);
+        self.approvals.check(errors, self.environment);
         self.mail.check(errors, self.environment);
         self.mfa.check(errors);
         self.sessions.check(errors);
@@ -255,6 +255,7 @@ mod tests {
             "WAYBILL_OPERATOR__TOKEN",
             "WAYBILL_PUBLIC__URL",
             "WAYBILL_PUBLIC__API_URL",
+            "WAYBILL_APPROVALS__CREDITS_ABOVE_PAISE",
         ];
         for variable in variables {
             assert!(text.contains(variable), "{text}");
@@ -269,6 +270,7 @@ mod tests {
             ("WAYBILL_OPERATOR__TOKEN", "another secret of the operator's own"),
             ("WAYBILL_PUBLIC__URL", "https://portal.example.com"),
             ("WAYBILL_PUBLIC__API_URL", "https://api.example.com/v1"),
+            ("WAYBILL_APPROVALS__CREDITS_ABOVE_PAISE", "5000000"),
         ])
         .unwrap();
     }

@@ -11,6 +11,7 @@ macro_rules! prune {
     }};
 }
 
+pub(crate) mod approval_limit;
 pub(crate) mod approvals;
 pub(crate) mod attempts;
 pub(crate) mod audit_log;

@@ -72,6 +72,29 @@ pub(crate) async fn insert(
     Ok(())
 }
 
+/// Whether one of two persons of the staff invited the other or reset their access since then.
+pub(crate) async fn gave_access(
+    conn: &mut AsyncPgConnection,
+    (one, other): (StaffId, StaffId),
+    since: DateTime<Utc>,
+) -> Result<bool, StoreError> {
+    let actions = [
+        Action::StaffInvited,
+        Action::StaffLinkIssued,
+        Action::StaffIdentityUnlinked,
+        Action::SecondFactorReset,
+    ];
+    let persons = [one.to_string(), other.to_string()];
+    let entries = operator_audit_log::table
+        .filter(operator_audit_log::action.eq_any(actions.map(<&str>::from)))
+        .filter(operator_audit_log::id.ge(AuditEntryId::first_of(since).to_string()))
+        .filter(operator_audit_log::actor_type.eq("person"))
+        .filter(operator_audit_log::actor_id.eq_any(&persons))
+        .filter(operator_audit_log::target_id.eq_any(&persons))
+        .filter(operator_audit_log::actor_id.ne(operator_audit_log::target_id));
+    Ok(diesel::select(diesel::dsl::exists(entries)).get_result(conn).await?)
+}
+
 /// Whether an entry since then differs from this one in its time and request only.
 pub(crate) async fn has_since(
     conn: &mut AsyncPgConnection,

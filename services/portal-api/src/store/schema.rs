@@ -360,6 +360,14 @@ diesel::table! {
 }
 
 diesel::table! {
+    approval_limit (only_row) {
+        only_row -> Bool,
+        credits_above_paise -> BigInt,
+        changed_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
     operator_approvals (id) {
         id -> Text,
         kind -> Text,

@@ -33,6 +33,7 @@ async fn outside_of_a_local_stack_the_cookie_wants_tls_and_its_own_host() {
         ("WAYBILL_ENVIRONMENT", "production"),
         ("WAYBILL_PUBLIC__URL", "https://portal.example.com"),
         ("WAYBILL_PUBLIC__API_URL", "https://api.example.com/v1"),
+        ("WAYBILL_APPROVALS__CREDITS_ABOVE_PAISE", "5000000"),
         ("WAYBILL_INTERNAL__TOKEN", "an internal token of its own"),
         ("WAYBILL_OPERATOR__TOKEN", "an operator token of its own"),
     ])

@@ -238,6 +238,7 @@ pub(crate) fn entry() -> EntryView {
         balance_after_paise: Paise::new(100),
         order_id: None,
         order_reference: None,
+        reverses: None,
         reference: None,
         created_at: at(),
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::client::{Answer, Client};
 use crate::portal::{OPERATOR_TOKEN, Portal};
-use crate::staff::{log_in, person};
+use crate::staff::{accept, log_in, person};
 
 pub(crate) const APPROVALS: &str = "/v1/operator/approvals";
 pub(crate) const BUSINESSES: &str = "/v1/operator/businesses";
@@ -49,11 +49,7 @@ impl Office {
     }
 
     pub(crate) fn wallet_answers(&self, amount: i64, reference: &str) {
-        self.portal.peers.answer(
-            self.wallet_call(),
-            200,
-            json!({ "transferId": TRANSFER, "amountPaise": amount, "reference": reference, "balancePaise": amount }),
-        );
+        self.portal.peers.answer(self.wallet_call(), 200, credited(amount, reference));
     }
 
     /// Asha requests a credit; the id of the request.
@@ -67,6 +63,14 @@ impl Office {
         let path = self.path("/password-resets");
         id_of(&self.asha.post(&path, json!({ "email": "owner@shop.example" })).await)
     }
+}
+
+/// The wallet's answer.
+pub(crate) fn credited(amount: i64, reference: &str) -> Value {
+    json!({
+        "transferId": TRANSFER, "amountPaise": amount, "reference": reference, "balancePaise": amount,
+        "owedPaise": 0, "createdAt": "2026-01-01T00:00:00Z", "alreadyCredited": false,
+    })
 }
 
 fn credit(amount: i64) -> Value {
@@ -352,4 +356,94 @@ async fn each_step_is_in_the_operators_log() {
     assert_eq!(approved["details"], details);
     assert_eq!(line("approval.rejected")["details"]["reason"], "Nobody has called.");
     assert_eq!(line("wallet.credited")["details"], json!({ "amountPaise": 700, "reference": "invoice-7" }));
+}
+
+#[tokio::test]
+async fn a_debit_above_the_limit_waits_for_another_person_and_is_made_once() {
+    let mut office = Office::open().await;
+    let call = format!("POST /wallet/internal/wallets/{}/debits", office.business);
+    let mut taken = credited(700, "invoice-7 again");
+    taken.as_object_mut().unwrap().remove("alreadyCredited");
+    taken["reverses"] = json!(TRANSFER);
+    taken["alreadyDebited"] = json!(false);
+    office.portal.peers.answer(&call, 201, taken.clone());
+    let path = office.path("/wallet/debits");
+    let body = json!({
+        "amountPaise": 700, "reference": "invoice-7 again", "reason": "Entered twice", "reverses": TRANSFER,
+    });
+    let id = id_of(&office.asha.post(&path, body.clone()).await);
+    assert!(office.portal.peers.asked(&call).is_empty());
+    let approved = approve(&mut office.ravi, &id).await;
+    assert_eq!((approved.status, &approved.body["state"]), (200, &json!("executed")), "{approved:?}");
+    assert_eq!((&approved.body["kind"], &approved.body["parameters"]), (&json!("debit"), &body));
+    let sent = &office.portal.peers.asked(&call)[0].body;
+    assert_eq!(sent, &json!({ "amountPaise": 700, "reference": "invoice-7 again", "reverses": TRANSFER }));
+    let log = office.portal.operator().get("/v1/operator/audit-log?action=wallet.debited").await.body;
+    assert_eq!(log["data"][0]["details"]["debitReason"], "Entered twice");
+
+    // Below the limit at once; a repeated one is not presented as new.
+    let small = json!({ "amountPaise": 500, "reference": "small", "reason": "Entered twice" });
+    assert_eq!(office.asha.post(&path, small.clone()).await.status, 201);
+    taken["alreadyDebited"] = json!(true);
+    office.portal.peers.answer(&call, 200, taken);
+    let again = office.asha.post(&path, small).await;
+    assert_eq!((again.status, &again.body["alreadyDebited"]), (200, &json!(true)));
+    let bare = office.asha.post(&path, json!({ "amountPaise": 0, "reverses": "x" })).await;
+    assert_eq!((bare.status, bare.invalid_fields().len()), (400, 4), "{bare:?}");
+    let (mut viewer, _) = person(&office.portal, "viewer@carrier.example", "support").await;
+    assert_eq!(viewer.post(&path, json!({})).await.status, 403);
+}
+
+#[tokio::test]
+async fn a_credit_that_was_made_before_its_request_is_not_reported_as_executed() {
+    let mut office = Office::open().await;
+    let id = office.requested_credit().await;
+    let mut before = credited(700, "invoice-7");
+    before["alreadyCredited"] = json!(true);
+    office.portal.peers.answer(office.wallet_call(), 200, before);
+    let approved = approve(&mut office.ravi, &id).await;
+    assert_eq!((approved.status, &approved.body["state"]), (200, &json!("failed")), "{approved:?}");
+    assert_eq!(approved.body["outcome"], "already_booked");
+}
+
+#[tokio::test]
+async fn an_account_does_not_approve_for_the_one_that_set_it_up() {
+    let mut office = Office::open().await;
+    let staff = "/v1/operator/staff";
+    let invited = json!({ "email": "second@carrier.example", "name": "Asha again", "role": "administrator" });
+    let invited = office.asha.post(staff, invited).await;
+    let mut second = accept(&office.portal, &invited, "second@carrier.example").await;
+    let by_asha = office.requested_credit().await;
+    let refused = approve(&mut second, &by_asha).await;
+    assert_eq!((refused.status, refused.code()), (403, "related_account"));
+    let path = office.path("/wallet/credits");
+    let by_second = id_of(&second.post(&path, json!({ "amountPaise": 701, "reference": "x" })).await);
+    assert_eq!(approve(&mut office.asha, &by_second).await.code(), "related_account");
+    // Neither after a reset of the access of somebody else's account.
+    office.ravi.press(&format!("{staff}/{}/password-link", office.ashas)).await;
+    assert_eq!(approve(&mut office.ravi, &by_asha).await.code(), "related_account");
+
+    office.portal.clock.advance(TimeDelta::days(7) + TimeDelta::seconds(1));
+    office.wallet_answers(700, "invoice-7");
+    let mut asha = log_in(&office.portal, "asha@carrier.example").await;
+    let by_asha = id_of(&asha.post(&path, credit(700)).await);
+    let mut ravi = log_in(&office.portal, "ravi@carrier.example").await;
+    assert_eq!(approve(&mut ravi, &by_asha).await.status, 200);
+}
+
+#[tokio::test]
+async fn administrators_choose_a_limit_up_to_the_setting() {
+    let mut office = Office::open().await;
+    let limit = "/v1/operator/approval-limit";
+    let above = office.asha.put(limit, json!({ "creditsAbovePaise": 501 })).await;
+    assert_eq!((above.status, above.invalid_fields()), (400, vec!["creditsAbovePaise"]));
+    assert_eq!(office.asha.put(limit, json!({ "creditsAbovePaise": 99 })).await.status, 204);
+    let session = office.ravi.get("/v1/operator/session").await.body;
+    assert_eq!(session["approvals"]["creditsAbovePaise"], 99);
+    let path = office.path("/wallet/credits");
+    id_of(&office.ravi.post(&path, json!({ "amountPaise": 100, "reference": "x" })).await);
+    let log = office.portal.operator().get("/v1/operator/audit-log?action=approval.limit_changed").await.body;
+    assert_eq!(log["data"][0]["details"], json!({ "from": 500, "to": 99 }));
+    let (mut finance, _) = person(&office.portal, "finance@carrier.example", "finance").await;
+    assert_eq!(finance.put(limit, json!({ "creditsAbovePaise": 1 })).await.status, 403);
 }

@@ -57,7 +57,7 @@ async fn requests_are_listed_by_business_and_the_session_tells_what_needs_one() 
     let refused = office.ravi.get(&format!("{APPROVALS}?businessId=shop")).await;
     assert_eq!((refused.status, refused.invalid_fields()), (400, vec!["businessId"]));
     let session = office.ravi.get("/v1/operator/session").await.body;
-    let expected = json!({ "creditsAbovePaise": 500, "liftSuspension": true, "resetLinks": true });
+    let expected = json!({ "creditsAbovePaise": 500, "creditsAboveMaxPaise": 500, "liftSuspension": true, "resetLinks": true });
     assert_eq!(session["approvals"], expected);
 }
 

@@ -123,7 +123,7 @@ async fn a_threshold_is_passed_on() {
     let mut owner = portal.owner("owner@shop.example").await;
     let call = format!("PUT /wallet/internal/wallets/{}/threshold", owner.business);
     let wallet = json!({
-        "balancePaise": 5, "currency": "INR", "fundedAt": AT, "lowBalanceThresholdPaise": 700,
+        "balancePaise": 5, "owedPaise": 0, "currency": "INR", "fundedAt": AT, "lowBalanceThresholdPaise": 700,
     });
     portal.peers.answer(&call, 200, wallet.clone());
     let body = json!({ "thresholdPaise": 700 });

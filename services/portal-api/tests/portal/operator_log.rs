@@ -81,10 +81,7 @@ async fn every_action_is_recorded_and_nothing_secret() {
     portal.peers.answer(
         format!("POST /wallet/internal/wallets/{business}/credits"),
         200,
-        json!({
-            "transferId": "trf_01ARZ3NDEKTSV4RRFFQ69G5FAV",
-            "amountPaise": 700, "reference": "invoice-7", "balancePaise": 700,
-        }),
+        crate::approvals::credited(700, "invoice-7"),
     );
     let credit = json!({ "amountPaise": 700, "reference": "invoice-7" });
     for _ in 0..2 {
@@ -282,10 +279,7 @@ async fn a_repeated_credit_is_one_entry() {
     let business = portal.owner("owner@shop.example").await.business;
     let call = format!("POST /wallet/internal/wallets/{business}/credits");
     let credit = json!({ "amountPaise": 700, "reference": "invoice-7" });
-    let mut credited = credit.clone();
-    credited["transferId"] = json!("trf_01ARZ3NDEKTSV4RRFFQ69G5FAV");
-    credited["balancePaise"] = json!(700);
-    portal.peers.answer(&call, 200, credited);
+    portal.peers.answer(&call, 200, crate::approvals::credited(700, "invoice-7"));
     let path = format!("{BUSINESSES}/{business}/wallet/credits");
     let (mut one, mut other, mut third) = (portal.operator(), portal.operator(), portal.operator());
     let (one, other, third) = tokio::join!(

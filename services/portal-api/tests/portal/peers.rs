@@ -109,6 +109,7 @@ impl Peers {
 
     pub(crate) fn wallet(&self, business: &str, balance: i64, funded: bool) {
         let view = WalletView {
+            owed_paise: Paise::ZERO,
             balance_paise: Paise::new(balance),
             currency: "INR".to_owned(),
             funded_at: funded.then(at),

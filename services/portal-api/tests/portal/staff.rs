@@ -47,13 +47,18 @@ pub(crate) async fn person(portal: &Portal, email: &str, role: &str) -> (Client,
     portal.clock.advance(TimeDelta::milliseconds(1));
     let invited = portal.operator().post(STAFF, new(email, role)).await;
     assert_eq!(invited.status, 201, "{invited:?}");
+    (accept(portal, &invited, email).await, invited.body["id"].as_str().unwrap().to_owned())
+}
+
+/// Uses the link of an invitation, and logs in.
+pub(crate) async fn accept(portal: &Portal, invited: &Answer, email: &str) -> Client {
     // The browser that sets the password is known from then on.
     let mut console = portal.stranger();
-    let used = json!({ "token": token_of(&invited), "password": PASSWORD });
+    let used = json!({ "token": token_of(invited), "password": PASSWORD });
     assert_eq!(console.post(USE, used).await.status, 204);
     let opened = console.post(SESSION, log_in_body(email, PASSWORD)).await;
     assert_eq!(opened.status, 200, "{opened:?}");
-    (console, invited.body["id"].as_str().unwrap().to_owned())
+    console
 }
 
 #[tokio::test]

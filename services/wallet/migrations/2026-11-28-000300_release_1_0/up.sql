@@ -48,29 +48,41 @@ CREATE TRIGGER wallets_keep_their_business BEFORE UPDATE OF business_id, created
 --   settled      cod_payable       -> cod_with_operator  it was paid out
 --
 -- Each step moves the reported amount. A final balance other than zero shows missing or excess cash.
+--
+-- Money that a wallet must give back: `operator_debit` corrects, `top_up_reversal` follows a refund or chargeback at the
+-- payment provider. A wallet never falls below zero. What it lacks is a second transfer (`…_shortfall`) out of
+-- `business_receivable`, whose negative balance is the business's debt. Later deposits and refunds pay it first
+-- (`receivable_payment`).
 CREATE TABLE transfers (
     id TEXT COLLATE "C" NOT NULL,
     kind TEXT NOT NULL CHECK (kind IN
-        ('delivery_fee', 'refund', 'top_up', 'operator_credit', 'cod_collected', 'cod_handed_over', 'cod_settled')),
+        ('delivery_fee', 'refund', 'top_up', 'operator_credit', 'operator_debit', 'operator_debit_shortfall',
+         'top_up_reversal', 'top_up_reversal_shortfall', 'receivable_payment',
+         'cod_collected', 'cod_handed_over', 'cod_settled')),
     business_id TEXT COLLATE "C" NOT NULL,
     order_id TEXT COLLATE "C",
-    -- The operator's own reference of a credit, or the id of a top-up.
+    -- The operator's own reference of a credit or debit, the id of a top-up, or the provider's id of its reversal.
     reference TEXT,
-    -- The fee that a refund reverses.
+    -- The fee that a refund reverses, or the deposit or refund that a debit takes back.
     reverses TEXT COLLATE "C",
     created_at TIMESTAMPTZ NOT NULL,
     PRIMARY KEY (id, business_id),
     CONSTRAINT transfers_reverses_fkey FOREIGN KEY (reverses, business_id) REFERENCES transfers (id, business_id),
     CONSTRAINT transfers_name_their_cause CHECK (
         (order_id IS NOT NULL) = (kind IN ('delivery_fee', 'refund', 'cod_collected', 'cod_handed_over', 'cod_settled'))
-        AND (reference IS NOT NULL) = (kind IN ('top_up', 'operator_credit'))
-        AND (reverses IS NOT NULL) = (kind = 'refund')
+        AND (reference IS NOT NULL) = (kind IN ('top_up', 'operator_credit', 'operator_debit',
+            'operator_debit_shortfall', 'top_up_reversal', 'top_up_reversal_shortfall'))
+        AND (kind = 'operator_debit' OR (reverses IS NOT NULL) = (kind IN
+            ('refund', 'operator_debit_shortfall', 'top_up_reversal', 'top_up_reversal_shortfall')))
     )
 );
 -- A refund reverses a posted debit of its own business; an order has one such debit.
 CREATE UNIQUE INDEX transfers_one_refund_per_order ON transfers (order_id, business_id) WHERE kind = 'refund';
 CREATE UNIQUE INDEX transfers_one_credit_per_reference ON transfers (business_id, reference)
     WHERE kind = 'operator_credit';
+CREATE UNIQUE INDEX transfers_one_debit_per_reference ON transfers (business_id, reference, kind)
+    WHERE kind IN ('operator_debit', 'operator_debit_shortfall', 'top_up_reversal', 'top_up_reversal_shortfall');
+CREATE INDEX transfers_taken_back ON transfers (reverses, business_id) WHERE reverses IS NOT NULL AND kind <> 'refund';
 -- A top-up and its transfer have the same business.
 CREATE UNIQUE INDEX transfers_one_per_top_up ON transfers (reference, business_id) WHERE kind = 'top_up';
 CREATE UNIQUE INDEX transfers_one_of_each_cash_step ON transfers (order_id, kind)
@@ -82,7 +94,7 @@ CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON transfers EXEC
 CREATE TABLE entries (
     transfer_id TEXT COLLATE "C" NOT NULL,
     account TEXT NOT NULL CHECK (account IN
-        ('business_wallet', 'fee_income', 'refunds', 'top_up_clearing', 'operator_credits',
+        ('business_wallet', 'fee_income', 'refunds', 'top_up_clearing', 'operator_credits', 'business_receivable',
          'cod_payable', 'cod_with_drivers', 'cod_with_operator')),
     -- Entries of operator accounts name the business too. These accounts have no row that every order would lock; their
     -- balance is a sum, for all businesses or one.
@@ -102,6 +114,7 @@ CREATE TABLE entries (
         AND (balance_after_paise IS NOT NULL) = (account = 'business_wallet')
     )
 );
+CREATE INDEX entries_of_receivables ON entries (business_id) WHERE account = 'business_receivable';
 CREATE UNIQUE INDEX entries_wallet_sequence ON entries (business_id, sequence) WHERE sequence IS NOT NULL;
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON entries EXECUTE FUNCTION refuse_change();
 
@@ -173,7 +186,7 @@ CREATE TABLE payment_notices (
     top_up_id TEXT COLLATE "C" NOT NULL,
     kind TEXT NOT NULL,
     payment_reference TEXT,
-    outcome TEXT NOT NULL CHECK (outcome IN ('credited', 'settled_before', 'noted', 'mismatch')),
+    outcome TEXT NOT NULL CHECK (outcome IN ('credited', 'settled_before', 'reversed', 'noted', 'mismatch')),
     received_at TIMESTAMPTZ NOT NULL,
     PRIMARY KEY (provider, event_id),
     CONSTRAINT payment_notices_top_up_id_fkey
@@ -181,6 +194,23 @@ CREATE TABLE payment_notices (
 );
 CREATE INDEX payment_notices_of_a_top_up ON payment_notices (top_up_id);
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON payment_notices EXECUTE FUNCTION refuse_change();
+
+-- Refunds and lost disputes at the provider, each stored once. Without a credit of the payment yet, the credit books them.
+CREATE TABLE top_up_reversals (
+    provider TEXT NOT NULL,
+    -- The provider's id of the refund or dispute.
+    reference TEXT COLLATE "C" NOT NULL,
+    business_id TEXT COLLATE "C" NOT NULL,
+    top_up_id TEXT COLLATE "C" NOT NULL,
+    payment_reference TEXT NOT NULL,
+    amount_paise BIGINT NOT NULL CHECK (amount_paise > 0),
+    received_at TIMESTAMPTZ NOT NULL,
+    PRIMARY KEY (provider, reference),
+    CONSTRAINT top_up_reversals_top_up_id_fkey
+        FOREIGN KEY (top_up_id, business_id) REFERENCES top_ups (id, business_id)
+);
+CREATE INDEX top_up_reversals_of_a_top_up ON top_up_reversals (top_up_id);
+CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON top_up_reversals EXECUTE FUNCTION refuse_change();
 
 -- The cash of each order with cash on delivery, as the fleet reported it. A step has the reported amount, right or wrong.
 CREATE TABLE cash (
@@ -254,6 +284,33 @@ CREATE TRIGGER cash_keeps_what_was_expected BEFORE UPDATE ON cash FOR EACH ROW
 -- The checks of the ledger. The planner must use indexes, because a connection keeps plans that were made while the tables
 -- were small.
 
+-- The accounts of each kind. SQL functions with one expression are inlined.
+CREATE FUNCTION account_into(kind TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE kind
+        WHEN 'delivery_fee' THEN 'fee_income'
+        WHEN 'operator_debit' THEN 'operator_credits'
+        WHEN 'operator_debit_shortfall' THEN 'operator_credits'
+        WHEN 'top_up_reversal' THEN 'top_up_clearing'
+        WHEN 'top_up_reversal_shortfall' THEN 'top_up_clearing'
+        WHEN 'receivable_payment' THEN 'business_receivable'
+        WHEN 'cod_collected' THEN 'cod_payable'
+        WHEN 'cod_handed_over' THEN 'cod_with_drivers'
+        WHEN 'cod_settled' THEN 'cod_with_operator'
+        ELSE 'business_wallet' END
+$$;
+CREATE FUNCTION account_out_of(kind TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE kind
+        WHEN 'refund' THEN 'refunds'
+        WHEN 'top_up' THEN 'top_up_clearing'
+        WHEN 'operator_credit' THEN 'operator_credits'
+        WHEN 'operator_debit_shortfall' THEN 'business_receivable'
+        WHEN 'top_up_reversal_shortfall' THEN 'business_receivable'
+        WHEN 'cod_collected' THEN 'cod_with_drivers'
+        WHEN 'cod_handed_over' THEN 'cod_with_operator'
+        WHEN 'cod_settled' THEN 'cod_payable'
+        ELSE 'business_wallet' END
+$$;
+
 -- The entries of one statement: each transfer sums to zero, each wallet's chain continues its previous entry without a gap,
 -- and ends at the wallet's balance. An existing transfer accepts no further entries, which would be in another account.
 -- Entries that sum to zero include a positive one, so checking those is enough: one query per transfer. (check_transfers
@@ -271,12 +328,7 @@ BEGIN
         FROM new_entries AS entry
         JOIN transfers AS transfer ON transfer.id = entry.transfer_id
         WHERE entry.amount_paise > 0
-            AND (entry.business_id <> transfer.business_id OR entry.account <> CASE transfer.kind
-                WHEN 'delivery_fee' THEN 'fee_income'
-                WHEN 'cod_collected' THEN 'cod_payable'
-                WHEN 'cod_handed_over' THEN 'cod_with_drivers'
-                WHEN 'cod_settled' THEN 'cod_with_operator'
-                ELSE 'business_wallet' END)
+            AND (entry.business_id <> transfer.business_id OR entry.account <> account_into(transfer.kind))
     ) THEN
         RAISE EXCEPTION 'an entry is not of its transfer'
             USING ERRCODE = 'check_violation', CONSTRAINT = 'entries_fit_their_transfer', TABLE = 'entries';
@@ -313,6 +365,16 @@ END $$;
 CREATE TRIGGER check_entries AFTER INSERT ON entries REFERENCING NEW TABLE AS new_entries
     FOR EACH STATEMENT EXECUTE FUNCTION check_entries();
 
+-- What debits took back of a deposit so far, with their shortfalls.
+CREATE FUNCTION taken_back(deposit TEXT, of_business TEXT) RETURNS BIGINT LANGUAGE sql STABLE AS $$
+    SELECT coalesce(sum(entry.amount_paise), 0)::bigint
+    FROM transfers AS debit
+    JOIN entries AS entry ON entry.transfer_id = debit.id AND entry.business_id = debit.business_id
+        AND entry.amount_paise > 0
+    WHERE debit.reverses = deposit AND debit.business_id = of_business
+        AND debit.reverses IS NOT NULL AND debit.kind <> 'refund'
+$$;
+
 -- A transfer moves money from one account of its business to another, depending on its kind. Entries that all fit are exactly
 -- these two, because each account occurs once and they sum to zero. A refund reverses the whole fee of its own order.
 CREATE FUNCTION check_transfers() RETURNS trigger LANGUAGE plpgsql
@@ -323,23 +385,8 @@ BEGIN
         SELECT
         FROM new_transfers AS transfer
         LEFT JOIN entries AS entry ON entry.transfer_id = transfer.id
-        WHERE (entry.business_id = transfer.business_id AND entry.account = CASE WHEN entry.amount_paise > 0 THEN
-                CASE transfer.kind
-                    WHEN 'delivery_fee' THEN 'fee_income'
-                    WHEN 'cod_collected' THEN 'cod_payable'
-                    WHEN 'cod_handed_over' THEN 'cod_with_drivers'
-                    WHEN 'cod_settled' THEN 'cod_with_operator'
-                    ELSE 'business_wallet' END
-            ELSE
-                CASE transfer.kind
-                    WHEN 'delivery_fee' THEN 'business_wallet'
-                    WHEN 'refund' THEN 'refunds'
-                    WHEN 'top_up' THEN 'top_up_clearing'
-                    WHEN 'operator_credit' THEN 'operator_credits'
-                    WHEN 'cod_collected' THEN 'cod_with_drivers'
-                    WHEN 'cod_handed_over' THEN 'cod_with_operator'
-                    WHEN 'cod_settled' THEN 'cod_payable' END
-            END) IS NOT TRUE
+        WHERE (entry.business_id = transfer.business_id AND entry.account = CASE WHEN entry.amount_paise > 0
+            THEN account_into(transfer.kind) ELSE account_out_of(transfer.kind) END) IS NOT TRUE
     ) THEN
         RAISE EXCEPTION 'a transfer has not exactly the two entries of its kind'
             USING ERRCODE = 'check_violation', CONSTRAINT = 'transfers_have_entries', TABLE = 'transfers';
@@ -355,6 +402,28 @@ BEGIN
     ) THEN
         RAISE EXCEPTION 'a refund does not take back what its order paid'
             USING ERRCODE = 'check_violation', CONSTRAINT = 'refunds_reverse_fees', TABLE = 'transfers';
+    END IF;
+    IF EXISTS (
+        SELECT
+        FROM new_transfers AS debit
+        LEFT JOIN transfers AS deposit ON deposit.id = debit.reverses AND deposit.business_id = debit.business_id
+        LEFT JOIN entries AS received ON received.transfer_id = deposit.id AND received.account = 'business_wallet'
+        WHERE debit.reverses IS NOT NULL AND debit.kind <> 'refund'
+            AND ((deposit.kind = 'top_up'
+                    OR deposit.kind IN ('operator_credit', 'refund') AND debit.kind LIKE 'operator_debit%')
+                AND taken_back(deposit.id, deposit.business_id) <= received.amount_paise) IS NOT TRUE
+    ) THEN
+        RAISE EXCEPTION 'a debit takes back more than its deposit'
+            USING ERRCODE = 'check_violation', CONSTRAINT = 'debits_within_their_deposits', TABLE = 'transfers';
+    END IF;
+    IF EXISTS (
+        SELECT FROM new_transfers AS payment
+        WHERE payment.kind = 'receivable_payment'
+            AND (SELECT sum(amount_paise) FROM entries
+                WHERE business_id = payment.business_id AND account = 'business_receivable') > 0
+    ) THEN
+        RAISE EXCEPTION 'a business pays more than its debt'
+            USING ERRCODE = 'check_violation', CONSTRAINT = 'receivables_not_overpaid', TABLE = 'transfers';
     END IF;
     RETURN NULL;
 END $$;
@@ -447,7 +516,7 @@ CREATE CONSTRAINT TRIGGER check_top_up AFTER INSERT OR UPDATE ON top_ups
 
 -- The same rules for the rights of a service that owns the tables, as with a single role (see deploy/README.md). A foreign key
 -- locks the referenced row, for which the owner of its table needs the right to update some column.
-REVOKE UPDATE, DELETE, TRUNCATE ON transfers, entries, debits, payment_notices FROM CURRENT_USER;
+REVOKE UPDATE, DELETE, TRUNCATE ON transfers, entries, debits, payment_notices, top_up_reversals FROM CURRENT_USER;
 GRANT UPDATE (id) ON transfers TO CURRENT_USER;
 REVOKE DELETE, TRUNCATE ON wallets, top_ups, cash FROM CURRENT_USER;
 

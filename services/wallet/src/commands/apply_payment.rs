@@ -3,12 +3,13 @@
 use diesel_async::AsyncPgConnection;
 use domain::Paise;
 use metrics::counter;
-use outbox::Unit;
 use postgres::StoreError;
 use strum::VariantArray;
 
-use super::posting::post_deposit;
+use super::posting::add_deposit;
+use super::reverse_top_up::book_waiting;
 use crate::domain::{NoticeOutcome, Payment, PaymentDecision, PostingError, Status, TopUp};
+use crate::state::State;
 use crate::store;
 use crate::store::transfers::Cause;
 use crate::store::wallets::WalletRecord;
@@ -29,8 +30,8 @@ pub(super) fn publish_counters() {
 /// Credits the top-up if the payment fits. The caller has locked the wallet, then the top-up.
 pub(super) async fn apply_payment_within<E: From<PostingError> + From<StoreError>>(
     conn: &mut AsyncPgConnection,
-    unit: &Unit,
-    record: &WalletRecord,
+    state: &State,
+    record: &mut WalletRecord,
     top_up: TopUp,
     payment: &Payment,
 ) -> Result<AppliedPayment, E> {
@@ -45,28 +46,30 @@ pub(super) async fn apply_payment_within<E: From<PostingError> + From<StoreError
         }
         PaymentDecision::Credit => {
             let cause = Cause::TopUp { reference: top_up.id.to_string() };
-            let (transfer, entry) = post_deposit::<E>(conn, unit, record, top_up.amount, cause).await?;
-            store::top_ups::succeed(conn, &top_up, payment, transfer, unit.clock.now()).await?;
+            let transfer = add_deposit::<E>(conn, &state.unit, record, top_up.amount, cause).await?;
+            store::top_ups::succeed(conn, &top_up, payment, transfer, state.unit.clock.now()).await?;
+            book_waiting::<E>(conn, state, record, (&top_up, &payment.reference), transfer).await?;
             let payment_reference = Some(payment.reference.clone());
             let top_up = TopUp { status: Status::Succeeded, payment_reference, ..top_up };
-            Ok(AppliedPayment { outcome: NoticeOutcome::Credited, top_up, balance: entry.balance_after })
+            Ok(AppliedPayment { outcome: NoticeOutcome::Credited, top_up, balance: record.wallet.balance })
         }
     }
 }
 
 /// As [`apply_payment_within`], in its own transaction.
 pub(super) async fn apply_payment<E: From<PostingError> + From<StoreError> + Send>(
-    unit: &Unit,
+    state: &State,
     top_up: &TopUp,
     payment: &Payment,
 ) -> Result<AppliedPayment, E> {
+    let unit = &state.unit;
     let applied = unit
         .transaction(async |conn| {
-            let record = store::wallets::lock_or_create(conn, top_up.business, unit.clock.now()).await?;
+            let mut record = store::wallets::lock_or_create(conn, top_up.business, unit.clock.now()).await?;
             let locked = store::top_ups::lock(conn, top_up.business, top_up.id).await?;
             let locked =
                 locked.ok_or_else(|| StoreError::Corrupt(format!("{} does not exist", top_up.id)))?;
-            apply_payment_within::<E>(conn, unit, &record, locked, payment).await
+            apply_payment_within::<E>(conn, state, &mut record, locked, payment).await
         })
         .await?;
     report(&applied, payment);

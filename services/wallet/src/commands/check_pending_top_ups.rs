@@ -9,7 +9,7 @@ use crate::domain::{TopUp, next_check};
 use crate::state::State;
 use crate::store;
 
-/// Top-ups per call, checked one after the other.
+/// Top-ups per call, checked one after the other: one of each business.
 const BATCH_MAX: i64 = 20;
 
 /// Checks the top-ups that are due.
@@ -47,7 +47,7 @@ async fn check(state: &State, top_up: &TopUp) -> Result<(), TopUpError> {
     };
     match payment {
         Some(payment) => {
-            apply_payment::<TopUpError>(&state.unit, top_up, &payment).await?;
+            apply_payment::<TopUpError>(state, top_up, &payment).await?;
         }
         None if is_last_check => {
             fail(&state.unit, top_up).await?;

@@ -1,13 +1,16 @@
 //! Credits that the operator grants manually, once per reference.
 
-use domain::{BusinessId, Paise};
+use chrono::{DateTime, Utc};
+use diesel_async::AsyncPgConnection;
+use domain::{BusinessId, Paise, TransferId};
 use postgres::StoreError;
 
-use super::posting::post_deposit;
+use super::posting::add_deposit;
 use crate::domain::PostingError;
 use crate::state::State;
 use crate::store;
-use crate::store::transfers::{Cause, Credit};
+use crate::store::transfers::{Booked, Cause};
+use crate::store::wallets::WalletRecord;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CreditError {
@@ -19,6 +22,32 @@ pub(crate) enum CreditError {
     Store(#[from] StoreError),
 }
 
+/// A credit or a debit by the operator.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Adjusted {
+    pub(crate) id: TransferId,
+    /// Of the first call with this reference.
+    pub(crate) at: DateTime<Utc>,
+    /// By an earlier call.
+    pub(crate) already: bool,
+    /// The current balance, and what the business owes.
+    pub(crate) balance: Paise,
+    pub(crate) owed: Paise,
+}
+
+impl Adjusted {
+    pub(super) async fn of(
+        conn: &AsyncPgConnection,
+        record: &WalletRecord,
+        stored: Option<Booked>,
+        already: bool,
+    ) -> Result<Self, StoreError> {
+        let stored = stored.ok_or_else(|| StoreError::Corrupt("a booked transfer is missing".into()))?;
+        let owed = store::transfers::owed(conn, record.business).await?;
+        Ok(Self { id: stored.id, at: stored.created_at, already, balance: record.wallet.balance, owed })
+    }
+}
+
 /// Credits `amount`, or returns the credit that already has this reference.
 ///
 /// # Errors
@@ -28,17 +57,23 @@ pub(crate) async fn credit(
     business: BusinessId,
     amount: Paise,
     reference: String,
-) -> Result<Credit, CreditError> {
+) -> Result<Adjusted, CreditError> {
     state
         .unit
         .transaction(async |conn| {
-            let record = store::wallets::lock_or_create(conn, business, state.unit.clock.now()).await?;
-            if let Some(before) = store::transfers::find_credit(conn, business, &reference).await? {
-                return if before.amount == amount { Ok(before) } else { Err(CreditError::ReferenceReused) };
+            let now = state.unit.clock.now();
+            let mut record = store::wallets::lock_or_create(conn, business, now).await?;
+            let before = store::transfers::find_credit(conn, business, &reference).await?;
+            match &before {
+                Some(before) if before.amount != amount => return Err(CreditError::ReferenceReused),
+                Some(_) => {}
+                None => {
+                    let cause = Cause::OperatorCredit { reference: reference.clone() };
+                    add_deposit::<CreditError>(conn, &state.unit, &mut record, amount, cause).await?;
+                }
             }
-            let cause = Cause::OperatorCredit { reference: reference.clone() };
-            let (id, entry) = post_deposit::<CreditError>(conn, &state.unit, &record, amount, cause).await?;
-            Ok(Credit { id, amount, balance_after: entry.balance_after })
+            let stored = store::transfers::find_credit(conn, business, &reference).await?;
+            Ok(Adjusted::of(conn, &record, stored, before.is_some()).await?)
         })
         .await
 }

@@ -4,10 +4,12 @@ mod apply_payment;
 pub(crate) mod check_pending_top_ups;
 pub(crate) mod credit;
 pub(crate) mod debit;
+pub(crate) mod debit_by_operator;
 mod posting;
 pub(crate) mod process_notice;
 pub(crate) mod record_cash;
 pub(crate) mod refund;
+mod reverse_top_up;
 pub(crate) mod set_threshold;
 pub(crate) mod top_up;
 

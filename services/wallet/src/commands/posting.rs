@@ -1,4 +1,4 @@
-//! Posts money to a locked wallet.
+//! Posts money to a locked wallet, or takes it back.
 
 use std::collections::BTreeMap;
 
@@ -8,38 +8,37 @@ use events::{Body, Envelope};
 use outbox::Unit;
 use postgres::StoreError;
 
-use crate::domain::{PostingError, WalletEntry};
+use super::low_balance_event;
+use crate::domain::{LowBalance, PostingError, ShortfallKind};
 use crate::store::postings::Postings;
-use crate::store::transfers::{Cause, NewTransfer};
+use crate::store::transfers::{Cause, NewShortfall, NewTransfer};
 use crate::store::{self, wallets::WalletRecord};
 
-/// Posts `amount` to the wallet.
-pub(super) async fn post<E: From<PostingError> + From<StoreError>>(
+/// Adds money to the wallet, which first pays what the business owes.
+pub(super) async fn add<E: From<PostingError> + From<StoreError>>(
     conn: &mut AsyncPgConnection,
     unit: &Unit,
-    record: &WalletRecord,
+    record: &mut WalletRecord,
     amount: Paise,
     cause: Cause,
-) -> Result<(TransferId, WalletEntry), E> {
-    let mut wallet = record.wallet;
-    let entry = wallet.post(amount)?;
-    let id = TransferId::generate(&unit.clock, &unit.entropy);
-    let transfer = NewTransfer { id, business: record.business, cause, entry };
-    let wallets = BTreeMap::from([(record.business, wallet)]);
-    let postings = Postings { wallets: &wallets, transfers: &[transfer], debits: &[] };
-    store::postings::write(conn, postings, unit.clock.now()).await?;
-    Ok((id, entry))
+) -> Result<TransferId, E> {
+    let id = post::<E>(conn, unit, record, amount, cause).await?;
+    let payment = store::transfers::owed(conn, record.business).await?.min(record.wallet.balance);
+    if payment > Paise::ZERO {
+        post::<E>(conn, unit, record, Paise::new(-payment.get()), Cause::ReceivablePayment).await?;
+    }
+    Ok(id)
 }
 
-/// Posts a top-up or a credit. The first one marks the wallet as funded (SPECIFICATION §12.1) and announces it.
-pub(super) async fn post_deposit<E: From<PostingError> + From<StoreError>>(
+/// Adds a top-up or a credit. The first one marks the wallet as funded (SPECIFICATION §12.1) and announces it.
+pub(super) async fn add_deposit<E: From<PostingError> + From<StoreError>>(
     conn: &mut AsyncPgConnection,
     unit: &Unit,
-    record: &WalletRecord,
+    record: &mut WalletRecord,
     amount: Paise,
     cause: Cause,
-) -> Result<(TransferId, WalletEntry), E> {
-    let posted = post::<E>(conn, unit, record, amount, cause).await?;
+) -> Result<TransferId, E> {
+    let id = add::<E>(conn, unit, record, amount, cause).await?;
     let now = unit.clock.now();
     if store::wallets::mark_funded(conn, record.business, now).await? {
         let funded = Envelope {
@@ -50,5 +49,63 @@ pub(super) async fn post_deposit<E: From<PostingError> + From<StoreError>>(
         };
         unit.outbox.enqueue(conn, &[funded], now).await?;
     }
-    Ok(posted)
+    Ok(id)
+}
+
+/// Takes money from the wallet, and warns the business of a low balance like a fee does.
+pub(super) async fn take<E: From<PostingError> + From<StoreError>>(
+    conn: &mut AsyncPgConnection,
+    unit: &Unit,
+    (record, threshold): (&mut WalletRecord, Paise),
+    amount: Paise,
+    cause: Cause,
+) -> Result<(), E> {
+    let before = record.wallet.balance;
+    post::<E>(conn, unit, record, Paise::new(-amount.get()), cause).await?;
+    let (balance, business) = (record.wallet.balance, record.business);
+    if before >= threshold && balance < threshold {
+        let low = low_balance_event(&unit.clock, &unit.entropy, &LowBalance { business, balance, threshold });
+        unit.outbox.enqueue(conn, &[low], unit.clock.now()).await?;
+    }
+    Ok(())
+}
+
+/// Takes back money that the business should not have. It owes what its wallet lacks.
+pub(super) async fn take_back<E: From<PostingError> + From<StoreError>>(
+    conn: &mut AsyncPgConnection,
+    unit: &Unit,
+    (record, threshold): (&mut WalletRecord, Paise),
+    amount: Paise,
+    (reference, reverses): (&str, TransferId),
+    (cause, kind): (Cause, ShortfallKind),
+) -> Result<(), E> {
+    let available = amount.min(record.wallet.balance);
+    if available > Paise::ZERO {
+        take::<E>(conn, unit, (record, threshold), available, cause).await?;
+    }
+    let lacking = Paise::new(amount.get() - available.get());
+    if lacking > Paise::ZERO {
+        let id = TransferId::generate(&unit.clock, &unit.entropy);
+        let (business, reference) = (record.business, reference.to_owned());
+        let shortfall = NewShortfall { id, business, kind, reference, reverses, amount: lacking };
+        store::transfers::insert_shortfall(conn, &shortfall, unit.clock.now()).await?;
+    }
+    Ok(())
+}
+
+/// Posts a signed amount, and updates the record.
+async fn post<E: From<PostingError> + From<StoreError>>(
+    conn: &mut AsyncPgConnection,
+    unit: &Unit,
+    record: &mut WalletRecord,
+    amount: Paise,
+    cause: Cause,
+) -> Result<TransferId, E> {
+    let entry = record.wallet.post(amount)?;
+    let id = TransferId::generate(&unit.clock, &unit.entropy);
+    let transfer = NewTransfer { id, business: record.business, cause, entry };
+    let wallets = BTreeMap::from([(record.business, record.wallet)]);
+    let postings = Postings { wallets: &wallets, transfers: &[transfer], debits: &[] };
+    store::postings::write(conn, postings, unit.clock.now()).await?;
+    Ok(id)
 }

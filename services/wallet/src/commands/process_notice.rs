@@ -1,12 +1,15 @@
 //! Processes a notice of the payment provider: checks its signature, and acts on it once.
 
+use diesel_async::AsyncPgConnection;
 use postgres::StoreError;
 
 use super::apply_payment::{AppliedPayment, apply_payment_within, report};
+use super::reverse_top_up;
 use crate::domain::{Notice, NoticeOutcome, PostingError, TopUp};
 use crate::payments::{NoticeError, RawNotice};
 use crate::state::State;
 use crate::store;
+use crate::store::wallets::WalletRecord;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProcessNoticeError {
@@ -51,44 +54,65 @@ pub(crate) async fn process_notice(
 
 /// Locks the wallet before the top-up, like all transactions. The lock of the top-up serialises repeated notices.
 async fn record(state: &State, notice: &Notice, top_up: &TopUp) -> Result<NoticeOutcome, ProcessNoticeError> {
-    let paid = notice.payment.as_ref().filter(|_| notice.captured);
-    let (outcome, applied) = state
+    let processed = state
         .unit
         .transaction(async |conn| {
             let now = state.unit.clock.now();
-            let wallet = match paid {
-                Some(_) => Some(store::wallets::lock_or_create(conn, top_up.business, now).await?),
-                None => None,
-            };
+            let mut wallet = store::wallets::lock_or_create(conn, top_up.business, now).await?;
             let locked = store::top_ups::lock(conn, top_up.business, top_up.id).await?;
             let locked =
                 locked.ok_or_else(|| StoreError::Corrupt(format!("{} does not exist", top_up.id)))?;
-            if let Some(before) =
-                store::payment_notices::find(conn, top_up.provider, &notice.event_id).await?
-            {
-                return Ok::<_, ProcessNoticeError>((before, None));
+            let before = store::payment_notices::find(conn, top_up.provider, &notice.event_id).await?;
+            if let Some(before) = before {
+                return Ok::<_, ProcessNoticeError>(Processed::Before(before));
             }
-            let applied = match (&wallet, paid) {
-                (Some(wallet), Some(payment)) => {
-                    let applied = apply_payment_within::<ProcessNoticeError>(
-                        conn,
-                        &state.unit,
-                        wallet,
-                        locked,
-                        payment,
-                    );
-                    Some(applied.await?)
-                }
-                _ => None,
-            };
-            let outcome =
-                applied.as_ref().map_or(NoticeOutcome::Noted, |applied: &AppliedPayment| applied.outcome);
-            store::payment_notices::insert(conn, notice, top_up, outcome, now).await?;
-            Ok((outcome, applied))
+            let processed = process(conn, state, notice, (&mut wallet, locked)).await?;
+            store::payment_notices::insert(conn, notice, top_up, processed.outcome(), now).await?;
+            Ok(processed)
         })
         .await?;
-    if let (Some(applied), Some(payment)) = (&applied, paid) {
-        report(applied, payment);
+    match (&processed, &notice.payment, &notice.reversal) {
+        (Processed::Reversal(outcome), _, Some(reversal)) => {
+            reverse_top_up::report(*outcome, top_up, reversal)
+        }
+        (Processed::Payment(applied), Some(payment), _) => report(applied, payment),
+        _ => {}
     }
-    Ok(outcome)
+    Ok(processed.outcome())
+}
+
+enum Processed {
+    Before(NoticeOutcome),
+    Payment(AppliedPayment),
+    Reversal(NoticeOutcome),
+    Other,
+}
+
+impl Processed {
+    fn outcome(&self) -> NoticeOutcome {
+        match self {
+            Self::Before(outcome) | Self::Reversal(outcome) => *outcome,
+            Self::Payment(applied) => applied.outcome,
+            Self::Other => NoticeOutcome::Noted,
+        }
+    }
+}
+
+async fn process(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    notice: &Notice,
+    (wallet, top_up): (&mut WalletRecord, TopUp),
+) -> Result<Processed, ProcessNoticeError> {
+    if let Some(reversal) = &notice.reversal {
+        let reversed = reverse_top_up::reverse::<ProcessNoticeError>(conn, state, wallet, &top_up, reversal);
+        return Ok(Processed::Reversal(reversed.await?));
+    }
+    match notice.payment.as_ref().filter(|_| notice.captured) {
+        Some(payment) => {
+            let applied = apply_payment_within::<ProcessNoticeError>(conn, state, wallet, top_up, payment);
+            Ok(Processed::Payment(applied.await?))
+        }
+        None => Ok(Processed::Other),
+    }
 }

@@ -4,7 +4,7 @@
 use domain::{BusinessId, EventId, OrderId};
 use postgres::StoreError;
 
-use super::posting::post;
+use super::posting::add;
 use crate::domain::PostingError;
 use crate::state::State;
 use crate::store;
@@ -49,7 +49,7 @@ pub(crate) async fn refund(
                 return Ok(Refunded::Before);
             }
             // Locks the wallet first, so that a second event of the order sees the refund of the first one.
-            let record =
+            let mut record =
                 store::wallets::lock(conn, &[business]).await?.pop().ok_or(RefundError::NothingTaken)?;
             let debit = store::debits::posted(conn, business, order).await?;
             let (reverses, amount) = debit.ok_or(RefundError::NothingTaken)?;
@@ -57,7 +57,7 @@ pub(crate) async fn refund(
                 return Ok(Refunded::Before);
             }
             let cause = Cause::Refund { order, reverses };
-            post::<RefundError>(conn, &state.unit, &record, amount, cause).await?;
+            add::<RefundError>(conn, &state.unit, &mut record, amount, cause).await?;
             Ok(Refunded::Now)
         })
         .await

@@ -18,7 +18,7 @@ pub(crate) async fn set_threshold(
     state: &State,
     business: BusinessId,
     threshold: Option<Paise>,
-) -> Result<WalletRecord, StoreError> {
+) -> Result<(), StoreError> {
     let (unit, default) = (&state.unit, state.default_threshold);
     unit.transaction(async |conn| {
         let now = unit.clock.now();
@@ -32,7 +32,7 @@ pub(crate) async fn set_threshold(
             let event = low_balance_event(&unit.clock, &unit.entropy, &low);
             unit.outbox.enqueue(conn, &[event], now).await?;
         }
-        Ok::<_, StoreError>(after)
+        Ok::<_, StoreError>(())
     })
     .await
 }

@@ -2,7 +2,8 @@
 //! is confirmed. If a crash interrupts this, [`super::check_pending_top_ups`] completes it, so money is never credited twice
 //! nor lost.
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
+use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, Paise, TopUpId};
 use outbox::Unit;
 use postgres::StoreError;
@@ -13,10 +14,17 @@ use crate::payments::ProviderError;
 use crate::state::State;
 use crate::store;
 
+/// Per business. The provider is asked about each.
+pub(crate) const PENDING_MAX: i64 = 5;
+/// Payment pages are closed by then. A top-up that gives way is credited if the provider reports its payment.
+const GIVES_WAY_AFTER: TimeDelta = TimeDelta::hours(1);
+
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TopUpError {
     #[error("the idempotency key belongs to a top-up with another amount")]
     KeyReused,
+    #[error("{PENDING_MAX} top-ups of the business wait for their payment")]
+    TooManyPending,
     #[error(transparent)]
     Provider(#[from] ProviderError),
     #[error(transparent)]
@@ -64,7 +72,7 @@ pub(crate) async fn top_up(state: &State, request: TopUpRequest) -> Result<(TopU
     };
     match &order.payment {
         Some(payment) => {
-            let applied = apply_payment::<TopUpError>(unit, &top_up, payment).await?;
+            let applied = apply_payment::<TopUpError>(state, &top_up, payment).await?;
             Ok((applied.top_up, applied.balance))
         }
         None => {
@@ -91,18 +99,35 @@ async fn find_or_insert(unit: &Unit, request: TopUpRequest, provider: Provider) 
     let first_check = now + next_check(TimeDelta::zero()).unwrap_or_default();
     unit.database
         .transaction(async |conn| {
-            if store::top_ups::insert(conn, &new, first_check).await? {
-                return Ok(new.clone());
+            store::wallets::lock_or_create(conn, new.business, now).await?;
+            if let Some(key) = &new.idempotency_key
+                && let Some(before) = store::top_ups::find_by_key(conn, new.business, key).await?
+            {
+                return Ok(before);
             }
-            let before = match &new.idempotency_key {
-                Some(key) => store::top_ups::find_by_key(conn, new.business, key).await?,
-                None => None,
-            };
-            // The other top-up failed in this moment, which released the key.
-            before
-                .ok_or_else(|| StoreError::Unavailable("the idempotency key was just released".into()).into())
+            make_room(conn, new.business, now).await?;
+            store::top_ups::insert(conn, &new, first_check).await?;
+            Ok(new.clone())
         })
         .await
+}
+
+/// Lets the oldest pending top-up give way to a new one. The caller has locked the wallet.
+async fn make_room(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    now: DateTime<Utc>,
+) -> Result<(), TopUpError> {
+    let pending = store::top_ups::pending(conn, business, PENDING_MAX).await?;
+    match pending.first() {
+        Some(oldest) if pending.len() as i64 >= PENDING_MAX => {
+            if now - oldest.created_at < GIVES_WAY_AFTER {
+                return Err(TopUpError::TooManyPending);
+            }
+            Ok(store::top_ups::fail(conn, oldest, now).await?)
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Stores the provider's id of the top-up, and returns the top-up with the id that was stored first.

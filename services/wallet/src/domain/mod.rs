@@ -11,9 +11,11 @@ pub(crate) use cash::{CashRecord, CashReport, CashStatus, CashStep, Reported, ca
 pub(crate) use debits::{
     Action, Debit, DebitId, DebitJob, DebitRefusal, Decided, Known, LowBalance, Outcome, decide,
 };
-pub(crate) use ledger::{Line, PostingError, TransferKind, Wallet, WalletEntry, lines};
+pub(crate) use ledger::{
+    Line, PostingError, ShortfallKind, TransferKind, Wallet, WalletEntry, lines, shortfall_lines,
+};
 pub use payments::Provider;
-pub(crate) use payments::{CURRENCY, Notice, NoticeOutcome, Payment};
+pub(crate) use payments::{CURRENCY, Notice, NoticeOutcome, Payment, Reversal, ReversalStep};
 pub(crate) use reconciliation::{
     CashSide, Check, DebitSide, Discrepancy, Finding, LedgerSide, OrderSide, UNDER_WAY_MAX, compare,
 };
@@ -23,6 +25,8 @@ pub(crate) use top_ups::{PaymentDecision, Status, TopUp, next_check};
 mod tests {
     use std::fmt::Display;
     use std::str::FromStr;
+
+    use strum::VariantArray as _;
 
     use super::ledger::Account;
     use super::*;
@@ -49,13 +53,21 @@ mod tests {
                 "cod_payable",
             ],
         );
-        named(Account::as_str, &["cod_with_drivers", "cod_with_operator"]);
+        named(Account::as_str, &["business_receivable", "cod_with_drivers", "cod_with_operator"]);
         named(TransferKind::as_str, &["delivery_fee", "refund", "top_up", "operator_credit"]);
+        named(TransferKind::as_str, &["operator_debit", "top_up_reversal", "receivable_payment"]);
+        assert_eq!(
+            ShortfallKind::VARIANTS.iter().map(|kind| kind.as_str()).collect::<Vec<_>>(),
+            ["operator_debit_shortfall", "top_up_reversal_shortfall"]
+        );
         named(CashStep::as_str, &["collected", "handed_over", "settled"]);
         named(Outcome::as_str, &["posted", "rejected", "voided"]);
         named(Provider::as_str, &["sandbox", "razorpay"]);
         named(Status::as_str, &["pending", "succeeded", "failed"]);
-        named(NoticeOutcome::as_str, &["credited", "settled_before", "noted", "mismatch", "ignored"]);
+        named(
+            NoticeOutcome::as_str,
+            &["credited", "settled_before", "reversed", "noted", "mismatch", "ignored"],
+        );
         named(Check::as_str, &["wallet_balance_wrong", "order_without_debit", "refund_missing"]);
     }
 }

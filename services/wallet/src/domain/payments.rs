@@ -69,6 +69,29 @@ pub(crate) struct Notice {
     pub(crate) payment: Option<Payment>,
     /// The provider has received the payment's money.
     pub(crate) captured: bool,
+    /// The notice is about a refund or dispute of the payment.
+    pub(crate) reversal: Option<Reversal>,
+}
+
+/// A refund or dispute of a payment at the provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Reversal {
+    /// The provider's id of the refund or dispute.
+    pub(crate) reference: String,
+    pub(crate) payment: String,
+    pub(crate) amount: Paise,
+    pub(crate) currency: String,
+    pub(crate) step: ReversalStep,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReversalStep {
+    /// The provider has taken no money so far.
+    Announced,
+    /// The provider took the money from the operator.
+    Taken,
+    /// The refund failed, or the operator won the dispute.
+    GivenBack,
 }
 
 /// The result of processing a payment or a notice. The database and the metrics use these names.
@@ -78,6 +101,8 @@ pub(crate) enum NoticeOutcome {
     Credited,
     #[strum(serialize = "settled_before")]
     AlreadyCredited,
+    /// The money of a credited top-up is taken back.
+    Reversed,
     Mismatch,
     /// It concerns a top-up, but no received money.
     Noted,

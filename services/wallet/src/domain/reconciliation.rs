@@ -32,6 +32,10 @@ pub(crate) enum Check {
     /// The transfer of a top-up differs from the top-up.
     TopUpWrong,
     CreditRepeated,
+    /// A debit takes back more than its deposit, or a transfer that is no deposit.
+    DebitExceedsDeposit,
+    /// A business paid more than it owed.
+    ReceivableOverpaid,
     /// A transfer of cash differs from the reported step.
     CashWrong,
     DebitRepeated,

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use settings::Secret;
 use sha2::{Digest, Sha256};
 
-use crate::domain::{Notice, Payment};
+use crate::domain::{Notice, Payment, Reversal, ReversalStep};
 
 /// A notice as received.
 #[derive(Clone)]
@@ -38,6 +38,8 @@ struct Event {
 struct Payload {
     payment: Option<Wrapped<PaymentEntity>>,
     order: Option<Wrapped<OrderEntity>>,
+    refund: Option<Wrapped<RefundEntity>>,
+    dispute: Option<Wrapped<DisputeEntity>>,
 }
 
 #[derive(Deserialize)]
@@ -58,6 +60,59 @@ pub(super) struct PaymentEntity {
 #[derive(Deserialize)]
 struct OrderEntity {
     id: String,
+}
+
+#[derive(Deserialize)]
+struct RefundEntity {
+    id: String,
+    payment_id: String,
+    amount: i64,
+    currency: String,
+    status: String,
+}
+
+#[derive(Deserialize)]
+struct DisputeEntity {
+    id: String,
+    payment_id: String,
+    /// What the provider has taken for this dispute so far.
+    amount_deducted: i64,
+    currency: String,
+    status: String,
+}
+
+impl From<RefundEntity> for Reversal {
+    fn from(refund: RefundEntity) -> Self {
+        let step = match refund.status.as_str() {
+            "processed" => ReversalStep::Taken,
+            "failed" => ReversalStep::GivenBack,
+            _ => ReversalStep::Announced,
+        };
+        Self {
+            reference: refund.id,
+            payment: refund.payment_id,
+            amount: Paise::new(refund.amount),
+            currency: refund.currency,
+            step,
+        }
+    }
+}
+
+impl From<DisputeEntity> for Reversal {
+    fn from(dispute: DisputeEntity) -> Self {
+        let step = match dispute.status.as_str() {
+            "won" => ReversalStep::GivenBack,
+            _ if dispute.amount_deducted > 0 => ReversalStep::Taken,
+            _ => ReversalStep::Announced,
+        };
+        Self {
+            reference: dispute.id,
+            payment: dispute.payment_id,
+            amount: Paise::new(dispute.amount_deducted),
+            currency: dispute.currency,
+            step,
+        }
+    }
 }
 
 impl PaymentEntity {
@@ -91,8 +146,14 @@ pub(super) fn verify(raw: &RawNotice, secret: &Secret) -> Result<Notice, NoticeE
     if matches!((&order, &order_of_payment), (Some(order), Some(other)) if order != other) {
         return Err(NoticeError::Malformed);
     }
+    let refund = event.payload.refund.map(|refund| refund.entity.into());
+    let reversal: Option<Reversal> = refund.or(event.payload.dispute.map(|dispute| dispute.entity.into()));
     let payment_id = payment.as_ref().map_or("", |payment| payment.id.as_str());
-    if [event.event.as_str(), payment_id].iter().any(|name| name.len() > NAME_MAX) {
+    let reversal_id = reversal.as_ref().map_or("", |reversal| reversal.reference.as_str());
+    if [event.event.as_str(), payment_id, reversal_id].iter().any(|name| name.len() > NAME_MAX) {
+        return Err(NoticeError::Malformed);
+    }
+    if reversal.as_ref().is_some_and(|reversal| reversal.payment != payment_id || reversal_id.is_empty()) {
         return Err(NoticeError::Malformed);
     }
     let reports_capture = matches!(event.event.as_str(), "order.paid" | "payment.captured");
@@ -102,12 +163,13 @@ pub(super) fn verify(raw: &RawNotice, secret: &Secret) -> Result<Notice, NoticeE
         reference: order.or(order_of_payment),
         captured: reports_capture && payment.as_ref().is_some_and(PaymentEntity::is_captured),
         payment: payment.map(PaymentEntity::into_payment),
+        reversal,
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -184,6 +246,44 @@ mod tests {
         let other = json!({"event": "settlement.processed", "payload": {"settlement": {}}}).to_string();
         let notice = verify(&raw(&other), &secret()).unwrap();
         assert_eq!((notice.reference, notice.payment), (None, None));
+    }
+
+    fn about(event: &str, entity: &Value) -> String {
+        let payment = json!({"id": "pay_1", "amount": 50_000, "currency": "INR", "status": "captured", "order_id": "order_1"});
+        let kind = if event.starts_with("refund.") { "refund" } else { "dispute" };
+        json!({"event": event, "payload": {"payment": {"entity": payment}, kind: {"entity": entity}}})
+            .to_string()
+    }
+
+    #[test]
+    fn refunds_and_disputes_say_whether_the_money_was_taken() {
+        use ReversalStep::{Announced, GivenBack, Taken};
+        let refund = |status: &str| json!({"id": "rfnd_1", "payment_id": "pay_1", "amount": 700, "currency": "INR", "status": status});
+        let dispute = |status: &str, deducted: i64| {
+            json!({"id": "disp_1", "payment_id": "pay_1", "amount": 700, "amount_deducted": deducted,
+                "currency": "INR", "status": status})
+        };
+        for (event, entity, reference, amount, step) in [
+            ("refund.created", refund("pending"), "rfnd_1", 700, Announced),
+            ("refund.processed", refund("processed"), "rfnd_1", 700, Taken),
+            ("refund.failed", refund("failed"), "rfnd_1", 700, GivenBack),
+            ("payment.dispute.created", dispute("open", 0), "disp_1", 0, Announced),
+            ("payment.dispute.created", dispute("open", 700), "disp_1", 700, Taken),
+            ("payment.dispute.lost", dispute("lost", 700), "disp_1", 700, Taken),
+            ("payment.dispute.won", dispute("won", 700), "disp_1", 700, GivenBack),
+        ] {
+            let notice = verify(&raw(&about(event, &entity)), &secret()).unwrap();
+            assert_eq!((notice.reference.as_deref(), notice.captured), (Some("order_1"), false), "{event}");
+            let reversal = notice.reversal.unwrap();
+            assert_eq!(
+                (reversal.reference.as_str(), reversal.amount.get(), reversal.step),
+                (reference, amount, step)
+            );
+        }
+        let mut foreign = refund("processed");
+        foreign["payment_id"] = json!("pay_2");
+        let foreign = verify(&raw(&about("refund.processed", &foreign)), &secret());
+        assert_eq!(foreign, Err(NoticeError::Malformed));
     }
 
     #[test]

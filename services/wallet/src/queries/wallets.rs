@@ -1,6 +1,6 @@
 //! Wallets.
 
-use domain::BusinessId;
+use domain::{BusinessId, Paise};
 use postgres::StoreError;
 
 use super::one_more;
@@ -9,12 +9,21 @@ use crate::store;
 
 pub(crate) use crate::store::wallets::WalletRecord;
 
-/// `None` for a business that never paid in.
+/// The wallet, and what the business owes. `None` for a business that never paid in.
 ///
 /// # Errors
 /// When the database fails.
-pub(crate) async fn find(state: &State, business: BusinessId) -> Result<Option<WalletRecord>, StoreError> {
-    state.unit.database.read(async |conn| store::wallets::find(conn, business).await).await
+pub(crate) async fn find(
+    state: &State,
+    business: BusinessId,
+) -> Result<Option<(WalletRecord, Paise)>, StoreError> {
+    let database = &state.unit.database;
+    database
+        .read(async |conn| {
+            let Some(record) = store::wallets::find(conn, business).await? else { return Ok(None) };
+            Ok(Some((record, store::transfers::owed(conn, business).await?)))
+        })
+        .await
 }
 
 /// Businesses with a wallet, in the order of their ids, from the first one after `after`: up to `limit`, and one more if

@@ -47,7 +47,7 @@ impl Feed {
     /// The table that a check reads; `None` for comparisons with order-api.
     pub(super) fn table_of(check: Check) -> Option<LedgerTable> {
         match check {
-            Check::WalletBalanceWrong => Some(LedgerTable::Wallets),
+            Check::WalletBalanceWrong | Check::ReceivableOverpaid => Some(LedgerTable::Wallets),
             Check::TransferUnbalanced
             | Check::TransferWrongAccounts
             | Check::EntryWithoutTransfer
@@ -57,6 +57,7 @@ impl Feed {
             | Check::RefundRepeated
             | Check::TopUpWrong
             | Check::CreditRepeated
+            | Check::DebitExceedsDeposit
             | Check::CashWrong => Some(LedgerTable::Transfers),
             Check::DebitRepeated | Check::DebitWithoutFee => Some(LedgerTable::Debits),
             Check::CashNotBooked => Some(LedgerTable::Cash),

@@ -1,13 +1,14 @@
-//! `POST /internal/wallets/{business}/credits`.
+//! `POST /internal/wallets/{business}/credits` and `…/debits`.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
-use domain::Paise;
-use internal_api::wallet::CreditView;
+use domain::{BusinessId, Paise};
+use internal_api::wallet::{CreditView, OperatorDebitView};
 use web::{ApiError, FieldErrors, Fields, JsonBody, Tasks, TextRule};
 
 use super::{errors, path};
 use crate::commands::credit;
+use crate::commands::debit_by_operator::{self, OperatorDebit};
 use crate::state::State;
 
 /// Long enough for any invoice number. References that look alike must be equal, so invisible characters are refused.
@@ -25,12 +26,53 @@ pub(super) async fn create(
     let credited_reference = reference.clone();
     let work = async move { credit::credit(&state, business, amount, credited_reference).await };
     let credit = tasks.run(work).await?.map_err(errors::from_credit)?;
-    Ok(HttpResponse::Ok().json(CreditView {
-        transfer_id: credit.id,
-        amount_paise: credit.amount,
-        reference,
-        balance_paise: credit.balance_after,
-    }))
+    let response =
+        if credit.already { HttpResponse::Ok() } else { HttpResponse::Created() }.json(CreditView {
+            transfer_id: credit.id,
+            amount_paise: amount,
+            reference,
+            balance_paise: credit.balance,
+            owed_paise: credit.owed,
+            created_at: credit.at,
+            already_credited: credit.already,
+        });
+    Ok(response)
+}
+
+pub(super) async fn debit(
+    state: Data<State>,
+    tasks: Data<Tasks>,
+    business: Path<String>,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let request = read_debit(path::business(&business)?, &body)?;
+    let (state, work) = (state.into_inner(), request.clone());
+    let work = async move { debit_by_operator::debit(&state, &work).await };
+    let debit = tasks.run(work).await?.map_err(errors::from_operator_debit)?;
+    let OperatorDebit { amount, reference, reverses, .. } = request;
+    let response =
+        if debit.already { HttpResponse::Ok() } else { HttpResponse::Created() }.json(OperatorDebitView {
+            transfer_id: debit.id,
+            amount_paise: amount,
+            reference,
+            reverses,
+            balance_paise: debit.balance,
+            owed_paise: debit.owed,
+            created_at: debit.at,
+            already_debited: debit.already,
+        });
+    Ok(response)
+}
+
+fn read_debit(business: BusinessId, body: &JsonBody) -> Result<OperatorDebit, ApiError> {
+    let field_errors = FieldErrors::default();
+    let known = ["amountPaise", "reference", "reverses"];
+    let read = Fields::only(&body.0, &field_errors, &known).and_then(|fields| {
+        let (amount, reference) = (amount(&fields), fields.required_text("reference", REFERENCE));
+        let reverses = fields.optional_word("reverses", "the id of a transfer");
+        Some(OperatorDebit { business, amount: amount?, reference: reference?, reverses })
+    });
+    read.filter(|_| field_errors.is_empty()).ok_or_else(|| ApiError::invalid(field_errors))
 }
 
 fn read(body: &JsonBody) -> Result<(Paise, String), ApiError> {

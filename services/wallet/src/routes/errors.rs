@@ -5,8 +5,9 @@ use web::ApiError;
 
 use crate::commands::credit::CreditError;
 use crate::commands::debit::DebitError;
+use crate::commands::debit_by_operator::OperatorDebitError;
 use crate::commands::process_notice::ProcessNoticeError;
-use crate::commands::top_up::TopUpError;
+use crate::commands::top_up::{PENDING_MAX, TopUpError};
 use crate::domain::{DebitRefusal, PostingError};
 use crate::payments::{NoticeError, ProviderError};
 
@@ -38,12 +39,44 @@ pub(super) fn from_credit(error: CreditError) -> ApiError {
     }
 }
 
+pub(super) fn from_operator_debit(error: OperatorDebitError) -> ApiError {
+    match error {
+        OperatorDebitError::ReferenceReused => conflict(
+            "reference_reused",
+            "A debit with this reference has another amount or takes back another transfer. Use a new reference.",
+        ),
+        OperatorDebitError::UnknownTransfer => conflict(
+            "transfer_not_reversible",
+            "The wallet has no credit, top-up or refund with this id. Take back one of its statement, or leave reverses out.",
+        ),
+        OperatorDebitError::ExceedsTransfer(left) => {
+            let message =
+                format!("Only {left} paise of this transfer are left to take back. Use a smaller amount.");
+            conflict("exceeds_transfer", &message)
+        }
+        OperatorDebitError::Insufficient(balance) => {
+            let message = format!(
+                "The balance is only {balance} paise. Use a smaller amount, or name the transfer that the debit reverses: the business then owes the rest."
+            );
+            conflict("insufficient_balance", &message)
+        }
+        OperatorDebitError::Posting(error) => from_posting(error),
+        OperatorDebitError::Store(error) => error.into(),
+    }
+}
+
 pub(super) fn from_top_up(error: TopUpError) -> ApiError {
     match error {
         TopUpError::KeyReused => ApiError::new(
             StatusCode::UNPROCESSABLE_ENTITY,
             "idempotency_key_reused",
             "A top-up with this Idempotency-Key has another amount. Use a new key.",
+        ),
+        TopUpError::TooManyPending => conflict(
+            "too_many_pending_top_ups",
+            &format!(
+                "{PENDING_MAX} top-ups wait for their payment. Pay one of them, or try again in an hour."
+            ),
         ),
         TopUpError::Provider(ProviderError::Refused(reason)) => {
             tracing::warn!(reason, "payment provider refused a top-up");

@@ -16,8 +16,7 @@ pub(super) async fn process(
     provider: Path<String>,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    // The sandbox sends no notices.
-    if *provider != state.provider.name().as_str() || !state.provider.name().is_real() {
+    if *provider != state.provider.name().as_str() {
         return Err(ApiError::not_found("payment_provider_not_found", "payment provider"));
     }
     let notice: PaymentNotice = serde_json::from_value(body.0)

@@ -8,6 +8,7 @@ use internal_api::{Page, PageQuery};
 use web::{ApiError, read_query};
 
 use super::path;
+use crate::domain::TransferKind;
 use crate::queries;
 use crate::queries::statement::{LineFilter, StatementLine};
 use crate::state::State;
@@ -27,7 +28,7 @@ pub(super) async fn entries(
     let (query, order, filter) = read_query(&request, |fields| {
         let filter = LineFilter {
             before: None,
-            kind: fields.parsed("kind", "delivery_fee, refund, top_up or operator_credit"),
+            kind: fields.parsed("kind", TransferKind::WORDS),
             since: fields.parsed_by("since", TIME, time),
             until: fields.parsed_by("until", TIME, time),
         };
@@ -70,6 +71,7 @@ fn view(line: StatementLine) -> EntryView {
         order_id: line.order,
         order_reference: None,
         reference: line.reference,
+        reverses: line.reverses,
         created_at: line.created_at,
     }
 }

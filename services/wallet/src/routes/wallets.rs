@@ -16,8 +16,8 @@ use crate::state::State;
 
 pub(super) async fn show(state: Data<State>, business: Path<String>) -> Result<HttpResponse, ApiError> {
     let business = path::business(&business)?;
-    let record = queries::wallets::find(&state, business).await?;
-    Ok(HttpResponse::Ok().json(view(&state, record)))
+    let found = queries::wallets::find(&state, business).await?;
+    Ok(HttpResponse::Ok().json(view(&state, found)))
 }
 
 pub(super) async fn set_threshold(
@@ -30,8 +30,9 @@ pub(super) async fn set_threshold(
     let threshold = read_threshold(&body.0)?;
     let shared = state.clone().into_inner();
     let work = async move { set_threshold::set_threshold(&shared, business, threshold).await };
-    let record = tasks.run(work).await??;
-    Ok(HttpResponse::Ok().json(view(&state, Some(record))))
+    tasks.run(work).await??;
+    let found = queries::wallets::find(&state, business).await?;
+    Ok(HttpResponse::Ok().json(view(&state, found)))
 }
 
 /// `{thresholdPaise}`; an explicit `null` restores the operator's default.
@@ -46,10 +47,12 @@ fn read_threshold(body: &Value) -> Result<Option<Paise>, ApiError> {
     if field_errors.is_empty() { Ok(threshold.map(Paise::new)) } else { Err(ApiError::invalid(field_errors)) }
 }
 
-fn view(state: &State, record: Option<WalletRecord>) -> WalletView {
+fn view(state: &State, found: Option<(WalletRecord, Paise)>) -> WalletView {
+    let (record, owed) = found.unzip();
     let threshold = record.and_then(|record| record.low_balance_threshold);
     WalletView {
         balance_paise: record.map(|record| record.wallet.balance).unwrap_or_default(),
+        owed_paise: owed.unwrap_or_default(),
         currency: CURRENCY.into(),
         funded_at: record.and_then(|record| record.funded_at),
         low_balance_threshold_paise: threshold.unwrap_or(state.default_threshold),

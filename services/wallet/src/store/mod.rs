@@ -11,6 +11,7 @@ pub(crate) mod reconciliation;
 mod schema;
 pub(crate) mod spend;
 pub(crate) mod statement;
+pub(crate) mod top_up_reversals;
 pub(crate) mod top_ups;
 pub(crate) mod transfers;
 pub(crate) mod wallets;

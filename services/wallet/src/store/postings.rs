@@ -134,6 +134,13 @@ impl TransferColumns {
             Cause::TopUp { reference } | Cause::OperatorCredit { reference } => {
                 (None, Some(reference.clone()), None)
             }
+            Cause::OperatorDebit { reference, reverses } => {
+                (None, Some(reference.clone()), reverses.map(|id| id.to_string()))
+            }
+            Cause::TopUpReversal { reference, reverses } => {
+                (None, Some(reference.clone()), Some(reverses.to_string()))
+            }
+            Cause::ReceivablePayment => (None, None, None),
         };
         self.ids.push(transfer.id.to_string());
         self.kinds.push(transfer.cause.kind().as_str());

@@ -24,6 +24,23 @@ pub(super) fn is_operator_credit() -> Literal<Bool> {
     literal("transfers.kind = 'operator_credit'")
 }
 
+/// As in `transfers_one_debit_per_reference`.
+pub(super) fn is_debit_with_reference() -> Literal<Bool> {
+    literal(
+        "transfers.kind IN ('operator_debit', 'operator_debit_shortfall', 'top_up_reversal', 'top_up_reversal_shortfall')",
+    )
+}
+
+/// Without an index: after [`is_debit_with_reference`].
+pub(super) fn is_operator_debit() -> Literal<Bool> {
+    literal("transfers.kind IN ('operator_debit', 'operator_debit_shortfall')")
+}
+
+/// Without an index: for a transfer with a known id.
+pub(super) fn is_deposit() -> Literal<Bool> {
+    literal("transfers.kind IN ('top_up', 'operator_credit', 'refund')")
+}
+
 /// As in `transfers_beside_fees`.
 pub(super) fn is_not_fee() -> Literal<Bool> {
     literal("transfers.kind <> 'delivery_fee'")

@@ -66,6 +66,18 @@ diesel::table! {
 }
 
 diesel::table! {
+    top_up_reversals (provider, reference) {
+        provider -> Text,
+        reference -> Text,
+        business_id -> Text,
+        top_up_id -> Text,
+        payment_reference -> Text,
+        amount_paise -> BigInt,
+        received_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
     payment_notices (provider, event_id) {
         provider -> Text,
         event_id -> Text,

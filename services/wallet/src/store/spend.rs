@@ -63,11 +63,13 @@ const FIRST_SINCE: &str = "
             FROM (SELECT low, high, (low + high) / 2 AS middle FROM search WHERE low < high) AS halved) AS probed)
     SELECT low FROM search WHERE low = high";
 
-/// Only fees reduce a wallet, so the query need not read transfers.
+/// Few transfers besides fees reduce a wallet, so the query reads only those.
 const FEES: &str = "
     SELECT (created_at AT TIME ZONE $4)::date AS day, (-sum(amount_paise))::bigint AS amount_paise, count(*) AS orders
     FROM entries
     WHERE business_id = $1 AND sequence IS NOT NULL AND sequence >= $2 AND created_at >= $3 AND amount_paise < 0
+        AND transfer_id NOT IN (SELECT id FROM transfers WHERE business_id = $1 AND kind <> 'delivery_fee'
+            AND kind IN ('operator_debit', 'top_up_reversal', 'receivable_payment'))
     GROUP BY 1";
 
 /// Uses the index `transfers_beside_fees`: refunds are rare compared with fees.

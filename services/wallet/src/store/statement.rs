@@ -18,10 +18,11 @@ pub(crate) struct StatementLine {
     pub(crate) entry: WalletEntry,
     pub(crate) order: Option<OrderId>,
     pub(crate) reference: Option<String>,
+    pub(crate) reverses: Option<TransferId>,
     pub(crate) created_at: DateTime<Utc>,
 }
 
-type Row = (String, String, i64, i64, i64, Option<String>, Option<String>, DateTime<Utc>);
+type Row = (String, String, i64, i64, i64, Option<String>, Option<String>, Option<String>, DateTime<Utc>);
 
 /// The columns of a [`Row`].
 macro_rules! row_columns {
@@ -34,6 +35,7 @@ macro_rules! row_columns {
             entries::balance_after_paise.assume_not_null(),
             transfers::order_id,
             transfers::reference,
+            transfers::reverses,
             entries::created_at,
         )
     };
@@ -145,13 +147,14 @@ pub(crate) async fn exists(
 }
 
 fn line(row: Row) -> Result<StatementLine, StoreError> {
-    let (transfer, kind, amount, sequence, balance_after, order, reference, created_at) = row;
+    let (transfer, kind, amount, sequence, balance_after, order, reference, reverses, created_at) = row;
     Ok(StatementLine {
         transfer: parse("transfers.id", &transfer)?,
         kind: parse("transfers.kind", &kind)?,
         entry: WalletEntry { amount: Paise::new(amount), sequence, balance_after: Paise::new(balance_after) },
         order: order.map(|order| parse("transfers.order_id", &order)).transpose()?,
         reference,
+        reverses: reverses.map(|id| parse("transfers.reverses", &id)).transpose()?,
         created_at,
     })
 }

@@ -2,9 +2,10 @@
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, Paise, TopUpId, TransferId};
-use postgres::StoreError;
+use postgres::{StoreError, statement};
 
 use super::columns::{expect_rows, parse};
 use super::predicates::{has_idempotency_key, has_payment_reference, is_pending_top_up};
@@ -44,12 +45,11 @@ impl TopUpRow {
     }
 }
 
-/// False if a top-up with its idempotency key exists.
 pub(crate) async fn insert(
     conn: &mut AsyncPgConnection,
     top_up: &TopUp,
     next_check_at: DateTime<Utc>,
-) -> Result<bool, StoreError> {
+) -> Result<(), StoreError> {
     let changed = diesel::insert_into(top_ups::table)
         .values((
             top_ups::id.eq(top_up.id.to_string()),
@@ -61,10 +61,40 @@ pub(crate) async fn insert(
             top_ups::next_check_at.eq(next_check_at),
             top_ups::created_at.eq(top_up.created_at),
         ))
-        .on_conflict_do_nothing()
         .execute(conn)
         .await?;
-    Ok(changed == 1)
+    expect_rows("inserting a top-up", 1, changed)
+}
+
+/// Pending top-ups of a business, oldest first.
+pub(crate) async fn pending(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    limit: i64,
+) -> Result<Vec<TopUp>, StoreError> {
+    let rows = top_ups::table
+        .filter(top_ups::business_id.eq(business.to_string()))
+        .filter(is_pending_top_up())
+        .order(top_ups::id)
+        .limit(limit)
+        .select(TopUpRow::as_select())
+        .load(conn)
+        .await?;
+    rows.into_iter().map(TopUpRow::into_top_up).collect()
+}
+
+/// The transfer of a credited top-up.
+pub(crate) async fn transfer_of(
+    conn: &mut AsyncPgConnection,
+    top_up: &TopUp,
+) -> Result<TransferId, StoreError> {
+    let id: Option<String> = top_ups::table
+        .find((top_up.id.to_string(), top_up.business.to_string()))
+        .select(top_ups::transfer_id)
+        .first(conn)
+        .await?;
+    let id = id.ok_or_else(|| StoreError::Corrupt(format!("{} has no transfer", top_up.id)))?;
+    parse("top_ups.transfer_id", &id)
 }
 
 pub(crate) async fn find(
@@ -199,24 +229,39 @@ pub(crate) async fn fail(
     if changed > 1 { expect_rows("failing a top-up", 1, changed) } else { Ok(()) }
 }
 
-/// Up to `limit` pending top-ups of all businesses that are due for a check and not locked by another instance. The caller
-/// schedules their next check with [`schedule_check`].
+/// Up to `limit` pending top-ups that are due for a check and not locked by another instance: the first of each business, so
+/// that businesses take turns. The caller schedules their next check with [`schedule_check`].
 pub(crate) async fn lock_due(
     conn: &mut AsyncPgConnection,
     now: DateTime<Utc>,
     limit: i64,
 ) -> Result<Vec<TopUp>, StoreError> {
+    let ids: Vec<Id> =
+        statement(FIRST_DUE).bind::<Timestamptz, _>(now).bind::<BigInt, _>(limit).load(conn).await?;
     let rows = top_ups::table
+        .filter(top_ups::id.eq_any(ids.into_iter().map(|row| row.id)))
         .filter(is_pending_top_up())
         .filter(top_ups::next_check_at.le(now))
         .order(top_ups::next_check_at)
-        .limit(limit)
         .select(TopUpRow::as_select())
         .for_update()
         .skip_locked()
         .load(conn)
         .await?;
     rows.into_iter().map(TopUpRow::into_top_up).collect()
+}
+
+const FIRST_DUE: &str = "
+    SELECT id FROM (
+        SELECT DISTINCT ON (business_id) id, next_check_at FROM top_ups
+        WHERE status = 'pending' AND next_check_at <= $1
+        ORDER BY business_id, next_check_at
+    ) AS first ORDER BY next_check_at LIMIT $2";
+
+#[derive(QueryableByName)]
+struct Id {
+    #[diesel(sql_type = Text)]
+    id: String,
 }
 
 pub(crate) async fn schedule_check(

@@ -2,14 +2,19 @@
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Text};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, OrderId, Paise, TransferId};
-use postgres::StoreError;
+use postgres::{StoreError, statement};
 
 use super::columns::{expect_rows, parse};
-use super::predicates::{is_operator_credit, is_refund};
+use super::predicates::{
+    is_debit_with_reference, is_deposit, is_operator_credit, is_operator_debit, is_refund,
+};
 use super::schema::{entries, transfers};
-use crate::domain::{CashReport, CashStep, Line, TransferKind, WalletEntry, cash_lines};
+use crate::domain::{
+    CashReport, CashStep, Line, ShortfallKind, TransferKind, WalletEntry, cash_lines, shortfall_lines,
+};
 
 /// The reason of a transfer, with its references.
 #[derive(Clone, Debug)]
@@ -28,6 +33,16 @@ pub(crate) enum Cause {
     OperatorCredit {
         reference: String,
     },
+    OperatorDebit {
+        reference: String,
+        reverses: Option<TransferId>,
+    },
+    /// `reference` is the provider's id of the refund or dispute; `reverses` is the transfer of the top-up.
+    TopUpReversal {
+        reference: String,
+        reverses: TransferId,
+    },
+    ReceivablePayment,
 }
 
 impl Cause {
@@ -37,6 +52,9 @@ impl Cause {
             Self::Refund { .. } => TransferKind::Refund,
             Self::TopUp { .. } => TransferKind::TopUp,
             Self::OperatorCredit { .. } => TransferKind::OperatorCredit,
+            Self::OperatorDebit { .. } => TransferKind::OperatorDebit,
+            Self::TopUpReversal { .. } => TransferKind::TopUpReversal,
+            Self::ReceivablePayment => TransferKind::ReceivablePayment,
         }
     }
 }
@@ -50,13 +68,29 @@ pub(crate) struct NewTransfer {
     pub(crate) entry: WalletEntry,
 }
 
-/// A stored credit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Credit {
+/// A shortfall to insert: what the wallet lacked for a debit of the same reference.
+#[derive(Clone, Debug)]
+pub(crate) struct NewShortfall {
+    pub(crate) id: TransferId,
+    pub(crate) business: BusinessId,
+    pub(crate) kind: ShortfallKind,
+    pub(crate) reference: String,
+    pub(crate) reverses: TransferId,
+    pub(crate) amount: Paise,
+}
+
+/// A stored deposit or debit. The amount is positive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Booked {
     pub(crate) id: TransferId,
     pub(crate) amount: Paise,
-    pub(crate) balance_after: Paise,
+    /// The deposit that a debit takes back.
+    pub(crate) reverses: Option<TransferId>,
+    pub(crate) created_at: DateTime<Utc>,
 }
+
+/// Id, reversed transfer and time.
+type BookedRow = (String, Option<String>, DateTime<Utc>);
 
 #[derive(Insertable)]
 #[diesel(table_name = transfers)]
@@ -103,9 +137,6 @@ pub(crate) async fn insert_cash(
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     let Some(lines) = cash_lines(step, amount) else { return Ok(()) };
-    let rows = lines.map(|line| entry_row(id, report.business, &line, now));
-    let changed = diesel::insert_into(entries::table).values(rows.as_slice()).execute(conn).await?;
-    expect_rows("inserting entries", rows.len(), changed)?;
     let row = TransferRow {
         id: id.to_string(),
         kind: step.transfer_kind(),
@@ -115,7 +146,38 @@ pub(crate) async fn insert_cash(
         reverses: None,
         created_at: now,
     };
-    let changed = diesel::insert_into(transfers::table).values(&row).execute(conn).await?;
+    insert(conn, (id, report.business), &lines, &row).await
+}
+
+/// Books a shortfall, which changes no wallet.
+pub(crate) async fn insert_shortfall(
+    conn: &mut AsyncPgConnection,
+    shortfall: &NewShortfall,
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let row = TransferRow {
+        id: shortfall.id.to_string(),
+        kind: shortfall.kind.as_str(),
+        business_id: shortfall.business.to_string(),
+        order_id: None,
+        reference: Some(shortfall.reference.clone()),
+        reverses: Some(shortfall.reverses.to_string()),
+        created_at: now,
+    };
+    let lines = shortfall_lines(shortfall.kind, shortfall.amount);
+    insert(conn, (shortfall.id, shortfall.business), &lines, &row).await
+}
+
+async fn insert(
+    conn: &mut AsyncPgConnection,
+    (id, business): (TransferId, BusinessId),
+    lines: &[Line; 2],
+    row: &TransferRow,
+) -> Result<(), StoreError> {
+    let rows: Vec<_> = lines.iter().map(|line| entry_row(id, business, line, row.created_at)).collect();
+    let changed = diesel::insert_into(entries::table).values(&rows).execute(conn).await?;
+    expect_rows("inserting entries", rows.len(), changed)?;
+    let changed = diesel::insert_into(transfers::table).values(row).execute(conn).await?;
     expect_rows("inserting transfers", 1, changed)
 }
 
@@ -124,21 +186,31 @@ pub(crate) async fn find_credit(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     reference: &str,
-) -> Result<Option<Credit>, StoreError> {
-    let row =
-        transfers::table
-            .inner_join(entries::table.on(
-                entries::transfer_id.eq(transfers::id).and(entries::business_id.eq(transfers::business_id)),
-            ))
-            .filter(transfers::business_id.eq(business.to_string()))
-            .filter(is_operator_credit())
-            .filter(transfers::reference.eq(reference))
-            .filter(entries::sequence.is_not_null())
-            .select((transfers::id, entries::amount_paise, entries::balance_after_paise.assume_not_null()))
-            .first::<(String, i64, i64)>(conn)
-            .await
-            .optional()?;
-    row.map(credit).transpose()
+) -> Result<Option<Booked>, StoreError> {
+    let credits = transfers::table
+        .filter(transfers::business_id.eq(business.to_string()))
+        .filter(is_operator_credit())
+        .filter(transfers::reference.eq(reference))
+        .select((transfers::id, transfers::reverses, transfers::created_at));
+    let rows = credits.load(conn).await?;
+    booked(conn, business, rows).await
+}
+
+/// The operator's debit with this reference, including its shortfall.
+pub(crate) async fn find_debit(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    reference: &str,
+) -> Result<Option<Booked>, StoreError> {
+    let debits = transfers::table
+        .filter(transfers::business_id.eq(business.to_string()))
+        .filter(is_debit_with_reference())
+        .filter(is_operator_debit())
+        .filter(transfers::reference.eq(reference))
+        .order(transfers::id)
+        .select((transfers::id, transfers::reverses, transfers::created_at));
+    let rows = debits.load(conn).await?;
+    booked(conn, business, rows).await
 }
 
 /// The refund of this order's fee.
@@ -158,7 +230,68 @@ pub(crate) async fn find_refund(
     id.map(|id| parse("transfers.id", &id)).transpose()
 }
 
-fn credit((id, amount, balance_after): (String, i64, i64)) -> Result<Credit, StoreError> {
-    let id = parse("transfers.id", &id)?;
-    Ok(Credit { id, amount: Paise::new(amount), balance_after: Paise::new(balance_after) })
+/// A deposit or refund that a debit may take back.
+pub(crate) async fn find_deposit(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    id: TransferId,
+) -> Result<Option<Booked>, StoreError> {
+    let deposits = transfers::table
+        .find((id.to_string(), business.to_string()))
+        .filter(is_deposit())
+        .select((transfers::id, transfers::reverses, transfers::created_at));
+    let rows = deposits.load(conn).await?;
+    booked(conn, business, rows).await
+}
+
+/// What debits took back of a deposit so far, with their shortfalls.
+pub(crate) async fn taken_back(
+    mut conn: &AsyncPgConnection,
+    business: BusinessId,
+    deposit: TransferId,
+) -> Result<Paise, StoreError> {
+    let sum = statement("SELECT taken_back($1, $2) AS paise")
+        .bind::<Text, _>(deposit.to_string())
+        .bind::<Text, _>(business.to_string());
+    let sum: Sum = sum.get_result(&mut conn).await?;
+    Ok(Paise::new(sum.paise))
+}
+
+/// What the business owes.
+pub(crate) async fn owed(mut conn: &AsyncPgConnection, business: BusinessId) -> Result<Paise, StoreError> {
+    let sum = statement(
+        "SELECT coalesce(-sum(amount_paise), 0)::bigint AS paise FROM entries
+        WHERE business_id = $1 AND account = 'business_receivable'",
+    );
+    let sum: Sum = sum.bind::<Text, _>(business.to_string()).get_result(&mut conn).await?;
+    Ok(Paise::new(sum.paise))
+}
+
+#[derive(QueryableByName)]
+struct Sum {
+    #[diesel(sql_type = BigInt)]
+    paise: i64,
+}
+
+/// Adds up the transfers of one reference: the wallet's part and the shortfall.
+async fn booked(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    rows: Vec<BookedRow>,
+) -> Result<Option<Booked>, StoreError> {
+    let Some((id, reverses, created_at)) = rows.as_slice().first().cloned() else { return Ok(None) };
+    let ids: Vec<_> = rows.into_iter().map(|(id, ..)| id).collect();
+    let amounts: Vec<i64> = entries::table
+        .filter(entries::transfer_id.eq_any(ids))
+        .filter(entries::business_id.eq(business.to_string()))
+        .filter(entries::amount_paise.gt(0))
+        .select(entries::amount_paise)
+        .load(conn)
+        .await?;
+    Ok(Some(Booked {
+        id: parse("transfers.id", &id)?,
+        amount: Paise::new(amounts.into_iter().sum()),
+        reverses: reverses.map(|id| parse("transfers.reverses", &id)).transpose()?,
+        created_at,
+    }))
 }

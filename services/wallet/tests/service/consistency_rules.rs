@@ -197,13 +197,23 @@ async fn identifying_columns_never_change() {
     ] {
         assert_refused(&harness, "stays", &change).await;
     }
+    const TABLES: [&str; 8] = [
+        "wallets",
+        "transfers",
+        "entries",
+        "debits",
+        "top_ups",
+        "payment_notices",
+        "top_up_reversals",
+        "cash",
+    ];
     // The service has no such rights, and the triggers hold even for roles that do.
     for rights in [false, true] {
         if rights {
-            let tables = "wallets, transfers, entries, debits, top_ups, payment_notices, cash";
+            let tables = TABLES.join(", ");
             harness.script(&format!("GRANT ALL ON {tables} TO CURRENT_USER")).await.unwrap();
         }
-        for table in ["wallets", "transfers", "entries", "debits", "top_ups", "payment_notices", "cash"] {
+        for table in TABLES {
             for change in [format!("DELETE FROM {table}"), format!("TRUNCATE {table} CASCADE")] {
                 let error = harness.script(&change).await.expect_err(&change);
                 let refused = if rights {
@@ -220,5 +230,33 @@ async fn identifying_columns_never_change() {
         .script("UPDATE top_ups SET status = 'failed', settled_at = now() WHERE status = 'pending'")
         .await
         .unwrap();
+    assert_consistent(&harness).await;
+}
+
+#[tokio::test]
+async fn a_debit_takes_back_no_more_than_its_deposit_and_a_debt_is_not_overpaid() {
+    let (harness, business) = with_a_posted_debit().await;
+    let other = harness.funded(1_000).await;
+    let credit_of = |business: BusinessId| {
+        format!("SELECT id FROM transfers WHERE kind = 'operator_credit' AND business_id = '{business}'")
+    };
+    let credit = text(&harness, &credit_of(business)).await;
+    let foreign = text(&harness, &credit_of(other)).await;
+    let fee = fee_of(&harness, business).await;
+    harness.credit(business, 5_000, "more").await;
+    let id = TransferId::generate(&harness.clock, &harness.entropy);
+    let debit = |cause: &str, paise: i64| {
+        movement(id, business, "operator_debit", "operator_credits", &format!("NULL, 'x', {cause}"), -paise)
+    };
+    let more = "takes back more than its deposit";
+    assert_refused(&harness, more, &debit(&format!("'{credit}'"), 1_001)).await;
+    assert_refused(&harness, more, &debit(&format!("'{fee}'"), 50)).await;
+    assert_refused(&harness, "transfers_reverses_fkey", &debit(&format!("'{foreign}'"), 50)).await;
+    let payment =
+        movement(id, business, "receivable_payment", "business_receivable", "NULL, NULL, NULL", -50);
+    assert_refused(&harness, "pays more than its debt", &payment).await;
+
+    let exact = debit(&format!("'{credit}'"), 1_000);
+    harness.script(&format!("BEGIN; {exact}; COMMIT")).await.unwrap();
     assert_consistent(&harness).await;
 }

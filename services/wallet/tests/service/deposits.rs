@@ -42,9 +42,12 @@ async fn a_credit_is_given_once_for_each_reference() {
     let body = json!({"amountPaise": 700, "reference": " invoice 7 "});
     let given = harness.wallet.credit(business, &body).await.unwrap();
     assert_eq!((given.amount_paise.get(), given.reference.as_str()), (700, "invoice 7"));
+    assert!(!given.already_credited);
     harness.credit(business, 300, "invoice 8").await;
-    // The same answer, with the balance at the first call.
-    assert_eq!(harness.wallet.credit(business, &body).await.unwrap(), given);
+    // The same credit, with today's balance.
+    let again = harness.wallet.credit(business, &body).await.unwrap();
+    assert_eq!((again.transfer_id, again.created_at), (given.transfer_id, given.created_at));
+    assert_eq!((again.already_credited, again.balance_paise.get()), (true, 1_000));
     assert_eq!(harness.balance(business).await, 1_000);
 
     let reused =
@@ -65,7 +68,8 @@ async fn concurrent_equal_credits_are_given_once() {
     let calls =
         (0..20).map(|call| if call % 2 == 0 { &harness.wallet } else { &second }.credit(business, &body));
     let given: Vec<_> = join_all(calls).await.into_iter().map(Result::unwrap).collect();
-    assert!(given.iter().all(|credit| *credit == given[0]));
+    assert!(given.iter().all(|credit| credit.transfer_id == given[0].transfer_id));
+    assert_eq!(given.iter().filter(|credit| !credit.already_credited).count(), 1);
     assert_eq!(harness.balance(business).await, 700);
     assert_consistent(&harness).await;
 }

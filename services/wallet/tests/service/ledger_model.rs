@@ -2,19 +2,21 @@
 
 use messaging::Queue;
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use domain::{BusinessId, CodStatus, DeliveryStatus, EventId, EventKind, Mode, OrderId, Paise, TrackingCode};
 use events::{Body, Envelope, OrderEvent, OrderSnapshot, ProgressData, queues};
 use internal_api::CallError;
-use internal_api::wallet::DebitAnswer;
 use internal_api::wallet::DebitOutcome::{Posted, Rejected, Voided};
+use internal_api::wallet::{DebitAnswer, PaymentNotice};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;
 use test_kit::{refused, until};
 
 use crate::broker::{dead_letters, publish};
+use crate::corrections::refund_notice;
+use crate::fake_razorpay::sign;
 use crate::harness::{Harness, answer};
 use crate::invariants::assert_consistent;
 
@@ -28,10 +30,13 @@ enum Step {
     TopUp { business: usize, amount: i64, key: Option<usize> },
     Debit { business: usize, order: usize, attempt: i32, amount: i64, void: bool },
     Refund { business: usize, order: usize },
+    OperatorDebit { business: usize, amount: i64, reference: usize, credit: Option<usize> },
+    Reversal { business: usize, amount: i64, key: usize, reference: usize },
 }
 
 fn step() -> impl Strategy<Value = Step> {
     // Few different values, so that they meet.
+    let debit = prop_oneof![Just(50_i64), Just(100), Just(700)];
     let (business, order, amount) =
         (0..BUSINESSES, 0..ORDERS, prop_oneof![Just(100_i64), Just(250), Just(700)]);
     prop_oneof![
@@ -42,16 +47,33 @@ fn step() -> impl Strategy<Value = Step> {
         6 => (business.clone(), order.clone(), 1..4_i32, amount, prop::bool::weighted(0.2)).prop_map(
             |(business, order, attempt, amount, void)| Step::Debit { business, order, attempt, amount, void }
         ),
-        2 => (business, order).prop_map(|(business, order)| Step::Refund { business, order }),
+        2 => (business.clone(), order).prop_map(|(business, order)| Step::Refund { business, order }),
+        2 => (business.clone(), debit.clone(), 0..3_usize, proptest::option::of(0..3_usize)).prop_map(
+            |(business, amount, reference, credit)| Step::OperatorDebit { business, amount, reference, credit }
+        ),
+        2 => (business, debit, 0..2_usize, 0..3_usize).prop_map(
+            |(business, amount, key, reference)| Step::Reversal { business, amount, key, reference }
+        ),
     ]
+}
+
+#[derive(Clone)]
+struct Deposit {
+    id: String,
+    amount: i64,
+    taken_back: i64,
 }
 
 #[derive(Default)]
 struct Model {
     balances: [i64; BUSINESSES],
     entries: [i64; BUSINESSES],
-    credits: HashMap<(usize, usize), (i64, i64)>,
-    top_ups: HashMap<(usize, usize), i64>,
+    owed: [i64; BUSINESSES],
+    credits: HashMap<(usize, usize), Deposit>,
+    top_ups: HashMap<(usize, usize), Deposit>,
+    /// By reference: amount and deposit.
+    operator_debits: HashMap<(usize, usize), (i64, Option<String>)>,
+    reversals: HashSet<(usize, usize)>,
     debits: HashMap<(usize, i32), (usize, i64, DebitAnswer)>,
     /// Order → business and fee.
     paid: HashMap<usize, (usize, i64)>,
@@ -63,6 +85,25 @@ impl Model {
         self.balances[business] += amount;
         self.entries[business] += 1;
         self.balances[business]
+    }
+
+    /// What comes in pays the debt first.
+    fn add(&mut self, business: usize, amount: i64) -> i64 {
+        self.move_money(business, amount);
+        let payment = self.owed[business].min(self.balances[business]);
+        if payment > 0 {
+            self.owed[business] -= payment;
+            self.move_money(business, -payment);
+        }
+        self.balances[business]
+    }
+
+    fn take_back(&mut self, business: usize, amount: i64) {
+        let available = amount.min(self.balances[business]);
+        if available > 0 {
+            self.move_money(business, -available);
+        }
+        self.owed[business] += amount - available;
     }
 
     /// What the debit is to be answered with: an answer, or the code of a refusal.
@@ -98,6 +139,8 @@ struct Played<'a> {
     businesses: [BusinessId; BUSINESSES],
     orders: [OrderId; ORDERS],
     model: Model,
+    /// Makes each notice different.
+    notices: u32,
 }
 
 impl Played<'_> {
@@ -119,24 +162,95 @@ impl Played<'_> {
                 }
             }
             Step::Refund { business, order } => self.refund(business, order).await,
+            Step::OperatorDebit { business, amount, reference, credit } => {
+                self.operator_debit(business, amount, reference, credit).await;
+            }
+            Step::Reversal { business, amount, key, reference } => {
+                self.reverse(business, amount, key, reference).await;
+            }
         }
     }
 
     async fn credit(&mut self, business: usize, amount: i64, reference: usize) {
         let body = json!({"amountPaise": amount, "reference": format!("reference {reference}")});
         let given = self.harness.wallet.credit(self.businesses[business], &body).await;
-        let before = self.model.credits.get(&(business, reference)).copied();
-        match before {
-            Some((was, _)) if was != amount => {
+        match self.model.credits.get(&(business, reference)) {
+            Some(before) if before.amount != amount => {
                 assert_eq!(refused(given), (409, "reference_reused".to_owned()));
             }
-            Some((_, balance)) => assert_eq!(given.expect("a credit").balance_paise.get(), balance),
+            Some(before) => {
+                let given = given.expect("a credit");
+                assert_eq!(
+                    (given.already_credited, given.transfer_id.to_string()),
+                    (true, before.id.clone())
+                );
+                assert_eq!(given.balance_paise.get(), self.model.balances[business]);
+            }
             None => {
-                let balance = self.model.move_money(business, amount);
-                self.model.credits.insert((business, reference), (amount, balance));
-                assert_eq!(given.expect("a credit").balance_paise.get(), balance);
+                let given = given.expect("a credit");
+                let balance = self.model.add(business, amount);
+                assert_eq!((given.already_credited, given.balance_paise.get()), (false, balance));
+                let deposit = Deposit { id: given.transfer_id.to_string(), amount, taken_back: 0 };
+                self.model.credits.insert((business, reference), deposit);
             }
         }
+    }
+
+    async fn operator_debit(
+        &mut self,
+        business: usize,
+        amount: i64,
+        reference: usize,
+        credit: Option<usize>,
+    ) {
+        let credit = credit.filter(|credit| self.model.credits.contains_key(&(business, *credit)));
+        let deposit = credit.map(|credit| self.model.credits[&(business, credit)].clone());
+        let reverses = deposit.as_ref().map(|deposit| deposit.id.clone());
+        let body =
+            json!({"amountPaise": amount, "reference": format!("debit {reference}"), "reverses": reverses});
+        let taken = self.harness.wallet.debit_by_operator(self.businesses[business], &body).await;
+        let refusal = |code: &str| (409, code.to_owned());
+        match (self.model.operator_debits.get(&(business, reference)), deposit) {
+            (Some(before), _) if *before != (amount, reverses.clone()) => {
+                return assert_eq!(refused(taken), refusal("reference_reused"));
+            }
+            (Some(_), _) => return assert!(taken.expect("a debit").already_debited),
+            (None, Some(deposit)) if amount > deposit.amount - deposit.taken_back => {
+                return assert_eq!(refused(taken), refusal("exceeds_transfer"));
+            }
+            (None, None) if amount > self.model.balances[business] => {
+                return assert_eq!(refused(taken), refusal("insufficient_balance"));
+            }
+            (None, _) => self.model.take_back(business, amount),
+        }
+        if let Some(deposit) = credit.and_then(|credit| self.model.credits.get_mut(&(business, credit))) {
+            deposit.taken_back += amount;
+        }
+        let taken = taken.expect("a debit");
+        let after = (self.model.balances[business], self.model.owed[business]);
+        assert_eq!((taken.balance_paise.get(), taken.owed_paise.get()), after);
+        self.model.operator_debits.insert((business, reference), (amount, reverses));
+    }
+
+    /// A refund at the sandbox provider.
+    async fn reverse(&mut self, business: usize, amount: i64, key: usize, reference: usize) {
+        let Some(top_up) = self.model.top_ups.get_mut(&(business, key)) else { return };
+        let refund = format!("rfnd_{}_{reference}", self.businesses[business]);
+        let body = refund_notice(&format!("sandbox_{}", top_up.id), &refund, amount, self.notices);
+        self.notices += 1;
+        let notice = PaymentNotice { signature: sign(&body, "sandbox"), body };
+        let answered =
+            self.harness.wallet.payment_notice("sandbox", &notice).await.expect("an outcome").outcome;
+        if self.model.reversals.contains(&(business, reference)) {
+            return assert_eq!(answered, "settled_before");
+        }
+        if amount > top_up.amount - top_up.taken_back {
+            return assert_eq!(answered, "mismatch");
+        }
+        assert_eq!(answered, "reversed");
+        top_up.taken_back += amount;
+        self.model.reversals.insert((business, reference));
+        self.model.take_back(business, amount);
     }
 
     async fn top_up(&mut self, business: usize, amount: i64, key: Option<usize>) {
@@ -144,17 +258,18 @@ impl Played<'_> {
         let body = json!({"amountPaise": amount});
         let of = self.businesses[business];
         let topped_up = self.harness.wallet.top_up(of, name.as_deref(), &body).await;
-        let before = key.and_then(|key| self.model.top_ups.get(&(business, key)).copied());
+        let before = key.and_then(|key| self.model.top_ups.get(&(business, key)).cloned());
         match before {
-            Some(was) if was != amount => {
+            Some(was) if was.amount != amount => {
                 assert_eq!(refused(topped_up), (422, "idempotency_key_reused".to_owned()));
                 return;
             }
             Some(_) => {}
             None => {
-                self.model.move_money(business, amount);
-                if let Some(key) = key {
-                    self.model.top_ups.insert((business, key), amount);
+                self.model.add(business, amount);
+                if let (Some(key), Ok(top_up)) = (key, &topped_up) {
+                    let deposit = Deposit { id: top_up.id.to_string(), amount, taken_back: 0 };
+                    self.model.top_ups.insert((business, key), deposit);
                 }
             }
         }
@@ -179,7 +294,7 @@ impl Played<'_> {
         until("the refund is handled", async || self.harness.number(&seen).await == 1).await;
         if !self.model.refunded.contains(&order) {
             self.model.refunded.push(order);
-            self.model.move_money(business, fee);
+            self.model.add(business, fee);
         }
     }
 
@@ -214,7 +329,9 @@ impl Played<'_> {
     async fn check(&self) {
         for (index, business) in self.businesses.iter().enumerate() {
             let seen: Result<_, CallError> = self.harness.wallet.wallet(*business).await;
-            assert_eq!(seen.expect("a wallet").balance_paise.get(), self.model.balances[index]);
+            let seen = seen.expect("a wallet");
+            let after = (self.model.balances[index], self.model.owed[index]);
+            assert_eq!((seen.balance_paise.get(), seen.owed_paise.get()), after);
             let entries = self.harness.entries(*business).await;
             assert_eq!(i64::try_from(entries.len()).expect("few"), self.model.entries[index]);
         }
@@ -236,6 +353,7 @@ fn whatever_is_asked_in_whatever_order_the_books_agree_with_the_model() {
                 businesses: std::array::from_fn(|_| harness.business()),
                 orders: std::array::from_fn(|_| harness.order()),
                 model: Model::default(),
+                notices: 0,
             };
             for step in &steps {
                 played.play(step).await;

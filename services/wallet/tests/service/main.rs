@@ -5,6 +5,7 @@ mod broker;
 mod cash;
 mod consistency_rules;
 mod contracts;
+mod corrections;
 mod debits;
 mod deposits;
 mod fake_razorpay;

@@ -360,3 +360,47 @@ async fn a_sandbox_top_up_is_not_credited_by_a_real_provider() {
     until("the top-up to fail", async || harness.number(failed).await == 1).await;
     assert_eq!(harness.balance(business).await, 0);
 }
+
+#[tokio::test]
+async fn a_refund_that_is_reported_before_its_payment_is_booked_with_it() {
+    let (harness, razorpay) = start().await;
+    let business = harness.business();
+    let (_, order) = pending(&harness, business, 50_000).await;
+    let paid = razorpay.pay(&order, "pay_1", 50_000, "captured");
+    let refund = json!({"id": "rfnd_1", "payment_id": "pay_1", "amount": 20_000, "currency": "INR", "status": "processed"});
+    let refunded = |refund: &Value, payment: &Value| {
+        json!({"event": "refund.processed", "payload": {"payment": {"entity": payment}, "refund": {"entity": refund}}})
+            .to_string()
+    };
+    assert_eq!(post(&harness, &refunded(&refund, &paid)).await.unwrap(), "noted");
+    assert_eq!(post(&harness, &event("order.paid", &paid)).await.unwrap(), "credited");
+    assert_eq!(harness.balance(business).await, 30_000);
+
+    // A second payment was never credited, so its refund takes nothing.
+    let second = razorpay.pay(&order, "pay_2", 50_000, "captured");
+    assert_eq!(post(&harness, &event("payment.captured", &second)).await.unwrap(), "mismatch");
+    let mut refund = refund;
+    (refund["id"], refund["payment_id"]) = (json!("rfnd_2"), json!("pay_2"));
+    assert_eq!(post(&harness, &refunded(&refund, &second)).await.unwrap(), "noted");
+    assert_eq!(harness.balance(business).await, 30_000);
+    assert_consistent(&harness).await;
+}
+
+#[tokio::test]
+async fn five_top_ups_of_a_business_may_wait_for_their_payment() {
+    let (harness, _razorpay) = start().await;
+    let business = harness.business();
+    let mut waiting = Vec::new();
+    for _ in 0..5 {
+        waiting.push(pending(&harness, business, 50_000).await.0);
+    }
+    let sixth = harness.wallet.top_up(business, None, &json!({"amountPaise": 50_000})).await;
+    assert_eq!(refused(sixth), (409, "too_many_pending_top_ups".to_owned()));
+    pending(&harness, harness.business(), 50_000).await;
+
+    // After an hour the oldest gives way.
+    harness.script("UPDATE top_ups SET created_at = created_at - interval '61 minutes'").await.unwrap();
+    pending(&harness, business, 50_000).await;
+    assert_eq!(status(&harness, business, &waiting[0]).await, "failed");
+    assert_eq!(status(&harness, business, &waiting[1]).await, "pending");
+}

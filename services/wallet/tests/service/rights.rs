@@ -28,6 +28,9 @@ async fn the_granted_rights_suffice() {
     let signature = sign(&body, WEBHOOK_SECRET);
     let notice = internal_api::wallet::PaymentNotice { signature, body };
     assert_eq!(harness.wallet.payment_notice("razorpay", &notice).await.unwrap().outcome, "credited");
+    let debit = json!({"amountPaise": 200, "reference": "correction"});
+    harness.wallet.debit_by_operator(business, &debit).await.unwrap();
+    harness.credit(business, 200, "correction").await;
     harness.wallet.set_threshold(business, &json!({"thresholdPaise": 1_450})).await.unwrap();
 
     let (paid, back, poor, voided) = (harness.order(), harness.order(), harness.order(), harness.order());

@@ -5,27 +5,30 @@ mod steps;
 mod tests;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use domain::{ApprovalId, BusinessId, Paise, StaffId, UserId};
+use domain::{ApprovalId, BusinessId, Paise, StaffId, TransferId, UserId};
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
-use super::{BusinessChange, OperatorActor, OperatorPermission};
+use super::{AuditEvent, BusinessChange, OperatorActor, OperatorPermission};
 
 /// A request expires after this time. A reset link must be fetched before, too.
 const VALID_FOR: TimeDelta = TimeDelta::hours(24);
 
+/// So long, two accounts may belong to the one person who set up the other.
+pub(crate) const RELATED_FOR: TimeDelta = TimeDelta::days(7);
+
 /// Which calls need a second person.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ApprovalPolicy {
-    /// Credits above this amount; `None` for no credits.
+    /// Credits and debits of wallets above this amount; `None` for none.
     pub(crate) credits_above: Option<Paise>,
     pub(crate) lift_suspension: bool,
     pub(crate) reset_links: bool,
 }
 
 impl ApprovalPolicy {
-    pub(crate) fn covers_credit(&self, amount: Paise) -> bool {
+    pub(crate) fn covers_amount(&self, amount: Paise) -> bool {
         self.credits_above.is_some_and(|limit| amount > limit)
     }
 }
@@ -34,6 +37,7 @@ impl ApprovalPolicy {
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum ApprovalKind {
     Credit,
+    Debit,
     LiftSuspension,
     IssueResetLink,
 }
@@ -42,10 +46,15 @@ impl ApprovalKind {
     /// What requester and approver need, as for the call itself.
     pub(crate) const fn permission(self) -> OperatorPermission {
         match self {
-            Self::Credit => OperatorPermission::CreditWallets,
+            Self::Credit | Self::Debit => OperatorPermission::CreditWallets,
             Self::LiftSuspension => OperatorPermission::ChangeBusinesses,
             Self::IssueResetLink => OperatorPermission::IssuePasswordResets,
         }
+    }
+
+    /// The wallet executes it, after the transaction of the approval.
+    pub(crate) const fn moves_money(self) -> bool {
+        matches!(self, Self::Credit | Self::Debit)
     }
 }
 
@@ -59,11 +68,37 @@ pub(crate) enum ProtectedAction {
         amount_paise: Paise,
         reference: String,
     },
+    /// Likewise.
+    Debit(WalletDebit),
     LiftSuspension(SuspensionLift),
     #[serde(rename_all = "camelCase")]
     IssueResetLink {
         user_id: UserId,
     },
+}
+
+/// Takes money from a wallet, to correct it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WalletDebit {
+    pub(crate) amount_paise: Paise,
+    pub(crate) reference: String,
+    pub(crate) reason: String,
+    /// The credit, top-up or refund that it takes back.
+    pub(crate) reverses: Option<TransferId>,
+}
+
+impl WalletDebit {
+    pub(crate) fn describe(&self, event: AuditEvent) -> AuditEvent {
+        let event = event
+            .with("amountPaise", self.amount_paise.get())
+            .with("reference", self.reference.as_str())
+            .with("debitReason", self.reason.as_str());
+        match self.reverses {
+            Some(transfer) => event.with("reverses", transfer.to_string()),
+            None => event,
+        }
+    }
 }
 
 /// A change that lifts one suspension.
@@ -82,6 +117,7 @@ impl ProtectedAction {
     pub(crate) fn kind(&self) -> ApprovalKind {
         match self {
             Self::Credit { .. } => ApprovalKind::Credit,
+            Self::Debit(_) => ApprovalKind::Debit,
             Self::LiftSuspension(_) => ApprovalKind::LiftSuspension,
             Self::IssueResetLink { .. } => ApprovalKind::IssueResetLink,
         }
@@ -95,10 +131,10 @@ impl ProtectedAction {
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum ApprovalState {
     Pending,
-    /// A credit whose outcome is not known yet, or a reset link that the requester has not fetched.
+    /// A credit or debit whose outcome is not known yet, or a reset link that the requester has not fetched.
     Approved,
     Executed,
-    /// The wallet refused the credit for good.
+    /// The wallet refused the credit or debit for good.
     Failed,
     Rejected,
     Withdrawn,
@@ -129,7 +165,7 @@ pub(crate) struct Approval {
     pub(crate) expires_at: Option<DateTime<Utc>>,
     pub(crate) decision: Option<Decision>,
     pub(crate) ended_at: Option<DateTime<Utc>>,
-    /// The id of a credit's transfer, the code of the refusal, or why the request ended by itself.
+    /// The id of the transfer, the code of the refusal, or why the request ended by itself.
     pub(crate) outcome: Option<String>,
 }
 
@@ -153,6 +189,8 @@ pub(crate) enum ApprovalRefusal {
     /// Tokens decide nothing: whoever holds one could approve alone what they requested with their account.
     PersonRequired,
     OwnRequest,
+    /// One of the two persons invited the other or reset their access, less than [`RELATED_FOR`] ago.
+    RelatedAccount,
     NotRequester,
     PermissionMissing(OperatorPermission),
     RequesterInactive,

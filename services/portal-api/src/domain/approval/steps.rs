@@ -9,7 +9,7 @@ use crate::domain::OperatorActor;
 const SUSPENSION_ENDED: &str = "suspension_ended";
 
 impl Approval {
-    /// A second approval changes nothing: it gets the result of the first, and finishes an interrupted credit.
+    /// A second approval changes nothing: it gets the result of the first, and finishes an interrupted credit or debit.
     pub(crate) fn approve(
         &self,
         by: &ApprovalCaller,
@@ -23,8 +23,8 @@ impl Approval {
             ApprovalState::Pending if !requester_may => Err(ApprovalRefusal::RequesterInactive),
             ApprovalState::Pending => Ok(Self {
                 stored: ApprovalState::Approved,
-                // The wallet may have posted the credit although its answer was lost.
-                expires_at: self.expires_at.filter(|_| self.kind() != ApprovalKind::Credit),
+                // The wallet may have posted it although its answer was lost.
+                expires_at: self.expires_at.filter(|_| !self.kind().moves_money()),
                 decision: Some(decision),
                 ..self.clone()
             }),
@@ -84,7 +84,7 @@ impl Approval {
     pub(crate) fn is_decidable(&self, by: &ApprovalCaller, now: DateTime<Utc>) -> bool {
         let is_open = match self.state(now) {
             ApprovalState::Pending => true,
-            ApprovalState::Approved => self.kind() == ApprovalKind::Credit,
+            ApprovalState::Approved => self.kind().moves_money(),
             _ => false,
         };
         is_open && self.decision_of(by, None, now).is_ok()

@@ -19,6 +19,12 @@ fn action(kind: ApprovalKind) -> ProtectedAction {
         ApprovalKind::Credit => {
             ProtectedAction::Credit { amount_paise: Paise::new(700), reference: "invoice-7".to_owned() }
         }
+        ApprovalKind::Debit => ProtectedAction::Debit(WalletDebit {
+            amount_paise: Paise::new(700),
+            reference: "correction-7".to_owned(),
+            reason: "Entered twice".to_owned(),
+            reverses: None,
+        }),
         ApprovalKind::LiftSuspension => ProtectedAction::LiftSuspension(SuspensionLift {
             change: BusinessChange {
                 status: Some(BusinessStatus::Active),
@@ -84,8 +90,7 @@ fn an_end_applies_until_the_outcome_of_a_credit_may_be_unknown() {
         let expired = Err(ApprovalRefusal::WrongState(ApprovalState::Expired));
         assert_eq!(open.approve(&ravi, true, None, at(24)), expired);
         let approved = open.approve(&ravi, true, None, at(23)).unwrap();
-        let is_credit = *kind == ApprovalKind::Credit;
-        assert_eq!(approved.state(at(24)) == ApprovalState::Approved, is_credit, "{kind}");
+        assert_eq!(approved.state(at(24)) == ApprovalState::Approved, kind.moves_money(), "{kind}");
     }
 }
 
@@ -124,7 +129,7 @@ fn step(
     other_may: bool,
     now: DateTime<Utc>,
 ) -> Option<Approval> {
-    let is_running = before.stored == ApprovalState::Approved && before.kind() == ApprovalKind::Credit;
+    let is_running = before.stored == ApprovalState::Approved && before.kind().moves_money();
     match step {
         Step::Approve => before.approve(by, other_may, None, now).ok().map(|after| {
             let ends =

@@ -4,6 +4,7 @@ use actix_web::http::StatusCode;
 use web::ApiError;
 
 use super::{change_business, log_in, password, password_log_in_off, user_not_found};
+use crate::commands::approval_limit::ApprovalLimitError;
 use crate::commands::decide_approval::DecideError;
 use crate::commands::log_in::LogInError;
 use crate::commands::operator_token::TokenError;
@@ -130,6 +131,18 @@ pub(in crate::routes) fn approval_not_found() -> ApiError {
     ApiError::not_found("approval_not_found", "request for approval")
 }
 
+pub(in crate::routes) fn approval_limit(error: ApprovalLimitError) -> ApiError {
+    match error {
+        ApprovalLimitError::AboveSetting(setting) => ApiError::invalid_field(
+            "creditsAbovePaise",
+            "out_of_range",
+            format!("creditsAbovePaise must be at most {setting}, the setting of this installation."),
+        ),
+        ApprovalLimitError::NotAdministrator => no_permission(OperatorPermission::ManageStaff),
+        ApprovalLimitError::Store(error) => error.into(),
+    }
+}
+
 pub(in crate::routes) fn decide(error: DecideError) -> ApiError {
     match error {
         DecideError::Unknown => approval_not_found(),
@@ -156,6 +169,10 @@ fn refused_step(refusal: ApprovalRefusal) -> ApiError {
         ApprovalRefusal::OwnRequest => {
             forbidden("own_request", "This is your own request. Another person must decide it.")
         }
+        ApprovalRefusal::RelatedAccount => forbidden(
+            "related_account",
+            "One of the two accounts was invited by the other, or got its access from it, in the last 7 days. Another person must decide.",
+        ),
         ApprovalRefusal::NotRequester => {
             forbidden("not_requester", "Only the person or token that made this request may do this.")
         }

@@ -2,7 +2,7 @@
 #![expect(dead_code, reason = "only described")]
 
 use chrono::{DateTime, Utc};
-use domain::{BusinessId, EventKind, KeyScope, Mode, Paise};
+use domain::{BusinessId, EventKind, KeyScope, Mode, Paise, TransferId};
 use internal_api::ordering::PickupProfile;
 use internal_api::orders::details;
 use serde_json::Value;
@@ -346,6 +346,26 @@ pub(crate) struct CreditWallet {
     amount_paise: Paise,
     #[schema(max_length = 128)]
     reference: String,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct DebitWallet {
+    amount_paise: Paise,
+    #[schema(max_length = 128)]
+    reference: String,
+    /// For the audit logs.
+    #[schema(max_length = 500)]
+    reason: String,
+    /// The credit, top-up or refund that it takes back.
+    reverses: Option<TransferId>,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct ApprovalLimit {
+    #[schema(minimum = 0)]
+    credits_above_paise: Paise,
 }
 
 #[derive(ToSchema)]

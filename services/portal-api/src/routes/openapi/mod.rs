@@ -15,10 +15,10 @@ use super::{
     accounts, api_keys, approvals, audit_log, cash, config, confirm_session, email, events, invitations,
     memberships, names, operator, operator_audit_log, operator_health, operator_orders, operator_passkeys,
     operator_password, operator_second_factor, operator_session, operator_sessions, operator_sso,
-    operator_tokens, order_cancel, order_request, order_stream, orders, packages, passkeys, password,
-    password_resets, payments, personal_data, pickup_profile, portal_sso, second_factor, second_step,
-    session, sessions, single_sign_on, staff, staff_links, statement, status, status_stream, subscription,
-    users, wallet, webhook_deliveries, webhook_endpoints, webhook_tools,
+    operator_tokens, operator_wallet, order_cancel, order_request, order_stream, orders, packages, passkeys,
+    password, password_resets, payments, personal_data, pickup_profile, portal_sso, second_factor,
+    second_step, session, sessions, single_sign_on, staff, staff_links, statement, status, status_stream,
+    subscription, users, wallet, webhook_deliveries, webhook_endpoints, webhook_tools,
 };
 
 const INTRODUCTION: &str = "The API of the portal's pages. Amounts are integers in paise; times are RFC 3339 in UTC. Lists accept `limit` and \
@@ -179,7 +179,10 @@ const INTRODUCTION: &str = "The API of the portal's pages. Amounts are integers 
         personal_data::latest_of,
         personal_data::erase_all_of,
         operator::change,
-        operator::credit,
+        operator_wallet::credit,
+        operator_wallet::debit,
+        statement::entries_for_operator,
+        approvals::set_limit,
         password_resets::issue,
         users::list_for_operator,
         audit_log::list_for_operator,

@@ -66,9 +66,18 @@ pub(crate) fn checks_of(table: LedgerTable) -> &'static [(Check, &'static str)] 
 
 /// Together with [`Check::WalletChainBroken`] this proves that a balance is the sum of its entries, without reading all
 /// entries.
-const WALLETS: &[(Check, &str)] = &[(
-    Check::WalletBalanceWrong,
-    findings!(
+const WALLETS: &[(Check, &str)] = &[
+    (
+        Check::ReceivableOverpaid,
+        findings!(
+            "SELECT business_id, format('%s paise', sum(amount_paise))
+            FROM entries WHERE account = 'business_receivable' AND business_id > $1 AND business_id <= $2
+            GROUP BY business_id HAVING sum(amount_paise) > 0"
+        ),
+    ),
+    (
+        Check::WalletBalanceWrong,
+        findings!(
         "SELECT wallet.business_id, format('%s paise after %s entries; the newest entry, number %s, says %s',
             balance_paise, entry_count, coalesce(newest.sequence, 0), coalesce(newest.balance_after_paise, 0))
         FROM wallets AS wallet
@@ -81,7 +90,8 @@ const WALLETS: &[(Check, &str)] = &[(
             AND (balance_paise < 0 OR (entry_count, balance_paise)
                 IS DISTINCT FROM (coalesce(newest.sequence, 0), coalesce(newest.balance_after_paise, 0)))"
     ),
-)];
+    ),
+];
 
 const TRANSFERS: &[(Check, &str)] = &[
     (
@@ -102,6 +112,11 @@ const TRANSFERS: &[(Check, &str)] = &[
                 ('refund', 'business_wallet', 'refunds'),
                 ('top_up', 'business_wallet', 'top_up_clearing'),
                 ('operator_credit', 'business_wallet', 'operator_credits'),
+                ('operator_debit', 'operator_credits', 'business_wallet'),
+                ('operator_debit_shortfall', 'operator_credits', 'business_receivable'),
+                ('top_up_reversal', 'top_up_clearing', 'business_wallet'),
+                ('top_up_reversal_shortfall', 'top_up_clearing', 'business_receivable'),
+                ('receivable_payment', 'business_receivable', 'business_wallet'),
                 ('cod_collected', 'cod_payable', 'cod_with_drivers'),
                 ('cod_handed_over', 'cod_with_drivers', 'cod_with_operator'),
                 ('cod_settled', 'cod_with_operator', 'cod_payable')
@@ -208,6 +223,20 @@ const TRANSFERS: &[(Check, &str)] = &[
                 AND EXISTS (SELECT FROM transfers AS other
                     WHERE other.business_id = credit.business_id AND other.reference = credit.reference
                         AND other.kind = 'operator_credit' AND other.id <> credit.id)"
+        ),
+    ),
+    (
+        Check::DebitExceedsDeposit,
+        findings!(
+            "SELECT debit.id, format('takes back %s of %s paise of %s', taken_back(debit.reverses, debit.business_id),
+                received.amount_paise, debit.reverses)
+            FROM transfers AS debit
+            LEFT JOIN transfers AS deposit ON deposit.id = debit.reverses AND deposit.business_id = debit.business_id
+            LEFT JOIN entries AS received
+                ON received.transfer_id = deposit.id AND received.account = 'business_wallet'
+            WHERE debit.id > $1 AND debit.id <= $2 AND debit.reverses IS NOT NULL AND debit.kind <> 'refund'
+                AND (deposit.kind IN ('top_up', 'operator_credit', 'refund')
+                    AND taken_back(debit.reverses, debit.business_id) <= received.amount_paise) IS NOT TRUE"
         ),
     ),
     (

@@ -1,0 +1,30 @@
+//! The limit of approvals that administrators chose: at most one row.
+
+use chrono::{DateTime, Utc};
+use diesel::prelude::*;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::Paise;
+use postgres::StoreError;
+
+use super::schema::approval_limit;
+
+pub(crate) async fn find(conn: &mut AsyncPgConnection) -> Result<Option<Paise>, StoreError> {
+    let limit = approval_limit::table.select(approval_limit::credits_above_paise).first(conn).await;
+    Ok(limit.optional()?.map(Paise::new))
+}
+
+pub(crate) async fn set(
+    conn: &mut AsyncPgConnection,
+    limit: Paise,
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let values = (approval_limit::credits_above_paise.eq(limit.get()), approval_limit::changed_at.eq(now));
+    diesel::insert_into(approval_limit::table)
+        .values((approval_limit::only_row.eq(true), values))
+        .on_conflict(approval_limit::only_row)
+        .do_update()
+        .set(values)
+        .execute(conn)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! Debits by which the operator corrects a wallet, once per reference. A debit stands alone, or takes back a deposit or a
+//! refund. Only the latter may exceed the balance: the business then owes the rest.
+
+use diesel_async::AsyncPgConnection;
+use domain::{BusinessId, Paise, TransferId};
+use outbox::Unit;
+use postgres::StoreError;
+
+use super::credit::Adjusted;
+use super::posting::{take, take_back};
+use crate::domain::{PostingError, ShortfallKind};
+use crate::state::State;
+use crate::store;
+use crate::store::transfers::{Booked, Cause};
+use crate::store::wallets::WalletRecord;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OperatorDebitError {
+    #[error("a debit with this reference has another amount or takes back another transfer")]
+    ReferenceReused,
+    #[error("the wallet has no such deposit or refund")]
+    UnknownTransfer,
+    #[error("only {0} paise of the transfer are left to take back")]
+    ExceedsTransfer(Paise),
+    #[error("the balance is only {0} paise")]
+    Insufficient(Paise),
+    #[error(transparent)]
+    Posting(#[from] PostingError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct OperatorDebit {
+    pub(crate) business: BusinessId,
+    pub(crate) amount: Paise,
+    pub(crate) reference: String,
+    pub(crate) reverses: Option<TransferId>,
+}
+
+/// Takes the amount from the wallet, or returns the debit that already has this reference.
+///
+/// # Errors
+/// When the reference belongs to another debit, the amount exceeds the balance or the transfer, or the database fails.
+pub(crate) async fn debit(state: &State, request: &OperatorDebit) -> Result<Adjusted, OperatorDebitError> {
+    state
+        .unit
+        .transaction(async |conn| {
+            let business = request.business;
+            let locked = store::wallets::lock(conn, &[business]).await?.pop();
+            let mut record = locked.ok_or(match request.reverses {
+                Some(_) => OperatorDebitError::UnknownTransfer,
+                None => OperatorDebitError::Insufficient(Paise::ZERO),
+            })?;
+            let before = store::transfers::find_debit(conn, business, &request.reference).await?;
+            match &before {
+                Some(before) if !is_same(before, request) => return Err(OperatorDebitError::ReferenceReused),
+                Some(_) => {}
+                None => {
+                    let threshold = record.low_balance_threshold.unwrap_or(state.default_threshold);
+                    write(conn, &state.unit, (&mut record, threshold), request).await?;
+                }
+            }
+            let stored = store::transfers::find_debit(conn, business, &request.reference).await?;
+            Ok(Adjusted::of(conn, &record, stored, before.is_some()).await?)
+        })
+        .await
+}
+
+fn is_same(before: &Booked, request: &OperatorDebit) -> bool {
+    (before.amount, before.reverses) == (request.amount, request.reverses)
+}
+
+async fn write(
+    conn: &mut AsyncPgConnection,
+    unit: &Unit,
+    (record, threshold): (&mut WalletRecord, Paise),
+    request: &OperatorDebit,
+) -> Result<(), OperatorDebitError> {
+    let OperatorDebit { business, amount, reference, reverses } = request;
+    let cause = Cause::OperatorDebit { reference: reference.clone(), reverses: *reverses };
+    let wallet = (record, threshold);
+    let Some(deposit) = *reverses else {
+        let balance = wallet.0.wallet.balance;
+        if *amount > balance {
+            return Err(OperatorDebitError::Insufficient(balance));
+        }
+        take::<OperatorDebitError>(conn, unit, wallet, *amount, cause).await?;
+        return Ok(());
+    };
+    let found = store::transfers::find_deposit(conn, *business, deposit).await?;
+    let found = found.ok_or(OperatorDebitError::UnknownTransfer)?;
+    let left = found.amount.get() - store::transfers::taken_back(conn, *business, deposit).await?.get();
+    if amount.get() > left {
+        return Err(OperatorDebitError::ExceedsTransfer(Paise::new(left)));
+    }
+    let kind = ShortfallKind::OperatorDebitShortfall;
+    let about = (reference.as_str(), deposit);
+    take_back::<OperatorDebitError>(conn, unit, wallet, *amount, about, (cause, kind)).await
+}
