@@ -111,6 +111,13 @@ export function useWithdraw(id: string) {
   );
 }
 
+/** The session tells the limit. */
+export function useSetApprovalLimit() {
+  return useStep((creditsAbovePaise: number) =>
+    operatorAnswer(api.PUT("/v1/operator/approval-limit", { body: { creditsAbovePaise } })),
+  );
+}
+
 export function useFetchResetLink(id: string) {
   return useStep(() =>
     operatorAnswer(api.POST("/v1/operator/approvals/{id}/reset-link", { params: { path: { id } } })),

@@ -38,8 +38,9 @@ export function useBusiness(id: string) {
   });
 }
 
-export function useBusinessHealth(id: string) {
+export function useBusinessHealth(id: string, enabled = true) {
   return useQuery({
+    enabled,
     queryKey: [...businessKey(id), "health"],
     queryFn: () =>
       operatorAnswer(api.GET("/v1/operator/businesses/{id}/health", { params: { path: { id } } })),
@@ -95,6 +96,24 @@ export function useCreditWallet(id: string) {
   return useBusinessMutation(id, (body: { amountPaise: number; reference: string }) =>
     operatorAnswer(
       api.POST("/v1/operator/businesses/{id}/wallet/credits", { params: { path: { id } }, body }),
+    ),
+  );
+}
+
+export function useDebitWallet(id: string) {
+  return useBusinessMutation(id, (body: components["schemas"]["DebitWallet"]) =>
+    operatorAnswer(
+      api.POST("/v1/operator/businesses/{id}/wallet/debits", { params: { path: { id } }, body }),
+    ),
+  );
+}
+
+export function useBusinessEntries(id: string) {
+  return useCursorList([...businessKey(id), "entries"], (startingAfter) =>
+    operatorAnswer(
+      api.GET("/v1/operator/businesses/{id}/wallet/entries", {
+        params: { path: { id }, query: { limit: PAGE_SIZE, startingAfter } },
+      }),
     ),
   );
 }

@@ -9,18 +9,20 @@ interface DialogActionsProps {
   /** Another button of the dialog is the first choice. */
   isSecondary?: boolean;
   onCancel: () => void;
+  /** Label of the other button. */
+  cancel?: string;
   /** Without it, the button submits the surrounding form. */
   onAct?: () => void;
 }
 
 /** The “Cancel” and submit buttons of a dialog. */
 export function DialogActions(props: DialogActionsProps) {
-  const { children, isPending, disabled, isSecondary = false, onCancel, onAct } = props;
+  const { children, isPending, disabled, isSecondary = false, onCancel, cancel = "Cancel", onAct } = props;
   return (
     <Group justify="flex-end" gap="xs">
       {/* A sent request cannot be cancelled. */}
       <Button variant="default" disabled={isPending} onClick={onCancel}>
-        Cancel
+        {cancel}
       </Button>
       <Button
         type={onAct ? "button" : "submit"}

@@ -123,6 +123,7 @@ test.each([
   await check(page, `${size}-operator-approval`);
   await page.getByRole("button", { name: "Approve" }).click();
   const dialog = page.getByRole("dialog", { name: "Approve: Credit ₹7,000.00?" });
+  await dialog.getByText("seven thousand rupees").waitFor();
   await dialog.getByLabel("Reason (optional)").fill("Seen on the statement.");
   await check(page, `${size}-operator-approve`);
   await dialog.getByRole("button", { name: "Approve" }).click();
@@ -190,9 +191,10 @@ test("calls that need a second person say that they were sent for approval", asy
   await page.getByRole("button", { name: "Credit wallet" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Amount", { exact: true }).fill("7,000");
-  await dialog.getByText("A second person must approve credits above ₹500.00.").waitFor();
+  await dialog.getByText("A second person must approve credits and debits above ₹500.00.").waitFor();
   await dialog.getByLabel("Reference").fill("neft-0815");
-  await dialog.getByRole("button", { name: "Credit", exact: true }).click();
+  await dialog.getByRole("button", { name: "Continue" }).click();
+  await dialog.getByRole("button", { name: "Credit ₹7,000.00" }).click();
   await dialog.waitFor({ state: "hidden" });
   await sent.first().waitFor();
   expect(await page.getByRole("link", { name: "Open the request" }).first().getAttribute("href")).toBe(
@@ -265,6 +267,7 @@ test("an empty list says which actions need an approval", async () => {
   );
   await logInAsOperator(visitor);
   await page.goto("/operator/approvals");
-  const text = "These actions need an approval: credits above ₹500.00 and the end of a suspension.";
+  const text =
+    "These actions need an approval: credits and debits above ₹500.00 and the end of a suspension.";
   await page.getByText(text).waitFor();
 });

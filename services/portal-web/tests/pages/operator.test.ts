@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from "vitest";
 import { placeOrder } from "../support/api";
 import { screenshot, type Visitor, visit } from "../support/browser";
 import { ask, type Business, logInAsOperator, newBusiness, openLive } from "../support/business";
+import { check } from "../support/page-checks";
 import { chooseOfAccount, heading, logInWithToken, openBusiness, row, rowsOf } from "../support/pages";
 import { stack } from "../support/stack";
 
@@ -138,13 +139,16 @@ test("a wallet is credited once per reference, and its owner sees it", async () 
   const { page } = visitor;
   await logInAsOperator(visitor);
   await openBusiness(page, business);
-  for (const _ of ["once", "again"]) {
+  for (const outcome of ["₹1,000.00 credited.", "Nothing was credited. This reference was already used on"]) {
     await page.getByRole("button", { name: "Credit wallet" }).click();
     const dialog = page.getByRole("dialog", { name: `Credit ${business.name}` });
     await dialog.getByLabel("Amount", { exact: true }).fill("1,000");
     await dialog.getByLabel("Reference").fill("neft-0815");
-    await dialog.getByRole("button", { name: "Credit", exact: true }).click();
+    await dialog.getByRole("button", { name: "Continue" }).click();
+    await dialog.getByText("one thousand rupees").waitFor();
+    await dialog.getByRole("button", { name: "Credit ₹1,000.00" }).click();
     await dialog.waitFor({ state: "hidden" });
+    await page.getByText(outcome).waitFor();
   }
   await page.getByRole("region", { name: "Wallet" }).first().getByText("₹1,451.00").waitFor();
   await owner.page.goto("/wallet?kind=operator_credit");
@@ -154,6 +158,37 @@ test("a wallet is credited once per reference, and its owner sees it", async () 
   const credited = row(page, "Audit log", "Wallet credited").first();
   await credited.getByText("Delivery company, configuration").waitFor();
   await credited.getByText("₹1,000.00", { exact: true }).waitFor();
+});
+
+test("a wrong credit is typed twice, seen in words, and taken back", async () => {
+  const visitor = await visit();
+  const { page } = visitor;
+  await logInAsOperator(visitor);
+  await openBusiness(page, business);
+  await page.getByRole("button", { name: "Credit wallet" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Amount", { exact: true }).fill("2,00,000");
+  await dialog.getByLabel("Reference").fill("cheque-7");
+  await dialog.getByRole("button", { name: "Continue" }).click();
+  await dialog.getByText("two lakh rupees").waitFor();
+  const credit = dialog.getByRole("button", { name: "Credit ₹2,00,000.00" });
+  expect(await credit.isDisabled()).toBe(true);
+  await dialog.getByLabel("Type the amount again").fill("20,000");
+  expect(await credit.isDisabled()).toBe(true);
+  await dialog.getByLabel("Type the amount again").fill("200000");
+  await check(page, "operator-credit-check", { bothSizes: true });
+  await credit.click();
+  await dialog.waitFor({ state: "hidden" });
+  const entry = row(page, "Statement", "cheque-7");
+  await entry.getByRole("button", { name: /^Take back entry/ }).click();
+  await dialog.getByLabel("Reference").fill("cheque-7 bounced");
+  await dialog.getByLabel("Reason").fill("The cheque bounced.");
+  await dialog.getByRole("button", { name: "Continue" }).click();
+  await dialog.getByLabel("Type the amount again").fill("200000");
+  await dialog.getByRole("button", { name: "Debit ₹2,00,000.00" }).click();
+  await page.getByText("₹2,00,000.00 debited.").waitFor();
+  await row(page, "Statement", "cheque-7 bounced").getByText("−₹2,00,000.00").waitFor();
+  await check(page, "operator-wallet", { bothSizes: true });
 });
 
 test("any order is found by its id, tracking code or reference, with its timeline", async () => {

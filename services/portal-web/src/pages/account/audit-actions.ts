@@ -59,6 +59,7 @@ export const ACTION_GROUPS: Record<string, Record<string, string>> = {
   Money: {
     "wallet.topped_up": "Wallet topped up",
     "wallet.credited": "Wallet credited",
+    "wallet.debited": "Wallet debited",
     "wallet.threshold_changed": "Low-balance warning changed",
     "subscription.requested": "Plan requested",
   },

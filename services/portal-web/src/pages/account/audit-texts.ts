@@ -59,6 +59,8 @@ const LINES: Record<string, (value: unknown) => string> = {
   switched: () => "By a switch from another business of the same person",
   amountPaise: (value) => formatPaise(Number(value)),
   reference: (value) => `Reference: ${value}`,
+  debitReason: (value) => `Reason: ${value}`,
+  reverses: (value) => `Takes back ${value}`,
   reason: (value) => REASONS[String(value)] ?? `Reason: ${value}`,
   kind: (value) => APPROVAL_KINDS[String(value)] ?? plain("kind", value),
   userId: (value) => `User: ${value}`,
@@ -90,6 +92,7 @@ const LINES: Record<string, (value: unknown) => string> = {
 
 const APPROVAL_KINDS: Record<string, string> = {
   credit: "Credit",
+  debit: "Debit",
   lift_suspension: "Lift suspension",
   issue_reset_link: "Create reset link",
 };

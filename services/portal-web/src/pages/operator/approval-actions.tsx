@@ -4,11 +4,13 @@ import { useDisclosure } from "@mantine/hooks";
 import { notifications } from "@mantine/notifications";
 import { useState } from "react";
 import { useApprove, useFetchResetLink, useReject, useWithdraw } from "../../api/operator-approvals";
+import { useBusinessHealth } from "../../api/operator-businesses";
 import type { Approval } from "../../api/types";
 import { ConfirmButton } from "../../components/confirm-button";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { SecretOnce } from "../../components/secret-once";
+import { AmountCheck, isChecked, type Movement } from "./amount-check";
 import { approvalTitle } from "./approval-labels";
 
 const REASON_CHARS_MAX = 500;
@@ -35,7 +37,7 @@ function Decide({ approval }: { approval: Approval }) {
     <>
       {isRetry && (
         <Text role="status">
-          The wallet has not confirmed this credit. Approve it again to finish it: it is credited once.
+          The wallet has not confirmed this. Approve it again to finish it: the money moves once.
         </Text>
       )}
       <Group gap="xs">
@@ -47,7 +49,13 @@ function Decide({ approval }: { approval: Approval }) {
         )}
       </Group>
       <Modal opened={approving} onClose={approveDialog.close} title={<Text fw={600}>Approve: {title}?</Text>}>
-        <ReasonForm step={approve} label="Approve" done="Approved." onDone={approveDialog.close} />
+        <ReasonForm
+          step={approve}
+          label="Approve"
+          done="Approved."
+          checks={isRetry ? undefined : approval}
+          onDone={approveDialog.close}
+        />
       </Modal>
       <Modal opened={rejecting} onClose={rejectDialog.close} title={<Text fw={600}>Reject: {title}?</Text>}>
         <ReasonForm step={reject} label="Reject" done="Rejected." required onDone={rejectDialog.close} />
@@ -62,10 +70,14 @@ interface ReasonFormProps {
   /** The notification afterwards. */
   done: string;
   required?: boolean;
+  /** The request whose amount is checked first. */
+  checks?: Approval;
   onDone: () => void;
 }
 
-function ReasonForm({ step, label, done, required = false, onDone }: ReasonFormProps) {
+function ReasonForm({ step, label, done, required = false, checks, onDone }: ReasonFormProps) {
+  const movement = useMovement(checks);
+  const [again, setAgain] = useState("");
   const form = useForm({
     mode: "uncontrolled",
     initialValues: { reason: "" },
@@ -85,6 +97,7 @@ function ReasonForm({ step, label, done, required = false, onDone }: ReasonFormP
     <form onSubmit={submit} noValidate>
       <Stack>
         <FormErrors error={step.error} form={form} />
+        {movement && <AmountCheck movement={movement} again={again} onAgain={setAgain} />}
         <Textarea
           label={required ? "Reason" : "Reason (optional)"}
           description="The requester sees it."
@@ -95,12 +108,35 @@ function ReasonForm({ step, label, done, required = false, onDone }: ReasonFormP
           key={form.key("reason")}
           {...form.getInputProps("reason")}
         />
-        <DialogActions isPending={step.isPending} onCancel={onDone}>
+        <DialogActions
+          isPending={step.isPending}
+          disabled={movement !== null && !isChecked(movement, again)}
+          onCancel={onDone}
+        >
           {label}
         </DialogActions>
       </Stack>
     </form>
   );
+}
+
+/** The amount of a credit or debit, and the wallet now. */
+function useMovement(approval: Approval | undefined): Movement | null {
+  const wallet = useBusinessHealth(approval?.businessId ?? "", isMovement(approval)).data;
+  if (!isMovement(approval)) return null;
+  const { balancePaise, owedPaise } = wallet ?? {};
+  return {
+    paise: approval.parameters.amountPaise,
+    isDebit: approval.kind === "debit",
+    balancePaise,
+    owedPaise,
+  };
+}
+
+type MoneyApproval = Extract<Approval, { kind: "credit" | "debit" }>;
+
+function isMovement(approval: Approval | undefined): approval is MoneyApproval {
+  return approval?.kind === "credit" || approval?.kind === "debit";
 }
 
 function Withdraw({ approval }: { approval: Approval }) {

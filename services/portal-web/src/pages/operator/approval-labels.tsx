@@ -23,6 +23,8 @@ export function approvalTitle(approval: Approval): string {
   switch (approval.kind) {
     case "credit":
       return `Credit ${formatPaise(approval.parameters.amountPaise)}`;
+    case "debit":
+      return `Debit ${formatPaise(approval.parameters.amountPaise)}`;
     case "lift_suspension":
       return "Lift suspension";
     case "issue_reset_link":
@@ -30,9 +32,9 @@ export function approvalTitle(approval: Approval): string {
   }
 }
 
-/** The credits that need an approval. */
+/** The credits and debits that need an approval. */
 export function coveredCredits(abovePaise: number): string {
-  return abovePaise === 0 ? "all credits" : `credits above ${formatPaise(abovePaise)}`;
+  return abovePaise === 0 ? "all credits and debits" : `credits and debits above ${formatPaise(abovePaise)}`;
 }
 
 export function requesterName({ requestedBy }: Approval): string {
@@ -44,6 +46,8 @@ export function approvalPhrase(approval: Approval): string {
   switch (approval.kind) {
     case "credit":
       return `credit of ${formatPaise(approval.parameters.amountPaise)}`;
+    case "debit":
+      return `debit of ${formatPaise(approval.parameters.amountPaise)}`;
     case "lift_suspension":
       return "end of the suspension";
     case "issue_reset_link":

@@ -76,6 +76,19 @@ function Parameters({ approval }: { approval: Approval }) {
           <Fact name="Reference">{approval.parameters.reference}</Fact>
         </>
       );
+    case "debit":
+      return (
+        <>
+          <Fact name="Amount">
+            <Money paise={approval.parameters.amountPaise} />
+          </Fact>
+          <Fact name="Reference">{approval.parameters.reference}</Fact>
+          <Fact name="Reason of the debit">{approval.parameters.reason}</Fact>
+          <Fact name="Takes back">
+            {approval.parameters.reverses && <InlineCode>{approval.parameters.reverses}</InlineCode>}
+          </Fact>
+        </>
+      );
     case "lift_suspension": {
       const { status, subscriptionActive, liveAccess } = approval.parameters;
       return (
@@ -108,7 +121,9 @@ function Decision({ approval }: { approval: Approval }) {
         </Fact>
         <Fact name="Reason">{approval.reason}</Fact>
         <Fact name={approval.state === "failed" ? "Refused by the wallet" : "Transfer"}>
-          {approval.outcome && <InlineCode>{approval.outcome}</InlineCode>}
+          {approval.outcome === "already_booked"
+            ? "An earlier call with this reference moved the amount before the request was made."
+            : approval.outcome && <InlineCode>{approval.outcome}</InlineCode>}
         </Fact>
       </Facts>
     </Section>

@@ -19,6 +19,7 @@ import {
   coveredCredits,
   requesterName,
 } from "./approval-labels";
+import { ApprovalLimit } from "./approval-limit";
 
 /** Requests that wait for a second person, and what became of them. */
 export function Component() {
@@ -32,6 +33,7 @@ export function Component() {
         title="Approvals"
         description="Actions that a second person must approve before they happen. You can approve or reject requests of others, within 24 hours."
       />
+      <ApprovalLimit />
       <Group gap="xs" mb="sm">
         <NativeSelect
           aria-label="Status"

@@ -1,43 +1,64 @@
-import { Button, Skeleton } from "@mantine/core";
-import { useDisclosure } from "@mantine/hooks";
-import { type BusinessDetails, useBusinessHealth } from "../../api/operator-businesses";
+import { Button, Group, Skeleton, Text } from "@mantine/core";
+import { useState } from "react";
+import { type BusinessDetails, useBusinessEntries, useBusinessHealth } from "../../api/operator-businesses";
 import { useMay } from "../../api/operator-session";
+import type { WalletEntry } from "../../api/wallet";
+import { InlineCode } from "../../components/code-block";
+import type { Column } from "../../components/data-table";
+import { EmptyState } from "../../components/empty-state";
 import { Fact, Facts } from "../../components/facts";
+import { ListSection } from "../../components/list-section";
 import { Money } from "../../components/money";
 import { Section } from "../../components/section";
-import { CreditDialog } from "./credit-dialog";
+import { Time } from "../../components/time";
+import { ENTRY_KINDS } from "../wallet/entry-labels";
+import { type Adjustment, AdjustWalletDialog } from "./adjust-wallet-dialog";
 
-/** The prepaid balance, and credits for payments outside the payment provider. */
+/** The prepaid balance, its statement, and corrections. */
 export function BusinessWallet({ business }: { business: BusinessDetails }) {
   const health = useBusinessHealth(business.id);
   const mayCredit = useMay("credit_wallets");
-  const [isCrediting, { open, close }] = useDisclosure(false);
+  const [adjustment, setAdjustment] = useState<Adjustment | null>(null);
   return (
-    <Section
-      title="Wallet"
-      description={
-        mayCredit
-          ? "Credit payments that you received outside the portal, for example by bank transfer."
-          : "The prepaid balance, from which delivery fees are paid."
-      }
-      actions={
-        mayCredit && (
-          <Button size="xs" variant="default" onClick={open}>
-            Credit wallet
-          </Button>
-        )
-      }
-    >
-      <Facts>
-        <Fact name="Balance">
-          <Amount paise={health.data?.balancePaise} isLoading={health.isPending} />
-        </Fact>
-        <Fact name="Warning below">
-          <Amount paise={health.data?.lowBalanceThresholdPaise} isLoading={health.isPending} />
-        </Fact>
-      </Facts>
-      <CreditDialog business={business} opened={isCrediting} onClose={close} />
-    </Section>
+    <>
+      <Section
+        title="Wallet"
+        description={
+          mayCredit
+            ? "Credit payments that you received outside the portal, for example by bank transfer."
+            : "The prepaid balance, from which delivery fees are paid."
+        }
+        actions={
+          mayCredit && (
+            <Group gap="xs">
+              <Button size="xs" variant="default" onClick={() => setAdjustment({ isDebit: false })}>
+                Credit wallet
+              </Button>
+              <Button size="xs" variant="default" onClick={() => setAdjustment({ isDebit: true })}>
+                Debit wallet
+              </Button>
+            </Group>
+          )
+        }
+      >
+        <Facts>
+          <Fact name="Balance">
+            <Amount paise={health.data?.balancePaise} isLoading={health.isPending} />
+          </Fact>
+          <Fact name="Owed to you">
+            {(health.data?.owedPaise ?? 0) > 0 && <Money paise={health.data?.owedPaise ?? 0} />}
+          </Fact>
+          <Fact name="Warning below">
+            <Amount paise={health.data?.lowBalanceThresholdPaise} isLoading={health.isPending} />
+          </Fact>
+        </Facts>
+      </Section>
+      <Statement
+        businessId={business.id}
+        onTakeBack={mayCredit ? (entry) => setAdjustment({ isDebit: true, entry }) : undefined}
+      />
+      <AdjustWalletDialog business={business} adjustment={adjustment} onClose={() => setAdjustment(null)} />
+    </>
   );
 }
 
@@ -45,3 +66,71 @@ function Amount({ paise, isLoading }: { paise: number | null | undefined; isLoad
   if (isLoading) return <Skeleton height={20} width={96} />;
   return typeof paise === "number" ? <Money paise={paise} /> : <>Unavailable</>;
 }
+
+interface StatementProps {
+  businessId: string;
+  onTakeBack?: (entry: WalletEntry) => void;
+}
+
+function Statement({ businessId, onTakeBack }: StatementProps) {
+  const columns: Column<WalletEntry>[] = onTakeBack
+    ? [...COLUMNS, { key: "act", header: "", align: "end", render: (entry) => takeBack(entry, onTakeBack) }]
+    : COLUMNS;
+  return (
+    <ListSection
+      title="Statement"
+      list={useBusinessEntries(businessId)}
+      failed="The statement could not be loaded"
+      columns={columns}
+      rowKey={(entry) => entry.id}
+      empty={<EmptyState title="No entries yet">Every movement of money appears here.</EmptyState>}
+    />
+  );
+}
+
+/** Money that came in can be taken back. */
+function takeBack(entry: WalletEntry, onTakeBack: (entry: WalletEntry) => void) {
+  if (entry.amountPaise <= 0) return null;
+  return (
+    <Button
+      size="compact-xs"
+      variant="subtle"
+      aria-label={`Take back entry ${entry.id}`}
+      onClick={() => onTakeBack(entry)}
+    >
+      Take back
+    </Button>
+  );
+}
+
+const COLUMNS: Column<WalletEntry>[] = [
+  {
+    key: "what",
+    header: "Entry",
+    lead: true,
+    render: (entry) => (
+      <div style={{ overflowWrap: "anywhere" }}>
+        <Text fw={500}>{ENTRY_KINDS[entry.kind] ?? entry.kind}</Text>
+        <Text size="xs" c="dimmed" component="div">
+          {entry.orderId ? `Order ${entry.orderReference ?? entry.orderId}` : null}
+          {!entry.orderId && entry.reference && <InlineCode>{entry.reference}</InlineCode>}
+        </Text>
+      </div>
+    ),
+  },
+  { key: "at", header: "Time", width: "22%", render: (entry) => <Time at={entry.createdAt} /> },
+  {
+    key: "amount",
+    header: "Amount",
+    width: "18%",
+    align: "end",
+    render: (entry) => <Money paise={entry.amountPaise} moves />,
+  },
+  {
+    key: "balance",
+    header: "Balance after",
+    width: "18%",
+    align: "end",
+    render: (entry) => <Money paise={entry.balanceAfterPaise} />,
+  },
+];

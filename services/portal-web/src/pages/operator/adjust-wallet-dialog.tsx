@@ -1,0 +1,192 @@
+import { Alert, Modal, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { type UseFormReturnType, useForm } from "@mantine/form";
+import { notifications } from "@mantine/notifications";
+import { useState } from "react";
+import { isApproval } from "../../api/operator-approvals";
+import {
+  type BusinessDetails,
+  useBusinessHealth,
+  useCreditWallet,
+  useDebitWallet,
+} from "../../api/operator-businesses";
+import { useOperatorSession } from "../../api/operator-session";
+import type { WalletEntry } from "../../api/wallet";
+import { DialogActions } from "../../components/dialog-actions";
+import { FormErrors, focusFirstError } from "../../components/form-errors";
+import { RupeeInput, rupeesError } from "../../components/rupee-input";
+import { decimalRupees, formatPaise, parseRupees } from "../../format/money";
+import { formatTime } from "../../format/time";
+import { AmountCheck, isChecked, type Movement } from "./amount-check";
+import { coveredCredits, notifySent } from "./approval-labels";
+
+const REFERENCE_CHARS_MAX = 128;
+const REASON_CHARS_MAX = 500;
+
+/** A credit, or a debit that takes back an entry or stands alone. */
+export interface Adjustment {
+  isDebit: boolean;
+  entry?: WalletEntry;
+}
+
+interface AdjustWalletDialogProps {
+  business: BusinessDetails;
+  adjustment: Adjustment | null;
+  onClose: () => void;
+}
+
+export function AdjustWalletDialog({ business, adjustment, onClose }: AdjustWalletDialogProps) {
+  const verb = adjustment?.isDebit ? "Debit" : "Credit";
+  return (
+    <Modal
+      opened={adjustment !== null}
+      onClose={onClose}
+      title={<Text fw={600}>{`${verb} ${business.name}`}</Text>}
+    >
+      {adjustment && <Steps business={business} adjustment={adjustment} onDone={onClose} />}
+    </Modal>
+  );
+}
+
+interface StepsProps {
+  business: BusinessDetails;
+  adjustment: Adjustment;
+  onDone: () => void;
+}
+
+type Fields = {
+  amountPaise: string;
+  reference: string;
+  reason: string;
+};
+
+/** First the form, then the check of the amount. */
+function Steps({ business, adjustment, onDone }: StepsProps) {
+  const { isDebit, entry } = adjustment;
+  const [isChecking, setIsChecking] = useState(false);
+  const balancePaise = useBusinessHealth(business.id).data?.balancePaise;
+  const form = useForm<Fields>({
+    initialValues: { amountPaise: entry ? decimalRupees(entry.amountPaise) : "", reference: "", reason: "" },
+    validate: {
+      amountPaise: (text) => {
+        const error = rupeesError(text, 1);
+        const exceeds = isDebit && !entry && (parseRupees(text) ?? 0) > (balancePaise ?? Infinity);
+        return error ?? (exceeds ? `The balance is only ${formatPaise(balancePaise ?? 0)}.` : null);
+      },
+      reference: (text) => (text.trim() === "" ? "Enter a reference." : null),
+      reason: (text) => (isDebit && text.trim() === "" ? "Enter a reason." : null),
+    },
+  });
+  if (isChecking) {
+    const back = () => setIsChecking(false);
+    return <Check business={business} adjustment={adjustment} form={form} onBack={back} onDone={onDone} />;
+  }
+  return (
+    <form onSubmit={form.onSubmit(() => setIsChecking(true), focusFirstError(form))} noValidate>
+      <Stack>
+        <RupeeInput label="Amount" data-autofocus {...form.getInputProps("amountPaise")} />
+        <TextInput
+          label="Reference"
+          description="An invoice or bank reference. The business sees it in its statement."
+          maxLength={REFERENCE_CHARS_MAX}
+          autoComplete="off"
+          {...form.getInputProps("reference")}
+        />
+        {isDebit && (
+          <Textarea
+            label="Reason"
+            description="For the audit logs."
+            maxLength={REASON_CHARS_MAX}
+            autosize
+            minRows={2}
+            {...form.getInputProps("reason")}
+          />
+        )}
+        <Rules adjustment={adjustment} />
+        <DialogActions isPending={false} onCancel={onDone}>
+          Continue
+        </DialogActions>
+      </Stack>
+    </form>
+  );
+}
+
+function Rules({ adjustment: { isDebit, entry } }: { adjustment: Adjustment }) {
+  const limit = useOperatorSession().data?.approvals.creditsAbovePaise;
+  return (
+    <Alert role="note" color="gray" variant="light">
+      <Text>
+        {!isDebit && "Each reference is credited once."}
+        {isDebit && !entry && "Each reference is debited once. The balance must cover the amount."}
+        {entry &&
+          `Takes back the entry of ${formatPaise(entry.amountPaise)} of ${formatTime(entry.createdAt)}. The business owes what its balance does not cover: top-ups and refunds pay it first.`}
+      </Text>
+      {typeof limit === "number" && <Text mt={6}>A second person must approve {coveredCredits(limit)}.</Text>}
+    </Alert>
+  );
+}
+
+interface CheckProps extends StepsProps {
+  form: UseFormReturnType<Fields>;
+  onBack: () => void;
+}
+
+function Check({ business, adjustment: { isDebit, entry }, form, onBack, onDone }: CheckProps) {
+  const [again, setAgain] = useState("");
+  const health = useBusinessHealth(business.id).data;
+  const credit = useCreditWallet(business.id);
+  const debit = useDebitWallet(business.id);
+  const paise = parseRupees(form.values.amountPaise) ?? 0;
+  const movement: Movement = {
+    paise,
+    isDebit,
+    balancePaise: health?.balancePaise,
+    owedPaise: health?.owedPaise,
+  };
+  const send = async () => {
+    const [reference, reason] = [form.values.reference.trim(), form.values.reason.trim()];
+    const body = { amountPaise: paise, reference };
+    if (!isDebit) return credit.mutateAsync(body);
+    return debit.mutateAsync({ ...body, reason, reverses: entry?.transferId ?? null });
+  };
+  const act = () =>
+    send().then(
+      (given) => {
+        onDone();
+        if (isApproval(given)) notifySent(given);
+        else notifications.show({ message: outcome(given) });
+      },
+      // The form shows the error.
+      () => undefined,
+    );
+  return (
+    <Stack>
+      <FormErrors error={credit.error ?? debit.error} form={form} />
+      <AmountCheck movement={movement} again={again} onAgain={setAgain} />
+      <DialogActions
+        isPending={credit.isPending || debit.isPending}
+        disabled={!isChecked(movement, again)}
+        onCancel={onBack}
+        cancel="Back"
+        onAct={act}
+      >
+        {isDebit ? `Debit ${formatPaise(paise)}` : `Credit ${formatPaise(paise)}`}
+      </DialogActions>
+    </Stack>
+  );
+}
+
+interface Given {
+  amountPaise: number;
+  balancePaise: number;
+  createdAt: string;
+  alreadyCredited?: boolean;
+  alreadyDebited?: boolean;
+}
+
+function outcome({ amountPaise, balancePaise, createdAt, alreadyCredited, alreadyDebited }: Given): string {
+  const balance = `The balance is ${formatPaise(balancePaise)}.`;
+  const before = `This reference was already used on ${formatTime(createdAt)}, for the same amount.`;
+  if (alreadyCredited) return `Nothing was credited. ${before} ${balance}`;
+  if (alreadyDebited) return `Nothing was debited. ${before} ${balance}`;
+  return `${formatPaise(amountPaise)} ${alreadyDebited === undefined ? "credited" : "debited"}. ${balance}`;
+}
