@@ -8,7 +8,7 @@ use actix_web::middleware::Next;
 use web::no_query;
 
 /// The `GET` calls whose handlers read the query and reject unknown parameters.
-const READERS: [&str; 32] = [
+const READERS: [&str; 33] = [
     "/v1/operator/approvals",
     "/v1/operator/audit-log",
     "/v1/operator/audit-log.csv",
@@ -16,6 +16,7 @@ const READERS: [&str; 32] = [
     "/v1/operator/businesses",
     "/v1/operator/businesses/{id}/audit-log",
     "/v1/operator/businesses/{id}/users",
+    "/v1/operator/businesses/{id}/wallet/entries",
     "/v1/operator/cod",
     "/v1/operator/cod/discrepancies",
     "/v1/operator/orders",
