@@ -191,6 +191,31 @@ test("a wrong credit is typed twice, seen in words, and taken back", async () =>
   await check(page, "operator-wallet", { bothSizes: true });
 });
 
+test("the cash of a business is owed for what is not reported, with drivers, and with the operator", async () => {
+  const visitor = await visit();
+  const { page } = visitor;
+  await logInAsOperator(visitor);
+  const cash = {
+    businessId: business.id,
+    outstandingPaise: 1_114_330,
+    pendingPaise: 656_700,
+    withDriversPaise: 323_350,
+    withOperatorPaise: 134_280,
+    settledRecentlyPaise: 0,
+    discrepancies: 0,
+    ages: [{ days: "0-1", orders: 9, amountPaise: 1_114_330 }],
+  };
+  await page.route(/\/v1\/operator\/cod(\?|$)/, (route) =>
+    route.fulfill({ json: { data: [cash], hasMore: false } }),
+  );
+  await page.goto("/operator/cash");
+  const owed = row(page, "Cash owed to businesses", business.name);
+  for (const amount of ["₹11,143.30", "₹6,567.00", "₹3,233.50", "₹1,342.80"]) {
+    await owed.getByText(amount).waitFor();
+  }
+  await check(page, "operator-cash", { bothSizes: true });
+});
+
 test("any order is found by its id, tracking code or reference, with its timeline", async () => {
   const visitor = await visit();
   const { page } = visitor;

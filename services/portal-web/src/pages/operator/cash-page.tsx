@@ -16,7 +16,7 @@ export function Component() {
     <>
       <PageHeader
         title="Cash on delivery"
-        description="Collected cash that is not settled yet, and orders whose amounts do not match."
+        description="Cash that businesses wait for: of delivered orders without a report, with drivers, and with you. Orders whose amounts do not match."
       />
       <Stack gap="md">
         <Outstanding />
@@ -34,9 +34,11 @@ const CASH_COLUMNS: Column<BusinessCash>[] = [
     render: (cash) => <BusinessLink id={cash.businessId} />,
   },
   amountColumn("outstanding", "Owed", (cash) => cash.outstandingPaise),
+  // The next three add up to what is owed.
+  amountColumn("pending", "Not reported", (cash) => cash.pendingPaise),
   amountColumn("drivers", "With drivers", (cash) => cash.withDriversPaise),
   amountColumn("operator", "With you", (cash) => cash.withOperatorPaise),
-  { key: "oldest", header: "Oldest", width: "16%", render: oldest },
+  { key: "oldest", header: "Oldest", width: "14%", render: oldest },
 ];
 
 function amountColumn(
@@ -44,7 +46,7 @@ function amountColumn(
   header: string,
   pick: (cash: BusinessCash) => number,
 ): Column<BusinessCash> {
-  return { key, header, width: "15%", align: "end", render: (cash) => <Money paise={pick(cash)} /> };
+  return { key, header, width: "14%", align: "end", render: (cash) => <Money paise={pick(cash)} /> };
 }
 
 function oldest({ ages }: BusinessCash): string {
