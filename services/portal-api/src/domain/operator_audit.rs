@@ -30,6 +30,7 @@ pub(crate) struct OperatorFilter {
     /// As it is stored.
     pub(crate) address: Option<CallerAddress>,
     pub(crate) business: Option<BusinessId>,
+    pub(crate) without_reads: bool,
     /// Inclusive.
     pub(crate) since: Option<DateTime<Utc>>,
     /// Exclusive.

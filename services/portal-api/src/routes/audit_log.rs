@@ -188,8 +188,9 @@ async fn export_as(
     let filter = read_query(request, read_filter)?;
     let slot = export::begin(&state, author, Some(business))?;
     record_export(&state, Some(business), author, &format.event(request)).await?;
+    let file = format.file((filter.since, filter.until), &state);
     let log = BusinessLog { business, filter, progress: Progress::new(format) };
-    export::send((state, slot), &format.file(), format.head::<LineView>(), log).await
+    export::send((state, slot), &file, format.head::<LineView>(), log).await
 }
 
 struct BusinessLog {

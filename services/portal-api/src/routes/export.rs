@@ -7,6 +7,8 @@ use actix_web::HttpResponse;
 use actix_web::http::header;
 use actix_web::web::Data;
 use bytes::Bytes;
+use chrono::{DateTime, TimeDelta, Utc};
+use chrono_tz::Tz;
 use domain::BusinessId;
 use futures_util::stream::try_unfold;
 use internal_api::CallError;
@@ -22,8 +24,22 @@ const EXPORT_MAX: Duration = Duration::from_secs(600);
 
 /// How the file is offered to the browser.
 pub(super) struct File {
-    pub(super) name: &'static str,
+    pub(super) name: String,
     pub(super) content_type: &'static str,
+}
+
+/// A file name with the period in the operator's time zone, whose end is exclusive.
+pub(super) fn named(
+    base: &str,
+    extension: &str,
+    (since, until): (Option<DateTime<Utc>>, Option<DateTime<Utc>>),
+    zone: Tz,
+) -> String {
+    let day = |at: DateTime<Utc>| at.with_timezone(&zone).format("%Y-%m-%d");
+    let from = since.map(|since| format!("-from-{}", day(since))).unwrap_or_default();
+    let last = until.map(|until| until - TimeDelta::milliseconds(1));
+    let to = last.map(|last| format!("-to-{}", day(last))).unwrap_or_default();
+    format!("{base}{from}{to}.{extension}")
 }
 
 /// The content of a file.

@@ -8,8 +8,9 @@ use serde::Serialize;
 use serde_json::Value;
 use web::ApiError;
 
-use super::export::File;
+use super::export::{self, File};
 use crate::domain::{Action, AuditEvent, csv};
+use crate::state::State;
 
 /// Entries that an export holds in memory.
 pub(super) const EXPORT_PAGE: usize = 500;
@@ -32,13 +33,12 @@ pub(super) trait ExportedLine: Serialize {
 }
 
 impl Format {
-    pub(super) fn file(self) -> File {
-        match self {
-            Self::Csv => File { name: "audit-log.csv", content_type: "text/csv; charset=utf-8" },
-            Self::JsonLines => {
-                File { name: "audit-log.jsonl", content_type: "application/x-ndjson; charset=utf-8" }
-            }
-        }
+    pub(super) fn file(self, period: (Option<DateTime<Utc>>, Option<DateTime<Utc>>), state: &State) -> File {
+        let (extension, content_type) = match self {
+            Self::Csv => ("csv", "text/csv; charset=utf-8"),
+            Self::JsonLines => ("jsonl", "application/x-ndjson; charset=utf-8"),
+        };
+        File { name: export::named("audit-log", extension, period, state.mailbox.region.zone), content_type }
     }
 
     /// The entry about the export. It names the parameters without their values, which may be e-mail addresses.

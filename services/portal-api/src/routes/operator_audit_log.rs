@@ -1,10 +1,13 @@
 //! `GET /v1/operator/audit-log`: what the operator's staff and tokens did, and whose data they read.
 
+use std::collections::{BTreeSet, HashMap};
+
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
-use domain::AuditEntryId;
+use domain::{AuditEntryId, BusinessId};
 use internal_api::{Page, PageQuery};
+use postgres::StoreError;
 use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, QueryFields, read_query};
@@ -33,15 +36,18 @@ struct OperatorLineView {
     address: Option<String>,
     /// The business that the entry is about.
     business_id: Option<String>,
+    /// Its present name.
+    business_name: Option<String>,
     target: Option<TargetView>,
     request_id: Option<String>,
     /// Further details. Never contains secrets or customers' data.
     details: Value,
 }
 
-impl From<OperatorEntry> for OperatorLineView {
-    fn from(entry: OperatorEntry) -> Self {
+impl OperatorLineView {
+    fn of(entry: OperatorEntry, names: &HashMap<String, String>) -> Self {
         Self {
+            business_name: entry.business.as_ref().and_then(|id| names.get(id).cloned()),
             id: entry.id,
             at: entry.at,
             action: entry.action,
@@ -68,7 +74,16 @@ pub(super) async fn list(state: Data<State>, request: HttpRequest) -> Result<Htt
     let (page, filter) = read_query(&request, read)?;
     let page = PageRequest::new(page, "entry")?;
     let rows = queries::operator_audit_log::list(&state, &filter, page.limit, page.after).await?;
-    Ok(HttpResponse::Ok().json(page.page(rows)?.map(OperatorLineView::from)))
+    let Page { data, has_more } = page.page(rows)?;
+    Ok(HttpResponse::Ok().json(Page { data: lines(&state, data).await?, has_more }))
+}
+
+async fn lines(state: &State, entries: Vec<OperatorEntry>) -> Result<Vec<OperatorLineView>, StoreError> {
+    let ids = entries.iter().filter_map(|entry| entry.business.as_ref()?.parse().ok());
+    let ids: BTreeSet<BusinessId> = ids.collect();
+    let names = queries::businesses::names(state, &Vec::from_iter(ids)).await?;
+    let names = names.into_iter().map(|(id, name)| (id.to_string(), name)).collect();
+    Ok(entries.into_iter().map(|entry| OperatorLineView::of(entry, &names)).collect())
 }
 
 #[utoipa::path(
@@ -114,8 +129,9 @@ async fn export_as(
     let filter = read_query(request, read_filter)?;
     let slot = export::begin(&state, author, None)?;
     record_export(&state, None, author, &format.event(request)).await?;
+    let file = format.file((filter.since, filter.until), &state);
     let log = OperatorLog { filter, progress: Progress::new(format) };
-    export::send((state, slot), &format.file(), format.head::<OperatorLineView>(), log).await
+    export::send((state, slot), &file, format.head::<OperatorLineView>(), log).await
 }
 
 struct OperatorLog {
@@ -130,8 +146,11 @@ impl Pages for OperatorLog {
         }
         let after = self.progress.after;
         let rows = queries::operator_audit_log::list(state, &self.filter, EXPORT_PAGE, after).await?;
-        let lines = rows.map(|rows| rows.into_iter().map(OperatorLineView::from).collect::<Vec<_>>());
-        self.progress.write(lines).map(Some)
+        let rows = match rows {
+            Some(rows) => Some(lines(state, rows).await?),
+            None => None,
+        };
+        self.progress.write(rows).map(Some)
     }
 }
 
@@ -145,6 +164,7 @@ impl ExportedLine for OperatorLineView {
         "actorName",
         "address",
         "businessId",
+        "businessName",
         "targetType",
         "targetId",
         "targetLabel",
@@ -167,6 +187,7 @@ impl ExportedLine for OperatorLineView {
             self.actor.name.clone(),
             self.address.clone().unwrap_or_default(),
             self.business_id.clone().unwrap_or_default(),
+            self.business_name.clone().unwrap_or_default(),
             target.map(|target| target.kind.clone()).unwrap_or_default(),
             target.map(|target| target.id.clone()).unwrap_or_default(),
             target.and_then(|target| target.label.clone()).unwrap_or_default(),
@@ -188,6 +209,7 @@ fn read_filter(fields: &mut QueryFields) -> OperatorFilter {
         actor: fields.text("actor", ACTOR),
         address: ip_address(fields),
         business: fields.parsed("businessId", "a business's id"),
+        without_reads: fields.parsed("withoutReads", "true or false").unwrap_or(false),
         since: fields.parsed("since", time),
         until: fields.parsed("until", time),
     };

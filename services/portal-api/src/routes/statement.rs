@@ -4,8 +4,9 @@
 use actix_web::http::header;
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
-use chrono::SecondsFormat;
-use domain::{BusinessId, Mode, OrderId};
+use chrono::{DateTime, SecondsFormat, Utc};
+use chrono_tz::Tz;
+use domain::{BusinessId, Mode, OrderId, Paise};
 use internal_api::orders::OrdersQuery;
 use internal_api::wallet::{EntriesQuery, EntryView};
 use internal_api::{CallError, Page};
@@ -23,10 +24,9 @@ const FORWARDED: TextRule = TextRule::line(64);
 const ORDER_REFERENCE: TextRule = TextRule::line(128);
 /// Entries that an export holds in memory.
 const EXPORT_PAGE: usize = 100;
-const FILE: File = File { name: "wallet-entries.csv", content_type: "text/csv; charset=utf-8" };
 
-/// The names of the JSON fields.
-const COLUMNS: [&str; 9] = [
+/// The names of the JSON fields, then the same for people: the time in the operator's time zone, and amounts in rupees.
+const COLUMNS: [&str; 13] = [
     "id",
     "createdAt",
     "kind",
@@ -36,6 +36,10 @@ const COLUMNS: [&str; 9] = [
     "orderReference",
     "reference",
     "transferId",
+    "reverses",
+    "createdAtLocal",
+    "amountRupees",
+    "balanceAfterRupees",
 ];
 
 /// JSON, or CSV if the client accepts it.
@@ -117,7 +121,14 @@ pub(super) async fn export_entries(
     let slot = export::begin(&state, &author.0, Some(session.business))?;
     let query = with_order(&state, session.business, query, order_reference).await?;
     let head = csv::record(COLUMNS.iter().copied());
-    export::send((state, slot), &FILE, head, Statement { business: session.business, query }).await
+    let time = |text: Option<&str>| text?.parse::<DateTime<Utc>>().ok();
+    let period = query.as_ref().map(|query| (time(query.since.as_deref()), time(query.until.as_deref())));
+    let zone = state.mailbox.region.zone;
+    let file = File {
+        name: export::named("wallet-entries", "csv", period.unwrap_or_default(), zone),
+        content_type: "text/csv; charset=utf-8",
+    };
+    export::send((state, slot), &file, head, Statement { business: session.business, query }).await
 }
 
 fn read(request: &HttpRequest) -> Result<(EntriesQuery, Option<String>), ApiError> {
@@ -187,7 +198,8 @@ impl export::Pages for Statement {
         query.limit = Some(EXPORT_PAGE);
         let mut page = state.peers.wallet.entries(self.business, &query).await?;
         add_references(state, self.business, &mut page.data).await?;
-        let written = page.data.iter().flat_map(csv_record).collect();
+        let zone = state.mailbox.region.zone;
+        let written = page.data.iter().flat_map(|entry| csv_record(entry, zone)).collect();
         if page.has_more
             && let Some(last) = page.data.pop()
         {
@@ -197,7 +209,7 @@ impl export::Pages for Statement {
     }
 }
 
-fn csv_record(entry: &EntryView) -> Vec<u8> {
+fn csv_record(entry: &EntryView, zone: Tz) -> Vec<u8> {
     let written = [
         entry.id.clone(),
         // The format of the JSON field.
@@ -209,6 +221,16 @@ fn csv_record(entry: &EntryView) -> Vec<u8> {
         csv::without_formulas(entry.order_reference.as_deref().unwrap_or_default()),
         csv::without_formulas(entry.reference.as_deref().unwrap_or_default()),
         entry.transfer_id.to_string(),
+        entry.reverses.map(|transfer| transfer.to_string()).unwrap_or_default(),
+        entry.created_at.with_timezone(&zone).format("%Y-%m-%d %H:%M:%S").to_string(),
+        rupees(entry.amount_paise),
+        rupees(entry.balance_after_paise),
     ];
     csv::record(written.iter().map(String::as_str))
+}
+
+/// `-49.00`, a number for spreadsheets.
+fn rupees(amount: Paise) -> String {
+    let (sign, paise) = (if amount.is_negative() { "-" } else { "" }, amount.get().unsigned_abs());
+    format!("{sign}{}.{:02}", paise / 100, paise % 100)
 }

@@ -160,6 +160,9 @@ pub(crate) async fn list(
     if let Some(business) = filter.business {
         query = query.filter(operator_audit_log::about_business.eq(business.to_string()));
     }
+    if filter.without_reads {
+        query = query.filter(operator_audit_log::action.not_like("%.read"));
+    }
     if let Some(since) = filter.since {
         query = query.filter(operator_audit_log::id.ge(AuditEntryId::first_of(since).to_string()));
     }

@@ -61,7 +61,7 @@ async fn a_filtered_log_is_exported_completely() {
     let file =
         owner.client.get(&format!("{LOG}.csv?actor=%3D1%2B1@shop.example&until=2100-01-01T00:00:00Z")).await;
     assert_eq!((file.status, file.header("content-type")), (200, "text/csv; charset=utf-8"));
-    assert_eq!(file.header("content-disposition"), "attachment; filename=\"audit-log.csv\"");
+    assert_eq!(file.header("content-disposition"), "attachment; filename=\"audit-log-to-2100-01-01.csv\"");
     let text = file.body.as_str().unwrap();
     let rows: Vec<_> = text.split("\r\n").filter(|row| !row.is_empty()).collect();
     assert_eq!(rows.len(), 1_204);
@@ -116,7 +116,10 @@ async fn the_operators_log_is_exported_by_administrators() {
     assert_eq!(lines(&mut admin, &format!("{OPERATOR_LOG}?address=203.0.113.9")).await.len(), 0);
     let file = admin.get(&format!("{OPERATOR_LOG}.csv?actor=admin@carrier.example")).await;
     let text = file.body.as_str().unwrap();
-    assert!(text.starts_with("id,at,action,actorType,actorId,actorName,address,businessId,"), "{text}");
+    assert!(
+        text.starts_with("id,at,action,actorType,actorId,actorName,address,businessId,businessName,"),
+        "{text}"
+    );
     assert!(
         text.contains(&format!(",session.opened,person,{id},admin@carrier.example,127.0.0.1,")),
         "{text}"

@@ -68,11 +68,12 @@ async fn an_export_has_every_line_and_no_formula() {
     know_reference(&portal, &owner, "=cmd|' /C calc'!A0");
     statement(&portal, &owner, &[entry(2, Some(ORDER), None), entry(1, None, Some("a,\"b\""))], false);
     let expected = format!(
-        "id,createdAt,kind,amountPaise,balanceAfterPaise,orderId,orderReference,reference,transferId\r\n\
+        "id,createdAt,kind,amountPaise,balanceAfterPaise,orderId,orderReference,reference,transferId,reverses,\
+         createdAtLocal,amountRupees,balanceAfterRupees\r\n\
          2,2026-01-01T00:00:00Z,delivery_fee,-4900,5100,{ORDER},'=cmd|' /C calc'!A0,,\
-         trf_01ARZ3NDEKTSV4RRFFQ69G5FAV\r\n\
+         trf_01ARZ3NDEKTSV4RRFFQ69G5FAV,,2026-01-01 05:30:00,-49.00,51.00\r\n\
          1,2026-01-01T00:00:00Z,operator_credit,10000,5100,,,\"a,\"\"b\"\"\",\
-         trf_01ARZ3NDEKTSV4RRFFQ69G5FAV\r\n"
+         trf_01ARZ3NDEKTSV4RRFFQ69G5FAV,,2026-01-01 05:30:00,100.00,51.00\r\n"
     );
     let by_name = owner.client.open("/v1/portal/wallet/entries.csv").await;
     assert_eq!(by_name.headers()["content-type"], "text/csv; charset=utf-8");
@@ -81,6 +82,13 @@ async fn an_export_has_every_line_and_no_formula() {
     assert_eq!(by_name.text().await.unwrap(), expected);
     let by_type = owner.client.clone().with_header("accept", "text/csv");
     assert_eq!(by_type.open("/v1/portal/wallet/entries").await.text().await.unwrap(), expected);
+
+    let period = "?since=2026-01-31T18:30:00Z&until=2026-02-28T18:30:00Z";
+    let february = owner.client.open(&format!("/v1/portal/wallet/entries.csv{period}")).await;
+    assert_eq!(
+        february.headers()["content-disposition"],
+        "attachment; filename=\"wallet-entries-from-2026-02-01-to-2026-02-28.csv\""
+    );
 
     // An empty statement has only the header. Errors have their usual response.
     statement(&portal, &owner, &[], false);

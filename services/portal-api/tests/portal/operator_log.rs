@@ -178,6 +178,9 @@ async fn reads_of_personal_data_are_recorded_once_per_ten_minutes() {
         assert!(!all.contains(personal), "{personal}");
     }
     assert_eq!(lines(&portal, &format!("&businessId={business}&actor=asha@carrier.example")).await.len(), 3);
+    let changes = lines(&portal, "&withoutReads=true&actor=asha@carrier.example").await;
+    assert!(!changes.is_empty() && !Value::from(changes).to_string().contains(".read"));
+    assert!(lines(&portal, "&action=users.read").await[0]["businessName"].is_string());
 
     portal.clock.advance(TimeDelta::minutes(10) + TimeDelta::milliseconds(1));
     asha.get(&path).await;
@@ -240,11 +243,13 @@ async fn lines_are_found_by_action_actor_business_and_time_and_never_change() {
     let last = page.body["data"][1]["id"].as_str().unwrap();
     assert_eq!(lines(&portal, &format!("&startingAfter={last}")).await.len(), 2);
     let refused = asha
-        .get(&format!("{LOG}?action=nothing.done&businessId=x&since=today&until=1&limit=0&page=2&actor="))
+        .get(&format!(
+            "{LOG}?action=nothing.done&businessId=x&since=today&until=1&limit=0&page=2&actor=&withoutReads=x"
+        ))
         .await;
     assert_eq!(
         refused.invalid_fields(),
-        ["action", "actor", "businessId", "limit", "page", "since", "until"]
+        ["action", "actor", "businessId", "limit", "page", "since", "until", "withoutReads"]
     );
     let mut conn = portal.connect().await;
     for rewriting in ["UPDATE operator_audit_log SET actor_name = 'x'", "TRUNCATE operator_audit_log"] {

@@ -13,6 +13,7 @@ export interface OperatorAuditFilter {
   actor?: string;
   businessId?: string;
   address?: string;
+  withoutReads?: boolean;
   since?: string;
   until?: string;
 }

@@ -165,6 +165,8 @@ pub(crate) struct OperatorAuditLogFilters {
     #[param(max_length = 45)]
     address: Option<String>,
     business_id: Option<BusinessId>,
+    /// Leaves out entries of reads.
+    without_reads: Option<bool>,
     /// Inclusive.
     since: Option<DateTime<Utc>>,
     /// Exclusive.

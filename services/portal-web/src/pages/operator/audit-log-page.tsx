@@ -1,4 +1,4 @@
-import { Anchor, Group, NativeSelect, Text } from "@mantine/core";
+import { Anchor, Group, NativeSelect, Switch, Text } from "@mantine/core";
 import { IconHistory } from "@tabler/icons-react";
 import { Link } from "react-router-dom";
 import { type OperatorAuditFilter, useOperatorAuditLog } from "../../api/operator-access";
@@ -27,23 +27,27 @@ interface Fields {
   action?: string;
   businessId?: string;
   address?: string;
+  /** `shown`: also entries of reads. */
+  reads?: string;
   /** Days, not times. */
   from?: string;
   to?: string;
 }
 
-const FIELDS = ["actor", "action", "businessId", "address", "from", "to"] as const;
+const FIELDS = ["actor", "action", "businessId", "address", "reads", "from", "to"] as const;
 
 /** What the operator's people and tokens did, and whose data they read. */
 export function Component() {
   const { filter: fields, change, clear, count } = useUrlFilter<Fields>(FIELDS);
   const { from, to } = useValidPeriod(fields);
-  const { actor, action, businessId, address } = fields;
+  const { actor, action, businessId, address, reads } = fields;
   const filter: OperatorAuditFilter = {
     actor,
     action,
     businessId,
     address,
+    // An action that was chosen is shown, also a read.
+    withoutReads: (!reads && !action) || undefined,
     since: startOfDay(from),
     until: endOfDay(to),
   };
@@ -107,6 +111,12 @@ function Filters({ fields, onChange }: { fields: Fields; onChange: (change: Fiel
       />
       <AddressField value={fields.address} onAddress={(address) => onChange({ address })} />
       <PeriodFields period={fields} onChange={onChange} />
+      <Switch
+        label="Show reads"
+        mt={24}
+        checked={fields.reads === "shown"}
+        onChange={(event) => onChange({ reads: event.currentTarget.checked ? "shown" : undefined })}
+      />
     </Group>
   );
 }
@@ -140,15 +150,21 @@ function title(entry: OperatorAuditEntry): string {
 }
 
 function Subject({ entry }: { entry: OperatorAuditEntry }) {
-  const { businessId, target } = entry;
+  const { businessId, businessName, target } = entry;
   return (
     <Text size="xs" c="dimmed" component="div" style={{ overflowWrap: "anywhere" }}>
       {target && target.id !== businessId && (
-        <div>{target.label ?? <InlineCode>{target.id}</InlineCode>}</div>
+        <div>
+          {target.label ?? (
+            <span style={{ whiteSpace: "nowrap" }}>
+              <InlineCode>{target.id}</InlineCode>
+            </span>
+          )}
+        </div>
       )}
       {businessId && (
         <Anchor component={Link} to={`/operator/businesses/${businessId}`} size="xs">
-          {businessId}
+          {businessName ?? businessId}
         </Anchor>
       )}
     </Text>

@@ -21,7 +21,7 @@ export function Statement() {
         <Button
           component="a"
           href={entriesCsvUrl(filter)}
-          download="wallet-entries.csv"
+          download
           variant="default"
           size="xs"
           leftSection={<IconDownload size={14} aria-hidden />}
