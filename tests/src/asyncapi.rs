@@ -6,7 +6,7 @@ mod samples;
 use domain::{EventKind, Mode};
 use events::{
     ApiKeyRevoked, EXCHANGE, EndpointDisabled, EndpointFailing, OrderEvent, PersonalDataErased,
-    WalletLowBalance, queues,
+    WalletLowBalance, WalletMoneyTakenBack, queues,
 };
 use messaging::Queue;
 use serde_json::{Map, Value, json};
@@ -43,7 +43,7 @@ const fn kind(
     Kind { name, from, summary, payload }
 }
 
-pub const KINDS: [Kind; 10] = [
+pub const KINDS: [Kind; 11] = [
     kind("order", "order-api", "A delivery was created or moved. Becomes webhooks.", Some("OrderEvent")),
     kind(
         "api_key.revoked",
@@ -60,6 +60,12 @@ pub const KINDS: [Kind; 10] = [
         "wallet",
         "A balance fell below its alert threshold. Becomes an opt-in webhook and a mail.",
         Some("WalletLowBalance"),
+    ),
+    kind(
+        "wallet.money_taken_back",
+        "wallet",
+        "The operator or the payment provider took money back. The business gets a mail.",
+        Some("WalletMoneyTakenBack"),
     ),
     kind(
         "webhook_endpoint.failing",
@@ -222,6 +228,7 @@ fn schemas() -> serde_json::Result<Value> {
     add::<OrderEvent>(&mut found);
     add::<ApiKeyRevoked>(&mut found);
     add::<WalletLowBalance>(&mut found);
+    add::<WalletMoneyTakenBack>(&mut found);
     add::<EndpointFailing>(&mut found);
     add::<EndpointDisabled>(&mut found);
     add::<PersonalDataErased>(&mut found);

@@ -55,6 +55,9 @@ pub enum Body {
     /// A balance fell below its alert threshold. From wallet; becomes an opt-in webhook.
     #[serde(rename = "wallet.low_balance")]
     WalletLowBalance(WalletLowBalance),
+    /// The operator or the payment provider took money back. From wallet; the business gets a mail.
+    #[serde(rename = "wallet.money_taken_back")]
+    WalletMoneyTakenBack(WalletMoneyTakenBack),
     /// A webhook endpoint keeps failing and will be disabled. From webhook-dispatcher; the business gets a mail.
     #[serde(rename = "webhook_endpoint.failing")]
     EndpointFailing(EndpointFailing),
@@ -79,6 +82,19 @@ pub struct ApiKeyRevoked {
 pub struct WalletLowBalance {
     pub balance_paise: Paise,
     pub threshold_paise: Paise,
+}
+
+/// Amounts in paise. `owedPaise` is what the business owes afterwards, because its balance did not cover the amount.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WalletMoneyTakenBack {
+    pub amount_paise: Paise,
+    pub balance_paise: Paise,
+    pub owed_paise: Paise,
+    /// The operator's reference, or the payment provider's id of the refund or dispute.
+    pub reference: String,
+    /// By a refund or dispute at the payment provider, otherwise by the operator.
+    pub by_payment_provider: bool,
 }
 
 /// `percent` is the share of the time, 50 or 80 %, after which a failing endpoint is disabled.
@@ -116,6 +132,7 @@ impl Envelope {
             Body::FirstTestOrder {} => RoutingKey::plain("test_order.first"),
             Body::WalletFunded {} => RoutingKey::plain("wallet.funded"),
             Body::WalletLowBalance(_) => RoutingKey::plain("wallet.low_balance"),
+            Body::WalletMoneyTakenBack(_) => RoutingKey::plain("wallet.money_taken_back"),
             Body::EndpointFailing(_) => RoutingKey::plain("webhook_endpoint.failing"),
             Body::EndpointDisabled(_) => RoutingKey::plain("webhook_endpoint.disabled"),
             Body::PersonalDataErased(_) => RoutingKey::plain("order.personal_data_erased"),

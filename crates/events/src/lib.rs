@@ -8,6 +8,7 @@ mod routing;
 
 pub use envelope::{
     ApiKeyRevoked, Body, EndpointDisabled, EndpointFailing, Envelope, PersonalDataErased, WalletLowBalance,
+    WalletMoneyTakenBack,
 };
 pub use order::{Driver, OrderEvent, OrderSnapshot, ProgressData};
 pub use routing::{EXCHANGE, RoutingKey, binding};

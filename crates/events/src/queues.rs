@@ -34,7 +34,12 @@ pub const FACTS: SharedQueue =
 /// Warnings that are mailed to a business; consumed by portal-api.
 pub const WARNINGS: SharedQueue = SharedQueue {
     name: "portal-api.warnings",
-    bindings: &[binding::WALLET_LOW_BALANCE, binding::ENDPOINT_FAILING, binding::ENDPOINT_DISABLED],
+    bindings: &[
+        binding::WALLET_LOW_BALANCE,
+        binding::WALLET_MONEY_TAKEN_BACK,
+        binding::ENDPOINT_FAILING,
+        binding::ENDPOINT_DISABLED,
+    ],
 };
 
 /// Orders whose personal data must be erased from stored webhooks; consumed by webhook-dispatcher. It is separate from

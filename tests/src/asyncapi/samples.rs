@@ -7,7 +7,7 @@ use domain::{
 };
 use events::{
     ApiKeyRevoked, Body, Driver, EndpointDisabled, EndpointFailing, Envelope, OrderEvent, OrderSnapshot,
-    PersonalDataErased, ProgressData, WalletLowBalance,
+    PersonalDataErased, ProgressData, WalletLowBalance, WalletMoneyTakenBack,
 };
 use strum::VariantArray;
 
@@ -24,6 +24,13 @@ pub fn samples() -> Vec<Envelope> {
         Body::WalletLowBalance(WalletLowBalance {
             balance_paise: Paise::new(-1),
             threshold_paise: Paise::new(50_000),
+        }),
+        Body::WalletMoneyTakenBack(WalletMoneyTakenBack {
+            amount_paise: Paise::new(90_000),
+            balance_paise: Paise::ZERO,
+            owed_paise: Paise::new(20_000),
+            reference: "cheque 7 again".to_owned(),
+            by_payment_provider: false,
         }),
         Body::EndpointFailing(EndpointFailing { endpoint_id, percent: 80 }),
         Body::EndpointDisabled(EndpointDisabled {

@@ -220,6 +220,7 @@ impl Known {
         }
         self.balances.insert(request.business_id, balance);
         self.entries.push(EntryView {
+            reverses: None,
             id: (self.entries.len() + 1).to_string(),
             transfer_id: TransferId::generate(&self.clock, &self.entropy),
             kind: "delivery_fee".to_owned(),

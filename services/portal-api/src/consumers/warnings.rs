@@ -1,4 +1,5 @@
-//! Warnings that are mailed to the users of a business whom they concern: a low wallet balance, a failing or disabled webhook
+//! Warnings that are mailed to the users of a business whom they concern: a low wallet balance, money that
+//! was taken back, a failing or disabled webhook
 //! endpoint.
 
 use std::sync::Arc;
@@ -24,12 +25,17 @@ impl Handler for WarningsConsumer {
 /// Those who top up, and those whose orders are refused.
 const TOLD_OF_LOW_BALANCE: &[Role] = &[Role::Owner, Role::Developer, Role::Finance];
 
+const TOLD_OF_MONEY_TAKEN_BACK: &[Role] = &[Role::Owner, Role::Finance];
+
 /// The mail, and the roles that receive it.
 fn warning(body: &Body) -> Option<(Mail<'_>, &'static [Role])> {
     let mail = match body {
         Body::WalletLowBalance(low) => {
             let mail = Mail::LowBalance { balance: low.balance_paise, threshold: low.threshold_paise };
             return Some((mail, TOLD_OF_LOW_BALANCE));
+        }
+        Body::WalletMoneyTakenBack(taken) => {
+            return Some((Mail::MoneyTakenBack(taken), TOLD_OF_MONEY_TAKEN_BACK));
         }
         Body::EndpointFailing(failing) => Mail::EndpointFailing { percent: failing.percent },
         Body::EndpointDisabled(disabled) => Mail::EndpointDisabled { reason: &disabled.reason },

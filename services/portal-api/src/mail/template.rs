@@ -3,6 +3,7 @@
 use askama::Template;
 use chrono::{DateTime, Utc};
 use domain::Paise;
+use events::WalletMoneyTakenBack;
 use settings::Brand;
 use strum::{IntoStaticStr, VariantNames};
 
@@ -96,6 +97,7 @@ pub(crate) enum Mail<'a> {
         balance: Paise,
         threshold: Paise,
     },
+    MoneyTakenBack(&'a WalletMoneyTakenBack),
 }
 
 /// The page of the own account in the console.
@@ -255,6 +257,7 @@ impl Mail<'_> {
             }
             Self::EndpointFailing { percent } => texts::endpoint_failing(*percent, links.page("webhooks")),
             Self::EndpointDisabled { reason } => texts::endpoint_disabled(reason, links.page("webhooks")),
+            Self::MoneyTakenBack(taken) => texts::money_taken_back(taken, region, links.page("wallet")),
             Self::LowBalance { balance, threshold } => {
                 texts::low_balance(&region.money(*balance), &region.money(*threshold), links.page("wallet"))
             }

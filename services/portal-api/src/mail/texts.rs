@@ -1,6 +1,9 @@
 //! The texts of all mails.
 
-use crate::domain::{Part, Role, has_web_address};
+use domain::Paise;
+use events::WalletMoneyTakenBack;
+
+use crate::domain::{Part, RegionFormat, Role, has_web_address};
 
 /// A change of the second factor of an account, or a use of a recovery code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -331,6 +334,34 @@ pub(super) fn endpoint_disabled(reason: &str, link: String) -> Content {
                 .to_owned(),
         ],
         button: "View webhooks",
+        link,
+        footer: TO_THE_TEAM,
+    }
+}
+
+pub(super) fn money_taken_back(taken: &WalletMoneyTakenBack, region: RegionFormat, link: String) -> Content {
+    let (amount, balance) = (region.money(taken.amount_paise), region.money(taken.balance_paise));
+    let (owed, reference) = (taken.owed_paise, &taken.reference);
+    let cause = match taken.by_payment_provider {
+        true => {
+            format!("A top-up of {amount} was refunded or disputed at the payment provider ({reference}).")
+        }
+        false => format!(
+            "Your delivery company has corrected your wallet by {amount}. Its reference is “{reference}”."
+        ),
+    };
+    let after = if owed > Paise::ZERO {
+        let owed = region.money(owed);
+        format!(
+            "Your balance is {balance}, and you owe {owed}. Your next top-ups, credits and refunds pay that first."
+        )
+    } else {
+        format!("Your balance is {balance}.")
+    };
+    Content {
+        subject: format!("{amount} was taken from your wallet"),
+        paragraphs: vec![cause, after],
+        button: "Open the statement",
         link,
         footer: TO_THE_TEAM,
     }

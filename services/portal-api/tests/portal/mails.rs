@@ -8,7 +8,7 @@ use chrono::TimeDelta;
 use diesel::sql_types::{BigInt, Text};
 use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use domain::{EndpointId, Paise};
-use events::{Body, EndpointDisabled, EndpointFailing, WalletLowBalance};
+use events::{Body, EndpointDisabled, EndpointFailing, WalletLowBalance, WalletMoneyTakenBack};
 use serde_json::json;
 use test_kit::{metrics, until};
 
@@ -126,19 +126,26 @@ async fn warnings_reach_the_roles_that_they_concern_once() {
     let disabled = EndpointDisabled { endpoint_id, reason: "every attempt failed for too long".to_owned() };
     let warnings = [
         Body::WalletLowBalance(low),
+        Body::WalletMoneyTakenBack(WalletMoneyTakenBack {
+            amount_paise: Paise::new(90_000),
+            balance_paise: Paise::ZERO,
+            owed_paise: Paise::new(20_000),
+            reference: "cheque 7 again".to_owned(),
+            by_payment_provider: false,
+        }),
         Body::EndpointFailing(EndpointFailing { endpoint_id, percent: 80 }),
         Body::EndpointDisabled(disabled),
     ];
     let mut expected = invited;
-    for (warning, words) in warnings.into_iter().zip(["₹123.45", "80%", "every attempt failed for too long"])
-    {
+    let words = ["₹123.45", "you owe ₹200.00", "80%", "every attempt failed for too long"];
+    for (warning, words) in warnings.into_iter().zip(words) {
         let envelope = portal.envelope(&owner.business, warning);
         // Twice, as after a lost acknowledgement.
         portal.publish(&[envelope.clone(), envelope]).await;
-        let told = if words == "₹123.45" {
-            &["dev@shop.example", "money@shop.example", "owner@shop.example"][..]
-        } else {
-            &["dev@shop.example", "owner@shop.example"]
+        let told = match words {
+            "₹123.45" => &["dev@shop.example", "money@shop.example", "owner@shop.example"][..],
+            "you owe ₹200.00" => &["money@shop.example", "owner@shop.example"],
+            _ => &["dev@shop.example", "owner@shop.example"],
         };
         expected += told.len();
         let mails = folder.wait_for(expected).await;

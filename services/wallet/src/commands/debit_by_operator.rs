@@ -7,7 +7,7 @@ use outbox::Unit;
 use postgres::StoreError;
 
 use super::credit::Adjusted;
-use super::posting::{take, take_back};
+use super::posting::{announce, take, take_back};
 use crate::domain::{PostingError, ShortfallKind};
 use crate::state::State;
 use crate::store;
@@ -85,8 +85,9 @@ async fn write(
         if *amount > balance {
             return Err(OperatorDebitError::Insufficient(balance));
         }
-        take::<OperatorDebitError>(conn, unit, wallet, *amount, cause).await?;
-        return Ok(());
+        let (record, threshold) = wallet;
+        take::<OperatorDebitError>(conn, unit, (&mut *record, threshold), *amount, cause).await?;
+        return Ok(announce(conn, unit, record, *amount, (reference, false)).await?);
     };
     let found = store::transfers::find_deposit(conn, *business, deposit).await?;
     let found = found.ok_or(OperatorDebitError::UnknownTransfer)?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use diesel_async::AsyncPgConnection;
 use domain::{EventId, Paise, TransferId};
-use events::{Body, Envelope};
+use events::{Body, Envelope, WalletMoneyTakenBack};
 use outbox::Unit;
 use postgres::StoreError;
 
@@ -90,7 +90,33 @@ pub(super) async fn take_back<E: From<PostingError> + From<StoreError>>(
         let shortfall = NewShortfall { id, business, kind, reference, reverses, amount: lacking };
         store::transfers::insert_shortfall(conn, &shortfall, unit.clock.now()).await?;
     }
-    Ok(())
+    let by_payment_provider = kind == ShortfallKind::TopUpReversalShortfall;
+    Ok(announce(conn, unit, record, amount, (reference, by_payment_provider)).await?)
+}
+
+/// The business gets a mail.
+pub(super) async fn announce(
+    conn: &mut AsyncPgConnection,
+    unit: &Unit,
+    record: &WalletRecord,
+    amount: Paise,
+    (reference, by_payment_provider): (&str, bool),
+) -> Result<(), StoreError> {
+    let now = unit.clock.now();
+    let taken = WalletMoneyTakenBack {
+        amount_paise: amount,
+        balance_paise: record.wallet.balance,
+        owed_paise: store::transfers::owed(conn, record.business).await?,
+        reference: reference.to_owned(),
+        by_payment_provider,
+    };
+    let event = Envelope {
+        id: EventId::generate(&unit.clock, &unit.entropy),
+        business_id: record.business,
+        occurred_at: now,
+        body: Body::WalletMoneyTakenBack(taken),
+    };
+    unit.outbox.enqueue(conn, &[event], now).await
 }
 
 /// Posts a signed amount, and updates the record.

@@ -1,5 +1,7 @@
 //! Money that a wallet gives back: debits by the operator, and refunds and disputes at the payment provider.
 
+use domain::Paise;
+use events::{Body, WalletMoneyTakenBack};
 use futures_util::future::join_all;
 use internal_api::wallet::PaymentNotice;
 use serde_json::{Value, json};
@@ -92,6 +94,40 @@ async fn a_debit_that_stands_alone_never_exceeds_the_balance() {
     let refusal = refused(harness.wallet.debit_by_operator(business, &back).await);
     assert_eq!(refusal, (409, "transfer_not_reversible".to_owned()));
     assert_consistent(&harness).await;
+}
+
+#[tokio::test]
+async fn the_business_is_told_once_of_money_that_is_taken_back() {
+    let mut harness = Harness::connected().await;
+    let business = harness.business();
+    let wrong = json!({"amountPaise": 5_000, "reference": "cheque 7"});
+    let wrong = harness.wallet.credit(business, &wrong).await.unwrap();
+    assert_eq!(harness.next_announced().await.body, Body::WalletFunded {});
+    harness.debit(business, harness.order(), 1, 3_000).await.unwrap();
+    let back = json!({"amountPaise": 5_000, "reference": "cheque 7 again", "reverses": wrong.transfer_id});
+    for _ in 0..2 {
+        harness.wallet.debit_by_operator(business, &back).await.unwrap();
+    }
+    let low = harness.next_announced().await.body;
+    assert!(matches!(low, Body::WalletLowBalance(_)), "{low:?}");
+    let taken = WalletMoneyTakenBack {
+        amount_paise: Paise::new(5_000),
+        balance_paise: Paise::ZERO,
+        owed_paise: Paise::new(3_000),
+        reference: "cheque 7 again".into(),
+        by_payment_provider: false,
+    };
+    assert_eq!(harness.next_announced().await.body, Body::WalletMoneyTakenBack(taken));
+    let top_up = harness.wallet.top_up(business, None, &json!({"amountPaise": 9_000})).await.unwrap();
+    let refund = refund_notice(&format!("sandbox_{}", top_up.id), "rfnd_1", 400, 1);
+    assert_eq!(post(&harness, refund).await, "reversed");
+    match harness.next_announced().await.body {
+        Body::WalletMoneyTakenBack(taken) => {
+            assert!(taken.by_payment_provider && taken.reference == "rfnd_1", "{taken:?}");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(harness.has_no_announcement());
 }
 
 #[tokio::test]
