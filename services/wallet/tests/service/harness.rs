@@ -252,7 +252,10 @@ pub(crate) fn client(internal: &Url, token: &Secret) -> WalletClient {
 async fn listen(settings: &Settings) -> mpsc::UnboundedReceiver<Envelope> {
     let (sender, announced) = mpsc::unbounded_channel();
     let (listening, mut connected) = watch::channel(false);
-    let queue = Queue::per_instance("test.wallets", &[binding::WALLET_FUNDED, binding::WALLET_LOW_BALANCE]);
+    let queue = Queue::per_instance(
+        "test.wallets",
+        &[binding::WALLET_FUNDED, binding::WALLET_LOW_BALANCE, binding::WALLET_MONEY_TAKEN_BACK],
+    );
     let broker = Broker::start(&settings.broker, "test");
     let listener = Listener { sender, listening };
     tokio::spawn(messaging::consume(broker, queue, 1, listener, CancellationToken::new()));
@@ -268,7 +271,7 @@ struct Listener {
 impl Handler for Listener {
     async fn handle(&self, envelope: Envelope) -> Result<(), Rejection> {
         match envelope.body {
-            Body::WalletFunded {} | Body::WalletLowBalance(_) => {
+            Body::WalletFunded {} | Body::WalletLowBalance(_) | Body::WalletMoneyTakenBack(_) => {
                 // The test may have ended already.
                 let _dropped = self.sender.send(envelope);
                 Ok(())
