@@ -194,6 +194,13 @@ pub(crate) struct RotateApiKey {
 }
 
 #[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct RevokeApiKey {
+    /// Whether the keys that this one replaced keep working until the end of their grace period. Default: false.
+    keep_predecessor: Option<bool>,
+}
+
+#[derive(ToSchema)]
 pub(crate) struct CancelOrder {
     #[schema(max_length = 1000)]
     reason: Option<String>,

@@ -68,6 +68,7 @@ const LINES: Record<string, (value: unknown) => string> = {
     Number(value) === 0 ? "Warning off" : `Warns below ${formatPaise(Number(value))}`,
   status: (value) => PAYMENTS[String(value)] ?? plain("status", value),
   replaces: () => "Replaces the previous key with this name",
+  revokedWith: () => "Revoked with the key that replaced it",
   from: (value) => `From ${value}`,
   to: (value) => `To ${value}`,
   verified: (value) => (value ? "Confirmed" : "Not confirmed"),
