@@ -11,7 +11,6 @@ mod business_sso;
 mod caller_address;
 pub(crate) mod color;
 pub(crate) mod csv;
-mod escapes;
 pub(crate) mod indicators;
 mod known_browser;
 mod links;
@@ -58,6 +57,7 @@ pub(crate) use business_sso::{BusinessSso, SsoAccess, SsoProvider, may_use_passw
 pub(crate) use caller_address::CallerAddress;
 pub(crate) use known_browser::KnownBrowser;
 pub(crate) use links::Links;
+pub(crate) use masked_text::HIDDEN;
 pub(crate) use masking::Mask;
 pub(crate) use operator::{OperatorActor, OperatorCaller, OperatorPermission, OperatorRole};
 pub(crate) use operator_audit::{AuditRetention, OperatorEntry, OperatorFilter};
