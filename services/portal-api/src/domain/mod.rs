@@ -53,7 +53,7 @@ pub(crate) use business::{
     Business, BusinessFilter, BusinessStatus, DoneSince, GoLiveFact, ListedBusiness, Standing,
 };
 pub(crate) use business_change::BusinessChange;
-pub(crate) use business_sso::{BusinessSso, SsoAccess, SsoProvider, may_use_password};
+pub(crate) use business_sso::{BusinessSso, CompanyDomain, SsoAccess, SsoProvider, may_use_password};
 pub(crate) use caller_address::CallerAddress;
 pub(crate) use known_browser::KnownBrowser;
 pub(crate) use links::Links;

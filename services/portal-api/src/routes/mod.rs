@@ -308,6 +308,7 @@ fn account(config: &mut ServiceConfig) {
             resource("/second-factor/recovery-codes").route(post().to(second_factor::replace_recovery_codes)),
         )
         .service(resource("/users").route(get().to(users::list)))
+        .service(resource("/users/{id}/link").route(post().to(users::link)))
         .service(resource("/users/{id}/sessions").route(delete().to(users::end_sessions)))
         .service(resource("/users/{id}/second-factor").route(delete().to(second_factor::reset)))
         .service(resource("/users/{id}").route(patch().to(users::change)).route(delete().to(users::remove)))

@@ -2,7 +2,7 @@
 #![expect(dead_code, reason = "only described")]
 
 use chrono::{DateTime, Utc};
-use domain::{BusinessId, EventKind, KeyScope, Mode, Paise, TransferId};
+use domain::{BusinessId, EventKind, KeyScope, Mode, Paise, TransferId, UserId};
 use internal_api::ordering::PickupProfile;
 use internal_api::orders::details;
 use serde_json::Value;
@@ -444,10 +444,21 @@ pub(crate) struct PutSingleSignOn {
     /// Of several groups of a person, the first in this list counts.
     #[schema(max_items = 100)]
     group_roles: Option<Vec<GroupRole>>,
-    /// The role of people in none of the groups, and never `owner`. Without one, they cannot log in.
+    /// The role of people in none of these groups, and never `owner`. Without one, they cannot log in.
     default_role: Option<Role>,
+    /// People get `defaultRole` with a verified e-mail address of one of these domains, or if their `hd` is one. Without any, they
+    /// must be in a group. Required with `defaultRole` and without `groupRoles`.
+    #[schema(max_items = 20)]
+    allowed_domains: Option<Vec<String>>,
     /// Whether only owners may log in with a password. Their open sessions end.
     required: Option<bool>,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct LinkUser {
+    /// Another user of the business, without a company account so far.
+    user_id: UserId,
 }
 
 #[derive(ToSchema)]

@@ -82,6 +82,7 @@ const INTRODUCTION: &str = "The API of the portal's pages. Amounts are integers 
         users::list,
         users::change,
         users::remove,
+        users::link,
         users::end_sessions,
         invitations::list,
         invitations::create,
