@@ -11,7 +11,7 @@ use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule};
 
 use super::audited::UserAuthor;
 use super::errors;
-use super::openapi::bodies;
+use super::openapi::sso_bodies;
 use crate::commands::configure_sso::{self, SsoInput};
 use crate::domain::{BusinessSso, CompanyDomain, GroupRoles, Role, Session, SsoAccess};
 use crate::queries;
@@ -138,7 +138,7 @@ pub(super) async fn read(state: Data<State>, session: ReqData<Session>) -> Resul
     operation_id = "putSingleSignOn",
     tag = "Team",
     summary = "Set up single sign-on of the business with an OpenID Connect provider",
-    request_body = bodies::PutSingleSignOn,
+    request_body = sso_bodies::PutSingleSignOn,
     responses((status = 200, description = "What is set up. The provider is not called: test it.", body = SingleSignOnSettingsView)),
 )]
 pub(super) async fn put(

@@ -12,7 +12,7 @@ use web::{ApiError, FieldErrors, Fields, JsonBody, page_query};
 
 use super::audited::UserAuthor;
 use super::errors;
-use super::openapi::{bodies, params};
+use super::openapi::{bodies, params, sso_bodies};
 use super::operator::business_id;
 use super::operator_records::Sent;
 use super::pagination::PageRequest;
@@ -166,7 +166,7 @@ pub(super) async fn remove(
     tag = "Team",
     summary = "Make a user whom single sign-on has created the same as another user, and remove the created one",
     params(("id" = UserId, Path, description = "The user whom single sign-on has created.")),
-    request_body = bodies::LinkUser,
+    request_body = sso_bodies::LinkUser,
     responses((status = 200, description = "The other user, who now logs in with single sign-on too.", body = UserView)),
 )]
 pub(super) async fn link(

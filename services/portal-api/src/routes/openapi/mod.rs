@@ -5,6 +5,7 @@ pub(super) mod bodies;
 mod common;
 pub(super) mod params;
 pub(super) mod shown;
+pub(super) mod sso_bodies;
 #[cfg(test)]
 mod tests;
 
