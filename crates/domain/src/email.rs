@@ -27,6 +27,11 @@ impl Email {
         &self.0
     }
 
+    /// The part behind the `@`.
+    pub fn host(&self) -> &str {
+        self.0.rsplit_once('@').map_or("", |(_, host)| host)
+    }
+
     /// The lower-case form, which identifies an account: addresses that differ only in case count as equal.
     pub fn key(&self) -> String {
         self.0.to_lowercase()

@@ -52,6 +52,9 @@ pub struct ApiKeyView {
     pub revoked_at: Option<DateTime<Utc>>,
     /// The end of the key, or of the grace period of a rotated key.
     pub expires_at: Option<DateTime<Utc>>,
+    /// The key that it replaced by a rotation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<ApiKeyId>,
     /// Whether the key was rotated and still works. Left out by the previous release.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_grace_period: Option<bool>,
@@ -74,6 +77,17 @@ pub struct CreatedApiKey {
     #[serde(flatten)]
     pub view: ApiKeyView,
     pub key: String,
+}
+
+/// A revoked key.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RevokedApiKey {
+    #[serde(flatten)]
+    pub view: ApiKeyView,
+    /// Its predecessors that were still in their grace period, newest first.
+    #[serde(default)]
+    pub also_revoked: Vec<ApiKeyView>,
 }
 
 /// `GET /internal/businesses/{id}/api-keys/summary`: whether the business has a working key of each mode.
@@ -152,10 +166,16 @@ impl KeysClient {
         self.0.get(&["businesses", &business.to_string(), "api-keys", "summary"]).await
     }
 
-    /// `POST /internal/businesses/{id}/api-keys/{key}/revoke`; a repeated call returns the same response
-    pub async fn revoke(&self, business: BusinessId, key: &str) -> Result<ApiKeyView, CallError> {
+    /// `POST /internal/businesses/{id}/api-keys/{key}/revoke` with the caller's optional `{keepPredecessor?}`; a repeated call
+    /// returns the same response
+    pub async fn revoke(
+        &self,
+        business: BusinessId,
+        key: &str,
+        body: &Value,
+    ) -> Result<RevokedApiKey, CallError> {
         let path = ["businesses", &business.to_string(), "api-keys", key, "revoke"];
-        self.0.send(Method::POST, &path, &Value::Null).await
+        self.0.send(Method::POST, &path, body).await
     }
 
     /// `POST /internal/businesses/{id}/api-keys/{key}/rotate?createdBy=` with the caller's body. Without `created_by`, the successor

@@ -10,7 +10,7 @@ mod verify;
 pub(crate) use create::{CreateError, NewKey, create};
 pub(crate) use expire_keys::expire_keys;
 pub(crate) use flush_usage::flush_usage;
-pub(crate) use revoke::{RevokeError, revoke};
+pub(crate) use revoke::{RevokeError, Revoked, revoke};
 pub(crate) use rotate::{RotateError, Rotation, rotate};
 pub(crate) use verify::{Verified, verify};
 

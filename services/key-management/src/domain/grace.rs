@@ -10,6 +10,9 @@ impl Grace {
     /// In seconds.
     const ALLOWED: [u32; 5] = [0, 900, 3_600, 21_600, 86_400];
 
+    /// The longest.
+    pub(crate) const MAX: TimeDelta = TimeDelta::hours(24);
+
     pub(crate) fn from_seconds(seconds: i64) -> Option<Self> {
         Self::ALLOWED.into_iter().find(|allowed| i64::from(*allowed) == seconds).map(Self)
     }
@@ -31,7 +34,8 @@ mod tests {
     #[test]
     fn only_the_five_graces_exist() {
         for seconds in [0, 900, 3_600, 21_600, 86_400] {
-            assert_eq!(Grace::from_seconds(seconds).unwrap().duration(), TimeDelta::seconds(seconds));
+            let duration = Grace::from_seconds(seconds).unwrap().duration();
+            assert!(duration == TimeDelta::seconds(seconds) && duration <= Grace::MAX);
         }
         for seconds in [-1, 1, 899, 901, 86_401, i64::MAX] {
             assert_eq!(Grace::from_seconds(seconds), None, "{seconds}");

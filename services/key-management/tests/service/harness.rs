@@ -9,10 +9,10 @@ use diesel_async::{AsyncConnection, AsyncPgConnection};
 use domain::{ApiKeyId, BusinessId, Clock, Entropy, KeySegment, Mode};
 use events::{Body, Envelope, binding};
 use internal_api::PageQuery;
-use internal_api::keys::{ApiKeyView, AuthenticatedKey, CreatedApiKey, KeysClient};
+use internal_api::keys::{ApiKeyView, AuthenticatedKey, CreatedApiKey, KeysClient, RevokedApiKey};
 use key_management::{Keys, Settings};
 use messaging::{Broker, Handler, Queue, Rejection};
-use serde_json::json;
+use serde_json::{Value, json};
 use settings::{Brand, Environment, Internal, Secret, Telemetry};
 use test_kit::Service;
 use tokio::sync::{mpsc, watch};
@@ -82,7 +82,11 @@ impl Harness {
     }
 
     pub(crate) async fn revoke(&self, key: &CreatedApiKey) -> ApiKeyView {
-        self.keys.revoke(self.business, &key.view.id.to_string()).await.expect("a revoked key")
+        self.revoke_with(key, Value::Null).await.view
+    }
+
+    pub(crate) async fn revoke_with(&self, key: &CreatedApiKey, body: Value) -> RevokedApiKey {
+        self.keys.revoke(self.business, &key.view.id.to_string(), &body).await.expect("a revoked key")
     }
 
     pub(crate) async fn verdict(&self, key: &str) -> Option<AuthenticatedKey> {

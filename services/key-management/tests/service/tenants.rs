@@ -3,7 +3,7 @@
 use domain::Mode;
 use internal_api::PageQuery;
 use internal_api::keys::ApiKeySummary;
-use serde_json::json;
+use serde_json::{Value, json};
 use test_kit::refusal;
 
 use crate::harness::Harness;
@@ -16,7 +16,7 @@ async fn anothers_keys_do_not_exist() {
 
     for refused in [
         refusal(harness.keys.read(stranger, &id).await),
-        refusal(harness.keys.revoke(stranger, &id).await),
+        refusal(harness.keys.revoke(stranger, &id, &Value::Null).await),
         refusal(harness.keys.rotate(stranger, &id, None, &json!({"graceSeconds": 0})).await),
     ] {
         assert_eq!((refused.status, refused.code.as_str()), (404, "api_key_not_found"));

@@ -488,6 +488,8 @@ CREATE TABLE business_sso (
     group_roles JSONB NOT NULL,
     -- Of people in none of the groups. NULL: they cannot log in.
     default_role TEXT CHECK (default_role IN ('developer', 'finance', 'support', 'viewer')),
+    -- Of people with the default role. Without any, they must be in a group.
+    allowed_domains TEXT[] NOT NULL,
     -- Whether only owners may log in with a password.
     required BOOLEAN NOT NULL,
     updated_at TIMESTAMPTZ NOT NULL

@@ -115,22 +115,32 @@ pub(crate) async fn remove_user(
         .database
         .transaction(async |conn| {
             let before = lock_and_find(conn, business, author, user).await?;
-            require_another_owner(conn, business, &before).await?;
-            users::lock(conn, (business, user)).await?;
-            remove_requested_changes(conn, (business, user)).await?;
-            sessions::remove_all(conn, (business, user)).await?;
-            invitations::remove_sent_by(conn, business, user).await?;
-            users::remove(conn, business, user).await?;
-            let event = AuditEvent::new(Action::UserRemoved)
-                .on(Target::new(TargetKind::User, user).labelled(&before.email))
-                .with("role", before.role.as_str());
-            write_audit(conn, state, business, author, &event).await?;
-            Ok(())
+            apply_removal(conn, state, (business, author), &before).await
         })
         .await;
     removed?;
     tracing::info!(business_id = %business, user_id = %user, "user removed");
     Ok(())
+}
+
+/// Within the caller's transaction, which has locked the business.
+pub(super) async fn apply_removal(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    (business, author): (BusinessId, &Author),
+    before: &User,
+) -> Result<(), ChangeUserError> {
+    let user = before.id;
+    require_another_owner(conn, business, before).await?;
+    users::lock(conn, (business, user)).await?;
+    remove_requested_changes(conn, (business, user)).await?;
+    sessions::remove_all(conn, (business, user)).await?;
+    invitations::remove_sent_by(conn, business, user).await?;
+    users::remove(conn, business, user).await?;
+    let event = AuditEvent::new(Action::UserRemoved)
+        .on(Target::new(TargetKind::User, user).labelled(&before.email))
+        .with("role", before.role.as_str());
+    Ok(write_audit(conn, state, business, author, &event).await?)
 }
 
 /// A thief may have requested a change of the account's address in a session that ends here.
@@ -144,7 +154,7 @@ async fn remove_requested_changes(
 }
 
 /// Locks the business, so that of two owners who demote each other only one succeeds, and finds the user.
-async fn lock_and_find(
+pub(super) async fn lock_and_find(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     author: &Author,

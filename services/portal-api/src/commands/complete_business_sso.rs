@@ -51,6 +51,8 @@ pub(crate) enum BusinessSsoError {
     TooManyUsers,
     #[error("the business is not active, and the person is no user yet")]
     NotActive,
+    #[error("the settings would let in everybody whom the provider knows, and the person is no user yet")]
+    OpenToAnyone,
     #[error("the user was removed in the meantime")]
     Gone,
     #[error("the identity is not that of the session's person")]
@@ -72,6 +74,7 @@ impl BusinessSsoError {
             Self::LastOwner => Some("last_owner"),
             Self::TooManyUsers => Some("too_many_users"),
             Self::NotActive => Some("business_not_active"),
+            Self::OpenToAnyone => Some("open_to_anyone"),
             Self::OtherPerson => Some("other_person"),
             Self::NotRecent => Some("not_recent"),
             Self::Proof(error) => error.reason(),

@@ -6,7 +6,8 @@ use postgres::StoreError;
 use super::audit::write_audit;
 use super::owners::is_still_owner;
 use crate::domain::{
-    Action, AuditEvent, Author, BusinessSso, BusinessStatus, Role, SsoAccess, SsoProvider, Target, TargetKind,
+    Action, AuditEvent, Author, BusinessSso, BusinessStatus, CompanyDomain, Role, SsoAccess, SsoProvider,
+    Target, TargetKind,
 };
 use crate::second_factor::VaultError;
 use crate::single_sign_on::ProviderError;
@@ -119,6 +120,7 @@ fn provider(
 fn changed(business: BusinessId, sso: &BusinessSso, is_new_secret: bool) -> AuditEvent {
     let roles: Vec<String> =
         sso.access.roles.iter().map(|(group, role)| format!("{group}: {role}")).collect();
+    let domains: Vec<&str> = sso.access.allowed_domains.iter().map(CompanyDomain::as_str).collect();
     AuditEvent::new(Action::SingleSignOnChanged)
         .on(Target::new(TargetKind::Business, business))
         .with("issuer", sso.provider.issuer.as_str())
@@ -126,6 +128,7 @@ fn changed(business: BusinessId, sso: &BusinessSso, is_new_secret: bool) -> Audi
         .with("newSecret", is_new_secret)
         .with("roles", roles)
         .with("defaultRole", sso.access.default_role.map(Role::as_str))
+        .with("allowedDomains", domains)
         .with("required", sso.access.required)
 }
 
@@ -163,11 +166,11 @@ pub(crate) async fn remove(
     Ok(())
 }
 
-/// Reads the metadata of the provider. The inner error is for the owner.
+/// Reads the metadata of the provider, and returns the claims that are missing. The inner error is for the owner.
 pub(crate) async fn test(
     state: &State,
     business: BusinessId,
-) -> Result<Result<(), ProviderError>, ConfigureSsoError> {
+) -> Result<Result<Vec<&'static str>, ProviderError>, ConfigureSsoError> {
     if !state.business_sso.is_available() {
         return Err(ConfigureSsoError::Unavailable);
     }

@@ -28,6 +28,7 @@ mod failed_proofs;
 pub(crate) mod fetch_reset_link;
 pub(crate) mod invite;
 pub(crate) mod join_business;
+pub(crate) mod link_identity;
 pub(crate) mod log_in;
 pub(crate) mod log_out;
 pub(crate) mod mail_warning;

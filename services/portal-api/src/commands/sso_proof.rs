@@ -62,7 +62,10 @@ pub(super) async fn prove(
     party.check_issuer(response.issuer.as_deref()).await?;
     match &response.result {
         SsoResult::Declined => Err(ProofError::Declined),
-        SsoResult::Code(code) => Ok(Proof { visit, identity: party.redeem(code.clone(), &secrets).await? }),
+        SsoResult::Code(code) => {
+            let identity = party.redeem(code.clone(), &secrets, visit.purpose).await?;
+            Ok(Proof { visit, identity })
+        }
     }
 }
 

@@ -45,6 +45,7 @@ pub(super) async fn find_or_provision(
     let id = match known {
         Some(id) => id,
         None if !is_active => return Err(BusinessSsoError::NotActive),
+        None if sso.access.is_open() => return Err(BusinessSsoError::OpenToAnyone),
         None => link_or_provision(conn, state, business, identity, role, &author).await?,
     };
     // Before the user's sessions.

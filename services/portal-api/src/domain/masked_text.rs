@@ -1,12 +1,10 @@
-//! Masks phones and e-mail addresses in free text, such as the response of a business's endpoint. Rather too much than too little.
+//! Masks phones and e-mail addresses in names and other short texts. Rather too much than too little. The time is linear in the
+//! length.
 
-use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::escapes::{Decoded, layers};
-
 /// In place of what is hidden, however long it is.
-const HIDDEN: &str = "••••••";
+pub(crate) const HIDDEN: &str = "••••••";
 /// The last digits of a phone, by which people recognise it.
 const SHOWN_DIGITS: usize = 4;
 /// Shorter numbers are no phones.
@@ -24,50 +22,29 @@ pub(super) fn masked_phone(phone: &str) -> String {
     format!("{HIDDEN}{shown}")
 }
 
-/// A part of a text, and what is shown in its place.
-struct Masked {
-    part: Range<usize>,
-    shown: String,
-}
-
-/// Masks e-mail addresses, and numbers that are as long as phones, also if they are escaped. Times stay.
+/// Masks e-mail addresses, and numbers that are as long as phones. Times stay.
 pub(super) fn masked_text(text: &str) -> String {
-    let found = layers(text).iter().flat_map(found_in).collect();
     let mut masked = String::with_capacity(text.len());
     let mut shown_until = 0;
-    for Masked { part, shown } in disjoint(found) {
-        masked.push_str(&text[shown_until..part.start]);
-        masked.push_str(&shown);
-        shown_until = part.end;
+    for email in emails(text) {
+        masked.push_str(&without_phones(&text[shown_until..email.start]));
+        masked.push_str(HIDDEN);
+        shown_until = email.end;
     }
-    masked.push_str(&text[shown_until..]);
+    masked.push_str(&without_phones(&text[shown_until..]));
     masked
 }
 
-/// The parts to mask, as places in the source.
-fn found_in(decoded: &Decoded) -> Vec<Masked> {
-    let text = &decoded.text;
-    let emails = emails(text).into_iter().map(|part| (part, HIDDEN.to_owned()));
-    let phones = phones(text).into_iter().map(|part| (part.clone(), masked_phone(&text[part])));
-    let found = emails.chain(phones);
-    found.map(|(part, shown)| Masked { part: decoded.source(&part), shown }).collect()
-}
-
-/// In order, without those within others. Of parts that overlap, everything is hidden.
-fn disjoint(mut found: Vec<Masked>) -> Vec<Masked> {
-    found.sort_by_key(|masked| (masked.part.start, Reverse(masked.part.end)));
-    let mut disjoint: Vec<Masked> = Vec::new();
-    for next in found {
-        match disjoint.last_mut() {
-            Some(last) if next.part.end <= last.part.end => {}
-            Some(last) if next.part.start < last.part.end => {
-                last.part.end = next.part.end;
-                HIDDEN.clone_into(&mut last.shown);
-            }
-            _ => disjoint.push(next),
-        }
+fn without_phones(text: &str) -> String {
+    let mut masked = String::with_capacity(text.len());
+    let mut shown_until = 0;
+    for phone in phones(text) {
+        masked.push_str(&text[shown_until..phone.start]);
+        shown_until = phone.end;
+        masked.push_str(&masked_phone(&text[phone]));
     }
-    disjoint
+    masked.push_str(&text[shown_until..]);
+    masked
 }
 
 fn phones(text: &str) -> Vec<Range<usize>> {
@@ -184,21 +161,12 @@ mod tests {
             ("+91 98765-43210 (home)", "+••••••3210 (home)"),
             ("{\"phone\":\"+919876543210\"}", "{\"phone\":\"+••••••3210\"}"),
             ("98765\t43210", "••••••3210"),
-            ("98765\\t43210", "••••••3210"),
             ("98765\u{a0}43210", "••••••3210"),
-            ("98765\\u00a043210", "••••••3210"),
             ("98765\u{2009}43210, 98765\u{200b}43210", "••••••3210, ••••••3210"),
             ("98765\u{2011}43210/98765–43210", "••••••3210"),
             ("(080) 2222.3333", "(••••••3333"),
-            ("98765%2043210 98765+43210", "••••••3210"),
+            ("98765+43210", "••••••3210"),
             ("tel=98765_43210&x=1", "tel=••••••3210&x=1"),
-            ("98765&nbsp;43210, 98765&#160;43210", "••••••3210, ••••••3210"),
-            ("98765&numsp;43210, 98765&minus;43210", "••••••3210, ••••••3210"),
-            ("98765&#x20;43210, 98765\\x2d43210", "••••••3210, ••••••3210"),
-            ("98765%E2%80%9143210", "••••••3210"),
-            ("%39876543210", "••••••3210"),
-            ("&#57;&#56;76543210", "••••••3210"),
-            ("98765%252043210", "••••••3210"),
             ("%12345678", "%••••••5678"),
             ("HTTP 500 in 1234567 ms", "HTTP 500 in 1234567 ms"),
             ("९८७६५४३२१०", "••••••३२१०"),
@@ -218,7 +186,6 @@ mod tests {
             "2026-11-26T10:00:00.123456789Z",
             "2026-11-26 10:00:00.123456+05:30",
             "{\"occurredAt\":\"2026-01-31T09:30:00.000Z\"}",
-            "since=2026-11-26T10%3A00%3A00Z&n=%205",
         ] {
             assert_eq!(masked_text(time), time);
         }
@@ -244,67 +211,13 @@ mod tests {
             ("mailto:asha@home.example", "mailto:••••••"),
             ("2 @ 500, @shop, a@", "2 @ 500, @shop, a@"),
             ("आशा@उदाहरण.example", "••••••"),
-            ("asha%40secret.example", "••••••"),
-            ("asha%2540secret.example", "••••••"),
-            ("<asha&#64;secret.example>", "<••••••>"),
-            ("&lt;asha&#x40;secret.example&gt;", "&lt;••••••&gt;"),
-            ("asha&commat;secret.example", "••••••"),
-            ("not JSON: \"asha\\u0040secret.example\"", "not JSON: \"••••••\""),
-            ("'asha\\x40secret.example'", "'••••••'"),
-            ("asha\\@secret.example", "••••••"),
             ("asha\u{ff20}secret.example", "••••••"),
-            ("/thanks?to=asha%40secret.example&tel=98765%2043210", "••••••"),
         ] {
             assert_eq!(masked_text(text), expected, "{text:?}");
         }
     }
 
-    /// One character in one of the ways in which programs write it.
-    fn escaped(char: char, way: u8) -> String {
-        let number = u32::from(char);
-        match way {
-            0 => char.to_string(),
-            1 => char.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect(),
-            2 => format!("&#{number};"),
-            3 => format!("&#x{number:x};"),
-            4 => format!("\\u{number:04x}"),
-            5 => format!("\\u{{{number:x}}}"),
-            6 => format!("&amp;#{number};"),
-            7 => format!("%25{number:02x}"),
-            _ => format!("\\x{number:02X}"),
-        }
-    }
-
     proptest! {
-        #[test]
-        fn no_escape_shows_an_address_or_a_phone(
-            ways in prop::collection::vec(0..9_u8, 40),
-            separators in prop::collection::vec(prop::sample::select(vec!["", " ", "-", "+", "_", "\u{a0}", "."]), 9),
-            before in "[ ,:]{0,3}",
-        ) {
-            let digits = "9876543210".chars().map(String::from);
-            let separators = separators.iter().map(|one| (*one).to_owned()).chain([String::new()]);
-            let phone: String = digits.zip(separators).map(|(digit, separator)| digit + &separator).collect();
-            for (secret, hidden) in [("asha@secret.example", "secret"), (phone.as_str(), "9")] {
-                let mut ways = ways.iter().cycle();
-                let way = |char: char| {
-                    let way = *ways.next().unwrap();
-                    // Wider characters have no form with two digits.
-                    escaped(char, if char.is_ascii() { way } else { way.min(6) })
-                };
-                let source: String = secret.chars().map(way).collect();
-                let masked = masked_text(&format!("{before}{source};"));
-                let decoded = layers(&masked).pop().unwrap().text;
-                prop_assert!(!decoded.contains(hidden), "{source} -> {masked}");
-                prop_assert!(decoded.contains(HIDDEN), "{source} -> {masked}");
-            }
-        }
-
-        #[test]
-        fn other_text_keeps_its_escapes(text in "[a-z %&#;\\\\\n]{0,40}") {
-            prop_assert_eq!(masked_text(&text), text);
-        }
-
         #[test]
         fn nothing_around_a_phone_uncovers_it(
             before in "[0-9a-f%&#;x@u{}\\\\é+. ]{0,30}",

@@ -3,13 +3,15 @@
 
 use serde_json::{Map, Value};
 
-use super::masked_text::{masked_phone, masked_text};
+use super::masked_text::{HIDDEN, masked_phone, masked_text};
 use super::{Permission, Role};
 
 /// Of the customer and the driver.
 const KEPT_OF_PERSON: [&str; 2] = ["name", "vehicle"];
 /// Of the delivery address and the pickup.
 const KEPT_OF_PLACE: [&str; 5] = ["businessName", "contactName", "city", "state", "pincode"];
+/// Of the responses of endpoints. The others may contain anything.
+const KEPT_HEADERS: [&str; 3] = ["content-type", "date", "retry-after"];
 /// Tells the page that something is masked.
 const MARK: &str = "personalDataMasked";
 
@@ -75,33 +77,33 @@ impl Mask {
                 keep_contents(field);
                 self.walk(field);
             }
-            "requestBody" if self.mask_text_of_json(field, false) => {}
-            "requestBody" => mask_texts(field),
-            // The business's endpoint may return what it received, also in fields of its own.
-            "responseBody" => {
-                self.mask_text_of_json(field, true);
-                mask_texts(field);
-            }
-            "responseHeaders" => mask_texts(field),
+            "requestBody" => self.mask_body(field),
+            // The business's endpoint may return what it received, in any form.
+            "responseBody" if field.is_null() => {}
+            "responseBody" => *field = HIDDEN.into(),
+            "responseHeaders" => keep_headers(field),
             _ => self.walk(field),
         }
     }
 
-    /// Keeps the exact bytes of a body without personal data, which its signature covers. False if the body is not JSON. `all_texts`
-    /// masks within every text too: here they are decoded, so that no escape hides a phone.
-    fn mask_text_of_json(self, field: &mut Value, all_texts: bool) -> bool {
+    /// Keeps the exact bytes of a body without personal data, which its signature covers.
+    fn mask_body(self, field: &mut Value) {
         let Some(parsed) = field.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok()) else {
-            return false;
+            *field = HIDDEN.into();
+            return;
         };
         let mut masked = parsed.clone();
         self.walk(&mut masked);
-        if all_texts {
-            mask_texts(&mut masked);
-        }
         if masked != parsed {
             *field = Value::String(masked.to_string());
         }
-        true
+    }
+}
+
+fn keep_headers(headers: &mut Value) {
+    match headers.as_object_mut() {
+        Some(headers) => headers.retain(|name, _| KEPT_HEADERS.contains(&name.as_str())),
+        None => *headers = Value::Null,
     }
 }
 
@@ -277,54 +279,29 @@ mod tests {
         assert_eq!(masked(Role::Viewer, json!({ "package": ["call 9876543210"] }))["package"], Value::Null);
         let plain = json!({ "package": { "items": [{ "name": "Plum cake" }], "fragile": true } });
         assert_eq!(masked(Role::Viewer, plain.clone()), plain);
-        let named = json!({ "customer": { "name": "Asha 98765%2043210" }, "driver": { "name": "ravi&#64;fleet.example" } });
+        let named =
+            json!({ "customer": { "name": "Asha 98765 43210" }, "driver": { "name": "ravi@fleet.example" } });
         let expected = json!({ "customer": { "name": "Asha ••••••3210" }, "driver": { "name": "••••••" } });
         let answer = masked(Role::Viewer, named);
         assert_eq!((&answer["customer"], &answer["driver"]), (&expected["customer"], &expected["driver"]));
     }
 
     #[test]
-    fn escapes_in_responses_hide_no_phone_and_times_stay() {
-        for (text, expected) in [
-            (r#"{"call":"98765\t43210"}"#, r#"{"call":"••••••3210"}"#),
-            (r#"{"call":"98765\u00a043210"}"#, r#"{"call":"••••••3210"}"#),
-            (r#"{"to":"asha\u0040home.example"}"#, r#"{"to":"••••••"}"#),
-            (r#"{"call":"\u0039876543210"}"#, r#"{"call":"••••••3210"}"#),
-            (r#"not JSON: "98765\t43210""#, r#"not JSON: "••••••3210""#),
-            (r#"not JSON: "asha\u0040home.example""#, r#"not JSON: "••••••""#),
-            (
-                r#"{"to":"asha%40home.example","call":"98765_43210"}"#,
-                r#"{"call":"••••••3210","to":"••••••"}"#,
-            ),
-            (r#"{"asha&#64;home.example":1}"#, r#"{"••••••":1}"#),
-            (
-                r#"{ "occurredAt": "2026-01-31T09:30:00.123456Z" }"#,
-                r#"{ "occurredAt": "2026-01-31T09:30:00.123456Z" }"#,
-            ),
-        ] {
-            let answer = masked(Role::Viewer, json!({ "responseBody": text }));
-            assert_eq!(answer["responseBody"], expected, "{text}");
-        }
-        assert_eq!(
-            masked(Role::Viewer, json!({ "requestBody": "not JSON 9876543210" }))["requestBody"],
-            "not JSON ••••••3210"
-        );
-    }
-
-    #[test]
-    fn a_response_that_repeats_the_webhook_or_names_a_phone_in_a_header_is_masked() {
-        let answer = masked(
-            Role::Finance,
-            json!({
-                "responseBody": r#"{"received":{"driver":{"phone":"+919800000009"},"reason":"at 14 MG Road"},"call":9876543210}"#,
-                "responseHeaders": { "x-customer": "+919876543210", "x-all": ["9876543210"], "date": "Wed, 25 Nov 2026 10:00:00 GMT" },
-            }),
-        );
-        let body = answer["responseBody"].as_str().unwrap();
-        assert_eq!(body, r#"{"call":••••••3210,"received":{"driver":{"phone":"••••••0009"},"reason":null}}"#);
-        assert_eq!(
-            answer["responseHeaders"],
-            json!({ "x-customer": "+••••••3210", "x-all": ["••••••3210"], "date": "Wed, 25 Nov 2026 10:00:00 GMT" })
-        );
+    fn responses_of_endpoints_and_unreadable_bodies_are_hidden() {
+        let attempt = json!({
+            "responseStatus": 500,
+            "responseBody": r#"{"call":"98765\t43210"}"#,
+            "responseHeaders": { "x-customer": "+919876543210", "retry-after": "60", "date": "Wed, 25 Nov 2026 10:00:00 GMT" },
+        });
+        let seen = masked(Role::Viewer, json!({ "attemptLog": [attempt], "requestBody": "no JSON of Asha" }));
+        let hidden = json!({
+            "responseStatus": 500,
+            "responseBody": HIDDEN,
+            "responseHeaders": { "retry-after": "60", "date": "Wed, 25 Nov 2026 10:00:00 GMT" },
+        });
+        let expected = json!({ "attemptLog": [hidden], "requestBody": HIDDEN, "personalDataMasked": true });
+        assert_eq!(seen, expected);
+        let silent = json!({ "attemptLog": [{ "responseBody": null, "responseHeaders": {} }] });
+        assert_eq!(masked(Role::Viewer, silent.clone()), silent);
     }
 }

@@ -11,7 +11,6 @@ mod business_sso;
 mod caller_address;
 pub(crate) mod color;
 pub(crate) mod csv;
-mod escapes;
 pub(crate) mod indicators;
 mod known_browser;
 mod links;
@@ -54,10 +53,11 @@ pub(crate) use business::{
     Business, BusinessFilter, BusinessStatus, DoneSince, GoLiveFact, ListedBusiness, Standing,
 };
 pub(crate) use business_change::BusinessChange;
-pub(crate) use business_sso::{BusinessSso, SsoAccess, SsoProvider, may_use_password};
+pub(crate) use business_sso::{BusinessSso, CompanyDomain, SsoAccess, SsoProvider, may_use_password};
 pub(crate) use caller_address::CallerAddress;
 pub(crate) use known_browser::KnownBrowser;
 pub(crate) use links::Links;
+pub(crate) use masked_text::HIDDEN;
 pub(crate) use masking::Mask;
 pub(crate) use operator::{OperatorActor, OperatorCaller, OperatorPermission, OperatorRole};
 pub(crate) use operator_audit::{AuditRetention, OperatorEntry, OperatorFilter};

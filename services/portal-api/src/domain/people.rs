@@ -16,6 +16,8 @@ pub(crate) struct User {
     pub(crate) created_at: DateTime<Utc>,
     pub(crate) last_seen_at: Option<DateTime<Utc>>,
     pub(crate) has_second_factor: bool,
+    /// False for a user who logs in with single sign-on only.
+    pub(crate) has_password: bool,
 }
 
 /// The account of a person: the user who has the address, the password and the second factor for all memberships.

@@ -56,6 +56,14 @@ impl SsoPurpose {
     pub(crate) fn as_str(self) -> &'static str {
         self.into()
     }
+
+    /// Whether the person must authenticate now, not only have a session at the provider.
+    pub(crate) fn must_authenticate(self) -> bool {
+        match self {
+            Self::LogIn => false,
+            Self::Confirm | Self::Link => true,
+        }
+    }
 }
 
 /// The secrets of one log-in, derived from the value of the browser's cookie and from whose provider is visited: a response of
@@ -123,9 +131,12 @@ pub(crate) struct SsoIdentity {
     pub(crate) email: Option<Email>,
     /// Whether the provider says that the address is the person's. Many providers say nothing.
     pub(crate) email_verified: bool,
+    /// The domain of the company that Google manages the account for (`hd`).
+    pub(crate) hosted_domain: Option<String>,
     pub(crate) name: Option<String>,
     pub(crate) groups: Vec<String>,
-    /// When the person last authenticated at the provider. `None` if the provider does not say so.
+    /// When the person last authenticated at the provider. `None` if the provider neither says so nor was asked to authenticate the
+    /// person now.
     pub(crate) authenticated_at: Option<DateTime<Utc>>,
 }
 

@@ -1,14 +1,14 @@
 //! `/v1/portal/api-keys`: forwarded to key-management. This service decides whether a business may have a live key.
 
-use actix_web::web::{Data, Path, ReqData};
+use actix_web::web::{Data, Path, Payload, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::{ApiKeyId, BusinessId, Mode, UserId};
-use internal_api::keys::{ApiKeyView, CreatedApiKey};
+use internal_api::keys::{ApiKeyView, CreatedApiKey, RevokedApiKey};
 use serde::Serialize;
 use serde_json::{Value, json};
-use web::{ApiError, JsonBody, read_query};
+use web::{ApiError, JsonBody, read_optional_json, read_query};
 
-use super::audited::{UserAuthor, audited};
+use super::audited::{UserAuthor, audited, audited_each};
 use super::errors;
 use super::openapi::{bodies, params};
 use super::sensitive_calls::require_recent;
@@ -99,25 +99,36 @@ pub(super) async fn create(
     path = "/v1/portal/api-keys/{id}/revoke",
     operation_id = "revokeApiKey",
     tag = "API keys",
-    summary = "Revoke a key immediately",
+    summary = "Revoke a key immediately, with its predecessors that are still in their grace period",
     params(("id" = domain::ApiKeyId, Path, description = "The key.")),
-    responses((status = 200, description = "The revoked key.", body = internal_api::keys::ApiKeyView)),
+    request_body(content = Option<bodies::RevokeApiKey>),
+    responses((status = 200, description = "The revoked key.", body = internal_api::keys::RevokedApiKey)),
 )]
 pub(super) async fn revoke(
     state: Data<State>,
     session: ReqData<Session>,
     author: UserAuthor,
     key: Path<String>,
+    request: HttpRequest,
+    payload: Payload,
 ) -> Result<HttpResponse, ApiError> {
     let key = key_id(&key)?;
+    let body = read_optional_json(&request, payload).await?;
     let (business, keys) = (session.business, state.peers.keys.clone());
-    let call = async move { Ok(keys.revoke(business, &key.to_string()).await?) };
-    let event = |revoked: &ApiKeyView| AuditEvent { once: true, ..key_event(Action::ApiKeyRevoked, revoked) };
-    let revoked = audited(&state, business, author.0, call, event).await?;
+    let call = async move { Ok(keys.revoke(business, &key.to_string(), &body).await?) };
+    let revoked = audited_each(&state, business, author.0, call, revoked_events).await?;
     tracing::info!(
         business_id = %session.business, user_id = %session.user, key_id = %key, "API key revoked"
     );
     Ok(HttpResponse::Ok().json(revoked))
+}
+
+/// One for each key: `portal-api reconcile` finds a key that works again by them.
+fn revoked_events(revoked: &RevokedApiKey) -> Vec<AuditEvent> {
+    let event = |key: &ApiKeyView| AuditEvent { once: true, ..key_event(Action::ApiKeyRevoked, key) };
+    let key = revoked.view.id.to_string();
+    let also = revoked.also_revoked.iter().map(|one| event(one).with("revokedWith", key.as_str()));
+    std::iter::once(event(&revoked.view)).chain(also).collect()
 }
 
 #[utoipa::path(

@@ -77,10 +77,23 @@ pub(super) async fn audited<T: Send + 'static>(
     call: impl Future<Output = Result<T, ApiError>> + Send + 'static,
     event: impl FnOnce(&T) -> AuditEvent + Send + 'static,
 ) -> Result<T, ApiError> {
+    audited_each(state, business, author, call, |outcome| vec![event(outcome)]).await
+}
+
+/// As [`audited`], with an entry for each event.
+pub(super) async fn audited_each<T: Send + 'static>(
+    state: &Data<State>,
+    business: domain::BusinessId,
+    author: Author,
+    call: impl Future<Output = Result<T, ApiError>> + Send + 'static,
+    events: impl FnOnce(&T) -> Vec<AuditEvent> + Send + 'static,
+) -> Result<T, ApiError> {
     let shared = state.clone();
     let work = async move {
         let outcome = call.await?;
-        try_write_audit(&shared, business, &author, &event(&outcome)).await;
+        for event in events(&outcome) {
+            try_write_audit(&shared, business, &author, &event).await;
+        }
         Ok(outcome)
     };
     state.tasks.run(work).await?

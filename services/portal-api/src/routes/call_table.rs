@@ -74,13 +74,14 @@ pub(super) mod tests {
     const OTHERS: &[&str] =
         &["of_site", "of_businesses", "of_staff", "without_session", "second_steps", "console_sessions"];
 
-    /// Method and path of every route in these functions, read from the source of the URL table.
+    /// Method and path of every route in these functions, read from the sources of the URL tables.
     fn routes(functions: &[&str]) -> BTreeSet<(String, String)> {
-        let table = include_str!("mod.rs");
+        let tables = [include_str!("mod.rs"), include_str!("webhook_calls.rs")];
         let mut routes = BTreeSet::new();
         let (mut function, mut path) = ("", "");
-        for line in table.lines() {
-            let named = line.trim_start_matches("pub(crate) ").strip_prefix("fn ");
+        for line in tables.into_iter().flat_map(str::lines) {
+            let named =
+                line.trim_start_matches("pub(crate) ").trim_start_matches("pub(super) ").strip_prefix("fn ");
             if let Some(named) = named.and_then(|rest| rest.split('(').next()) {
                 function = named;
                 let known = [WITH_SESSION, OF_OPERATOR, OTHERS].concat().contains(&named);

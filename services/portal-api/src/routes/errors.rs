@@ -28,8 +28,8 @@ pub(super) use account::{
     send_confirmation, session_changed, switch_business,
 };
 pub(super) use business_sso::{
-    business_sso_off, complete_business_sso, configure_sso, password_session, single_sign_on_session,
-    sso_required, start_business_sso,
+    business_sso_off, complete_business_sso, configure_sso, link_identity, password_session,
+    single_sign_on_session, sso_required, start_business_sso,
 };
 pub(super) use second_factor::{
     account_required, challenge, challenge_ended, confirm, factor, mfa_enrolment_required, passkey_not_found,

@@ -4,12 +4,17 @@ use actix_web::Error;
 use actix_web::body::{BoxBody, MessageBody, to_bytes_limited};
 use actix_web::dev::ServiceResponse;
 use serde_json::Value;
+use tokio::sync::Semaphore;
 use web::ApiError;
 
 use crate::domain::Mask;
 
 /// More than any page of orders.
 const ANSWER_MAX_BYTES: usize = 8 * 1024 * 1024;
+/// Larger responses are masked outside the thread that serves all requests.
+const INLINE_MAX_BYTES: usize = 16 * 1024;
+/// Of them at once. Further ones wait.
+static TURNS: Semaphore = Semaphore::const_new(2);
 
 /// Sends an error instead of a response that cannot be masked. Errors of calls contain no personal data of others.
 pub(super) async fn masked<B: MessageBody + 'static>(
@@ -24,8 +29,18 @@ pub(super) async fn masked<B: MessageBody + 'static>(
     let (head, body) = response.into_parts();
     let bytes = to_bytes_limited(body, ANSWER_MAX_BYTES).await.map_err(|_| unreadable())?;
     let bytes = bytes.map_err(|_| unreadable())?;
-    let mut answer: Value = serde_json::from_slice(&bytes).map_err(|_| unreadable())?;
-    mask.apply(&mut answer);
-    let body = serde_json::to_vec(&answer).map_err(|_| unreadable())?;
+    let body = if bytes.len() > INLINE_MAX_BYTES {
+        let _turn = TURNS.acquire().await.map_err(ApiError::internal)?;
+        tokio::task::spawn_blocking(move || masked_json(&bytes, mask)).await.map_err(ApiError::internal)?
+    } else {
+        masked_json(&bytes, mask)
+    };
+    let body = body.map_err(|_| unreadable())?;
     Ok(ServiceResponse::new(request, head.set_body(BoxBody::new(body))))
+}
+
+fn masked_json(bytes: &[u8], mask: Mask) -> Result<Vec<u8>, serde_json::Error> {
+    let mut answer: Value = serde_json::from_slice(bytes)?;
+    mask.apply(&mut answer);
+    serde_json::to_vec(&answer)
 }

@@ -75,6 +75,7 @@ mod status_stream;
 mod subscription;
 mod users;
 mod wallet;
+mod webhook_calls;
 mod webhook_deliveries;
 mod webhook_endpoints;
 mod webhook_tools;
@@ -265,7 +266,7 @@ fn portal(config: &mut ServiceConfig) {
         .service(resource("/wallet/top-ups").route(post().to(wallet::top_up)))
         .service(resource("/wallet/top-ups/{id}").route(get().to(wallet::find_top_up)))
         .service(resource("/cod").route(get().to(cash::of_business)))
-        .configure(webhooks);
+        .configure(webhook_calls::webhooks);
 }
 
 fn account_passkeys(config: &mut ServiceConfig) {
@@ -308,6 +309,7 @@ fn account(config: &mut ServiceConfig) {
             resource("/second-factor/recovery-codes").route(post().to(second_factor::replace_recovery_codes)),
         )
         .service(resource("/users").route(get().to(users::list)))
+        .service(resource("/users/{id}/link").route(post().to(users::link)))
         .service(resource("/users/{id}/sessions").route(delete().to(users::end_sessions)))
         .service(resource("/users/{id}/second-factor").route(delete().to(second_factor::reset)))
         .service(resource("/users/{id}").route(patch().to(users::change)).route(delete().to(users::remove)))
@@ -325,65 +327,6 @@ fn account(config: &mut ServiceConfig) {
         .service(resource("/audit-log").route(get().to(audit_log::list)))
         .service(resource("/audit-log.csv").route(get().to(audit_log::export_csv)))
         .service(resource("/audit-log.jsonl").route(get().to(audit_log::export_json_lines)));
-}
-
-fn webhooks(config: &mut ServiceConfig) {
-    config
-        .service(
-            resource("/webhook-endpoints")
-                .route(get().to(webhook_endpoints::list))
-                .route(post().to(webhook_endpoints::create)),
-        )
-        .service(
-            resource("/webhook-endpoints/{id}")
-                .route(get().to(webhook_endpoints::read))
-                .route(patch().to(webhook_endpoints::update))
-                .route(delete().to(webhook_endpoints::remove)),
-        )
-        .service(resource("/webhook-endpoints/{id}/test").route(post().to(webhook_endpoints::test)))
-        .service(
-            resource("/webhook-endpoints/{id}/parked/replay")
-                .route(post().to(webhook_endpoints::replay_parked)),
-        )
-        .service(
-            resource("/webhook-endpoints/{id}/parked/discard")
-                .route(post().to(webhook_endpoints::discard_parked)),
-        )
-        .service(
-            resource("/webhook-endpoints/{id}/deliveries").route(get().to(webhook_deliveries::of_endpoint)),
-        )
-        .service(resource("/webhook-deliveries/{id}").route(get().to(webhook_deliveries::read)))
-        .service(
-            resource("/webhook-deliveries/{id}/redeliver").route(post().to(webhook_deliveries::redeliver)),
-        )
-        .configure(webhook_tools);
-}
-
-fn webhook_tools(config: &mut ServiceConfig) {
-    config
-        .service(
-            resource("/webhook-endpoints/{id}/secret/rotate").route(post().to(webhook_tools::rotate_secret)),
-        )
-        .service(
-            resource("/webhook-endpoints/{id}/secret/activate")
-                .route(post().to(webhook_tools::activate_secret)),
-        )
-        .service(resource("/webhook-endpoints/{id}/recover").route(post().to(webhook_tools::recover)))
-        .service(resource("/webhook-endpoints/{id}/recoveries").route(get().to(webhook_tools::recoveries)))
-        .service(
-            resource("/webhook-endpoints/{id}/recoveries/{recovery}")
-                .route(get().to(webhook_tools::recovery)),
-        )
-        .service(
-            resource("/webhook-endpoints/{id}/recoveries/{recovery}/cancel")
-                .route(post().to(webhook_tools::cancel_recovery)),
-        )
-        .service(
-            resource("/webhook-endpoints/{id}/verify-signature")
-                // Contains the body of a webhook.
-                .app_data(BodyLimit(web::BODY_MAX_BYTES))
-                .route(post().to(webhook_tools::verify_signature)),
-        );
 }
 
 /// Calls of the operator. Each has a permission in [`operator_permissions`].

@@ -6,11 +6,11 @@ use domain::Paise;
 use internal_api::orders::{ModeActivity, OrdersActivity};
 use internal_api::webhooks::EndpointView;
 use serde::Serialize;
-use url::Url;
 use web::ApiError;
 
 use super::errors;
 use super::status::{GoLiveView, IndicatorsView};
+use super::webhook_endpoints::without_query;
 use crate::domain::Problem;
 use crate::queries::business_health::{BusinessHealth, business_health};
 use crate::state::State;
@@ -81,17 +81,4 @@ impl From<BusinessHealth> for HealthView {
             incomplete: health.incomplete,
         }
     }
-}
-
-fn without_query(endpoint: EndpointView) -> EndpointView {
-    let url = match Url::parse(&endpoint.url) {
-        Ok(mut url) if url.query().is_some() => {
-            url.set_query(None);
-            url.into()
-        }
-        Ok(_) => endpoint.url,
-        // Cannot happen: URLs are validated when they are set.
-        Err(_) => String::new(),
-    };
-    EndpointView { url, ..endpoint }
 }

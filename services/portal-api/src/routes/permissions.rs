@@ -54,6 +54,7 @@ const CALLS: &[(Method, &str, PortalCall)] = &[
     (Method::GET, "/users", needs(ManageUsers)),
     (Method::PATCH, "/users/{id}", needs(ManageUsers)),
     (Method::DELETE, "/users/{id}", needs(ManageUsers)),
+    (Method::POST, "/users/{id}/link", needs(ManageUsers)),
     (Method::DELETE, "/users/{id}/second-factor", needs(ManageUsers)),
     (Method::DELETE, "/users/{id}/sessions", needs(ManageUsers)),
     (Method::GET, "/invitations", needs(ManageUsers)),

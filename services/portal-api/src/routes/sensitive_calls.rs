@@ -16,6 +16,7 @@ pub(super) const RECENT_CALLS: CallTable<()> = CallTable {
     calls: &[
         (Method::PATCH, "/users/{id}", ()),
         (Method::DELETE, "/users/{id}", ()),
+        (Method::POST, "/users/{id}/link", ()),
         (Method::POST, "/invitations", ()),
         (Method::PUT, "/email", ()),
         (Method::DELETE, "/sessions/{id}", ()),

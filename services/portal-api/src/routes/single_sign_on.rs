@@ -11,9 +11,9 @@ use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule};
 
 use super::audited::UserAuthor;
 use super::errors;
-use super::openapi::bodies;
+use super::openapi::sso_bodies;
 use crate::commands::configure_sso::{self, SsoInput};
-use crate::domain::{BusinessSso, GroupRoles, Role, Session, SsoAccess};
+use crate::domain::{BusinessSso, CompanyDomain, GroupRoles, Role, Session, SsoAccess};
 use crate::queries;
 use crate::state::State;
 
@@ -28,8 +28,18 @@ const GROUP_TEXT: TextRule = TextRule::line(256);
 const DEFAULT_SCOPES: &str = "email profile";
 const DEFAULT_CLAIM: &str = "groups";
 const ROLES_BY_DEFAULT: &str = "developer, finance, support or viewer";
-const FIELDS: [&str; 8] =
-    ["issuer", "clientId", "clientSecret", "scopes", "groupsClaim", "groupRoles", "defaultRole", "required"];
+const DOMAINS_MAX: usize = 20;
+const FIELDS: [&str; 9] = [
+    "issuer",
+    "clientId",
+    "clientSecret",
+    "scopes",
+    "groupsClaim",
+    "groupRoles",
+    "defaultRole",
+    "allowedDomains",
+    "required",
+];
 
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -54,8 +64,13 @@ struct SsoProviderView {
     groups_claim: String,
     /// Of several groups of a person, the first in this list counts.
     group_roles: Vec<GroupRoleView>,
-    /// The role of people in none of the groups. Null: they cannot log in.
+    /// The role of people in none of these groups. Null: they cannot log in.
     default_role: Option<Role>,
+    /// People get `defaultRole` with a verified e-mail address of one of these domains, or if their `hd` is one. If none is
+    /// listed, they must be in a group.
+    allowed_domains: Vec<String>,
+    /// Everybody whom the provider knows would get `defaultRole`, so that nobody can join: list the allowed domains.
+    open_to_anyone: bool,
     /// Whether only owners may log in with a password.
     required: bool,
     updated_at: DateTime<Utc>,
@@ -68,11 +83,14 @@ struct GroupRoleView {
 }
 
 #[derive(Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
 struct SsoTestView {
     /// Whether the metadata of the provider can be read and used.
     ok: bool,
     /// What is wrong.
     problem: Option<String>,
+    /// Which of `auth_time` and `email_verified` the metadata does not list. The provider can be used without them.
+    missing_claims: Vec<&'static str>,
 }
 
 fn view(state: &State, session: &Session, sso: Option<BusinessSso>) -> SingleSignOnSettingsView {
@@ -88,6 +106,8 @@ fn view(state: &State, session: &Session, sso: Option<BusinessSso>) -> SingleSig
             .map(|(group, role)| GroupRoleView { group: group.to_owned(), role })
             .collect(),
         default_role: sso.access.default_role,
+        open_to_anyone: sso.access.is_open(),
+        allowed_domains: sso.access.allowed_domains.into_iter().map(CompanyDomain::into_string).collect(),
         required: sso.access.required,
         updated_at: sso.updated_at,
     });
@@ -118,7 +138,7 @@ pub(super) async fn read(state: Data<State>, session: ReqData<Session>) -> Resul
     operation_id = "putSingleSignOn",
     tag = "Team",
     summary = "Set up single sign-on of the business with an OpenID Connect provider",
-    request_body = bodies::PutSingleSignOn,
+    request_body = sso_bodies::PutSingleSignOn,
     responses((status = 200, description = "What is set up. The provider is not called: test it.", body = SingleSignOnSettingsView)),
 )]
 pub(super) async fn put(
@@ -160,8 +180,10 @@ pub(super) async fn remove(
 )]
 pub(super) async fn test(state: Data<State>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
     let tested = configure_sso::test(&state, session.business).await.map_err(errors::configure_sso)?;
-    let problem = tested.err().map(|error| error.to_string());
-    Ok(HttpResponse::Ok().json(SsoTestView { ok: problem.is_none(), problem }))
+    Ok(HttpResponse::Ok().json(match tested {
+        Ok(missing_claims) => SsoTestView { ok: true, problem: None, missing_claims },
+        Err(error) => SsoTestView { ok: false, problem: Some(error.to_string()), missing_claims: Vec::new() },
+    }))
 }
 
 fn parse(state: &State, body: &Value) -> Result<SsoInput, ApiError> {
@@ -230,7 +252,23 @@ fn access(fields: &Fields<'_>) -> Option<SsoAccess> {
         let message = "Nobody could log in: give a group a role, or set defaultRole.";
         fields.reject("groupRoles", "required", message);
     }
-    Some(SsoAccess { roles, default_role, required: fields.optional_boolean("required").unwrap_or(false) })
+    let allowed_domains = match fields.value("allowedDomains") {
+        Some(_) => fields.optional_words("allowedDomains", DOMAINS_MAX, CompanyDomain::WORDS)?,
+        None => Vec::new(),
+    };
+    let access = SsoAccess {
+        roles,
+        default_role,
+        allowed_domains,
+        required: fields.optional_boolean("required").unwrap_or(false),
+    };
+    let lists_domains =
+        fields.value("allowedDomains").and_then(Value::as_array).is_some_and(|given| !given.is_empty());
+    if access.is_open() && !lists_domains {
+        let message = "Everybody whom the provider knows could log in: list the domains of your company, or give a group a role.";
+        fields.reject("allowedDomains", "required", message);
+    }
+    Some(access)
 }
 
 /// `None` if an error was reported.

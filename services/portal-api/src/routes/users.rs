@@ -12,12 +12,13 @@ use web::{ApiError, FieldErrors, Fields, JsonBody, page_query};
 
 use super::audited::UserAuthor;
 use super::errors;
-use super::openapi::{bodies, params};
+use super::openapi::{bodies, params, sso_bodies};
 use super::operator::business_id;
 use super::operator_records::Sent;
 use super::pagination::PageRequest;
 use super::sessions::RevokedView;
 use crate::commands::change_user::{self, change_role, remove_user};
+use crate::commands::link_identity::link_identity;
 use crate::domain::{Role, Session, User};
 use crate::queries;
 use crate::queries::keys_of_user::working_keys_of_user;
@@ -35,6 +36,8 @@ struct UserView {
     last_seen_at: Option<DateTime<Utc>>,
     /// Whether two-factor authentication is on.
     second_factor: bool,
+    /// False if the user logs in with single sign-on only.
+    has_password: bool,
     /// Whether it is the user of this session.
     you: bool,
 }
@@ -58,6 +61,7 @@ impl UserView {
             created_at: user.created_at,
             last_seen_at: user.last_seen_at,
             second_factor: user.has_second_factor,
+            has_password: user.has_password,
             you: Some(user.id) == current,
         }
     }
@@ -153,6 +157,35 @@ pub(super) async fn remove(
         tracing::warn!(%error, user_id = %user, "user removed, but their keys could not be listed");
     });
     Ok(HttpResponse::Ok().json(RemovedUser { id: user, keys: keys.ok() }))
+}
+
+#[utoipa::path(
+    post,
+    path = "/v1/portal/users/{id}/link",
+    operation_id = "linkUser",
+    tag = "Team",
+    summary = "Make a user whom single sign-on has created the same as another user, and remove the created one",
+    params(("id" = UserId, Path, description = "The user whom single sign-on has created.")),
+    request_body = sso_bodies::LinkUser,
+    responses((status = 200, description = "The other user, who now logs in with single sign-on too.", body = UserView)),
+)]
+pub(super) async fn link(
+    state: Data<State>,
+    session: ReqData<Session>,
+    author: UserAuthor,
+    user: Path<String>,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let created = user_id(&user)?;
+    let field_errors = FieldErrors::default();
+    let other = Fields::only(&body.0, &field_errors, &["userId"])
+        .and_then(|fields| fields.required_word::<UserId>("userId", "the id of a user"));
+    let Some(other) = other.filter(|_| field_errors.is_empty()) else {
+        return Err(ApiError::invalid(field_errors));
+    };
+    let linked = link_identity(&state, session.business, &author.0, (created, other)).await;
+    let linked = linked.map_err(errors::link_identity)?;
+    Ok(HttpResponse::Ok().json(UserView::of(linked, Some(session.user))))
 }
 
 #[utoipa::path(

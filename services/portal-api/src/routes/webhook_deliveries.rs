@@ -7,7 +7,7 @@ use web::ApiError;
 
 use super::audited::{UserAuthor, audited};
 use super::openapi::{params, shown};
-use super::webhook_endpoints::endpoint_id;
+use super::webhook_endpoints::{delivery_for, endpoint_id};
 use crate::domain::{Action, AuditEvent, Session, Target, TargetKind};
 use crate::state::State;
 
@@ -46,7 +46,8 @@ pub(super) async fn read(
     delivery: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
     let delivery = delivery_id(&delivery)?.to_string();
-    Ok(HttpResponse::Ok().json(state.peers.webhooks.delivery(session.business, &delivery).await?))
+    let found = state.peers.webhooks.delivery(session.business, &delivery).await?;
+    Ok(HttpResponse::Ok().json(delivery_for(session.role, found)))
 }
 
 /// Queues the same event again.

@@ -3,14 +3,15 @@
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::{EndpointId, Mode};
-use internal_api::webhooks::{CreatedEndpoint, EndpointView, TestResult};
+use internal_api::webhooks::{AttemptView, CreatedEndpoint, DeliveryDetails, EndpointView, TestResult};
 use serde_json::Value;
+use url::Url;
 use web::{ApiError, JsonBody, page_query};
 
 use super::audited::{UserAuthor, audited};
 use super::openapi::{bodies, params};
 use super::sensitive_calls::require_recent;
-use crate::domain::{Action, AuditEvent, Session, Target, TargetKind};
+use crate::domain::{Action, AuditEvent, HIDDEN, Permission, Role, Session, Target, TargetKind};
 use crate::state::State;
 
 #[utoipa::path(
@@ -28,7 +29,8 @@ pub(super) async fn list(
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let page = page_query(&request)?;
-    Ok(HttpResponse::Ok().json(state.peers.webhooks.list(session.business, &page).await?))
+    let endpoints = state.peers.webhooks.list(session.business, &page).await?;
+    Ok(HttpResponse::Ok().json(endpoints.map(|endpoint| endpoint_for(session.role, endpoint))))
 }
 
 /// The only response that contains the signing secret.
@@ -77,7 +79,8 @@ pub(super) async fn read(
     endpoint: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
     let endpoint = endpoint_id(&endpoint)?.to_string();
-    Ok(HttpResponse::Ok().json(state.peers.webhooks.get(session.business, &endpoint).await?))
+    let found = state.peers.webhooks.get(session.business, &endpoint).await?;
+    Ok(HttpResponse::Ok().json(endpoint_for(session.role, found)))
 }
 
 #[utoipa::path(
@@ -248,6 +251,57 @@ pub(super) fn endpoint_event(action: Action, endpoint: EndpointId) -> AuditEvent
 fn known_fields(body: &Value) -> Vec<&'static str> {
     const KNOWN: [&str; 6] = ["url", "events", "modes", "status", "paused", "maxPerSecond"];
     KNOWN.into_iter().filter(|name| body.get(name).is_some()).collect()
+}
+
+/// The query of a URL may contain a secret: only roles that manage endpoints see it.
+pub(super) fn endpoint_for(role: Role, endpoint: EndpointView) -> EndpointView {
+    if sees_queries(role) { endpoint } else { without_query(endpoint) }
+}
+
+/// Each attempt has the URL that it was sent to.
+pub(super) fn delivery_for(role: Role, mut delivery: DeliveryDetails) -> DeliveryDetails {
+    if !sees_queries(role) {
+        delivery.attempt_log.iter_mut().for_each(hide_query);
+    }
+    delivery
+}
+
+pub(super) fn without_query(endpoint: EndpointView) -> EndpointView {
+    EndpointView { url: cut(&endpoint.url).0, ..endpoint }
+}
+
+fn sees_queries(role: Role) -> bool {
+    role.may(Permission::ManageIntegration)
+}
+
+/// Redirects and error pages repeat the query.
+fn hide_query(attempt: &mut AttemptView) {
+    let Some((url, query)) = attempt.url.as_deref().map(cut) else { return };
+    attempt.url = Some(url);
+    let Some(query) = query else { return };
+    if let Some(body) = &mut attempt.response_body {
+        *body = body.replace(&query, HIDDEN);
+    }
+    for value in attempt.response_headers.as_object_mut().into_iter().flat_map(|headers| headers.values_mut())
+    {
+        if let Value::String(text) = value {
+            *text = text.replace(&query, HIDDEN);
+        }
+    }
+}
+
+/// The URL without its query, and the query.
+fn cut(url: &str) -> (String, Option<String>) {
+    // URLs are validated when they are set.
+    let Ok(mut parsed) = Url::parse(url) else { return (String::new(), None) };
+    let query = parsed.query().filter(|query| !query.is_empty()).map(str::to_owned);
+    match query {
+        Some(query) => {
+            parsed.set_query(None);
+            (parsed.into(), Some(query))
+        }
+        None => (url.to_owned(), None),
+    }
 }
 
 pub(super) fn endpoint_id(text: &str) -> Result<EndpointId, ApiError> {

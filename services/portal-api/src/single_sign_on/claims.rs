@@ -23,6 +23,8 @@ const ALGORITHMS: [CoreJwsSigningAlgorithm; 4] = [
     CoreJwsSigningAlgorithm::EcdsaP256Sha256,
     CoreJwsSigningAlgorithm::EdDsa,
 ];
+/// Without the first, a confirmation is as fresh as its token. Without the second, no user is found by their address.
+const OPTIONAL_CLAIMS: [&str; 2] = ["auth_time", "email_verified"];
 /// In characters.
 const NAME_MAX: usize = 120;
 /// OpenID Connect Core §2.
@@ -73,6 +75,10 @@ impl Verification<'_> {
         if !(1..=SUBJECT_MAX).contains(&subject.len()) {
             return Err(ClaimsVerificationError::InvalidSubject("its length is not valid".to_owned()));
         }
+        // The token was issued to another client.
+        if claims.authorized_party().is_some_and(|party| party != self.client_id) {
+            return Err(ClaimsVerificationError::InvalidAudience("azp names another client".to_owned()));
+        }
         // PostgreSQL stores no NUL.
         if subject.contains(char::is_control) {
             return Err(ClaimsVerificationError::InvalidSubject("it has control characters".to_owned()));
@@ -90,6 +96,12 @@ pub(super) fn has_unknown_key(error: &ClaimsVerificationError) -> bool {
 pub(super) fn can_sign(metadata: &Metadata) -> bool {
     let offered = metadata.id_token_signing_alg_values_supported();
     offered.iter().any(|algorithm| ALGORITHMS.contains(algorithm))
+}
+
+/// Claims that the metadata does not list, of those that a provider may leave out. Empty if it lists none at all.
+pub(super) fn missing(metadata: &Metadata) -> Vec<&'static str> {
+    let Some(listed) = metadata.claims_supported() else { return Vec::new() };
+    OPTIONAL_CLAIMS.into_iter().filter(|name| listed.iter().all(|listed| listed.as_str() != *name)).collect()
 }
 
 pub(super) fn rejected(error: ClaimsVerificationError) -> ProviderError {
@@ -119,7 +131,9 @@ pub(super) struct Found {
     denies_email: bool,
 }
 
-pub(super) fn of_token(claims: &TokenClaims, groups_claim: &str) -> Found {
+/// `must_authenticate` says that the provider was asked to authenticate the person, whatever session it has: it issues the token
+/// afterwards. Its `auth_time`, which many providers leave out, counts first, because it may ignore the request.
+pub(super) fn of_token(claims: &TokenClaims, groups_claim: &str, must_authenticate: bool) -> Found {
     let groups = groups(claims.additional_claims(), groups_claim);
     Found {
         has_groups: groups.is_some(),
@@ -129,9 +143,15 @@ pub(super) fn of_token(claims: &TokenClaims, groups_claim: &str) -> Found {
             subject: claims.subject().as_str().to_owned(),
             email: claims.email().and_then(|email| usable(email.as_str(), claims.email_verified())),
             email_verified: claims.email_verified() == Some(true),
+            hosted_domain: claims
+                .additional_claims()
+                .claims
+                .get("hd")
+                .and_then(Value::as_str)
+                .map(str::to_owned),
             name: claims.name().and_then(|name| name.get(None)).and_then(|name| shown(name.as_str())),
             groups: groups.unwrap_or_default(),
-            authenticated_at: claims.auth_time(),
+            authenticated_at: claims.auth_time().or(must_authenticate.then(|| claims.issue_time())),
         },
     }
 }

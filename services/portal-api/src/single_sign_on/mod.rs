@@ -36,6 +36,8 @@ pub(crate) use staff::{StaffSignOn, StaffSignOnOptions};
 
 /// How far the clocks of a provider and this service may differ.
 pub(crate) const CLOCK_SKEW: TimeDelta = TimeDelta::seconds(60);
+/// It knows other values of `prompt` only, and its metadata does not say so.
+const WITHOUT_PROMPT_LOGIN: &str = "https://accounts.google.com";
 /// How long a log-out waits for the provider's metadata.
 const LOG_OUT_PATIENCE: Duration = Duration::from_secs(2);
 
@@ -133,15 +135,15 @@ impl RelyingParty {
         secrets: &SsoSecrets<'_>,
         purpose: SsoPurpose,
     ) -> Result<Url, ProviderError> {
-        let client = self.client(&*self.metadata().await?);
+        let metadata = self.metadata().await?;
+        let client = self.client(&metadata);
         let (state, nonce) = (secrets.state(), secrets.nonce());
         let verifier = PkceCodeVerifier::new(secrets.verifier());
-        let max_age = match purpose {
-            SsoPurpose::LogIn => SSO_AUTHENTICATION_LASTS.to_std().unwrap_or_default(),
-            // The person must authenticate now, not only have a session at the provider.
-            SsoPurpose::Confirm | SsoPurpose::Link => Duration::ZERO,
+        let max_age = match purpose.must_authenticate() {
+            false => SSO_AUTHENTICATION_LASTS.to_std().unwrap_or_default(),
+            true => Duration::ZERO,
         };
-        let (url, _, _) = client
+        let request = client
             .authorize_url(
                 AuthenticationFlow::<CoreResponseType>::AuthorizationCode,
                 || CsrfToken::new(state),
@@ -149,9 +151,19 @@ impl RelyingParty {
             )
             .add_scopes(self.scopes.iter().cloned())
             .set_pkce_challenge(PkceCodeChallenge::from_code_verifier_sha256(&verifier))
-            .set_max_age(max_age)
-            .url();
-        Ok(url)
+            .set_max_age(max_age);
+        // The same as `max_age=0`; providers know one or the other.
+        let request = match purpose.must_authenticate() && self.knows_prompt_login(&metadata) {
+            true => request.add_prompt(CoreAuthPrompt::Login),
+            false => request,
+        };
+        Ok(request.url().0)
+    }
+
+    fn knows_prompt_login(&self, metadata: &Metadata) -> bool {
+        let values = metadata.additional_metadata().prompt_values_supported.as_ref();
+        let lists_it = values.is_none_or(|values| values.iter().any(|value| value == "login"));
+        lists_it && self.issuer() != WITHOUT_PROMPT_LOGIN
     }
 
     /// Whether a response names this provider (RFC 9207). A response of another provider must not reach this one's token
@@ -171,6 +183,7 @@ impl RelyingParty {
         &self,
         code: String,
         secrets: &SsoSecrets<'_>,
+        purpose: SsoPurpose,
     ) -> Result<SsoIdentity, ProviderError> {
         let _slot = self.slot()?;
         let metadata = self.metadata_unlimited().await?;
@@ -199,7 +212,7 @@ impl RelyingParty {
             }
             Err(error) => return Err(claims::rejected(error)),
         };
-        let mut found = claims::of_token(verified, &self.groups_claim);
+        let mut found = claims::of_token(verified, &self.groups_claim, purpose.must_authenticate());
         if found.is_complete() {
             return Ok(found.into_identity());
         }
@@ -224,12 +237,13 @@ impl RelyingParty {
         Some(url)
     }
 
-    /// Reads the metadata, and says what is wrong. At most once in ten seconds.
-    pub(crate) async fn check(&self) -> Result<(), ProviderError> {
+    /// Reads the metadata, and says what is wrong. At most once in ten seconds. Returns the claims that are missing, without which
+    /// the provider can be used.
+    pub(crate) async fn check(&self) -> Result<Vec<&'static str>, ProviderError> {
         let _slot = self.slot()?;
         let metadata = self.provider.check().await?;
         if claims::can_sign(&metadata) {
-            return Ok(());
+            return Ok(claims::missing(&metadata));
         }
         let reason = "the provider signs ID tokens with none of RS256, PS256, ES256 and EdDSA";
         Err(ProviderError::Rejected(reason.to_owned()))

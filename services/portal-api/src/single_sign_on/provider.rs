@@ -33,6 +33,8 @@ pub(super) struct MoreMetadata {
     pub(super) authorization_response_iss_parameter_supported: bool,
     /// OpenID Connect RP-Initiated Logout.
     pub(super) end_session_endpoint: Option<Url>,
+    /// OpenID Connect Prompt Create 1.0.
+    pub(super) prompt_values_supported: Option<Vec<String>>,
 }
 
 impl AdditionalProviderMetadata for MoreMetadata {}

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::schema::business_sso;
 use super::stored;
-use crate::domain::{BusinessSso, GroupRoles, Role, SsoAccess, SsoProvider};
+use crate::domain::{BusinessSso, CompanyDomain, GroupRoles, Role, SsoAccess, SsoProvider};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = business_sso)]
@@ -21,6 +21,7 @@ struct Row {
     groups_claim: String,
     group_roles: Value,
     default_role: Option<String>,
+    allowed_domains: Vec<String>,
     required: bool,
     updated_at: chrono::DateTime<chrono::Utc>,
 }
@@ -51,6 +52,7 @@ pub(crate) async fn put(
     let pairs = sso.access.roles.iter();
     let roles: Vec<Value> =
         pairs.map(|(group, role)| json!({ "group": group, "role": role.as_str() })).collect();
+    let allowed_domains: Vec<&str> = sso.access.allowed_domains.iter().map(CompanyDomain::as_str).collect();
     diesel::insert_into(business_sso::table)
         .values((
             business_sso::business_id.eq(business.to_string()),
@@ -61,6 +63,7 @@ pub(crate) async fn put(
             business_sso::groups_claim.eq(&sso.provider.groups_claim),
             business_sso::group_roles.eq(Value::from(roles)),
             business_sso::default_role.eq(sso.access.default_role.map(Role::as_str)),
+            business_sso::allowed_domains.eq(allowed_domains),
             business_sso::required.eq(sso.access.required),
             business_sso::updated_at.eq(sso.updated_at),
         ))
@@ -74,6 +77,7 @@ pub(crate) async fn put(
             business_sso::groups_claim.eq(excluded(business_sso::groups_claim)),
             business_sso::group_roles.eq(excluded(business_sso::group_roles)),
             business_sso::default_role.eq(excluded(business_sso::default_role)),
+            business_sso::allowed_domains.eq(excluded(business_sso::allowed_domains)),
             business_sso::required.eq(excluded(business_sso::required)),
             business_sso::updated_at.eq(excluded(business_sso::updated_at)),
         ))
@@ -98,6 +102,11 @@ impl TryFrom<Row> for BusinessSso {
                 default_role: default_role
                     .map(|role| stored("business_sso.default_role", role))
                     .transpose()?,
+                allowed_domains: row
+                    .allowed_domains
+                    .iter()
+                    .map(|domain| stored("business_sso.allowed_domains", domain))
+                    .collect::<Result<_, _>>()?,
                 required: row.required,
             },
             provider: SsoProvider {

@@ -35,6 +35,10 @@ pub(crate) enum LogInBy<'a> {
 /// The keys of users who log in with single sign-on only. No e-mail address looks so.
 pub(super) const WITHOUT_PASSWORD: &str = "sso:%";
 
+pub(super) fn is_without_password(email_key: &str) -> bool {
+    email_key.starts_with(WITHOUT_PASSWORD.trim_end_matches('%'))
+}
+
 impl NewUser<'_> {
     /// The key, which identifies the user at a log-in with a password, the hash, and the account of a further membership.
     fn log_in(&self) -> (String, &str, Option<UserKey>) {

@@ -257,6 +257,7 @@ diesel::table! {
         groups_claim -> Text,
         group_roles -> Jsonb,
         default_role -> Nullable<Text>,
+        allowed_domains -> Array<Text>,
         required -> Bool,
         updated_at -> Timestamptz,
     }

@@ -77,6 +77,25 @@ pub(crate) async fn insert(
     Ok(inserted == 1)
 }
 
+/// False if there is none, or the other user has one of the same issuer.
+pub(crate) async fn move_all(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    (from, to): (UserId, UserId),
+) -> Result<bool, StoreError> {
+    let of = |user: UserId| {
+        user_identities::table
+            .filter(user_identities::business_id.eq(business.to_string()))
+            .filter(user_identities::user_id.eq(user.to_string()))
+    };
+    let issuers: Vec<String> = of(to).select(user_identities::issuer).load(conn).await?;
+    let moved = diesel::update(of(from).filter(user_identities::issuer.ne_all(issuers)))
+        .set(user_identities::user_id.eq(to.to_string()))
+        .execute(conn)
+        .await?;
+    Ok(moved > 0)
+}
+
 /// Of another provider, or of none.
 pub(crate) async fn remove_all(conn: &mut AsyncPgConnection, business: BusinessId) -> Result<(), StoreError> {
     let own = user_identities::table.filter(user_identities::business_id.eq(business.to_string()));

@@ -12,7 +12,7 @@ use domain::{BusinessId, UserId};
 use postgres::StoreError;
 
 use super::memberships::account_of;
-use super::new_users::WITHOUT_PASSWORD;
+use super::new_users::{WITHOUT_PASSWORD, is_without_password};
 use super::schema::users;
 use super::stored;
 use crate::domain::{Credentials, Email, Role, User, UserKey};
@@ -29,6 +29,7 @@ struct UserRow {
     last_seen_at: Option<DateTime<Utc>>,
     #[diesel(select_expression = sql::<Bool>(HAS_SECOND_FACTOR), select_expression_type = SqlLiteral<Bool>)]
     has_second_factor: bool,
+    email_key: String,
 }
 
 const HAS_SECOND_FACTOR: &str = "EXISTS (SELECT FROM second_factors AS factor
@@ -330,6 +331,7 @@ impl TryFrom<UserRow> for User {
             created_at: row.created_at,
             last_seen_at: row.last_seen_at,
             has_second_factor: row.has_second_factor,
+            has_password: !is_without_password(&row.email_key),
         })
     }
 }

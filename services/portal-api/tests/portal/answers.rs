@@ -6,7 +6,7 @@ use chrono::NaiveDate;
 use domain::{CodStatus, DeliveryStatus, Entropy, EventKind, Mode, Paise, TrackingCode};
 use internal_api::Page;
 use internal_api::cash::{CashAge, CashOverview, CashTotals, CashView};
-use internal_api::keys::{ApiKeyView, CreatedApiKey};
+use internal_api::keys::{ApiKeyView, CreatedApiKey, RevokedApiKey};
 use internal_api::orders::{
     BusinessEventView, BusinessEventsPage, OrderEventView, OrderView, SimulatedOrderView, SimulationView,
     TimelineEntry, TimelinePage,
@@ -50,11 +50,16 @@ pub(crate) fn key() -> ApiKeyView {
         last_used_at: None,
         revoked_at: None,
         expires_at: None,
+        replaces: None,
         in_grace_period: Some(false),
         created_by: None,
         scopes: None,
         ip_allow_list: None,
     }
+}
+
+pub(crate) fn revoked_key() -> RevokedApiKey {
+    RevokedApiKey { view: key(), also_revoked: Vec::new() }
 }
 
 pub(crate) fn created_key(key_text: &str) -> CreatedApiKey {

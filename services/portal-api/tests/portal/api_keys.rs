@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use domain::{IpAllowList, KeyScope};
-use internal_api::keys::ApiKeyView;
+use internal_api::keys::{ApiKeyView, RevokedApiKey};
 use serde_json::{Value, json};
 
 use crate::answers::{self, KEY};
@@ -145,6 +145,28 @@ fn with_end(last_four: &str, change: impl FnOnce(&mut ApiKeyView)) -> ApiKeyView
     let mut key = ApiKeyView { last_four: last_four.to_owned(), ..answers::key() };
     change(&mut key);
     key
+}
+
+#[tokio::test]
+async fn each_key_that_a_revocation_ends_has_an_entry_of_the_audit_log() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let old = ApiKeyView { id: "key_01ARZ3NDEKTSV4RRFFQ69G5FAW".parse().unwrap(), ..answers::key() };
+    let revoked = RevokedApiKey { view: answers::key(), also_revoked: vec![old.clone()] };
+    let call = far("POST", &owner, &format!("api-keys/{}/revoke", answers::KEY));
+    portal.peers.answer(&call, 200, answer_of(&revoked));
+    let path = format!("{KEYS}/{}/revoke", answers::KEY);
+    for _ in 0..2 {
+        let answer = owner.client.post(&path, json!({ "keepPredecessor": false })).await;
+        assert_eq!((answer.status, &answer.body), (200, &answer_of(&revoked)));
+    }
+    assert_eq!(portal.peers.asked(&call)[0].body, json!({ "keepPredecessor": false }));
+    let log = owner.client.get("/v1/portal/audit-log?action=api_key.revoked").await.body;
+    let entries = log["data"].as_array().unwrap().iter();
+    let entries: Vec<_> = entries
+        .map(|entry| (entry["target"]["id"].clone(), entry["details"]["revokedWith"].clone()))
+        .collect();
+    assert_eq!(entries, [(json!(old.id), json!(answers::KEY)), (json!(answers::KEY), Value::Null)]);
 }
 
 #[tokio::test]

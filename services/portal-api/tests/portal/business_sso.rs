@@ -259,8 +259,18 @@ async fn groups_decide_at_each_log_in_and_no_group_ends_the_sessions_of_the_prov
     let failed = scene.entries("session.failed").await;
     assert_eq!((failed.len(), &failed[0]["details"]), (3, &json!({ "singleSignOn": "no_role" })));
     scene.put(&json!({ "defaultRole": "finance" })).await;
-    let opened = scene.log_in(&mut browser, &json!({ "groups": [] })).await;
+    let opened = scene.log_in(&mut browser, &json!({ "groups": ["everybody"] })).await;
     assert_eq!(opened.body["role"], "finance", "{opened:?}");
+    assert_eq!(scene.log_in(&mut browser, &json!({ "groups": [] })).await.code(), "sso_no_role");
+    scene.put(&json!({ "defaultRole": "support", "allowedDomains": ["Shop.example"] })).await;
+    let opened = scene.log_in(&mut browser, &json!({ "groups": [] })).await;
+    assert_eq!(opened.body["role"], "support", "{opened:?}");
+    let stranger =
+        json!({ "sub": "person-2", "email": "a@gmail.example", "hd": "gmail.example", "groups": [] });
+    assert_eq!(scene.log_in(&mut browser, &stranger).await.code(), "sso_no_role");
+    let colleague =
+        json!({ "sub": "person-2", "email": "a@gmail.example", "hd": "shop.example", "groups": [] });
+    assert_eq!(scene.log_in(&mut browser, &colleague).await.body["role"], "support");
 }
 
 #[tokio::test]
@@ -316,9 +326,14 @@ async fn the_provider_confirms_its_own_sessions_only() {
     let now = scene.portal.clock.now().timestamp();
     for (what, claims, status, code) in [
         ("an open session at the provider", json!({ "auth_time": now - 61 }), 403, "sso_not_recent"),
-        ("no statement", json!({ "auth_time": null }), 403, "sso_not_recent"),
+        ("an older token", json!({ "auth_time": null, "iat": now - 61 }), 403, "sso_not_recent"),
         ("another person", json!({ "sub": "person-2" }), 403, "sso_other_person"),
-        ("the same person", chief.clone(), 204, ""),
+        (
+            "the same person, without a statement when",
+            json!({ "groups": ["chiefs"], "auth_time": null }),
+            204,
+            "",
+        ),
     ] {
         let visit = Visit::of(&browser.post(START, json!({ "purpose": "confirm" })).await);
         assert_eq!(visit.query["max_age"], "0");

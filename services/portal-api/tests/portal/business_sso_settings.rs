@@ -71,6 +71,7 @@ async fn bad_settings_are_refused_with_all_errors() {
         (json!({ "defaultRole": "owner" }), vec!["defaultRole"]),
         (json!({ "defaultRole": "chief", "required": "yes" }), vec!["defaultRole", "required"]),
         (json!({ "groupRoles": [] }), vec!["groupRoles"]),
+        (json!({ "defaultRole": "viewer", "allowedDomains": ["gmail.com"] }), vec!["allowedDomains[0]"]),
         (json!({ "groupRoles": [group("a", "owner"), group("a", "viewer")] }), vec!["groupRoles[1].group"]),
         (
             json!({ "groupRoles": [group("", "owner"), group("b", "chief")] }),
@@ -90,7 +91,8 @@ async fn bad_settings_are_refused_with_all_errors() {
 async fn a_test_says_what_is_wrong_at_most_once_in_ten_seconds() {
     let mut scene = Scene::new().await;
     let metadata = "/.well-known/openid-configuration";
-    let good = json!({ "ok": true, "problem": null });
+    scene.provider.with_metadata("claims_supported", json!(["sub", "email", "auth_time"]));
+    let good = json!({ "ok": true, "problem": null, "missingClaims": ["email_verified"] });
     assert_eq!(scene.owner.client.post(TEST, json!({})).await.body, good);
     scene.provider.is_down(true);
     assert_eq!(scene.owner.client.post(TEST, json!({})).await.body, good, "kept");

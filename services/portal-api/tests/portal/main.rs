@@ -16,6 +16,7 @@ mod business_sso_access;
 mod business_sso_attacks;
 mod business_sso_confirmations;
 mod business_sso_members;
+mod business_sso_people;
 mod business_sso_settings;
 mod client;
 mod confirmed_sessions;

@@ -1,7 +1,7 @@
 //! Phones and addresses of customers, in the responses of every call for every role.
 
 use internal_api::orders::{AcceptedRequest, OrderView, SimulatedOrderView, TimelineEntry, TimelinePage};
-use internal_api::webhooks::{AttemptView, DeliveryDetails};
+use internal_api::webhooks::{AttemptView, DeliveryDetails, EndpointView};
 use serde_json::{Value, json};
 
 use crate::answers::{self, DELIVERY, ORDER};
@@ -187,7 +187,7 @@ async fn masked_orders_say_so_and_keep_what_the_role_needs() {
     assert_eq!((&listed["data"][0], &listed["hasMore"]), (&masked.body, &json!(false)));
     let delivery = viewer.get(&format!("/v1/portal/webhook-deliveries/{DELIVERY}")).await.body;
     assert_eq!(delivery["personalDataMasked"], true);
-    assert_eq!(delivery["attemptLog"][0]["responseBody"], "no order of +••••••3210");
+    assert_eq!(delivery["attemptLog"][0]["responseBody"], "••••••");
     let request = viewer.get(&format!("{path}/request")).await.body;
     assert_eq!(
         (&request["personalDataMasked"], &request["body"]["customer"]["phone"]),
@@ -200,6 +200,37 @@ async fn masked_orders_say_so_and_keep_what_the_role_needs() {
         json!({ "code": "order_not_found", "message": "There is no such order." }),
     );
     assert_eq!(viewer.get(&path).await.code(), "order_not_found");
+}
+
+#[tokio::test]
+async fn the_query_of_a_webhook_url_is_shown_to_roles_that_manage_endpoints() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let url = "https://shop.example/hook?token=of-the-owner";
+    let endpoint = EndpointView { url: url.to_owned(), ..answers::endpoint() };
+    let mut sent = delivery();
+    let attempt = &mut sent.attempt_log[0];
+    attempt.url = Some(url.to_owned());
+    attempt.response_headers = json!({ "location": "https://shop.example/hook/?token=of-the-owner" });
+    attempt.response_body = Some("no page /hook?token=of-the-owner".to_owned());
+    let one = format!("/webhook-endpoints/{}", answers::ENDPOINT);
+    let log = format!("/webhook-deliveries/{DELIVERY}");
+    for (path, answer) in [
+        ("/webhook-endpoints", answers::page(&endpoint)),
+        (one.as_str(), answer_of(&endpoint)),
+        (log.as_str(), answer_of(&sent)),
+    ] {
+        let call = format!("GET /webhook-dispatcher/internal/businesses/{}{path}", owner.business);
+        portal.peers.answer(call, 200, answer);
+    }
+    for (role, sees) in [("developer", true), ("support", false), ("viewer", false)] {
+        let mut member = portal.member(&mut owner, &format!("{role}@shop.example"), role).await;
+        for path in ["/webhook-endpoints", one.as_str(), log.as_str()] {
+            let answer = member.get(&format!("/v1/portal{path}")).await;
+            assert!(answer.status == 200 && answer.body.to_string().contains("shop.example/hook"), "{path}");
+            assert_eq!(answer.body.to_string().contains("token"), sees, "{role} {path}");
+        }
+    }
 }
 
 /// Search compares ids, tracking codes and references only, so a masked role cannot test phones with it.

@@ -46,6 +46,7 @@ const OF_USERS: &[&str] = &[
     "PATCH /users/usr_01ARZ3NDEKTSV4RRFFQ69G5FAV",
     "DELETE /users/usr_01ARZ3NDEKTSV4RRFFQ69G5FAV",
     "DELETE /users/usr_01ARZ3NDEKTSV4RRFFQ69G5FAV/second-factor",
+    "POST /users/usr_01ARZ3NDEKTSV4RRFFQ69G5FAV/link",
     "POST /invitations",
     "PUT /email",
     "POST /personal-data-erasure",

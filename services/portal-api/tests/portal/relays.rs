@@ -34,7 +34,7 @@ fn relays() -> Vec<Relay> {
         relay(
             ("POST", &path("/api-keys/{key}/revoke")),
             (keys, &path("POST /api-keys/{key}/revoke")),
-            (answer_of(&answers::key()), 200),
+            (answer_of(&answers::revoked_key()), 200),
         ),
         relay(
             ("POST", &path("/api-keys/{key}/rotate")),

@@ -106,6 +106,7 @@ pub(crate) const CALLS: &[(&str, &[&str])] = &[
     ("GET /users", OWNERS),
     ("PATCH /users/{id}", OWNERS),
     ("DELETE /users/{id}", OWNERS),
+    ("POST /users/{id}/link", OWNERS),
     ("DELETE /users/{id}/second-factor", OWNERS),
     ("DELETE /users/{id}/sessions", OWNERS),
     ("GET /invitations", OWNERS),

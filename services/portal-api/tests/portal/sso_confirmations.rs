@@ -33,12 +33,12 @@ async fn the_provider_confirms_a_session_if_the_same_person_authenticates_again(
     let started_at = portal.clock.now().timestamp();
     for (what, claims, status, code) in [
         ("a session at the provider", json!({ "auth_time": started_at - 61 }), 403, "sso_not_recent"),
-        ("no statement", json!({ "auth_time": null }), 403, "sso_not_recent"),
+        ("an older token", json!({ "auth_time": null, "iat": started_at - 61 }), 403, "sso_not_recent"),
         ("another person", json!({ "sub": "person-2" }), 403, "sso_other_person"),
-        ("the same person", json!({}), 204, ""),
+        ("the same person, without a statement when", json!({ "auth_time": null }), 204, ""),
     ] {
         let visit = Visit::of(&asha.post(START, json!({ "purpose": "confirm" })).await);
-        assert_eq!(visit.query["max_age"], "0");
+        assert_eq!((visit.query["max_age"].as_str(), visit.query["prompt"].as_str()), ("0", "login"));
         provider.issue(&key.sign(&provider.claims(&portal, &visit, &claims)));
         let confirmed = come_back(&mut asha, &visit).await;
         assert_eq!((confirmed.status, confirmed.code()), (status, code), "{what}: {confirmed:?}");

@@ -34,6 +34,7 @@ async fn tokens_for_others(scene: &Scene, site: Site) -> usize {
         ("the audience of the other site", "aud", json!(other_site)),
         ("one more audience", "aud", json!([CLIENT_ID, "waybill-shop"])),
         ("no audience", "aud", json!([])),
+        ("another authorized party", "azp", json!("another-client")),
         ("another log-in's nonce", "nonce", json!("stolen")),
         ("no nonce", "nonce", Value::Null),
         ("no subject", "sub", Value::Null),

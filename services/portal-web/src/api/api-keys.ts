@@ -49,7 +49,7 @@ export function useRotateApiKey() {
 }
 
 export function useRevokeApiKey() {
-  return useKeyChange((id: string) =>
-    answer(api.POST("/v1/portal/api-keys/{id}/revoke", { params: { path: { id } } })),
+  return useKeyChange(({ id, ...body }: { id: string; keepPredecessor?: boolean }) =>
+    answer(api.POST("/v1/portal/api-keys/{id}/revoke", { params: { path: { id } }, body })),
   );
 }

@@ -35,6 +35,13 @@ export function useRemoveUser() {
   );
 }
 
+/** A user whom single sign-on has created becomes another user. */
+export function useLinkUser() {
+  return useUserChange(({ id, userId }: { id: string; userId: string }) =>
+    answer(api.POST("/v1/portal/users/{id}/link", { params: { path: { id } }, body: { userId } })),
+  );
+}
+
 export function useEndSessionsOf() {
   return useUserChange((id: string) =>
     answer(api.DELETE("/v1/portal/users/{id}/sessions", { params: { path: { id } } })),

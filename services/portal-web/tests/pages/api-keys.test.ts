@@ -31,6 +31,36 @@ test("a key is rotated with a grace period in which both keys work", async () =>
   await placeOrder(next, "by-the-new-key");
 });
 
+test("revoking a key also revokes the one that it replaced, which the dialog names", async () => {
+  const visitor = await visit();
+  const { page } = visitor;
+  await newBusiness(visitor, "Successor");
+  const old = await newTestKey(visitor, "shop");
+  await page.goto("/api-keys");
+  const rotate = async (key: string) => {
+    await page.getByRole("button", { name: `Rotate shop …${key.slice(-4)}` }).click();
+    await page.getByRole("button", { name: "Rotate key" }).click();
+    return takeSecret(page, "Your new key");
+  };
+  const second = await rotate(old);
+  const third = await rotate(second);
+  const question = page.getByRole("dialog", { name: "Revoke “shop”?" });
+  const revoke = async (key: string, keeps: boolean) => {
+    await page.getByRole("button", { name: `Revoke shop …${key.slice(-4)}` }).click();
+    await question.getByText(`…${old.slice(-4)}, which was rotated, would work until`).waitFor();
+    if (keeps) await question.getByLabel("Keep the replaced key").check();
+    await screenshot(page, "keys-revoke");
+    await question.getByRole("button", { name: "Revoke key" }).click();
+    await row(page, "Test keys", `…${key.slice(-4)}`).waitFor({ state: "detached" });
+  };
+  await revoke(third, true);
+  await placeOrder(old, "by-the-kept-key");
+  await placeOrder(second, "by-the-other-kept-key");
+  await revoke(second, false);
+  await page.getByText("No Test key yet").waitFor();
+  await rejected(old);
+});
+
 test("a new key stays visible when the list cannot be refetched", async () => {
   const visitor = await visit();
   const { page } = visitor;

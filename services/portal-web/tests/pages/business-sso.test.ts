@@ -1,7 +1,7 @@
 // Single sign-on of a business, with a real provider (`oidc-provider`) in the browser: an owner sets it up, and people log in.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { operator } from "../support/api";
-import { PHONE, type Visitor, visit } from "../support/browser";
+import { DESKTOP, PHONE, type Visitor, visit } from "../support/browser";
 import { newBusiness } from "../support/business";
 import { check, tabTo } from "../support/page-checks";
 import { heading, refuse } from "../support/pages";
@@ -31,6 +31,12 @@ test("an owner sets it up, with errors in words, and tests the provider", async 
   await page.getByLabel("Client id").fill("waybill-RS256");
   await page.getByLabel("Client secret").fill("a secret of the provider in tests");
   await page.getByLabel("Scopes").fill("email profile groups");
+  await page.getByLabel("Everybody else").selectOption("viewer");
+  const warning = page.getByText("A public provider such as Google knows everybody");
+  await warning.waitFor();
+  await page.getByLabel("Allowed domains").fill("shop.example");
+  await warning.waitFor({ state: "detached" });
+  await page.getByLabel("Everybody else").selectOption("");
   await page.getByRole("button", { name: "Add a group" }).click();
   await page.getByLabel("Group 1", { exact: true }).fill("ops");
   await page.getByLabel("Role of group 1").selectOption("developer");
@@ -68,6 +74,17 @@ test("a person logs in with the keyboard, comes back, and logs out of both", asy
   await page.goto("/log-in");
   await page.getByRole("link", { name: "Log in with single sign-on" }).waitFor();
   await check(page, "business-sso-remembered");
+});
+
+test("an owner can link the user whom the provider has created", async () => {
+  const { page } = owner;
+  await page.setViewportSize(DESKTOP);
+  await page.goto("/account/team");
+  await page.getByRole("button", { name: "Link asha-of-shop@operator.example" }).click();
+  const dialog = page.getByRole("dialog", { name: "Link asha-of-shop@operator.example with another user?" });
+  expect(await dialog.getByLabel("Same person as").inputValue()).not.toBe("");
+  await check(page, "business-sso-link");
+  await dialog.getByRole("button", { name: "Cancel" }).click();
 });
 
 test("a person without a group, and one whose password is refused, see why", async () => {

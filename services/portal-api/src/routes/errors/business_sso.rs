@@ -4,9 +4,10 @@ use actix_web::http::StatusCode;
 use web::ApiError;
 
 use super::single_sign_on::{declined, not_recent, other_person, provider, sso_ended};
-use super::{role_insufficient, too_many};
+use super::{change_user, role_insufficient, too_many};
 use crate::commands::complete_business_sso::BusinessSsoError;
 use crate::commands::configure_sso::ConfigureSsoError;
+use crate::commands::link_identity::LinkIdentityError;
 use crate::commands::start_sso::StartSsoError;
 use crate::commands::{ProofError, SsoRequiredError};
 use crate::domain::Permission;
@@ -77,11 +78,31 @@ pub(in crate::routes) fn complete_business_sso(error: BusinessSsoError) -> ApiEr
         BusinessSsoError::NotActive => {
             forbidden("business_not_active", "This business is not active. Nobody can join it.")
         }
+        BusinessSsoError::OpenToAnyone => forbidden(
+            "sso_open_to_anyone",
+            "Nobody can join this business at present: its settings would let in everybody whom the identity provider knows. Ask an owner to enter the allowed domains.",
+        ),
         BusinessSsoError::OtherPerson => other_person(),
         BusinessSsoError::NotRecent => not_recent(),
         BusinessSsoError::Gone => sso_ended(),
         BusinessSsoError::Proof(error) => proof(error),
         BusinessSsoError::Store(error) => error.into(),
+    }
+}
+
+pub(in crate::routes) fn link_identity(error: LinkIdentityError) -> ApiError {
+    let conflict = |code, message| ApiError::new(StatusCode::CONFLICT, code, message);
+    match error {
+        LinkIdentityError::HasPassword => conflict(
+            "not_created_by_single_sign_on",
+            "Only a user who logs in with single sign-on alone can become another user. Choose such a user.",
+        ),
+        LinkIdentityError::AlreadyLinked => conflict(
+            "sso_already_linked",
+            "The other user has a company account already. Choose a user without one.",
+        ),
+        LinkIdentityError::Change(error) => change_user(error),
+        LinkIdentityError::Store(error) => error.into(),
     }
 }
 

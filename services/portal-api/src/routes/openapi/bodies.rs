@@ -194,6 +194,13 @@ pub(crate) struct RotateApiKey {
 }
 
 #[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct RevokeApiKey {
+    /// Whether the keys that this one replaced keep working until the end of their grace period. Default: false.
+    keep_predecessor: Option<bool>,
+}
+
+#[derive(ToSchema)]
 pub(crate) struct CancelOrder {
     #[schema(max_length = 1000)]
     reason: Option<String>,
@@ -415,37 +422,4 @@ pub(crate) struct CompleteBusinessSso {
     code: Option<String>,
     error: Option<String>,
     iss: Option<String>,
-}
-
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub(crate) struct PutSingleSignOn {
-    /// Exactly as the provider's metadata names it, such as `https://id.example.com`.
-    #[schema(format = "uri", max_length = 2048)]
-    issuer: String,
-    #[schema(max_length = 256)]
-    client_id: String,
-    /// Required for another issuer. Left out, the present one is kept.
-    #[schema(format = "password", max_length = 1024)]
-    client_secret: Option<String>,
-    /// In addition to `openid`, separated by spaces. The default is `email profile`.
-    #[schema(max_length = 256)]
-    scopes: Option<String>,
-    /// The claim with the groups of a person. The default is `groups`.
-    #[schema(max_length = 100)]
-    groups_claim: Option<String>,
-    /// Of several groups of a person, the first in this list counts.
-    #[schema(max_items = 100)]
-    group_roles: Option<Vec<GroupRole>>,
-    /// The role of people in none of the groups, and never `owner`. Without one, they cannot log in.
-    default_role: Option<Role>,
-    /// Whether only owners may log in with a password. Their open sessions end.
-    required: Option<bool>,
-}
-
-#[derive(ToSchema)]
-pub(crate) struct GroupRole {
-    #[schema(max_length = 256)]
-    group: String,
-    role: Role,
 }

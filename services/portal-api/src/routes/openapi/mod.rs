@@ -5,6 +5,7 @@ pub(super) mod bodies;
 mod common;
 pub(super) mod params;
 pub(super) mod shown;
+pub(super) mod sso_bodies;
 #[cfg(test)]
 mod tests;
 
@@ -82,6 +83,7 @@ const INTRODUCTION: &str = "The API of the portal's pages. Amounts are integers 
         users::list,
         users::change,
         users::remove,
+        users::link,
         users::end_sessions,
         invitations::list,
         invitations::create,

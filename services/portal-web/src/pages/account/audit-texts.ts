@@ -68,6 +68,7 @@ const LINES: Record<string, (value: unknown) => string> = {
     Number(value) === 0 ? "Warning off" : `Warns below ${formatPaise(Number(value))}`,
   status: (value) => PAYMENTS[String(value)] ?? plain("status", value),
   replaces: () => "Replaces the previous key with this name",
+  revokedWith: () => "Revoked with the key that replaced it",
   from: (value) => `From ${value}`,
   to: (value) => `To ${value}`,
   verified: (value) => (value ? "Confirmed" : "Not confirmed"),
@@ -79,6 +80,8 @@ const LINES: Record<string, (value: unknown) => string> = {
   issuer: (value) => `Issuer: ${value}`,
   roles: (value) => (Array.isArray(value) && value.length > 0 ? `Roles: ${value.join(", ")}` : "No groups"),
   defaultRole: (value) => `Everybody else: ${roleName(value)}`,
+  allowedDomains: (value) =>
+    Array.isArray(value) && value.length > 0 ? `Allowed domains: ${value.join(", ")}` : "No allowed domains",
   required: (value) => (value ? "Required of everybody but owners" : "Passwords accepted as well"),
   newSecret: (value) => (value ? "With a new client secret" : "With the same client secret"),
   secondFactor: (value) => FACTOR_USES[String(value)] ?? plain("secondFactor", value),
@@ -114,6 +117,7 @@ const FACTOR_USES: Record<string, string> = {
 
 const SSO_RESULTS: Record<string, string> = {
   no_role: "Single sign-on: no group with a role",
+  open_to_anyone: "Single sign-on: it would let in everybody whom the provider knows",
   no_email: "Single sign-on: no e-mail address",
   last_owner: "Single sign-on: would demote the last owner",
   too_many_users: "Single sign-on: too many users",

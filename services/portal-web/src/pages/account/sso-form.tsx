@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, NativeSelect, SimpleGrid, Stack, TextInput } from "@mantine/core";
+import { Alert, Button, Checkbox, Group, NativeSelect, SimpleGrid, Stack, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { notifications } from "@mantine/notifications";
 import { usePutSso } from "../../api/business-sso";
@@ -24,6 +24,7 @@ export function SsoForm({ provider }: { provider: SsoProvider | null }) {
       groupsClaim: provider?.groupsClaim ?? "groups",
       groupRoles: provider?.groupRoles ?? [],
       defaultRole: (provider?.defaultRole ?? "") as Role | "",
+      allowedDomains: provider?.allowedDomains.join(", ") ?? "",
       required: provider?.required ?? false,
     },
     validate: {
@@ -32,10 +33,14 @@ export function SsoForm({ provider }: { provider: SsoProvider | null }) {
       clientSecret: (secret) => (secret === "" && !provider ? "Enter the client secret." : null),
     },
   });
+  const groups = form.values.groupRoles.filter(({ group }) => group.trim() !== "");
+  const domains = form.values.allowedDomains.split(/[\s,]+/).filter((domain) => domain !== "");
+  const hasDefault = form.values.defaultRole !== "";
   const submit = form.onSubmit(({ clientSecret, defaultRole, ...values }) => {
     const body = {
       ...values,
-      groupRoles: values.groupRoles.filter(({ group }) => group.trim() !== ""),
+      groupRoles: groups,
+      allowedDomains: domains,
       ...(clientSecret !== "" && { clientSecret }),
       ...(defaultRole !== "" && { defaultRole }),
     };
@@ -99,6 +104,21 @@ export function SsoForm({ provider }: { provider: SsoProvider | null }) {
             ]}
             {...form.getInputProps("defaultRole")}
           />
+          {hasDefault && (
+            <TextInput
+              label="Allowed domains"
+              description="Everybody else needs a verified e-mail address of one of these domains, such as shop.example."
+              spellCheck={false}
+              {...form.getInputProps("allowedDomains")}
+            />
+          )}
+          {hasDefault && domains.length === 0 && (
+            <Alert role="note" color="yellow" variant="light" title="Without a domain">
+              {groups.length === 0
+                ? "A public provider such as Google knows everybody, so that anybody could log in. Enter the domains of your company."
+                : "Everybody whom the provider puts into any group can log in."}
+            </Alert>
+          )}
           <Checkbox
             label="Require single sign-on"
             description="Only owners may then log in with a password. The sessions of all others that were opened with a password end."

@@ -13,6 +13,7 @@ import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
 import { twoFactorColumn } from "../../components/two-factor/two-factor-column";
 import { UserName } from "../../components/user-name";
+import { LinkUser } from "./link-user";
 import { RemoveUser } from "./remove-user";
 import { RoleSelect } from "./role-select";
 
@@ -63,6 +64,7 @@ function actions(onRemove: (user: User) => void): Column<User> {
       <Group gap="xs" justify="flex-end">
         {user.secondFactor && !user.you && <ResetFactor user={user} />}
         {!user.you && <EndSessions user={user} />}
+        {!user.hasPassword && <LinkUser user={user} />}
         <Button
           variant="default"
           size="xs"

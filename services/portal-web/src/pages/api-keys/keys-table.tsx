@@ -1,16 +1,15 @@
 import { Button, Group, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { type ReactNode, useState } from "react";
-import { useRevokeApiKey } from "../../api/api-keys";
 import type { ApiKey } from "../../api/types";
 import { useMay, useSession } from "../../app/session";
 import { InlineCode } from "../../components/code-block";
-import { ConfirmButton } from "../../components/confirm-button";
 import { type Column, DataTable } from "../../components/data-table";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
 import { SCOPES } from "./key-options";
 import { isReplaced, keyState, maskedKey } from "./key-state";
+import { RevokeButton } from "./revoke-button";
 import { RotateKeyDialog } from "./rotate-key-dialog";
 
 interface KeysTableProps {
@@ -109,7 +108,6 @@ function Creation({ apiKey }: { apiKey: ApiKey }) {
 }
 
 function KeyActions({ apiKey, onRotate }: { apiKey: ApiKey; onRotate: (key: ApiKey) => void }) {
-  const revoke = useRevokeApiKey();
   return (
     <Group gap="xs" justify="flex-end" wrap="nowrap">
       {!isReplaced(apiKey) && (
@@ -122,15 +120,7 @@ function KeyActions({ apiKey, onRotate }: { apiKey: ApiKey; onRotate: (key: ApiK
           Rotate
         </Button>
       )}
-      <ConfirmButton
-        aria-label={`Revoke ${apiKey.name} …${apiKey.lastFour}`}
-        title={`Revoke “${apiKey.name}”?`}
-        description={`Requests with ${maskedKey(apiKey)} are rejected within seconds. This cannot be undone. To replace the key without downtime, rotate it instead.`}
-        confirm="Revoke key"
-        onConfirm={() => revoke.mutateAsync(apiKey.id)}
-      >
-        Revoke
-      </ConfirmButton>
+      <RevokeButton apiKey={apiKey} />
     </Group>
   );
 }

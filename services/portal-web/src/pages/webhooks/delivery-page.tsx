@@ -83,7 +83,7 @@ function Details({ delivery }: { delivery: DeliveryDetails }) {
         {redeliver.error && <ErrorState error={redeliver.error} title="The redelivery failed" />}
         {delivery.lastError && delivery.status !== "succeeded" && <Failure delivery={delivery} />}
         <MaskedNotice isMasked={delivery.personalDataMasked}>
-          The body below is therefore not the signed one.
+          The body below may therefore not be the signed one, and responses of the endpoint are hidden.
         </MaskedNotice>
         <About delivery={delivery} />
         <Attempts attempts={delivery.attemptLog as unknown as Attempt[]} body={delivery.requestBody} />
