@@ -39,6 +39,11 @@ macro_rules! id {
                 Self(Ulid::from_parts(milliseconds, entropy.u128()))
             }
 
+            /// When it was generated.
+            pub fn time(&self) -> DateTime<Utc> {
+                self.0.datetime().into()
+            }
+
             /// A lower bound: sorts before every id that is generated at or after `time`, and after all earlier ids.
             pub fn first_of(time: DateTime<Utc>) -> Self {
                 let milliseconds = u64::try_from(time.timestamp_millis()).unwrap_or_default();

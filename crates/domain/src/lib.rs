@@ -39,5 +39,5 @@ pub use paise::{Paise, PaiseError};
 pub use payment_type::PaymentType;
 pub use phone::Phone;
 pub use pincode::Pincode;
-pub use text::{is_control, is_invisible, is_line_break_or_tab, looks_empty};
+pub use text::{composed, is_control, is_invisible, is_line_break_or_tab, looks_empty};
 pub use tracking_code::{TrackingCode, TrackingCodeError};

@@ -23,18 +23,25 @@ impl Phone {
         // The library also accepts letters (1-800-FLOWERS), extensions and `tel:` addresses; Waybill does not.
         // Numbers copied from address books can contain invisible direction marks.
         let seen: String = text.chars().filter(|c| !is_invisible(*c)).collect();
-        let digits: String = seen
-            .trim()
-            .strip_prefix('+')?
-            .chars()
-            .filter(|c| !matches!(c, ' ' | '\u{A0}' | '-' | '.' | '(' | ')'))
-            .collect();
+        let digits: String = seen.trim().strip_prefix('+')?.chars().filter(|c| !is_separator(*c)).collect();
         if !Self::DIGITS.contains(&digits.len()) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
         }
         let number = phonenumber::parse(None, format!("+{digits}")).ok()?;
         // As the library's formatter for E.164 writes it, without that formatter's search for a national format.
         is_possible(&number).then(|| Self(format!("+{}{}", number.code().value(), number.national())))
+    }
+
+    /// The number that an Indian shop probably means, which stores mobile numbers as ten digits, with or without 0 or 91
+    /// in front. `None` for other texts.
+    pub fn guess_indian(text: &str) -> Option<Self> {
+        let digits: String = text.trim().chars().filter(|c| !is_separator(*c)).collect();
+        let mobile = match digits.len() {
+            11.. => digits.strip_prefix("0091").or(digits.strip_prefix("91")).or(digits.strip_prefix('0'))?,
+            _ => &digits,
+        };
+        let is_mobile = mobile.len() == 10 && mobile.starts_with(['6', '7', '8', '9']);
+        is_mobile.then(|| Self::parse(&format!("+91{mobile}"))).flatten()
     }
 
     /// Loads the numbering plans of all countries. Takes about 60 ms, which the first number would otherwise pay.
@@ -49,6 +56,10 @@ impl Phone {
     pub fn into_string(self) -> String {
         self.0
     }
+}
+
+fn is_separator(c: char) -> bool {
+    matches!(c, ' ' | '\u{A0}' | '-' | '.' | '(' | ')')
 }
 
 /// Whether a fixed-line or mobile number of that country can have this length. Short codes cannot be called from
@@ -122,6 +133,20 @@ mod tests {
             "+91987654\u{0}3210",
         ] {
             assert_eq!(normal(bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn an_indian_number_without_country_code_is_recognised() {
+        #[derive(serde::Deserialize)]
+        struct Case {
+            given: String,
+            expected: String,
+        }
+        let cases = include_str!("../../../proto-docs/clients/vectors/indian-phones.json");
+        for Case { given, expected } in serde_json::from_str::<Vec<Case>>(cases).unwrap() {
+            let guess = Phone::guess_indian(&given).map(Phone::into_string);
+            assert_eq!(guess, (expected != given).then_some(expected), "{given}");
         }
     }
 

@@ -1,6 +1,9 @@
 //! Character classes for texts. People read a text and programs compare it: invisible characters make two texts that
 //! look the same differ.
 
+use std::borrow::Cow;
+
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
 /// Control characters (Unicode category Cc), including NUL.
@@ -46,6 +49,15 @@ fn is_ignorable_letter_or_mark(c: char) -> bool {
     )
 }
 
+/// Unicode's composed form, NFC. Texts that look the same then have the same bytes: é is one character, not e and an
+/// accent.
+pub fn composed(text: &str) -> Cow<'_, str> {
+    match is_nfc_quick(text.chars()) {
+        IsNormalized::Yes => Cow::Borrowed(text),
+        IsNormalized::Maybe | IsNormalized::No => Cow::Owned(text.nfc().collect()),
+    }
+}
+
 /// Whether the text has no visible character.
 pub fn looks_empty(text: &str) -> bool {
     text.chars().all(|c| c.is_whitespace() || is_invisible(c))
@@ -84,6 +96,12 @@ mod tests {
         for c in ['\0', '\u{1}', '\n', '\u{7F}', '\u{85}', '\u{9F}'] {
             assert!(is_control(c) && !is_invisible(c), "U+{:04X}", u32::from(c));
         }
+    }
+
+    #[test]
+    fn a_composed_text_has_each_accent_within_its_letter() {
+        assert_eq!(composed("Cafe\u{301} 1"), "Caf\u{e9} 1");
+        assert!(matches!(composed("Caf\u{e9} 1"), Cow::Borrowed(_)));
     }
 
     #[test]

@@ -80,7 +80,7 @@ pub struct OrderView {
     /// That amount minus the cash to be collected: negative when cash is missing.
     #[serde(default)]
     pub cod_difference_paise: Option<Paise>,
-    /// When the order was created.
+    /// When the first request for the order arrived.
     pub created_at: DateTime<Utc>,
     /// When the order last changed.
     pub updated_at: DateTime<Utc>,

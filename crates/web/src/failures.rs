@@ -53,7 +53,8 @@ impl FailureLimits {
         let address = CallerAddress::of(request, &self.proxies);
         match address.and_then(|address| self.charge(address).err()) {
             Some(Exceeded(standing)) => {
-                let refusal = too_many_failures(standing.resets_in_s);
+                let is_blocked = address.is_some_and(|address| self.is_exhausted(address));
+                let refusal = too_many_failures(standing.resets_in_s, is_blocked);
                 standing.headers().fold(refusal, |error, (name, value)| error.with_header(name, value))
             }
             None => failure,
@@ -72,12 +73,16 @@ impl FailureLimits {
     }
 }
 
-/// 429 with `Retry-After`.
-pub fn too_many_failures(wait_s: u64) -> ApiError {
+/// 429 with `Retry-After`. `is_blocked`: no key is looked up meanwhile.
+pub fn too_many_failures(wait_s: u64, is_blocked: bool) -> ApiError {
     let seconds = u32::try_from(wait_s).unwrap_or(u32::MAX);
+    let accepted = match is_blocked {
+        true => "Until then, only keys that worked within the last minute are accepted.",
+        false => "Valid keys are still accepted.",
+    };
     let message = format!(
         "Too many invalid keys or tokens came from your address. Wait {seconds} s, then send a valid key from your \
-         backend's configuration. Valid keys are still accepted."
+         backend's configuration. {accepted}"
     );
     ApiError::new(StatusCode::TOO_MANY_REQUESTS, "too_many_failures", message).retry_after(seconds)
 }
@@ -110,6 +115,8 @@ mod tests {
             assert_eq!(answer(&limits, "192.0.2.1"), 401);
         }
         assert_eq!(answer(&limits, "192.0.2.1"), 429);
+        let refused = limits.count(&from("192.0.2.1"), ApiError::unavailable()).to_string();
+        assert!(refused.ends_with("Valid keys are still accepted."), "{refused}");
         assert_eq!(answer(&limits, "192.0.2.2"), 401, "another address");
         clock.advance(TimeDelta::seconds(1));
         assert_eq!([answer(&limits, "192.0.2.1"), answer(&limits, "192.0.2.1")], [401, 429]);
@@ -122,7 +129,8 @@ mod tests {
             answer(&limits, "192.0.2.1");
             assert!(!limits.is_blocked(&from("192.0.2.1")));
         }
-        answer(&limits, "192.0.2.1");
+        let refused = |address| limits.count(&from(address), ApiError::unavailable()).to_string();
+        assert!(refused("192.0.2.1").ends_with("within the last minute are accepted."));
         assert!(limits.is_blocked(&from("192.0.2.1")));
         assert!(!limits.is_blocked(&from("192.0.2.2")));
         clock.advance(TimeDelta::seconds(1));

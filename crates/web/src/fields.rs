@@ -178,8 +178,15 @@ impl<'a> Fields<'a> {
         let phone = Phone::parse(&given).map(Phone::into_string);
         if phone.is_none() {
             let path = self.path_of(name);
-            let message =
-                format!("{path} must be a valid phone number with country code, such as +919812345678.");
+            let message = match Phone::guess_indian(&given) {
+                Some(guess) => format!(
+                    "{path} must be a phone number with country code. If the number is Indian, send {}.",
+                    guess.as_str()
+                ),
+                None => {
+                    format!("{path} must be a valid phone number with country code, such as +919812345678.")
+                }
+            };
             self.reject(name, "invalid_format", message);
         }
         phone

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
@@ -243,10 +243,50 @@ async fn the_record_decides_what_an_attempt_does() -> anyhow::Result<()> {
     // The new attempt repeats the stored body, which this service refuses.
     assert_eq!(ensure("leased", FEE).await?.status(), "failed");
     let late = SyncError { code: "late".into(), message: "late".into() };
-    assert!(!store.failed("leased", 1, &late, true).await?);
+    assert!(!store.failed("leased", 1, &late, true, None).await?);
     assert_eq!(ensure("leased", FEE).await?.status(), "created");
 
     assert!(ensure("order 1\n", FEE).await.is_err() && store.get("order 1\n").await?.is_none());
     assert!(OrderSync::new(test.clone(), store, "shop")?.with_lease(test.deadline()).is_err());
+    shop.stack.shut_down().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn open_orders_are_listed_and_those_that_are_due_are_repeated() -> anyhow::Result<()> {
+    let shop = TestShop::open().await?;
+    let proxy = FaultyProxy::start(shop.business.order_api()).await?;
+    let clock = Arc::new(Later(AtomicI64::new(0)));
+    let options = ClientOptions { environment: clock.clone(), attempts_max: 1, ..ClientOptions::default() };
+    let test = Waybill::new(&shop.business.test_key, &proxy.base_url, options)?;
+    let store = SqlSyncStore::new(database_with_tables().await?, test.mode());
+    let sync = OrderSync::new(test.clone(), store, "shop")?;
+    let ensure = async |id: &str, fee: i64| sync.ensure(id, || async { Ok(new_order(id, fee)) }).await;
+
+    proxy.fail([Fault::CutBefore]);
+    assert!(ensure("unreachable", FEE).await?.is_retryable());
+    assert!(!ensure("refused", 0).await?.is_retryable());
+    let open: BTreeSet<_> = sync.open(10).await?.into_iter().map(|open| open.local_order_id).collect();
+    assert_eq!(open, ["refused", "unreachable"].map(str::to_owned).into());
+    let (report, retried) = mpsc::channel();
+    let retry = async || {
+        let to_waybill = |id: String| async move { Ok(new_order(&id, FEE)) };
+        let note = |id: &str, outcome: anyhow::Result<SyncOutcome>| {
+            let status = outcome.map(|outcome| outcome.status()).unwrap_or("an error");
+            report.send(format!("{id} {status}")).unwrap_or_default();
+        };
+        sync.retry_due(to_waybill, note).await
+    };
+    retry().await?;
+    assert_eq!(retried.try_iter().next(), None, "nothing is due");
+    clock.0.fetch_add(30_000, Ordering::Relaxed);
+    retry().await?;
+    assert_eq!(retried.try_iter().collect::<Vec<_>>(), ["unreachable created"]);
+
+    // A delivery with another body is recovered only if wanted.
+    test.orders.create(new_order("strict", FEE), "shop-strict").await?;
+    let strict = sync.clone().with_recover_other_body(false);
+    let refused = strict.ensure("strict", || async { Ok(new_order("strict", 5_000)) }).await?;
+    assert_eq!(refused.status(), "failed");
+    assert_eq!(ensure("strict", FEE).await?.status(), "recovered");
     shop.stack.shut_down().await
 }

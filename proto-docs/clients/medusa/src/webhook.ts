@@ -9,6 +9,7 @@ import {
   updateFulfillmentWorkflow,
 } from "@medusajs/medusa/core-flows";
 import {
+  type IgnoredReason,
   isKnown,
   type Mode,
   Receiver,
@@ -34,6 +35,10 @@ const APPLIED: ReadonlySet<string> = new Set([
   "order.failed",
   "order.returned",
 ]);
+
+interface Logger {
+  warn(message: string): unknown;
+}
 
 export interface WebhookOptions {
   /** The signing secrets of your endpoint: one, or two while you rotate. */
@@ -70,17 +75,24 @@ export function webhookRoute(options: WebhookOptions) {
         const deliveries = new Deliveries(database, options.mode as Mode, Date.now);
         const receiver = receiverOf(database.transaction);
         const receipt = await receiver.accept(event, () => apply(event, deliveries, scope));
+        if (receipt === "other_mode") logRefusal(scope, receipt);
         response.status(200).json({ received: true, receipt });
       };
       await turns.run(receive);
     } catch (error) {
       if (error instanceof WebhookError) {
+        logRefusal(scope, error.reason);
         response.status(401).json({ message: "The signature does not match." });
       } else if (error instanceof NotNowError) {
         response.status(503).set("retry-after", RETRY_AFTER_SECONDS).json({ message: error.message });
       } else throw error;
     }
   };
+}
+
+/** The sender learns no reason, and a wrong clock must not look like a wrong secret. */
+function logRefusal(scope: MedusaContainer, reason: IgnoredReason): void {
+  scope.resolve<Logger>(ContainerRegistrationKeys.LOGGER).warn(`webhook refused: ${reason}`);
 }
 
 interface Fulfillment {

@@ -439,6 +439,13 @@ test("a webhook with a wrong signature is refused", TIMEOUT, async () => {
   const headers = client.webhooks.signTestEvent(JSON.stringify(body), OTHER_SECRET);
   assert.equal((await shop.call("POST", "/hooks/delivery", body, headers)).status, 401);
   assert.equal((await shop.call("POST", "/hooks/delivery", body)).status, 401);
+  const log = () => readFile(join(SHOP, "medusa.log"), "utf8");
+  for (const reason of ["mismatch", "missing_headers"]) {
+    await eventually(
+      async () => (await log()).includes(`webhook refused: ${reason}`),
+      "the reason in the log",
+    );
+  }
 });
 
 test("webhooks that wait are few, and skipped once nobody waits for the answer", TIMEOUT, async () => {

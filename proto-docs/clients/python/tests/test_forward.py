@@ -7,7 +7,8 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Optional, cast
@@ -44,6 +45,7 @@ class Forwarding(TestCase):
         self.sent: list[str] = []
         self.saved: list[Optional[str]] = []
         self.done: list[str] = []
+        self.attempts: list[dict[str, int]] = []
         self.refused: set[str] = set()
         self.down = 0
         self.reports: list[tuple[str, bool, int, bool]] = []
@@ -64,9 +66,10 @@ class Forwarding(TestCase):
             return Attempt(None, 1, "nothing listens there", unreachable=True)
         return Attempt(500, 1, "refused") if name in self.refused else Attempt(200, 1, None)
 
-    def save(self, cursor: Optional[str], done: Sequence[str]) -> None:
+    def save(self, cursor: Optional[str], done: Sequence[str], attempts: Mapping[str, int]) -> None:
         self.saved.append(cursor)
         self.done = list(done)
+        self.attempts.append(dict(attempts))
 
     def offer(self, number: int, order: str) -> None:
         self.forwarder.offer(event(number, order), f"evt_{number}".encode())
@@ -96,6 +99,14 @@ class Forwarding(TestCase):
         self.assertIn(next(name for name in self.saved if name != "at_0"), {"evt_1", "evt_2", "evt_4"})
         self.assertNotIn("evt_1", self.sent[self.sent.index("evt_3") :])
         self.assertEqual(self.done, [])
+        self.assertIn({"evt_1": 2}, self.attempts)
+        self.assertEqual(self.attempts[-1], {})
+
+    def test_attempts_of_an_earlier_run_count(self) -> None:
+        self.refused = {"evt_1"}
+        self.forwarder.offer(event(1, "ord_a"), b"evt_1", 1)
+        eventually(lambda: len(self.reports) == 2, "the last two attempts")
+        self.assertEqual([each[1:] for each in self.reports], [(False, 2, True), (False, 3, False)])
 
     def test_while_nothing_listens_one_event_tries_and_uses_up_no_retry(self) -> None:
         self.down = 5
@@ -112,7 +123,7 @@ class Forwarding(TestCase):
         self.assertEqual(len(self.sent), 8)
 
     def test_a_failure_of_a_thread_reaches_the_reader(self) -> None:
-        def full(_: Optional[str], __: Sequence[str]) -> None:
+        def full(_: Optional[str], __: Sequence[str], ___: Mapping[str, int]) -> None:
             raise OSError("the disk is full")
 
         forwarder = Forwarder(self.send, self.report, full)
@@ -178,7 +189,8 @@ socket.getaddrinfo = fails
         self.assertEqual(self.run_it("listen", "--dance").returncode, 2)
         self.assertEqual(self.run_it(*LISTEN, key="sk_test_waybill_wrong").returncode, 3)
         self.assertEqual(self.run_it(*LISTEN, key="wrong").returncode, 3)
-        self.assertEqual(self.run_it("listen", "--forward-to", "example").returncode, 2)
+        for nowhere in ("example", "99999"):
+            self.assertEqual(self.run_it("listen", "--forward-to", nowhere).returncode, 2, nowhere)
         self.assertEqual(self.run_it("orders", "get", "ord_01ARZ3NDEKTSV4RRFFQ69G5FAV").returncode, 1)
 
     def test_a_base_url_at_which_no_api_answers_ends_a_command_with_code_4_and_listen_after_three_calls(self) -> None:
@@ -267,6 +279,24 @@ socket.getaddrinfo = fails
         self.assertEqual(
             (matched.returncode, matched.stdout), (0, "valid: the signature of order.created evt_1 matches\n")
         )
-        forged = self.run_it("verify", *headers, given=body + " ")
-        self.assertEqual(forged.returncode, 1)
-        self.assertIn("invalid (mismatch): ", forged.stderr)
+        old = sign_test_event(body, secret, now=time.time() - 900)
+        other = "whsec_" + "A" * 43 + "="
+        cases: Sequence[tuple[str, dict[str, str], dict[str, str], str, str]] = (
+            (body + "\n", {}, {}, "mismatch", "differs by a line break at its end"),
+            (json.dumps(json.loads(body)), {}, {}, "mismatch", "the same JSON, serialised again"),
+            (body, sign_test_event(body, other), {}, "mismatch", "the secret or the body is another one"),
+            (body, {}, {"WAYBILL_WEBHOOK_SECRET": other}, "mismatch", "with the secret of listen, not with WAYBILL_"),
+            (body, old, {}, "too_old", r"signed 9\d\d s ago, and 300 s are allowed[^\n]*\n  The signature matches"),
+        )
+        for given, signed, variables, reason, mistake in cases:
+            sent = [f"--header={name}: {value}" for name, value in signed.items()] or headers
+            invalid = self.run_it("verify", *sent, given=given, **variables)
+            self.assertEqual(invalid.returncode, 1)
+            self.assertIn(f"invalid ({reason}): ", invalid.stderr)
+            self.assertRegex(invalid.stderr, mistake)
+
+        [listed] = self.run_it("orders", "list", "--reference", reference).stdout.splitlines()
+        self.assertEqual(json.loads(listed)["id"], order["id"])
+        self.assertIn("order.created", self.run_it("orders", "timeline", order["id"]).stdout)
+        cancelled = self.run_it("orders", "cancel", order["id"], "--reason", "a test")
+        self.assertEqual(json.loads(cancelled.stdout)["status"], "cancelled")

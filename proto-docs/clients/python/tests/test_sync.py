@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
+import threading
 from collections import Counter
 
 from sqlalchemy import Engine
 
-from waybill import Environment
+from waybill import ApiError, Environment
+from waybill.schema import NewOrder
 from waybill.sqlalchemy import SqlAlchemy
 from waybill.sync import Sync, SyncOutcome
 from waybill.sync_store import SqlSyncStore, SyncError
@@ -150,6 +153,59 @@ class OneProcess(TestCase):
                 self.assertEqual(self.ensure(self.sync(engine)).status, "failed")
                 self.assertFalse(store.failed(self.reference, 1, SyncError("late", "late"), True))
                 self.assertEqual(self.ensure(self.sync(engine)).status, "created")
+
+    def test_open_orders_are_listed_and_those_that_are_due_are_repeated(self) -> None:
+        for kind in KINDS:
+            with self.subTest(kind), engine_with_tables(kind) as engine, faulty_proxy() as proxy:
+                self._repeat(engine, proxy)
+
+    def _repeat(self, engine: Engine, proxy: FaultyProxy) -> None:
+        self.now = 1_000.0
+        busy, refused, died = new_reference(), new_reference(), new_reference()
+        environment = Environment(lambda: self.now, sleep=lambda _: None, jitter=lambda: 1_000.0)
+        store = SqlSyncStore(SqlAlchemy(engine), "test")
+        sync = Sync(client(TEST_KEY, proxy.base_url, environment=environment), store, "shop")
+        proxy.retry_after, proxy.faults = "90", [503]
+        first = sync.ensure(busy, lambda: new_order(busy))
+        self.assertEqual((first.status, first.retryable, first.retry_after_s), ("failed", True, 90.0))
+        second = sync.ensure(refused, lambda: new_order(refused, 0))
+        self.assertEqual((second.status, second.retryable, second.retry_after_s), ("failed", False, None))
+        self.assertTrue(store.claim(died, json.dumps(new_order(died)), 1_000_000, 1_090_000))
+        self.assertEqual({each.local_order_id for each in sync.open()}, {busy, refused, died})
+
+        ended: list[tuple[str, str]] = []
+        errors: list[str] = []
+        stop = threading.Event()
+
+        def gone(_: str) -> NewOrder:
+            stop.set()
+            raise LookupError("the order is gone")
+
+        def report(order_id: str, outcome: SyncOutcome) -> None:
+            ended.append((order_id, outcome.status))
+
+        for seconds in (89.0, 1.0):
+            self.assertEqual(ended, [])
+            self.now += seconds
+            sync.retry_due(gone, on_outcome=report, on_error=errors.append)
+        # Both repeat their stored bodies.
+        self.assertEqual(sorted(ended), sorted([(busy, "created"), (died, "created")]))
+        self.assertEqual([each.local_order_id for each in sync.open()], [refused])
+        store.claim(refused, "{}", 1_100_000, 1_200_000)
+        store.failed(refused, 2, SyncError("http_503", "busy"), False, 1_000_000)
+        sync.work(gone, stop, on_error=errors.append)
+        self.assertEqual(errors, [refused])
+
+    def test_a_delivery_with_another_body_is_recovered_only_if_wanted(self) -> None:
+        with engine_with_tables("sqlite") as engine:
+            waybill, key = client(TEST_KEY), f"shop-{self.reference}"
+            order = waybill.orders.create(new_order(self.reference), idempotency_key=key).order
+            sync = Sync(waybill, SqlSyncStore(SqlAlchemy(engine), "test"), "shop", recover_other_body=False)
+            failed = self.ensure(sync, 5000)
+            self.assertEqual((failed.status, failed.error and failed.error.code), ("failed", "idempotency_key_reused"))
+            cause = failed.cause
+            self.assertEqual(isinstance(cause, ApiError) and cause.order and cause.order["id"], order["id"])
+            self.assertEqual(self.ensure(sync).status, "recovered")
 
     def test_wrong_arguments(self) -> None:
         waybill = client(TEST_KEY)

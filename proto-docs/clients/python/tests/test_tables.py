@@ -1,13 +1,15 @@
-"""The tables are those of the clients of all languages."""
+"""What the clients of all languages share: tables and phone numbers."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import unittest
 from contextlib import closing
 
 from sqlalchemy import create_engine
 
+from waybill import indian_phone
 from waybill.sqlalchemy import metadata
 
 from .test_webhooks import VECTORS
@@ -18,6 +20,12 @@ SELECT m.name, c.name, c.type, c."notnull", c.pk FROM sqlite_master m, pragma_ta
 WHERE m.type = 'table' ORDER BY 1, c.cid
 """
 INDEXES = "SELECT name, tbl_name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
+
+
+class Phones(unittest.TestCase):
+    def test_ten_digits_of_an_indian_number_get_the_country_code(self) -> None:
+        for case in json.loads((VECTORS / "indian-phones.json").read_text(encoding="utf-8")):
+            self.assertEqual(indian_phone(case["given"]), case["expected"])
 
 
 class Tables(unittest.TestCase):

@@ -12,11 +12,10 @@ import unittest
 from collections.abc import Mapping
 from contextlib import closing
 from typing import Optional
-from wsgiref.simple_server import make_server
 
 from waybill import sign_test_event
 from waybill.schema import WebhookEvent
-from waybill.wsgi import event_app
+from waybill.wsgi import event_app, event_server
 
 SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 NEXT_SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -33,7 +32,7 @@ class WithoutADatabase(unittest.TestCase):
         redirected = contextlib.redirect_stderr(self.errors)
         redirected.__enter__()
         self.addCleanup(redirected.__exit__, None, None, None)
-        self.server = make_server("127.0.0.1", 0, event_app([NEXT_SECRET, SECRET], self.handle))
+        self.server = event_server("127.0.0.1", 0, event_app([NEXT_SECRET, SECRET], self.handle), timeout_s=1)
         thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         for cleanup in (thread.join, self.server.server_close, self.server.shutdown):
@@ -79,6 +78,14 @@ class WithoutADatabase(unittest.TestCase):
         self.assertEqual(self.post(body_of(4, note="x" * 1024 * 1024)), 413)
         self.assertEqual(self.handled, [])
         self.assertEqual(self.post(body), 200)
+
+    def test_clients_that_send_too_little_delay_nobody_and_are_disconnected(self) -> None:
+        address = ("127.0.0.1", self.server.server_port)
+        with socket.create_connection(address, 30) as silent, socket.create_connection(address, 30) as slow:
+            slow.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
+            self.assertEqual(self.post(body_of(5)), 200)
+            self.assertEqual(silent.recv(1), b"")
+            self.assertIn(b"408", slow.recv(100))
 
     def test_a_wrong_secret_is_refused_at_once(self) -> None:
         for secret in ("", "whsec_short"):

@@ -188,7 +188,13 @@ impl ApiError {
 
 /// A gateway in between may answer with errors of another form.
 fn is_given(error: &FieldError) -> bool {
-    !error.field.is_empty() && !error.message.is_empty()
+    // An error about the whole body has an empty field.
+    !error.message.is_empty()
+}
+
+fn named(error: &FieldError) -> String {
+    let field = if error.field.is_empty() { "body" } else { &error.field };
+    format!("{field}: {}", error.message)
 }
 
 fn of_type<T: DeserializeOwned>(value: Option<&Value>) -> Option<T> {
@@ -206,8 +212,7 @@ impl fmt::Display for ApiError {
         if self.errors.is_empty() {
             f.write_str(&self.message)?;
         } else {
-            let named: Vec<_> =
-                self.errors.iter().map(|error| format!("{}: {}", error.field, error.message)).collect();
+            let named: Vec<_> = self.errors.iter().map(named).collect();
             f.write_str(&safe_text(&named.join("; ")))?;
         }
         self.request_id.iter().try_for_each(|id| write!(f, " (request {id})"))
@@ -275,5 +280,8 @@ mod tests {
         assert_eq!(conflict.message, "key: sk_live_…");
         assert_eq!(conflict.order.unwrap().order_reference, "desk-sk_test_17");
         assert_eq!(ApiError::read("GET /x", 302, b"", None, None).kind(), ApiErrorKind::Unexpected);
+        let body = br#"{"code":"invalid_request","errors":[{"field":"","code":"invalid_type","message":"no object"}]}"#;
+        let whole = ApiError::read("GET /x", 400, body, None, None);
+        assert_eq!(whole.to_string(), "400 invalid_request: body: no object");
     }
 }

@@ -9,6 +9,7 @@ mod errors;
 mod events;
 mod options;
 mod orders;
+mod phone;
 mod receiver;
 mod redact;
 mod retry;
@@ -24,7 +25,10 @@ pub use errors::{ApiError, ApiErrorKind, Error, NoAnswer, Result, WebhookError};
 pub use events::{CursorStore, EventFilters, EventPage, Events, Follow, FollowHook, FollowOptions};
 pub use options::{ClientOptions, Environment, Exchange, ExchangeResult, Hook, SystemEnvironment};
 pub use orders::{Created, OrderBody, OrderFilters, Orders, Pages};
+pub use phone::indian_phone;
 pub use receiver::{Apply, Receipt, ReceiveError, Receiver};
 pub use sync::{OrderSync, SyncOutcome};
-pub use sync_store::{Claim, SqlSyncStore, SyncError, SyncRecord, SyncStatus, SyncStore, sha256_of};
+pub use sync_store::{
+    Claim, OpenRecord, SqlSyncStore, SyncError, SyncRecord, SyncStatus, SyncStore, sha256_of,
+};
 pub use types::*;

@@ -218,7 +218,9 @@ fn path_of(id: &str) -> Result<String> {
     if is_id(id, "ord_") {
         Ok(format!("/integration/orders/{id}"))
     } else {
-        Err(Error::Argument("the order's id must begin with ord_"))
+        Err(Error::Argument(
+            "an order's id is ord_ and 26 characters, from the response that created it; by your reference, use list",
+        ))
     }
 }
 

@@ -10,8 +10,8 @@ use serde_json::Value;
 use crate::orders::check_idempotency_key;
 use crate::sync_store::sha256_of;
 use crate::{
-    ApiError, Claim, Delivery, Error, ExistingOrder, OrderBody, Result, SyncError, SyncStatus, SyncStore,
-    Waybill,
+    ApiError, Claim, Delivery, Error, ExistingOrder, OpenRecord, OrderBody, Result, SyncError, SyncRecord,
+    SyncStatus, SyncStore, Waybill,
 };
 
 /// How much longer than the client's deadline a lease is: time to store the outcome.
@@ -20,6 +20,12 @@ const LEASE_MARGIN_MIN: Duration = Duration::from_secs(1);
 
 /// The service has not accepted this body, so the next attempt may send a corrected one. Otherwise it repeats it.
 const BODY_REFUSED: [u16; 5] = [400, 402, 413, 415, 422];
+
+/// Between the attempts of [`OrderSync::retry_due`]: growing, for about half a day.
+const RETRY_MIN: Duration = Duration::from_secs(30);
+const RETRY_MAX: Duration = Duration::from_secs(3_600);
+const RETRIES_MAX: i64 = 20;
+const DUE_MAX: u32 = 100;
 
 /// The result of [`OrderSync::ensure`].
 #[derive(Clone, Debug, PartialEq)]
@@ -32,12 +38,18 @@ pub enum SyncOutcome {
     AlreadyCreated(Delivery),
     /// Another caller is at it.
     InProgress,
-    /// Keep the customer's order, show the error to your staff, and call again for this one order. `cause` is missing if
-    /// another caller failed.
-    Failed { error: SyncError, cause: Option<Error> },
+    /// Keep the customer's order, show the error to your staff, and call again for this one order. `retry_after`:
+    /// [`OrderSync::retry_due`] repeats it then, because the service was busy or unreachable; without it, a person has to do
+    /// something first. `cause` is missing if another caller failed.
+    Failed { error: SyncError, retry_after: Option<Duration>, cause: Option<Error> },
 }
 
 impl SyncOutcome {
+    /// Whether [`OrderSync::retry_due`] repeats it.
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, Self::Failed { retry_after: Some(_), .. })
+    }
+
     /// `created`, `recovered`, `already_created`, `in_progress` or `failed`.
     pub fn status(&self) -> &'static str {
         match self {
@@ -66,6 +78,7 @@ pub struct OrderSync<S> {
     store: S,
     website: String,
     lease: Duration,
+    recover_other_body: bool,
 }
 
 impl<S: SyncStore> OrderSync<S> {
@@ -76,7 +89,7 @@ impl<S: SyncStore> OrderSync<S> {
     /// When the name cannot be part of a key.
     pub fn new(client: Waybill, store: S, website: impl Into<String>) -> Result<Self> {
         let lease = client.deadline() + LEASE_MARGIN;
-        let sync = Self { client, store, website: website.into(), lease };
+        let sync = Self { client, store, website: website.into(), lease, recover_other_body: true };
         check_idempotency_key(&sync.key_of("1"))?;
         Ok(sync)
     }
@@ -90,6 +103,13 @@ impl<S: SyncStore> OrderSync<S> {
             return Err(Error::Argument("the lease must be longer than the client's deadline by a second"));
         }
         Ok(Self { lease, ..self })
+    }
+
+    /// Whether a delivery that has the key or the reference is this order's if its body differs. True by default: the body may
+    /// differ after the sync record was lost. With false the call fails, and its `cause` has the delivery as `order`.
+    #[must_use]
+    pub fn with_recover_other_body(self, recover_other_body: bool) -> Self {
+        Self { recover_other_body, ..self }
     }
 
     /// Call it when the order is confirmed, and again when somebody retries a failed order. Never call it for old orders
@@ -112,9 +132,9 @@ impl<S: SyncStore> OrderSync<S> {
         let key = self.key_of(local_order_id);
         check_idempotency_key(&key)?;
         let record = self.store.get(local_order_id).await?;
-        let now_ms = self.client.environment().now_ms();
+        let now_ms = self.now_ms();
         let body = match record {
-            Some(record) if record.delivery.is_some() => return Ok(outcome_of(Some(record))),
+            Some(record) if record.delivery.is_some() => return Ok(self.outcome_of(Some(record))),
             Some(record) if record.status == SyncStatus::Creating && record.lease_until_ms > now_ms => {
                 return Ok(SyncOutcome::InProgress);
             }
@@ -124,12 +144,12 @@ impl<S: SyncStore> OrderSync<S> {
             Some(body) => OrderBody::from_json(body),
             None => to_waybill().await?.into(),
         };
-        let now_ms = self.client.environment().now_ms();
-        let lease_until_ms = now_ms.saturating_add(i64::try_from(self.lease.as_millis()).unwrap_or(i64::MAX));
+        let now_ms = self.now_ms();
+        let lease_until_ms = now_ms.saturating_add(millis(self.lease));
         let claim = self.store.claim(local_order_id, body.as_str(), now_ms, lease_until_ms).await?;
         let Some(claim) = claim else {
             // Another caller got it.
-            return Ok(outcome_of(self.store.get(local_order_id).await?));
+            return Ok(self.outcome_of(self.store.get(local_order_id).await?));
         };
         match self.client.orders.create(OrderBody::from_json(claim.body.as_str()), &key).await {
             Ok(created) => {
@@ -152,17 +172,83 @@ impl<S: SyncStore> OrderSync<S> {
         cause: Error,
     ) -> Result<SyncOutcome, S::Error> {
         let api = cause.api();
-        if let Some(found) = api.and_then(|error| existing_order(error, &body)) {
+        let found = api.filter(|_| self.recover_other_body).and_then(|error| existing_order(error, &body));
+        if let Some(found) = found {
             let delivery = Delivery::from(found.clone());
             self.store.created(local_order_id, &delivery, "").await?;
             return Ok(SyncOutcome::Recovered(delivery));
         }
         let keep_body = !api.is_some_and(|error| BODY_REFUSED.contains(&error.status));
         let error = SyncError { code: cause.code().to_owned(), message: cause.message() };
-        if self.store.failed(local_order_id, attempt, &error, keep_body).await? {
-            return Ok(SyncOutcome::Failed { error, cause: Some(cause) });
+        let retry_after = retry_after(&cause, attempt);
+        let retry_at_ms = retry_after.map(|pause| self.now_ms().saturating_add(millis(pause)));
+        if self.store.failed(local_order_id, attempt, &error, keep_body, retry_at_ms).await? {
+            return Ok(SyncOutcome::Failed { error, retry_after, cause: Some(cause) });
         }
-        Ok(outcome_of(self.store.get(local_order_id).await?))
+        Ok(self.outcome_of(self.store.get(local_order_id).await?))
+    }
+
+    /// The orders without a delivery, at most `limit`, the longest untouched first, to show them to your staff.
+    pub async fn open(&self, limit: u32) -> Result<Vec<OpenRecord>, S::Error> {
+        self.store.open(limit, None).await
+    }
+
+    /// Repeats what is due, one order after the other: attempts that failed because the service was busy or unreachable, with
+    /// growing pauses, and those of processes that died. Call it from a scheduled job, or use [`OrderSync::work`]. `report`
+    /// gets each outcome, and the error of an order whose call failed, for instance in `to_waybill`.
+    ///
+    /// # Errors
+    /// When the records cannot be read.
+    pub async fn retry_due<B, Building>(
+        &self,
+        to_waybill: impl Fn(String) -> Building + Send + Sync,
+        report: impl Fn(&str, Result<SyncOutcome, S::Error>) + Send + Sync,
+    ) -> Result<(), S::Error>
+    where
+        B: Into<OrderBody>,
+        Building: Future<Output = Result<B, S::Error>> + Send,
+    {
+        for due in self.store.open(DUE_MAX, Some(self.now_ms())).await? {
+            let id = due.local_order_id;
+            let outcome = self.ensure(&id, || to_waybill(id.clone())).await;
+            report(&id, outcome);
+        }
+        Ok(())
+    }
+
+    /// Calls [`OrderSync::retry_due`] again and again: spawn it as a task. Several processes may do so at once. `report` gets
+    /// an empty id if the records cannot be read.
+    pub async fn work<B, Building>(
+        &self,
+        every: Duration,
+        to_waybill: impl Fn(String) -> Building + Send + Sync,
+        report: impl Fn(&str, Result<SyncOutcome, S::Error>) + Send + Sync,
+    ) where
+        B: Into<OrderBody>,
+        Building: Future<Output = Result<B, S::Error>> + Send,
+    {
+        loop {
+            if let Err(error) = self.retry_due(&to_waybill, &report).await {
+                report("", Err(error));
+            }
+            self.client.environment().sleep(every).await;
+        }
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.client.environment().now_ms()
+    }
+
+    /// What another caller has stored.
+    fn outcome_of(&self, record: Option<SyncRecord>) -> SyncOutcome {
+        match record {
+            Some(SyncRecord { delivery: Some(delivery), .. }) => SyncOutcome::AlreadyCreated(delivery),
+            Some(SyncRecord { status: SyncStatus::Failed, error: Some(error), retry_at_ms, .. }) => {
+                let left = |at: i64| Duration::from_millis(u64::try_from(at - self.now_ms()).unwrap_or(0));
+                SyncOutcome::Failed { error, retry_after: retry_at_ms.map(left), cause: None }
+            }
+            _ => SyncOutcome::InProgress,
+        }
     }
 
     /// Whether the order differs from what was sent last, or may differ, because the delivery was recovered with a body
@@ -196,13 +282,16 @@ fn existing_order<'e>(error: &'e ApiError, body: &str) -> Option<&'e ExistingOrd
     error.order.as_ref().filter(|_| is_same)
 }
 
-/// What another caller has stored.
-fn outcome_of(record: Option<crate::SyncRecord>) -> SyncOutcome {
-    match record {
-        Some(crate::SyncRecord { delivery: Some(delivery), .. }) => SyncOutcome::AlreadyCreated(delivery),
-        Some(crate::SyncRecord { status: SyncStatus::Failed, error: Some(error), .. }) => {
-            SyncOutcome::Failed { error, cause: None }
-        }
-        _ => SyncOutcome::InProgress,
+/// The pause after an attempt that failed by itself; `None` if a person decides.
+fn retry_after(cause: &Error, attempt: i64) -> Option<Duration> {
+    if !cause.is_transient() || attempt >= RETRIES_MAX {
+        return None;
     }
+    let doublings = u32::try_from(attempt - 1).unwrap_or(0);
+    let growing = RETRY_MIN.saturating_mul(2_u32.saturating_pow(doublings)).min(RETRY_MAX);
+    Some(growing.max(cause.api().and_then(|error| error.retry_after).unwrap_or_default()))
+}
+
+fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }

@@ -9,6 +9,7 @@ CREATE TABLE IF NOT EXISTS waybill_sync (
   lease_until_ms BIGINT NOT NULL,
   error_code TEXT,
   error_message TEXT,
+  retry_at_ms BIGINT,
   order_id TEXT,
   tracking_code TEXT,
   tracking_url TEXT,

@@ -12,7 +12,7 @@ use waybill_client::webhooks::{Secrets, VerifyOptions, construct_event, sign_tes
 use waybill_client::{
     Address, ClientOptions, Customer, Driver, Error, EventOrder, ExistingOrder, FieldError, Item,
     NewCustomer, NewDelivery, NewOrder, NewPackage, NewPayment, Notes, Order, OrderCreated, Package, Payment,
-    Pickup, SimulatedOrder, Warning, Waybill, WebhookError, WebhookEvent,
+    Pickup, SimulatedOrder, Warning, Waybill, WebhookError, WebhookEvent, indian_phone,
 };
 
 const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
@@ -24,6 +24,14 @@ fn document(path: &str) -> String {
 #[test]
 fn the_tables_are_those_of_all_languages() {
     assert_eq!(waybill_client::TABLES, document("clients/vectors/tables.sql"));
+}
+
+#[test]
+fn ten_digits_of_an_indian_number_get_the_country_code() {
+    let cases: Vec<Value> = serde_json::from_str(&document("clients/vectors/indian-phones.json")).unwrap();
+    for case in cases {
+        assert_eq!(case["expected"], indian_phone(case["given"].as_str().unwrap()), "{case}");
+    }
 }
 
 #[test]

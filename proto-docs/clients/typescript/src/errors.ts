@@ -52,7 +52,10 @@ export class ApiError extends WaybillError {
     super(textOf(body.code) ?? `http_${status}`, textOf(body.message) ?? `The service answered ${status}.`);
     this.requestId = textOf(body.requestId) ?? requestId;
     // A gateway in between may answer with errors of another form.
-    this.errors = listOf(body.errors).filter((error) => textOf(error?.field) && textOf(error?.message));
+    this.errors = listOf(body.errors).filter(
+      // An error about the whole body has an empty field.
+      (error) => typeof error?.field === "string" && textOf(error.message),
+    );
     this.warnings = listOf(body.warnings);
     this.missing = listOf(body.missing);
     this.legal = listOf(body.legal);

@@ -3,8 +3,9 @@ export { type Dialect, type Query, TABLES, type Transaction } from "./database.j
 export * from "./errors.js";
 export type { CursorStore, EventFilters, EventPage, FollowOptions } from "./events.js";
 export type { CallOptions, Created, CreateOptions } from "./orders.js";
+export { indianPhone } from "./phone.js";
 export { type Apply, type IgnoredReason, type Receipt, Receiver, type ReceiverOptions } from "./receiver.js";
-export { Sync, type SyncOptions, type SyncOutcome } from "./sync.js";
+export { type RetryOptions, Sync, type SyncOptions, type SyncOutcome, type ToWaybill } from "./sync.js";
 export * from "./sync-store.js";
 export type { ClientOptions, Environment, Exchange, ExchangeResult } from "./transport.js";
 export * from "./types.js";

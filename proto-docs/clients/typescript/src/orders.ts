@@ -39,7 +39,10 @@ export class Orders {
 
   /** Creates one delivery. Pass a text to send the stored bytes of an earlier attempt. */
   async create(order: NewOrder | string, options: CreateOptions): Promise<Created> {
-    const { idempotencyKey, signal } = options;
+    // JavaScript, and a forgotten argument.
+    const { idempotencyKey, signal } = (options as CreateOptions | undefined) ?? {
+      idempotencyKey: undefined,
+    };
     checkIdempotencyKey(idempotencyKey);
     const body = typeof order === "string" ? order : JSON.stringify(order);
     const path = "/integration/orders";
@@ -106,13 +109,20 @@ export class Orders {
   }
 }
 
-export function checkIdempotencyKey(key: unknown): void {
+export function checkIdempotencyKey(key: unknown): asserts key is string {
+  if (key === undefined) {
+    throw new TypeError("pass { idempotencyKey }: a text that is stable for the order, such as my-shop-1001");
+  }
   if (typeof key !== "string" || !/^[!-~]([ -~]{0,253}[!-~])?$/.test(key)) {
     throw new TypeError("idempotencyKey must be 1 to 255 printable ASCII characters, stable for the order");
   }
 }
 
 function pathOf(id: string): string {
-  if (!/^ord_\w{1,64}$/.test(id)) throw new TypeError("the order's id must begin with ord_");
+  if (!/^ord_\w{1,64}$/.test(id)) {
+    throw new TypeError(
+      "an order's id is ord_ and 26 characters, from the response that created it; by your reference, use list",
+    );
+  }
   return `/integration/orders/${id}`;
 }

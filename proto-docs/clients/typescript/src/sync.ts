@@ -7,7 +7,8 @@
 import type { Waybill } from "./client.js";
 import { ApiError, OrderExistsError, WaybillError } from "./errors.js";
 import { checkIdempotencyKey } from "./orders.js";
-import { type Delivery, type SyncError, type SyncStore, sha256Of } from "./sync-store.js";
+import { isTransient } from "./retry.js";
+import { type Delivery, type OpenRecord, type SyncError, type SyncStore, sha256Of } from "./sync-store.js";
 import type { ExistingOrder, NewOrder } from "./types.js";
 
 /** How much longer than the client's deadline a lease is: time to store the outcome. */
@@ -16,11 +17,26 @@ const LEASE_MARGIN_MS = 30_000;
 /** The service has not accepted this body, so the next attempt may send a corrected one. Otherwise it repeats it. */
 const BODY_REFUSED = new Set([400, 402, 413, 415, 422]);
 
+/** Between the attempts of `retryDue`: growing, for about half a day. */
+const RETRY_MIN_MS = 30_000;
+const RETRY_MAX_MS = 3_600_000;
+const RETRIES_MAX = 20;
+const LIMIT = 100;
+const WORK_EVERY_MS = 15_000;
+
 export type SyncOutcome =
   | { status: "created" | "recovered" | "already_created"; delivery: Delivery }
   | { status: "in_progress" }
   /** Keep the customer's order, show the error to your staff, and call again for this one order. */
-  | { status: "failed"; error: SyncError; cause?: WaybillError };
+  | {
+      status: "failed";
+      error: SyncError;
+      /** Whether `retryDue` repeats it: the service was busy or unreachable. Otherwise a person has to do something first. */
+      retryable: boolean;
+      /** When. */
+      retryAfterMs?: number;
+      cause?: WaybillError;
+    };
 
 export interface SyncOptions {
   client: Waybill;
@@ -37,6 +53,18 @@ export interface SyncOptions {
    * may differ after the sync record was lost. With false the call fails, and its `cause` has the delivery as `order`.
    */
   recoverOtherBody?: boolean;
+}
+
+/** Builds the body of an order of yours. Called only if no earlier attempt may have sent a body. */
+export type ToWaybill = (localOrderId: string) => NewOrder | Promise<NewOrder>;
+
+export interface RetryOptions {
+  /** At most so many orders; 100 by default. */
+  limit?: number;
+  signal?: AbortSignal;
+  onOutcome?: (localOrderId: string, outcome: SyncOutcome) => void;
+  /** For an order whose call throws, for instance in `toWaybill`; undefined if the records cannot be read. */
+  onError?: (error: unknown, localOrderId: string | undefined) => void;
 }
 
 export class Sync {
@@ -93,6 +121,36 @@ export class Sync {
     return { status: recovered ? "recovered" : "created", delivery };
   }
 
+  /** The orders without a delivery, the longest untouched first, to show them to your staff. */
+  open(limit = LIMIT): Promise<OpenRecord[]> {
+    return this.#store.open(limit);
+  }
+
+  /**
+   * Repeats what is due, one order after the other: attempts that failed because the service was busy or unreachable, with
+   * growing pauses, and those of processes that died. Call it from a scheduled job, or use `work`.
+   */
+  async retryDue(toWaybill: ToWaybill, options: RetryOptions = {}): Promise<void> {
+    const { limit = LIMIT, signal, onOutcome, onError = logError } = options;
+    for (const { localOrderId } of await this.#store.open(limit, this.#client.environment.nowMs())) {
+      if (signal?.aborted) return;
+      try {
+        onOutcome?.(localOrderId, await this.ensure(localOrderId, () => toWaybill(localOrderId)));
+      } catch (error) {
+        onError(error, localOrderId);
+      }
+    }
+  }
+
+  /** Calls `retryDue` until the signal aborts. Several processes may do so at once. */
+  async work(toWaybill: ToWaybill, options: RetryOptions & { everyMs?: number } = {}): Promise<void> {
+    const { everyMs = WORK_EVERY_MS, signal, onError = logError } = options;
+    while (!signal?.aborted) {
+      await this.retryDue(toWaybill, options).catch((error) => onError(error, undefined));
+      await this.#client.environment.sleep(everyMs, signal).catch(() => undefined);
+    }
+  }
+
   /**
    * Whether the order differs from what was sent last, or may differ, because the delivery was recovered with a body
    * that is unknown here. Build it with the same function as for `ensure`.
@@ -112,19 +170,42 @@ export class Sync {
       ? { code: cause.code, message: cause.message }
       : { code: "internal", message: "The call failed in this process." };
     const keepBody = !(cause instanceof ApiError && BODY_REFUSED.has(cause.status));
-    const latest = await this.#store.failed(localOrderId, attempt, error, keepBody);
+    const retryAfterMs = retryAfter(cause, attempt);
+    const retryAtMs = retryAfterMs && this.#client.environment.nowMs() + retryAfterMs;
+    const latest = await this.#store.failed(localOrderId, attempt, error, keepBody, retryAtMs);
     if (!known) throw cause;
-    return latest ? { status: "failed", error, cause } : this.#outcomeOfOther(localOrderId);
+    return latest
+      ? { status: "failed", error, ...retryOf(retryAfterMs), cause }
+      : this.#outcomeOfOther(localOrderId);
   }
 
   /** Another caller got the claim. */
   async #outcomeOfOther(localOrderId: string): Promise<SyncOutcome> {
     const record = await this.#store.get(localOrderId);
     if (record?.delivery) return { status: "already_created", delivery: record.delivery };
-    if (record?.status === "failed" && record.error) return { status: "failed", error: record.error };
+    if (record?.status === "failed" && record.error) {
+      const left = record.retryAtMs && Math.max(0, record.retryAtMs - this.#client.environment.nowMs());
+      return { status: "failed", error: record.error, ...retryOf(left) };
+    }
     return { status: "in_progress" };
   }
 }
+
+/** The pause after an attempt that failed by itself; undefined if a person decides. */
+function retryAfter(cause: unknown, attempt: number): number | undefined {
+  if (!isTransient(cause) || attempt >= RETRIES_MAX) return undefined;
+  const growing = Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** (attempt - 1));
+  return Math.max(growing, cause instanceof ApiError ? (cause.retryAfterMs ?? 0) : 0);
+}
+
+function retryOf(retryAfterMs: number | undefined): { retryable: boolean; retryAfterMs?: number } {
+  return retryAfterMs === undefined ? { retryable: false } : { retryable: true, retryAfterMs };
+}
+
+const logError = (error: unknown, localOrderId?: string) => {
+  // biome-ignore lint/suspicious/noConsole: an order that stays open without a word would be forgotten.
+  console.error("waybill sync:", localOrderId, error);
+};
 
 /** The delivery of this local order that the service has already, if the error contains it. */
 function existingOrder(error: unknown, body: string): ExistingOrder | undefined {

@@ -265,6 +265,7 @@ function queryOf(query: Call["query"]): string {
 }
 
 function modeOf(apiKey: string): Mode {
+  if (apiKey === "") throw new TypeError("set WAYBILL_API_KEY to your API key, or pass apiKey");
   const mode = /^sk_(test|live)_[\w-]{8,200}$/.exec(apiKey)?.[1];
   if (mode) return mode as Mode;
   // The text is not quoted: it may be a key with a typing error.
@@ -277,6 +278,9 @@ function modeOf(apiKey: string): Mode {
 const LOOPBACK = /^(127(\.\d+){3}|\[::1\]|([^.]+\.)*localhost\.?)$/;
 
 function readBaseUrl(text: string, mode: Mode): string {
+  if (text === "") {
+    throw new TypeError("set WAYBILL_BASE_URL to the API's base URL, which ends with /v1, or pass baseUrl");
+  }
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const plain = url && !url.username && !url.password && !url.search && !url.hash;
   if (!plain || !/^https?:$/.test(url.protocol) || !/\/v1\/?$/.test(url.pathname)) {

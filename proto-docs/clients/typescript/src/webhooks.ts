@@ -152,12 +152,18 @@ function ownSignature(secret: Secret, timestamp: string, body: Buffer): string {
 }
 
 /** Refuses a truncated secret at once, instead of every webhook later. */
-export function parseSecrets(secrets: string | readonly string[]): Secret[] {
-  const texts = typeof secrets === "string" ? [secrets] : secrets;
+export function parseSecrets(secrets: string | readonly string[] | undefined): Secret[] {
+  // An environment variable that is not set is undefined in JavaScript, or an empty text.
+  const texts = typeof secrets === "string" ? [secrets] : (secrets ?? [undefined]);
+  if (texts.some((text) => !text)) {
+    throw new TypeError(
+      "the signing secret is missing; is the environment variable set that you read it from?",
+    );
+  }
   if (texts.length === 0 || texts.length > SECRETS_MAX) {
     throw new TypeError(`pass 1 to ${SECRETS_MAX} signing secrets`);
   }
-  return texts.map((text) => {
+  return texts.map((text = "") => {
     const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text)?.[1] ?? "";
     const key = Buffer.from(encoded, "base64");
     // Comparing the text again finds base64 that Node decodes leniently.
@@ -168,7 +174,7 @@ export function parseSecrets(secrets: string | readonly string[]): Secret[] {
   });
 }
 
-function headerOf(headers: WebhookHeaders, name: string): string | undefined {
+export function headerOf(headers: WebhookHeaders, name: string): string | undefined {
   if (headers instanceof Headers) return headers.get(name) ?? undefined;
   const key = Object.keys(headers).find((given) => given.toLowerCase() === name);
   const value = key === undefined ? undefined : headers[key];

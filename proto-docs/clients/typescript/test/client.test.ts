@@ -271,16 +271,16 @@ describe("keys", () => {
     assert.equal(new Waybill({ apiKey: TEST_KEY }).mode, "test");
     assert.throws(() => new Waybill({ apiKey: "" }), {
       name: "TypeError",
-      message: /apiKey .*WAYBILL_API_KEY/,
+      message: /WAYBILL_API_KEY .*apiKey/,
     });
     for (const [name, option] of [
       ["WAYBILL_BASE_URL", "baseUrl"],
       ["WAYBILL_API_KEY", "apiKey"],
     ] as const) {
       process.env[name] = "";
-      assert.throws(() => new Waybill(), { name: "TypeError", message: new RegExp(`${option} .*${name}`) });
+      assert.throws(() => new Waybill(), { name: "TypeError", message: new RegExp(`${name} .*${option}`) });
       delete process.env[name];
-      assert.throws(() => new Waybill(), { name: "TypeError", message: new RegExp(`${option} .*${name}`) });
+      assert.throws(() => new Waybill(), { name: "TypeError", message: new RegExp(`${name} .*${option}`) });
     }
   });
 

@@ -4,7 +4,6 @@ import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Dialect, type Query, TABLES, type Transaction } from "@waybill/client";
-import type { Database } from "libsql";
 
 export interface Shop {
   dialect: Dialect;
@@ -69,35 +68,9 @@ async function sqliteFile(): Promise<string> {
   return join(await mkdtemp(join(tmpdir(), "client-")), "shop.db");
 }
 
-/** One connection for queries, one for transactions; a transaction waits for the one before it. */
+/** Loaded only by the tests on SQLite. */
 async function openSqlite(address: string): Promise<Shop> {
-  const { default: Database } = await import("libsql");
-  const [plain, exclusive] = [new Database(address), new Database(address)];
-  for (const database of [plain, exclusive]) database.exec("PRAGMA busy_timeout = 10000");
-  const queryOf =
-    (database: Database): Query =>
-    (text, params) =>
-      database.prepare(text).all(params) as Record<string, unknown>[];
-  let last: Promise<unknown> = Promise.resolve();
-  const transaction: Transaction = (work) => {
-    const run = async () => {
-      exclusive.exec("BEGIN IMMEDIATE");
-      try {
-        const result = await work(queryOf(exclusive));
-        exclusive.exec("COMMIT");
-        return result;
-      } catch (error) {
-        exclusive.exec("ROLLBACK");
-        throw error;
-      }
-    };
-    const result = last.then(run, run);
-    last = result.catch(() => undefined);
-    return result;
-  };
-  const close = async () => {
-    plain.close();
-    exclusive.close();
-  };
-  return { dialect: "sqlite", query: queryOf(plain), transaction, close };
+  const sqlite = await import("../examples/sqlite.js");
+  const { query, transaction, close } = sqlite.openSqlite(address);
+  return { dialect: "sqlite", query, transaction, close: async () => close() };
 }

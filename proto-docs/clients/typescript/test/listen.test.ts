@@ -27,6 +27,7 @@ import {
 const PROGRAM = fileURLToPath(new URL("../cli/main.js", import.meta.url));
 const MOVES = ["driver.assigned", "order.picked_up", "order.out_for_delivery", "order.delivered"] as const;
 const KINDS = ["order.created", ...MOVES];
+const OTHER_SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 const LISTEN = ["listen", "--forward-to", "http://127.0.0.1:9/"];
 /** Ends what a failed test leaves, which would keep this process alive. */
 const leftovers: (() => void)[] = [];
@@ -265,6 +266,7 @@ describe("waybill", { concurrency: true }, () => {
     const rival = developer.listen(receiver);
     assert.equal(await rival.exitCode(), 1);
     assert.match(rival.output, /^Another listen forwards the same events \(process \d+, /);
+    assert.match(first.output, /It begins with new events\./);
     first.child.kill("SIGSTOP");
     await developer.move(before, "driver.assigned", "order.picked_up");
     first.child.kill("SIGCONT");
@@ -296,6 +298,24 @@ describe("waybill", { concurrency: true }, () => {
       lines[0]?.type === "ready" &&
         lines.slice(1).every(({ status, attempt }) => status === 200 && attempt === 1),
     );
+    receiver.stop();
+  });
+
+  test("a restart right after a kill goes on numbering the attempts", async () => {
+    const { developer, receiver, program } = await listening();
+    const id = await developer.createdOrder();
+    receiver.answer = once("driver.assigned", id, (response) => response.writeHead(500).end());
+    await developer.move(id, "driver.assigned");
+    await eventually(() => program.output.includes("attempt 1: 500") || undefined, "the first attempt");
+    await program.kill("SIGKILL");
+    const again = developer.listen(receiver);
+    await eventually(
+      () => receiver.kindsOf(id).includes("driver.assigned") || undefined,
+      "the second attempt",
+    );
+    await again.kill("SIGTERM");
+    assert.match(again.output, /It continues where it stopped, at 20[\d-]+T[\d:.]+Z\./);
+    assert.match(again.output, /driver\.assigned \S+ #2 attempt 2: 200/);
     receiver.stop();
   });
 
@@ -336,7 +356,7 @@ describe("waybill", { concurrency: true }, () => {
       [LISTEN, { WAYBILL_API_KEY: LIVE_KEY }, 3],
       [LISTEN, { WAYBILL_API_KEY: "" }, 2],
       [["listen"], {}, 2],
-      [["listen", "--forward-to", "3000"], {}, 2],
+      [["listen", "--forward-to", "99999"], {}, 2],
       [["dance"], {}, 2],
       [["events", "list", "more"], {}, 2],
       [["orders", "get", "ord_1", "ord_2"], {}, 2],
@@ -398,6 +418,13 @@ describe("waybill", { concurrency: true }, () => {
     await eventually(() => program.output.includes("Ready: ") || undefined, "Ready");
     await program.kill("SIGTERM");
     assert.deepEqual(proxy.faults, []);
+
+    [proxy.faults, proxy.retryAfter] = [[429], "1"];
+    const limited = new Program(await stateDirectory(), ["events", "list"], {
+      WAYBILL_BASE_URL: proxy.baseUrl,
+    });
+    assert.equal(await limited.exitCode(), 0, limited.output);
+    assert.match(limited.output, /Trying again in 1 s or more\./);
   });
 
   test("after an answer that cannot be read, an order is created with the same key", async (context) => {
@@ -499,7 +526,32 @@ describe("waybill", { concurrency: true }, () => {
       [valid.code, valid.output.startsWith("valid: the signature of driver.assigned evt_")],
       [0, true],
     );
-    const invalid = await run(["verify", ...parameters], `${event}\n`);
-    assert.deepEqual([invalid.code, invalid.output.startsWith("invalid (mismatch)")], [1, true]);
+    const old = webhooks.signTestEvent(event, await secretOf(directory), {
+      nowSeconds: Date.now() / 1_000 - 900,
+    });
+    const other = webhooks.signTestEvent(event, OTHER_SECRET);
+    const spaced = JSON.stringify(JSON.parse(event), null, 1);
+    const withSecret = { WAYBILL_WEBHOOK_SECRET: OTHER_SECRET };
+    for (const [body, signed, variables, reason, mistake] of [
+      [`${event}\n`, headers, {}, "mismatch", /differs by a line break at its end/],
+      [spaced, headers, {}, "mismatch", /the same JSON, serialised again/],
+      [event, other, {}, "mismatch", /the secret or the body is another one/],
+      [event, headers, withSecret, "mismatch", /with the secret of listen, not with WAYBILL_WEBHOOK_SECRET/],
+      [event, old, {}, "too_old", /signed 9\d\d s ago, and 300 s are allowed.*\n {2}The signature matches/],
+    ] as const) {
+      const given = Object.entries(signed).flatMap(([name, value]) => ["--header", `${name}: ${value}`]);
+      const program = new Program(directory, ["verify", ...given], variables);
+      const code = await program.exitCode(body);
+      assert.deepEqual([code, program.output.startsWith(`invalid (${reason})`)], [1, true], program.output);
+      assert.match(program.output, mistake);
+    }
+
+    const listed = await run(["orders", "list", "--reference", reference]);
+    assert.deepEqual([listed.code, JSON.parse(listed.output).id], [0, id]);
+    const timeline = await run(["orders", "timeline", id]);
+    assert.match(timeline.output, /^\{.*order\.created.*\n/);
+    const cancelled = await run(["orders", "cancel", id, "--reason", "a test"]);
+    assert.equal(JSON.parse(cancelled.output).status, "cancelled");
+    assert.equal((await run(["orders", "cancel"])).code, 2);
   });
 });

@@ -38,6 +38,7 @@ const store: SyncStore = {
     dieAt("after the outcome");
   },
   failed: (...failure) => sql.failed(...failure),
+  open: (...filter) => sql.open(...filter),
 };
 const sync = new Sync({ client: waybill, store, website: "shop" });
 const outcome = await sync.ensure(localOrderId, () => newOrder(localOrderId));

@@ -102,6 +102,61 @@ for (const dialect of ["postgres", "sqlite"] satisfies Dialect[]) {
       assert.deepEqual(await store.claim(id, "second", 12, 22), { attempt: 4, body: "second" });
     });
 
+    test("open orders are listed, and those that are due are repeated", async () => {
+      const [unreachable, refused, busy] = [newReference(), newReference(), newReference()];
+      let nowMs = Date.now();
+      // No other test's orders are in its table.
+      const mine = await open(dialect, await create(dialect));
+      const clocked = client(LIVE_KEY, {
+        baseUrl: proxy.baseUrl,
+        environment: { ...ONE_ATTEMPT, nowMs: () => nowMs },
+      });
+      const store = new SqlSyncStore({ query: mine.query, dialect, mode: "live" });
+      const sync = new Sync({ client: clocked, store, website: "shop" });
+      proxy.faults = ["cut-after"];
+      const first = await sync.ensure(unreachable, () => newOrder(unreachable));
+      assert.ok(first.status === "failed" && first.retryable && first.retryAfterMs === 30_000);
+      const wrong = newOrder(refused, { payment: { paymentType: "prepaid", deliveryFeePaise: -1 } });
+      const second = await sync.ensure(refused, () => wrong);
+      assert.ok(second.status === "failed" && !second.retryable && second.retryAfterMs === undefined);
+      [proxy.faults, proxy.retryAfter] = [[503], "90"];
+      const third = await sync.ensure(busy, () => newOrder(busy));
+      assert.ok(third.status === "failed" && third.retryAfterMs === 90_000);
+      const openIds = async () => (await sync.open()).map(({ localOrderId }) => localOrderId).sort();
+      assert.deepEqual(await openIds(), [unreachable, refused, busy].sort());
+
+      const outcomes: string[] = [];
+      const errors: (string | undefined)[] = [];
+      const retry = (toWaybill: (id: string) => NewOrder) =>
+        sync.retryDue(toWaybill, {
+          onOutcome: (id, { status }) => outcomes.push(`${id} ${status}`),
+          onError: (_, id) => errors.push(id),
+        });
+      nowMs += 29_999;
+      await retry(() => assert.fail("nothing is due"));
+      nowMs += 1;
+      await retry(() => assert.fail("the stored body is sent"));
+      assert.deepEqual(outcomes, [`${unreachable} recovered`]);
+      // A process died during its call.
+      const died = newReference();
+      assert.ok(await store.claim(died, JSON.stringify(newOrder(died)), nowMs, nowMs + 1_000));
+      nowMs += 60_000;
+      await retry(() => assert.fail("the stored body is sent"));
+      assert.deepEqual(outcomes.slice(1).sort(), [`${busy} created`, `${died} created`].sort());
+      assert.deepEqual(await openIds(), [refused]);
+
+      const stop = new AbortController();
+      await store.claim(refused, JSON.stringify(wrong), nowMs, nowMs);
+      await store.failed(refused, 2, { code: "http_503", message: "busy" }, false, nowMs);
+      const toWaybill = () => {
+        stop.abort();
+        throw new Error("the order is gone");
+      };
+      await sync.work(toWaybill, { signal: stop.signal, onError: (_, id) => errors.push(id) });
+      assert.deepEqual(errors, [refused]);
+      await mine.close();
+    });
+
     test("an order without a usable Idempotency-Key is refused before it is claimed", async () => {
       const store = new SqlSyncStore({ query: shop.query, dialect, mode: "live" });
       await assert.rejects(
@@ -150,6 +205,7 @@ for (const dialect of ["postgres", "sqlite"] satisfies Dialect[]) {
         claim: (...details) => store.claim(...details),
         failed: (...details) => store.failed(...details),
         get: (localOrderId) => store.get(localOrderId),
+        open: (...details) => store.open(...details),
         created: async (...details) => {
           await store.failed(id, 1, { code: "internal", message: "The process stalled." }, false);
           assert.ok(await store.claim(id, JSON.stringify(edited), Date.now(), Date.now() + 60_000));

@@ -53,7 +53,8 @@ CREATE TABLE orders (
     CONSTRAINT orders_test_has_no_driver CHECK (mode = 'live' OR driver IS NULL)
 );
 
-CREATE UNIQUE INDEX orders_reference_key ON orders (business_id, mode, order_reference);
+-- References are stored as they were sent, and compared in Unicode's composed form: é is the same as e and an accent.
+CREATE UNIQUE INDEX orders_reference_key ON orders (business_id, mode, normalize(order_reference));
 -- A released order frees its key.
 CREATE UNIQUE INDEX orders_idempotency_key ON orders (business_id, mode, idempotency_key) WHERE placement <> 'released';
 CREATE UNIQUE INDEX orders_tracking_code_key ON orders (tracking_code);

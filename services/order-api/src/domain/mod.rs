@@ -16,6 +16,7 @@ mod placement;
 mod plausibility;
 mod postponed;
 mod simulation;
+mod states;
 mod tested_retries;
 mod tracking_urls;
 mod warnings;

@@ -1,7 +1,9 @@
 //! Placing an order: what happens to a request whose reference or Idempotency-Key an existing order already has.
 
 use chrono::{DateTime, Utc};
-use domain::{BusinessId, DeliveryState, DeliveryStatus, Mode, OrderId, Paise, PaymentType, TrackingCode};
+use domain::{
+    BusinessId, DeliveryState, DeliveryStatus, Mode, OrderId, Paise, PaymentType, TrackingCode, composed,
+};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 use super::{Fingerprint, OrderSummary};
@@ -61,6 +63,7 @@ pub struct ExistingOrder {
     pub delivery_fee: Paise,
     pub cod_amount: Paise,
     pub receipt: Vec<u8>,
+    pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
 }
 
@@ -132,7 +135,9 @@ impl ExistingOrder {
     /// The body of an erased order and its hash are unknown. Its reference is known, so that is compared instead.
     fn has_body_of(&self, request: &RequestIdentity) -> bool {
         match self.fingerprint {
-            Fingerprint::ERASED => request.order_reference.as_deref() == Some(&*self.order_reference),
+            Fingerprint::ERASED => {
+                request.order_reference.as_deref().map(composed) == Some(composed(&self.order_reference))
+            }
             known => known == request.fingerprint || self.meaning == Some(request.meaning.bound_to(known)),
         }
     }
@@ -170,6 +175,7 @@ mod tests {
             delivery_fee: Paise::new(4_900),
             cod_amount: Paise::new(25_000),
             receipt: Vec::new(),
+            created_at: DateTime::UNIX_EPOCH,
             updated_at: DateTime::UNIX_EPOCH,
         }
     }

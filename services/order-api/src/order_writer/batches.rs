@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use diesel_async::AsyncPgConnection;
-use domain::{BusinessId, Clock, EventId, EventKind, Mode, OrderId};
+use domain::{BusinessId, Clock, EventId, EventKind, Mode, OrderId, composed};
 use events::{Body, Envelope, ProgressData};
 use outbox::Unit;
 use postgres::{Apply, StoreError};
@@ -49,8 +49,9 @@ impl Apply for InsertBatch {
     ) -> Result<Vec<InsertOutcome>, StoreError> {
         let mut new: Vec<_> = jobs.iter().map(|job| (&job.order, job.placement)).collect();
         // Sorted by the unique keys that they lock, so that two batches with the same orders cannot deadlock.
-        new.sort_by_key(|(order, _)| {
-            (order.business_id, order.mode.as_str(), &order.order_reference, &order.idempotency_key)
+        new.sort_by_cached_key(|(order, _)| {
+            let reference = composed(&order.order_reference);
+            (order.business_id, order.mode.as_str(), reference, &order.idempotency_key)
         });
         let placed = placed(jobs);
         let changes = placed.iter().map(|(order, trace)| created(order.summary(), trace.clone())).collect();

@@ -62,17 +62,22 @@ pub(super) fn fleet(state: &State, request: &HttpRequest) -> Result<(), ApiError
 
 /// The error for a key outside of `Authorization: Bearer`. Such a key is never verified.
 fn misplaced_key(request: &HttpRequest) -> Option<ApiError> {
-    let authorization = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    // An example's placeholder may contain other characters than ASCII.
+    let authorization =
+        request.headers().get(AUTHORIZATION).map(|value| String::from_utf8_lossy(value.as_bytes()));
     let message = if has_key(request.query_string()) {
         "Send the API key in the header Authorization: Bearer <API_KEY>, not in the query: addresses are written to logs. \
          Replace the key that was sent this way."
     } else if request.headers().contains_key("X-Api-Key") {
         "Send the API key in the header Authorization: Bearer <API_KEY>, not in X-Api-Key."
     } else {
-        authorization.and_then(miswritten)?
+        authorization.as_deref().and_then(miswritten)?
     };
     Some(unauthorized("missing_api_key", message))
 }
+
+/// Parts of placeholders in examples. No API key contains one.
+const PLACEHOLDERS: [&str; 4] = ["REPLACE_WITH", "YOUR_", "…", "..."];
 
 /// The mistake in an `Authorization` header.
 fn miswritten(authorization: &str) -> Option<&'static str> {
@@ -91,6 +96,11 @@ fn miswritten(authorization: &str) -> Option<&'static str> {
         )
     } else if key.get(.."bearer".len()).is_some_and(|start| start.eq_ignore_ascii_case("bearer")) {
         Some("Write Bearer once before the API key: Authorization: Bearer <API_KEY>.")
+    } else if PLACEHOLDERS.iter().any(|part| key.contains(part)) {
+        Some(
+            "This is the placeholder of an example. Replace it with your API key, which the portal shows once when you create \
+             it: Authorization: Bearer <API_KEY>.",
+        )
     } else if key.starts_with(['"', '\'', '<', '{', '$']) {
         Some(
             "Write the API key itself, without quotes or other signs around it: Authorization: Bearer <API_KEY>.",

@@ -1,7 +1,7 @@
 //! Converts errors of commands to responses (SPECIFICATION §7). Only this file chooses a status.
 
 use actix_web::http::StatusCode;
-use domain::{DeliveryState, DeliveryStatus, EventKind, GoLiveItem, IllegalMove, Paise};
+use domain::{DeliveryState, DeliveryStatus, EventKind, GoLiveItem, IllegalMove, OrderId, Paise};
 use serde_json::{Value, json};
 use web::ApiError;
 
@@ -16,6 +16,49 @@ use crate::queries::feed::FeedError;
 
 pub(super) fn order_not_found() -> ApiError {
     ApiError::not_found("order_not_found", "order")
+}
+
+/// For a text in place of an order's id. Says what the text probably is.
+pub(super) fn no_order_id(text: &str) -> ApiError {
+    let shown = shown(text);
+    let message = if text.starts_with(OrderId::PREFIX) {
+        format!(
+            "{shown} is not the id of an order, which is {} and 26 characters. Use the id of the response that created the \
+             order; ord_… in an example stands for it.",
+            OrderId::PREFIX
+        )
+    } else {
+        let reference: String = url::form_urlencoded::byte_serialize(shown.as_bytes()).collect();
+        format!(
+            "{shown} is not the id of an order, which begins with {}. To find an order by your own reference, call GET \
+             /v1/integration/orders?orderReference={reference}.",
+            OrderId::PREFIX
+        )
+    };
+    ApiError::new(StatusCode::NOT_FOUND, "order_not_found", message)
+}
+
+/// Of a path or an address: an error is never much larger than the request.
+fn shown(text: &str) -> String {
+    text.chars().take(SHOWN_MAX).collect()
+}
+
+/// As long as a reference.
+const SHOWN_MAX: usize = 128;
+const INTEGRATION: &str = "/v1/integration/";
+
+/// For an address that lacks the version, or has it twice: the client's base URL is wrong.
+pub(super) fn without_version(path: &str) -> Option<ApiError> {
+    let parts: Vec<_> = path.split('/').filter(|part| !part.is_empty() && *part != "v1").collect();
+    let meant = format!("{INTEGRATION}{}", parts.strip_prefix(["integration"].as_slice())?.join("/"));
+    if path.starts_with(INTEGRATION) {
+        return None;
+    }
+    let message = format!(
+        "There is nothing at this address. The base URL ends with /v1, so the address is {}.",
+        shown(&meant)
+    );
+    Some(ApiError::new(StatusCode::NOT_FOUND, "not_found", message))
 }
 
 pub(super) fn event_not_found() -> ApiError {

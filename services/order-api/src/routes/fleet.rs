@@ -44,7 +44,7 @@ pub(super) async fn report(
     authenticate::fleet(&state, &request)?;
     no_query(&request)?;
     let body = read_json(&request, payload).await?;
-    let order_id = integration::parse_id(&id)?;
+    let order_id = id.parse().map_err(|_| errors::order_not_found())?;
     let field_errors = FieldErrors::default();
     let report = read_report(&body, &field_errors, order_id, state.unit.clock.now());
     let report = match report {

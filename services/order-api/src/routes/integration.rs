@@ -132,7 +132,7 @@ pub(super) fn parse_business(id: &str) -> Result<domain::BusinessId, ApiError> {
 
 /// A malformed id names no order.
 pub(super) fn parse_id(id: &str) -> Result<OrderId, ApiError> {
-    id.parse().map_err(|_| errors::order_not_found())
+    id.parse().map_err(|_| errors::no_order_id(id))
 }
 
 pub(super) async fn find(

@@ -25,7 +25,9 @@ mod tracking;
 mod views;
 
 use actix_web::middleware::from_fn;
-use actix_web::web::{ServiceConfig, get, post, resource, scope};
+use actix_web::web::{ServiceConfig, get, post, resource, scope, to};
+use actix_web::{HttpRequest, HttpResponse};
+use web::ApiError;
 
 /// For integrators, the fleet, and customers of businesses.
 pub fn public(config: &mut ServiceConfig) {
@@ -58,7 +60,13 @@ pub fn public(config: &mut ServiceConfig) {
         .service(resource("/docs/downloads").route(get().to(docs::downloads::list)))
         .service(resource("/docs/downloads/{file}").route(get().to(docs::downloads::file)))
         .service(resource("/docs/{guide}").route(get().to(docs::guide)))
-        .service(resource("/v1/openapi.json").route(get().to(docs::json)));
+        .service(resource("/v1/openapi.json").route(get().to(docs::json)))
+        .default_service(to(no_route));
+}
+
+async fn no_route(request: HttpRequest) -> Result<HttpResponse, ApiError> {
+    // The edge gives other addresses their error.
+    errors::without_version(request.path()).map_or_else(|| Ok(HttpResponse::NotFound().finish()), Err)
 }
 
 /// The description of the API, for the public listener.

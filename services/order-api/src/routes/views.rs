@@ -80,7 +80,8 @@ pub(super) fn accepted_request(accepted: AcceptedOrder) -> AcceptedRequest {
     }
     AcceptedRequest {
         request_id,
-        received_at: order.created_at,
+        // A takeover keeps the time of the first request.
+        received_at: request_id.time(),
         idempotency_key,
         body,
         key_id,
@@ -186,7 +187,7 @@ pub(super) struct FleetOrderView {
     driver: Option<Value>,
     /// Why the delivery failed, was cancelled or returned.
     reason: Option<String>,
-    /// When the order was created.
+    /// When the first request for the order arrived.
     created_at: DateTime<Utc>,
     /// When the order last changed.
     updated_at: DateTime<Utc>,

@@ -6,7 +6,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, Mode, OrderId};
 
 use super::StoreError;
-use super::predicates::{holds_key, pending};
+use super::predicates::{has_reference, holds_key, pending};
 use super::rows::ExistingOrderRow;
 use super::schema::orders;
 use crate::domain::ExistingOrder;
@@ -40,7 +40,7 @@ pub async fn by_reference(
     let row = orders::table
         .filter(orders::business_id.eq(business.to_string()))
         .filter(orders::mode.eq(mode.as_str()))
-        .filter(orders::order_reference.eq(reference))
+        .filter(has_reference(reference))
         .select(ExistingOrderRow::as_select())
         .first(conn)
         .await

@@ -10,7 +10,7 @@ use super::StoreError;
 use super::corrupt;
 use super::fleet::changed_at;
 use super::pages::PageInPortions;
-use super::predicates::placed;
+use super::predicates::{has_reference, placed};
 use super::rows::OrderRow;
 use super::schema::orders;
 use crate::domain::{AcceptedOrder, ChangePosition, FoundOrders, ListStart, Order, OrderFilter};
@@ -84,7 +84,7 @@ fn filtered(business: BusinessId, filter: &OrderFilter) -> orders::BoxedQuery<'s
         query = query.filter(orders::mode.eq(mode.as_str()));
     }
     if let Some(reference) = &filter.order_reference {
-        query = query.filter(orders::order_reference.eq(reference.clone()));
+        query = query.filter(has_reference(reference));
     }
     if let Some(code) = &filter.tracking_code {
         query = query.filter(orders::tracking_code.eq(code.to_string()));
@@ -111,7 +111,7 @@ pub async fn search(
     let of_business = || orders::table.filter(orders::business_id.eq(business.to_string())).filter(placed());
     let mut found: Vec<String> = of_business()
         .filter(orders::mode.eq_any([Mode::Test.as_str(), Mode::Live.as_str()]))
-        .filter(orders::order_reference.eq(text))
+        .filter(has_reference(text))
         .select(orders::id)
         .load(conn)
         .await?;

@@ -102,13 +102,14 @@ pub async fn take_over(
     conn: &mut AsyncPgConnection,
     released: &ExistingOrder,
     new: &NewOrder,
+    now: DateTime<Utc>,
 ) -> Result<bool, StoreError> {
     let taken = diesel::update(orders::table)
         .filter(orders::id.eq(released.order_id.to_string()))
         .filter(orders::business_id.eq(released.business_id.to_string()))
         .filter(orders::attempt.eq(released.attempt))
         .filter(orders::placement.eq(Placement::Released.as_str()))
-        .set(TakeOverRow::new(new, released.attempt + 1))
+        .set(TakeOverRow::new(new, released.attempt + 1, now))
         .execute(conn)
         .await;
     match taken {

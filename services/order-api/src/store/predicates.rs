@@ -1,14 +1,28 @@
 //! Conditions of partial indexes. They are literals: with a parameter, a cached plan could not use the index, and each
 //! query would read the whole table.
 
-use diesel::sql_types::Bool;
+use diesel::dsl::Eq;
+use diesel::prelude::*;
+use diesel::sql_types::{Bool, Text};
 use domain::{BusinessId, OrderId};
 use postgres::{Literal, OneOf, literal, one_of};
+
+use super::schema::orders;
+
+diesel::define_sql_function! {
+    /// Unicode's composed form.
+    fn normalize(text: Text) -> Text;
+}
 
 /// Orders by their primary keys.
 pub(super) fn with_keys(keys: impl Iterator<Item = (OrderId, BusinessId)>) -> OneOf {
     let keys = keys.map(|(order, business)| (order.to_string(), business.to_string()));
     one_of("(orders.id, orders.business_id)", keys)
+}
+
+/// As in `orders_reference_key`.
+pub(super) fn has_reference(reference: &str) -> Eq<normalize<orders::order_reference>, normalize<String>> {
+    normalize(orders::order_reference).eq(normalize(reference.to_owned()))
 }
 
 /// As in `orders_of_business` and `orders_for_fleet`.

@@ -99,6 +99,7 @@ pub(super) struct ExistingOrderRow {
     delivery_fee_paise: i64,
     cod_amount_paise: i64,
     receipt: Vec<u8>,
+    created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
 }
 
@@ -125,6 +126,7 @@ impl TryFrom<ExistingOrderRow> for ExistingOrder {
             delivery_fee: Paise::new(row.delivery_fee_paise),
             cod_amount: Paise::new(row.cod_amount_paise),
             receipt: row.receipt,
+            created_at: row.created_at,
             updated_at: row.updated_at,
         })
     }
@@ -146,7 +148,6 @@ pub(super) struct TakeOverRow<'a> {
     cod_amount_paise: i64,
     details: &'a Value,
     receipt: &'a [u8],
-    created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
     pending_since: Option<DateTime<Utc>>,
     request_id: String,
@@ -156,7 +157,7 @@ pub(super) struct TakeOverRow<'a> {
 }
 
 impl<'a> TakeOverRow<'a> {
-    pub(super) fn new(order: &'a NewOrder, attempt: i32) -> Self {
+    pub(super) fn new(order: &'a NewOrder, attempt: i32, now: DateTime<Utc>) -> Self {
         Self {
             placement: Placement::PendingPayment.as_str(),
             attempt,
@@ -170,9 +171,8 @@ impl<'a> TakeOverRow<'a> {
             cod_amount_paise: order.cod_amount.get(),
             details: &order.details,
             receipt: &order.receipt,
-            created_at: order.created_at,
-            updated_at: order.created_at,
-            pending_since: Some(order.created_at),
+            updated_at: now,
+            pending_since: Some(now),
             request_id: order.request_id.to_string(),
             key_id: order.key_id.to_string(),
             personal_data_erased_at: None,

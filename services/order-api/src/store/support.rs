@@ -28,7 +28,7 @@ const BY_REFERENCE: &str = "
     CROSS JOIN LATERAL (
         SELECT orders.id FROM orders
         WHERE orders.business_id = businesses.business_id AND orders.mode = ANY ('{test,live}')
-            AND orders.order_reference = $1 AND orders.placement = 'placed') AS found
+            AND normalize(orders.order_reference) = normalize($1) AND orders.placement = 'placed') AS found
     ORDER BY found.id DESC LIMIT $2";
 
 const ACTIVITY: &str = "

@@ -85,6 +85,11 @@ async fn bad_fields(business: &Business) -> anyhow::Result<()> {
             refused.text
         );
     }
+    let mut body = smallest_order("r");
+    body["customer"]["phone"] = json!("098000 00001");
+    let refused = integration.create("k", &body).await?;
+    let message = refused.body["message"].as_str().unwrap_or_default();
+    assert!(message.ends_with("If the number is Indian, send +919800000001."), "{message}");
     Ok(())
 }
 

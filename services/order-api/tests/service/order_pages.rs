@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use anyhow::Context;
+use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::SimpleAsyncConnection;
 use futures_util::future::join_all;
 use reqwest::Method;
@@ -135,4 +137,48 @@ async fn a_business_that_reads_many_pages_delays_no_other() -> anyhow::Result<()
         Ok(())
     })
     .await
+}
+
+/// A takeover keeps the id, by which the list is sorted, and the time that the list shows.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_shows_a_taken_over_order_at_the_time_of_its_first_request() -> anyhow::Result<()> {
+    let service = OrderApi::start().await;
+    let business = service.business(0);
+    let live = business.live()?;
+    let refused = test_kit::smallest_order("refused");
+    live.create("refused", &refused).await?.expect(402)?;
+    let first_request = service.clock.now();
+    service.clock.advance(TimeDelta::seconds(1));
+    service.peers.set_balance(business.id, 100_000);
+    live.create("placed", &test_kit::smallest_order("placed")).await?.expect(201)?;
+    service.clock.advance(TimeDelta::seconds(1));
+    let taken_over = live.create("refused", &refused).await?.expect(201)?;
+
+    let page = live.call(Method::GET, "", None).await?.expect(200)?;
+    let orders = page["data"].as_array().context("no list")?;
+    let references: Vec<_> = orders.iter().map(|order| text(order, "orderReference")).collect();
+    assert_eq!(references, ["placed", "refused"]);
+    let created: Vec<DateTime<Utc>> =
+        orders.iter().map(|order| Ok(text(order, "createdAt").parse()?)).collect::<anyhow::Result<_>>()?;
+    assert!(created[0] > created[1], "{page}");
+    assert_eq!((created[1] - first_request).num_milliseconds(), 0);
+    assert_eq!(taken_over["createdAt"], orders[1]["createdAt"]);
+    assert!(text(&orders[1], "updatedAt").parse::<DateTime<Utc>>()? > created[0], "it is placed now");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn references_are_compared_in_their_composed_form() -> anyhow::Result<()> {
+    let service = OrderApi::start().await;
+    let business = service.business(0);
+    let caller = business.test()?;
+    let (sent, composed) = ("Cafe\u{301}-1", "Caf\u{e9}-1");
+    let placed = caller.create("decomposed", &test_kit::smallest_order(sent)).await?.expect(201)?;
+    assert_eq!(placed["orderReference"], sent, "as it was sent");
+    let again = caller.create("composed", &test_kit::smallest_order(composed)).await?;
+    assert_eq!((again.status.as_u16(), again.code()), (409, "order_reference_exists"));
+    assert_eq!(again.body["order"]["id"], placed["id"]);
+    let found = caller.call(Method::GET, &format!("?orderReference={composed}"), None).await?.expect(200)?;
+    assert_eq!(ids(&found), [text(&placed, "id")]);
+    Ok(())
 }

@@ -52,15 +52,35 @@ async fn an_unknown_parameter_is_refused() -> anyhow::Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_error_names_a_trailing_slash() -> anyhow::Result<()> {
+async fn an_error_corrects_an_address() -> anyhow::Result<()> {
     let service = OrderApi::start().await;
     let business = service.business(0);
-    let api = business.integration("")?.api;
-    let request = api.request(Method::POST, "/integration/orders/").bearer_auth(&business.test_key);
-    let missing = api.send(request.json(&smallest_order("slash"))).await?;
-    assert_eq!((missing.status.as_u16(), missing.code()), (404, "not_found"));
-    let message = text(&missing.body, "message");
-    assert!(message.ends_with("at the end: /v1/integration/orders."), "{message}");
+    let api = demo::clients::Api::new(format!("http://{}", service.public))?;
+    let orders = "The base URL ends with /v1, so the address is /v1/integration/orders.";
+    let own = "orders?orderReference=A%2F1";
+    for (method, path, code, hint) in [
+        (Method::POST, "/v1/integration/orders/", "not_found", "at the end: /v1/integration/orders."),
+        (Method::POST, "/integration/orders", "not_found", orders),
+        (Method::POST, "/v1/v1/integration/orders", "not_found", orders),
+        (Method::POST, "/v1//integration/orders/", "not_found", orders),
+        (Method::GET, "/v1/integration/nothing", "not_found", "There is nothing at this address."),
+        (Method::GET, "/v1/integration/orders/A%2F1", "order_not_found", own),
+        (Method::GET, "/v1/integration/orders/A%2F1/events", "order_not_found", own),
+        (Method::POST, "/v1/integration/orders/A%2F1/cancel", "order_not_found", own),
+        (Method::GET, "/v1/integration/orders/ord_…", "order_not_found", "Use the id of the response"),
+        (
+            Method::POST,
+            "/v1/integration/orders/ord_…/simulate",
+            "order_not_found",
+            "Use the id of the response",
+        ),
+    ] {
+        let request = api.request(method, path).bearer_auth(&business.test_key);
+        let missing = api.send(request.json(&json!({ "event": "auto" }))).await?;
+        assert_eq!((missing.status.as_u16(), missing.code()), (404, code), "{path}");
+        let message = text(&missing.body, "message");
+        assert!(message.contains(hint), "{path}: {message}");
+    }
     Ok(())
 }
 
@@ -73,7 +93,7 @@ async fn an_error_says_where_a_misplaced_key_belongs() -> anyhow::Result<()> {
     let orders = "/integration/orders";
     let in_query = |name: &str| call(&format!("{orders}?{name}={key}"));
     let authorized = |value: String| call(orders).header("Authorization", value);
-    let cases: [(RequestBuilder, &str); 12] = [
+    let cases: [(RequestBuilder, &str); 14] = [
         (in_query("api_key"), "not in the query"),
         (in_query("anything"), "not in the query"),
         (call(&format!("{orders}?apiKey=x")), "not in the query"),
@@ -85,6 +105,11 @@ async fn an_error_says_where_a_misplaced_key_belongs() -> anyhow::Result<()> {
         (authorized(format!("Bearer \"{key}\"")), "without quotes"),
         (authorized("Bearer $WAYBILL_KEY".to_owned()), "without quotes"),
         (call(orders).basic_auth(key, Some("")), "not sent as Basic"),
+        (
+            authorized("Bearer sk_test_waybill_REPLACE_WITH_YOUR_KEY".to_owned()),
+            "the placeholder of an example",
+        ),
+        (authorized("Bearer sk_test_…".to_owned()), "the placeholder of an example"),
         (call(orders), "Send your API key"),
     ];
     for (request, message) in cases {

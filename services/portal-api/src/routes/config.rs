@@ -1,10 +1,11 @@
 //! `GET /v1/portal/config`: the public settings that the pages need before the log-in.
 
 use actix_web::HttpResponse;
-use actix_web::http::header;
-use actix_web::web::Data;
+use actix_web::http::{StatusCode, header};
+use actix_web::web::{Data, ServiceConfig, resource};
 use serde::Serialize;
 use strum::VariantArray;
+use web::ApiError;
 
 use crate::domain::{Locale, Part, Role, Site};
 use crate::state::State;
@@ -87,6 +88,18 @@ pub(super) async fn config(state: Data<State>, site: Data<Site>) -> HttpResponse
         parts: site.parts,
         single_sign_on: single_sign_on(&state, &site),
     })
+}
+
+/// For integrators whose base URL is the portal's.
+pub(super) fn calls_of_the_api(config: &mut ServiceConfig) {
+    config.service(resource(["/v1/integration/{call:.*}", "/integration/{call:.*}"]).to(not_the_api));
+}
+
+async fn not_the_api(state: Data<State>) -> Result<HttpResponse, ApiError> {
+    let base_url = state.public_config.api_url.as_str().trim_end_matches('/').to_owned();
+    let message =
+        format!("This is the address of the portal. Send calls of the API to its base URL, {base_url}.");
+    Err(ApiError::new(StatusCode::NOT_FOUND, "not_found", message))
 }
 
 /// Only at the console's own URL, where the provider sends browsers back to.

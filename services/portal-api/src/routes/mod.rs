@@ -102,7 +102,8 @@ pub(crate) fn of_site(
     pages: Option<Data<Pages>>,
 ) -> impl Fn(&mut ServiceConfig) + Clone + Send + 'static {
     move |config| {
-        config.app_data(state.clone()).app_data(site.clone()).app_data(BodyLimit(BODY_MAX_BYTES)).service(
+        config.app_data(state.clone()).app_data(site.clone()).app_data(BodyLimit(BODY_MAX_BYTES));
+        config.configure(config::calls_of_the_api).service(
             scope("/v1")
                 .wrap(from_fn(query_parameters::refuse_unknown))
                 .wrap(from_fn(guard::refuse_foreign_writes))

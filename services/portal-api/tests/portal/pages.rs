@@ -87,6 +87,22 @@ async fn every_page_is_drawn_by_the_index_and_files_are_themselves() {
 }
 
 #[tokio::test]
+async fn calls_of_the_api_learn_its_base_url() {
+    let portal = portal("base-url").await;
+    let mut client = portal.stranger();
+    let answers = [
+        client.get("/integration/orders").await,
+        client.post("/integration/orders", json!({})).await,
+        client.post("/v1/integration/orders?x=1", json!({})).await,
+    ];
+    for answer in answers {
+        assert_eq!((answer.status, answer.code()), (404, "not_found"));
+        let message = answer.body["message"].as_str().unwrap_or_default();
+        assert!(message.contains("to its base URL, http"), "{message}");
+    }
+}
+
+#[tokio::test]
 async fn compressed_files_are_served_to_browsers_that_accept_them() {
     let portal = portal("compressed").await;
     for (accepted, encoding, content) in [

@@ -20,6 +20,7 @@ from .errors import (
 )
 from .events import CursorStore, EventPage
 from .orders import Created
+from .phone import indian_phone
 from .receiver import Receiver
 from .sync import Sync, SyncOutcome
 from .sync_store import SqlSyncStore
@@ -53,6 +54,7 @@ __all__ = [
     "WebhookError",
     "__version__",
     "construct_event",
+    "indian_phone",
     "is_known",
     "sign_test_event",
 ]

@@ -112,5 +112,7 @@ def event(event_id: str) -> Call:
 
 def _path(order_id: str) -> str:
     if not re.fullmatch(r"ord_\w{1,64}", order_id, re.ASCII):
-        raise ValueError("the order's id must begin with ord_")
+        raise ValueError(
+            "an order's id is ord_ and 26 characters, from the response that created it; by your reference, use list"
+        )
     return f"{ORDERS}/{order_id}"

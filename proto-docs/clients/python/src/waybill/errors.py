@@ -71,7 +71,7 @@ class ApiError(WaybillError):
         self.order: Optional[ExistingOrder] = body["order"] if has_all(body.get("order"), DELIVERY_FIELDS) else None
 
     def __str__(self) -> str:
-        named = "; ".join(f"{fault['field']}: {fault['message']}" for fault in self.errors)
+        named = "; ".join(f"{fault['field'] or 'body'}: {fault['message']}" for fault in self.errors)
         request = f" (request {self.request_id})" if self.request_id else ""
         return safe_text(f"{self.status} {self.code}: {named or self.message}{request}")
 

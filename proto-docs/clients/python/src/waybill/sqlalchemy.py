@@ -26,6 +26,7 @@ Table(
     Column("lease_until_ms", BigInteger, nullable=False),
     Column("error_code", Text),
     Column("error_message", Text),
+    Column("retry_at_ms", BigInteger),
     Column("order_id", Text),
     Column("tracking_code", Text),
     Column("tracking_url", Text),

@@ -1,12 +1,16 @@
-"""A receiver without a database: `make_server("127.0.0.1", 3000, event_app(secret, handle)).serve_forever()`."""
+"""A receiver without a database: `event_server("127.0.0.1", 3000, event_app(secret, handle)).serve_forever()`."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
+import socket
 import traceback
 from collections.abc import Iterable
+from socketserver import ThreadingMixIn
 from typing import TYPE_CHECKING, Callable, Union
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 from .errors import WebhookError
 from .webhooks import PREFIX, TOLERANCE_SECONDS, Secrets, construct_event, parse_secrets
@@ -22,6 +26,7 @@ _CHUNK_BYTES = 64 * 1024
 _OK = "200 OK"
 _BAD_REQUEST = "400 Bad Request"
 _UNAUTHORIZED = "401 Unauthorized"
+_TIMEOUT = "408 Request Timeout"
 _LENGTH_REQUIRED = "411 Length Required"
 _TOO_LARGE = "413 Content Too Large"
 _UNAVAILABLE = "503 Service Unavailable"
@@ -69,6 +74,26 @@ def event_app(
     return app
 
 
+class _Server(ThreadingMixIn, WSGIServer):
+    daemon_threads = True
+
+
+class _Handler(WSGIRequestHandler):
+    def handle(self) -> None:
+        # A client that sends no request in time gets no answer.
+        with contextlib.suppress(socket.timeout):
+            super().handle()
+
+
+def event_server(host: str, port: int, app: WSGIApplication, *, timeout_s: float = 10.0) -> WSGIServer:
+    """A server of the standard library with threads, which closes connections that send nothing for so long.
+
+    `make_server` waits for ever for a client that sends nothing, and serves no other one meanwhile.
+    """
+    handler = type("Handler", (_Handler,), {"timeout": timeout_s})
+    return make_server(host, port, app, _Server, handler)
+
+
 def _read(environ: WSGIEnvironment) -> Union[bytes, str]:
     """The body, or the status of its refusal."""
     text = environ.get("CONTENT_LENGTH") or ""
@@ -79,10 +104,13 @@ def _read(environ: WSGIEnvironment) -> Union[bytes, str]:
     length = left = int(text)
     chunks = []
     # One that is too large is read and dropped, so that the sender gets the answer.
-    while left and (chunk := environ["wsgi.input"].read(min(left, _CHUNK_BYTES))):
-        left -= len(chunk)
-        if length <= _BODY_MAX_BYTES:
-            chunks.append(chunk)
+    try:
+        while left and (chunk := environ["wsgi.input"].read(min(left, _CHUNK_BYTES))):
+            left -= len(chunk)
+            if length <= _BODY_MAX_BYTES:
+                chunks.append(chunk)
+    except socket.timeout:
+        return _TIMEOUT
     if length > _BODY_MAX_BYTES:
         return _TOO_LARGE
     return b"".join(chunks) if left == 0 else _BAD_REQUEST

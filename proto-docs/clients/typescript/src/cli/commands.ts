@@ -1,8 +1,9 @@
 /** The short commands: events, orders, verify. */
 import { NoAnswerError, ServerError, WebhookError } from "../errors.js";
 import type { CursorStore, EventFilters } from "../events.js";
-import type { SimulatedEvent } from "../types.js";
+import type { OrderFilters, SimulatedEvent } from "../types.js";
 import { constructEvent } from "../webhooks.js";
+import { diagnose, type NamedSecret } from "./diagnosis.js";
 import { Feed } from "./feed.js";
 import {
   EXIT,
@@ -62,6 +63,21 @@ export async function getOrder(id: string | undefined): Promise<void> {
   printJson(await waybill().orders.get(id));
 }
 
+/** Prints orders as JSON lines. */
+export async function listOrders(filters: OrderFilters, signal: AbortSignal): Promise<void> {
+  for await (const order of waybill().orders.list(filters, { signal })) printJson(order);
+}
+
+export async function cancelOrder(id: string | undefined, reason: string | undefined): Promise<void> {
+  if (!id) throw new UsageError("orders cancel needs the order's id.");
+  printJson(await waybill().orders.cancel(id, reason === undefined ? {} : { reason }));
+}
+
+export async function printTimeline(id: string | undefined, signal: AbortSignal): Promise<void> {
+  if (!id) throw new UsageError("orders timeline needs the order's id.");
+  for await (const entry of waybill().orders.timeline(id, {}, { signal })) printJson(entry);
+}
+
 export async function simulateOrder(id: string | undefined, event: string | undefined): Promise<void> {
   if (!id || !event) throw new UsageError("orders simulate needs the order's id and an event, such as auto.");
   printJson(await waybill().orders.simulate(id, event as SimulatedEvent));
@@ -78,15 +94,23 @@ export interface VerifyArguments {
 export async function verify({ headers, body, headerPrefix, tolerance }: VerifyArguments): Promise<number> {
   if (!/^\d{1,9}$/.test(tolerance)) throw new UsageError("--tolerance must be a whole number of seconds.");
   const given = Object.fromEntries(headers.map(readHeader));
-  const secret = process.env.WAYBILL_WEBHOOK_SECRET || listenSecret(stateDirectory());
+  const ofListen = () => ({ name: "the secret of listen", secret: listenSecret(stateDirectory()) });
+  const { WAYBILL_WEBHOOK_SECRET } = process.env;
+  const secret: NamedSecret = WAYBILL_WEBHOOK_SECRET
+    ? { name: "WAYBILL_WEBHOOK_SECRET", secret: WAYBILL_WEBHOOK_SECRET }
+    : ofListen();
   const options = { headerPrefix, toleranceSeconds: Number(tolerance) };
+  const bytes = await readInput(body);
   try {
-    const event = constructEvent(await readInput(body), given, secret, options);
+    const event = constructEvent(bytes, given, secret.secret, options);
     print(`valid: the signature of ${event.event} ${event.id} matches`);
     return EXIT.ok;
   } catch (error) {
     if (!(error instanceof WebhookError)) throw error;
     printError(`invalid (${error.reason}): ${error.message}`);
+    const other = WAYBILL_WEBHOOK_SECRET ? ofListen() : undefined;
+    const secrets = { secret, other };
+    for (const mistake of diagnose(error, bytes, given, secrets, options)) printError(`  ${mistake}`);
     return EXIT.failed;
   }
 }

@@ -35,6 +35,8 @@ export interface ForwarderOptions {
   url: string;
   secret: string;
   onAttempt: (attempt: Attempt) => void;
+  /** An attempt failed, and another one follows. */
+  onFailed: (event: WebhookEvent, attempt: number) => void;
   sleep: (ms: number) => Promise<void>;
   jitter: () => number;
 }
@@ -51,22 +53,26 @@ export class Forwarder {
     this.#options = options;
   }
 
-  /** Resolves with the event's outcome: taken, or out of retries. `body` is signed and sent as it is. */
-  forward(event: WebhookEvent, body: string): Promise<void> {
+  /**
+   * Resolves with the event's outcome: taken, or out of retries. `body` is signed and sent as it is. `failed`: attempts of
+   * an earlier run.
+   */
+  forward(event: WebhookEvent, body: string, failed: number): Promise<void> {
     const key = event.order?.id ?? event.id;
     const before = this.#last.get(key) ?? Promise.resolve();
-    const outcome = before.then(() => this.#deliver(event, body));
+    const outcome = before.then(() => this.#deliver(event, body, failed));
     this.#last.set(key, outcome);
     return outcome.finally(() => {
       if (this.#last.get(key) === outcome) this.#last.delete(key);
     });
   }
 
-  async #deliver(event: WebhookEvent, body: string): Promise<void> {
-    for (let attempt = 1; ; attempt += 1) {
+  async #deliver(event: WebhookEvent, body: string, failed: number): Promise<void> {
+    for (let attempt = failed + 1; ; attempt += 1) {
       const retry = RETRIES_MS[attempt - 1];
       const retryInMs = retry === undefined ? null : Math.round(retry * (0.8 + 0.4 * this.#options.jitter()));
       if (!(await this.#attempt(event, body, attempt, retryInMs)) || retryInMs === null) return;
+      this.#options.onFailed(event, attempt);
       await this.#options.sleep(retryInMs);
     }
   }

@@ -1,6 +1,7 @@
 /** `listen`: forwards the events of test orders to a receiver on this machine. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Waybill } from "../client.js";
+import type { WebhookEvent } from "../types.js";
 import { Feed } from "./feed.js";
 import { type Attempt, Forwarder } from "./forwarder.js";
 import { KeyError, print, printJson, UsageError, untilAnswered, waybill } from "./output.js";
@@ -29,12 +30,13 @@ export async function listen(given: ListenArguments, signal: AbortSignal): Promi
   const { WAYBILL_BASE_URL = "", WAYBILL_API_KEY = "" } = process.env;
   const kinds = (given.events ?? []).join();
   const progress = new Progress(directory, WAYBILL_BASE_URL, WAYBILL_API_KEY, url, kinds);
-  progress.lock();
+  await progress.lock();
   if (given.since) progress.forget();
   const onAttempt = given.json ? printAttemptAsJson : printAttempt;
   const pause = (ms: number) => sleep(ms, undefined, { signal });
-  const forwarder = new Forwarder({ url, secret, onAttempt, sleep: pause, jitter: Math.random });
-  await untilAnswered(() => forwardAll(client, forwarder, progress, given, signal), signal);
+  const onFailed = (event: WebhookEvent, attempt: number) => progress.failed(event.id, attempt);
+  const forwarder = new Forwarder({ url, secret, onAttempt, onFailed, sleep: pause, jitter: Math.random });
+  await untilAnswered(() => forwardAll(client, forwarder, progress, given, url, signal), signal);
 }
 
 async function forwardAll(
@@ -42,12 +44,14 @@ async function forwardAll(
   forwarder: Forwarder,
   progress: Progress,
   given: ListenArguments,
+  url: string,
   signal: AbortSignal,
 ): Promise<void> {
   let isReady = false;
+  const startsAfter = progress.cursor;
   const feed = new Feed(() => {
     forwarder.headerPrefix = feed.headerPrefix;
-    if (!isReady) printReady(given);
+    if (!isReady) printReady(given, url, startsAfter, progress);
     isReady = true;
   });
   const options = { ...feed.options, types: given.events, start: given.since ?? "now", signal };
@@ -61,16 +65,30 @@ async function forwardAll(
       await progress.begin(event.id, UNFINISHED_MAX);
       const outcome = progress.isDone(event.id)
         ? Promise.resolve()
-        : forwarder.forward(event, feed.bodyOf(event));
+        : forwarder.forward(event, feed.bodyOf(event), progress.attemptsOf(event.id));
       outcome.then(() => progress.settle(event.id), fail);
     }
   };
   await Promise.race([reading(), failed]);
 }
 
-function printReady({ json, forwardTo }: ListenArguments): void {
-  if (json) printJson({ type: "ready", forwardTo });
-  else print(`Ready: test events are forwarded to ${forwardTo}. Their secret: listen --print-secret`);
+function printReady(
+  { json, since }: ListenArguments,
+  forwardTo: string,
+  startsAfter: string | null,
+  { savedAt, file }: Progress,
+): void {
+  if (json) {
+    printJson({ type: "ready", forwardTo, startsAfter });
+    return;
+  }
+  print(`Ready: test events are forwarded to ${forwardTo}. Their secret: listen --print-secret`);
+  if (since) print(`It replays the events since ${since}.`);
+  else if (startsAfter === null) print("It begins with new events. --since TIME replays earlier ones.");
+  else {
+    const stopped = savedAt?.toISOString();
+    print(`It continues where it stopped, at ${stopped}. --since TIME begins elsewhere (${file}).`);
+  }
 }
 
 function printAttempt({ event, attempt, status, durationMs, failure, retryInMs }: Attempt): void {
@@ -88,10 +106,14 @@ function printAttemptAsJson({ event, ...attempt }: Attempt): void {
   printJson({ type: "attempt", at, eventId, event: kind, sequence, orderReference, ...attempt });
 }
 
-function readUrl(text: string | undefined): string {
-  const url = text && URL.canParse(text) ? new URL(text) : undefined;
+function readUrl(text = ""): string {
+  // 3000, or localhost:3000/webhook
+  const meant = /^\d{1,5}$/.test(text)
+    ? `http://localhost:${text}`
+    : text.replace(/^localhost\b/, "http://$&");
+  const url = URL.canParse(meant) ? new URL(meant) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new UsageError("--forward-to must be the http or https URL of your receiver.");
+    throw new UsageError("--forward-to must be the http or https URL of your receiver, or its port.");
   }
   return url.href;
 }

@@ -1,23 +1,38 @@
 #!/usr/bin/env node
 /** The command line `waybill`. */
 import { parseArgs } from "node:util";
+import type { OrderFilters } from "../types.js";
 import { VERSION } from "../version.js";
-import { createOrder, followEvents, getOrder, listEvents, simulateOrder, verify } from "./commands.js";
+import {
+  cancelOrder,
+  createOrder,
+  followEvents,
+  getOrder,
+  listEvents,
+  listOrders,
+  printTimeline,
+  simulateOrder,
+  verify,
+} from "./commands.js";
 import { listen } from "./listen.js";
 import { EXIT, explain, print, UsageError } from "./output.js";
 
 const HELP = `waybill ${VERSION}: test orders, events and webhooks on your machine
 
-  listen --forward-to URL   forward the events of test orders to your receiver, signed as webhooks
+  listen --forward-to URL   forward the events of test orders to your receiver, signed as webhooks; 3000 is the URL
+                            http://localhost:3000. It continues where it stopped, or begins with new events
       --events KINDS        only these kinds, separated by commas
       --since TIME          replay from this time (RFC 3339)
       --json                print one JSON object per attempt
   listen --print-secret     print the secret that listen signs with
   events list|follow        print events as JSON lines [--events KINDS] [--since TIME]
   orders create             create an order --idempotency-key KEY [--file FILE]
+  orders list               print orders as JSON lines, newest first [--reference REFERENCE] [--status STATUS]
   orders get ID             print an order
+  orders timeline ID        print what happened to an order, as JSON lines
+  orders cancel ID          cancel an order before its pickup [--reason TEXT]
   orders simulate ID EVENT  move a test order; auto moves it to its end
-  verify                    check a webhook's signature --header 'Name: value' … [--body FILE]
+  verify                    check a webhook's signature, and name the mistake --header 'Name: value' … [--body FILE]
       --header-prefix NAME  how the operator's headers begin; Service by default
       --tolerance SECONDS   how old the signature may be; 300 by default
 
@@ -37,11 +52,17 @@ const OPTIONS = {
   file: { type: "string" },
   header: { type: "string", multiple: true, default: [] as string[] },
   body: { type: "string" },
+  reference: { type: "string" },
+  status: { type: "string" },
+  reason: { type: "string" },
   "header-prefix": { type: "string", default: "Service" },
   tolerance: { type: "string", default: "300" },
   help: { type: "boolean", short: "h", default: false },
   version: { type: "boolean", default: false },
 } as const;
+
+/** Checked by the service. */
+type Status = NonNullable<OrderFilters["status"]>;
 
 interface Call {
   values: ReturnType<typeof parse>["values"];
@@ -72,6 +93,19 @@ const COMMANDS: Record<string, Command> = {
     run: ({ values }) => createOrder(values.file, values["idempotency-key"]),
   },
   "orders get": { parametersMax: 1, run: ({ parameters: [id] }) => getOrder(id) },
+  "orders list": {
+    parametersMax: 0,
+    run: ({ values: { reference: orderReference, status }, signal }) =>
+      listOrders(
+        { ...(orderReference && { orderReference }), ...(status && { status: status as Status }) },
+        signal,
+      ),
+  },
+  "orders cancel": {
+    parametersMax: 1,
+    run: ({ values, parameters: [id] }) => cancelOrder(id, values.reason),
+  },
+  "orders timeline": { parametersMax: 1, run: ({ parameters: [id], signal }) => printTimeline(id, signal) },
   "orders simulate": { parametersMax: 2, run: ({ parameters: [id, event] }) => simulateOrder(id, event) },
   verify: {
     parametersMax: 0,

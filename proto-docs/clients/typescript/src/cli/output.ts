@@ -71,6 +71,11 @@ export function waybill(): Waybill {
     if (!hasAnswered && !mayBeDone && error && isOfAnotherUrl(error)) {
       throw new UrlError(`${error.message} Check WAYBILL_BASE_URL.`);
     }
+    if (error instanceof ApiError && error.status === 429) {
+      printError(
+        `${error.message} Trying again in ${Math.ceil((error.retryAfterMs ?? 0) / 1_000) || 1} s or more.`,
+      );
+    }
     if (error instanceof NoAnswerError && status === undefined && !hasAnswered && !hasTold) {
       hasTold = true;
       printError(`${error.message} Trying again.`);

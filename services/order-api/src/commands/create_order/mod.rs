@@ -9,6 +9,7 @@ mod request;
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
 use domain::{DeliveryStatus, Mode, OrderId, TrackingCode};
 use internal_api::keys::AuthenticatedKey;
@@ -74,6 +75,8 @@ impl Step {
 struct Row {
     id: OrderId,
     tracking_code: TrackingCode,
+    /// Of the first request. Lists promise this order, and are sorted by the ids, which a takeover keeps.
+    created_at: DateTime<Utc>,
 }
 
 struct Creation<'a> {
@@ -90,6 +93,7 @@ impl Creation<'_> {
         let row = Row {
             id: OrderId::generate(&unit.clock, &unit.entropy),
             tracking_code: TrackingCode::generate(self.request.caller.mode, &unit.entropy),
+            created_at: unit.clock.now(),
         };
         let new = match self.admit(row).await {
             Ok(new) => new,
@@ -101,7 +105,10 @@ impl Creation<'_> {
         };
         match self.state.order_writer.insert(new.clone()).await? {
             InsertOutcome::Stored if new.mode == Mode::Test => Ok(Step::Done(placed(new.id, new.receipt))),
-            InsertOutcome::Stored => self.pay(&pending(new, 1)).await,
+            InsertOutcome::Stored => {
+                let now = new.created_at;
+                self.pay(&pending(new, 1, now)).await
+            }
             InsertOutcome::Conflict => Ok(Step::resolve_or_insert(self.find_conflicting(&new).await?)),
         }
     }
@@ -141,12 +148,17 @@ impl Creation<'_> {
 
     /// Reuses the row of a released order. The next attempt prevents that a late debit of the previous one posts.
     async fn take_over(&mut self, released: ExistingOrder) -> Result<Step, CreateError> {
-        let row = Row { id: released.order_id, tracking_code: released.tracking_code.clone() };
+        let row = Row {
+            id: released.order_id,
+            tracking_code: released.tracking_code.clone(),
+            created_at: released.created_at,
+        };
         let new = self.admit(row).await?;
-        let take_over = async |conn: &mut _| placement::take_over(conn, &released, &new).await;
+        let now = self.state.unit.clock.now();
+        let take_over = async |conn: &mut _| placement::take_over(conn, &released, &new, now).await;
         // One statement needs no transaction; in one, a violated constraint would be an error.
         match self.state.unit.database.read(take_over).await? {
-            true => self.pay(&pending(new, released.attempt + 1)).await,
+            true => self.pay(&pending(new, released.attempt + 1, now)).await,
             false => Ok(Step::Insert),
         }
     }
@@ -192,7 +204,7 @@ impl Creation<'_> {
             cod_amount: draft.payment.cod_amount_paise,
             details: draft.details().into(),
             receipt: Vec::new(),
-            created_at: self.state.unit.clock.now(),
+            created_at: row.created_at,
             request_id: *request_id,
             key_id: caller.key_id,
         };
@@ -237,7 +249,7 @@ fn insufficient_balance(order: &ExistingOrder, balance: domain::Paise) -> Create
 }
 
 /// The row of a stored order that waits for its payment.
-fn pending(new: NewOrder, attempt: i32) -> ExistingOrder {
+fn pending(new: NewOrder, attempt: i32, now: DateTime<Utc>) -> ExistingOrder {
     ExistingOrder {
         order_id: new.id,
         business_id: new.business_id,
@@ -253,6 +265,7 @@ fn pending(new: NewOrder, attempt: i32) -> ExistingOrder {
         delivery_fee: new.delivery_fee,
         cod_amount: new.cod_amount,
         receipt: new.receipt,
-        updated_at: new.created_at,
+        created_at: new.created_at,
+        updated_at: now,
     }
 }

@@ -25,7 +25,7 @@ pub(crate) struct Receipt<'a> {
     tracking_url: String,
     status: DeliveryStatus,
     mode: Mode,
-    /// When the order was created.
+    /// When the first request for the order arrived.
     created_at: DateTime<Utc>,
     /// Fields that were accepted, but may be wrong.
     warnings: &'a [Warning],

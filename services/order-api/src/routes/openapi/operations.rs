@@ -281,7 +281,10 @@ fn with_fleet_token() -> impl Iterator<Item = ApiError> {
 
 fn of_authorization() -> impl Iterator<Item = ApiError> {
     let twice = ["Bearer one", "Bearer two"].map(|one| (AUTHORIZATION, HeaderValue::from_static(one)));
-    bearer_token(&HeaderMap::from_iter(twice)).err().into_iter().chain([too_many_failures(FAILURES_WAIT_S)])
+    bearer_token(&HeaderMap::from_iter(twice))
+        .err()
+        .into_iter()
+        .chain([too_many_failures(FAILURES_WAIT_S, false)])
 }
 
 /// Whatever is called.

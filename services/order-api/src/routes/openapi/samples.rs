@@ -206,6 +206,7 @@ impl Samples {
             delivery_fee: order.delivery_fee,
             cod_amount: order.cod_amount,
             receipt: Vec::new(),
+            created_at: order.created_at,
             updated_at: order.updated_at,
         }
     }

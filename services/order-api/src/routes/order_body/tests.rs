@@ -105,7 +105,7 @@ fn the_whole_and_the_smallest_body_are_orders() {
     let smallest = json!({
         "orderReference": "r",
         "customer": { "name": "A", "phone": "+919800000001" },
-        "delivery": { "addressLine1": "a", "city": "b", "state": "Kerala", "pincode": "560038" },
+        "delivery": { "addressLine1": "a", "city": "b", "state": "Karnataka", "pincode": "560038" },
         "payment": { "paymentType": "prepaid", "deliveryFeePaise": 1_000 }
     });
     let draft = read(&smallest).unwrap();

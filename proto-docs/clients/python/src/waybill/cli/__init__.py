@@ -19,16 +19,20 @@ from .state import LocalError
 
 HELP = f"""waybill {__version__}: test orders, events and webhooks on your machine
 
-  listen --forward-to URL   forward the events of test orders to your receiver, signed as webhooks
+  listen --forward-to URL   forward the events of test orders to your receiver, signed as webhooks; 3000 is the URL
+                            http://localhost:3000. It continues where it stopped, or begins with new events
       --events KINDS        only these kinds, separated by commas
       --since TIME          replay from this time (RFC 3339)
       --json                print one JSON object per attempt
   listen --print-secret     print the secret that listen signs with
   events list|follow        print events as JSON lines [--events KINDS] [--since TIME]
   orders create             create an order --idempotency-key KEY [--file FILE]
+  orders list               print orders as JSON lines, newest first [--reference REFERENCE] [--status STATUS]
   orders get ID             print an order
+  orders timeline ID        print what happened to an order, as JSON lines
+  orders cancel ID          cancel an order before its pickup [--reason TEXT]
   orders simulate ID EVENT  move a test order; auto moves it to its end
-  verify                    check a webhook's signature --header 'Name: value' … [--body FILE]
+  verify                    check a webhook's signature, and name the mistake --header 'Name: value' … [--body FILE]
       --header-prefix NAME  how the operator's headers begin; Service by default
       --tolerance SECONDS   how old the signature may be; 300 by default
 
@@ -44,7 +48,10 @@ _COMMANDS: dict[tuple[str, ...], tuple[Callable[[argparse.Namespace], Optional[i
     ("events", "list"): (commands.list_events, 0),
     ("events", "follow"): (commands.follow_events, 0),
     ("orders", "create"): (commands.create_order, 0),
+    ("orders", "list"): (commands.list_orders, 0),
     ("orders", "get"): (commands.get_order, 1),
+    ("orders", "timeline"): (commands.print_timeline, 1),
+    ("orders", "cancel"): (commands.cancel_order, 1),
     ("orders", "simulate"): (commands.simulate_order, 2),
     ("verify",): (commands.verify, 0),
 }
@@ -94,7 +101,7 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(add_help=False, allow_abbrev=False)
     parser.add_argument("words", nargs="*")
-    for name in ("forward-to", "events", "since", "idempotency-key", "file", "body"):
+    for name in ("forward-to", "events", "since", "idempotency-key", "file", "body", "reference", "status", "reason"):
         parser.add_argument(f"--{name}")
     for flag in ("print-secret", "json", "version"):
         parser.add_argument(f"--{flag}", action="store_true")

@@ -11,6 +11,7 @@ from typing import Optional, cast
 from ..errors import NoAnswerError, ServerError, WebhookError
 from ..schema import SimulatedEvent
 from ..webhooks import construct_event
+from .diagnosis import NamedSecret, diagnose
 from .feed import Feed
 from .output import (
     FAILED,
@@ -81,6 +82,23 @@ def get_order(options: Namespace) -> None:
     say_json(waybill().orders.get(order_id))
 
 
+def list_orders(options: Namespace) -> None:
+    """Prints orders as JSON lines."""
+    for order in waybill().orders.list(order_reference=options.reference, status=options.status):
+        say_json(order)
+
+
+def cancel_order(options: Namespace) -> None:
+    [order_id] = _parameters(options, 1, "orders cancel needs the order's id.")
+    say_json(waybill().orders.cancel(order_id, reason=options.reason))
+
+
+def print_timeline(options: Namespace) -> None:
+    [order_id] = _parameters(options, 1, "orders timeline needs the order's id.")
+    for entry in waybill().orders.timeline(order_id):
+        say_json(entry)
+
+
 def simulate_order(options: Namespace) -> None:
     needs = "orders simulate needs the order's id and an event, such as auto."
     order_id, event = _parameters(options, 2, needs)
@@ -92,16 +110,24 @@ def verify(options: Namespace) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", options.tolerance):
         raise UsageError("--tolerance must be a whole number of seconds.")
     headers = dict(_header(line) for line in options.header)
-    secret = os.environ.get("WAYBILL_WEBHOOK_SECRET") or listen_secret()
+    own = os.environ.get("WAYBILL_WEBHOOK_SECRET")
+    secret = NamedSecret("WAYBILL_WEBHOOK_SECRET", own) if own else _of_listen()
     prefix, tolerance_seconds = options.header_prefix, int(options.tolerance)
     body = read_input(options.body)
     try:
-        event = construct_event(body, headers, secret, header_prefix=prefix, tolerance_seconds=tolerance_seconds)
+        event = construct_event(body, headers, secret.secret, header_prefix=prefix, tolerance_seconds=tolerance_seconds)
     except WebhookError as error:
         say_error(f"invalid ({error.reason}): {error.message}")
+        other = _of_listen() if own else None
+        for mistake in diagnose(error, body, headers, secret, other, prefix, tolerance_seconds):
+            say_error(f"  {mistake}")
         return FAILED
     say(f"valid: the signature of {event['event']} {event['id']} matches")
     return OK
+
+
+def _of_listen() -> NamedSecret:
+    return NamedSecret("the secret of listen", listen_secret())
 
 
 def kinds(options: Namespace) -> Sequence[str]:

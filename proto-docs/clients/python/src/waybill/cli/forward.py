@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Callable, Optional
 
@@ -35,9 +35,9 @@ class Attempt:
 
 
 class _Queued:
-    def __init__(self, event: WebhookEvent, body: bytes) -> None:
+    def __init__(self, event: WebhookEvent, body: bytes, attempts: int) -> None:
         self.event, self.body = event, body
-        self.attempts = 0
+        self.attempts = attempts
         self.due_at = 0.0
         self.in_flight = False
 
@@ -49,7 +49,7 @@ class Forwarder:
         self,
         send: Callable[[bytes], Attempt],
         report: Callable[[WebhookEvent, Attempt, int, Optional[float]], None],
-        save: Callable[[Optional[str], Sequence[str]], None],
+        save: Callable[[Optional[str], Sequence[str], Mapping[str, int]], None],
         environment: Optional[Environment] = None,
         cursor: Optional[str] = None,
         retries_s: Sequence[float] = RETRIES_S,
@@ -57,7 +57,8 @@ class Forwarder:
     ) -> None:
         """`report` gets the event, the attempt, its number, and the seconds until the next one.
 
-        `save` gets the last cursor before which all events have ended, and the ids of later events that have ended.
+        `save` gets the last cursor before which all events have ended, the ids of later events that have ended, and the
+        failed attempts of those that have not.
         """
         self._send, self._report, self._save = send, report, save
         self._environment = environment or Environment()
@@ -75,8 +76,8 @@ class Forwarder:
         for _ in range(_WORKERS):
             threading.Thread(target=self._work, daemon=True).start()
 
-    def offer(self, event: WebhookEvent, body: bytes) -> None:
-        """Takes an event over, as soon as fewer are waiting."""
+    def offer(self, event: WebhookEvent, body: bytes, attempts: int = 0) -> None:
+        """Takes an event over, as soon as fewer are waiting. `attempts`: those of an earlier run."""
         order = event["order"]
         with self._changed:
             while len(self._unfinished) >= _UNFINISHED_MAX:
@@ -84,7 +85,9 @@ class Forwarder:
                 self._changed.wait(1)
             self.check()
             self._unfinished[event["id"]] = False
-            self._orders.setdefault(order["id"] if order else event["id"], deque()).append(_Queued(event, body))
+            self._orders.setdefault(order["id"] if order else event["id"], deque()).append(
+                _Queued(event, body, attempts)
+            )
             self._changed.notify_all()
 
     def reached(self, cursor: str) -> None:
@@ -146,6 +149,7 @@ class Forwarder:
             if retry_in_s is not None:
                 queued.due_at = now + retry_in_s
                 queued.in_flight = False
+                self._save_place()
             else:
                 self._end(queued.event)
             self._report(queued.event, attempt, number, retry_in_s)
@@ -174,4 +178,6 @@ class Forwarder:
                 break
             self._reached = cursor
             del self._unfinished[cursor]
-        self._save(self._reached, [cursor for cursor, ended in self._unfinished.items() if ended])
+        done = [cursor for cursor, ended in self._unfinished.items() if ended]
+        waiting = [each for queue in self._orders.values() for each in queue if each.attempts and not each.in_flight]
+        self._save(self._reached, done, {each.event["id"]: each.attempts for each in waiting})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from argparse import Namespace
 from datetime import datetime, timezone
@@ -34,27 +35,42 @@ def listen(options: Namespace) -> None:
     if options.print_secret:
         say(secret)
         return
-    url = urlsplit(options.forward_to or "")
-    if url.scheme not in {"http", "https"} or not url.hostname:
-        raise UsageError("--forward-to must be the http or https URL of your receiver.")
+    url = _url(options.forward_to or "")
     client = waybill()
     if client.mode == "live":
         raise KeyRefusedError("listen needs a Test key: a Live key would bring customers' data to this machine.")
-    listener = _Listener(options, secret)
+    listener = _Listener(options, url, secret)
     try:
         until_answered(lambda: listener.follow(client))
     finally:
         listener.forwarder.close()
 
 
+def _url(text: str) -> str:
+    """The URL that is meant by 3000, or by localhost:3000/webhook."""
+    if re.fullmatch("[0-9]{1,5}", text):
+        text = f"http://localhost:{text}"
+    elif re.match(r"localhost\b", text):
+        text = f"http://{text}"
+    try:
+        url = urlsplit(text)
+        is_usable = url.scheme in {"http", "https"} and bool(url.hostname) and url.port != 0
+    except ValueError:
+        is_usable = False
+    if not is_usable:
+        raise UsageError("--forward-to must be the http or https URL of your receiver, or its port.")
+    return text
+
+
 class _Listener:
-    def __init__(self, options: Namespace, secret: str) -> None:
-        self._options, self._url, self._secret = options, options.forward_to, secret
+    def __init__(self, options: Namespace, url: str, secret: str) -> None:
+        self._options, self._url, self._secret = options, url, secret
         service = os.environ["WAYBILL_BASE_URL"]
         self._place = Place(service, os.environ["WAYBILL_API_KEY"], self._url, ",".join(kinds(options)))
         self._place.lock()
         if options.since:
             self._place.forget()
+        self._starts_after = self._place.cursor
         self.feed = Feed(self._say_ready)
         self.forwarder = Forwarder(self._send, self._report, self._place.save, cursor=self._place.cursor)
 
@@ -80,7 +96,7 @@ class _Listener:
         if event["id"] in self._place.done:
             self.forwarder.reached(event["id"])
         else:
-            self.forwarder.offer(event, self.feed.body_of(event))
+            self.forwarder.offer(event, self.feed.body_of(event), self._place.attempts.get(event["id"], 0))
 
     def _send(self, body: bytes) -> Attempt:
         headers = sign_test_event(body, self._secret, header_prefix=self.feed.header_prefix)
@@ -96,9 +112,16 @@ class _Listener:
 
     def _say_ready(self) -> None:
         if self._options.json:
-            say_json({"type": "ready", "forwardTo": self._url})
+            say_json({"type": "ready", "forwardTo": self._url, "startsAfter": self._starts_after})
+            return
+        say(f"Ready: test events are forwarded to {self._url}. Their secret: listen --print-secret")
+        if self._options.since:
+            say(f"It replays the events since {self._options.since}.")
+        elif self._place.saved_at is None:
+            say("It begins with new events. --since TIME replays earlier ones.")
         else:
-            say(f"Ready: test events are forwarded to {self._url}. Their secret: listen --print-secret")
+            stopped = f"It continues where it stopped, at {self._place.saved_at.isoformat(timespec='seconds')}."
+            say(f"{stopped} --since TIME begins elsewhere ({self._place.path}).")
 
     def _report(self, event: WebhookEvent, attempt: Attempt, number: int, retry_in_s: Optional[float]) -> None:
         order = event["order"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import sys
@@ -80,6 +81,8 @@ def waybill() -> Waybill:
         # After an answer it is an outage, such as a captive portal or a network without names.
         if not has_answered and not may_be_done and error and _is_of_another_url(error):
             raise UrlError(f"{error.message} Check WAYBILL_BASE_URL.")
+        if isinstance(error, ApiError) and error.status == 429:
+            say_error(f"{error.message} Trying again in {math.ceil(error.retry_after or 0) or 1} s or more.")
         if isinstance(error, NoAnswerError) and result.status is None and not has_answered and not has_told:
             has_told = True
             say_error(f"{error.message} Trying again.")

@@ -11,11 +11,16 @@ import re
 import secrets
 import sys
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Optional
 
 from ..webhooks import SigningSecret
+
+#: Longer than a program of npx needs to notice that npx was killed.
+_LOCK_WAIT_S, _LOCK_PAUSE_S = 3.0, 0.1
 
 
 class LocalError(Exception):
@@ -56,41 +61,65 @@ class Place:
     def __init__(self, *names: str) -> None:
         # A digest, because the names contain the key.
         digest = hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
-        self._path = folder() / f"place-{digest}.json"
+        self.path = folder() / f"place-{digest}.json"
         self.cursor: Optional[str] = None
         #: Events after the cursor that have ended.
         self.done: frozenset[str] = frozenset()
-        if not self._path.exists():
+        #: The failed attempts of each event that is not done, so that their numbers and pauses go on after a restart.
+        self.attempts: Mapping[str, int] = {}
+        #: When a former run last saved its place.
+        self.saved_at: Optional[datetime] = None
+        if not self.path.exists():
             return
+        self.saved_at = datetime.fromtimestamp(self.path.stat().st_mtime, timezone.utc)
         try:
-            saved = json.loads(self._path.read_bytes())
+            saved = json.loads(self.path.read_bytes())
             self.cursor, self.done = saved["cursor"], frozenset(saved["done"])
+            self.attempts = dict(saved.get("attempts", {}))
         except (ValueError, LookupError, TypeError):
-            raise LocalError(f"The file {self._path} is damaged. Delete it to begin with new events.") from None
+            raise LocalError(f"The file {self.path} is damaged. Delete it to begin with new events.") from None
 
     def forget(self) -> None:
-        self.cursor, self.done = None, frozenset()
+        self.cursor, self.done, self.attempts = None, frozenset(), {}
 
-    def save(self, cursor: Optional[str], done: Sequence[str]) -> None:
+    def save(self, cursor: Optional[str], done: Sequence[str], attempts: Mapping[str, int]) -> None:
         # A crash leaves the former or the new place, never half of one.
-        _write_private(self._path, json.dumps({"cursor": cursor, "done": done})).replace(self._path)
+        place = {"cursor": cursor, "done": done, "attempts": attempts}
+        _write_private(self.path, json.dumps(place)).replace(self.path)
 
     def lock(self) -> None:
         """Refuses a second `listen` with the same place.
 
         Each process writes a file of its own and then looks for others, so of two that start at once at least one sees
-        the other.
+        the other. It waits a moment, because the former one may be ending.
         """
-        own = Path(f"{self._path}.{os.getpid()}.lock")
+        own = Path(f"{self.path}.{os.getpid()}.lock")
         own.touch(mode=0o600)
         atexit.register(own.unlink, missing_ok=True)
-        for other in self._path.parent.glob(f"{self._path.name}.*.lock"):
+        until = time.monotonic() + _LOCK_WAIT_S
+        while other := self._other():
+            if time.monotonic() >= until:
+                raise LocalError(f"Another listen forwards the same events ({other}). Stop it first.")
+            time.sleep(_LOCK_PAUSE_S)
+
+    def _other(self) -> Optional[str]:
+        """Another process with this place. Removes the files of those that have ended."""
+        for other in self.path.parent.glob(f"{self.path.name}.*.lock"):
             pid = int("0" + re.sub(r"[^0-9]", "", other.suffixes[-2]))
             if pid == os.getpid():
                 continue
-            if _is_running(pid):
-                raise LocalError(f"Another listen forwards the same events (process {pid}, {other}). Stop it first.")
+            if _is_listening(pid):
+                return f"process {pid}, {other}"
             other.unlink(missing_ok=True)
+        return None
+
+
+def _is_listening(pid: int) -> bool:
+    try:
+        # A killed process may not have been collected yet, and another program may have got its id.
+        return b"listen" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return _is_running(pid)
 
 
 def _is_running(pid: int) -> bool:

@@ -18,6 +18,7 @@ class SyncRecord(models.Model):
     lease_until_ms = models.BigIntegerField()
     error_code = models.TextField(null=True)
     error_message = models.TextField(null=True)
+    retry_at_ms = models.BigIntegerField(null=True)
     order_id = models.TextField(null=True)
     tracking_code = models.TextField(null=True)
     tracking_url = models.TextField(null=True)

@@ -48,6 +48,10 @@ fn probable_mistakes_cause_warnings() {
         [("payment.deliveryFeePaise".to_owned(), "amount_looks_like_rupees")]
     );
     assert_eq!(
+        warned(&with("/delivery/pincode", json!("110001"))),
+        [("delivery.pincode".to_owned(), "pincode_state_mismatch")]
+    );
+    assert_eq!(
         warned(&with("/pickup/longitude", json!(null))),
         [("pickup.longitude".to_owned(), "coordinate_missing")]
     );

@@ -56,6 +56,7 @@ class Migration(migrations.Migration):
                 ('lease_until_ms', models.BigIntegerField()),
                 ('error_code', models.TextField(null=True)),
                 ('error_message', models.TextField(null=True)),
+                ('retry_at_ms', models.BigIntegerField(null=True)),
                 ('order_id', models.TextField(null=True)),
                 ('tracking_code', models.TextField(null=True)),
                 ('tracking_url', models.TextField(null=True)),
