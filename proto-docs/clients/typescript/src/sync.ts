@@ -135,7 +135,8 @@ export class Sync {
     for (const { localOrderId } of await this.#store.open(limit, this.#client.environment.nowMs())) {
       if (signal?.aborted) return;
       try {
-        onOutcome?.(localOrderId, await this.ensure(localOrderId, () => toWaybill(localOrderId)));
+        const outcome = await this.ensure(localOrderId, () => toWaybill(localOrderId));
+        onOutcome?.(localOrderId, outcome);
       } catch (error) {
         onError(error, localOrderId);
       }
