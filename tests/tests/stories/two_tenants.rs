@@ -70,7 +70,8 @@ impl Operation {
         let body = match self.id.as_str() {
             "rotateApiKey" => json!({ "graceSeconds": 0 }),
             "simulate" => json!({ "event": "driver.assigned" }),
-            "cancelOrder" | "rotateSecret" | "testEndpoint" => json!({}),
+            "cancelOrder" | "revokeApiKey" | "rotateSecret" | "testEndpoint" => json!({}),
+            "linkUser" => json!({ "userId": "usr_01ARZ3NDEKTSV4RRFFQ69G5FAV" }),
             "updateEndpoint" => json!({ "status": "paused" }),
             "recover" => json!({ "since": since }),
             "verifySignature" => json!({ "timestamp": "1", "signature": "sha256=00", "body": "{}" }),

@@ -45,6 +45,7 @@ const EXCEPTIONS: &[Exception] = &[
     ),
     but(Service::Wallet, "top_ups_payment_reference", "As top_ups_provider_reference."),
     but(Service::Wallet, "payment_notices_pkey", "As top_ups_provider_reference."),
+    but(Service::Wallet, "top_up_reversals_pkey", "As top_ups_provider_reference."),
     but(
         Service::WebhookDispatcher,
         "order_streams_order_id",
@@ -122,6 +123,7 @@ const OF_NO_BUSINESS: &[(Service, &str)] = &[
     (Service::PortalApi, "operator_tokens"),
     (Service::PortalApi, "operator_audit_log"),
     (Service::PortalApi, "operator_approvals"),
+    (Service::PortalApi, "approval_limit"),
     // Of a second factor, whose row names the business.
     (Service::PortalApi, "recovery_codes"),
     // The progress and findings of the reconciliation.
