@@ -13,7 +13,7 @@ use super::request_approval::{end_outdated, event};
 use super::staff::still_may;
 use crate::domain::{
     Action, Approval, ApprovalCaller, ApprovalRefusal, ApprovalState, Author, OperatorActor, ProtectedAction,
-    RELATED_FOR,
+    RELATED_FOR, are_related,
 };
 use crate::state::State;
 use crate::store::{approvals, operator_audit_log, staff};
@@ -88,7 +88,8 @@ async fn require_unrelated(
     now: DateTime<Utc>,
 ) -> Result<(), DecideError> {
     let (Some(requester), Some(approver)) = (requester.staff(), approver.staff()) else { return Ok(()) };
-    match operator_audit_log::gave_access(conn, (requester, approver), now - RELATED_FOR).await? {
+    let given = operator_audit_log::access_given(conn, now - RELATED_FOR).await?;
+    match are_related(&given, &requester.to_string(), &approver.to_string()) {
         true => Err(ApprovalRefusal::RelatedAccount.into()),
         false => Ok(()),
     }

@@ -42,7 +42,7 @@ pub(crate) use ::domain::Email;
 pub(crate) use advice::{Advice, Evidence, Proof, advice};
 pub(crate) use approval::{
     Approval, ApprovalCaller, ApprovalFilter, ApprovalKind, ApprovalPolicy, ApprovalRefusal, ApprovalState,
-    Decision, ProtectedAction, RELATED_FOR, SuspensionLift, WalletDebit,
+    Decision, ProtectedAction, RELATED_FOR, SuspensionLift, WalletDebit, are_related,
 };
 pub(crate) use attempts::{Scope, Subject, retry_after};
 pub(crate) use audit::{

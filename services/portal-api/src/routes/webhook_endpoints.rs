@@ -4,7 +4,7 @@ use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::{EndpointId, Mode};
 use internal_api::webhooks::{AttemptView, CreatedEndpoint, DeliveryDetails, EndpointView, TestResult};
-use serde_json::Value;
+use serde_json::{Value, json};
 use url::Url;
 use web::{ApiError, JsonBody, page_query};
 
@@ -274,19 +274,13 @@ fn sees_queries(role: Role) -> bool {
     role.may(Permission::ManageIntegration)
 }
 
-/// Redirects and error pages repeat the query.
+/// Redirects and error pages repeat the query, in any form.
 fn hide_query(attempt: &mut AttemptView) {
     let Some((url, query)) = attempt.url.as_deref().map(cut) else { return };
     attempt.url = Some(url);
-    let Some(query) = query else { return };
-    if let Some(body) = &mut attempt.response_body {
-        *body = body.replace(&query, HIDDEN);
-    }
-    for value in attempt.response_headers.as_object_mut().into_iter().flat_map(|headers| headers.values_mut())
-    {
-        if let Value::String(text) = value {
-            *text = text.replace(&query, HIDDEN);
-        }
+    if query.is_some() {
+        attempt.response_body = attempt.response_body.take().map(|_| HIDDEN.to_owned());
+        attempt.response_headers = json!({});
     }
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::schema::operator_audit_log;
 use super::stored;
 use crate::domain::{
-    Action, AuditEvent, AuditTarget, CallerAddress, OperatorCaller, OperatorEntry, OperatorFilter,
+    Action, AuditEvent, AuditTarget, CallerAddress, OperatorCaller, OperatorEntry, OperatorFilter, TargetKind,
 };
 
 /// An entry to write.
@@ -72,27 +72,30 @@ pub(crate) async fn insert(
     Ok(())
 }
 
-/// Whether one of two persons of the staff invited the other or reset their access since then.
-pub(crate) async fn gave_access(
+/// Who of the staff invited whom, or reset whose access, since then.
+pub(crate) async fn access_given(
     conn: &mut AsyncPgConnection,
-    (one, other): (StaffId, StaffId),
     since: DateTime<Utc>,
-) -> Result<bool, StoreError> {
+) -> Result<Vec<(String, String)>, StoreError> {
     let actions = [
         Action::StaffInvited,
         Action::StaffLinkIssued,
         Action::StaffIdentityUnlinked,
         Action::SecondFactorReset,
     ];
-    let persons = [one.to_string(), other.to_string()];
-    let entries = operator_audit_log::table
+    let pairs = operator_audit_log::table
         .filter(operator_audit_log::action.eq_any(actions.map(<&str>::from)))
         .filter(operator_audit_log::id.ge(AuditEntryId::first_of(since).to_string()))
         .filter(operator_audit_log::actor_type.eq("person"))
-        .filter(operator_audit_log::actor_id.eq_any(&persons))
-        .filter(operator_audit_log::target_id.eq_any(&persons))
-        .filter(operator_audit_log::actor_id.ne(operator_audit_log::target_id));
-    Ok(diesel::select(diesel::dsl::exists(entries)).get_result(conn).await?)
+        .filter(operator_audit_log::target_type.eq(<&str>::from(TargetKind::Staff)))
+        .select((
+            operator_audit_log::actor_id.assume_not_null(),
+            operator_audit_log::target_id.assume_not_null(),
+        ))
+        .distinct()
+        .load(conn)
+        .await?;
+    Ok(pairs)
 }
 
 /// Whether an entry since then differs from this one in its time and request only.

@@ -166,7 +166,9 @@ async fn each_key_that_a_revocation_ends_has_an_entry_of_the_audit_log() {
     let entries: Vec<_> = entries
         .map(|entry| (entry["target"]["id"].clone(), entry["details"]["revokedWith"].clone()))
         .collect();
-    assert_eq!(entries, [(json!(old.id), json!(answers::KEY)), (json!(answers::KEY), Value::Null)]);
+    // The clock stands still, so that entries have no order.
+    let expected = [(json!(old.id), json!(answers::KEY)), (json!(answers::KEY), Value::Null)];
+    assert!(entries.len() == 2 && expected.iter().all(|one| entries.contains(one)), "{entries:?}");
 }
 
 #[tokio::test]

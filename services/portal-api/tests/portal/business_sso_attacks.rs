@@ -38,7 +38,10 @@ async fn a_response_for_one_business_opens_nothing_in_another() {
     let opened = scene.log_in(&mut scene.portal.stranger(), &json!({})).await;
     set_up(
         &mut other,
-        &changed(&settings(&scene.provider), &json!({ "groupRoles": [], "defaultRole": "viewer" })),
+        &changed(
+            &settings(&scene.provider),
+            &json!({ "groupRoles": [], "defaultRole": "viewer", "allowedDomains": ["shop.example"] }),
+        ),
     )
     .await;
     let mut browser = scene.portal.stranger();

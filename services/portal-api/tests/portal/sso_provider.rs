@@ -202,7 +202,7 @@ async fn a_real_provider_of_a_business_opens_confirms_and_logs_out() {
     });
     business_sso::set_up(&mut owner, &settings).await;
     let tested = owner.client.post("/v1/portal/single-sign-on/test", json!({})).await;
-    assert_eq!(tested.body, json!({ "ok": true, "problem": null }));
+    assert_eq!(tested.body, json!({ "ok": true, "problem": null, "missingClaims": [] }));
     let (mut browser, mut asha) = (portal.stranger(), Person::new("asha"));
     let mut visit = async |browser: &mut Client, body: serde_json::Value| {
         let visit = Visit::of(&browser.post(business_sso::START, body).await);

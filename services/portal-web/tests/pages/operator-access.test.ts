@@ -52,6 +52,7 @@ test("a person is invited, sees what the role allows, gets another role, and is 
 
   await openPage(boss.page, "Audit log");
   await boss.page.getByLabel("Person or token").fill(email);
+  await boss.page.getByLabel("Show reads").click();
   const read = row(boss.page, "Audit log", "Business’s audit log read").first();
   await read.getByText(email).waitFor();
   await read.getByText("127.0.0.1").waitFor();

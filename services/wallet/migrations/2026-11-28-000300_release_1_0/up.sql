@@ -203,7 +203,8 @@ CREATE TABLE top_up_reversals (
     business_id TEXT COLLATE "C" NOT NULL,
     top_up_id TEXT COLLATE "C" NOT NULL,
     payment_reference TEXT NOT NULL,
-    amount_paise BIGINT NOT NULL CHECK (amount_paise > 0),
+    -- Zero: the provider gave the money back, and reports that it took it later or never.
+    amount_paise BIGINT NOT NULL CHECK (amount_paise >= 0),
     received_at TIMESTAMPTZ NOT NULL,
     PRIMARY KEY (provider, reference),
     CONSTRAINT top_up_reversals_top_up_id_fkey

@@ -20,9 +20,9 @@ pub(crate) enum OperatorDebitError {
     ReferenceReused,
     #[error("the wallet has no such deposit or refund")]
     UnknownTransfer,
-    #[error("only {0} paise of the transfer are left to take back")]
+    #[error("only {0} of the transfer is left to take back")]
     ExceedsTransfer(Paise),
-    #[error("the balance is only {0} paise")]
+    #[error("the balance is only {0}")]
     Insufficient(Paise),
     #[error(transparent)]
     Posting(#[from] PostingError),

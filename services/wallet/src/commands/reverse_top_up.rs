@@ -23,13 +23,22 @@ pub(super) async fn reverse<E: From<PostingError> + From<StoreError>>(
     top_up: &TopUp,
     reversal: &Reversal,
 ) -> Result<NoticeOutcome, E> {
-    let is_stored = top_up_reversals::exists(conn, top_up.provider, &reversal.reference).await?;
-    match (reversal.step, is_stored) {
-        (ReversalStep::Announced, _) | (ReversalStep::GivenBack, false) => return Ok(NoticeOutcome::Noted),
-        (ReversalStep::Taken, true) => return Ok(NoticeOutcome::AlreadyCredited),
-        // The wallet paid for a refund or dispute that did not last: a person credits the money.
-        (ReversalStep::GivenBack, true) => return Ok(NoticeOutcome::Mismatch),
-        (ReversalStep::Taken, false) => {}
+    let now = state.unit.clock.now();
+    let stored = top_up_reversals::amount_of(conn, top_up.provider, &reversal.reference).await?;
+    match (reversal.step, stored) {
+        (ReversalStep::Announced, _) => return Ok(NoticeOutcome::Noted),
+        // Notices come in any order: the money must not be taken afterwards.
+        (ReversalStep::GivenBack, None) => {
+            top_up_reversals::insert(conn, top_up, reversal, Paise::ZERO, now).await?;
+            return Ok(NoticeOutcome::Noted);
+        }
+        (ReversalStep::GivenBack, Some(Paise::ZERO)) => return Ok(NoticeOutcome::Noted),
+        (ReversalStep::Taken, Some(amount)) if amount == Paise::ZERO || amount == reversal.amount => {
+            return Ok(NoticeOutcome::AlreadyCredited);
+        }
+        // The money of a booked reversal came back, or another amount was taken: a person must decide.
+        (ReversalStep::GivenBack | ReversalStep::Taken, Some(_)) => return Ok(NoticeOutcome::Mismatch),
+        (ReversalStep::Taken, None) => {}
     }
     // Such as a second payment of the same top-up, which was never credited.
     if top_up.payment_reference.as_ref().is_some_and(|credited| *credited != reversal.payment) {
@@ -49,7 +58,7 @@ pub(super) async fn reverse<E: From<PostingError> + From<StoreError>>(
     if !fits {
         return Ok(NoticeOutcome::Mismatch);
     }
-    top_up_reversals::insert(conn, top_up, reversal, state.unit.clock.now()).await?;
+    top_up_reversals::insert(conn, top_up, reversal, reversal.amount, now).await?;
     let Some(transfer) = credited else { return Ok(NoticeOutcome::Noted) };
     book::<E>(conn, state, record, transfer, (&reversal.reference, reversal.amount)).await?;
     Ok(NoticeOutcome::Reversed)

@@ -18,6 +18,8 @@ use crate::store;
 pub(crate) const PENDING_MAX: i64 = 5;
 /// Payment pages are closed by then. A top-up that gives way is credited if the provider reports its payment.
 const GIVES_WAY_AFTER: TimeDelta = TimeDelta::hours(1);
+/// Longer than the calls of the provider. Without its answer there was no payment page.
+const UNREGISTERED_GIVES_WAY_AFTER: TimeDelta = TimeDelta::seconds(15);
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TopUpError {
@@ -112,22 +114,26 @@ async fn find_or_insert(unit: &Unit, request: TopUpRequest, provider: Provider) 
         .await
 }
 
-/// Lets the oldest pending top-up give way to a new one. The caller has locked the wallet.
+/// Lets a pending top-up give way to a new one: the oldest, or one that the provider does not know. The caller has locked the
+/// wallet.
 async fn make_room(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     now: DateTime<Utc>,
 ) -> Result<(), TopUpError> {
     let pending = store::top_ups::pending(conn, business, PENDING_MAX).await?;
-    match pending.first() {
-        Some(oldest) if pending.len() as i64 >= PENDING_MAX => {
-            if now - oldest.created_at < GIVES_WAY_AFTER {
-                return Err(TopUpError::TooManyPending);
-            }
-            Ok(store::top_ups::fail(conn, oldest, now).await?)
-        }
-        _ => Ok(()),
+    if i64::try_from(pending.len()).unwrap_or(i64::MAX) < PENDING_MAX {
+        return Ok(());
     }
+    let gives_way = |top_up: &&TopUp| {
+        let after = match top_up.provider_reference {
+            Some(_) => GIVES_WAY_AFTER,
+            None => UNREGISTERED_GIVES_WAY_AFTER,
+        };
+        now - top_up.created_at >= after
+    };
+    let given_way = pending.iter().find(gives_way).ok_or(TopUpError::TooManyPending)?;
+    Ok(store::top_ups::fail(conn, given_way, now).await?)
 }
 
 /// Stores the provider's id of the top-up, and returns the top-up with the id that was stored first.

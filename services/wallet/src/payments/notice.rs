@@ -150,7 +150,10 @@ pub(super) fn verify(raw: &RawNotice, secret: &Secret) -> Result<Notice, NoticeE
     let reversal: Option<Reversal> = refund.or(event.payload.dispute.map(|dispute| dispute.entity.into()));
     let payment_id = payment.as_ref().map_or("", |payment| payment.id.as_str());
     let reversal_id = reversal.as_ref().map_or("", |reversal| reversal.reference.as_str());
-    if [event.event.as_str(), payment_id, reversal_id].iter().any(|name| name.len() > NAME_MAX) {
+    let reference = order.as_ref().or(order_of_payment.as_ref()).map_or("", String::as_str);
+    // PostgreSQL stores no NUL.
+    let is_unusable = |name: &&str| name.len() > NAME_MAX || name.contains('\0');
+    if [event.event.as_str(), payment_id, reversal_id, reference].iter().any(is_unusable) {
         return Err(NoticeError::Malformed);
     }
     if reversal.as_ref().is_some_and(|reversal| reversal.payment != payment_id || reversal_id.is_empty()) {

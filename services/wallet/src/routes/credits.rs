@@ -2,7 +2,7 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
-use domain::{BusinessId, Paise};
+use domain::{BusinessId, Paise, composed};
 use internal_api::wallet::{CreditView, OperatorDebitView};
 use web::{ApiError, FieldErrors, Fields, JsonBody, Tasks, TextRule};
 
@@ -68,7 +68,7 @@ fn read_debit(business: BusinessId, body: &JsonBody) -> Result<OperatorDebit, Ap
     let field_errors = FieldErrors::default();
     let known = ["amountPaise", "reference", "reverses"];
     let read = Fields::only(&body.0, &field_errors, &known).and_then(|fields| {
-        let (amount, reference) = (amount(&fields), fields.required_text("reference", REFERENCE));
+        let (amount, reference) = (amount(&fields), reference(&fields));
         let reverses = fields.optional_word("reverses", "the id of a transfer");
         Some(OperatorDebit { business, amount: amount?, reference: reference?, reverses })
     });
@@ -78,11 +78,16 @@ fn read_debit(business: BusinessId, body: &JsonBody) -> Result<OperatorDebit, Ap
 fn read(body: &JsonBody) -> Result<(Paise, String), ApiError> {
     let field_errors = FieldErrors::default();
     let read = Fields::only(&body.0, &field_errors, &["amountPaise", "reference"])
-        .map(|fields| (amount(&fields), fields.required_text("reference", REFERENCE)));
+        .map(|fields| (amount(&fields), reference(&fields)));
     match read {
         Some((Some(amount), Some(reference))) if field_errors.is_empty() => Ok((amount, reference)),
         _ => Err(ApiError::invalid(field_errors)),
     }
+}
+
+/// In Unicode's composed form.
+fn reference(fields: &Fields<'_>) -> Option<String> {
+    fields.required_text("reference", REFERENCE).map(|text| composed(&text).into_owned())
 }
 
 pub(super) fn amount(fields: &Fields<'_>) -> Option<Paise> {

@@ -50,13 +50,12 @@ pub(super) fn from_operator_debit(error: OperatorDebitError) -> ApiError {
             "The wallet has no credit, top-up or refund with this id. Take back one of its statement, or leave reverses out.",
         ),
         OperatorDebitError::ExceedsTransfer(left) => {
-            let message =
-                format!("Only {left} paise of this transfer are left to take back. Use a smaller amount.");
+            let message = format!("Only {left} of this transfer is left to take back. Use a smaller amount.");
             conflict("exceeds_transfer", &message)
         }
         OperatorDebitError::Insufficient(balance) => {
             let message = format!(
-                "The balance is only {balance} paise. Use a smaller amount, or name the transfer that the debit reverses: the business then owes the rest."
+                "The balance is only {balance}. Use a smaller amount, or name the transfer that the debit reverses: the business then owes the rest."
             );
             conflict("insufficient_balance", &message)
         }

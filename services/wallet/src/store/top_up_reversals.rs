@@ -10,13 +10,19 @@ use super::columns::expect_rows;
 use super::schema::top_up_reversals;
 use crate::domain::{Provider, Reversal, TopUp};
 
-pub(crate) async fn exists(
+/// The stored amount; zero if the provider gave the money back before it reported that it took it.
+pub(crate) async fn amount_of(
     conn: &mut AsyncPgConnection,
     provider: Provider,
     reference: &str,
-) -> Result<bool, StoreError> {
-    let found = top_up_reversals::table.find((provider.as_str(), reference));
-    Ok(diesel::select(diesel::dsl::exists(found)).get_result(conn).await?)
+) -> Result<Option<Paise>, StoreError> {
+    let amount: Option<i64> = top_up_reversals::table
+        .find((provider.as_str(), reference))
+        .select(top_up_reversals::amount_paise)
+        .first(conn)
+        .await
+        .optional()?;
+    Ok(amount.map(Paise::new))
 }
 
 /// References and amounts for this payment, oldest first.
@@ -29,6 +35,7 @@ pub(crate) async fn of_payment(
         .filter(top_up_reversals::top_up_id.eq(top_up.id.to_string()))
         .filter(top_up_reversals::business_id.eq(top_up.business.to_string()))
         .filter(top_up_reversals::payment_reference.eq(payment))
+        .filter(top_up_reversals::amount_paise.gt(0))
         .order((top_up_reversals::received_at, top_up_reversals::reference))
         .select((top_up_reversals::reference, top_up_reversals::amount_paise))
         .load(conn)
@@ -49,6 +56,7 @@ pub(crate) async fn insert(
     conn: &mut AsyncPgConnection,
     top_up: &TopUp,
     reversal: &Reversal,
+    amount: Paise,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     let touched = diesel::insert_into(top_up_reversals::table)
@@ -58,7 +66,7 @@ pub(crate) async fn insert(
             top_up_reversals::business_id.eq(top_up.business.to_string()),
             top_up_reversals::top_up_id.eq(top_up.id.to_string()),
             top_up_reversals::payment_reference.eq(&reversal.payment),
-            top_up_reversals::amount_paise.eq(reversal.amount.get()),
+            top_up_reversals::amount_paise.eq(amount.get()),
             top_up_reversals::received_at.eq(now),
         ))
         .execute(conn)

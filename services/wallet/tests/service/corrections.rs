@@ -148,8 +148,26 @@ async fn refunds_and_lost_disputes_at_the_provider_are_booked_once() {
     assert_eq!((wallet.balance_paise.get(), wallet.owed_paise.get()), (0, 500));
     // Money that comes back needs a person.
     assert_eq!(post(&harness, dispute_notice(&payment, "won", 0)).await, "mismatch");
+    // So does another amount for the same refund.
+    assert_eq!(post(&harness, refund_notice(&payment, "rfnd_1", 401, 4)).await, "mismatch");
     let line = harness.entries(business).await.remove(0);
     assert_eq!((line.kind.as_str(), line.amount_paise.get()), ("top_up_reversal", -100));
     assert_eq!(line.reference.as_deref(), Some("disp_1"));
+    assert_consistent(&harness).await;
+}
+
+#[tokio::test]
+async fn a_dispute_that_is_won_before_it_is_reported_takes_nothing() {
+    let harness = Harness::start().await;
+    let business = harness.business();
+    let top_up = harness.wallet.top_up(business, None, &json!({"amountPaise": 1_000})).await.unwrap();
+    let payment = format!("sandbox_{}", top_up.id);
+    assert_eq!(post(&harness, dispute_notice(&payment, "won", 0)).await, "noted");
+    assert_eq!(post(&harness, dispute_notice(&payment, "open", 600)).await, "settled_before");
+    assert_eq!(harness.balance(business).await, 1_000);
+    let unreadable = refund_notice(&payment, "rf\u{0}", 1, 1);
+    let notice = PaymentNotice { signature: sign(&unreadable, "sandbox"), body: unreadable };
+    let refusal = refused(harness.wallet.payment_notice("sandbox", &notice).await);
+    assert_eq!(refusal, (400, "payment_notice_unreadable".to_owned()));
     assert_consistent(&harness).await;
 }

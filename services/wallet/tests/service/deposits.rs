@@ -48,6 +48,11 @@ async fn a_credit_is_given_once_for_each_reference() {
     let again = harness.wallet.credit(business, &body).await.unwrap();
     assert_eq!((again.transfer_id, again.created_at), (given.transfer_id, given.created_at));
     assert_eq!((again.already_credited, again.balance_paise.get()), (true, 1_000));
+    harness.credit(business, 5, "caf\u{e9}").await;
+    let decomposed = json!({"amountPaise": 5, "reference": "cafe\u{301}"});
+    assert!(harness.wallet.credit(business, &decomposed).await.unwrap().already_credited);
+    let back = json!({"amountPaise": 5, "reference": "away"});
+    harness.wallet.debit_by_operator(business, &back).await.unwrap();
     assert_eq!(harness.balance(business).await, 1_000);
 
     let reused =

@@ -2,7 +2,7 @@
 
 use messaging::Queue;
 use std::cell::Cell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use domain::{BusinessId, CodStatus, DeliveryStatus, EventId, EventKind, Mode, OrderId, Paise, TrackingCode};
 use events::{Body, Envelope, OrderEvent, OrderSnapshot, ProgressData, queues};
@@ -73,7 +73,7 @@ struct Model {
     top_ups: HashMap<(usize, usize), Deposit>,
     /// By reference: amount and deposit.
     operator_debits: HashMap<(usize, usize), (i64, Option<String>)>,
-    reversals: HashSet<(usize, usize)>,
+    reversals: HashMap<(usize, usize), i64>,
     debits: HashMap<(usize, i32), (usize, i64, DebitAnswer)>,
     /// Order → business and fee.
     paid: HashMap<usize, (usize, i64)>,
@@ -241,15 +241,15 @@ impl Played<'_> {
         let notice = PaymentNotice { signature: sign(&body, "sandbox"), body };
         let answered =
             self.harness.wallet.payment_notice("sandbox", &notice).await.expect("an outcome").outcome;
-        if self.model.reversals.contains(&(business, reference)) {
-            return assert_eq!(answered, "settled_before");
+        if let Some(before) = self.model.reversals.get(&(business, reference)) {
+            return assert_eq!(answered, if *before == amount { "settled_before" } else { "mismatch" });
         }
         if amount > top_up.amount - top_up.taken_back {
             return assert_eq!(answered, "mismatch");
         }
         assert_eq!(answered, "reversed");
         top_up.taken_back += amount;
-        self.model.reversals.insert((business, reference));
+        self.model.reversals.insert((business, reference), amount);
         self.model.take_back(business, amount);
     }
 

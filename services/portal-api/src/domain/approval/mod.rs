@@ -18,6 +18,28 @@ const VALID_FOR: TimeDelta = TimeDelta::hours(24);
 /// So long, two accounts may belong to the one person who set up the other.
 pub(crate) const RELATED_FOR: TimeDelta = TimeDelta::days(7);
 
+/// Whether a chain of invitations and resets connects two accounts of the staff: each pair is who gave access to whom.
+pub(crate) fn are_related(given: &[(String, String)], one: &str, other: &str) -> bool {
+    let mut found = vec![one];
+    let mut next = 0;
+    while let Some(person) = found.get(next).copied() {
+        next += 1;
+        for (giver, receiver) in given {
+            let neighbour = if giver == person {
+                receiver
+            } else if receiver == person {
+                giver
+            } else {
+                continue;
+            };
+            if !found.contains(&neighbour.as_str()) {
+                found.push(neighbour);
+            }
+        }
+    }
+    one != other && found.contains(&other)
+}
+
 /// Which calls need a second person.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ApprovalPolicy {
@@ -189,7 +211,8 @@ pub(crate) enum ApprovalRefusal {
     /// Tokens decide nothing: whoever holds one could approve alone what they requested with their account.
     PersonRequired,
     OwnRequest,
-    /// One of the two persons invited the other or reset their access, less than [`RELATED_FOR`] ago.
+    /// One of the two persons invited the other or reset their access, less than [`RELATED_FOR`] ago, or a chain of such steps
+    /// connects them.
     RelatedAccount,
     NotRequester,
     PermissionMissing(OperatorPermission),

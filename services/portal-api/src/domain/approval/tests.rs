@@ -51,6 +51,22 @@ fn at(hours: i64) -> DateTime<Utc> {
 }
 
 #[test]
+fn accounts_are_related_by_chains_and_by_a_common_inviter() {
+    let given = [("a", "b"), ("b", "c"), ("a", "d"), ("x", "y")];
+    let given = given.map(|(giver, receiver)| (giver.to_owned(), receiver.to_owned()));
+    for (one, other, expected) in [
+        ("a", "b", true),
+        ("c", "a", true),
+        ("c", "d", true),
+        ("y", "x", true),
+        ("a", "x", false),
+        ("a", "a", false),
+    ] {
+        assert_eq!(are_related(&given, one, other), expected, "{one} {other}");
+    }
+}
+
+#[test]
 fn only_another_person_with_the_permission_approves() {
     let token = OperatorActor::Token {
         id: "opt_01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap(),

@@ -171,7 +171,7 @@ fn refused_step(refusal: ApprovalRefusal) -> ApiError {
         }
         ApprovalRefusal::RelatedAccount => forbidden(
             "related_account",
-            "One of the two accounts was invited by the other, or got its access from it, in the last 7 days. Another person must decide.",
+            "One of the two accounts got its access from the other, or through others, in the last 7 days. Another person must decide.",
         ),
         ApprovalRefusal::NotRequester => {
             forbidden("not_requester", "Only the person or token that made this request may do this.")
