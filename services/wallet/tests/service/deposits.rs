@@ -36,6 +36,22 @@ async fn the_sandbox_credits_a_top_up_immediately() {
 }
 
 #[tokio::test]
+async fn a_repeated_top_up_is_credited_after_a_crash_before_its_credit() {
+    let harness = Harness::start().await;
+    let business = harness.business();
+    let crashed = format!(
+        "INSERT INTO top_ups (id, business_id, provider, provider_reference, idempotency_key, amount_paise, status,
+             created_at, next_check_at)
+         VALUES ('top_01ARZ3NDEKTSV4RRFFQ69G5FAV', '{business}', 'sandbox', 'sandbox_x', 'k', 700, 'pending', now(),
+             now() + interval '1 day')"
+    );
+    harness.script(&crashed).await.unwrap();
+    let repeated = harness.wallet.top_up(business, Some("k"), &json!({"amountPaise": 700})).await.unwrap();
+    assert_eq!((repeated.status.as_str(), repeated.balance_paise.get()), ("succeeded", 700));
+    assert_consistent(&harness).await;
+}
+
+#[tokio::test]
 async fn a_credit_is_given_once_for_each_reference() {
     let harness = Harness::start().await;
     let (business, other) = (harness.business(), harness.business());
