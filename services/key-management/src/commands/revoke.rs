@@ -68,7 +68,7 @@ pub(crate) async fn revoke(
     Ok(revoked)
 }
 
-/// Those that may still be in their grace period, newest first. Locks them.
+/// The replaced keys that may still be in their grace period, newest first. Locks these keys.
 async fn predecessors(
     conn: &mut AsyncPgConnection,
     key: &Key,

@@ -80,7 +80,7 @@ pub(crate) async fn approve(
     move_money::finish(state, author, approved).await
 }
 
-/// Refuses an approval between two accounts that one person may have set up for this.
+/// Refuses the approval if one person may have set up both accounts.
 async fn require_unrelated(
     conn: &mut AsyncPgConnection,
     requester: &OperatorActor,

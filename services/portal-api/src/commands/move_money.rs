@@ -72,12 +72,12 @@ pub(super) async fn finish(
     };
     match moved {
         Ok(moved) if moved.already && moved.created_at < approved.requested_at => {
-            record_failure(state, author, approved.id, ALREADY_BOOKED).await
+            record(state, author, approved.id, Err(ALREADY_BOOKED)).await
         }
-        Ok(moved) => record(state, author, approved.id, moved).await,
+        Ok(moved) => record(state, author, approved.id, Ok(moved)).await,
         Err(error) => {
             if let Some(code) = final_refusal(&error) {
-                record_failure(state, author, approved.id, code).await?;
+                record(state, author, approved.id, Err(code)).await?;
             }
             Err(error.into())
         }
@@ -101,44 +101,29 @@ async fn credit(
     })
 }
 
-/// Records the outcome, once.
+/// Records the outcome, once: the transfer, or the code of a failure.
 async fn record(
     state: &State,
     author: &Author,
     id: ApprovalId,
-    moved: Moved,
+    outcome: Result<Moved, &str>,
 ) -> Result<Approval, DecideError> {
-    let database = &state.unit.database;
+    let (database, now) = (&state.unit.database, state.unit.clock.now());
     database
         .transaction(async |conn| {
             let before = approvals::find_for_update(conn, id).await?.ok_or(DecideError::Unknown)?;
             if before.stored != ApprovalState::Approved {
                 return Ok(before);
             }
-            let after = before.executed(Some(moved.transfer.to_string()), state.unit.clock.now());
+            let after = match &outcome {
+                Ok(moved) => before.executed(Some(moved.transfer.to_string()), now),
+                Err(code) => before.failed((*code).to_owned(), now),
+            };
             approvals::update(conn, &after).await?;
-            write_audit(conn, state, after.business, author, &moved.event).await?;
-            Ok(after)
-        })
-        .await
-}
-
-async fn record_failure(
-    state: &State,
-    author: &Author,
-    id: ApprovalId,
-    code: &str,
-) -> Result<Approval, DecideError> {
-    let database = &state.unit.database;
-    database
-        .transaction(async |conn| {
-            let before = approvals::find_for_update(conn, id).await?.ok_or(DecideError::Unknown)?;
-            if before.stored != ApprovalState::Approved {
-                return Ok(before);
+            match &outcome {
+                Ok(moved) => write_audit(conn, state, after.business, author, &moved.event).await?,
+                Err(_) => log(conn, state, author, Action::ApprovalFailed, &after).await?,
             }
-            let after = before.failed(code.to_owned(), state.unit.clock.now());
-            approvals::update(conn, &after).await?;
-            log(conn, state, author, Action::ApprovalFailed, &after).await?;
             Ok(after)
         })
         .await

@@ -98,7 +98,7 @@ pub(super) fn can_sign(metadata: &Metadata) -> bool {
     offered.iter().any(|algorithm| ALGORITHMS.contains(algorithm))
 }
 
-/// Claims that the metadata does not list, of those that a provider may leave out. Empty if it lists none at all.
+/// The optional claims that the metadata does not list. Empty if the metadata lists no claims at all.
 pub(super) fn missing(metadata: &Metadata) -> Vec<&'static str> {
     let Some(listed) = metadata.claims_supported() else { return Vec::new() };
     OPTIONAL_CLAIMS.into_iter().filter(|name| listed.iter().all(|listed| listed.as_str() != *name)).collect()

@@ -207,7 +207,7 @@ const ATTEMPT_AGAIN: &str = "
         earlier_attempts = CASE WHEN state = 'pending' THEN earlier_attempts ELSE attempts END
     WHERE id = ANY ($1)";
 
-/// Makes deliveries due again right after their outcomes were stored. Those that ended restart their retry schedules. One
+/// Makes deliveries due again right after their outcomes were stored. Ended deliveries restart their retry schedules. One
 /// that succeeded leaves its queue. The caller holds the locks of the queues that lose a delivery. Serves all businesses.
 pub(super) async fn attempt_again(
     mut conn: &AsyncPgConnection,

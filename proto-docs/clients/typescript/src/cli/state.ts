@@ -109,7 +109,7 @@ export class Progress implements CursorStore {
     }
   }
 
-  /** Another process with this place. Removes the files of those that have ended. */
+  /** Another process that reads from the same position. Removes the files of ended processes. */
   #other(): string | undefined {
     const prefix = `${basename(this.file)}.`;
     for (const name of readdirSync(dirname(this.file))) {
