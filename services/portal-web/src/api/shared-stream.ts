@@ -34,7 +34,6 @@ export class SharedStream {
   #events = new Set<string>();
   #source: EventSource | null = null;
   #isOpen = false;
-  #wasOpen = false;
   #delay = RECONNECT_FIRST_MS;
   #reconnect: number | undefined;
   #linger: number | undefined;
@@ -115,9 +114,9 @@ export class SharedStream {
 
   #opened() {
     this.#delay = RECONNECT_FIRST_MS;
-    const isBack = this.#wasOpen;
     this.#broadcast({ kind: "open", isOpen: true });
-    if (isBack) this.#missed();
+    // Also at the first time: what was read before the stream was open may be old.
+    this.#missed();
   }
 
   /** Events may have been missed. */
@@ -138,7 +137,6 @@ export class SharedStream {
 
   #setOpen(isOpen: boolean) {
     this.#isOpen = isOpen;
-    this.#wasOpen ||= isOpen;
     for (const subscriber of this.#subscribers) subscriber.onOpenChange(isOpen);
   }
 
