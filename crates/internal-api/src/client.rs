@@ -14,7 +14,7 @@ use url::Url;
 use crate::{CallError, Refusal};
 
 /// Larger than any internal response.
-const ANSWER_MAX_BYTES: usize = 8 * 1024 * 1024;
+const ANSWER_MAX_BYTES: usize = 2 * 1024 * 1024;
 
 /// Another service.
 #[derive(Clone, Debug)]

@@ -141,6 +141,10 @@ impl QueryFields {
             if self.known.contains(&name) || reported.contains(&name) {
                 continue;
             }
+            // Not more than a response has: thousands of names are compared with each other for longer than a second.
+            if reported.len() == FieldErrors::MAX {
+                break;
+            }
             reported.push(name);
             let name: String = name.chars().take(NAME_SHOWN_MAX).collect();
             let message = match self.known.as_slice() {

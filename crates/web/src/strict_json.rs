@@ -1,24 +1,36 @@
 //! JSON without duplicate keys. `serde_json` would keep the last of two values, but Waybill must not guess which amount
 //! the caller meant.
 
+use std::cell::Cell;
 use std::fmt;
 
-use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
+/// In one body: 500 items with 19 fields each. Reading many small values takes ten times as long as reading a few large ones,
+/// and nothing else happens on this thread meanwhile.
+const VALUES_MAX: usize = 10_000;
 /// Replaces a number that is too large to parse. It is out of range for every field, so the field is reported.
 const TOO_LARGE: &str = "1e308";
+/// In one body; the next one is an error. Making an error takes longer than reading a number.
+const TOO_LARGE_MAX: usize = 100;
 
 /// Parses JSON in which no object repeats a key.
 ///
 /// # Errors
-/// When the text is not JSON or repeats a key.
+/// When the text is not JSON, repeats a key or has more than 10,000 values.
 pub(crate) fn read(text: &str) -> Result<Value, serde_json::Error> {
-    match serde_json::from_str::<Strict>(text) {
-        Err(error) if is_out_of_range(&error) => serde_json::from_str::<Strict>(&with_readable_numbers(text)),
+    match parse(text) {
+        Err(error) if is_out_of_range(&error) => parse(&with_readable_numbers(text)),
         outcome => outcome,
     }
-    .map(|strict| strict.0)
+}
+
+fn parse(text: &str) -> Result<Value, serde_json::Error> {
+    let mut parser = serde_json::Deserializer::from_str(text);
+    let value = Strict { left: &Cell::new(VALUES_MAX) }.deserialize(&mut parser)?;
+    parser.end()?;
+    Ok(value)
 }
 
 /// `serde_json` has no error kind for this case.
@@ -29,18 +41,19 @@ fn is_out_of_range(error: &serde_json::Error) -> bool {
 /// Replaces numbers that are too large (`1e400`, 400 digits) by [`TOO_LARGE`].
 fn with_readable_numbers(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
-    let mut rest = text;
+    let (mut rest, mut errors) = (text, 0);
     while let Some(at) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {
         written.push_str(&rest[..at]);
         rest = &rest[at..];
         let (token, after) = rest.split_at(token_length(rest));
-        let is_number = !token.starts_with('"');
-        match serde_json::from_str::<f64>(token) {
-            Err(error) if is_number && is_out_of_range(&error) => {
-                written.push_str(if token.starts_with('-') { "-" } else { "" });
-                written.push_str(TOO_LARGE);
-            }
-            _ => written.push_str(token),
+        let is_read = !token.starts_with('"') && errors < TOO_LARGE_MAX;
+        let error = is_read.then(|| serde_json::from_str::<f64>(token).err()).flatten();
+        errors += usize::from(error.is_some());
+        if error.is_some_and(|error| is_out_of_range(&error)) {
+            written.push_str(if token.starts_with('-') { "-" } else { "" });
+            written.push_str(TOO_LARGE);
+        } else {
+            written.push_str(token);
         }
         rest = after;
     }
@@ -62,18 +75,25 @@ fn token_length(text: &str) -> usize {
     end.map_or(text.len(), |end| end + 2)
 }
 
-/// A value without repeated keys.
-pub(crate) struct Strict(pub(crate) Value);
+/// Reads a value without repeated keys.
+#[derive(Clone, Copy)]
+struct Strict<'a> {
+    /// How many values may follow.
+    left: &'a Cell<usize>,
+}
 
-impl<'de> Deserialize<'de> for Strict {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(StrictVisitor).map(Self)
+impl<'de> DeserializeSeed<'de> for Strict<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        let left = self.left.get().checked_sub(1);
+        self.left
+            .set(left.ok_or_else(|| de::Error::custom(format!("it has more than {VALUES_MAX} values")))?);
+        deserializer.deserialize_any(self)
     }
 }
 
-struct StrictVisitor;
-
-impl<'de> Visitor<'de> for StrictVisitor {
+impl<'de> Visitor<'de> for Strict<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -110,7 +130,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut array = Vec::new();
-        while let Some(Strict(item)) = items.next_element()? {
+        while let Some(item) = items.next_element_seed(self)? {
             array.push(item);
         }
         Ok(Value::Array(array))
@@ -118,7 +138,8 @@ impl<'de> Visitor<'de> for StrictVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
-        while let Some((key, Strict(value))) = entries.next_entry::<String, Strict>()? {
+        while let Some(key) = entries.next_key::<String>()? {
+            let value = entries.next_value_seed(self)?;
             if object.contains_key(&key) {
                 return Err(de::Error::custom(format!("the field \"{key}\" is given twice")));
             }
@@ -154,8 +175,19 @@ mod tests {
         ] {
             assert_eq!(read(&text).unwrap(), wanted);
         }
+        let many = |count: usize| format!("[{}]", vec!["1e400"; count].join(","));
+        assert!(read(&many(TOO_LARGE_MAX)).is_ok() && read(&many(TOO_LARGE_MAX + 1)).is_err());
         for bad in ["[1e400", "[01e400]", "[1.e400]", "[1e400,\"]", "[+1e400]", r#"{"a":1e400,"a":1}"#] {
             assert!(read(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_body_has_at_most_ten_thousand_values() {
+        for (value, count) in [("0", VALUES_MAX - 1), ("{\"a\":0}", (VALUES_MAX - 1) / 2)] {
+            let array = |count: usize| format!("[{}]", vec![value; count].join(","));
+            assert!(read(&array(count)).is_ok());
+            assert!(read(&array(count + 1)).unwrap_err().to_string().contains("more than 10000 values"));
         }
     }
 

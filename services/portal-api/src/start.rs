@@ -17,7 +17,7 @@ use reconciliation::{Report, RunArguments};
 use settings::Environment;
 use tokio::sync::Notify;
 use url::Url;
-use web::FailureLimits;
+use web::{FailureLimits, FairSlots};
 
 use crate::commands::staff;
 use crate::consumers::{GoLiveFactsConsumer, WarningsConsumer};
@@ -41,6 +41,8 @@ use crate::{reconcile as reconciler, routes, workers};
 /// Messages processed at once; each is one short transaction.
 const FACTS_PARALLEL: u16 = 8;
 const WARNINGS_PARALLEL: u16 = 4;
+/// Large responses that are masked at once, each of another business.
+const MASKED_AT_ONCE: usize = 2;
 /// Longer than the audit log lags behind the other services.
 const RECONCILE_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -97,6 +99,7 @@ fn state(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<State> 
         tasks: chassis.tasks.clone(),
         background: BackgroundTasks::new(chassis.tasks.clone()),
         exports: Exports::default(),
+        masking: FairSlots::new(MASKED_AT_ONCE, 1),
         links: links(&settings.public),
         limit_per_address: limits.per_address,
         trusted_proxies: limits.trusted_proxies.clone(),

@@ -8,7 +8,7 @@ use outbox::Unit;
 use settings::{Brand, Secret, TrustedProxies};
 use tokio::sync::Semaphore;
 use url::Url;
-use web::{FailureLimits, Tasks};
+use web::{FailureLimits, FairSlots, Tasks};
 
 use crate::domain::{ApprovalPolicy, AuditRetention, Author, Lifetimes, Links, Locale, LogInWays};
 use crate::live_updates::{OpenPages, OrderStreams, SessionMonitor, StatusStreams};
@@ -47,6 +47,8 @@ pub(crate) struct State {
     pub(crate) tasks: Tasks,
     pub(crate) background: BackgroundTasks,
     pub(crate) exports: Exports,
+    /// Of large responses.
+    pub(crate) masking: FairSlots<BusinessId>,
     pub(crate) links: Links,
     /// Whether log-ins and sign-ups are also limited per client address.
     pub(crate) limit_per_address: bool,

@@ -9,6 +9,7 @@ mod feed;
 mod field_names;
 mod financials;
 mod fingerprint;
+mod json_size;
 mod listing;
 mod order;
 mod personal_data;
@@ -30,6 +31,7 @@ pub use feed::{EventSearch, FeedEvent, FeedFilter, FeedPosition, FeedSlice, Foun
 pub use field_names::{meant_field, order_fields};
 pub use financials::OrderFinancials;
 pub use fingerprint::Fingerprint;
+pub use json_size::json_size;
 pub use listing::{ChangePosition, FleetFilter, FoundOrders, ListStart, OrderFilter};
 pub use order::{AcceptedOrder, NewOrder, Order, OrderEvent, OrderSummary};
 pub use personal_data::without_personal_data;

@@ -7,11 +7,13 @@ use internal_api::orders::{FoundOrder, ModeActivity, OrdersActivity, RetryEviden
 use web::{ApiError, read_query};
 
 use super::{integration, internal, views};
-use crate::domain::{self, Activity};
+use crate::domain::{self, Activity, Order, json_size};
 use crate::queries::support;
 use crate::state::State;
 
 const FOUND_MAX: i64 = 20;
+/// Of the details of found orders. Further ones come without their items.
+const FOUND_BYTES: usize = 256 * 1024;
 const COUNTED_MAX: i64 = 100_000;
 const RECENT: TimeDelta = TimeDelta::hours(24);
 
@@ -47,9 +49,17 @@ pub(super) async fn find_anywhere(
     let code = read_query(&request, |fields| fields.text("code", internal::SEARCH))?;
     let code = code.ok_or_else(|| ApiError::invalid_field("code", "required", "code is required."))?;
     let found = support::find_anywhere(&state.unit, &code, FOUND_MAX).await?.into_iter();
-    let views = found.map(|order| FoundOrder {
-        business_id: order.business_id,
-        order: views::order_view(&state.tracking_urls, order),
-    });
-    Ok(Json(views.collect()))
+    let mut bytes = 0;
+    let view = |order: Order| {
+        bytes += json_size(&order.details);
+        let business_id = order.business_id;
+        let mut order = views::order_view(&state.tracking_urls, order);
+        if bytes > FOUND_BYTES
+            && let Some(package) = order.package.as_object_mut()
+        {
+            package.remove("items");
+        }
+        FoundOrder { business_id, order }
+    };
+    Ok(Json(found.map(view).collect()))
 }

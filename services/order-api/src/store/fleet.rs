@@ -45,7 +45,7 @@ pub async fn list(
     while let Some((size, last)) = page.next() {
         let after = last.map(ChangePosition::of).or(filter.after);
         let query = settled(&FleetFilter { after, ..*filter }, complete);
-        page.add(query.limit(size).select(OrderRow::as_select()).load(conn).await?)?;
+        page.add(query.limit(size).select(OrderRow::as_select()).load_stream(conn).await?).await?;
     }
     Ok(page.found())
 }

@@ -55,7 +55,7 @@ pub async fn list(
     while let Some((size, last)) = page.next() {
         let start = last.map_or(start, |last| start.at(last));
         let query = after(start, filtered(business, filter)).limit(size).select(OrderRow::as_select());
-        page.add(query.load(conn).await?)?;
+        page.add(query.load_stream(conn).await?).await?;
     }
     Ok(page.found())
 }

@@ -1,13 +1,18 @@
 //! Pages of orders of any size. Nothing else happens on this thread while an order is read or written, so that a page of
 //! large orders is read in portions, and ends early.
 
+use diesel::result::Error;
+use futures_util::{Stream, TryStreamExt};
+
 use super::StoreError;
 use super::rows::OrderRow;
 use crate::domain::{FoundOrders, Order};
 
-/// The details of the orders of a page.
-const BYTES: usize = 1024 * 1024;
-/// The most orders of a statement. They may be 9 MB, of which a page takes the first.
+/// The details of the orders of a page. A larger order has a page of its own.
+const BYTES: usize = 256 * 1024;
+/// The most orders of the first statement, whose size is unknown. The database reads them all.
+const FIRST_PORTION: usize = 4;
+/// The most orders of any later statement.
 const PORTION: usize = 35;
 
 /// A page that is being read.
@@ -30,20 +35,25 @@ impl PageInPortions {
         self.has_more.is_none().then(|| (size, self.orders.last()))
     }
 
-    pub(super) fn add(&mut self, rows: Vec<OrderRow>) -> Result<(), StoreError> {
-        let is_last = rows.len() < self.portion();
-        for row in rows {
-            if self.orders.len() == self.limit || self.bytes >= BYTES {
+    /// Adds the orders of a portion until the page is full.
+    pub(super) async fn add(
+        &mut self,
+        mut rows: impl Stream<Item = Result<OrderRow, Error>> + Unpin,
+    ) -> Result<(), StoreError> {
+        let (wanted, mut read) = (self.portion(), 0);
+        while let Some(row) = rows.try_next().await? {
+            let bytes = self.bytes + row.size_of_details();
+            if self.orders.len() == self.limit || bytes > BYTES && !self.orders.is_empty() {
                 self.has_more = Some(true);
                 return Ok(());
             }
-            self.bytes += row.size_of_details();
+            (self.bytes, read) = (bytes, read + 1);
             let order: Order = row.try_into()?;
             // It changed meanwhile, so that it follows again, in a list by the last change.
             self.orders.retain(|known| known.id != order.id);
             self.orders.push(order);
         }
-        self.has_more = is_last.then_some(false);
+        self.has_more = (read < wanted).then_some(false);
         Ok(())
     }
 
@@ -51,9 +61,12 @@ impl PageInPortions {
         FoundOrders { orders: self.orders, has_more: self.has_more.unwrap_or_default() }
     }
 
-    /// One order more than those of the page shows that there are more.
+    /// As many orders as fit if they are as large as the ones before, and one more, which shows that there are more.
     fn portion(&self) -> usize {
-        let most = if self.bytes < BYTES { PORTION } else { 1 };
-        (self.limit + 1).saturating_sub(self.orders.len()).min(most)
+        let fitting = match self.orders.len() {
+            0 => FIRST_PORTION,
+            read => BYTES.saturating_sub(self.bytes) * read / self.bytes.max(1) + 1,
+        };
+        (self.limit + 1).saturating_sub(self.orders.len()).min(fitting).min(PORTION)
     }
 }

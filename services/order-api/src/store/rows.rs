@@ -10,7 +10,9 @@ use serde_json::Value;
 
 use super::corrupt;
 use super::schema::{order_events, orders};
-use crate::domain::{CashReports, ExistingOrder, Fingerprint, NewOrder, Order, OrderEvent, Placement};
+use crate::domain::{
+    CashReports, ExistingOrder, Fingerprint, NewOrder, Order, OrderEvent, Placement, json_size,
+};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = orders, check_for_backend(diesel::pg::Pg))]
@@ -41,7 +43,7 @@ pub(super) struct OrderRow {
 impl OrderRow {
     /// In bytes of JSON.
     pub(super) fn size_of_details(&self) -> usize {
-        self.details.to_string().len()
+        json_size(&self.details)
     }
 }
 

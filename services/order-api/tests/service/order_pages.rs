@@ -19,22 +19,25 @@ async fn a_page_of_large_orders_ends_early() -> anyhow::Result<()> {
     let service = OrderApi::start().await;
     let business = service.business(0);
     let caller = business.test()?;
-    let items = vec![json!({"name": "å".repeat(200), "quantity": 1}); 500];
     let mut placed = Vec::new();
     for number in 0..25 {
         let reference = format!("large-{number}");
         let mut order = test_kit::smallest_order(&reference);
-        order["package"] = json!({"items": items});
+        // About 220, 70 and 20 KB.
+        let name = "å".repeat([200, 50, 1][number % 3]);
+        order["package"] = json!({"items": vec![json!({"name": name, "quantity": 1}); 500]});
         placed.push(text(&caller.create(&reference, &order).await?.expect(201)?, "id"));
     }
     // All of the same moment.
     placed.sort();
     let changed = placed.clone();
     placed.reverse();
-    let page = async |after: &str| caller.call(Method::GET, after, None).await?.expect(200);
-    let first = page("?limit=25").await?;
-    let seen = ids(&first);
-    assert!((2..10).contains(&seen.len()) && first["hasMore"] == true, "{} orders", seen.len());
+    let page = async |after: &str| {
+        let page = caller.call(Method::GET, after, None).await?.expect(200)?;
+        let bytes = page.to_string().len();
+        assert!(!ids(&page).is_empty() && bytes < 280 * 1024, "{bytes} bytes");
+        anyhow::Ok(page)
+    };
     // Newest first, and by the last change.
     for (query, wanted) in [("", &placed), ("&updatedAfter=2000-01-01T00:00:00Z", &changed)] {
         let (mut found, mut next) = (Vec::new(), String::new());

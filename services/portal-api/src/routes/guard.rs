@@ -129,9 +129,10 @@ pub(super) async fn require_session(
         require_recent(&state, Some(session.authenticated_at))?;
     }
     let mask = Mask::of(session.role).filter(|_| call.shows_customers);
-    let changed = (!is_read(&request)).then_some(session.business);
+    let business = session.business;
+    let changed = (!is_read(&request)).then_some(business);
     request.extensions_mut().insert(session);
-    let mut response = masked(next.call(request).await?, mask).await?;
+    let mut response = masked(&state, business, next.call(request).await?, mask).await?;
     publish_change(&state, changed, &response).await;
     forbid_caching(&mut response);
     // Calls that open, confirm or end a session set the cookie themselves, and another one may have done so meanwhile.

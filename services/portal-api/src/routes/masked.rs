@@ -3,21 +3,22 @@
 use actix_web::Error;
 use actix_web::body::{BoxBody, MessageBody, to_bytes_limited};
 use actix_web::dev::ServiceResponse;
+use domain::BusinessId;
 use serde_json::Value;
-use tokio::sync::Semaphore;
 use web::ApiError;
 
 use crate::domain::Mask;
+use crate::state::State;
 
 /// More than any page of orders.
-const ANSWER_MAX_BYTES: usize = 8 * 1024 * 1024;
-/// Larger responses are masked outside the thread that serves all requests.
+const ANSWER_MAX_BYTES: usize = 2 * 1024 * 1024;
+/// Larger responses are masked outside of the thread that serves all requests.
 const INLINE_MAX_BYTES: usize = 16 * 1024;
-/// Of them at once. Further ones wait.
-static TURNS: Semaphore = Semaphore::const_new(2);
 
 /// Sends an error instead of a response that cannot be masked. Errors of calls contain no personal data of others.
 pub(super) async fn masked<B: MessageBody + 'static>(
+    state: &State,
+    business: BusinessId,
     response: ServiceResponse<B>,
     mask: Option<Mask>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
@@ -30,8 +31,7 @@ pub(super) async fn masked<B: MessageBody + 'static>(
     let bytes = to_bytes_limited(body, ANSWER_MAX_BYTES).await.map_err(|_| unreadable())?;
     let bytes = bytes.map_err(|_| unreadable())?;
     let body = if bytes.len() > INLINE_MAX_BYTES {
-        let _turn = TURNS.acquire().await.map_err(ApiError::internal)?;
-        tokio::task::spawn_blocking(move || masked_json(&bytes, mask)).await.map_err(ApiError::internal)?
+        state.masking.run(business, move || masked_json(&bytes, mask)).await?
     } else {
         masked_json(&bytes, mask)
     };

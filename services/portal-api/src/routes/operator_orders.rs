@@ -42,7 +42,7 @@ struct BusinessName {
     tag = "Operator",
     summary = "Find orders of any business by id, tracking code or reference",
     params(params::CodeParams),
-    responses((status = 200, description = "At most 20 orders, newest first.", body = FoundOrders)),
+    responses((status = 200, description = "At most 20 orders, newest first. Those after the first 256 KiB have no items.", body = FoundOrders)),
 )]
 pub(super) async fn orders(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let code = read_query(&request, |fields| fields.text("code", CODE))?;

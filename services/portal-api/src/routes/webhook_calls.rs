@@ -1,7 +1,6 @@
 //! The URL table of the calls about webhooks, as the other tables in `mod.rs`.
 
 use actix_web::web::{ServiceConfig, delete, get, patch, post, resource};
-use web::BodyLimit;
 
 use super::{webhook_deliveries, webhook_endpoints, webhook_tools};
 
@@ -58,8 +57,6 @@ fn webhook_tools(config: &mut ServiceConfig) {
         )
         .service(
             resource("/webhook-endpoints/{id}/verify-signature")
-                // Contains the body of a webhook.
-                .app_data(BodyLimit(web::BODY_MAX_BYTES))
                 .route(post().to(webhook_tools::verify_signature)),
         );
 }

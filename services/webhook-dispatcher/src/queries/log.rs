@@ -10,6 +10,8 @@ use crate::store;
 
 /// Only manual redeliveries make more attempts than this.
 const ATTEMPTS_SHOWN: i64 = 100;
+/// Of headers and responses. Two services read and write them on the thread that serves their requests.
+const BYTES_SHOWN: i64 = 256 * 1024;
 
 /// # Errors
 /// When the endpoint or the first entry of the page does not exist.
@@ -51,7 +53,7 @@ pub(crate) async fn delivery(
                 return Ok(None);
             };
             let key = (id, delivery.created_at);
-            let attempts = store::attempts_of(conn, business, key, ATTEMPTS_SHOWN).await?;
+            let attempts = store::attempts_of(conn, business, key, (ATTEMPTS_SHOWN, BYTES_SHOWN)).await?;
             Ok(Some((delivery, body, attempts)))
         })
         .await

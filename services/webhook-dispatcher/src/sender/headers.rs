@@ -117,15 +117,18 @@ pub(super) fn logged_request(headers: &HeaderMap, url: &str, body: &[u8]) -> Str
 pub(super) fn logged(headers: &HeaderMap) -> String {
     const HEADERS_MAX: usize = 64;
     const VALUE_MAX_CHARS: usize = 1_024;
+    const ALL_MAX_BYTES: usize = 8 * 1_024;
     const SECRET: [&str; 5] =
         ["set-cookie", "authorization", "www-authenticate", "proxy-authenticate", "authentication-info"];
-    let mut shown = Map::new();
+    let (mut shown, mut room) = (Map::new(), ALL_MAX_BYTES);
     for (name, value) in headers.iter().take(HEADERS_MAX) {
         let text: String = if SECRET.contains(&name.as_str()) {
             "(left out)".to_owned()
         } else {
             String::from_utf8_lossy(value.as_bytes()).chars().take(VALUE_MAX_CHARS).collect()
         };
+        let Some(left) = room.checked_sub(name.as_str().len() + text.len()) else { break };
+        room = left;
         match shown.entry(name.as_str()) {
             serde_json::map::Entry::Vacant(place) => {
                 place.insert(Value::String(text));
@@ -209,5 +212,10 @@ mod tests {
         assert_eq!(shown["x-a"], json!("1, 2"));
         assert_eq!(shown["x-long"].as_str().unwrap().len(), 1_024);
         assert_eq!(shown["x-raw"], json!("\u{fffd}"));
+        for number in 0..20 {
+            let name = HeaderName::try_from(format!("x-more-{number}")).unwrap();
+            headers.insert(name, HeaderValue::from_str(&"y".repeat(1_000)).unwrap());
+        }
+        assert!((7_000..9_000).contains(&logged(&headers).len()));
     }
 }

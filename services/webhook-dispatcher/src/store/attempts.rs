@@ -70,13 +70,23 @@ pub(super) async fn insert_attempts(
     Ok(())
 }
 
+/// Ends with the attempt that exceeds `$5` bytes.
 const OF_DELIVERY: &str = "
-    SELECT number, started_at, duration_ms, response_status, error, response_body, url,
-        request_headers::text AS request_headers, response_headers::text AS response_headers
-    FROM attempts
-    WHERE business_id = $1 AND delivery_id = $2 AND started_at >= $3
-    ORDER BY number DESC
-    LIMIT $4";
+    SELECT number, started_at, duration_ms, response_status, error, response_body, url, request_headers, response_headers
+    FROM (
+        SELECT latest.*, sum(octet_length(concat(request_headers, response_headers, response_body)))
+            OVER (ORDER BY number DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
+        FROM (
+            SELECT number, started_at, duration_ms, response_status, error, response_body, url,
+                request_headers::text AS request_headers, response_headers::text AS response_headers
+            FROM attempts
+            WHERE business_id = $1 AND delivery_id = $2 AND started_at >= $3
+            ORDER BY number DESC
+            LIMIT $4
+        ) AS latest
+    ) AS measured
+    WHERE coalesce(bytes_before, 0) <= $5
+    ORDER BY number DESC";
 
 #[derive(QueryableByName)]
 struct AttemptRow {
@@ -100,18 +110,19 @@ struct AttemptRow {
     response_headers: String,
 }
 
-/// The latest attempts of a delivery with their numbers, oldest first; at most `limit`.
+/// The latest attempts of a delivery with their numbers, oldest first: at most `limit`, and about `bytes` of texts.
 pub(crate) async fn attempts_of(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     (delivery, created_at): (WebhookDeliveryId, DateTime<Utc>),
-    limit: i64,
+    (limit, bytes): (i64, i64),
 ) -> Result<Vec<(i32, Attempt)>, StoreError> {
     let rows: Vec<AttemptRow> = statement(OF_DELIVERY)
         .bind::<Text, _>(business.to_string())
         .bind::<Text, _>(delivery.to_string())
         .bind::<Timestamptz, _>(created_at - CLOCK_SKEW_MAX)
         .bind::<BigInt, _>(limit)
+        .bind::<BigInt, _>(bytes)
         .load(conn)
         .await?;
     rows.into_iter().rev().map(attempt).collect()

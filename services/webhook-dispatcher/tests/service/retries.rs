@@ -1,6 +1,7 @@
 //! Failed attempts are repeated by the schedule, with readable errors.
 
 use chrono::TimeDelta;
+use diesel_async::SimpleAsyncConnection;
 use domain::{Clock, Mode};
 use internal_api::webhooks::{DeliveryState, EndpointStatus};
 use serde_json::json;
@@ -249,6 +250,14 @@ async fn the_beginning_of_a_long_response_is_stored() {
     let body = harness.details(&delivery).await.attempt_log[0].response_body.clone().unwrap();
     assert!(body.starts_with("\u{fffd}nulxxx"));
     assert_eq!(body.chars().count(), 16 * 1024);
+    // Many such attempts: the latest ones are shown, until they have 256 KiB.
+    let copies = "INSERT INTO attempts SELECT delivery_id, number + copy, business_id, started_at, duration_ms, url, response_status,
+        succeeded, error, request_headers, response_headers, response_body FROM attempts, generate_series(1, 40) AS copy";
+    harness.connection().await.batch_execute(copies).await.unwrap();
+    let numbers: Vec<_> =
+        harness.details(&delivery).await.attempt_log.iter().map(|attempt| attempt.number).collect();
+    assert_eq!(numbers, (42 - i32::try_from(numbers.len()).unwrap()..42).collect::<Vec<_>>());
+    assert!((12..=17).contains(&numbers.len()), "{}", numbers.len());
 }
 
 /// Its status counts at once: it must not use up the sender's time or memory.

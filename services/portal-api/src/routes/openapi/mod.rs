@@ -23,7 +23,7 @@ use super::{
 };
 
 const INTRODUCTION: &str = "The API of the portal's pages. Amounts are integers in paise; times are RFC 3339 in UTC. Lists accept `limit` and \
-`startingAfter` and return `{data, hasMore}`; a page of orders ends after 1 MiB. Writing calls from pages of other origins are rejected with 403.";
+`startingAfter` and return `{data, hasMore}`; a page of orders has at most 256 KiB or a single order. Writing calls from pages of other origins are rejected with 403.";
 
 #[derive(OpenApi)]
 #[openapi(

@@ -179,13 +179,17 @@ struct Search<'a> {
     next: Option<&'a str>,
 }
 
+/// Each is compared with some forty digests of the body. A header has at most one of each secret.
+const SIGNATURES_EXPLAINED: usize = 2;
+
 impl Search<'_> {
     fn problems(&self) -> Vec<Problem> {
         let signature = self.evidence.signature.as_str();
         let standard = self.evidence.scheme == Scheme::Standard;
         let tokens: Vec<&str> =
-            if standard { signature.split_whitespace().take(8).collect() } else { vec![signature] };
-        let given: Vec<Given> = tokens.into_iter().filter_map(|token| read(token, standard)).collect();
+            if standard { signature.split_whitespace().collect() } else { vec![signature] };
+        let given = tokens.into_iter().filter_map(|token| read(token, standard));
+        let given: Vec<Given> = given.take(SIGNATURES_EXPLAINED).collect();
         if given.is_empty() {
             let wanted = if standard { "v1, and base64 of 32 bytes" } else { "sha256= and 64 digits of hex" };
             let message = format!("The signature cannot be read: it must be {wanted}.");
