@@ -1,4 +1,4 @@
-import { Alert, Modal, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { Alert, Stack, Text, Textarea, TextInput } from "@mantine/core";
 import { type UseFormReturnType, useForm } from "@mantine/form";
 import { notifications } from "@mantine/notifications";
 import { useState } from "react";
@@ -11,6 +11,7 @@ import {
 } from "../../api/operator-businesses";
 import { useOperatorSession } from "../../api/operator-session";
 import type { WalletEntry } from "../../api/wallet";
+import { Dialog } from "../../components/dialog";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { RupeeInput, rupeesError } from "../../components/rupee-input";
@@ -37,13 +38,13 @@ interface AdjustWalletDialogProps {
 export function AdjustWalletDialog({ business, adjustment, onClose }: AdjustWalletDialogProps) {
   const verb = adjustment?.isDebit ? "Debit" : "Credit";
   return (
-    <Modal
+    <Dialog
       opened={adjustment !== null}
       onClose={onClose}
       title={<Text fw={600}>{`${verb} ${business.name}`}</Text>}
     >
       {adjustment && <Steps business={business} adjustment={adjustment} onDone={onClose} />}
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, Text, Textarea } from "@mantine/core";
+import { Button, Group, Stack, Text, Textarea } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useDisclosure } from "@mantine/hooks";
 import { notifications } from "@mantine/notifications";
@@ -7,6 +7,7 @@ import { useApprove, useFetchResetLink, useReject, useWithdraw } from "../../api
 import { useBusinessHealth } from "../../api/operator-businesses";
 import type { Approval } from "../../api/types";
 import { ConfirmButton } from "../../components/confirm-button";
+import { Dialog } from "../../components/dialog";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { SecretOnce } from "../../components/secret-once";
@@ -48,7 +49,11 @@ function Decide({ approval }: { approval: Approval }) {
           </Button>
         )}
       </Group>
-      <Modal opened={approving} onClose={approveDialog.close} title={<Text fw={600}>Approve: {title}?</Text>}>
+      <Dialog
+        opened={approving}
+        onClose={approveDialog.close}
+        title={<Text fw={600}>Approve: {title}?</Text>}
+      >
         <ReasonForm
           step={approve}
           label="Approve"
@@ -56,10 +61,10 @@ function Decide({ approval }: { approval: Approval }) {
           checks={isRetry ? undefined : approval}
           onDone={approveDialog.close}
         />
-      </Modal>
-      <Modal opened={rejecting} onClose={rejectDialog.close} title={<Text fw={600}>Reject: {title}?</Text>}>
+      </Dialog>
+      <Dialog opened={rejecting} onClose={rejectDialog.close} title={<Text fw={600}>Reject: {title}?</Text>}>
         <ReasonForm step={reject} label="Reject" done="Rejected." required onDone={rejectDialog.close} />
-      </Modal>
+      </Dialog>
     </>
   );
 }

@@ -1,9 +1,10 @@
-import { Chip, Group, Modal, Stack, Text } from "@mantine/core";
+import { Chip, Group, Stack, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { notifications } from "@mantine/notifications";
 import { useRef } from "react";
 import { isUncertain } from "../../api/failure";
 import { type TopUp, useTopUp } from "../../api/wallet";
+import { Dialog } from "../../components/dialog";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { RupeeInput, rupeesError } from "../../components/rupee-input";
@@ -21,9 +22,9 @@ interface TopUpDialogProps {
 
 export function TopUpDialog({ opened, onClose, onUnpaid }: TopUpDialogProps) {
   return (
-    <Modal opened={opened} onClose={onClose} title={<Text fw={600}>Top up the wallet</Text>}>
+    <Dialog opened={opened} onClose={onClose} title={<Text fw={600}>Top up the wallet</Text>}>
       <TopUpForm onClose={onClose} onUnpaid={onUnpaid} />
-    </Modal>
+    </Dialog>
   );
 }
 
