@@ -12,7 +12,7 @@ import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { SecretOnce } from "../../components/secret-once";
 import { AmountCheck, isChecked, type Movement } from "./amount-check";
-import { approvalTitle } from "./approval-labels";
+import { approvalTitle, isAlreadyBooked } from "./approval-labels";
 
 const REASON_CHARS_MAX = 500;
 
@@ -91,8 +91,10 @@ function ReasonForm({ step, label, done, required = false, checks, onDone }: Rea
   const submit = form.onSubmit(
     ({ reason }) =>
       step.mutate(reason.trim(), {
-        onSuccess: () => {
-          notifications.show({ message: done });
+        onSuccess: (decided) => {
+          notifications.show({
+            message: isAlreadyBooked(decided) ? "Nothing was moved: the amount is already booked." : done,
+          });
           onDone();
         },
       }),
