@@ -3,7 +3,7 @@ import { useForm } from "@mantine/form";
 import { notifications } from "@mantine/notifications";
 import { useRef } from "react";
 import { isUncertain } from "../../api/failure";
-import { type TopUp, useTopUp } from "../../api/wallet";
+import { type TopUp, useTopUp, useWallet } from "../../api/wallet";
 import { Dialog } from "../../components/dialog";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
@@ -30,6 +30,7 @@ export function TopUpDialog({ opened, onClose, onUnpaid }: TopUpDialogProps) {
 
 function TopUpForm({ onClose, onUnpaid }: Omit<TopUpDialogProps, "opened">) {
   const topUp = useTopUp();
+  const owedPaise = useWallet().data?.owedPaise ?? 0;
   const keyFor = useKeyPerAmount();
   const isUnknown = isUncertain(topUp.error);
   const form = useForm({
@@ -53,6 +54,7 @@ function TopUpForm({ onClose, onUnpaid }: Omit<TopUpDialogProps, "opened">) {
     <form onSubmit={submit} noValidate>
       <Stack>
         <FormErrors error={topUp.error} form={form} />
+        {owedPaise > 0 && <Text>You owe {formatPaise(owedPaise)}. The top-up pays that first.</Text>}
         {isUnknown && <Text>You can safely try again with the same amount: you pay only once.</Text>}
         <RupeeInput label="Amount" size="md" data-autofocus {...form.getInputProps("amountPaise")} />
         <Chip.Group
