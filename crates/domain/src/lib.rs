@@ -10,6 +10,7 @@ mod entropy;
 mod event_kind;
 mod go_live;
 mod ids;
+mod indian_time;
 mod key_restrictions;
 mod mode;
 mod paise;
@@ -33,6 +34,7 @@ pub use ids::{
     OperatorTokenId, OrderId, PasskeyId, RecoveryId, RequestId, SessionId, StaffId, TopUpId, TransferId,
     UserId, WebhookDeliveryId,
 };
+pub use indian_time::indian_time;
 pub use key_restrictions::{IpAllowList, IpNetwork, IpNetworkError, KeyRestrictions, KeyScope};
 pub use mode::Mode;
 pub use paise::{Paise, PaiseError};

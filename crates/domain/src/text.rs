@@ -52,10 +52,10 @@ fn is_ignorable_letter_or_mark(c: char) -> bool {
 /// Unicode's composed form, NFC. Texts that look the same then have the same bytes: é is one character, not e and an
 /// accent.
 pub fn composed(text: &str) -> Cow<'_, str> {
-    match is_nfc_quick(text.chars()) {
-        IsNormalized::Yes => Cow::Borrowed(text),
-        IsNormalized::Maybe | IsNormalized::No => Cow::Owned(text.nfc().collect()),
+    if text.is_ascii() || is_nfc_quick(text.chars()) == IsNormalized::Yes {
+        return Cow::Borrowed(text);
     }
+    Cow::Owned(text.nfc().collect())
 }
 
 /// Whether the text has no visible character.

@@ -273,6 +273,11 @@ impl WalletClient {
         self.0.send_keyed(Method::POST, &path, idempotency_key, body).await
     }
 
+    /// `GET /internal/wallets/{business}/top-ups`: those that wait for their payment, oldest first
+    pub async fn pending_top_ups(&self, business: BusinessId) -> Result<Page<TopUpView>, CallError> {
+        self.0.get(&["wallets", &business.to_string(), "top-ups"]).await
+    }
+
     /// `GET /internal/wallets/{business}/top-ups/{id}`
     pub async fn find_top_up(&self, business: BusinessId, id: TopUpId) -> Result<TopUpView, CallError> {
         self.0.get(&["wallets", &business.to_string(), "top-ups", &id.to_string()]).await

@@ -6,8 +6,10 @@
   const PAUSE_MS = 5000, PAUSE_MAX_MS = 60000;
   let pause = PAUSE_MS, timer = 0, shown = page.dataset.version, finished = page.dataset.finished === "true";
 
-  const local = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "numeric", minute: "2-digit" });
-  const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit" });
+  // As in the page: 31 Jan, 3:00 pm IST.
+  const india = { hour: "numeric", minute: "2-digit", timeZone: "Asia/Kolkata", timeZoneName: "short" };
+  const clock = new Intl.DateTimeFormat("en-IN", india);
+  const full = new Intl.DateTimeFormat("en-IN", { ...india, day: "numeric", month: "short" });
   const element = (name, text, className) => {
     const made = document.createElement(name);
     if (text) made.textContent = text;
@@ -15,7 +17,7 @@
     return made;
   };
   const time = (at) => {
-    const made = element("time", local.format(new Date(at)));
+    const made = element("time", full.format(new Date(at)));
     made.dateTime = at;
     return made;
   };
@@ -58,7 +60,6 @@
     }
     later();
   };
-  document.querySelectorAll("time").forEach((shownTime) => { shownTime.textContent = local.format(new Date(shownTime.dateTime)); });
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) clearTimeout(timer);
     else if (!finished) { pause = PAUSE_MS; look(); }

@@ -9,7 +9,7 @@ use actix_web::web::Data;
 use anyhow::Context as _;
 use chassis::{Chassis, Running};
 use chrono::TimeDelta;
-use domain::{Clock, Entropy};
+use domain::{Clock, Entropy, indian_time};
 use events::queues;
 use messaging::Queue;
 use postgres::Database;
@@ -251,11 +251,8 @@ pub fn create_operator(arguments: CreateOperator, out: &mut impl Write) -> anyho
         let author = Author::operator(OperatorCaller { actor: OperatorActor::Command, address: None }, None);
         let issued = staff::invite(&database, (&Clock::system(), &entropy), &author, new).await?;
         let link = links(&settings.public).staff_password(&issued.token);
-        writeln!(
-            out,
-            "Open this link once, before {}, to set the password:",
-            issued.expires_at.to_rfc3339()
-        )?;
+        let end = indian_time(issued.expires_at).format("%-d %B %Y, %H:%M IST");
+        writeln!(out, "Open this link once, before {end}, to set the password:")?;
         Ok(writeln!(out, "{link}")?)
     })
 }

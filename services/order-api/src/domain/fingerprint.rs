@@ -1,7 +1,7 @@
 //! Hashes that tell whether two requests are the same. The body is hashed as canonical JSON: sorted keys, and no nulls,
 //! so that `null` equals absent.
 
-use domain::Pincode;
+use domain::{Pincode, composed};
 use serde::{Serialize, Serializer};
 use serde_json::{Number, Value};
 use sha2::{Digest, Sha256};
@@ -22,8 +22,8 @@ impl Fingerprint {
         Self(Sha256::digest(canonical).into())
     }
 
-    /// Ignores differences that do not change the order: surrounding white space, spaces in a PIN code, and the default
-    /// currency. [`Fingerprint::of`] never changes, because existing orders store it.
+    /// Ignores differences that do not change the order: surrounding white space, other forms of the same Unicode characters,
+    /// spaces in a PIN code, and the default currency. [`Fingerprint::of`] never changes, because existing orders store it.
     pub fn of_meaning(mut body: Value) -> Self {
         normalize(&mut body);
         Self::of(&body)
@@ -45,7 +45,7 @@ impl Fingerprint {
 }
 
 fn normalize(body: &mut Value) {
-    trim(body);
+    compose(body);
     for pincode in ["/delivery/pincode", "/pickup/pincode"] {
         if let Some(Value::String(text)) = body.pointer_mut(pincode)
             && let Some(pincode) = Pincode::parse(text)
@@ -58,11 +58,17 @@ fn normalize(body: &mut Value) {
     }
 }
 
-fn trim(value: &mut Value) {
+/// Trims and composes all texts.
+fn compose(value: &mut Value) {
     match value {
-        Value::String(text) if text.trim().len() < text.len() => *text = text.trim().to_owned(),
-        Value::Array(items) => items.iter_mut().for_each(trim),
-        Value::Object(fields) => fields.values_mut().for_each(trim),
+        Value::String(text) => {
+            let plain = composed(text.trim());
+            if plain != *text {
+                *text = plain.into_owned();
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(compose),
+        Value::Object(fields) => fields.values_mut().for_each(compose),
         _ => {}
     }
 }
@@ -134,6 +140,9 @@ mod tests {
             assert_ne!(Fingerprint::of(&plain), Fingerprint::of(&same), "{same}");
             assert_eq!(meaning(&plain), meaning(&same), "{same}");
         }
+        let (composed, decomposed) = ("Caf\u{e9}", "Cafe\u{301}");
+        let accented = |name| meaning(&body(name, "560038", Value::Null));
+        assert_eq!(accented(composed), accented(decomposed));
         for other in [body("Asha", "560039", Value::Null), body("As ha", "560038", Value::Null)] {
             assert_ne!(meaning(&plain), meaning(&other), "{other}");
         }

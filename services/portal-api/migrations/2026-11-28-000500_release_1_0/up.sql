@@ -320,6 +320,8 @@ CREATE TABLE operator_approvals (
     ended_at TIMESTAMPTZ,
     -- The id of the transfer, or the code of the refusal.
     outcome TEXT,
+    -- When another call had moved the money of the same reference.
+    booked_at TIMESTAMPTZ,
     CONSTRAINT operator_approvals_decider_is_whole
         CHECK ((decider_id IS NULL) = (decided_at IS NULL) AND (decider_id IS NULL) = (decider_email IS NULL)),
     CONSTRAINT operator_approvals_four_eyes CHECK (decider_id IS NULL OR decider_id IS DISTINCT FROM requester_id),

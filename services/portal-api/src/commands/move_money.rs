@@ -2,10 +2,12 @@
 //! a repeated call returns the same transfer.
 
 use chrono::{DateTime, Utc};
-use domain::{ApprovalId, BusinessId, Paise, TransferId};
+use diesel_async::AsyncPgConnection;
+use domain::{ApprovalId, BusinessId, TransferId};
 use internal_api::CallError;
 use internal_api::wallet::{CreditView, OperatorDebitView};
-use serde_json::json;
+use postgres::StoreError;
+use serde_json::{Value, json};
 
 use super::audit::write_audit;
 use super::decide_approval::{DecideError, log};
@@ -14,15 +16,13 @@ use crate::domain::{
     Action, Approval, ApprovalState, AuditEvent, Author, ProtectedAction, Target, TargetKind, WalletDebit,
 };
 use crate::state::State;
-use crate::store::approvals;
+use crate::store::{approvals, audit_log};
 
-/// The outcome of a request whose reference the wallet had booked before the request was made.
-const ALREADY_BOOKED: &str = "already_booked";
-
-/// A transfer of the wallet.
+/// The wallet's transfer with the reference of a request.
 struct Moved {
     transfer: TransferId,
     created_at: DateTime<Utc>,
+    /// By an earlier call: of this request, whose outcome was not recorded, or of somebody else.
     already: bool,
     event: AuditEvent,
 }
@@ -35,6 +35,17 @@ pub(crate) fn credited(credit: &CreditView) -> AuditEvent {
 
 pub(crate) fn debited(debit: &WalletDebit, transfer: TransferId) -> AuditEvent {
     debit.describe(AuditEvent::once(Action::WalletDebited, Target::new(TargetKind::Transfer, transfer)))
+}
+
+/// Asks the wallet for a credit, and records that the wallet is funded.
+pub(crate) async fn credit(
+    state: &State,
+    business: BusinessId,
+    body: &Value,
+) -> Result<CreditView, CallError> {
+    let credit = state.peers.wallet.credit(business, body).await?;
+    record_funding(state, business, credit.amount_paise).await;
+    Ok(credit)
 }
 
 /// Asks the wallet to take the money.
@@ -60,7 +71,13 @@ pub(super) async fn finish(
     }
     let moved = match &approved.action {
         ProtectedAction::Credit { amount_paise, reference } => {
-            credit(state, approved.business, *amount_paise, reference).await
+            let body = json!({ "amountPaise": amount_paise, "reference": reference });
+            credit(state, approved.business, &body).await.map(|made| Moved {
+                transfer: made.transfer_id,
+                created_at: made.created_at,
+                already: made.already_credited,
+                event: credited(&made),
+            })
         }
         ProtectedAction::Debit(wanted) => debit(state, approved.business, wanted).await.map(|taken| Moved {
             transfer: taken.transfer_id,
@@ -71,37 +88,19 @@ pub(super) async fn finish(
         ProtectedAction::LiftSuspension(_) | ProtectedAction::IssueResetLink { .. } => return Ok(approved),
     };
     match moved {
-        Ok(moved) if moved.already && moved.created_at < approved.requested_at => {
-            record(state, author, approved.id, Err(ALREADY_BOOKED)).await
-        }
         Ok(moved) => record(state, author, approved.id, Ok(moved)).await,
-        Err(error) => {
-            if let Some(code) = final_refusal(&error) {
-                record(state, author, approved.id, Err(code)).await?;
+        Err(error) => match final_refusal(&error) {
+            None => Err(error.into()),
+            Some(code) => {
+                let recorded = record(state, author, approved.id, Err(code)).await?;
+                if recorded.stored == ApprovalState::Executed { Ok(recorded) } else { Err(error.into()) }
             }
-            Err(error.into())
-        }
+        },
     }
 }
 
-async fn credit(
-    state: &State,
-    business: BusinessId,
-    amount: Paise,
-    reference: &str,
-) -> Result<Moved, CallError> {
-    let body = json!({ "amountPaise": amount, "reference": reference });
-    let credit = state.peers.wallet.credit(business, &body).await?;
-    record_funding(state, business, credit.amount_paise).await;
-    Ok(Moved {
-        transfer: credit.transfer_id,
-        created_at: credit.created_at,
-        already: credit.already_credited,
-        event: credited(&credit),
-    })
-}
-
-/// Records the outcome, once: the transfer, or the code of a failure.
+/// Records the outcome, once: the transfer, or the code of a refusal. A transfer also replaces a refusal: with two approvals at
+/// once, the wallet may refuse the first and book the second.
 async fn record(
     state: &State,
     author: &Author,
@@ -112,21 +111,41 @@ async fn record(
     database
         .transaction(async |conn| {
             let before = approvals::find_for_update(conn, id).await?.ok_or(DecideError::Unknown)?;
-            if before.stored != ApprovalState::Approved {
+            if before.stored == ApprovalState::Executed {
                 return Ok(before);
             }
             let after = match &outcome {
-                Ok(moved) => before.executed(Some(moved.transfer.to_string()), now),
+                Ok(moved) if !is_by_another(conn, &before, moved).await? => {
+                    before.executed(Some(moved.transfer.to_string()), now)
+                }
+                _ if before.stored != ApprovalState::Approved => return Ok(before),
+                Ok(moved) => before.already_booked(moved.created_at, now),
                 Err(code) => before.failed((*code).to_owned(), now),
             };
             approvals::update(conn, &after).await?;
             match &outcome {
-                Ok(moved) => write_audit(conn, state, after.business, author, &moved.event).await?,
-                Err(_) => log(conn, state, author, Action::ApprovalFailed, &after).await?,
+                Ok(moved) if after.stored == ApprovalState::Executed => {
+                    write_audit(conn, state, after.business, author, &moved.event).await?;
+                }
+                _ => log(conn, state, author, Action::ApprovalFailed, &after).await?,
             }
             Ok(after)
         })
         .await
+}
+
+/// Whether another request or call moved the money: before this request was made, or as the audit log says, which names each
+/// transfer once.
+async fn is_by_another(
+    conn: &mut AsyncPgConnection,
+    approval: &Approval,
+    moved: &Moved,
+) -> Result<bool, StoreError> {
+    if moved.already && moved.created_at < approval.requested_at {
+        return Ok(true);
+    }
+    audit_log::lock_once(conn, approval.business, &moved.event).await?;
+    audit_log::has(conn, approval.business, &moved.event).await
 }
 
 /// A refusal after which the request must be made again.

@@ -2,7 +2,9 @@
 
 use domain::Paise;
 
-use super::{Business, BusinessStatus, ConnectionTest, EndpointReport, EndpointStatus, WalletReport};
+use super::{
+    Business, BusinessStatus, ConnectionTest, EndpointReport, EndpointStatus, RegionFormat, WalletReport,
+};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
@@ -17,6 +19,7 @@ fn problem(code: &'static str, message: impl Into<String>) -> Problem {
 /// In this order: business, wallet, orders, endpoints. A missing report is not a problem: services that did not answer are
 /// listed separately.
 pub(crate) fn problems(
+    region: RegionFormat,
     business: &Business,
     wallet: Option<WalletReport>,
     pending_live_orders: Option<i64>,
@@ -32,7 +35,7 @@ pub(crate) fn problems(
         .into_iter()
         .chain(wallet.and_then(of_wallet))
         .chain(pending)
-        .chain(endpoints.into_iter().flatten().flat_map(of_endpoint))
+        .chain(endpoints.into_iter().flatten().flat_map(|endpoint| of_endpoint(region, endpoint)))
         .collect()
 }
 
@@ -49,7 +52,7 @@ fn of_wallet(wallet: WalletReport) -> Option<Problem> {
     }
 }
 
-fn of_endpoint(endpoint: &EndpointReport) -> Vec<Problem> {
+fn of_endpoint(region: RegionFormat, endpoint: &EndpointReport) -> Vec<Problem> {
     let id = endpoint.id;
     let mut found = Vec::new();
     match endpoint.status {
@@ -59,8 +62,7 @@ fn of_endpoint(endpoint: &EndpointReport) -> Vec<Problem> {
             found.push(problem("webhook_endpoint_disabled", message));
         }
         EndpointStatus::Failing => {
-            let since =
-                endpoint.failing_since.map(|at| format!(" since {}", at.format("%Y-%m-%d %H:%M UTC")));
+            let since = endpoint.failing_since.map(|at| format!(" since {}", region.time(at)));
             let message = format!("The endpoint {id} has been failing{}.", since.unwrap_or_default());
             found.push(problem("webhook_endpoint_failing", message));
         }
@@ -84,8 +86,10 @@ fn of_endpoint(endpoint: &EndpointReport) -> Vec<Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Subscription;
+    use crate::domain::{Locale, Subscription};
     use chrono::DateTime;
+
+    const REGION: RegionFormat = RegionFormat { locale: Locale::India, zone: chrono_tz::Tz::Asia__Kolkata };
 
     fn business(status: BusinessStatus) -> Business {
         Business {
@@ -127,8 +131,8 @@ mod tests {
     fn a_healthy_business_has_no_problem_and_missing_reports_are_none() {
         let good = [endpoint(EndpointStatus::Active, ConnectionTest::Passed, Some(true), 0)];
         let active = business(BusinessStatus::Active);
-        assert!(problems(&active, Some(wallet(50_000, true)), Some(0), Some(&good)).is_empty());
-        assert!(problems(&active, Some(wallet(0, false)), None, None).is_empty());
+        assert!(problems(REGION, &active, Some(wallet(50_000, true)), Some(0), Some(&good)).is_empty());
+        assert!(problems(REGION, &active, Some(wallet(0, false)), None, None).is_empty());
     }
 
     #[test]
@@ -138,7 +142,7 @@ mod tests {
             endpoint(EndpointStatus::Disabled, ConnectionTest::Failed, None, 7),
             endpoint(EndpointStatus::Failing, ConnectionTest::Passed, Some(false), 0),
         ];
-        let found = problems(&suspended, Some(wallet(1, true)), Some(2), Some(&bad));
+        let found = problems(REGION, &suspended, Some(wallet(1, true)), Some(2), Some(&bad));
         let expected = [
             "business_suspended",
             "wallet_low",
@@ -150,6 +154,12 @@ mod tests {
             "webhook_signature_ignored",
         ];
         assert_eq!(codes(&found), expected);
-        assert_eq!(codes(&problems(&suspended, Some(wallet(0, true)), None, None))[1], "wallet_empty");
+        assert_eq!(
+            codes(&problems(REGION, &suspended, Some(wallet(0, true)), None, None))[1],
+            "wallet_empty"
+        );
+        let since = EndpointReport { failing_since: Some(DateTime::UNIX_EPOCH), ..bad[1].clone() };
+        let found = problems(REGION, &business(BusinessStatus::Active), None, None, Some(&[since]));
+        assert!(found[0].message.ends_with("since 1 January 1970, 05:30 IST."), "{found:?}");
     }
 }

@@ -42,6 +42,11 @@ impl RegionFormat {
         }
     }
 
+    /// `2026-01-01 17:30:00`, which spreadsheets read as a time.
+    pub(crate) fn spreadsheet_time(&self, time: DateTime<Utc>) -> String {
+        time.with_timezone(&self.zone).format("%Y-%m-%d %H:%M:%S").to_string()
+    }
+
     /// `1 January 2026, 17:30 IST`
     pub(crate) fn time(&self, time: DateTime<Utc>) -> String {
         let pattern = match self.locale {
@@ -77,5 +82,18 @@ mod tests {
         let written = |locale, zone| RegionFormat { locale, zone }.time(time);
         assert_eq!(written(Locale::India, Tz::Asia__Kolkata), "1 January 2026, 17:30 IST");
         assert_eq!(written(Locale::UnitedStates, Tz::America__New_York), "January 1, 2026, 7:00 AM EST");
+
+        // In India a day begins at 18:30 UTC.
+        let india = RegionFormat { locale: Locale::India, zone: Tz::Asia__Kolkata };
+        let (last, first) =
+            ("2026-01-31T18:29:59Z".parse().unwrap(), "2026-01-31T18:30:00Z".parse().unwrap());
+        assert_eq!(
+            [last, first].map(|at| india.time(at)),
+            ["31 January 2026, 23:59 IST", "1 February 2026, 00:00 IST"]
+        );
+        assert_eq!(
+            [last, first].map(|at| india.spreadsheet_time(at)),
+            ["2026-01-31 23:59:59", "2026-02-01 00:00:00"]
+        );
     }
 }

@@ -299,11 +299,11 @@ mod tests {
     #[test]
     fn a_requested_change_of_the_address_says_when_and_what_to_do() {
         let links = Links::new(Url::parse("https://portal.example.com").unwrap());
-        let mail = Mail::EmailChangeRequested { at: DateTime::UNIX_EPOCH };
+        let mail = Mail::EmailChangeRequested { at: "2026-01-31T18:30:00Z".parse().unwrap() };
         let rendered = mail.render(&Brand::default(), &links, region()).unwrap();
         assert_eq!(rendered.subject, "A change of the e-mail address of your Waybill account was requested");
         for text in [
-            "1 January 1970, 05:30 IST",
+            "1 February 2026, 00:00 IST",
             "end all other sessions",
             "change your password",
             "https://portal.example.com/account",

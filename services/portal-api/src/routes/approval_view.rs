@@ -36,8 +36,10 @@ pub(super) struct ApprovalView {
     decided_at: Option<DateTime<Utc>>,
     reason: Option<String>,
     ended_at: Option<DateTime<Utc>>,
-    /// The id of a credit's transfer, the code of the refusal, or `suspension_ended`.
+    /// The id of the transfer, the code of the wallet's refusal, `already_booked` or `suspension_ended`.
     outcome: Option<String>,
+    /// With `already_booked`: when another call moved the money of the same reference. This request moved nothing.
+    booked_at: Option<DateTime<Utc>>,
     /// Whether the caller requested it.
     yours: bool,
     /// Whether the caller may approve it now.
@@ -106,6 +108,7 @@ impl ApprovalView {
             reason: decision.and_then(|decision| decision.reason),
             ended_at: approval.ended_at,
             outcome: approval.outcome,
+            booked_at: approval.booked_at,
             yours: false,
             may_decide: false,
         }

@@ -20,7 +20,7 @@ use super::operator::business_id;
 use super::operator_records::Sent;
 use super::pagination::PageRequest;
 use crate::commands::audit::record_export;
-use crate::domain::{AuditEntry, AuditFilter, AuditTarget, Author, CallerAddress, Session};
+use crate::domain::{AuditEntry, AuditFilter, AuditTarget, Author, CallerAddress, RegionFormat, Session};
 use crate::queries;
 use crate::state::State;
 
@@ -207,7 +207,7 @@ impl Pages for BusinessLog {
         let after = self.progress.after;
         let rows = queries::audit_log::list(state, self.business, &self.filter, EXPORT_PAGE, after).await?;
         let lines = rows.map(|rows| rows.into_iter().map(LineView::from).collect::<Vec<_>>());
-        self.progress.write(lines).map(Some)
+        self.progress.write(lines, state.mailbox.region).map(Some)
     }
 }
 
@@ -225,13 +225,14 @@ impl ExportedLine for LineView {
         "targetLabel",
         "requestId",
         "details",
+        "atLocal",
     ];
 
     fn id(&self) -> AuditEntryId {
         self.id
     }
 
-    fn cells(&self) -> Vec<String> {
+    fn cells(&self, region: RegionFormat) -> Vec<String> {
         let target = self.target.as_ref();
         vec![
             self.id.to_string(),
@@ -246,6 +247,7 @@ impl ExportedLine for LineView {
             target.and_then(|target| target.label.clone()).unwrap_or_default(),
             self.request_id.clone().unwrap_or_default(),
             log_export::details(&self.details),
+            region.spreadsheet_time(self.at),
         ]
     }
 }

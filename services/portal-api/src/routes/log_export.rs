@@ -9,7 +9,7 @@ use serde_json::Value;
 use web::ApiError;
 
 use super::export::{self, File};
-use crate::domain::{Action, AuditEvent, csv};
+use crate::domain::{Action, AuditEvent, RegionFormat, csv};
 use crate::state::State;
 
 /// Entries that an export holds in memory.
@@ -29,7 +29,7 @@ pub(super) trait ExportedLine: Serialize {
     fn id(&self) -> AuditEntryId;
 
     /// In the order of the columns.
-    fn cells(&self) -> Vec<String>;
+    fn cells(&self, region: RegionFormat) -> Vec<String>;
 }
 
 impl Format {
@@ -60,12 +60,13 @@ impl Format {
         }
     }
 
-    fn write<L: ExportedLine>(self, lines: &[L]) -> Result<Vec<u8>, ApiError> {
+    fn write<L: ExportedLine>(self, lines: &[L], region: RegionFormat) -> Result<Vec<u8>, ApiError> {
         let mut written = Vec::new();
         for line in lines {
             match self {
                 Self::Csv => {
-                    let cells: Vec<_> = line.cells().iter().map(|cell| csv::without_formulas(cell)).collect();
+                    let cells: Vec<_> =
+                        line.cells(region).iter().map(|cell| csv::without_formulas(cell)).collect();
                     written.extend(csv::record(cells.iter().map(String::as_str)));
                 }
                 Self::JsonLines => {
@@ -93,11 +94,15 @@ impl Progress {
 
     /// Writes the rows of a query: one more than the page if more follow. `None`: the last entry was pruned in the meantime,
     /// and so were all older ones.
-    pub(super) fn write<L: ExportedLine>(&mut self, rows: Option<Vec<L>>) -> Result<Vec<u8>, ApiError> {
+    pub(super) fn write<L: ExportedLine>(
+        &mut self,
+        rows: Option<Vec<L>>,
+        region: RegionFormat,
+    ) -> Result<Vec<u8>, ApiError> {
         let page = Page::cut(rows.unwrap_or_default(), EXPORT_PAGE);
         self.is_done = !page.has_more;
         self.after = page.data.last().map(ExportedLine::id);
-        self.format.write(&page.data)
+        self.format.write(&page.data, region)
     }
 }
 

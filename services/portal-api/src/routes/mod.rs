@@ -264,7 +264,11 @@ fn portal(config: &mut ServiceConfig) {
         .service(resource("/wallet/entries.csv").route(get().to(statement::export_entries)))
         .service(resource("/wallet/spend").route(get().to(wallet::spend)))
         .service(resource("/wallet/threshold").route(put().to(wallet::set_threshold)))
-        .service(resource("/wallet/top-ups").route(post().to(wallet::top_up)))
+        .service(
+            resource("/wallet/top-ups")
+                .route(get().to(wallet::pending_top_ups))
+                .route(post().to(wallet::top_up)),
+        )
         .service(resource("/wallet/top-ups/{id}").route(get().to(wallet::find_top_up)))
         .service(resource("/cod").route(get().to(cash::of_business)))
         .configure(webhook_calls::webhooks);

@@ -20,7 +20,7 @@ use super::openapi::params;
 use super::operator_actor_view::OperatorActorView;
 use super::pagination::PageRequest;
 use crate::commands::audit::record_export;
-use crate::domain::{Author, OperatorEntry, OperatorFilter};
+use crate::domain::{Author, OperatorEntry, OperatorFilter, RegionFormat};
 use crate::queries;
 use crate::state::State;
 
@@ -150,7 +150,7 @@ impl Pages for OperatorLog {
             Some(rows) => Some(lines(state, rows).await?),
             None => None,
         };
-        self.progress.write(rows).map(Some)
+        self.progress.write(rows, state.mailbox.region).map(Some)
     }
 }
 
@@ -170,13 +170,14 @@ impl ExportedLine for OperatorLineView {
         "targetLabel",
         "requestId",
         "details",
+        "atLocal",
     ];
 
     fn id(&self) -> AuditEntryId {
         self.id
     }
 
-    fn cells(&self) -> Vec<String> {
+    fn cells(&self, region: RegionFormat) -> Vec<String> {
         let target = self.target.as_ref();
         vec![
             self.id.to_string(),
@@ -193,6 +194,7 @@ impl ExportedLine for OperatorLineView {
             target.and_then(|target| target.label.clone()).unwrap_or_default(),
             self.request_id.clone().unwrap_or_default(),
             log_export::details(&self.details),
+            region.spreadsheet_time(self.at),
         ]
     }
 }

@@ -14,7 +14,6 @@ use super::errors;
 use super::openapi::bodies;
 use super::operator::business_id;
 use crate::commands::audit::record_operator_request;
-use crate::commands::record_go_live_fact::record_funding;
 use crate::commands::request_approval::request_approval;
 use crate::commands::{approval_limit, move_money};
 use crate::domain::{Action, ApprovalPolicy, AuditEvent, Author, ProtectedAction, WalletDebit};
@@ -54,11 +53,7 @@ pub(super) async fn credit(
     record_operator_request(&state, business, &author.0, &requested).await?;
     let work = {
         let state = state.clone();
-        async move {
-            let credit = state.peers.wallet.credit(business, &body.0).await?;
-            record_funding(&state, business, credit.amount_paise).await;
-            Ok::<_, ApiError>(credit)
-        }
+        async move { Ok(move_money::credit(&state, business, &body.0).await?) }
     };
     let credit = audited(&state, business, author.0, work, move_money::credited).await?;
     tracing::info!(business_id = %business, transfer_id = %credit.transfer_id, already = credit.already_credited, "wallet credited by the operator");

@@ -100,6 +100,7 @@ const CALLS: &[(Method, &str, PortalCall)] = &[
     (Method::GET, "/wallet/entries.csv", needs(ReadMoney)),
     (Method::GET, "/wallet/spend", needs(ReadMoney)),
     (Method::PUT, "/wallet/threshold", needs(ManageMoney)),
+    (Method::GET, "/wallet/top-ups", needs(ReadMoney)),
     (Method::POST, "/wallet/top-ups", needs(ManageMoney)),
     (Method::GET, "/wallet/top-ups/{id}", needs(ReadMoney)),
     (Method::GET, "/cod", needs(ReadMoney)),

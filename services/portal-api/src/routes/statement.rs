@@ -5,7 +5,6 @@ use actix_web::http::header;
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, SecondsFormat, Utc};
-use chrono_tz::Tz;
 use domain::{BusinessId, Mode, OrderId, Paise};
 use internal_api::orders::OrdersQuery;
 use internal_api::wallet::{EntriesQuery, EntryView};
@@ -16,7 +15,7 @@ use super::audited::UserAuthor;
 use super::export::{self, File};
 use super::openapi::params;
 use super::operator;
-use crate::domain::{Session, csv};
+use crate::domain::{RegionFormat, Session, csv};
 use crate::state::State;
 
 /// For filters that wallet validates.
@@ -198,8 +197,8 @@ impl export::Pages for Statement {
         query.limit = Some(EXPORT_PAGE);
         let mut page = state.peers.wallet.entries(self.business, &query).await?;
         add_references(state, self.business, &mut page.data).await?;
-        let zone = state.mailbox.region.zone;
-        let written = page.data.iter().flat_map(|entry| csv_record(entry, zone)).collect();
+        let region = state.mailbox.region;
+        let written = page.data.iter().flat_map(|entry| csv_record(entry, region)).collect();
         if page.has_more
             && let Some(last) = page.data.pop()
         {
@@ -209,7 +208,7 @@ impl export::Pages for Statement {
     }
 }
 
-fn csv_record(entry: &EntryView, zone: Tz) -> Vec<u8> {
+fn csv_record(entry: &EntryView, region: RegionFormat) -> Vec<u8> {
     let written = [
         entry.id.clone(),
         // The format of the JSON field.
@@ -222,7 +221,7 @@ fn csv_record(entry: &EntryView, zone: Tz) -> Vec<u8> {
         csv::without_formulas(entry.reference.as_deref().unwrap_or_default()),
         entry.transfer_id.to_string(),
         entry.reverses.map(|transfer| transfer.to_string()).unwrap_or_default(),
-        entry.created_at.with_timezone(&zone).format("%Y-%m-%d %H:%M:%S").to_string(),
+        region.spreadsheet_time(entry.created_at),
         rupees(entry.amount_paise),
         rupees(entry.balance_after_paise),
     ];

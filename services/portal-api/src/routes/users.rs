@@ -1,5 +1,7 @@
 //! `/v1/portal/users`: the users of a business, for its owners. The operator has the list too.
 
+use std::str::FromStr;
+
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
@@ -128,7 +130,7 @@ pub(super) async fn change(
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let user = user_id(&user)?;
-    let role = parse(&body.0)?;
+    let role = only_word(&body.0, "role", Role::WORDS)?;
     let changed = change_role(&state, session.business, &author.0, user, role).await;
     let changed = changed.map_err(errors::change_user)?;
     Ok(HttpResponse::Ok().json(UserView::of(changed, Some(session.user))))
@@ -177,12 +179,7 @@ pub(super) async fn link(
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let created = user_id(&user)?;
-    let field_errors = FieldErrors::default();
-    let other = Fields::only(&body.0, &field_errors, &["userId"])
-        .and_then(|fields| fields.required_word::<UserId>("userId", "the id of a user"));
-    let Some(other) = other.filter(|_| field_errors.is_empty()) else {
-        return Err(ApiError::invalid(field_errors));
-    };
+    let other = only_word(&body.0, "userId", "the id of a user")?;
     let linked = link_identity(&state, session.business, &author.0, (created, other)).await;
     let linked = linked.map_err(errors::link_identity)?;
     Ok(HttpResponse::Ok().json(UserView::of(linked, Some(session.user))))
@@ -208,18 +205,12 @@ pub(super) async fn end_sessions(
     Ok(HttpResponse::Ok().json(RevokedView { revoked }))
 }
 
-fn parse(body: &Value) -> Result<Role, ApiError> {
+/// The only field of a body.
+fn only_word<T: FromStr>(body: &Value, name: &str, allowed: &str) -> Result<T, ApiError> {
     let field_errors = FieldErrors::default();
-    let role = Fields::of_body(body, &field_errors).and_then(|fields| {
-        for name in fields.unknown(&["role"]) {
-            field_errors.add(&name, "unknown_field", format!("{name} cannot be changed here."));
-        }
-        fields.required_word::<Role>("role", Role::WORDS)
-    });
-    match role {
-        Some(role) if field_errors.is_empty() => Ok(role),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+    let fields = Fields::only(body, &field_errors, &[name]);
+    let word = fields.and_then(|fields| fields.required_word(name, allowed));
+    word.filter(|_| field_errors.is_empty()).ok_or_else(|| ApiError::invalid(field_errors))
 }
 
 fn user_id(text: &str) -> Result<UserId, ApiError> {

@@ -69,6 +69,22 @@ pub(super) async fn set_threshold(
     Ok(HttpResponse::Ok().json(set))
 }
 
+#[utoipa::path(
+    get,
+    path = "/v1/portal/wallet/top-ups",
+    operation_id = "listPendingTopUps",
+    tag = "Wallet",
+    summary = "List the top-ups that wait for their payment, oldest first",
+    description = "At most 5: a sixth top-up is refused (409 `too_many_pending_top_ups`).",
+    responses((status = 200, description = "All of them.", body = internal_api::Page<internal_api::wallet::TopUpView>)),
+)]
+pub(super) async fn pending_top_ups(
+    state: Data<State>,
+    session: ReqData<Session>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(HttpResponse::Ok().json(state.peers.wallet.pending_top_ups(session.business).await?))
+}
+
 /// The page polls this while the provider collects the payment.
 #[utoipa::path(
     get,

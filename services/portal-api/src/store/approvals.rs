@@ -36,6 +36,7 @@ struct ApprovalRow {
     reason: Option<String>,
     ended_at: Option<DateTime<Utc>>,
     outcome: Option<String>,
+    booked_at: Option<DateTime<Utc>>,
 }
 
 /// Serializes new requests until the transaction ends, so that their number stays within its limits.
@@ -164,6 +165,7 @@ pub(crate) async fn update(conn: &mut AsyncPgConnection, after: &Approval) -> Re
             operator_approvals::reason.eq(decision.and_then(|decision| decision.reason.as_deref())),
             operator_approvals::ended_at.eq(after.ended_at),
             operator_approvals::outcome.eq(after.outcome.as_deref()),
+            operator_approvals::booked_at.eq(after.booked_at),
         ))
         .execute(conn)
         .await?;
@@ -251,6 +253,7 @@ impl TryFrom<ApprovalRow> for Approval {
             decision,
             ended_at: row.ended_at,
             outcome: row.outcome,
+            booked_at: row.booked_at,
         })
     }
 }

@@ -386,6 +386,7 @@ diesel::table! {
         reason -> Nullable<Text>,
         ended_at -> Nullable<Timestamptz>,
         outcome -> Nullable<Text>,
+        booked_at -> Nullable<Timestamptz>,
     }
 }
 

@@ -2,9 +2,9 @@
 
 use diesel_async::SimpleAsyncConnection;
 use serde_json::json;
-use test_kit::{Program, service_command, until};
+use test_kit::{Gate, Program, service_command, until};
 
-use crate::approvals::{APPROVALS, ON, Office, approve, state, step};
+use crate::approvals::{APPROVALS, ON, Office, approve, credited, state, step};
 use crate::client::Client;
 use crate::log_in_races::commit_when_awaited;
 use crate::portal::Portal;
@@ -242,6 +242,61 @@ async fn a_credit_that_the_wallet_refuses_for_good_fails_and_another_refusal_doe
     assert_eq!((&read["state"], &read["outcome"]), (&json!("failed"), &json!("reference_reused")));
     assert_eq!(approve(&mut office.ravi, &id).await.body["state"], "failed");
     assert_eq!(office.portal.peers.asked(&call).len(), 2);
+}
+
+/// The wallet refuses one approval and books the other: a top-up arrived in between. The refusal is recorded first.
+#[tokio::test]
+async fn money_that_was_moved_is_executed_although_a_refusal_was_recorded_before() {
+    let mut office = Office::open().await;
+    let (mut mira, _) = person(&office.portal, "mira@carrier.example", "finance").await;
+    let id = office.requested_credit().await;
+    office.wallet_answers(700, "invoice-7");
+    // After the wallet's answer, before the outcome is recorded.
+    let database = office.portal.settings.database.url.expose();
+    let gate = Gate::close(database, "go_live_facts", "UPDATE", "TRUE").await;
+    let refused_first = async {
+        gate.reached().await;
+        let code = json!({ "code": "insufficient_balance", "message": "Too little." });
+        office.portal.peers.answer(office.wallet_call(), 409, code);
+        let refused = approve(&mut mira, &id).await;
+        assert_eq!((refused.status, refused.code()), (409, "insufficient_balance"), "{refused:?}");
+        assert_eq!(state(&office, &id).await, "failed");
+        gate.open().await;
+    };
+    let mut ravi = office.ravi.clone();
+    let (booked, ()) = tokio::join!(approve(&mut ravi, &id), refused_first);
+    assert_eq!((booked.status, &booked.body["state"]), (200, &json!("executed")), "{booked:?}");
+    assert_eq!(approve(&mut mira, &id).await.body, booked.body);
+}
+
+#[tokio::test]
+async fn a_request_whose_money_another_call_moved_says_so_and_is_not_executed() {
+    let mut office = Office::open().await;
+    let first = office.requested_credit().await;
+    let path = office.path("/wallet/credits");
+    let same = json!({ "amountPaise": 700, "reference": "invoice-7" });
+    let second = office.ravi.post(&path, same).await.body["id"].as_str().unwrap().to_owned();
+    office.wallet_answers(700, "invoice-7");
+    assert_eq!(approve(&mut office.ravi, &first).await.body["state"], "executed");
+    let mut before = credited(700, "invoice-7");
+    before["createdAt"] = json!(office.portal.clock.now());
+    before["alreadyCredited"] = json!(true);
+    office.portal.clock.advance(chrono::TimeDelta::milliseconds(1));
+    let third = office.ravi.post(&path, json!({ "amountPaise": 700, "reference": "invoice-8" })).await;
+    let third = third.body["id"].as_str().unwrap().to_owned();
+    // The first request made this transfer; the other one is older than the third request.
+    let (made, older) = (before["transferId"].clone(), json!("trf_01ARZ3NDEKTSV4RRFFQ69G5FAW"));
+    for (id, transfer) in [(second, made), (third, older)] {
+        before["transferId"] = transfer;
+        office.portal.peers.answer(office.wallet_call(), 200, before.clone());
+        let told = approve(&mut office.asha, &id).await.body;
+        assert_eq!(
+            (&told["state"], &told["outcome"]),
+            (&json!("failed"), &json!("already_booked")),
+            "{told}"
+        );
+        assert_eq!(told["bookedAt"], before["createdAt"]);
+    }
 }
 
 /// A defect in the code must not be able to store an approval by the requester.

@@ -395,18 +395,6 @@ async fn a_debit_above_the_limit_waits_for_another_person_and_is_made_once() {
 }
 
 #[tokio::test]
-async fn a_credit_that_was_made_before_its_request_is_not_reported_as_executed() {
-    let mut office = Office::open().await;
-    let id = office.requested_credit().await;
-    let mut before = credited(700, "invoice-7");
-    before["alreadyCredited"] = json!(true);
-    office.portal.peers.answer(office.wallet_call(), 200, before);
-    let approved = approve(&mut office.ravi, &id).await;
-    assert_eq!((approved.status, &approved.body["state"]), (200, &json!("failed")), "{approved:?}");
-    assert_eq!(approved.body["outcome"], "already_booked");
-}
-
-#[tokio::test]
 async fn an_account_does_not_approve_for_the_one_that_set_it_up() {
     let mut office = Office::open().await;
     let staff = "/v1/operator/staff";

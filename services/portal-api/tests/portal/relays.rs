@@ -72,6 +72,11 @@ fn relays() -> Vec<Relay> {
             (answers::page(answers::entry()), 200),
         ),
         relay(
+            ("GET", "/wallet/top-ups"),
+            ("wallet", "GET /top-ups"),
+            (answers::page(answers::top_up()), 200),
+        ),
+        relay(
             ("GET", "/wallet/top-ups/top_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
             ("wallet", "GET /top-ups/top_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
             (answer_of(&answers::top_up()), 200),

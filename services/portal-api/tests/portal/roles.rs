@@ -65,6 +65,7 @@ pub(crate) const CALLS: &[(&str, &[&str])] = &[
     ("GET /wallet/entries", MONEY),
     ("GET /wallet/entries.csv", MONEY),
     ("GET /wallet/spend", MONEY),
+    ("GET /wallet/top-ups", MONEY),
     ("GET /wallet/top-ups/{id}", MONEY),
     ("GET /cod", MONEY),
     ("GET /api-keys", KEYS),

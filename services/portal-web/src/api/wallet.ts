@@ -62,6 +62,15 @@ export function useTopUp() {
   });
 }
 
+/** The top-ups that wait for their payment, oldest first. */
+export function usePendingTopUps() {
+  return useQuery({
+    queryKey: [...walletKey, "pending"],
+    queryFn: () => answer(api.GET("/v1/portal/wallet/top-ups")),
+    select: ({ data }) => data,
+  });
+}
+
 /** A top-up, polled until its payment succeeds or fails. */
 export function useTopUpStatus(topUp: TopUp) {
   return useQuery({

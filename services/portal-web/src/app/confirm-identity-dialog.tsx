@@ -1,4 +1,4 @@
-import { Modal, Stack, Text } from "@mantine/core";
+import { Stack, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useMutation } from "@tanstack/react-query";
 import { answer, api } from "../api/client";
@@ -8,6 +8,7 @@ import type { AccountScope } from "../api/recent-authentication";
 import { useFactor } from "../api/second-factor";
 import { useSessionQuery } from "../api/session";
 import { CodeField } from "../components/code-field";
+import { Dialog } from "../components/dialog";
 import { DialogActions } from "../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../components/form-errors";
 import { PasswordField } from "../components/password-field";
@@ -26,7 +27,7 @@ export default function ConfirmIdentityDialog({ scope, onSettled }: ConfirmIdent
   const isOfProvider = (scope === "operator" ? ofOperator : ofUser)?.singleSignOn === true;
   const isOfToken = scope === "operator" && ofOperator?.type === "configuration";
   return (
-    <Modal
+    <Dialog
       opened
       onClose={() => onSettled(false)}
       title={<Text fw={600}>Confirm it’s you</Text>}
@@ -39,7 +40,7 @@ export default function ConfirmIdentityDialog({ scope, onSettled }: ConfirmIdent
       ) : (
         <PasswordForm scope={scope} onSettled={onSettled} />
       )}
-    </Modal>
+    </Dialog>
   );
 }
 

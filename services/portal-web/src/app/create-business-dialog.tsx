@@ -1,6 +1,7 @@
-import { Modal, Stack, Text, TextInput } from "@mantine/core";
+import { Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useCreateBusiness } from "../api/session";
+import { Dialog } from "../components/dialog";
 import { DialogActions } from "../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../components/form-errors";
 
@@ -12,9 +13,9 @@ interface CreateBusinessDialogProps {
 /** Creates a further business of the same person. */
 export function CreateBusinessDialog({ opened, onClose }: CreateBusinessDialogProps) {
   return (
-    <Modal opened={opened} onClose={onClose} title={<Text fw={600}>Add a business</Text>}>
+    <Dialog opened={opened} onClose={onClose} title={<Text fw={600}>Add a business</Text>}>
       <CreateBusinessForm onCancel={onClose} />
-    </Modal>
+    </Dialog>
   );
 }
 

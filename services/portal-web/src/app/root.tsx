@@ -2,11 +2,9 @@ import { Outlet, ScrollRestoration, useNavigation } from "react-router-dom";
 import { ConfirmIdentity } from "./confirm-identity";
 import { ConnectionNotice } from "./connection-notice";
 import classes from "./root.module.css";
-import { useKeptFocus } from "./use-kept-focus";
 
 /** Wraps every page: loading bar, connection notice, the dialog that confirms the identity, and scroll positions. */
 export function Root() {
-  useKeptFocus();
   const isLoading = useNavigation().state === "loading";
   return (
     <>

@@ -1,6 +1,7 @@
-import { Button, type ButtonProps } from "@mantine/core";
+import type { ButtonProps } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import type { ReactNode } from "react";
+import { CallButton } from "./call-button";
 import { ConfirmDialog, type Question } from "./confirm-dialog";
 
 interface ConfirmButtonProps extends Omit<ButtonProps, "onClick">, Question {
@@ -16,9 +17,9 @@ export function ConfirmButton(props: ConfirmButtonProps) {
   const [isAsking, { open, close }] = useDisclosure(false);
   return (
     <>
-      <Button variant="default" size="xs" {...button} onClick={open}>
+      <CallButton variant="default" size="xs" {...button} onClick={open}>
         {children}
-      </Button>
+      </CallButton>
       <ConfirmDialog
         opened={isAsking}
         onClose={close}

@@ -1,5 +1,7 @@
-import { Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { Button, Group, Stack, Text } from "@mantine/core";
 import { type ReactNode, useState } from "react";
+import { CallButton } from "./call-button";
+import { Dialog } from "./dialog";
 import { ErrorState } from "./error-state";
 
 export interface Question {
@@ -49,7 +51,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   }
 
   return (
-    <Modal opened={opened} onClose={close} title={<Text fw={600}>{title}</Text>}>
+    <Dialog opened={opened} onClose={close} title={<Text fw={600}>{title}</Text>}>
       <Stack>
         <Text component="div">{description}</Text>
         {error ? <ErrorState error={error} title="The action failed" /> : null}
@@ -57,11 +59,11 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           <Button variant="default" disabled={isPending} onClick={close} data-autofocus>
             {dismiss}
           </Button>
-          <Button color={isGain ? undefined : "red.8"} loading={isPending} onClick={act}>
+          <CallButton color={isGain ? undefined : "red.8"} loading={isPending} onClick={act}>
             {confirm}
-          </Button>
+          </CallButton>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

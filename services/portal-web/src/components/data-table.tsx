@@ -2,6 +2,7 @@ import { Skeleton, Table, VisuallyHidden } from "@mantine/core";
 import type { ReactNode } from "react";
 import classes from "./data-table.module.css";
 import { Fact, Facts } from "./facts";
+import { useFocusHandover } from "./use-focus-handover";
 import { useIsPhone } from "./use-is-phone";
 
 export interface Column<Row> {
@@ -66,13 +67,7 @@ function Rows<Row>({ label, columns, rows, rowKey, rowClass, isLoading }: DataTa
                 </Table.Tr>
               ))
             : rows.map((row) => (
-                <Table.Tr key={rowKey(row)} className={rowClass?.(row)}>
-                  {columns.map((column) => (
-                    <Table.Td key={column.key} className={column.align && classes.end}>
-                      {column.render(row)}
-                    </Table.Td>
-                  ))}
-                </Table.Tr>
+                <TableRow key={rowKey(row)} className={rowClass?.(row)} columns={columns} row={row} />
               ))}
         </Table.Tbody>
       </Table>
@@ -80,10 +75,25 @@ function Rows<Row>({ label, columns, rows, rowKey, rowClass, isLoading }: DataTa
   );
 }
 
+interface RowProps<Row> {
+  columns: Column<Row>[];
+  row: Row;
+  className: string | undefined;
+}
+
+function TableRow<Row>({ columns, row, className }: RowProps<Row>) {
+  return (
+    <Table.Tr ref={useFocusHandover<HTMLTableRowElement>()} className={className}>
+      {columns.map((column) => (
+        <Table.Td key={column.key} className={column.align && classes.end}>
+          {column.render(row)}
+        </Table.Td>
+      ))}
+    </Table.Tr>
+  );
+}
+
 function Cards<Row>({ label, columns, rows, rowKey, rowClass, isLoading }: DataTableProps<Row>) {
-  const lead = columns.find((column) => column.lead);
-  const actions = columns.filter((column) => column.actions);
-  const facts = columns.filter((column) => !column.lead && !column.actions);
   if (isLoading) {
     return (
       <div aria-busy="true">
@@ -98,22 +108,34 @@ function Cards<Row>({ label, columns, rows, rowKey, rowClass, isLoading }: DataT
   return (
     <ul className={classes.cards} aria-label={label}>
       {rows.map((row) => (
-        <li key={rowKey(row)} className={[classes.card, rowClass?.(row)].filter(Boolean).join(" ")}>
-          {lead && <div className={classes.lead}>{lead.render(row)}</div>}
-          <Facts compact>
-            {facts.map((column) => (
-              <Fact key={column.key} name={column.header}>
-                {column.render(row)}
-              </Fact>
-            ))}
-          </Facts>
-          {actions.map((column) => (
-            <div key={column.key} className={classes.actions}>
-              {column.render(row)}
-            </div>
-          ))}
-        </li>
+        <Card key={rowKey(row)} className={rowClass?.(row)} columns={columns} row={row} />
       ))}
     </ul>
+  );
+}
+
+function Card<Row>({ columns, row, className }: RowProps<Row>) {
+  const lead = columns.find((column) => column.lead);
+  const actions = columns.filter((column) => column.actions);
+  const facts = columns.filter((column) => !column.lead && !column.actions);
+  return (
+    <li
+      ref={useFocusHandover<HTMLLIElement>()}
+      className={[classes.card, className].filter(Boolean).join(" ")}
+    >
+      {lead && <div className={classes.lead}>{lead.render(row)}</div>}
+      <Facts compact>
+        {facts.map((column) => (
+          <Fact key={column.key} name={column.header}>
+            {column.render(row)}
+          </Fact>
+        ))}
+      </Facts>
+      {actions.map((column) => (
+        <div key={column.key} className={classes.actions}>
+          {column.render(row)}
+        </div>
+      ))}
+    </li>
   );
 }

@@ -1,5 +1,6 @@
 import { Button, Group } from "@mantine/core";
 import type { ReactNode } from "react";
+import { CallButton } from "./call-button";
 
 interface DialogActionsProps {
   /** Label of the submit button: “Create key”. */
@@ -24,7 +25,7 @@ export function DialogActions(props: DialogActionsProps) {
       <Button variant="default" disabled={isPending} onClick={onCancel}>
         {cancel}
       </Button>
-      <Button
+      <CallButton
         type={onAct ? "button" : "submit"}
         variant={isSecondary ? "default" : "filled"}
         loading={isPending}
@@ -32,7 +33,7 @@ export function DialogActions(props: DialogActionsProps) {
         onClick={onAct}
       >
         {children}
-      </Button>
+      </CallButton>
     </Group>
   );
 }

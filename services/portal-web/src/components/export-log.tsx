@@ -1,9 +1,10 @@
-import { Button, Menu } from "@mantine/core";
+import { Menu } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { IconDownload } from "@tabler/icons-react";
 import { useMutation } from "@tanstack/react-query";
 import { download } from "../api/download";
 import { asFailure } from "../api/failure";
+import { CallButton } from "./call-button";
 
 interface ExportLogProps {
   /** The path of the log; its formats are below `path.csv` and `path.jsonl`. */
@@ -26,14 +27,14 @@ export function ExportLog({ path, filter }: ExportLogProps) {
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <Button
+        <CallButton
           variant="default"
           size="xs"
           loading={save.isPending}
           leftSection={<IconDownload size={14} aria-hidden />}
         >
           Export
-        </Button>
+        </CallButton>
       </Menu.Target>
       <Menu.Dropdown>
         {FORMATS.map(({ extension, label }) => (

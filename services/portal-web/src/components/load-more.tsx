@@ -1,6 +1,7 @@
-import { Button, Center, Text } from "@mantine/core";
+import { Center, Text } from "@mantine/core";
 import { asFailure } from "../api/failure";
 import type { PagedList } from "../api/list";
+import { CallButton } from "./call-button";
 
 interface LoadMoreProps {
   list: Omit<PagedList<unknown>, "refetch">;
@@ -13,14 +14,14 @@ export function LoadMore({ list, showsCount = false }: LoadMoreProps) {
   if (!list.hasNextPage) return null;
   return (
     <Center p="sm" style={{ borderTop: "1px solid var(--line)", gap: 12 }}>
-      <Button
+      <CallButton
         variant="default"
         size="xs"
         loading={list.isFetchingNextPage}
         onClick={() => list.fetchNextPage()}
       >
         Show more
-      </Button>
+      </CallButton>
       {showsCount && (
         <Text size="xs" c="dimmed">
           {list.rows.length} shown

@@ -35,9 +35,12 @@ export function SearchField({ label, hasVisibleLabel, value = "", onChange, ...i
     applySoon.cancel();
     setText(value);
   }, [value, applySoon]);
+  const field = useRef<HTMLInputElement>(null);
   const clear = () => {
     setText("");
     applyNow("");
+    // The button disappears.
+    field.current?.focus();
   };
   return (
     <TextInput
@@ -46,6 +49,7 @@ export function SearchField({ label, hasVisibleLabel, value = "", onChange, ...i
       leftSection={<IconSearch size={15} aria-hidden />}
       rightSection={text && <CloseButton size="sm" aria-label="Clear search" onClick={clear} />}
       {...input}
+      ref={field}
       value={text}
       onChange={(event) => {
         setText(event.currentTarget.value);

@@ -1,7 +1,8 @@
-import { Alert, Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { CopyButton } from "./copy-button";
+import { Dialog } from "./dialog";
 import classes from "./secret-once.module.css";
 
 interface SecretOnceProps {
@@ -19,7 +20,7 @@ interface SecretOnceProps {
 /** Shows a secret once. Only its button closes it, so that a stray click cannot lose the secret. */
 export function SecretOnce({ secret, title, what, children, onClose }: SecretOnceProps) {
   return (
-    <Modal
+    <Dialog
       opened={secret !== null}
       onClose={onClose}
       title={<Text fw={600}>{title}</Text>}
@@ -47,6 +48,6 @@ export function SecretOnce({ secret, title, what, children, onClose }: SecretOnc
           <Button onClick={onClose}>I have stored it</Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

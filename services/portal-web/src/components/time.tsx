@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import { formatClock, formatRelative, formatTime, formatUpcoming, formatUtc } from "../format/time";
+import { formatClock, formatExact, formatRelative, formatTime, formatUpcoming } from "../format/time";
 
 const TICK_MS = 30_000;
 
@@ -16,15 +16,15 @@ interface TimeProps {
   clock?: boolean;
 }
 
-/** A time in the operator's time zone, with UTC in its tooltip. */
+/** A time in the operator's time zone. The tooltip names the zone. */
 export function Time({ at, never = "Never", relative = false, upcoming = false, clock = false }: TimeProps) {
   if (!at) return <span>{never}</span>;
-  if (clock) return <Stamp at={at} text={formatClock(at)} title={`${formatTime(at)} · ${formatUtc(at)}`} />;
+  if (clock) return <Stamp at={at} text={formatClock(at)} />;
   if (upcoming) return <RelativeTime at={at} format={formatUpcoming} />;
   return relative ? (
     <RelativeTime at={at} format={formatRelative} />
   ) : (
-    <Stamp at={at} text={formatTime(at)} title={formatUtc(at)} />
+    <Stamp at={at} text={formatTime(at)} />
   );
 }
 
@@ -32,12 +32,12 @@ function RelativeTime({ at, format }: { at: string; format: typeof formatRelativ
   // The tick triggers the render; the text depends on the current time.
   const tick = useSyncExternalStore(subscribe, currentTick);
   const now = Math.max(tick, Date.now());
-  return <Stamp at={at} text={format(at, now)} title={`${formatTime(at)} · ${formatUtc(at)}`} />;
+  return <Stamp at={at} text={format(at, now)} />;
 }
 
-function Stamp({ at, text, title }: { at: string; text: string; title: string }) {
+function Stamp({ at, text }: { at: string; text: string }) {
   return (
-    <time dateTime={at} title={title} style={{ whiteSpace: "nowrap" }}>
+    <time dateTime={at} title={formatExact(at)} style={{ whiteSpace: "nowrap" }}>
       {text}
     </time>
   );

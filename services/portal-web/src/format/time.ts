@@ -1,4 +1,4 @@
-// Times arrive as RFC 3339 in UTC and are shown in the operator's time zone.
+// Times arrive as RFC 3339 in UTC and are shown in the operator's time zone: in India, from 18:30 UTC on, as the next day.
 import { perRegion } from "./region";
 
 const FULL = perRegion(
@@ -7,6 +7,19 @@ const FULL = perRegion(
 );
 const CLOCK = perRegion(
   ({ locale, timeZone }) => new Intl.DateTimeFormat(locale, { timeStyle: "medium", timeZone }),
+);
+const EXACT = perRegion(
+  ({ locale, timeZone }) =>
+    new Intl.DateTimeFormat(locale, {
+      day: "numeric",
+      month: "short",
+      year: "numeric",
+      hour: "numeric",
+      minute: "2-digit",
+      second: "2-digit",
+      timeZone,
+      timeZoneName: "short",
+    }),
 );
 const DATE = perRegion(
   ({ locale, timeZone }) => new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone }),
@@ -32,9 +45,18 @@ export function formatDate(iso: string): string {
   return DATE().format(new Date(iso));
 }
 
-/** `2026-01-31 09:30:00 UTC`: for comparison with logs. */
-export function formatUtc(iso: string): string {
-  return `${new Date(iso).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+/** With seconds and the time zone, for tooltips and sentences: `31 Jan 2026, 3:00:00 pm IST`. */
+export function formatExact(iso: string): string {
+  return EXACT().format(new Date(iso));
+}
+
+/** The name of the time zone, for fields: `IST`. */
+export function zoneName(): string {
+  return (
+    EXACT()
+      .formatToParts()
+      .find(({ type }) => type === "timeZoneName")?.value ?? ""
+  );
 }
 
 /** Like `formatRelative`, for future times: “due now” once the time has passed. */

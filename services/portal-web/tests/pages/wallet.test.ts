@@ -114,6 +114,32 @@ test("an invalid amount is rejected before anything is paid", async () => {
   await page.getByRole("region", { name: "Balance" }).getByText("₹3,402.51").waitFor();
 });
 
+test("top-ups that wait for their payment are listed, and the payment is continued", async () => {
+  // The sandbox pays at once.
+  const id = "top_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+  const amountPaise = 50_000;
+  const waiting = {
+    id,
+    amountPaise,
+    status: "pending",
+    provider: "another",
+    balancePaise: 0,
+    createdAt: new Date(Date.now() - 2 * 3_600_000).toISOString(),
+    checkout: { keyId: "key", orderId: "order_4711", amountPaise, currency: "INR" },
+  };
+  const calls = /\/v1\/portal\/wallet\/top-ups(\/\w+)?$/;
+  await page.route(calls, (route) => {
+    const isOne = route.request().url().endsWith(id);
+    return route.fulfill({ json: isOne ? waiting : { data: [waiting], hasMore: false } });
+  });
+  await page.goto("/wallet");
+  await row(page, "Pending top-ups", "₹500.00").getByText("2 hours ago").waitFor();
+  await page.getByRole("button", { name: "Pay the top-up of ₹500.00" }).click();
+  await page.getByText("Waiting for the payment of ₹500.00").waitFor();
+  await page.getByText("order_4711").waitFor();
+  await page.unroute(calls);
+});
+
 test("a payment page in its own window can send its result to the portal", async () => {
   const provider = "https://checkout.provider.example";
   await visitor.context.route(`${provider}/**`, (route) =>

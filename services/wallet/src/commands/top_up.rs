@@ -9,13 +9,11 @@ use outbox::Unit;
 use postgres::StoreError;
 
 use super::apply_payment::apply_payment;
-use crate::domain::{PostingError, Provider, Status, TopUp, next_check};
+use crate::domain::{PENDING_MAX, PostingError, Provider, Status, TopUp, next_check};
 use crate::payments::ProviderError;
 use crate::state::State;
 use crate::store;
 
-/// Per business. The provider is asked about each.
-pub(crate) const PENDING_MAX: i64 = 5;
 /// Payment pages are closed by then. A top-up that gives way is credited if the provider reports its payment.
 const GIVES_WAY_AFTER: TimeDelta = TimeDelta::hours(1);
 /// Longer than the calls of the provider. Without its answer there was no payment page.

@@ -19,7 +19,7 @@ pub(crate) use payments::{CURRENCY, Notice, NoticeOutcome, Payment, Reversal, Re
 pub(crate) use reconciliation::{
     CashSide, Check, DebitSide, Discrepancy, Finding, LedgerSide, OrderSide, UNDER_WAY_MAX, compare,
 };
-pub(crate) use top_ups::{PaymentDecision, Status, TopUp, next_check};
+pub(crate) use top_ups::{PENDING_MAX, PaymentDecision, Status, TopUp, next_check};
 
 #[cfg(test)]
 mod tests {

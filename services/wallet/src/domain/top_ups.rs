@@ -6,6 +6,9 @@ use strum::{Display, EnumString, IntoStaticStr};
 
 use super::{CURRENCY, Payment, Provider};
 
+/// Top-ups of a business that wait for their payment. The provider is asked about each.
+pub(crate) const PENDING_MAX: i64 = 5;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum Status {

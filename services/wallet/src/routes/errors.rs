@@ -7,8 +7,8 @@ use crate::commands::credit::CreditError;
 use crate::commands::debit::DebitError;
 use crate::commands::debit_by_operator::OperatorDebitError;
 use crate::commands::process_notice::ProcessNoticeError;
-use crate::commands::top_up::{PENDING_MAX, TopUpError};
-use crate::domain::{DebitRefusal, PostingError};
+use crate::commands::top_up::TopUpError;
+use crate::domain::{DebitRefusal, PENDING_MAX, PostingError};
 use crate::payments::{NoticeError, ProviderError};
 
 pub(super) fn top_up_not_found() -> ApiError {
@@ -74,7 +74,7 @@ pub(super) fn from_top_up(error: TopUpError) -> ApiError {
         TopUpError::TooManyPending => conflict(
             "too_many_pending_top_ups",
             &format!(
-                "{PENDING_MAX} top-ups wait for their payment. Pay one of them, or try again in an hour."
+                "{PENDING_MAX} top-ups wait for their payment. The page “Wallet” lists them. Pay one, or try again in an hour."
             ),
         ),
         TopUpError::Provider(ProviderError::Refused(reason)) => {

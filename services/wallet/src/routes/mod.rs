@@ -54,7 +54,7 @@ fn wallet(config: &mut ServiceConfig) {
         .service(resource("/entries").route(get().to(statement::entries)))
         .service(resource("/spend").route(get().to(spend::spend)))
         .service(resource("/orders/{order}/entries").route(get().to(statement::entries_of_order)))
-        .service(resource("/top-ups").route(post().to(top_ups::create)))
+        .service(resource("/top-ups").route(get().to(top_ups::pending)).route(post().to(top_ups::create)))
         .service(resource("/top-ups/{id}").route(get().to(top_ups::show)))
         .service(resource("/credits").route(post().to(credits::create)))
         .service(resource("/debits").route(post().to(credits::debit)))

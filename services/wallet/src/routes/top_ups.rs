@@ -1,8 +1,9 @@
-//! `POST /internal/wallets/{business}/top-ups` and `GET …/top-ups/{id}`.
+//! `POST` and `GET /internal/wallets/{business}/top-ups`, and `GET …/top-ups/{id}`.
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::Paise;
+use internal_api::Page;
 use internal_api::wallet::{CheckoutView, TopUpView};
 use web::{ApiError, FieldErrors, Fields, JsonBody, Tasks, idempotency_key};
 
@@ -40,6 +41,14 @@ pub(super) async fn show(state: Data<State>, path: Path<(String, String)>) -> Re
     let found = queries::top_ups::find(&state, business, id).await?;
     let (top_up, balance) = found.ok_or_else(errors::top_up_not_found)?;
     Ok(HttpResponse::Ok().json(view(&state, top_up, balance)))
+}
+
+/// Those that wait for their payment. They fit on one page.
+pub(super) async fn pending(state: Data<State>, business: Path<String>) -> Result<HttpResponse, ApiError> {
+    let business = path::business(&business)?;
+    let (pending, balance) = queries::top_ups::pending(&state, business).await?;
+    let data = pending.into_iter().map(|top_up| view(&state, top_up, balance)).collect();
+    Ok(HttpResponse::Ok().json(Page::<TopUpView> { data, has_more: false }))
 }
 
 fn view(state: &State, top_up: TopUp, balance: Paise) -> TopUpView {

@@ -396,11 +396,13 @@ async fn five_top_ups_of_a_business_may_wait_for_their_payment() {
     }
     let sixth = harness.wallet.top_up(business, None, &json!({"amountPaise": 50_000})).await;
     assert_eq!(refused(sixth), (409, "too_many_pending_top_ups".to_owned()));
+    assert_eq!(harness.wallet.pending_top_ups(business).await.unwrap().data, waiting);
     pending(&harness, harness.business(), 50_000).await;
 
     // After an hour the oldest gives way.
     harness.script("UPDATE top_ups SET created_at = created_at - interval '61 minutes'").await.unwrap();
     pending(&harness, business, 50_000).await;
     assert_eq!(status(&harness, business, &waiting[0]).await, "failed");
-    assert_eq!(status(&harness, business, &waiting[1]).await, "pending");
+    let left = harness.wallet.pending_top_ups(business).await.unwrap().data;
+    assert_eq!((left.len(), left[0].id), (5, waiting[1].id));
 }

@@ -1,7 +1,7 @@
 //! The HTTP status and the message of each error.
 
 use actix_web::http::StatusCode;
-use chrono::SecondsFormat;
+use domain::indian_time;
 use outbound::TargetRefused;
 use web::ApiError;
 
@@ -48,9 +48,9 @@ pub(super) fn from_rotate(error: RotateError) -> ApiError {
     match error {
         RotateError::NotFound => endpoint_not_found(),
         RotateError::UnderWay { until } => {
-            let until = until.to_rfc3339_opts(SecondsFormat::Secs, true);
+            let until = indian_time(until).format("%-d %B %Y, %H:%M IST");
             let message = format!(
-                "A new secret is already staged and takes over at {until}. Activate it first; or, if it was lost, \
+                "A new secret is already staged and takes over on {until}. Activate it first; or, if it was lost, \
                  send replaceStaged: true; or replace both secrets now with graceSeconds: 0."
             );
             ApiError::new(StatusCode::CONFLICT, "webhook_secret_rotation_under_way", message)

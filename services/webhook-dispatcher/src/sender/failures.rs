@@ -5,6 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use chrono::DateTime;
+use domain::indian_time;
 use outbound::ResolveError;
 use rustls::CertificateError;
 
@@ -123,7 +124,8 @@ fn certificate_message(error: &CertificateError) -> String {
     match error {
         CertificateError::ExpiredContext { not_after, .. } => {
             let day = i64::try_from(not_after.as_secs()).ok().and_then(|at| DateTime::from_timestamp(at, 0));
-            let on = day.map(|day| format!(" on {}", day.format("%Y-%m-%d"))).unwrap_or_default();
+            let on = day.map(|day| format!(" on {}", indian_time(day).format("%-d %B %Y (IST)")));
+            let on = on.unwrap_or_default();
             format!("the certificate expired{on}")
         }
         CertificateError::Expired => "the certificate has expired".to_owned(),

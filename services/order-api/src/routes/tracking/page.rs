@@ -11,8 +11,8 @@ use actix_web::http::header::{
 use askama::Template;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use chrono::{DateTime, FixedOffset, Utc};
-use domain::Mode;
+use chrono::{DateTime, Utc};
+use domain::{Mode, indian_time};
 use sha2::{Digest, Sha256};
 use web::ApiError;
 
@@ -31,9 +31,6 @@ static POLICY: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Indian time, for readers without JavaScript. The script shows local times.
-const OFFSET_S: i32 = 5 * 3600 + 1800;
-
 /// The page of a parcel.
 #[derive(Template)]
 #[template(path = "tracking.html")]
@@ -48,11 +45,7 @@ struct Parcel<'a> {
 
 impl Parcel<'_> {
     fn readable(&self, at: &DateTime<Utc>) -> String {
-        let format = "%-d %b, %-I:%M %P IST";
-        match FixedOffset::east_opt(OFFSET_S) {
-            Some(india) => at.with_timezone(&india).format(format).to_string(),
-            None => at.to_rfc3339(),
-        }
+        indian_time(*at).format("%-d %b, %-I:%M %P IST").to_string()
     }
 }
 

@@ -156,7 +156,7 @@ pub(crate) enum ApprovalState {
     /// A credit or debit whose outcome is not known yet, or a reset link that the requester has not fetched.
     Approved,
     Executed,
-    /// The wallet refused the credit or debit for good.
+    /// The wallet refused the credit or debit for good, or another call had moved the money of the same reference.
     Failed,
     Rejected,
     Withdrawn,
@@ -189,6 +189,8 @@ pub(crate) struct Approval {
     pub(crate) ended_at: Option<DateTime<Utc>>,
     /// The id of the transfer, the code of the refusal, or why the request ended by itself.
     pub(crate) outcome: Option<String>,
+    /// When another call had moved the money of the same reference, so that this request moved nothing.
+    pub(crate) booked_at: Option<DateTime<Utc>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -251,6 +253,7 @@ impl Approval {
             decision: None,
             ended_at: None,
             outcome: None,
+            booked_at: None,
         }
     }
 

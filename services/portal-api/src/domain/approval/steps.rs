@@ -7,6 +7,8 @@ use crate::domain::OperatorActor;
 
 /// The outcome of requests that ended with their suspension.
 const SUSPENSION_ENDED: &str = "suspension_ended";
+/// The outcome of requests whose money another call had moved.
+const ALREADY_BOOKED: &str = "already_booked";
 
 impl Approval {
     /// A second approval changes nothing: it gets the result of the first, and finishes an interrupted credit or debit.
@@ -75,6 +77,11 @@ impl Approval {
         self.ended(ApprovalState::Failed, Some(code), now)
     }
 
+    /// Another call with the same reference had moved the money at `booked_at`. This request moved nothing.
+    pub(crate) fn already_booked(self, booked_at: DateTime<Utc>, now: DateTime<Utc>) -> Self {
+        Self { booked_at: Some(booked_at), ..self.failed(ALREADY_BOOKED.to_owned(), now) }
+    }
+
     /// The suspension that the request would lift has ended.
     pub(crate) fn outdated(self, now: DateTime<Utc>) -> Self {
         self.ended(ApprovalState::Withdrawn, Some(SUSPENSION_ENDED.to_owned()), now)
@@ -123,6 +130,6 @@ impl Approval {
     }
 
     fn ended(self, stored: ApprovalState, outcome: Option<String>, now: DateTime<Utc>) -> Self {
-        Self { stored, expires_at: None, ended_at: Some(now), outcome, ..self }
+        Self { stored, expires_at: None, ended_at: Some(now), outcome, booked_at: None, ..self }
     }
 }

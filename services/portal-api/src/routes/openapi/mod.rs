@@ -119,6 +119,7 @@ const INTRODUCTION: &str = "The API of the portal's pages. Amounts are integers 
         statement::export_entries,
         wallet::spend,
         wallet::set_threshold,
+        wallet::pending_top_ups,
         wallet::top_up,
         wallet::find_top_up,
         cash::of_business,

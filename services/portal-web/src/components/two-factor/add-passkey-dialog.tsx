@@ -1,8 +1,9 @@
-import { Modal, Stack, Text, TextInput } from "@mantine/core";
+import { Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { notifications } from "@mantine/notifications";
 import { useAddPasskey } from "../../api/passkeys";
 import type { AccountScope } from "../../api/recent-authentication";
+import { Dialog } from "../dialog";
 import { DialogActions } from "../dialog-actions";
 import { FormErrors, focusFirstError } from "../form-errors";
 
@@ -30,7 +31,7 @@ export function AddPasskeyDialog({ scope, onClose }: AddPasskeyDialogProps) {
     });
   }, focusFirstError(form));
   return (
-    <Modal opened onClose={onClose} title={<Text fw={600}>Add a passkey</Text>}>
+    <Dialog opened onClose={onClose} title={<Text fw={600}>Add a passkey</Text>}>
       <form onSubmit={submit} noValidate>
         <Stack>
           <Text>
@@ -51,6 +52,6 @@ export function AddPasskeyDialog({ scope, onClose }: AddPasskeyDialogProps) {
           </DialogActions>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,6 +1,7 @@
-import { Alert, Button, Group, Modal, SimpleGrid, Stack, Text } from "@mantine/core";
+import { Alert, Button, Group, SimpleGrid, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle, IconDownload } from "@tabler/icons-react";
 import { CopyButton } from "../copy-button";
+import { Dialog } from "../dialog";
 import classes from "./set-up.module.css";
 
 interface RecoveryCodesProps {
@@ -13,7 +14,7 @@ interface RecoveryCodesProps {
 export function RecoveryCodes({ codes, onClose }: RecoveryCodesProps) {
   const text = `${(codes ?? []).join("\n")}\n`;
   return (
-    <Modal
+    <Dialog
       opened={codes !== null}
       onClose={onClose}
       title={<Text fw={600}>Your recovery codes</Text>}
@@ -56,6 +57,6 @@ export function RecoveryCodes({ codes, onClose }: RecoveryCodesProps) {
           <Button onClick={onClose}>I have stored them</Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

@@ -4,6 +4,7 @@ import { useEffect } from "react";
 import type { AccountScope } from "../../api/recent-authentication";
 import { useConfirmFactor, useStartFactor } from "../../api/second-factor";
 import type { Enrolment } from "../../api/types";
+import { CallButton } from "../call-button";
 import { CodeField } from "../code-field";
 import { CopyButton } from "../copy-button";
 import { ErrorState } from "../error-state";
@@ -68,9 +69,9 @@ function Confirm({ scope, enrolment, onCancel, onDone }: SetUpProps & { enrolmen
           {...form.getInputProps("code")}
         />
         <Group gap="xs">
-          <Button type="submit" loading={confirm.isPending}>
+          <CallButton type="submit" loading={confirm.isPending}>
             Turn on
-          </Button>
+          </CallButton>
           {onCancel && (
             <Button variant="default" onClick={onCancel} disabled={confirm.isPending}>
               Cancel

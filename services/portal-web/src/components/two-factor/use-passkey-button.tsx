@@ -1,5 +1,6 @@
-import { Button, Divider } from "@mantine/core";
+import { Divider } from "@mantine/core";
 import { IconFingerprint } from "@tabler/icons-react";
+import { CallButton } from "../call-button";
 
 interface UsePasskeyButtonProps {
   isPending: boolean;
@@ -14,7 +15,7 @@ interface UsePasskeyButtonProps {
 export function UsePasskeyButton({ isPending, onClick, or, ...focus }: UsePasskeyButtonProps) {
   return (
     <>
-      <Button
+      <CallButton
         leftSection={<IconFingerprint size={18} aria-hidden />}
         loading={isPending}
         onClick={onClick}
@@ -22,7 +23,7 @@ export function UsePasskeyButton({ isPending, onClick, or, ...focus }: UsePasske
         {...focus}
       >
         Use a passkey
-      </Button>
+      </CallButton>
       <Divider label={or} />
     </>
   );

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { Alert, Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useDisclosure } from "@mantine/hooks";
 import { notifications } from "@mantine/notifications";
@@ -7,6 +7,8 @@ import { useConfig } from "../../api/config";
 import { useChangeEmail, useEmail } from "../../api/profile";
 import { useSession } from "../../app/session";
 import { useIsUnconfirmed } from "../../app/use-is-unconfirmed";
+import { CallButton } from "../../components/call-button";
+import { Dialog } from "../../components/dialog";
 import { DialogActions } from "../../components/dialog-actions";
 import { ErrorState } from "../../components/error-state";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
@@ -45,9 +47,9 @@ export function EmailSettings() {
       <Button size="xs" variant="default" style={{ alignSelf: "flex-start" }} onClick={open}>
         Change e-mail address
       </Button>
-      <Modal opened={isChanging} onClose={close} title={<Text fw={600}>Change your e-mail address</Text>}>
+      <Dialog opened={isChanging} onClose={close} title={<Text fw={600}>Change your e-mail address</Text>}>
         <ChangeForm onClose={close} />
-      </Modal>
+      </Dialog>
     </Stack>
   );
 }
@@ -72,17 +74,17 @@ function Pending(props: { email: string; until: string | null | undefined; prese
         </Text>
         {change.error && <ErrorState error={change.error} title="The action failed" />}
         <Group gap="xs">
-          <Button size="xs" variant="default" loading={change.isPending} onClick={again}>
+          <CallButton size="xs" variant="default" loading={change.isPending} onClick={again}>
             Send again
-          </Button>
-          <Button
+          </CallButton>
+          <CallButton
             size="xs"
             variant="default"
             loading={change.isPending}
             onClick={() => change.mutate(props.present)}
           >
             Cancel change
-          </Button>
+          </CallButton>
         </Group>
       </Stack>
     </Alert>

@@ -1,4 +1,4 @@
-import { Modal, Stack, Text, TextInput } from "@mantine/core";
+import { Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { notifications } from "@mantine/notifications";
 import { useState } from "react";
@@ -8,6 +8,7 @@ import type { Invitation, Role } from "../../api/types";
 import { ConfirmAddressFirst } from "../../app/confirm-address-first";
 import { ROLE_DESCRIPTIONS, ROLE_LABELS } from "../../app/session";
 import { useIsUnconfirmed } from "../../app/use-is-unconfirmed";
+import { Dialog } from "../../components/dialog";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { RoleChoices } from "../../components/role-choices";
@@ -34,13 +35,13 @@ export function InviteDialog({ opened, onClose }: InviteDialogProps) {
   }
   return (
     <>
-      <Modal opened={opened} onClose={onClose} title={<Text fw={600}>Invite a user</Text>}>
+      <Dialog opened={opened} onClose={onClose} title={<Text fw={600}>Invite a user</Text>}>
         {isUnconfirmed ? (
           <ConfirmAddressFirst act="invite others" />
         ) : (
           <InviteForm onCancel={onClose} onInvited={done} />
         )}
-      </Modal>
+      </Dialog>
       <SecretOnce
         secret={invited?.url ?? null}
         title={`Invitation for ${invited?.email ?? ""}`}

@@ -1,7 +1,8 @@
-import { Button, Stack, TextInput } from "@mantine/core";
+import { Stack, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { notifications } from "@mantine/notifications";
 import { useMutation } from "@tanstack/react-query";
+import { CallButton } from "../../components/call-button";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 
 interface NameFormProps {
@@ -53,7 +54,7 @@ export function NameForm(props: NameFormProps) {
           key={form.key(field)}
           {...form.getInputProps(field)}
         />
-        <Button
+        <CallButton
           type="submit"
           size="xs"
           variant="default"
@@ -61,7 +62,7 @@ export function NameForm(props: NameFormProps) {
           style={{ alignSelf: "flex-start" }}
         >
           {props.act}
-        </Button>
+        </CallButton>
       </Stack>
     </form>
   );

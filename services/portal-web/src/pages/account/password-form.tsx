@@ -1,10 +1,11 @@
-import { Button, Group, Stack } from "@mantine/core";
+import { Group, Stack } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { notifications } from "@mantine/notifications";
 import { useEffect } from "react";
 import { useChangePassword } from "../../api/account";
 import { isCode } from "../../api/failure";
 import type { AccountScope } from "../../api/recent-authentication";
+import { CallButton } from "../../components/call-button";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { PasswordField } from "../../components/password-field";
 import { Section } from "../../components/section";
@@ -59,9 +60,9 @@ export function PasswordForm({ scope, email }: PasswordFormProps) {
             {...form.getInputProps("newPassword")}
           />
           <Group>
-            <Button type="submit" loading={change.isPending}>
+            <CallButton type="submit" loading={change.isPending}>
               Change password
-            </Button>
+            </CallButton>
           </Group>
         </Stack>
       </form>

@@ -1,8 +1,9 @@
-import { Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { Button, Group, Stack, Text } from "@mantine/core";
 import { useRef, useState } from "react";
 import { useRemoveUser } from "../../api/team";
 import type { ApiKey, User } from "../../api/types";
 import { ConfirmDialog } from "../../components/confirm-dialog";
+import { Dialog } from "../../components/dialog";
 import { RotateKeyDialog } from "../api-keys/rotate-key-dialog";
 import { KeysOfUser } from "./keys-of-user";
 
@@ -51,7 +52,7 @@ export function RemoveUser({ user, onClose }: RemoveUserProps) {
         confirm="Remove"
         onConfirm={act}
       />
-      <Modal
+      <Dialog
         opened={isRemoved && !rotating}
         onClose={onClose}
         title={<Text fw={600}>{user.email} is removed</Text>}
@@ -65,7 +66,7 @@ export function RemoveUser({ user, onClose }: RemoveUserProps) {
             <Button onClick={onClose}>Done</Button>
           </Group>
         </Stack>
-      </Modal>
+      </Dialog>
       {rotating && (
         <RotateKeyDialog
           apiKey={rotating}

@@ -1,9 +1,10 @@
-import { Alert, Button, Checkbox, Group, NativeSelect, SimpleGrid, Stack, TextInput } from "@mantine/core";
+import { Alert, Checkbox, Group, NativeSelect, SimpleGrid, Stack, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { notifications } from "@mantine/notifications";
 import { usePutSso } from "../../api/business-sso";
 import type { Role, SsoProvider } from "../../api/types";
 import { ROLE_LABELS } from "../../app/session";
+import { CallButton } from "../../components/call-button";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { PasswordField } from "../../components/password-field";
 import { Section } from "../../components/section";
@@ -125,9 +126,9 @@ export function SsoForm({ provider }: { provider: SsoProvider | null }) {
             {...form.getInputProps("required", { type: "checkbox" })}
           />
           <Group justify="flex-end">
-            <Button type="submit" loading={put.isPending}>
+            <CallButton type="submit" loading={put.isPending}>
               {provider ? "Save changes" : "Turn on single sign-on"}
-            </Button>
+            </CallButton>
           </Group>
         </Stack>
       </form>

@@ -1,7 +1,8 @@
-import { Alert, Button, Group, Stack, Text } from "@mantine/core";
+import { Alert, Group, Stack, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useRemoveSso, useTestSso } from "../../api/business-sso";
 import type { SsoProvider } from "../../api/types";
+import { CallButton } from "../../components/call-button";
 import { ConfirmButton } from "../../components/confirm-button";
 import { ErrorState } from "../../components/error-state";
 import { Section } from "../../components/section";
@@ -52,9 +53,9 @@ export function SsoState({ provider, canChange }: { provider: SsoProvider; canCh
           </Alert>
         ))}
         <Group gap="xs">
-          <Button size="xs" variant="default" loading={test.isPending} onClick={() => test.mutate()}>
+          <CallButton size="xs" variant="default" loading={test.isPending} onClick={() => test.mutate()}>
             Test the provider
-          </Button>
+          </CallButton>
           {canChange && (
             <ConfirmButton
               title="Turn single sign-on off?"

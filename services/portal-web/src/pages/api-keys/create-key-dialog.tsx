@@ -1,4 +1,4 @@
-import { Alert, Modal, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
+import { Alert, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { IconLock } from "@tabler/icons-react";
 import { useState } from "react";
@@ -6,6 +6,7 @@ import { useCreateApiKey } from "../../api/api-keys";
 import { useStatus } from "../../api/status";
 import type { CreatedApiKey, Mode } from "../../api/types";
 import { InlineCode } from "../../components/code-block";
+import { Dialog } from "../../components/dialog";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { SecretOnce } from "../../components/secret-once";
@@ -32,7 +33,7 @@ export function CreateKeyDialog({ opened, onClose, mode = "test", onCreated }: C
 
   return (
     <>
-      <Modal opened={opened} onClose={onClose} title={<Text fw={600}>Create an API key</Text>}>
+      <Dialog opened={opened} onClose={onClose} title={<Text fw={600}>Create an API key</Text>}>
         <KeyForm
           mode={mode}
           onCancel={onClose}
@@ -41,7 +42,7 @@ export function CreateKeyDialog({ opened, onClose, mode = "test", onCreated }: C
             onClose();
           }}
         />
-      </Modal>
+      </Dialog>
       <SecretOnce
         secret={created?.key ?? null}
         title={created?.mode === "live" ? "Your Live key" : "Your Test key"}

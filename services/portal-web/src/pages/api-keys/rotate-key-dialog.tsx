@@ -1,7 +1,8 @@
-import { Modal, Radio, Stack, Text } from "@mantine/core";
+import { Radio, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { useRotateApiKey } from "../../api/api-keys";
 import type { ApiKey } from "../../api/types";
+import { Dialog } from "../../components/dialog";
 import { DialogActions } from "../../components/dialog-actions";
 import { ErrorState } from "../../components/error-state";
 import { LocalTimeInput } from "../../components/local-time-input";
@@ -47,7 +48,7 @@ export function RotateKeyDialog({ apiKey, opened, onClose, onEnd }: RotateKeyDia
   };
   return (
     <>
-      <Modal opened={opened} onClose={cancel} title={<Text fw={600}>Rotate “{apiKey.name}”</Text>}>
+      <Dialog opened={opened} onClose={cancel} title={<Text fw={600}>Rotate “{apiKey.name}”</Text>}>
         <RotateForm
           apiKey={apiKey}
           onCancel={cancel}
@@ -56,7 +57,7 @@ export function RotateKeyDialog({ apiKey, opened, onClose, onEnd }: RotateKeyDia
             onClose();
           }}
         />
-      </Modal>
+      </Dialog>
       <SecretOnce
         secret={rotated?.secret ?? null}
         title="Your new key"

@@ -1,6 +1,7 @@
-import { Button, Stack } from "@mantine/core";
+import { Stack } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
 import type { ReactNode } from "react";
+import { CallButton } from "../../components/call-button";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 
 interface AuthFormProps<Values extends Record<string, unknown>> {
@@ -24,9 +25,14 @@ export function AuthForm<Values extends Record<string, unknown>>(props: AuthForm
       <Stack>
         <FormErrors error={call.error} form={form} />
         {children}
-        <Button type="submit" variant={isSecondary ? "default" : "filled"} loading={call.isPending} fullWidth>
+        <CallButton
+          type="submit"
+          variant={isSecondary ? "default" : "filled"}
+          loading={call.isPending}
+          fullWidth
+        >
           {act}
-        </Button>
+        </CallButton>
       </Stack>
     </form>
   );

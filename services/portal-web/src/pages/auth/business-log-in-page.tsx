@@ -1,6 +1,7 @@
-import { Anchor, Button, Stack, Text } from "@mantine/core";
+import { Anchor, Stack, Text } from "@mantine/core";
 import { Link, useLocation, useParams } from "react-router-dom";
 import { useStartBusinessSso } from "../../api/business-sso";
+import { CallButton } from "../../components/call-button";
 import { ErrorState } from "../../components/error-state";
 import { AuthFrame } from "./auth-frame";
 
@@ -21,9 +22,9 @@ export function Component() {
       <Stack>
         {start.error && <ErrorState error={start.error} title="Single sign-on is not possible" />}
         <Text>Use the account of your company.</Text>
-        <Button fullWidth autoFocus loading={start.isPending} onClick={() => start.mutate()}>
+        <CallButton fullWidth autoFocus loading={start.isPending} onClick={() => start.mutate()}>
           Log in with single sign-on
-        </Button>
+        </CallButton>
       </Stack>
     </AuthFrame>
   );

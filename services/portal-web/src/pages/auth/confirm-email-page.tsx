@@ -3,6 +3,7 @@ import { IconCircleCheck } from "@tabler/icons-react";
 import { Link } from "react-router-dom";
 import { isCode } from "../../api/failure";
 import { useConfirmEmail } from "../../api/profile";
+import { CallButton } from "../../components/call-button";
 import { ErrorState } from "../../components/error-state";
 import { AuthFrame } from "./auth-frame";
 import { useLinkToken } from "./use-link-token";
@@ -50,9 +51,9 @@ function Confirm({ token }: { token: string }) {
           Did you create this account or change its address? Then confirm that the address is yours.
         </Text>
         {confirm.error && <ErrorState error={confirm.error} title="The address could not be confirmed" />}
-        <Button fullWidth loading={confirm.isPending} onClick={() => confirm.mutate(token)}>
+        <CallButton fullWidth loading={confirm.isPending} onClick={() => confirm.mutate(token)}>
           Confirm e-mail address
-        </Button>
+        </CallButton>
       </Stack>
     </AuthFrame>
   );

@@ -1,4 +1,4 @@
-import { Alert, Modal, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { Alert, Stack, Text, Textarea, TextInput } from "@mantine/core";
 import { type UseFormReturnType, useForm } from "@mantine/form";
 import { notifications } from "@mantine/notifications";
 import { useState } from "react";
@@ -11,11 +11,12 @@ import {
 } from "../../api/operator-businesses";
 import { useOperatorSession } from "../../api/operator-session";
 import type { WalletEntry } from "../../api/wallet";
+import { Dialog } from "../../components/dialog";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { RupeeInput, rupeesError } from "../../components/rupee-input";
 import { decimalRupees, formatPaise, parseRupees } from "../../format/money";
-import { formatTime } from "../../format/time";
+import { formatExact } from "../../format/time";
 import { AmountCheck, isChecked, type Movement } from "./amount-check";
 import { coveredCredits, notifySent } from "./approval-labels";
 
@@ -37,13 +38,13 @@ interface AdjustWalletDialogProps {
 export function AdjustWalletDialog({ business, adjustment, onClose }: AdjustWalletDialogProps) {
   const verb = adjustment?.isDebit ? "Debit" : "Credit";
   return (
-    <Modal
+    <Dialog
       opened={adjustment !== null}
       onClose={onClose}
       title={<Text fw={600}>{`${verb} ${business.name}`}</Text>}
     >
       {adjustment && <Steps business={business} adjustment={adjustment} onDone={onClose} />}
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -118,7 +119,7 @@ function Rules({ adjustment: { isDebit, entry } }: { adjustment: Adjustment }) {
         {!isDebit && "Each reference is credited once."}
         {isDebit && !entry && "Each reference is debited once. The balance must cover the amount."}
         {entry &&
-          `Takes back the entry of ${formatPaise(entry.amountPaise)} of ${formatTime(entry.createdAt)}. The business owes what its balance does not cover: top-ups and refunds pay it first.`}
+          `Takes back the entry of ${formatPaise(entry.amountPaise)} of ${formatExact(entry.createdAt)}. The business owes what its balance does not cover: top-ups and refunds pay it first.`}
       </Text>
       {typeof limit === "number" && <Text mt={6}>A second person must approve {coveredCredits(limit)}.</Text>}
     </Alert>
@@ -185,7 +186,7 @@ interface Given {
 
 function outcome({ amountPaise, balancePaise, createdAt, alreadyCredited, alreadyDebited }: Given): string {
   const balance = `The balance is ${formatPaise(balancePaise)}.`;
-  const before = `This reference was already used on ${formatTime(createdAt)}, for the same amount.`;
+  const before = `This reference was already used on ${formatExact(createdAt)}, for the same amount.`;
   if (alreadyCredited) return `Nothing was credited. ${before} ${balance}`;
   if (alreadyDebited) return `Nothing was debited. ${before} ${balance}`;
   return `${formatPaise(amountPaise)} ${alreadyDebited === undefined ? "credited" : "debited"}. ${balance}`;

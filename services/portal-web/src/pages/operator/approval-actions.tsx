@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, Text, Textarea } from "@mantine/core";
+import { Button, Group, Stack, Text, Textarea } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useDisclosure } from "@mantine/hooks";
 import { notifications } from "@mantine/notifications";
@@ -7,11 +7,12 @@ import { useApprove, useFetchResetLink, useReject, useWithdraw } from "../../api
 import { useBusinessHealth } from "../../api/operator-businesses";
 import type { Approval } from "../../api/types";
 import { ConfirmButton } from "../../components/confirm-button";
+import { Dialog } from "../../components/dialog";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { SecretOnce } from "../../components/secret-once";
 import { AmountCheck, isChecked, type Movement } from "./amount-check";
-import { approvalTitle } from "./approval-labels";
+import { approvalTitle, isAlreadyBooked } from "./approval-labels";
 
 const REASON_CHARS_MAX = 500;
 
@@ -48,7 +49,11 @@ function Decide({ approval }: { approval: Approval }) {
           </Button>
         )}
       </Group>
-      <Modal opened={approving} onClose={approveDialog.close} title={<Text fw={600}>Approve: {title}?</Text>}>
+      <Dialog
+        opened={approving}
+        onClose={approveDialog.close}
+        title={<Text fw={600}>Approve: {title}?</Text>}
+      >
         <ReasonForm
           step={approve}
           label="Approve"
@@ -56,10 +61,10 @@ function Decide({ approval }: { approval: Approval }) {
           checks={isRetry ? undefined : approval}
           onDone={approveDialog.close}
         />
-      </Modal>
-      <Modal opened={rejecting} onClose={rejectDialog.close} title={<Text fw={600}>Reject: {title}?</Text>}>
+      </Dialog>
+      <Dialog opened={rejecting} onClose={rejectDialog.close} title={<Text fw={600}>Reject: {title}?</Text>}>
         <ReasonForm step={reject} label="Reject" done="Rejected." required onDone={rejectDialog.close} />
-      </Modal>
+      </Dialog>
     </>
   );
 }
@@ -86,8 +91,10 @@ function ReasonForm({ step, label, done, required = false, checks, onDone }: Rea
   const submit = form.onSubmit(
     ({ reason }) =>
       step.mutate(reason.trim(), {
-        onSuccess: () => {
-          notifications.show({ message: done });
+        onSuccess: (decided) => {
+          notifications.show({
+            message: isAlreadyBooked(decided) ? "Nothing was moved: the amount is already booked." : done,
+          });
           onDone();
         },
       }),

@@ -64,8 +64,14 @@ export function isLinkToFetch({ kind, state, yours }: Approval): boolean {
   return kind === "issue_reset_link" && state === "approved" && yours;
 }
 
+/** Whether another request or call had moved the money of the same reference. */
+export function isAlreadyBooked({ outcome }: Approval): boolean {
+  return outcome === "already_booked";
+}
+
 /** The status as it concerns this person. */
 export function approvalState(approval: Approval): StatusLabel {
+  if (isAlreadyBooked(approval)) return { label: "Nothing moved: already booked", tone: "warn" };
   if (isLinkToFetch(approval)) return { label: "Approved: show the link once", tone: "warn" };
   return APPROVAL_STATES[approval.state];
 }

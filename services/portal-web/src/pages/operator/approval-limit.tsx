@@ -1,9 +1,10 @@
-import { Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { Button, Group, Stack, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useDisclosure } from "@mantine/hooks";
 import { notifications } from "@mantine/notifications";
 import { useSetApprovalLimit } from "../../api/operator-approvals";
 import { useMay, useOperatorSession } from "../../api/operator-session";
+import { Dialog } from "../../components/dialog";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { RupeeInput, rupeesError } from "../../components/rupee-input";
@@ -30,9 +31,9 @@ export function ApprovalLimit() {
           Change limit
         </Button>
       )}
-      <Modal opened={isChanging} onClose={close} title={<Text fw={600}>Limit without a second person</Text>}>
+      <Dialog opened={isChanging} onClose={close} title={<Text fw={600}>Limit without a second person</Text>}>
         <LimitForm paise={creditsAbovePaise ?? 0} maxPaise={creditsAboveMaxPaise} onDone={close} />
-      </Modal>
+      </Dialog>
     </Group>
   );
 }

@@ -14,7 +14,7 @@ import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
 import { statusLabel } from "../../format/status-label";
 import { ApprovalActions } from "./approval-actions";
-import { approvalState, approvalTitle, requesterName } from "./approval-labels";
+import { approvalState, approvalTitle, isAlreadyBooked, requesterName } from "./approval-labels";
 import { BUSINESS_STATUSES } from "./business-labels";
 
 export function Component() {
@@ -120,12 +120,23 @@ function Decision({ approval }: { approval: Approval }) {
           <Time at={approval.decidedAt} />
         </Fact>
         <Fact name="Reason">{approval.reason}</Fact>
-        <Fact name={approval.state === "failed" ? "Refused by the wallet" : "Transfer"}>
-          {approval.outcome === "already_booked"
-            ? "An earlier call with this reference moved the amount before the request was made."
-            : approval.outcome && <InlineCode>{approval.outcome}</InlineCode>}
-        </Fact>
+        <Outcome approval={approval} />
       </Facts>
     </Section>
+  );
+}
+
+function Outcome({ approval }: { approval: Approval }) {
+  if (isAlreadyBooked(approval)) {
+    return (
+      <Fact name="Nothing was moved">
+        Another request or call with this reference moved the amount on <Time at={approval.bookedAt} />.
+      </Fact>
+    );
+  }
+  return (
+    <Fact name={approval.state === "failed" ? "Refused by the wallet" : "Transfer"}>
+      {approval.outcome && <InlineCode>{approval.outcome}</InlineCode>}
+    </Fact>
   );
 }

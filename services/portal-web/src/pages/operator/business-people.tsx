@@ -1,8 +1,9 @@
-import { Button, Group, Text } from "@mantine/core";
+import { Group, Text } from "@mantine/core";
 import { useState } from "react";
 import { isApproval } from "../../api/operator-approvals";
 import { useBusinessUsers, useMakeResetLink, useResetUserFactor } from "../../api/operator-businesses";
 import { ROLE_LABELS } from "../../app/session";
+import { CallButton } from "../../components/call-button";
 import type { Column } from "../../components/data-table";
 import { ListSection } from "../../components/list-section";
 import { ResetFactorButton } from "../../components/reset-factor-button";
@@ -63,7 +64,7 @@ function ResetLink({ businessId, email }: { businessId: string; email: string })
   const [link, setLink] = useState<string | null>(null);
   return (
     <>
-      <Button
+      <CallButton
         variant="default"
         size="xs"
         loading={make.isPending}
@@ -75,7 +76,7 @@ function ResetLink({ businessId, email }: { businessId: string; email: string })
         }
       >
         Create reset link
-      </Button>
+      </CallButton>
       {make.error && (
         <Text size="xs" c="var(--mantine-color-error)" role="alert" mt={4}>
           {make.error.message}

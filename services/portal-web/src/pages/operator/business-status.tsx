@@ -10,6 +10,7 @@ import {
   useChangeBusiness,
 } from "../../api/operator-businesses";
 import { useMay } from "../../api/operator-session";
+import { CallButton } from "../../components/call-button";
 import { ConfirmButton } from "../../components/confirm-button";
 import { ErrorState } from "../../components/error-state";
 import { Section } from "../../components/section";
@@ -78,9 +79,13 @@ function StatusRow({ business }: { business: Business }) {
       ) : status === "suspended" ? (
         <LiftSuspension business={business} onLift={() => act({ status: "active" }, `${name} is active.`)} />
       ) : (
-        <Button size="xs" loading={isPending} onClick={() => now({ status: "active" }, `${name} is active.`)}>
+        <CallButton
+          size="xs"
+          loading={isPending}
+          onClick={() => now({ status: "active" }, `${name} is active.`)}
+        >
           Approve
-        </Button>
+        </CallButton>
       )}
     </Row>
   );
@@ -147,14 +152,14 @@ function SubscriptionRow({ business }: { business: Business }) {
       error={error}
     >
       {(wanted || subscription === "required") && (
-        <Button
+        <CallButton
           size="xs"
           variant={wanted ? "filled" : "default"}
           loading={isPending}
           onClick={() => now({ subscription: "active", plan: wanted }, "Subscription activated.")}
         >
           {wanted ? `Activate ${planName(wanted)}` : "Activate without a plan"}
-        </Button>
+        </CallButton>
       )}
       {(isActive || subscription === "requested") && end}
     </Row>

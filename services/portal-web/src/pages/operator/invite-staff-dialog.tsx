@@ -1,7 +1,8 @@
-import { Modal, Stack, Text, TextInput } from "@mantine/core";
+import { Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useInviteStaff } from "../../api/operator-access";
 import type { OperatorRole, StaffLink } from "../../api/types";
+import { Dialog } from "../../components/dialog";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { RoleChoices } from "../../components/role-choices";
@@ -19,7 +20,7 @@ interface InviteStaffDialogProps {
 /** Asks for name, e-mail and role of a new person. */
 export function InviteStaffDialog({ opened, onClose, onInvited }: InviteStaffDialogProps) {
   return (
-    <Modal opened={opened} onClose={onClose} title={<Text fw={600}>Invite a person</Text>}>
+    <Dialog opened={opened} onClose={onClose} title={<Text fw={600}>Invite a person</Text>}>
       <InviteForm
         onCancel={onClose}
         onInvited={(link) => {
@@ -27,7 +28,7 @@ export function InviteStaffDialog({ opened, onClose, onInvited }: InviteStaffDia
           onClose();
         }}
       />
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,7 +1,8 @@
-import { Button, Group, Stack, Text } from "@mantine/core";
+import { Group, Stack, Text } from "@mantine/core";
 import { useConfig } from "../../api/config";
 import { useOperatorSession } from "../../api/operator-session";
 import { useStartSso } from "../../api/single-sign-on";
+import { CallButton } from "../../components/call-button";
 import { ErrorState } from "../../components/error-state";
 import { Section } from "../../components/section";
 
@@ -22,9 +23,9 @@ export function LinkSso() {
         <Stack>
           {start.error && <ErrorState error={start.error} title="Your account was not linked" />}
           <Group>
-            <Button loading={start.isPending} onClick={() => start.mutate("link")}>
+            <CallButton loading={start.isPending} onClick={() => start.mutate("link")}>
               Link your company account
-            </Button>
+            </CallButton>
           </Group>
         </Stack>
       )}

@@ -1,6 +1,7 @@
-import { Button, Divider, Stack } from "@mantine/core";
+import { Divider, Stack } from "@mantine/core";
 import { useConfig } from "../../api/config";
 import { useStartSso } from "../../api/single-sign-on";
+import { CallButton } from "../../components/call-button";
 import { ErrorState } from "../../components/error-state";
 
 /** Leads to the identity provider, above the form with the password if there is one. */
@@ -11,14 +12,14 @@ export function SsoButton({ hasForm }: { hasForm: boolean }) {
   return (
     <Stack mb={hasForm ? "md" : 0}>
       {start.error && <ErrorState error={start.error} title="Single sign-on is not possible" />}
-      <Button
+      <CallButton
         variant={hasForm ? "default" : "filled"}
         fullWidth
         loading={start.isPending}
         onClick={() => start.mutate("log_in")}
       >
         {singleSignOn.label}
-      </Button>
+      </CallButton>
       {hasForm && <Divider label="or with your password" labelPosition="center" />}
     </Stack>
   );

@@ -1,4 +1,4 @@
-import { Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useDisclosure } from "@mantine/hooks";
 import { IconPlus } from "@tabler/icons-react";
@@ -13,6 +13,7 @@ import type { OperatorRole, OperatorToken } from "../../api/types";
 import { InlineCode } from "../../components/code-block";
 import { ConfirmButton } from "../../components/confirm-button";
 import type { Column } from "../../components/data-table";
+import { Dialog } from "../../components/dialog";
 import { DialogActions } from "../../components/dialog-actions";
 import { EmptyState } from "../../components/empty-state";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
@@ -63,7 +64,7 @@ export function Component() {
           <EmptyState title="No tokens yet">Create one for each program, with the least role.</EmptyState>
         }
       />
-      <Modal opened={isCreating} onClose={close} title={<Text fw={600}>Create a token</Text>}>
+      <Dialog opened={isCreating} onClose={close} title={<Text fw={600}>Create a token</Text>}>
         <TokenForm
           onCancel={close}
           onCreated={(created) => {
@@ -71,7 +72,7 @@ export function Component() {
             close();
           }}
         />
-      </Modal>
+      </Dialog>
       <SecretOnce
         secret={secret?.token ?? null}
         title={`Token ${secret?.name ?? ""}`}

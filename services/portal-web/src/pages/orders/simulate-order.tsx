@@ -1,7 +1,8 @@
-import { Button, Group, Text, VisuallyHidden } from "@mantine/core";
+import { Group, Text, VisuallyHidden } from "@mantine/core";
 import { IconPlayerTrackNext } from "@tabler/icons-react";
 import { asFailure } from "../../api/failure";
 import { type Order, useSimulate } from "../../api/orders";
+import { CallButton } from "../../components/call-button";
 import { ErrorState } from "../../components/error-state";
 import { Section } from "../../components/section";
 import { type EventKind, eventLabel } from "../../format/event-labels";
@@ -32,7 +33,7 @@ export function SimulateOrder({ order, pickedUp }: SimulateOrderProps) {
             <Step key={move} event={move} simulate={simulate} isRunning={isRunning} />
           ))}
           {canRunToEnd(order) && (
-            <Button
+            <CallButton
               size="xs"
               leftSection={<IconPlayerTrackNext size={14} aria-hidden />}
               loading={isRunning || (simulate.isPending && simulate.variables === RUN)}
@@ -40,7 +41,7 @@ export function SimulateOrder({ order, pickedUp }: SimulateOrderProps) {
               onClick={() => simulate.mutate(RUN)}
             >
               Run to the end
-            </Button>
+            </CallButton>
           )}
         </Group>
       )}
@@ -67,7 +68,7 @@ interface StepProps {
 
 function Step({ event, simulate, isRunning }: StepProps) {
   return (
-    <Button
+    <CallButton
       size="xs"
       variant="default"
       loading={simulate.isPending && simulate.variables === event}
@@ -75,6 +76,6 @@ function Step({ event, simulate, isRunning }: StepProps) {
       onClick={() => simulate.mutate(event)}
     >
       {eventLabel(event)}
-    </Button>
+    </CallButton>
   );
 }

@@ -3,6 +3,7 @@ import { useForm } from "@mantine/form";
 import { notifications } from "@mantine/notifications";
 import { useId } from "react";
 import { type PickupProfile, useSavePickupProfile } from "../../api/pickup-profile";
+import { CallButton } from "../../components/call-button";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { Section } from "../../components/section";
 import { Completeness } from "./completeness";
@@ -42,9 +43,9 @@ export function ProfileForm({ profile, canChange }: { profile: PickupProfile; ca
                 Undo changes
               </Button>
             )}
-            <Button type="submit" loading={save.isPending} disabled={!isDirty}>
+            <CallButton type="submit" loading={save.isPending} disabled={!isDirty}>
               Save profile
-            </Button>
+            </CallButton>
           </Group>
         ) : (
           <Text c="dimmed">Only developers and owners can change this profile.</Text>

@@ -1,7 +1,8 @@
-import { Button, Group, Text } from "@mantine/core";
+import { Group, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { type Subscription, useRequestPlan } from "../../api/subscription";
 import { useMay } from "../../app/session";
+import { CallButton } from "../../components/call-button";
 import { ErrorState } from "../../components/error-state";
 import { Section } from "../../components/section";
 import { StatusBadge } from "../../components/status-badge";
@@ -67,7 +68,7 @@ function Act({ plan, subscription, canAsk, isPending, onAsk }: ActProps) {
   const changes = status === "active" && subscription.plan;
   const words = isActive ? "Keep this plan" : changes ? "Change to this plan" : "Request this plan";
   return (
-    <Button
+    <CallButton
       variant="default"
       size="xs"
       loading={isPending}
@@ -75,6 +76,6 @@ function Act({ plan, subscription, canAsk, isPending, onAsk }: ActProps) {
       aria-label={`${words}: ${planName(plan)}`}
     >
       {words}
-    </Button>
+    </CallButton>
   );
 }

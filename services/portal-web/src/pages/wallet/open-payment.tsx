@@ -1,12 +1,14 @@
-import { Alert, Button, Group, Stack, Text } from "@mantine/core";
+import { Alert, Group, Stack, Text } from "@mantine/core";
 import { IconCircleCheck, IconClock } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useConfig } from "../../api/config";
 import { refetchQuery } from "../../api/refetch";
 import { type Checkout, type TopUp, useTopUpStatus, walletKey } from "../../api/wallet";
+import { CallButton } from "../../components/call-button";
 import { InlineCode } from "../../components/code-block";
 import { Fact, Facts } from "../../components/facts";
+import { useFocusHandover } from "../../components/use-focus-handover";
 import { formatPaise } from "../../format/money";
 import { openRazorpay } from "./razorpay";
 
@@ -66,6 +68,7 @@ interface NoticeProps {
 function Notice({ icon, title, onClose, children }: NoticeProps) {
   return (
     <Alert
+      ref={useFocusHandover<HTMLDivElement>()}
       role="status"
       variant="light"
       color="gray"
@@ -102,9 +105,9 @@ function PayNow({ provider, checkout, topUpId }: PayNowProps) {
   if (!isBlocked) {
     return (
       <Group>
-        <Button size="xs" loading={isOpening} onClick={pay}>
+        <CallButton size="xs" loading={isOpening} onClick={pay}>
           Pay {formatPaise(checkout.amountPaise)}
-        </Button>
+        </CallButton>
       </Group>
     );
   }

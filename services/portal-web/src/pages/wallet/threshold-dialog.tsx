@@ -1,8 +1,9 @@
-import { Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { Button, Group, Stack, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { notifications } from "@mantine/notifications";
 import { useConfig } from "../../api/config";
 import { useSetThreshold } from "../../api/wallet";
+import { Dialog } from "../../components/dialog";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { RupeeInput, rupeesError } from "../../components/rupee-input";
@@ -16,9 +17,9 @@ interface ThresholdDialogProps {
 
 export function ThresholdDialog({ opened, onClose, thresholdPaise }: ThresholdDialogProps) {
   return (
-    <Modal opened={opened} onClose={onClose} title={<Text fw={600}>Low-balance warning</Text>}>
+    <Dialog opened={opened} onClose={onClose} title={<Text fw={600}>Low-balance warning</Text>}>
       <ThresholdForm thresholdPaise={thresholdPaise} onDone={onClose} />
-    </Modal>
+    </Dialog>
   );
 }
 

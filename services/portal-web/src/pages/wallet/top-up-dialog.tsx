@@ -1,9 +1,10 @@
-import { Chip, Group, Modal, Stack, Text } from "@mantine/core";
+import { Chip, Group, Stack, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { notifications } from "@mantine/notifications";
 import { useRef } from "react";
 import { isUncertain } from "../../api/failure";
-import { type TopUp, useTopUp } from "../../api/wallet";
+import { type TopUp, useTopUp, useWallet } from "../../api/wallet";
+import { Dialog } from "../../components/dialog";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { RupeeInput, rupeesError } from "../../components/rupee-input";
@@ -21,14 +22,15 @@ interface TopUpDialogProps {
 
 export function TopUpDialog({ opened, onClose, onUnpaid }: TopUpDialogProps) {
   return (
-    <Modal opened={opened} onClose={onClose} title={<Text fw={600}>Top up the wallet</Text>}>
+    <Dialog opened={opened} onClose={onClose} title={<Text fw={600}>Top up the wallet</Text>}>
       <TopUpForm onClose={onClose} onUnpaid={onUnpaid} />
-    </Modal>
+    </Dialog>
   );
 }
 
 function TopUpForm({ onClose, onUnpaid }: Omit<TopUpDialogProps, "opened">) {
   const topUp = useTopUp();
+  const owedPaise = useWallet().data?.owedPaise ?? 0;
   const keyFor = useKeyPerAmount();
   const isUnknown = isUncertain(topUp.error);
   const form = useForm({
@@ -52,6 +54,7 @@ function TopUpForm({ onClose, onUnpaid }: Omit<TopUpDialogProps, "opened">) {
     <form onSubmit={submit} noValidate>
       <Stack>
         <FormErrors error={topUp.error} form={form} />
+        {owedPaise > 0 && <Text>You owe {formatPaise(owedPaise)}. The top-up pays that first.</Text>}
         {isUnknown && <Text>You can safely try again with the same amount: you pay only once.</Text>}
         <RupeeInput label="Amount" size="md" data-autofocus {...form.getInputProps("amountPaise")} />
         <Chip.Group

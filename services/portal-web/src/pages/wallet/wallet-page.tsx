@@ -8,6 +8,7 @@ import { useMay } from "../../app/session";
 import { PageHeader } from "../../components/page-header";
 import { Balance } from "./balance";
 import { OpenPayment } from "./open-payment";
+import { PendingTopUps } from "./pending-top-ups";
 import { SpendSection } from "./spend-section";
 import { Statement } from "./statement";
 import { TopUpDialog } from "./top-up-dialog";
@@ -35,6 +36,7 @@ export function Component() {
       <Stack gap="md">
         {unpaid && <OpenPayment key={unpaid.id} topUp={unpaid} onClose={() => setUnpaid(null)} />}
         <Balance canChange={canPay} />
+        <PendingTopUps canPay={canPay} onPay={setUnpaid} />
         <SpendSection />
         <Statement />
       </Stack>

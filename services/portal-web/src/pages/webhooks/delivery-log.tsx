@@ -1,4 +1,4 @@
-import { Anchor, Button, Text } from "@mantine/core";
+import { Anchor, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { IconListDetails } from "@tabler/icons-react";
 import { Link } from "react-router-dom";
@@ -6,6 +6,7 @@ import { asFailure } from "../../api/failure";
 import { type Delivery, type DeliveryFilter, useDeliveries, useRedeliver } from "../../api/webhook-log";
 import type { Endpoint } from "../../api/webhooks";
 import { useMay } from "../../app/session";
+import { CallButton } from "../../components/call-button";
 import type { Column } from "../../components/data-table";
 import { EmptyState } from "../../components/empty-state";
 import linked from "../../components/linked-rows.module.css";
@@ -140,7 +141,7 @@ function Answer({ delivery, endpoint }: { delivery: Delivery; endpoint: Endpoint
 function RedeliverRow({ delivery }: { delivery: Delivery }) {
   const redeliver = useRedeliver(delivery.id);
   return (
-    <Button
+    <CallButton
       className={linked.above}
       variant="default"
       size="compact-xs"
@@ -154,6 +155,6 @@ function RedeliverRow({ delivery }: { delivery: Delivery }) {
       }
     >
       Redeliver
-    </Button>
+    </CallButton>
   );
 }

@@ -1,10 +1,11 @@
-import { Alert, Anchor, Badge, Button, Group, Skeleton, Stack } from "@mantine/core";
+import { Alert, Anchor, Badge, Group, Skeleton, Stack } from "@mantine/core";
 import { IconRefresh } from "@tabler/icons-react";
 import { Link, useParams } from "react-router-dom";
 import { type Attempt, type DeliveryDetails, useDelivery, useRedeliver } from "../../api/webhook-log";
 import { useEndpoint } from "../../api/webhooks";
 import { useMay } from "../../app/session";
 import { BackLink } from "../../components/back-link";
+import { CallButton } from "../../components/call-button";
 import { CodeBlock, InlineCode } from "../../components/code-block";
 import { ErrorState } from "../../components/error-state";
 import { Fact, Facts } from "../../components/facts";
@@ -61,14 +62,14 @@ function Details({ delivery }: { delivery: DeliveryDetails }) {
         }
         actions={
           canResend && (
-            <Button
+            <CallButton
               size="xs"
               leftSection={<IconRefresh size={14} aria-hidden />}
               loading={redeliver.isPending}
               onClick={() => redeliver.mutate()}
             >
               Redeliver
-            </Button>
+            </CallButton>
           )
         }
       />

@@ -1,9 +1,11 @@
-import { Alert, Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { Alert, Group, Stack, Text } from "@mantine/core";
 import { IconPlayerPause, IconPlayerPlay, IconSend } from "@tabler/icons-react";
 import { useState } from "react";
 import { type Endpoint, type TestResult, useTestEndpoint, useUpdateEndpoint } from "../../api/webhooks";
 import { useMay } from "../../app/session";
+import { CallButton } from "../../components/call-button";
 import { InlineCode } from "../../components/code-block";
+import { Dialog } from "../../components/dialog";
 import { ErrorState } from "../../components/error-state";
 import { sentence } from "../../format/order-labels";
 import { formatNumber } from "../../format/region";
@@ -27,15 +29,15 @@ function SendTest({ endpoint }: { endpoint: Endpoint }) {
   const [isShown, setShown] = useState(false);
   return (
     <>
-      <Button
+      <CallButton
         size="xs"
         loading={test.isPending}
         leftSection={<IconSend size={14} aria-hidden />}
         onClick={() => test.mutate(undefined, { onSettled: () => setShown(true) })}
       >
         Send test event
-      </Button>
-      <Modal
+      </CallButton>
+      <Dialog
         opened={isShown}
         onClose={() => setShown(false)}
         title={<Text fw={600}>Test event</Text>}
@@ -43,7 +45,7 @@ function SendTest({ endpoint }: { endpoint: Endpoint }) {
       >
         {test.error ? <ErrorState error={test.error} title="The test event was not sent" /> : null}
         {test.data && <TestOutcome result={test.data} />}
-      </Modal>
+      </Dialog>
     </>
   );
 }
@@ -105,7 +107,7 @@ function Pause({ endpoint }: { endpoint: Endpoint }) {
   const isPaused = endpoint.status === "paused";
   return (
     <Group gap="xs">
-      <Button
+      <CallButton
         size="xs"
         variant="default"
         loading={update.isPending}
@@ -115,7 +117,7 @@ function Pause({ endpoint }: { endpoint: Endpoint }) {
         onClick={() => update.mutate({ status: isPaused ? "active" : "paused" })}
       >
         {isPaused ? "Resume" : "Pause"}
-      </Button>
+      </CallButton>
       {update.error && (
         <Text c="red" size="xs" role="alert">
           {update.error.message}

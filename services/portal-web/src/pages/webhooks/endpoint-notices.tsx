@@ -1,4 +1,4 @@
-import { Alert, Button, Group, List, Stack, Text } from "@mantine/core";
+import { Alert, Group, List, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle, IconHandStop, IconKey, IconPlayerPause, IconShieldX } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import {
@@ -9,6 +9,7 @@ import {
   useUpdateEndpoint,
 } from "../../api/webhooks";
 import { useMay } from "../../app/session";
+import { CallButton } from "../../components/call-button";
 import { ConfirmButton } from "../../components/confirm-button";
 import { ErrorState } from "../../components/error-state";
 import { NextAttempt } from "../../components/next-attempt";
@@ -76,9 +77,13 @@ function DisabledNotice({ endpoint }: { endpoint: Endpoint }) {
           New webhooks are held. Fix the endpoint, then enable it.
         </Text>
         {canEdit && (
-          <Button size="xs" loading={update.isPending} onClick={() => update.mutate({ status: "active" })}>
+          <CallButton
+            size="xs"
+            loading={update.isPending}
+            onClick={() => update.mutate({ status: "active" })}
+          >
             Enable endpoint
-          </Button>
+          </CallButton>
         )}
         {update.error && <ErrorState error={update.error} title="The endpoint was not enabled" />}
       </Stack>
@@ -150,7 +155,7 @@ function HeldNotice({ endpoint }: { endpoint: Endpoint }) {
         </Text>
         {canEdit && (
           <Group gap="xs">
-            <Button
+            <CallButton
               size="xs"
               variant="default"
               disabled={endpoint.status === "disabled"}
@@ -158,7 +163,7 @@ function HeldNotice({ endpoint }: { endpoint: Endpoint }) {
               onClick={() => replay.mutate(undefined)}
             >
               Replay
-            </Button>
+            </CallButton>
             <ConfirmButton
               title={`Discard ${many}?`}
               description="They are not sent, and later events of their orders no longer wait. You can still redeliver each one from the log."

@@ -1,8 +1,9 @@
-import { Button, Group, Stack, Text } from "@mantine/core";
+import { Group, Stack, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useNavigate } from "react-router-dom";
 import { type Endpoint, useDeleteEndpoint, useUpdateEndpoint } from "../../api/webhooks";
 import { useMay } from "../../app/session";
+import { CallButton } from "../../components/call-button";
 import { ConfirmButton } from "../../components/confirm-button";
 import { Fact, Facts } from "../../components/facts";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
@@ -43,9 +44,9 @@ function Edit({ endpoint }: { endpoint: Endpoint }) {
           <FormErrors error={update.error} form={form} />
           <EndpointFields form={form} />
           <Group justify="flex-end">
-            <Button type="submit" loading={update.isPending} disabled={!form.isDirty()}>
+            <CallButton type="submit" loading={update.isPending} disabled={!form.isDirty()}>
               Save changes
-            </Button>
+            </CallButton>
           </Group>
         </Stack>
       </form>

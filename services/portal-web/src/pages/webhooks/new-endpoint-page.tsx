@@ -5,6 +5,7 @@ import { useCreateEndpoint } from "../../api/webhooks";
 import { NotForRole } from "../../app/not-for-role";
 import { useMay } from "../../app/session";
 import { BackLink } from "../../components/back-link";
+import { CallButton } from "../../components/call-button";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { PageHeader } from "../../components/page-header";
 import { SecretOnce } from "../../components/secret-once";
@@ -45,9 +46,9 @@ function NewEndpoint() {
               <Button component={Link} to="/webhooks" variant="default">
                 Cancel
               </Button>
-              <Button type="submit" loading={create.isPending}>
+              <CallButton type="submit" loading={create.isPending}>
                 Add endpoint
-              </Button>
+              </CallButton>
             </Group>
           </Stack>
         </form>

@@ -1,9 +1,10 @@
-import { Button, Group, Paper, Progress, Skeleton, Stack, Text } from "@mantine/core";
+import { Group, Paper, Progress, Skeleton, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { asFailure } from "../../api/failure";
 import { type Recovery, useCancelRecovery, useRecover, useRecoveries } from "../../api/webhook-log";
 import type { Endpoint } from "../../api/webhooks";
 import { useMay } from "../../app/session";
+import { CallButton } from "../../components/call-button";
 import { ErrorState } from "../../components/error-state";
 import { LocalTimeInput } from "../../components/local-time-input";
 import { Section } from "../../components/section";
@@ -69,13 +70,13 @@ function Begin({ endpoint, isRunning }: { endpoint: Endpoint; isRunning: boolean
           />
         </Group>
         <Group>
-          <Button
+          <CallButton
             loading={recover.isPending}
             disabled={!since || isRunning}
             onClick={() => since && recover.mutate(until ? { since, until } : { since })}
           >
             Recover
-          </Button>
+          </CallButton>
           {isRunning && (
             <Text c="dimmed" size="xs">
               Only one recovery can run at a time. Wait until it ends, or cancel it.
@@ -109,14 +110,14 @@ function RecoveryRow({ recovery, canCancel }: { recovery: Recovery; canCancel: b
           </Text>
         </Group>
         {isRunning && canCancel && (
-          <Button
+          <CallButton
             variant="default"
             size="compact-xs"
             loading={cancel.isPending}
             onClick={() => cancel.mutate(recovery.id)}
           >
             Cancel
-          </Button>
+          </CallButton>
         )}
       </Group>
       {isRunning && (

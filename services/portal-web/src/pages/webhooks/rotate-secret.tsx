@@ -1,7 +1,8 @@
-import { Button, Checkbox, Group, Modal, NativeSelect, Stack, Text } from "@mantine/core";
+import { Button, Checkbox, Group, NativeSelect, Stack, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useState } from "react";
 import { type Endpoint, useRotateSecret } from "../../api/webhooks";
+import { Dialog } from "../../components/dialog";
 import { DialogActions } from "../../components/dialog-actions";
 import { ErrorState } from "../../components/error-state";
 import { SecretOnce } from "../../components/secret-once";
@@ -30,7 +31,7 @@ export function RotateSecret({ endpoint }: { endpoint: Endpoint }) {
           Rotate secret
         </Button>
       </Group>
-      <Modal opened={isAsking} onClose={close} title={<Text fw={600}>Rotate the signing secret</Text>}>
+      <Dialog opened={isAsking} onClose={close} title={<Text fw={600}>Rotate the signing secret</Text>}>
         <RotateForm
           endpoint={endpoint}
           onCancel={close}
@@ -39,7 +40,7 @@ export function RotateSecret({ endpoint }: { endpoint: Endpoint }) {
             close();
           }}
         />
-      </Modal>
+      </Dialog>
       <SecretOnce
         secret={rotated?.secret ?? null}
         title="Your new signing secret"

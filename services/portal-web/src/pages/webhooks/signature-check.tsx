@@ -1,15 +1,4 @@
-import {
-  Alert,
-  Button,
-  Group,
-  List,
-  NativeSelect,
-  Stack,
-  Switch,
-  Text,
-  Textarea,
-  TextInput,
-} from "@mantine/core";
+import { Alert, Group, List, NativeSelect, Stack, Switch, Text, Textarea, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useConfig } from "../../api/config";
 import {
@@ -18,6 +7,7 @@ import {
   type SignatureFindings,
   useVerifySignature,
 } from "../../api/webhooks";
+import { CallButton } from "../../components/call-button";
 import { CodeBlock } from "../../components/code-block";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { Section } from "../../components/section";
@@ -88,9 +78,9 @@ export function SignatureCheck({ endpoint }: { endpoint: Endpoint }) {
           />
           <Group justify="space-between">
             <Switch label="The body is base64" {...form.getInputProps("isBase64", { type: "checkbox" })} />
-            <Button type="submit" loading={verify.isPending}>
+            <CallButton type="submit" loading={verify.isPending}>
               Check signature
-            </Button>
+            </CallButton>
           </Group>
         </Stack>
       </form>

@@ -183,6 +183,10 @@ async fn wrong_deposits_and_cash_are_found() {
         ))
         .await;
     watch.expect("a top-up that was not booked", &[("top_up_not_booked", &top_up)]).await;
+    let back = scene.post(business, "operator_debit", &format!("NULL, 'back', '{credit}'"), -11).await;
+    watch.expect("more taken back than came in", &[("debit_exceeds_deposit", &back)]).await;
+    scene.post(business, "receivable_payment", "NULL, NULL, NULL", -1).await;
+    watch.expect("a payment of no debt", &[("receivable_overpaid", &business)]).await;
 
     let cash = |order: domain::OrderId, paise: i64| {
         scene.orders.change(order, |order| order.cod_status = CodStatus::Collected);

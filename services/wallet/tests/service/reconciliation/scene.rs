@@ -104,6 +104,7 @@ impl Scene {
             "delivery_fee" => "fee_income",
             "refund" => "refunds",
             "top_up" => "top_up_clearing",
+            "receivable_payment" => "business_receivable",
             _ => "operator_credits",
         };
         self.sql(&format!(

@@ -1,0 +1,35 @@
+import { type RefObject, useLayoutEffect, useRef } from "react";
+
+/**
+ * For a part of the page that may disappear while it has the focus, such as a row with its buttons: the focus goes to the heading
+ * of its section, or of the page. Browsers would drop it.
+ */
+export function useFocusHandover<Part extends HTMLElement>(): RefObject<Part | null> {
+  const ref = useRef<Part>(null);
+  useLayoutEffect(() => {
+    const part = ref.current;
+    const section = sectionOf(part);
+    // React runs this before it removes the part.
+    return () => {
+      if (!part?.contains(document.activeElement)) return;
+      // What appears instead may take the focus.
+      window.setTimeout(() => {
+        const active = document.activeElement;
+        if (!active || active === document.body) headingOf(section)?.focus({ preventScroll: true });
+      });
+    };
+  }, []);
+  return ref;
+}
+
+export function sectionOf(element: Element | null): Element | null {
+  return element?.closest("section[aria-labelledby]") ?? null;
+}
+
+/** The heading of the section, or of the page if the section has disappeared too. */
+export function headingOf(section: Element | null): HTMLElement | null {
+  const ofSection = section?.isConnected ? section.querySelector<HTMLElement>("h2") : null;
+  const heading = ofSection ?? document.querySelector<HTMLElement>("main h1");
+  if (heading) heading.tabIndex = -1;
+  return heading;
+}
