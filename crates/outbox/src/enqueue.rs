@@ -1,7 +1,7 @@
 //! Writes events to the outbox.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use diesel::expression::functions::define_sql_function;
@@ -12,12 +12,20 @@ use events::Envelope;
 use messaging::Outgoing;
 use postgres::{Statement, StoreError, after_commit, statement};
 use telemetry::TraceContext;
+use tokio::sync::Notify;
 
-use crate::Outbox;
-use crate::handover::{Committed, lane_of};
 use crate::schema::outbox_messages as outbox;
 
+/// The outbox of a service. Each commit of events wakes the [`Relay`](crate::Relay) of this process. Clones share it.
+#[derive(Clone, Default)]
+pub struct Outbox(Arc<Notify>);
+
 impl Outbox {
+    /// Waits for a commit since the last call.
+    pub(crate) async fn committed(&self) {
+        self.0.notified().await;
+    }
+
     /// Adds the events to the outbox in the caller's transaction and in the given order, with the trace context of the
     /// current span.
     ///
@@ -46,38 +54,19 @@ impl Outbox {
     ) -> Result<(), StoreError> {
         let mut new = Vec::new();
         for (envelope, trace) in messages {
-            new.push((lane_of(envelope), message(envelope, trace)?));
+            new.push(message(envelope, trace)?);
         }
         if new.is_empty() {
             return Ok(());
         }
-        let ids = Columns::of(new.iter().map(|(_, message)| message)).insert(conn, now).await?;
-        let expected = new.len();
-        match self.hand_over_after_commit(new, ids) {
-            enqueued if enqueued == expected => Ok(()),
-            enqueued => {
-                Err(StoreError::Corrupt(format!("{enqueued} of {expected} events entered the outbox")))
-            }
-        }
+        Columns::of(&new).insert(conn, now).await?;
+        self.publish_after_commit();
+        Ok(())
     }
 
-    /// Returns the number of messages that have a row.
-    fn hand_over_after_commit(
-        &self,
-        messages: impl IntoIterator<Item = (usize, Outgoing)>,
-        ids: impl IntoIterator<Item = (String, i64)>,
-    ) -> usize {
-        let mut ids: HashMap<String, i64> = ids.into_iter().collect();
-        let with_id = |(lane, message): (usize, Outgoing)| {
-            let id = ids.remove(&message.message_id)?;
-            Some((lane, Committed { id, message }))
-        };
-        let committed: Vec<_> = messages.into_iter().filter_map(with_id).collect();
-        let (count, handover) = (committed.len(), self.0.clone());
-        if count > 0 {
-            after_commit(move || handover.hand_over(committed));
-        }
-        count
+    fn publish_after_commit(&self) {
+        let outbox = self.clone();
+        after_commit(move || outbox.0.notify_one());
     }
 
     /// Prepares messages for a statement of the caller that contains [`enqueue_stored!`](crate::enqueue_stored). Each
@@ -90,26 +79,24 @@ impl Outbox {
         messages: impl IntoIterator<Item = (String, &'a Envelope, Option<&'a TraceContext>)>,
         now: DateTime<Utc>,
     ) -> Result<PreparedMessages, StoreError> {
-        let (mut subjects, mut outgoing, mut lanes) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut subjects, mut outgoing) = (Vec::new(), Vec::new());
         for (subject, envelope, trace) in messages {
             subjects.push(subject);
-            lanes.push(lane_of(envelope));
             outgoing.push(message(envelope, trace)?);
         }
-        Ok(PreparedMessages { outbox: self.clone(), subjects, messages: outgoing, lanes, now })
+        Ok(PreparedMessages { outbox: self.clone(), subjects, messages: outgoing, now })
     }
 }
 
 /// The part of a statement that enqueues the [prepared messages](Outbox::prepare) of stored rows. It follows a part named
-/// `stored` with a column `id`, uses the parameters `$1` to `$7`, and returns `event_id` and `id`.
+/// `stored` with a column `id`, and uses the parameters `$1` to `$7`.
 #[macro_export]
 macro_rules! enqueue_stored {
     () => {
         "INSERT INTO outbox_messages (event_id, routing_key, body, traceparent, tracestate, created_at)
         SELECT new.event_id, new.routing_key, new.body, new.traceparent, new.tracestate, $7
         FROM unnest($1, $2, $3, $4, $5, $6) AS new (subject, event_id, routing_key, body, traceparent, tracestate)
-        JOIN stored ON stored.id = new.subject
-        RETURNING event_id, id"
+        JOIN stored ON stored.id = new.subject"
     };
 }
 
@@ -120,7 +107,6 @@ pub struct PreparedMessages {
     /// The ids of the rows that they depend on.
     subjects: Vec<String>,
     messages: Vec<Outgoing>,
-    lanes: Vec<usize>,
     now: DateTime<Utc>,
 }
 
@@ -138,9 +124,9 @@ impl PreparedMessages {
             .bind::<Timestamptz, _>(self.now)
     }
 
-    /// To be called with the ids that the statement returned. Hands over the messages after the commit.
-    pub fn enqueued(self, ids: impl IntoIterator<Item = (String, i64)>) {
-        self.outbox.hand_over_after_commit(self.lanes.into_iter().zip(self.messages), ids);
+    /// To be called after the statement. The messages of stored rows are published after the commit.
+    pub fn enqueued(self) {
+        self.outbox.publish_after_commit();
     }
 }
 
@@ -183,12 +169,7 @@ impl<'a> Columns<'a> {
         columns
     }
 
-    /// Returns the event's id and the row's id of each message.
-    async fn insert(
-        self,
-        mut conn: &AsyncPgConnection,
-        now: DateTime<Utc>,
-    ) -> QueryResult<Vec<(String, i64)>> {
+    async fn insert(self, mut conn: &AsyncPgConnection, now: DateTime<Utc>) -> QueryResult<usize> {
         let rows = diesel::select((
             unnest::<Text, _>(self.event_ids),
             unnest::<Text, _>(self.routing_keys),
@@ -207,8 +188,7 @@ impl<'a> Columns<'a> {
                 outbox::tracestate,
                 outbox::created_at,
             ))
-            .returning((outbox::event_id, outbox::id))
-            .get_results(&mut conn)
+            .execute(&mut conn)
             .await
     }
 }

@@ -13,6 +13,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
 use crate::Unit;
+use crate::floor::Floor;
 
 const REPORT: Duration = Duration::from_secs(10);
 const PRUNE: Duration = Duration::from_secs(10 * 60);
@@ -21,14 +22,14 @@ const INBOX_KEPT: TimeDelta = TimeDelta::days(7);
 /// The number of rows per statement, so that no statement holds locks for long.
 const PRUNE_MAX: usize = 1_000;
 
-pub(crate) async fn run(Unit { database, clock, outbox, .. }: &Unit, stop: &CancellationToken) {
+pub(crate) async fn run(Unit { database, clock, .. }: &Unit, floor: &Floor, stop: &CancellationToken) {
     let mut reports = interval(REPORT);
     let mut prunings = interval(PRUNE);
     reports.set_missed_tick_behavior(MissedTickBehavior::Delay);
     prunings.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let outcome = tokio::select! {
-            _ = reports.tick() => report(database, clock, outbox.0.floor.get()).await,
+            _ = reports.tick() => report(database, clock, floor.get()).await,
             _ = prunings.tick() => prune_inbox(database, clock).await,
             () = stop.cancelled() => return,
         };

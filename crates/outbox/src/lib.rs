@@ -3,10 +3,8 @@
 
 mod enqueue;
 mod floor;
-mod handover;
 mod housekeeping;
 mod inbox;
-mod lanes;
 mod relay;
 mod rows;
 mod schema;
@@ -15,8 +13,7 @@ mod unit;
 
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
-pub use enqueue::PreparedMessages;
-pub use handover::Outbox;
+pub use enqueue::{Outbox, PreparedMessages};
 pub use housekeeping::prune_inbox;
 pub use inbox::{first_time, first_times, rejection};
 pub use relay::Relay;

@@ -1,32 +1,28 @@
 //! Publishes the outbox. A row is deleted only after the broker has confirmed its message, so nothing is lost. A crash
 //! in between publishes it again, and consumers drop the duplicate by its id.
 //!
-//! Usually the lanes publish the events that the writers hand over in memory, and the relay only looks for rows that
-//! are left behind, for instance by a killed process. After a failure, the relay publishes all events from the table in
-//! their order, until it has caught up.
+//! Each commit of this process wakes the relay. It also looks for rows of other processes that are left behind.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use messaging::{BrokerError, Outgoing, Publisher};
+use metrics::counter;
 use postgres::StoreError;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-use crate::floor::FloorWatch;
-use crate::handover::Handover;
-use crate::rows::{BATCH_MAX, Ends, Position, Selection};
+use crate::floor::{Floor, FloorWatch};
+use crate::rows::{BATCH_MAX, Position, Selection};
 use crate::stuck::{ScanPage, Stuck};
-use crate::{Unit, housekeeping, lanes, rows};
+use crate::{Unit, housekeeping, rows};
 
 /// The number of rows that one scan may skip while no queue takes some kinds of events.
 const SCAN_ROWS_MAX: i64 = 20_000;
-/// The interval of looking for rows that are left behind. A row that is still there at the next look is left behind, so
-/// an event of a killed process is published after two intervals at most.
+/// The interval of looking for rows that another process left behind.
 const POLL: Duration = Duration::from_secs(4);
-/// The interval of the first two looks, so that a restarted service soon publishes what it left behind.
-const POLL_AT_START: Duration = Duration::from_millis(500);
-/// The poll interval without notifications while the relay reads all events from the table.
-const POLL_TABLE: Duration = Duration::from_millis(250);
+/// The interval while some events are stuck.
+const POLL_STUCK: Duration = Duration::from_millis(250);
 const PAUSE_MIN: Duration = Duration::from_millis(100);
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 
@@ -45,18 +41,59 @@ enum RelayError {
     Broker(#[from] BrokerError),
 }
 
+/// Why the relay looks at the table.
+#[derive(Clone, Copy)]
+enum Look {
+    /// The rows are new: consumers may act before they have stored the event.
+    AfterCommit,
+    /// Another process, or a failed look, left the rows behind: they may have been published.
+    ForOthers,
+}
+
 /// What the relay knows about the table.
-struct Table {
-    looks: u64,
-    /// The last row at the latest look.
-    newest: Option<i64>,
-    floor: FloorWatch,
+struct Table<'a> {
+    floor: &'a Floor,
+    floor_watch: FloorWatch,
+    /// When the floor may rise.
+    watch_at: Instant,
     stuck: Stuck,
 }
 
-impl Table {
-    fn new(now: Instant) -> Self {
-        Self { looks: 0, newest: None, floor: FloorWatch::new(now), stuck: Stuck::default() }
+impl<'a> Table<'a> {
+    fn new(floor: &'a Floor, now: Instant) -> Self {
+        Self { floor, floor_watch: FloorWatch::new(now), watch_at: now, stuck: Stuck::default() }
+    }
+}
+
+/// Failed looks in a row.
+struct Failing {
+    is_failing: bool,
+    pause: Duration,
+}
+
+impl Default for Failing {
+    fn default() -> Self {
+        Self { is_failing: false, pause: PAUSE_MIN }
+    }
+}
+
+impl Failing {
+    /// Returns the pause before the next look.
+    fn next(&mut self, error: &RelayError) -> Duration {
+        if std::mem::replace(&mut self.is_failing, true) {
+            tracing::debug!(%error, "outbox publishing still fails");
+        } else {
+            tracing::warn!(%error, "outbox publishing failed; retrying");
+        }
+        let pause = self.pause;
+        self.pause = (pause * 2).min(PAUSE_MAX);
+        pause
+    }
+
+    fn end(&mut self) {
+        if std::mem::take(self).is_failing {
+            tracing::info!("outbox publishing resumed");
+        }
     }
 }
 
@@ -65,108 +102,75 @@ impl Relay {
         Self { unit: unit.clone(), publisher }
     }
 
-    /// Publishes the outbox until `stop` is cancelled, then finishes the batches in progress. Also reports the outbox's
+    /// Publishes the outbox until `stop` is cancelled, then finishes the batch in progress. Also reports the outbox's
     /// length and age, and removes inbox rows older than a week.
     pub async fn run(self, stop: CancellationToken) {
-        self.handover().resume();
-        tokio::join!(
-            lanes::run(self.handover(), &self.unit.database, &self.publisher, &stop),
-            self.watch_table(&stop),
-            housekeeping::run(&self.unit, &stop)
-        );
+        let floor = Floor::default();
+        tokio::join!(self.publish(&floor, &stop), housekeeping::run(&self.unit, &floor, &stop));
     }
 
-    fn handover(&self) -> &Handover {
-        &self.unit.outbox.0
-    }
-
-    async fn watch_table(&self, stop: &CancellationToken) {
-        let mut pause = PAUSE_MIN;
-        let mut is_failing = false;
-        let mut table = Table::new(Instant::now());
-        while !stop.is_cancelled() {
+    async fn publish(&self, floor: &Floor, stop: &CancellationToken) {
+        let mut table = Table::new(floor, Instant::now());
+        let mut failing = Failing::default();
+        // Rows of the first look may have been published before this process started.
+        let mut look = Look::ForOthers;
+        loop {
             // Waits outside of any transaction.
             tokio::select! {
+                biased;
                 connected = self.publisher.connected() => if connected.is_err() { return },
                 () = stop.cancelled() => return,
             }
-            match self.look(&mut table).await {
+            let next = match self.look(&mut table, look).await {
                 Ok(next) => {
-                    pause = PAUSE_MIN;
-                    if std::mem::take(&mut is_failing) {
-                        tracing::info!("outbox publishing resumed");
-                    }
-                    tokio::select! {
-                        () = self.handover().missed() => {}
-                        () = sleep(next) => {}
-                        () = stop.cancelled() => {}
-                    }
+                    failing.end();
+                    next
                 }
-                Err(error) => {
-                    if std::mem::replace(&mut is_failing, true) {
-                        tracing::debug!(%error, "outbox publishing still fails");
-                    } else {
-                        tracing::warn!(%error, "outbox publishing failed; retrying");
-                    }
-                    tokio::select! {
-                        () = sleep(pause) => {}
-                        () = stop.cancelled() => return,
-                    }
-                    pause = (pause * 2).min(PAUSE_MAX);
-                }
-            }
+                Err(error) => failing.next(&error),
+            };
+            look = tokio::select! {
+                biased;
+                // Also before a stop.
+                () = self.unit.outbox.committed(), if !failing.is_failing => Look::AfterCommit,
+                () = stop.cancelled() => return,
+                () = sleep(next) => if next.is_zero() { look } else { Look::ForOthers },
+            };
         }
     }
 
-    /// Publishes what is left behind, or everything after a failure. Returns when to look again.
-    async fn look(&self, table: &mut Table) -> Result<Duration, RelayError> {
-        let handover = self.handover();
-        table.stuck.remember(&handover.take_not_taken());
-        let begin = table.floor.next_look(&handover.floor, Instant::now());
-        let ends = self.unit.database.read(async |conn| rows::ends(conn, begin).await).await?;
-        table.floor.found(&handover.floor, &ends, Instant::now());
-        if handover.is_direct() && !self.publish_left_behind(table, &ends).await? {
-            table.looks += 1;
-            return Ok(if table.looks == 1 { POLL_AT_START } else { POLL });
-        }
-        handover.suspend();
-        let has_more = self.publish_batches(&mut table.stuck).await?;
-        if has_more {
-            return Ok(Duration::ZERO);
-        }
-        // While events are stuck, all are published from the table: later ones of their kind must not overtake them.
+    /// Publishes a batch. Returns when to look again.
+    async fn look(&self, table: &mut Table<'_>, look: Look) -> Result<Duration, RelayError> {
+        self.watch_floor(table).await?;
+        let has_more = self.publish_batches(table, look).await?;
         Ok(match table.stuck.is_empty() {
-            false => POLL_TABLE,
-            true if handover.resume() => POLL,
-            true => Duration::ZERO,
+            _ if has_more => Duration::ZERO,
+            true => POLL,
+            false => POLL_STUCK,
         })
     }
 
-    /// Publishes the rows that were there at the latest look. Returns whether there may be more.
-    async fn publish_left_behind(&self, table: &mut Table, ends: &Ends) -> Result<bool, RelayError> {
-        let (Some(oldest), Some(until)) = (ends.oldest, std::mem::replace(&mut table.newest, ends.newest))
-        else {
-            return Ok(false);
-        };
-        if oldest > until {
-            return Ok(false);
+    async fn watch_floor(&self, table: &mut Table<'_>) -> Result<(), RelayError> {
+        let now = Instant::now();
+        if now >= table.watch_at {
+            table.watch_at = now + POLL;
+            let begin = table.floor_watch.next_look(table.floor, now);
+            let ends = self.unit.database.read(async |conn| rows::ends(conn, begin).await).await?;
+            table.floor_watch.found(table.floor, &ends, Instant::now());
         }
-        let (after, held) = (self.handover().floor.get(), self.handover().held_ids());
-        let batch = self.publish_batch(Selection::Span { after, until, except: Vec::new(), held }).await?;
-        table.stuck.remember(&batch.returned);
-        Ok(batch.taken == BATCH_MAX || !table.stuck.is_empty())
+        Ok(())
     }
 
     /// Publishes the oldest events, except the kinds that no queue takes. Returns whether there may be more.
-    async fn publish_batches(&self, stuck: &mut Stuck) -> Result<bool, RelayError> {
+    async fn publish_batches(&self, table: &mut Table<'_>, look: Look) -> Result<bool, RelayError> {
+        let Table { floor, stuck, .. } = table;
         if stuck.is_due() {
             self.retry_stuck(stuck).await?;
             let swept = stuck.swept;
-            let page = self.scan(stuck, swept).await?;
+            let page = self.scan(stuck, swept.max(floor.get()), Look::ForOthers).await?;
             stuck.swept(&page);
         }
-        let floor = stuck.floor;
-        let page = self.scan(stuck, floor).await?;
+        let after = stuck.floor.max(floor.get());
+        let page = self.scan(stuck, after, look).await?;
         stuck.scanned(&page);
         Ok(page.is_cut_short)
     }
@@ -174,15 +178,14 @@ impl Relay {
     /// Retries one event of each kind that no queue took.
     async fn retry_stuck(&self, stuck: &mut Stuck) -> Result<(), RelayError> {
         let ids = stuck.samples();
-        self.publish_batch(Selection::These(&ids)).await?;
+        self.publish_batch(Selection::These(&ids), Look::ForOthers).await?;
         let stay = self.unit.database.read(async |conn| rows::which_stay(conn, &ids).await).await?;
         stuck.tried(&stay);
         Ok(())
     }
 
     /// Publishes eligible rows after an id. While some kinds are stuck, the number of scanned rows is limited.
-    async fn scan(&self, stuck: &mut Stuck, after: i64) -> Result<ScanPage, RelayError> {
-        let after = after.max(self.handover().floor.get());
+    async fn scan(&self, stuck: &mut Stuck, after: i64, look: Look) -> Result<ScanPage, RelayError> {
         let edge = if stuck.is_empty() {
             None
         } else {
@@ -194,14 +197,7 @@ impl Relay {
             Some((last, edge.rows == SCAN_ROWS_MAX))
         };
         let until = edge.map_or(i64::MAX, |(last, _)| last);
-        let batch = self
-            .publish_batch(Selection::Span {
-                after,
-                until,
-                except: stuck.keys(),
-                held: self.handover().held_ids(),
-            })
-            .await?;
+        let batch = self.publish_batch(Selection::Span { after, until, except: stuck.keys() }, look).await?;
         stuck.remember(&batch.returned);
         let (until, is_cut_short) = match batch.last {
             Some(last) if batch.taken == BATCH_MAX => (last, true),
@@ -213,7 +209,7 @@ impl Relay {
     /// Publishes rows that no other relay holds. The transaction deletes them, so a failure in between restores them;
     /// rows that no queue takes are inserted again under their old ids. The commit need not reach the disk: a restored
     /// row is published again, as after any crash at this point.
-    async fn publish_batch(&self, wanted: Selection<'_>) -> Result<Batch, RelayError> {
+    async fn publish_batch(&self, wanted: Selection<'_>, look: Look) -> Result<Batch, RelayError> {
         let (published, batch) = self
             .unit
             .database
@@ -227,7 +223,11 @@ impl Relay {
                 if messages.is_empty() {
                     return Ok((messages, batch));
                 }
-                let returned = match self.publisher.publish_again(&messages).await {
+                let published = match look {
+                    Look::AfterCommit => self.publisher.publish(&messages).await,
+                    Look::ForOthers => self.publisher.publish_again(&messages).await,
+                };
+                let returned = match published {
                     Ok(()) => return Ok((messages, batch)),
                     Err(BrokerError::NotTaken(places)) => places,
                     Err(error) => return Err(error.into()),
@@ -239,7 +239,7 @@ impl Relay {
                 Ok::<_, RelayError>((published, batch))
             })
             .await?;
-        lanes::count(&published);
+        count(&published);
         Ok(batch)
     }
 }
@@ -268,4 +268,15 @@ fn split(
         }
     }
     (kept, published)
+}
+
+/// Counts published events by routing key.
+fn count(published: &[Outgoing]) {
+    let mut of_each: BTreeMap<&str, u64> = BTreeMap::new();
+    for message in published {
+        *of_each.entry(&message.routing_key).or_default() += 1;
+    }
+    for (event, messages) in of_each {
+        counter!("outbox_published_total", "event" => event.to_owned()).increment(messages);
+    }
 }

@@ -13,12 +13,11 @@ pub(crate) const BATCH_MAX: usize = 256;
 
 /// Selects the rows to take.
 pub(crate) enum Selection<'a> {
-    /// The oldest after one id and up to another, except some routing keys and some rows.
+    /// The oldest after one id and up to another, except some routing keys.
     Span {
         after: i64,
         until: i64,
         except: Vec<&'a str>,
-        held: Vec<i64>,
     },
     These(&'a [i64]),
 }
@@ -26,8 +25,8 @@ pub(crate) enum Selection<'a> {
 const TAKE: &str = "
     DELETE FROM outbox_messages
     WHERE id = ANY (ARRAY(
-        SELECT id FROM outbox_messages WHERE id > $1 AND id <= $2 AND NOT routing_key = ANY ($3) AND NOT id = ANY ($4)
-        ORDER BY id LIMIT $5 FOR UPDATE SKIP LOCKED))
+        SELECT id FROM outbox_messages WHERE id > $1 AND id <= $2 AND NOT routing_key = ANY ($3)
+        ORDER BY id LIMIT $4 FOR UPDATE SKIP LOCKED))
     RETURNING id, event_id, routing_key, body, traceparent, tracestate, created_at";
 
 const TAKE_THESE: &str = "
@@ -78,12 +77,11 @@ pub(crate) async fn take(
     wanted: &Selection<'_>,
 ) -> Result<(Vec<Position>, Vec<Outgoing>), StoreError> {
     let mut rows: Vec<Row> = match wanted {
-        Selection::Span { after, until, except, held } => {
+        Selection::Span { after, until, except } => {
             statement(TAKE)
                 .bind::<BigInt, _>(*after)
                 .bind::<BigInt, _>(*until)
                 .bind::<Array<Text>, _>(except.clone())
-                .bind::<Array<BigInt>, _>(held.clone())
                 .bind::<BigInt, _>(BATCH_MAX as i64)
                 .load(conn)
                 .await?
@@ -156,14 +154,6 @@ struct Id {
 pub(crate) async fn which_stay(conn: &mut AsyncPgConnection, ids: &[i64]) -> Result<Vec<i64>, StoreError> {
     let rows: Vec<Id> = statement(WHICH_STAY).bind::<Array<BigInt>, _>(ids.to_vec()).load(conn).await?;
     Ok(rows.into_iter().map(|row| row.id).collect())
-}
-
-const DELETE: &str = "DELETE FROM outbox_messages WHERE id = ANY ($1)";
-
-/// Deletes published rows. Some may be gone: another relay may have published them as well.
-pub(crate) async fn delete(conn: &mut AsyncPgConnection, ids: &[i64]) -> Result<(), StoreError> {
-    statement(DELETE).bind::<Array<BigInt>, _>(ids.to_vec()).execute(conn).await?;
-    Ok(())
 }
 
 /// Not `min` and `max`: with the statistics of an empty table, the planner would read all rows for them.

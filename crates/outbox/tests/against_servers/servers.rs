@@ -35,8 +35,8 @@ pub(crate) fn broker(url: &str) -> Broker {
 pub(crate) struct Events {
     entropy: Entropy,
     clock: Clock,
-    /// A relay with this outbox gets the events in memory. Any other one finds them in the table, as if another process
-    /// had written them.
+    /// A commit wakes a relay with this outbox. Any other one finds the events later, as if another process had written
+    /// them.
     pub(crate) outbox: Outbox,
 }
 
@@ -80,11 +80,17 @@ impl Events {
     }
 }
 
-/// Records how often it received each event, and the last trace.
 #[derive(Clone, Default)]
 pub(crate) struct Recorder(Arc<Mutex<HashMap<EventId, Received>>>);
 
-type Received = (usize, Option<String>);
+#[derive(Clone, Default)]
+pub(crate) struct Received {
+    pub(crate) times: usize,
+    /// Whether the latest one may have been published before.
+    pub(crate) is_again: bool,
+    /// The latest trace.
+    pub(crate) trace: Option<String>,
+}
 
 impl Recorder {
     pub(crate) fn received(&self) -> HashMap<EventId, Received> {
@@ -101,14 +107,24 @@ impl Recorder {
         let (broker, recorder) = (broker.clone(), self.clone());
         Running::start(|stop| messaging::consume(broker, Queue::shared(queues::FACTS), 32, recorder, stop))
     }
+
+    fn record(&self, event: EventId, is_again: bool) {
+        let mut received = self.0.lock().unwrap();
+        let Received { times, .. } = received.entry(event).or_default();
+        let trace = telemetry::trace_id(&tracing::Span::current());
+        let now = Received { times: *times + 1, is_again, trace };
+        received.insert(event, now);
+    }
 }
 
 impl Handler for Recorder {
     async fn handle(&self, envelope: Envelope) -> Result<(), Rejection> {
-        let trace = telemetry::trace_id(&tracing::Span::current());
-        let mut received = self.0.lock().unwrap();
-        let entry = received.entry(envelope.id).or_default();
-        *entry = (entry.0 + 1, trace);
+        self.record(envelope.id, false);
+        Ok(())
+    }
+
+    async fn handle_again(&self, envelope: Envelope) -> Result<(), Rejection> {
+        self.record(envelope.id, true);
         Ok(())
     }
 }

@@ -40,20 +40,13 @@ const INSERT: &str = concat!(
     sent AS (",
     enqueue_stored!(),
     ")
-    SELECT id AS order_id, NULL AS event_id, NULL::bigint AS message_id FROM stored
-    UNION ALL
-    SELECT NULL, event_id, id FROM sent"
+    SELECT id FROM stored"
 );
 
-/// A stored order, or an enqueued message.
 #[derive(QueryableByName)]
-struct StoredRow {
-    #[diesel(sql_type = Nullable<Text>)]
-    order_id: Option<String>,
-    #[diesel(sql_type = Nullable<Text>)]
-    event_id: Option<String>,
-    #[diesel(sql_type = Nullable<BigInt>)]
-    message_id: Option<i64>,
+struct Stored {
+    #[diesel(sql_type = Text)]
+    id: String,
 }
 
 #[derive(Default)]
@@ -92,14 +85,9 @@ pub async fn insert(
         columns.add(order, *placement);
     }
     let insert = columns.bind_to(timeline::bind(messages.bind_to(INSERT), events));
-    let rows: Vec<StoredRow> = insert.get_results(&mut conn).await?;
-    let (mut stored, mut enqueued) = (HashSet::new(), Vec::new());
-    for StoredRow { order_id, event_id, message_id } in rows {
-        stored.extend(order_id);
-        enqueued.extend(event_id.zip(message_id));
-    }
-    messages.enqueued(enqueued);
-    Ok(stored)
+    let stored: Vec<Stored> = insert.get_results(&mut conn).await?;
+    messages.enqueued();
+    Ok(stored.into_iter().map(|order| order.id).collect())
 }
 
 impl<'a> Columns<'a> {

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::{Array, BigInt, Integer, Text, Timestamptz};
+use diesel::sql_types::{Array, Integer, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use outbox::{PreparedMessages, enqueue_stored};
 use postgres::brief_locks;
@@ -44,15 +44,6 @@ const PLACE: &str = concat!(
     enqueue_stored!(),
 );
 
-/// An enqueued message.
-#[derive(QueryableByName)]
-struct EnqueuedRow {
-    #[diesel(sql_type = Text)]
-    event_id: String,
-    #[diesel(sql_type = BigInt)]
-    id: i64,
-}
-
 /// Places pending orders, each only if the paid attempt is its current one, and stores their events. The others were
 /// placed before.
 pub async fn place(
@@ -69,8 +60,8 @@ pub async fn place(
         .bind::<Array<Integer>, _>(paid.iter().map(|(_, attempt)| *attempt).collect::<Vec<_>>())
         .bind::<Array<Timestamptz>, _>(paid.iter().map(|(order, _)| order.updated_at).collect::<Vec<_>>())
         .bind::<Text, _>(Placement::PendingPayment.as_str());
-    let enqueued: Vec<EnqueuedRow> = place.get_results(&mut conn).await?;
-    messages.enqueued(enqueued.into_iter().map(|row| (row.event_id, row.id)));
+    place.execute(&mut conn).await?;
+    messages.enqueued();
     Ok(())
 }
 
