@@ -87,9 +87,9 @@ async fn require_unrelated(
     approver: &OperatorActor,
     now: DateTime<Utc>,
 ) -> Result<(), DecideError> {
-    let (Some(requester), Some(approver)) = (requester.staff(), approver.staff()) else { return Ok(()) };
-    let given = operator_audit_log::access_given(conn, now - RELATED_FOR).await?;
-    match are_related(&given, &requester.to_string(), &approver.to_string()) {
+    let (Some(requester), Some(approver)) = (requester.id(), approver.id()) else { return Ok(()) };
+    let given = operator_audit_log::access_given(conn, now - RELATED_FOR, &requester).await?;
+    match are_related(&given, &requester, &approver) {
         true => Err(ApprovalRefusal::RelatedAccount.into()),
         false => Ok(()),
     }

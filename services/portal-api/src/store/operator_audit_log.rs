@@ -72,22 +72,32 @@ pub(crate) async fn insert(
     Ok(())
 }
 
-/// Who of the staff invited whom, or reset whose access, since then.
+/// Who of the staff gave access to whom since then: invited them, changed their role, reset their access, or got the secret of
+/// a token. Of `token`, if it is one, since ever: who got its secret may still know it.
 pub(crate) async fn access_given(
     conn: &mut AsyncPgConnection,
     since: DateTime<Utc>,
+    token: &str,
 ) -> Result<Vec<(String, String)>, StoreError> {
     let actions = [
         Action::StaffInvited,
+        Action::StaffRoleChanged,
         Action::StaffLinkIssued,
         Action::StaffIdentityUnlinked,
         Action::SecondFactorReset,
+        Action::OperatorTokenCreated,
+        Action::OperatorTokenRotated,
     ];
+    let is_recent = operator_audit_log::id.ge(AuditEntryId::first_of(since).to_string());
+    let is_of_token = operator_audit_log::target_type
+        .eq(<&str>::from(TargetKind::OperatorToken))
+        .and(operator_audit_log::target_id.eq(token));
+    let kinds = [TargetKind::Staff, TargetKind::OperatorToken].map(<&str>::from);
     let pairs = operator_audit_log::table
         .filter(operator_audit_log::action.eq_any(actions.map(<&str>::from)))
-        .filter(operator_audit_log::id.ge(AuditEntryId::first_of(since).to_string()))
+        .filter(is_recent.or(is_of_token.assume_not_null()))
         .filter(operator_audit_log::actor_type.eq("person"))
-        .filter(operator_audit_log::target_type.eq(<&str>::from(TargetKind::Staff)))
+        .filter(operator_audit_log::target_type.eq_any(kinds))
         .select((
             operator_audit_log::actor_id.assume_not_null(),
             operator_audit_log::target_id.assume_not_null(),

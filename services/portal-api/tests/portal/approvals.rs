@@ -407,14 +407,26 @@ async fn an_account_does_not_approve_for_the_one_that_set_it_up() {
     let path = office.path("/wallet/credits");
     let by_second = id_of(&second.post(&path, json!({ "amountPaise": 701, "reference": "x" })).await);
     assert_eq!(approve(&mut office.asha, &by_second).await.code(), "related_account");
+    // Nor for their own token.
+    let token = json!({ "name": "Ledger", "role": "finance" });
+    let token = office.asha.post("/v1/operator/tokens", token).await.body;
+    let mut robot = office.portal.stranger().with_bearer(token["token"].as_str().unwrap());
+    let by_token = id_of(&robot.post(&path, json!({ "amountPaise": 702, "reference": "robot" })).await);
+    assert_eq!(approve(&mut office.asha, &by_token).await.code(), "related_account");
     // Neither after a reset of the access of somebody else's account.
     office.ravi.press(&format!("{staff}/{}/password-link", office.ashas)).await;
     assert_eq!(approve(&mut office.ravi, &by_asha).await.code(), "related_account");
 
     office.portal.clock.advance(TimeDelta::days(7) + TimeDelta::seconds(1));
+    let by_token = id_of(&robot.post(&path, json!({ "amountPaise": 702, "reference": "later" })).await);
     office.wallet_answers(700, "invoice-7");
     let mut asha = log_in(&office.portal, "asha@carrier.example").await;
     let by_asha = id_of(&asha.post(&path, credit(700)).await);
+    assert_eq!(
+        approve(&mut asha, &by_token).await.code(),
+        "related_account",
+        "they may still know the secret"
+    );
     let mut ravi = log_in(&office.portal, "ravi@carrier.example").await;
     assert_eq!(approve(&mut ravi, &by_asha).await.status, 200);
 }

@@ -18,7 +18,7 @@ const VALID_FOR: TimeDelta = TimeDelta::hours(24);
 /// So long, two accounts may belong to the one person who set up the other.
 pub(crate) const RELATED_FOR: TimeDelta = TimeDelta::days(7);
 
-/// Whether a chain of invitations and resets connects two accounts of the staff: each pair is who gave access to whom.
+/// Whether a chain of given access connects two accounts or tokens of the staff: each pair is who gave access to whom.
 pub(crate) fn are_related(given: &[(String, String)], one: &str, other: &str) -> bool {
     let mut found = vec![one];
     let mut next = 0;
@@ -213,8 +213,7 @@ pub(crate) enum ApprovalRefusal {
     /// Tokens decide nothing: whoever holds one could approve alone what they requested with their account.
     PersonRequired,
     OwnRequest,
-    /// One of the two persons invited the other or reset their access, less than [`RELATED_FOR`] ago, or a chain of such steps
-    /// connects them.
+    /// One of the two gave access to the other less than [`RELATED_FOR`] ago, or a chain of such steps connects them.
     RelatedAccount,
     NotRequester,
     PermissionMissing(OperatorPermission),

@@ -171,7 +171,7 @@ fn refused_step(refusal: ApprovalRefusal) -> ApiError {
         }
         ApprovalRefusal::RelatedAccount => forbidden(
             "related_account",
-            "One of the two accounts got its access from the other, or through others, in the last 7 days. Another person must decide.",
+            "The requester got their access from you, or you from them, also through others, in the last 7 days; or you have had the secret of the token. Another person must decide.",
         ),
         ApprovalRefusal::NotRequester => {
             forbidden("not_requester", "Only the person or token that made this request may do this.")
