@@ -13,7 +13,7 @@ use crate::store::{orders, personal_data};
 
 const BATCH: i64 = 200;
 /// The orders of a batch that are changed at once. Nothing else happens on this thread meanwhile, and they may be large.
-const PORTION: usize = 25;
+const PORTION: usize = 12;
 
 /// The cause of an erasure, a label of its metric.
 #[derive(Clone, Copy, Debug, strum::IntoStaticStr)]
