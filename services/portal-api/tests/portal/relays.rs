@@ -66,6 +66,12 @@ fn relays() -> Vec<Relay> {
             (orders, &path("POST /orders/{order}/cancel")),
             (answer_of(&answers::order()), 200),
         ),
+    ]
+}
+
+fn wallet_relays() -> Vec<Relay> {
+    let path = |text: &str| text.replace("{order}", ORDER);
+    vec![
         relay(
             ("GET", &path("/wallet/entries?limit=5&kind=top_up&since=a&until=b&orderId={order}")),
             ("wallet", "GET /entries"),
@@ -189,7 +195,8 @@ async fn each_call_reaches_its_owner_for_the_sessions_business() {
     let portal = Portal::start().await;
     let mut owner = portal.owner("owner@shop.example").await;
     let body = json!({ "mode": "test", "anything": [1, null, "x"] });
-    for relay in relays().into_iter().chain(webhook_relays()).chain(tool_relays()) {
+    let relays = [relays(), wallet_relays(), webhook_relays(), tool_relays()];
+    for relay in relays.into_iter().flatten() {
         let far_end = far_end(&relay, &owner.business);
         portal.peers.answer(&far_end, 200, relay.answer.0.clone());
         let (method, path) = (relay.call.0, format!("/v1/portal{}", relay.call.1));

@@ -2,10 +2,17 @@ import { Modal, type ModalProps } from "@mantine/core";
 import { useLayoutEffect } from "react";
 import { headingOf, sectionOf } from "./use-focus-handover";
 
-/** The control that opened the first dialog, and its section. */
-let home: { opener: HTMLElement | null; section: Element | null } = { opener: null, section: null };
-/** A dialog may open another one. */
+interface Home {
+  opener: HTMLElement | null;
+  section: Element | null;
+  pathname: string;
+}
+
+/** The control that opened the first dialog, its section and its page. */
+let home: Home = { opener: null, section: null, pathname: "" };
+/** A dialog may open another one, on top of it or in its place. */
 let open = 0;
+let closing: number | undefined;
 
 /**
  * A modal dialog. Afterwards the focus is at the control that opened it, or at the heading of its section if the control has
@@ -19,27 +26,29 @@ export function Dialog(props: ModalProps) {
     rememberHome();
     return () => {
       open -= 1;
-      // The next dialog may open now.
-      window.setTimeout(goHome);
+      window.clearTimeout(closing);
+      closing = window.setTimeout(goHome);
     };
   }, [opened]);
   return <Modal {...props} />;
 }
 
 function rememberHome() {
-  const active = document.activeElement;
-  if (!(active instanceof HTMLElement) || active.closest("[role=dialog]")) return;
-  const menu = active.closest("[role=menu]");
+  if (open > 1 || closing !== undefined) return;
+  const active = document.activeElement as HTMLElement | null;
+  const menu = active?.closest("[role=menu]");
   const opener = menu ? document.querySelector<HTMLElement>(`[aria-controls="${menu.id}"]`) : active;
-  home = { opener, section: sectionOf(opener) };
+  home = { opener, section: sectionOf(opener), pathname: window.location.pathname };
 }
 
 function goHome() {
+  closing = undefined;
   const active = document.activeElement;
   // A closing dialog holds the focus while it fades out.
   const isLost = !active || active === document.body || active.closest("[role=dialog]");
-  if (open > 0 || !isLost) return;
-  const { opener, section } = home;
+  const { opener, section, pathname } = home;
+  // A new page takes the focus itself.
+  if (open > 0 || !isLost || window.location.pathname !== pathname) return;
   const isUsable = opener?.isConnected && opener !== document.body && !opener.matches(":disabled");
   (isUsable ? opener : headingOf(section))?.focus({ preventScroll: true });
 }

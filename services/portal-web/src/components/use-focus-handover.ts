@@ -9,13 +9,15 @@ export function useFocusHandover<Part extends HTMLElement>(): RefObject<Part | n
   useLayoutEffect(() => {
     const part = ref.current;
     const section = sectionOf(part);
+    const { pathname } = window.location;
     // React runs this before it removes the part.
     return () => {
       if (!part?.contains(document.activeElement)) return;
-      // What appears instead may take the focus.
+      // What appears instead may take the focus, as a new page does.
       window.setTimeout(() => {
         const active = document.activeElement;
-        if (!active || active === document.body) headingOf(section)?.focus({ preventScroll: true });
+        if (window.location.pathname !== pathname || (active && active !== document.body)) return;
+        headingOf(section)?.focus({ preventScroll: true });
       });
     };
   }, []);
