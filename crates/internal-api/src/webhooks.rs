@@ -282,7 +282,8 @@ pub struct RecoveryView {
 pub struct SignatureFindings {
     pub matches: bool,
     pub string_to_sign: String,
-    pub expected: String,
+    /// The signature of the body, if Waybill sent it.
+    pub expected: Option<String>,
     pub received: String,
     pub problems: Vec<SignatureProblem>,
 }

@@ -178,6 +178,7 @@ pub(super) async fn discard_parked(
     author: UserAuthor,
     endpoint: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
+    require_recent_for_live(&state, &session, endpoint_id(&endpoint)?).await?;
     decide_parked(&state, &session, author, &endpoint, ("discard", Action::ParkedDiscarded)).await
 }
 

@@ -200,9 +200,10 @@ fn shown(name: &str) -> Option<String> {
 
 /// A list, or a single name. `None` without the claim.
 fn groups(claims: &AllClaims, name: &str) -> Option<Vec<String>> {
-    Some(match claims.claims.get(name)? {
-        Value::String(group) => vec![group.clone()],
-        Value::Array(groups) => groups.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-        _ => Vec::new(),
-    })
+    let groups = match claims.claims.get(name)? {
+        Value::Array(groups) => groups.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    let groups = groups.iter().filter_map(Value::as_str).filter(|group| !group.trim().is_empty());
+    Some(groups.map(str::to_owned).collect())
 }

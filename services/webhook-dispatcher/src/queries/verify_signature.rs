@@ -1,7 +1,6 @@
 //! Checks a signature that an owner's receiver got, and explains a mismatch.
 //!
-//! The result contains a valid signature of the given body. Owners can make one themselves because they have the
-//! secret; only they may call this, and every query is limited to their business. The result never contains the secret.
+//! The result contains a valid signature of a body that was sent to the business, never of another one, and never the secret.
 
 use domain::{BusinessId, EndpointId, EventId};
 use postgres::StoreError;
