@@ -99,30 +99,6 @@ async fn wakes_it(database: &Database, (events, recorder): (&Events, &Recorder))
     .await;
 }
 
-/// The relay goes back to work at once while events keep coming.
-#[tokio::test(flavor = "multi_thread")]
-async fn after_refused_events_new_ones_are_published_as_new_under_constant_load() {
-    let (database, url) = database().await;
-    let (events, recorder, vhost) = (Events::new(), Recorder::default(), vhost().await);
-    let broker = broker(&vhost);
-    let listening = recorder.listen(&broker);
-    let relay = Running::relay(&database, &broker, &events.outbox, Clock::system());
-    let first = events.commit_all(&database, vec![events.first_test_order()]).await.unwrap();
-    until("the queues exist", async || recorder.has_all(&first)).await;
-    short_queue(&vhost, "short", binding::WALLET_FUNDED, 100).await;
-    let coming: Vec<_> = (0..16).map(|_| constant_load(&database, &events)).collect();
-    until("some are refused", async || waiting(&url).await > 100).await;
-    delete_queue(&vhost, "short").await;
-    wakes_it(&database, (&events, &recorder)).await;
-    for load in coming {
-        load.stop().await;
-    }
-    until("the outbox is empty", async || waiting(&url).await == 0).await;
-    relay.stop().await;
-    listening.stop().await;
-    broker.close().await;
-}
-
 /// Commits events without a pause between them.
 fn constant_load(database: &Database, events: &Events) -> Running {
     let (database, events) = (database.clone(), events.clone());
@@ -222,7 +198,7 @@ async fn an_event_committed_late_is_published_while_unroutable_events_arrive() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_full_queue_stops_only_the_events_that_it_refuses() {
+async fn a_full_queue_stops_only_what_it_refuses_and_its_end_is_noticed_under_constant_load() {
     let (database, url) = database().await;
     let (events, recorder, vhost) = (Events::new(), Recorder::default(), vhost().await);
     let broker = broker(&vhost);
@@ -246,7 +222,12 @@ async fn a_full_queue_stops_only_the_events_that_it_refuses() {
     let kept = waiting(&url).await;
     assert!((1..=200).contains(&kept), "the queue took the first ones: {kept}");
 
+    let coming: Vec<_> = (0..16).map(|_| constant_load(&database, &events)).collect();
     delete_queue(&vhost, "short").await;
+    wakes_it(&database, (&events, &recorder)).await;
+    for load in coming {
+        load.stop().await;
+    }
     until("the outbox is empty", async || waiting(&url).await == 0).await;
     until("all have arrived", async || recorder.has_all(&refused)).await;
     relay.stop().await;

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::approvals::{APPROVALS, BUSINESSES, ON, Office, approve, step};
 use crate::mail_folder::MailFolder;
+use crate::office::{APPROVALS, BUSINESSES, ON, Office, approve, step};
 use crate::portal::Portal;
 use crate::staff::{STAFF, person};
 

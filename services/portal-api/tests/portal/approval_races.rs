@@ -4,9 +4,9 @@ use diesel_async::SimpleAsyncConnection;
 use serde_json::json;
 use test_kit::{Gate, Program, service_command, until};
 
-use crate::approvals::{APPROVALS, ON, Office, approve, credited, state, step};
 use crate::client::Client;
 use crate::log_in_races::commit_when_awaited;
+use crate::office::{APPROVALS, ON, Office, approve, credited, state, step};
 use crate::portal::Portal;
 use crate::staff::{STAFF, person};
 

@@ -3,8 +3,8 @@
 use diesel_async::SimpleAsyncConnection;
 use serde_json::{Value, json};
 
-use crate::approvals::{APPROVALS, Office, approve, state};
 use crate::client::Client;
+use crate::office::{APPROVALS, Office, approve, state};
 
 /// Changes the status, and returns the id of the request if the change waits.
 async fn set(office: &Office, by: &mut Client, status: &str) -> Option<String> {

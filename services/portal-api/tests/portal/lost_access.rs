@@ -3,9 +3,9 @@
 use diesel_async::SimpleAsyncConnection;
 use serde_json::{Value, json};
 
-use crate::approvals::{ON, approve, step};
 use crate::client::Client;
 use crate::identity_provider::{IdentityProvider, Key, START, Visit, come_back, log_in};
+use crate::office::{ON, approve, step};
 use crate::portal::Portal;
 use crate::staff::{STAFF, person};
 

@@ -43,6 +43,7 @@ mod memberships;
 mod money;
 mod names;
 mod new_browsers;
+mod office;
 mod operator;
 mod operator_log;
 mod operator_reads;

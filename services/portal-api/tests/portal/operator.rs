@@ -131,11 +131,11 @@ async fn a_credit_funds_the_wallet_at_once() {
     let owner = portal.owner("owner@shop.example").await;
     let credit = json!({ "amountPaise": 100_000, "reference": "invoice-7" });
     let call = format!("POST /wallet/internal/wallets/{}/credits", owner.business);
-    portal.peers.answer(&call, 200, crate::approvals::credited(100_000, "invoice-7"));
+    portal.peers.answer(&call, 200, crate::office::credited(100_000, "invoice-7"));
     let path = format!("{BUSINESSES}/{}/wallet/credits", owner.business);
     let answer = portal.operator().post(&path, credit.clone()).await;
     assert_eq!((answer.status, answer.body["balancePaise"].as_i64()), (201, Some(100_000)));
-    let mut before = crate::approvals::credited(100_000, "invoice-7");
+    let mut before = crate::office::credited(100_000, "invoice-7");
     before["alreadyCredited"] = json!(true);
     portal.peers.answer(&call, 200, before);
     let again = portal.operator().post(&path, credit.clone()).await;

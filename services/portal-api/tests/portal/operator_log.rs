@@ -81,7 +81,7 @@ async fn every_action_is_recorded_and_nothing_secret() {
     portal.peers.answer(
         format!("POST /wallet/internal/wallets/{business}/credits"),
         200,
-        crate::approvals::credited(700, "invoice-7"),
+        crate::office::credited(700, "invoice-7"),
     );
     let credit = json!({ "amountPaise": 700, "reference": "invoice-7" });
     for _ in 0..2 {
@@ -284,7 +284,7 @@ async fn a_repeated_credit_is_one_entry() {
     let business = portal.owner("owner@shop.example").await.business;
     let call = format!("POST /wallet/internal/wallets/{business}/credits");
     let credit = json!({ "amountPaise": 700, "reference": "invoice-7" });
-    portal.peers.answer(&call, 200, crate::approvals::credited(700, "invoice-7"));
+    portal.peers.answer(&call, 200, crate::office::credited(700, "invoice-7"));
     let path = format!("{BUSINESSES}/{business}/wallet/credits");
     let (mut one, mut other, mut third) = (portal.operator(), portal.operator(), portal.operator());
     let (one, other, third) = tokio::join!(

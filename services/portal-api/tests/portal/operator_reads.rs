@@ -3,8 +3,8 @@
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 
-use crate::approvals::{APPROVALS, BUSINESSES, Office};
 use crate::client::Client;
+use crate::office::{APPROVALS, BUSINESSES, Office};
 use crate::portal::Portal;
 use crate::staff::{STAFF, person};
 
