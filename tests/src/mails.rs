@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use demo::clients::Api;
 use demo::eventually;
-use reqwest::Method;
 use serde_json::json;
 use test_kit::PATIENCE;
 
@@ -24,14 +22,12 @@ impl Business {
     ///
     /// # Errors
     /// When no mail arrives, or its link is refused.
-    pub async fn confirm_email(&self, portal_api: &str) -> anyhow::Result<()> {
+    pub async fn confirm_email(&self) -> anyhow::Result<()> {
         if self.portal.get("/session").await?["emailVerified"] != false {
             return Ok(());
         }
         let token = self.mailed_token(&self.email, "confirm-email").await?;
-        let api = Api::new(portal_api.to_owned())?;
-        let confirm = api.request(Method::POST, "/v1/portal/email-confirmations/confirm");
-        api.send(confirm.json(&json!({ "token": token }))).await?.expect(200)?;
+        self.portal.post("/email-confirmations/confirm", &json!({ "token": token })).await?.expect(200)?;
         Ok(())
     }
 }

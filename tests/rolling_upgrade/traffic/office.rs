@@ -186,7 +186,7 @@ impl Office {
 /// Invites them. They may do everything that an office does.
 async fn people(office: &str, business: &Business, portal_api: &str) -> anyhow::Result<Vec<String>> {
     let api = Api::new(portal_api.to_owned())?;
-    business.confirm_email(portal_api).await?;
+    business.confirm_email().await?;
     let mut people = Vec::new();
     for number in 0..PEOPLE {
         let email = format!("{number}.{office}.{}", business.email);

@@ -2,14 +2,14 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{BusinessId, RequestId, UserId};
+use domain::{BusinessId, SessionId, UserId};
 use postgres::StoreError;
 
 use super::audit::write_account_audit;
 use super::change_email::{self, ChangeEmailError};
 use crate::domain::{
-    Action, AuditEvent, Author, Credentials, Email, EmailConfirmation, LinkToken, Session, Subject, Target,
-    TargetKind,
+    Action, AuditEvent, Author, Credentials, Email, EmailConfirmation, LinkToken, Scope, Session, Subject,
+    Target, TargetKind,
 };
 use crate::mail::Mail;
 use crate::state::State;
@@ -37,6 +37,8 @@ pub(crate) enum SendConfirmationError {
 pub(crate) enum ConfirmEmailError {
     #[error("the link is used, replaced, expired or invalid")]
     Invalid,
+    #[error("the link belongs to another account")]
+    OtherAccount,
     #[error("another account has the address by now")]
     EmailTaken,
     #[error(transparent)]
@@ -106,14 +108,16 @@ fn verification(business: BusinessId, user: UserId, email: &Email) -> EmailConfi
     EmailConfirmation { business, user, email: email.clone(), change_by: None, is_used: false }
 }
 
-/// Counts a link for the user and for the recipient. Returns how long to wait if a limit is reached.
+/// Counts a link for the user, for the recipient and for the inbox. Returns how long to wait if a limit is reached.
 pub(super) async fn admit(
     conn: &mut AsyncPgConnection,
     user: UserId,
     email: &Email,
     now: DateTime<Utc>,
 ) -> Result<Option<TimeDelta>, StoreError> {
-    let subjects = [Subject::confirmation_of(user), Subject::confirmation_to(email)];
+    let inbox = Subject::other_name(Scope::EmailConfirmationInbox, email);
+    let of_both = [Subject::confirmation_of(user), Subject::confirmation_to(email)];
+    let subjects: Vec<Subject> = of_both.into_iter().chain(inbox).collect();
     match attempts::admit(conn, &subjects, now).await? {
         Admission::Granted(_) => Ok(None),
         Admission::RetryAfter(wait) => Ok(Some(wait)),
@@ -143,11 +147,13 @@ pub(super) async fn create_link(
 }
 
 /// Verifies the address of the link, and returns it. Repeating it with the same link has no further effect, because browsers and
-/// people send it twice.
+/// people send it twice. Needs a session of the link's account: anybody can sign up with the address of somebody else, who must not
+/// verify it for them.
 pub(crate) async fn confirm_email(
     state: &State,
+    session: &Session,
+    author: &Author,
     token: &LinkToken,
-    request: Option<RequestId>,
 ) -> Result<Email, ConfirmEmailError> {
     let now = state.unit.clock.now();
     let confirmed: Result<EmailConfirmation, ConfirmEmailError> = state
@@ -156,13 +162,16 @@ pub(crate) async fn confirm_email(
         .transaction(async |conn| {
             let found = email_confirmations::find(conn, token, now).await?;
             let found = found.ok_or(ConfirmEmailError::Invalid)?;
+            if session.account != (found.business, found.user) {
+                return Err(ConfirmEmailError::OtherAccount);
+            }
             users::lock(conn, (found.business, found.user)).await?;
             // A change of the address may have ended it since.
             let link = email_confirmations::find(conn, token, now).await?;
             let link = link.ok_or(ConfirmEmailError::Invalid)?;
             let account = users::credentials_of(conn, (link.business, link.user)).await?;
             let account = account.ok_or(ConfirmEmailError::Invalid)?;
-            use_link(conn, state, &link, token, &account, request).await?;
+            use_link(conn, state, (&link, token), &account, (session.id, author)).await?;
             Ok(link)
         })
         .await;
@@ -175,21 +184,19 @@ pub(crate) async fn confirm_email(
 async fn use_link(
     conn: &mut AsyncPgConnection,
     state: &State,
-    link: &EmailConfirmation,
-    token: &LinkToken,
+    (link, token): (&EmailConfirmation, &LinkToken),
     account: &Credentials,
-    request: Option<RequestId>,
+    (session, author): (SessionId, &Author),
 ) -> Result<(), ConfirmEmailError> {
     let is_present = account.email_is(&link.email);
     if link.is_used {
         return if is_present && account.email_verified { Ok(()) } else { Err(ConfirmEmailError::Invalid) };
     }
-    let author = Author::user(account.user, link.email.as_str(), request);
     if is_present {
-        verify(conn, state, account, &author).await?;
-    } else if let Some(session) = link.change_by {
+        verify(conn, state, account, author).await?;
+    } else if link.change_by.is_some() {
         let verified_at = Some(state.unit.clock.now());
-        change_email::apply(conn, state, account, (&link.email, verified_at), session, &author).await?;
+        change_email::apply(conn, state, account, (&link.email, verified_at), session, author).await?;
         email_confirmations::remove_all(conn, account.key(), Some(token)).await?;
     } else {
         return Err(ConfirmEmailError::Invalid);

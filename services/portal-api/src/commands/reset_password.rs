@@ -109,8 +109,8 @@ async fn mail_link(state: &State, email: &Email, author: Author) -> Result<(), S
     Ok(())
 }
 
-/// Anybody can sign up with any address and ask for links. An address that is not verified has one open link at a time, and counts
-/// it as a link that confirms the address, which it does too.
+/// Anybody can sign up with any address and ask for links. An address that is not verified has one open link at a time. No other
+/// limit counts it: strangers would use it up, and only this link gives the owner of the address the account.
 async fn may_mail_unverified(
     conn: &mut AsyncPgConnection,
     account: &Credentials,
@@ -121,7 +121,8 @@ async fn may_mail_unverified(
     if password_resets::has_mailed(conn, account.key(), now).await? {
         return Ok(false);
     }
-    let admission = attempts::admit(conn, &[Subject::confirmation_to(email)], now).await?;
+    let Some(inbox) = Subject::other_name(Scope::ResetInbox, email) else { return Ok(true) };
+    let admission = attempts::admit(conn, &[inbox], now).await?;
     Ok(matches!(admission, Admission::Granted(_)))
 }
 

@@ -1,6 +1,6 @@
 //! Rate limits (SPECIFICATION §8): log-ins and password resets per account and address, per account, and per address;
 //! sign-ups per address; invitations per business and per recipient; confirmations of e-mail addresses per account and per
-//! recipient.
+//! recipient; reset links to the other names of an inbox.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{BusinessId, UserId};
@@ -30,6 +30,8 @@ pub(crate) enum Scope {
     SecondFactorBrowser,
     EmailConfirmationAccount,
     EmailConfirmationRecipient,
+    EmailConfirmationInbox,
+    ResetInbox,
 }
 
 /// At most `max` attempts in any period of length `window`.
@@ -66,6 +68,9 @@ impl Scope {
             Self::EmailConfirmationAccount => Limit { max: 10, window: TimeDelta::hours(24) },
             // Anybody can sign up with any address.
             Self::EmailConfirmationRecipient => Limit { max: 5, window: TimeDelta::hours(24) },
+            Self::EmailConfirmationInbox | Self::ResetInbox => {
+                Limit { max: 20, window: TimeDelta::hours(24) }
+            }
             Self::ResetAddress => Limit { max: 100, window: TimeDelta::minutes(15) },
         }
     }
@@ -125,7 +130,14 @@ impl Subject {
 
     /// Counts the links of all accounts.
     pub(crate) fn confirmation_to(email: &Email) -> Self {
-        Self::of(Scope::EmailConfirmationRecipient, &inbox(email))
+        Self::account(Scope::EmailConfirmationRecipient, email)
+    }
+
+    /// Counts the mails to all names such as `name+anything@host` of one inbox. `None` for `name@host` itself: a stranger who uses
+    /// up the other names must not keep its owner from a mail.
+    pub(crate) fn other_name(scope: Scope, email: &Email) -> Option<Self> {
+        let inbox = inbox(email);
+        (inbox != email.key()).then(|| Self::of(scope, &inbox))
     }
 
     /// The key of the advisory lock that serializes attempts of this subject.

@@ -29,6 +29,7 @@ pub(super) struct Content {
 
 const UNREQUESTED: &str =
     "If you did not request this, ignore this e-mail. Only you received this link. Do not share it.";
+const LINK_IS_SECRET: &str = "Only you received this link. Do not share it.";
 const TO_THE_TEAM: &str = "You receive this because of your role in your business.";
 const TO_OWNERS: &str = "You receive this because you are an owner of your business.";
 const ABOUT_LINKS: &str = "For your security, the user and all owners receive this e-mail whenever the operator creates such a link.";
@@ -62,12 +63,16 @@ pub(super) fn confirm_email(brand: &str, link: String, expires_at: &str) -> Cont
         paragraphs: vec![
             format!("Your {brand} account uses this e-mail address. Confirm that it is yours."),
             format!(
-                "Until then you receive no warnings and cannot invite others. The link below works until {expires_at}."
+                "Until then you receive no warnings and cannot invite others. The link below works until {expires_at}, after you \
+                 have logged in."
             ),
+            "If you did not sign up, ignore this e-mail. If you want the account yourself, press “Forgot your password?” on the \
+             login page: a new password gives it to you, and logs everybody else out."
+                .to_owned(),
         ],
         button: "Confirm e-mail address",
         link,
-        footer: UNREQUESTED,
+        footer: LINK_IS_SECRET,
     }
 }
 
@@ -75,8 +80,8 @@ pub(super) fn confirm_new_email(brand: &str, link: String, expires_at: &str) -> 
     Content {
         subject: format!("Confirm your new e-mail address for {brand}"),
         paragraphs: vec![format!(
-            "A user of {brand} wants to use this e-mail address from now on, also to log in. The link below makes the change \
-             and works until {expires_at}."
+            "A user of {brand} wants to use this e-mail address from now on, also to log in. The link below makes the change. \
+             It works until {expires_at}, in a session of that account."
         )],
         button: "Confirm new address",
         link,

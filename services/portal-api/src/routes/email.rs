@@ -1,14 +1,14 @@
 //! `/v1/portal/email`: the user's e-mail address. `/v1/portal/email-confirmations` mails links that confirm it, and uses them.
 
+use actix_web::HttpResponse;
 use actix_web::web::{Data, ReqData};
-use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody};
 
 use super::account_fields::reachable_email;
-use super::audited::{UserAuthor, request_id};
+use super::audited::UserAuthor;
 use super::errors;
 use super::invitations::parse_token;
 use super::openapi::bodies;
@@ -99,23 +99,24 @@ pub(super) async fn send(state: Data<State>, session: ReqData<Session>) -> Resul
     Ok(HttpResponse::Accepted().finish())
 }
 
-/// A link answers the same until it expires, because people open it twice.
+/// Needs a session of the account that the link belongs to. A link answers the same until it expires, because people open it twice.
 #[utoipa::path(
     post,
     path = "/v1/portal/email-confirmations/confirm",
     operation_id = "confirmEmail",
     tag = "Account",
-    summary = "Confirm an e-mail address with a link",
+    summary = "Confirm the own e-mail address with a link",
     request_body = bodies::LinkToken,
     responses((status = 200, description = "The address is confirmed.", body = ConfirmedEmailView)),
 )]
 pub(super) async fn confirm(
     state: Data<State>,
-    request: HttpRequest,
+    session: ReqData<Session>,
+    author: UserAuthor,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let token = parse_token(&body.0)?.ok_or_else(errors::confirmation_invalid)?;
-    let confirmed = confirm_email(&state, &token, request_id(&request)).await;
+    let confirmed = confirm_email(&state, &session, &author.0, &token).await;
     let email = confirmed.map_err(errors::confirm_email)?;
     Ok(HttpResponse::Ok().json(ConfirmedEmailView { email: email.as_str() }))
 }

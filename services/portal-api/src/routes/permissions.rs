@@ -32,6 +32,7 @@ const CALLS: &[(Method, &str, PortalCall)] = &[
     (Method::GET, "/email", needs(UseAccount)),
     (Method::PUT, "/email", needs(UseAccount)),
     (Method::POST, "/email-confirmations", needs(UseAccount)),
+    (Method::POST, "/email-confirmations/confirm", needs(UseAccount)),
     (Method::PUT, "/name", needs(UseAccount)),
     (Method::GET, "/sessions", needs(UseAccount)),
     (Method::POST, "/sessions/revoke-others", needs(UseAccount)),

@@ -118,6 +118,7 @@ pub(super) const WHILE_ENROLLING: CallTable<()> = CallTable {
         (Method::POST, "/session/business", ()),
         // The address is confirmed first.
         (Method::POST, "/email-confirmations", ()),
+        (Method::POST, "/email-confirmations/confirm", ()),
     ],
 };
 
@@ -151,8 +152,9 @@ mod tests {
         for (method, path, call) in PORTAL_CALLS.calls {
             let is_of_account = call.permission == crate::domain::Permission::UseAccount;
             let is_refused = ACCOUNT_CALLS.find(method, &format!("/v1/portal{path}")).is_some();
-            let is_other = path.starts_with("/single-sign-on")
-                || ["/email-confirmations", "/users/{id}/second-factor"].contains(path);
+            let is_other =
+                ["/single-sign-on", "/email-confirmations"].iter().any(|own| path.starts_with(own))
+                    || *path == "/users/{id}/second-factor";
             assert!(is_other || is_refused == is_of_account, "{method} {path}");
         }
     }

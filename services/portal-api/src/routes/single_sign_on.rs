@@ -12,6 +12,7 @@ use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule};
 use super::audited::UserAuthor;
 use super::errors;
 use super::openapi::sso_bodies;
+use super::second_factor::require_verified;
 use crate::commands::configure_sso::{self, SsoInput};
 use crate::domain::{BusinessSso, CompanyDomain, GroupRoles, Role, Session, SsoAccess};
 use crate::queries;
@@ -147,6 +148,8 @@ pub(super) async fn put(
     author: UserAuthor,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
+    // Its sessions would outlive the reset that gives the owner of the address the account.
+    require_verified(&state, &session)?;
     let input = parse(&state, &body.0)?;
     let put = configure_sso::put(&state, session.business, &author.0, input).await;
     let sso = put.map_err(errors::configure_sso)?;

@@ -9,7 +9,7 @@ use crate::business_sso::{COMPLETE, SETTINGS, START, Scene, USERS, set_up, setti
 use crate::roles::{CALLS, filled};
 
 /// The calls of one's own account that a session of a provider may send.
-const ALLOWED: [&str; 1] = ["POST /email-confirmations"];
+const ALLOWED: [&str; 2] = ["POST /email-confirmations", "POST /email-confirmations/confirm"];
 
 #[tokio::test]
 async fn a_session_of_a_provider_never_changes_the_account_or_the_provider() {

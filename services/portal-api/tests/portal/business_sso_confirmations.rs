@@ -76,7 +76,7 @@ async fn a_session_whose_password_is_refused_loses_its_requested_change_of_the_a
     let role = scene.owner.client.patch(&format!("{USERS}/{id}"), json!({ "role": "developer" })).await;
     assert_eq!(role.status, 200, "{role:?}");
     assert_eq!(binu.get(SESSION).await.status, 401, "an owner no more");
-    let confirmed = scene.portal.stranger().post(CONFIRM, json!({ "token": token })).await;
+    let confirmed = scene.owner.client.post(CONFIRM, json!({ "token": token })).await;
     assert_eq!((confirmed.status, confirmed.code()), (422, "confirmation_invalid"), "{confirmed:?}");
 
     // A session that the change of the setting has not ended.
@@ -88,7 +88,7 @@ async fn a_session_whose_password_is_refused_loses_its_requested_change_of_the_a
     let require = "UPDATE business_sso SET required = true";
     scene.portal.connect().await.batch_execute(require).await.unwrap();
     assert_eq!(ravi.get(SESSION).await.status, 401);
-    let confirmed = scene.portal.stranger().post(CONFIRM, json!({ "token": token })).await;
+    let confirmed = scene.owner.client.post(CONFIRM, json!({ "token": token })).await;
     assert_eq!((confirmed.status, confirmed.code()), (422, "confirmation_invalid"), "{confirmed:?}");
     let state: Value = scene.owner.client.get(EMAIL).await.body;
     assert_eq!(state["pendingEmail"], Value::Null);

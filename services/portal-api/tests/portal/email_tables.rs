@@ -117,7 +117,13 @@ async fn strangers_and_foreign_pages_change_nothing() {
     let portal = Portal::start().await;
     let mut owner = portal.owner("owner@shop.example").await.client;
     let mut foreign = owner.clone().with_header("origin", "https://evil.example");
-    for call in ["PUT /email", "PUT /name", "PUT /business", "POST /email-confirmations"] {
+    for call in [
+        "PUT /email",
+        "PUT /name",
+        "PUT /business",
+        "POST /email-confirmations",
+        "POST /email-confirmations/confirm",
+    ] {
         let (method, path) = call.split_once(' ').unwrap();
         let path = format!("/v1/portal{path}");
         assert_eq!(portal.stranger().call(method, &path).await.status, 401, "{call}");

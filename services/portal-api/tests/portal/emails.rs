@@ -5,9 +5,9 @@ use domain::EndpointId;
 use events::{Body, EndpointFailing};
 use serde_json::{Value, json};
 
-use crate::client::Answer;
+use crate::client::{Answer, Client};
 use crate::mail_folder::{MailFolder, WELCOME};
-use crate::portal::{Portal, sign_up_body};
+use crate::portal::Portal;
 
 const CONFIRM: &str = "/v1/portal/email-confirmations/confirm";
 const SEND: &str = "/v1/portal/email-confirmations";
@@ -15,8 +15,13 @@ const SESSION: &str = "/v1/portal/session";
 const INVITATIONS: &str = "/v1/portal/invitations";
 const OWNER: &str = "owner@shop.example";
 
-async fn confirm(portal: &Portal, token: &str) -> Answer {
-    portal.stranger().post(CONFIRM, json!({ "token": token })).await
+async fn confirm(client: &mut Client, token: &str) -> Answer {
+    client.post(CONFIRM, json!({ "token": token })).await
+}
+
+async fn log_in(client: &mut Client) {
+    let body = json!({ "email": OWNER, "password": "correct horse" });
+    assert_eq!(client.post(SESSION, body).await.status, 200);
 }
 
 fn invitation(email: &str) -> Value {
@@ -34,7 +39,7 @@ async fn a_sign_up_mails_a_link_that_verifies_the_address() {
     assert_eq!(mail.subject, format!("{WELCOME} Waybill"));
     assert!(mail.text.contains(&format!("http://portal.test/confirm-email#token={token}")), "{}", mail.text);
     for _ in 0..2 {
-        let confirmed = confirm(&portal, &token).await;
+        let confirmed = confirm(&mut owner, &token).await;
         assert_eq!((confirmed.status, &confirmed.body), (200, &json!({ "email": OWNER })), "{confirmed:?}");
         assert_eq!(owner.get(SESSION).await.body["emailVerified"], true);
     }
@@ -52,44 +57,70 @@ async fn a_link_is_good_for_a_day_and_every_other_one_gets_the_same_error() {
     let mut owner = portal.newcomer(OWNER).await.client;
     let token = folder.confirmations(OWNER, 1).await.remove(0);
     portal.clock.advance(TimeDelta::hours(24) - TimeDelta::seconds(1));
+    log_in(&mut owner).await;
     for wrong in ["x", &"A".repeat(43), &token[1..], &format!("{token}A")] {
-        let refused = confirm(&portal, wrong).await;
+        let refused = confirm(&mut owner, wrong).await;
         assert_eq!((refused.status, refused.code()), (422, "confirmation_invalid"), "{wrong}");
     }
     portal.clock.advance(TimeDelta::seconds(1));
-    let late = confirm(&portal, &token).await;
+    let late = confirm(&mut owner, &token).await;
     assert_eq!((late.status, late.code()), (422, "confirmation_invalid"));
-    owner.post(SESSION, json!({ "email": OWNER, "password": "correct horse" })).await;
     assert_eq!(owner.get(SESSION).await.body["emailVerified"], false);
     assert_eq!(owner.press(SEND).await.status, 202);
     let token = folder.confirmations(OWNER, 2).await.remove(1);
-    assert_eq!(confirm(&portal, &token).await.status, 200);
+    assert_eq!(confirm(&mut owner, &token).await.status, 200);
     portal.clock.advance(TimeDelta::hours(24));
-    assert_eq!(confirm(&portal, &token).await.status, 422, "a used one ends as well");
+    log_in(&mut owner).await;
+    assert_eq!(confirm(&mut owner, &token).await.status, 422, "a used one ends as well");
+}
+
+/// A stranger signs up with the address of somebody else, or changes to it, and its owner opens the link.
+#[tokio::test]
+async fn only_a_session_of_its_account_uses_a_link() {
+    let folder = MailFolder::new();
+    let portal = Portal::with_mails(&folder).await;
+    let mut new = portal.newcomer("new@shop.example").await.client;
+    let mut changed = portal.owner("changed@shop.example").await.client;
+    let requested = changed.put("/v1/portal/email", json!({ "email": "next@shop.example" })).await;
+    assert_eq!(requested.status, 202, "{requested:?}");
+    let mut owner = portal.owner(OWNER).await.client;
+    for (client, email) in [(&mut new, "new@shop.example"), (&mut changed, "next@shop.example")] {
+        let token = folder.confirmations(email, 1).await.remove(0);
+        let refused = confirm(&mut portal.stranger(), &token).await;
+        assert_eq!((refused.status, refused.code()), (401, "not_logged_in"), "{email}: {refused:?}");
+        let refused = confirm(&mut owner, &token).await;
+        assert_eq!((refused.status, refused.code()), (403, "other_account"), "{email}: {refused:?}");
+        assert_eq!(confirm(client, &token).await.body["email"], email, "the link is not used up");
+    }
 }
 
 #[tokio::test]
-async fn a_link_is_sent_again_within_limits_per_account_and_per_inbox() {
+async fn a_link_is_sent_again_within_limits_per_address_and_per_inbox() {
     let folder = MailFolder::new();
     let portal = Portal::with_mails(&folder).await;
+    // A stranger uses up what the other names of the inbox get.
+    for name in 0..4 {
+        let mut stranger = portal.newcomer(&format!("owner+{name}@shop.example")).await.client;
+        for _ in 0..4 {
+            assert_eq!(stranger.press(SEND).await.status, 202);
+        }
+    }
+    let mut stranger = portal.newcomer("owner+4@shop.example").await.client;
+    let refused = stranger.press(SEND).await;
+    assert_eq!((refused.status, refused.code()), (429, "too_many_confirmations"), "{refused:?}");
+
     let mut owner = portal.newcomer(OWNER).await.client;
-    let first = folder.confirmations(OWNER, 1).await.remove(0);
     for _ in 0..4 {
         assert_eq!(owner.press(SEND).await.status, 202);
     }
     let refused = owner.press(SEND).await;
     assert_eq!((refused.status, refused.code()), (429, "too_many_confirmations"), "{refused:?}");
     assert_eq!(refused.header("retry-after"), "86400");
-    // A stranger signs up with other names of the same inbox: the account is there, without a mail.
-    let other = portal.stranger().post("/v1/portal/accounts", sign_up_body("owner+1@shop.example")).await;
-    assert_eq!(other.status, 201, "{other:?}");
-    assert_eq!(confirm(&portal, &first).await.status, 200, "earlier links stay valid");
+    let links = folder.confirmations(OWNER, 5).await;
+    assert_eq!(confirm(&mut owner, &links[0]).await.status, 200, "earlier links stay valid");
     let refused = owner.press(SEND).await;
     assert_eq!((refused.status, refused.code()), (409, "email_verified"));
-    folder.confirmations(OWNER, 5).await;
-    portal.owner("last@shop.example").await;
-    folder.confirmations("last@shop.example", 1).await;
-    assert_eq!(folder.all().len(), 6, "none went to the other name of the inbox");
+    assert_eq!(folder.all().len(), 25, "none went to the fifth other name");
 }
 
 #[tokio::test]
@@ -105,7 +136,7 @@ async fn an_account_sends_ten_links_in_a_day() {
     assert_eq!((refused.status, refused.code()), (429, "too_many_confirmations"));
     assert_eq!(owner.press(SEND).await.code(), "too_many_confirmations");
     portal.clock.advance(TimeDelta::hours(24));
-    owner.post(SESSION, json!({ "email": OWNER, "password": "correct horse" })).await;
+    log_in(&mut owner).await;
     assert_eq!(owner.press(SEND).await.status, 202);
 }
 
@@ -126,7 +157,7 @@ async fn warnings_and_notices_wait_until_the_address_is_verified() {
     let sent = folder.wait_for(3).await;
     assert!(sent.iter().all(|mail| mail.to.ends_with("@shop.example")), "{sent:?}");
 
-    assert_eq!(confirm(&portal, &token).await.status, 200);
+    assert_eq!(confirm(&mut unverified.client, &token).await.status, 200);
     portal.publish(&[portal.envelope(&unverified.business, failing())]).await;
     let sent = folder.wait_for(4).await;
     assert_eq!(sent[3].to, "new@other.example");
@@ -144,7 +175,7 @@ async fn an_unverified_owner_invites_nobody_and_no_inviter_sees_the_link() {
     assert_eq!(owner.client.get(INVITATIONS).await.body["data"], json!([]));
 
     let token = folder.confirmations(OWNER, 1).await.remove(0);
-    assert_eq!(confirm(&portal, &token).await.status, 200);
+    assert_eq!(confirm(&mut owner.client, &token).await.status, 200);
     let invited = owner.client.post(INVITATIONS, invitation("dev@shop.example")).await;
     assert_eq!((invited.status, invited.body.get("url")), (201, None), "{invited:?}");
     let token = folder.wait_for(1).await[0].token();

@@ -102,9 +102,13 @@ async fn the_address_and_the_name_are_the_same_in_all_businesses() {
     assert_eq!(two.asha.get("/v1/portal/email").await.body["pendingEmail"], "new@shop.example");
     let token = folder.confirmations("new@shop.example", 1).await.remove(0);
     let confirmed = json!({ "token": token });
-    let confirmed = portal.stranger().post("/v1/portal/email-confirmations/confirm", confirmed).await;
+    let confirmed = two.asha.post("/v1/portal/email-confirmations/confirm", confirmed).await;
     assert_eq!(confirmed.status, 200);
-    assert_eq!(two.asha.get(SESSION).await.body["email"], "new@shop.example", "the session that asked stays");
+    assert_eq!(
+        two.asha.get(SESSION).await.body["email"],
+        "new@shop.example",
+        "the session that confirms stays"
+    );
     assert_eq!(at_home.get(SESSION).await.status, 401, "the others end");
     for client in [&mut two.boss, &mut two.ravi.client] {
         let users = client.get(USERS).await.body["data"].clone();
@@ -228,6 +232,6 @@ async fn a_removal_ends_the_changes_of_the_address_that_were_requested_in_the_bu
     let removed = two.ravi.client.delete(&format!("{USERS}/{}", two.users[1])).await;
     assert_eq!(removed.status, 200, "{removed:?}");
     let path = "/v1/portal/email-confirmations/confirm";
-    let refused = portal.stranger().post(path, json!({ "token": token })).await;
+    let refused = two.log_in(&portal).await.post(path, json!({ "token": token })).await;
     assert_eq!((refused.status, refused.code()), (422, "confirmation_invalid"), "{refused:?}");
 }

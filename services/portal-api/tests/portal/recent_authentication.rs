@@ -66,6 +66,7 @@ const NOT_SENSITIVE: &[&str] = &[
     "PUT /password",
     "PUT /name",
     "POST /email-confirmations",
+    "POST /email-confirmations/confirm",
     "POST /orders/ord_01ARZ3NDEKTSV4RRFFQ69G5FAV/cancel",
     "PUT /wallet/threshold",
 ];

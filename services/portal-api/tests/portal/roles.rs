@@ -33,6 +33,7 @@ pub(crate) const CALLS: &[(&str, &[&str])] = &[
     ("GET /email", EVERYBODY),
     ("PUT /email", EVERYBODY),
     ("POST /email-confirmations", EVERYBODY),
+    ("POST /email-confirmations/confirm", EVERYBODY),
     ("PUT /name", EVERYBODY),
     ("GET /sessions", EVERYBODY),
     ("POST /sessions/revoke-others", EVERYBODY),

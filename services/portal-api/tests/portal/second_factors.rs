@@ -93,6 +93,9 @@ async fn nothing_locks_the_owner_of_an_address_out() {
         let refused = stranger.press(path).await;
         assert_eq!((refused.status, refused.code()), (403, "email_not_verified"), "{path}");
     }
+    // Sessions of a provider would outlive the reset.
+    let refused = stranger.put("/v1/portal/single-sign-on", json!({})).await;
+    assert_eq!((refused.status, refused.code()), (403, "email_not_verified"), "{refused:?}");
     // As of an installation that has not sent mails from the beginning.
     let mut conn = portal.connect().await;
     conn.batch_execute("UPDATE users SET email_verified_at = created_at").await.unwrap();

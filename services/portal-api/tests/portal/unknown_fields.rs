@@ -15,7 +15,6 @@ const OPEN: &[&str] = &[
     "POST /v1/portal/password-resets/confirm",
     "POST /v1/portal/invitations/look-up",
     "POST /v1/portal/invitations/accept",
-    "POST /v1/portal/email-confirmations/confirm",
     "POST /v1/portal/session/second-factor",
     "POST /v1/operator/session",
     "POST /v1/operator/session/second-factor",
@@ -28,6 +27,7 @@ const OPEN: &[&str] = &[
 const OF_OWNERS: &[&str] = &[
     "PUT /v1/portal/password",
     "PUT /v1/portal/email",
+    "POST /v1/portal/email-confirmations/confirm",
     "PUT /v1/portal/name",
     "PUT /v1/portal/business",
     "PUT /v1/portal/pickup-profile",

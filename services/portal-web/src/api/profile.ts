@@ -48,7 +48,7 @@ export function useSendConfirmation() {
   return useMutation({ mutationFn: () => answer(api.POST("/v1/portal/email-confirmations")) });
 }
 
-/** Uses the link of a mail, with or without a session. */
+/** Uses the link of a mail, in a session of its account. */
 export function useConfirmEmail() {
   return useProfileChange((token: string) =>
     answer(api.POST("/v1/portal/email-confirmations/confirm", { body: { token } })),

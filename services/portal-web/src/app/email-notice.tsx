@@ -23,7 +23,7 @@ export function EmailNotice() {
           {singleSignOn ? "Your company says that your address is " : "Open the link that we sent to "}
           <strong style={{ overflowWrap: "anywhere" }}>{email}</strong>. Until{" "}
           {singleSignOn ? "you confirm it," : "then"} you receive no warnings, and cannot invite others or set
-          up two-factor authentication.
+          up two-factor authentication or single sign-on.
         </Text>
         <SendConfirmation act={singleSignOn ? "Send a link" : "Send again"} />
       </Stack>

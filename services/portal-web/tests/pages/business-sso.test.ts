@@ -1,8 +1,7 @@
 // Single sign-on of a business, with a real provider (`oidc-provider`) in the browser: an owner sets it up, and people log in.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { operator } from "../support/api";
 import { DESKTOP, PHONE, type Visitor, visit } from "../support/browser";
-import { newBusiness } from "../support/business";
+import { newTeam } from "../support/business";
 import { check, tabTo } from "../support/page-checks";
 import { heading, refuse } from "../support/pages";
 import { authenticate, type IdentityProvider, startProvider } from "../support/sso-provider";
@@ -14,8 +13,7 @@ let logInPage: string;
 
 beforeAll(async () => {
   owner = await visit();
-  const { id } = await newBusiness(owner, "Shop of single sign-on");
-  await operator("PATCH", `/businesses/${id}`, { status: "active" });
+  const { id } = await newTeam(owner, "Shop of single sign-on");
   logInPage = `${stack.portal}/log-in/${id}`;
   provider = await startProvider("0", logInPage);
 });

@@ -35,6 +35,10 @@ test("a new user is asked to confirm their address, and cannot invite before", a
   const phone = await visit({ viewport: PHONE });
   await phone.page.goto(String(links[0]));
   await heading(phone.page, "Confirm your e-mail address");
+  await check(phone.page, "confirm-email-guest", { bothSizes: true });
+  await phone.page.getByRole("link", { name: "Log in" }).click();
+  await logIn(phone.page, email, PASSWORD);
+  await heading(phone.page, "Confirm your e-mail address");
   expect(phone.page.url()).not.toContain("token=");
   await settled(phone.page);
   await screenshot(phone.page, "confirm-email-phone");
@@ -52,13 +56,21 @@ test("a new user is asked to confirm their address, and cannot invite before", a
 });
 
 test("a link that does not work says what to do", async () => {
-  const visitor = await visit();
+  const [visitor, stranger] = [await visit(), await visit()];
   const { page } = visitor;
+  await newBusiness(visitor, "Victim of a link");
+  const { email } = await newBusiness(stranger, "Another account");
   await page.goto("/confirm-email");
   await heading(page, "This link cannot be used");
   await page.goto(`/confirm-email#token=${"A".repeat(43)}`);
   await page.getByRole("button", { name: "Confirm e-mail address" }).click();
   await page.getByText("This link is used, replaced or expired.").waitFor();
+  await page.goto(await mailedLink(email, "confirm-email"));
+  await page.getByRole("button", { name: "Confirm e-mail address" }).click();
+  await heading(page, "This link is for another account");
+  await check(page, "confirm-email-other-account", { bothSizes: true });
+  await page.getByRole("button", { name: "Log out" }).click();
+  await heading(page, "Log in");
 });
 
 test("a user changes their name and address by keyboard, and an owner the business's name", async () => {

@@ -42,6 +42,11 @@ pub(in crate::routes) fn confirmation_invalid() -> ApiError {
 pub(in crate::routes) fn confirm_email(error: ConfirmEmailError) -> ApiError {
     match error {
         ConfirmEmailError::Invalid => confirmation_invalid(),
+        ConfirmEmailError::OtherAccount => ApiError::new(
+            StatusCode::FORBIDDEN,
+            "other_account",
+            "This link belongs to another account. Log in with that account, then open the link again.",
+        ),
         ConfirmEmailError::EmailTaken => email_taken(),
         ConfirmEmailError::Store(error) => error.into(),
     }

@@ -12,14 +12,13 @@ const SESSION: &str = "session";
 const OPERATOR: &str = "operatorToken";
 const CONSOLE: &str = "operatorSession";
 /// Calls without authentication.
-const OPEN: [&str; 22] = [
+const OPEN: [&str; 21] = [
     "signUp",
     "logIn",
     "logOut",
     "readConfig",
     "requestPasswordReset",
     "confirmPasswordReset",
-    "confirmEmail",
     "lookUpPasswordReset",
     "lookUpInvitation",
     "acceptInvitation",

@@ -1,7 +1,9 @@
 import { Alert, Stack, Text } from "@mantine/core";
 import { useSsoSettings } from "../../api/business-sso";
+import { ConfirmAddressFirst } from "../../app/confirm-address-first";
 import { NotForRole } from "../../app/not-for-role";
 import { useMay, useSession } from "../../app/session";
+import { useIsUnconfirmed } from "../../app/use-is-unconfirmed";
 import { InlineCode } from "../../components/code-block";
 import { CopyButton } from "../../components/copy-button";
 import { ErrorState } from "../../components/error-state";
@@ -23,6 +25,7 @@ export function Component() {
 function Settings() {
   const { data, error, refetch } = useSsoSettings();
   const canChange = !useSession().singleSignOn;
+  const isUnconfirmed = useIsUnconfirmed();
   if (error) return <ErrorState error={error} onRetry={() => refetch()} />;
   if (!data) return null;
   if (!data.available) {
@@ -53,7 +56,8 @@ function Settings() {
           </Fact>
         </Facts>
       </Section>
-      {canChange && <SsoForm provider={data.provider ?? null} />}
+      {canChange && isUnconfirmed && <ConfirmAddressFirst act="set up single sign-on" />}
+      {canChange && !isUnconfirmed && <SsoForm provider={data.provider ?? null} />}
     </Stack>
   );
 }
