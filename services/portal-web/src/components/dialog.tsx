@@ -1,6 +1,6 @@
 import { Modal, type ModalProps } from "@mantine/core";
-import { useLayoutEffect } from "react";
-import { headingOf, sectionOf } from "./use-focus-handover";
+import { type ReactNode, useLayoutEffect } from "react";
+import { headingOf, sectionOf, useFocusHandover } from "./use-focus-handover";
 
 interface Home {
   opener: HTMLElement | null;
@@ -31,6 +31,11 @@ export function Dialog(props: ModalProps) {
     };
   }, [opened]);
   return <Modal {...props} />;
+}
+
+/** One of several steps in a dialog. With a `key` of its own, the next step gets the focus. */
+export function DialogStep({ children }: { children: ReactNode }) {
+  return <div ref={useFocusHandover<HTMLDivElement>()}>{children}</div>;
 }
 
 function rememberHome() {

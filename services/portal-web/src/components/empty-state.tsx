@@ -1,5 +1,6 @@
-import { Button, Center, Stack, Text } from "@mantine/core";
+import { Center, Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
+import { CallButton } from "./call-button";
 
 interface EmptyStateProps {
   icon?: ReactNode;
@@ -42,9 +43,9 @@ export function NoMatches({
   ...rest
 }: NoMatchesProps) {
   const action = (
-    <Button variant="default" size="xs" onClick={onClear}>
+    <CallButton variant="default" size="xs" onClick={onClear}>
       {clear}
-    </Button>
+    </CallButton>
   );
   return <EmptyState {...rest} title={title} action={action} />;
 }

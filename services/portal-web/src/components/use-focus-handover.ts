@@ -2,12 +2,13 @@ import { type RefObject, useLayoutEffect, useRef } from "react";
 
 /**
  * For a part of the page that may disappear while it has the focus, such as a row with its buttons: the focus goes to the heading
- * of its section, or of the page. Browsers would drop it.
+ * of its section, or of the page. Browsers would drop it. In a dialog it stays there; a closing dialog returns it itself.
  */
 export function useFocusHandover<Part extends HTMLElement>(): RefObject<Part | null> {
   const ref = useRef<Part>(null);
   useLayoutEffect(() => {
     const part = ref.current;
+    const dialog = part?.closest<HTMLElement>("[role=dialog]");
     const section = sectionOf(part);
     const { pathname } = window.location;
     // React runs this before it removes the part.
@@ -17,11 +18,18 @@ export function useFocusHandover<Part extends HTMLElement>(): RefObject<Part | n
       window.setTimeout(() => {
         const active = document.activeElement;
         if (window.location.pathname !== pathname || (active && active !== document.body)) return;
-        headingOf(section)?.focus({ preventScroll: true });
+        const target = dialog ? startOf(dialog) : headingOf(section);
+        target?.focus({ preventScroll: true });
       });
     };
   }, []);
   return ref;
+}
+
+/** Where a step of a dialog begins. */
+function startOf(dialog: HTMLElement): HTMLElement | null {
+  if (!dialog.isConnected) return null;
+  return dialog.querySelector<HTMLElement>("[data-autofocus]") ?? dialog;
 }
 
 export function sectionOf(element: Element | null): Element | null {

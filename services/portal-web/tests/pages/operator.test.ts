@@ -169,8 +169,14 @@ test("a wrong credit is typed twice, seen in words, and taken back", async () =>
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Amount", { exact: true }).fill("2,00,000");
   await dialog.getByLabel("Reference").fill("cheque-7");
-  await dialog.getByRole("button", { name: "Continue" }).click();
+  await page.keyboard.press("Enter");
   await dialog.getByText("two lakh rupees").waitFor();
+  // Not behind the dialog, where another adjustment could be opened.
+  await dialog.getByLabel("Type the amount again").and(page.locator(":focus")).waitFor();
+  await dialog.getByRole("button", { name: "Back" }).click();
+  await dialog.getByLabel("Amount", { exact: true }).and(page.locator(":focus")).waitFor();
+  await dialog.getByRole("button", { name: "Continue" }).click();
+  await dialog.getByLabel("Type the amount again").and(page.locator(":focus")).waitFor();
   const credit = dialog.getByRole("button", { name: "Credit ₹2,00,000.00" });
   expect(await credit.isDisabled()).toBe(true);
   await dialog.getByLabel("Type the amount again").fill("20,000");
@@ -179,6 +185,7 @@ test("a wrong credit is typed twice, seen in words, and taken back", async () =>
   await check(page, "operator-credit-check", { bothSizes: true });
   await credit.click();
   await dialog.waitFor({ state: "hidden" });
+  await page.getByRole("button", { name: "Credit wallet" }).and(page.locator(":focus")).waitFor();
   const entry = row(page, "Statement", "cheque-7");
   await entry.getByRole("button", { name: /^Take back entry/ }).click();
   await dialog.getByLabel("Reference").fill("cheque-7 bounced");

@@ -11,7 +11,7 @@ import {
 } from "../../api/operator-businesses";
 import { useOperatorSession } from "../../api/operator-session";
 import type { WalletEntry } from "../../api/wallet";
-import { Dialog } from "../../components/dialog";
+import { Dialog, DialogStep } from "../../components/dialog";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { RupeeInput, rupeesError } from "../../components/rupee-input";
@@ -79,35 +79,41 @@ function Steps({ business, adjustment, onDone }: StepsProps) {
   });
   if (isChecking) {
     const back = () => setIsChecking(false);
-    return <Check business={business} adjustment={adjustment} form={form} onBack={back} onDone={onDone} />;
+    return (
+      <DialogStep key="check">
+        <Check business={business} adjustment={adjustment} form={form} onBack={back} onDone={onDone} />
+      </DialogStep>
+    );
   }
   return (
-    <form onSubmit={form.onSubmit(() => setIsChecking(true), focusFirstError(form))} noValidate>
-      <Stack>
-        <RupeeInput label="Amount" data-autofocus {...form.getInputProps("amountPaise")} />
-        <TextInput
-          label="Reference"
-          description="An invoice or bank reference. The business sees it in its statement."
-          maxLength={REFERENCE_CHARS_MAX}
-          autoComplete="off"
-          {...form.getInputProps("reference")}
-        />
-        {isDebit && (
-          <Textarea
-            label="Reason"
-            description="For the audit logs."
-            maxLength={REASON_CHARS_MAX}
-            autosize
-            minRows={2}
-            {...form.getInputProps("reason")}
+    <DialogStep key="form">
+      <form onSubmit={form.onSubmit(() => setIsChecking(true), focusFirstError(form))} noValidate>
+        <Stack>
+          <RupeeInput label="Amount" data-autofocus {...form.getInputProps("amountPaise")} />
+          <TextInput
+            label="Reference"
+            description="An invoice or bank reference. The business sees it in its statement."
+            maxLength={REFERENCE_CHARS_MAX}
+            autoComplete="off"
+            {...form.getInputProps("reference")}
           />
-        )}
-        <Rules adjustment={adjustment} />
-        <DialogActions isPending={false} onCancel={onDone}>
-          Continue
-        </DialogActions>
-      </Stack>
-    </form>
+          {isDebit && (
+            <Textarea
+              label="Reason"
+              description="For the audit logs. The business reads it too."
+              maxLength={REASON_CHARS_MAX}
+              autosize
+              minRows={2}
+              {...form.getInputProps("reason")}
+            />
+          )}
+          <Rules adjustment={adjustment} />
+          <DialogActions isPending={false} onCancel={onDone}>
+            Continue
+          </DialogActions>
+        </Stack>
+      </form>
+    </DialogStep>
   );
 }
 

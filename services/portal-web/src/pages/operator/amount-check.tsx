@@ -46,6 +46,7 @@ export function AmountCheck({ movement, again, onAgain }: AmountCheckProps) {
       {isTypedAgain(paise) && (
         <RupeeInput
           label="Type the amount again"
+          data-autofocus
           value={again}
           onChange={(event) => onAgain(event.currentTarget.value)}
         />

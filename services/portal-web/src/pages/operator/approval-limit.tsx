@@ -64,7 +64,7 @@ function LimitForm({ paise, maxPaise, onDone }: LimitFormProps) {
       <Stack>
         <FormErrors error={set.error} form={form} />
         <RupeeInput
-          label="Credits and debits up to this amount need one person"
+          label="Amount that one person may move"
           description={
             typeof maxPaise === "number" ? `At most ${formatPaise(maxPaise)}, the setting.` : undefined
           }

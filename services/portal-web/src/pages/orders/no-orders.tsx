@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { IconPackage, IconSearch } from "@tabler/icons-react";
 import { Link } from "react-router-dom";
 import type { Order, OrderFilter } from "../../api/orders";
+import { CallButton } from "../../components/call-button";
 import { EmptyState, NoMatches } from "../../components/empty-state";
 
 interface NoOrdersProps {
@@ -20,9 +21,13 @@ export function NoOrders({ filter, elsewhere, onChange }: NoOrdersProps) {
         icon={<IconSearch size={28} />}
         title={`No ${filter.mode} order matches, but a ${hit.mode} order does`}
         action={
-          <Button variant="default" size="xs" onClick={() => onChange({ mode: hit.mode, status: undefined })}>
+          <CallButton
+            variant="default"
+            size="xs"
+            onClick={() => onChange({ mode: hit.mode, status: undefined })}
+          >
             {hit.mode === "live" ? "Show in live orders" : "Show in test orders"}
-          </Button>
+          </CallButton>
         }
       >
         {hit.orderReference}, {hit.trackingCode}
