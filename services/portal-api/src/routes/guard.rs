@@ -16,7 +16,7 @@ use super::audited::request_id;
 use super::caller::{address, is_attended, require_expected_user};
 use super::masked::masked;
 use super::operator_permissions::OPERATOR_CALLS;
-use super::operator_records::{permission_missing_in, record_read, record_refusal};
+use super::operator_records::{Refused, record_read, record_refusal, refused_in};
 use super::permissions::PORTAL_CALLS;
 use super::sensitive_calls::{
     ACCOUNT_CALLS, NEW_SESSION_CALLS, RECENT_CALLS, RECENT_OPERATOR_CALLS, WHILE_ENROLLING, require_recent,
@@ -200,7 +200,8 @@ pub(super) async fn require_operator(
     let path = call_table::pattern(&request).unwrap_or_default();
     if !author.may(role, call.permission) {
         let of_call = (request.request(), path.as_str());
-        let refused = record_refusal(&state, &author, call.permission.as_str(), of_call).await;
+        let refused =
+            record_refusal(&state, &author, Refused::Permission(call.permission.to_string()), of_call).await;
         refused.map_err(ApiError::from)?;
         return Err(errors::permission_missing(call.permission, role).into());
     }
@@ -216,8 +217,8 @@ pub(super) async fn require_operator(
     if response.status().is_success() {
         record_read(&state, &author, call, response.request()).await.map_err(ApiError::from)?;
     }
-    if let Some(permission) = permission_missing_in(&response) {
-        let refused = record_refusal(&state, &author, &permission, (response.request(), &path)).await;
+    if let Some(refused) = refused_in(&response) {
+        let refused = record_refusal(&state, &author, refused, (response.request(), &path)).await;
         refused.map_err(ApiError::from)?;
     }
     publish_change(&state, changed, &response).await;

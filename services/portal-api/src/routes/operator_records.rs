@@ -71,16 +71,27 @@ pub(super) async fn record_read(
     record_operator_read(state, business, author, &event).await
 }
 
-/// Writes the entry of a call without the permission. `pattern` is that of the path.
+/// Why a call was refused.
+pub(super) enum Refused {
+    /// This permission is missing.
+    Permission(String),
+    /// The code of an attempt to approve alone.
+    FourEyes(String),
+}
+
+/// Writes the entry of a refused call. `pattern` is that of the path.
 pub(super) async fn record_refusal(
     state: &State,
     author: &Author,
-    permission: &str,
+    refused: Refused,
     (request, pattern): (&HttpRequest, &str),
 ) -> Result<(), StoreError> {
-    let mut event = AuditEvent::new(Action::AccessRefused)
-        .with("permission", permission)
-        .with("call", format!("{} {pattern}", request.method()));
+    let event = AuditEvent::new(Action::AccessRefused);
+    let mut event = match refused {
+        Refused::Permission(permission) => event.with("permission", permission),
+        Refused::FourEyes(code) => event.with("reason", code),
+    }
+    .with("call", format!("{} {pattern}", request.method()));
     let ids = ids_of(request.match_info().as_str(), pattern);
     if !ids.is_empty() {
         event = event.with("ids", ids);
@@ -88,12 +99,16 @@ pub(super) async fn record_refusal(
     record_operator_refusal(state, business_of(request), author, &event).await
 }
 
-/// The permission that a handler has missed: for approvals, it depends on the requested action.
-pub(super) fn permission_missing_in<B>(response: &ServiceResponse<B>) -> Option<String> {
+/// Why a handler has refused the call. The permission for an approval depends on the requested action.
+pub(super) fn refused_in<B>(response: &ServiceResponse<B>) -> Option<Refused> {
     let error: &ApiError = response.response().error()?.as_error()?;
-    let body = error.body("");
-    let permission = body["requiredPermission"].as_str().filter(|_| error.code() == "permission_missing")?;
-    Some(permission.to_owned())
+    match error.code() {
+        "permission_missing" => {
+            Some(Refused::Permission(error.body("")["requiredPermission"].as_str()?.to_owned()))
+        }
+        code @ ("own_request" | "related_account") => Some(Refused::FourEyes(code.to_owned())),
+        _ => None,
+    }
 }
 
 /// The ids in a path. Other text is left out, because it may be anything.

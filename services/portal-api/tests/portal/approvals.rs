@@ -316,6 +316,8 @@ async fn an_account_does_not_approve_for_the_one_that_set_it_up() {
     let by_asha = office.requested_credit().await;
     let refused = approve(&mut second, &by_asha).await;
     assert_eq!((refused.status, refused.code()), (403, "related_account"));
+    let log = office.portal.operator().get("/v1/operator/audit-log?action=access.refused").await.body;
+    assert_eq!(log["data"][0]["details"]["reason"], "related_account", "{log}");
     let path = office.path("/wallet/credits");
     let by_second = id_of(&second.post(&path, json!({ "amountPaise": 701, "reference": "x" })).await);
     assert_eq!(approve(&mut office.asha, &by_second).await.code(), "related_account");
