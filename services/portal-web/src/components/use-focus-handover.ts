@@ -8,8 +8,7 @@ export function useFocusHandover<Part extends HTMLElement>(): RefObject<Part | n
   const ref = useRef<Part>(null);
   useLayoutEffect(() => {
     const part = ref.current;
-    const dialog = part?.closest<HTMLElement>("[role=dialog]");
-    const section = sectionOf(part);
+    const successor = successorOf(part);
     const { pathname } = window.location;
     // React runs this before it removes the part.
     return () => {
@@ -18,12 +17,18 @@ export function useFocusHandover<Part extends HTMLElement>(): RefObject<Part | n
       window.setTimeout(() => {
         const active = document.activeElement;
         if (window.location.pathname !== pathname || (active && active !== document.body)) return;
-        const target = dialog ? startOf(dialog) : headingOf(section);
-        target?.focus({ preventScroll: true });
+        successor()?.focus({ preventScroll: true });
       });
     };
   }, []);
   return ref;
+}
+
+/** What gets the focus after this part, also if the part has disappeared by then. */
+export function successorOf(part: Element | null): () => HTMLElement | null {
+  const dialog = part?.closest<HTMLElement>("[role=dialog]");
+  const section = sectionOf(part);
+  return () => (dialog ? startOf(dialog) : headingOf(section));
 }
 
 /** Where a step of a dialog begins. */

@@ -37,6 +37,8 @@ test("the pickup profile counts missing fields, and shows each field error of th
   await phone.fill("+91 98000 00002");
   await page.getByRole("button", { name: "Save profile" }).click();
   await page.getByText("Complete", { exact: true }).waitFor();
+  // The button is disabled now.
+  await page.getByRole("heading", { level: 1 }).and(page.locator(":focus")).waitFor();
   await page.reload();
   await page.getByText("Complete. Orders without their own pickup address use this one.").waitFor();
   expect(await page.getByRole("button", { name: "Save profile" }).isDisabled()).toBe(true);
