@@ -47,8 +47,8 @@ pub(crate) async fn set(state: &State, author: &Author, limit: Paise) -> Result<
             let before = effective(state.approvals, approval_limit::find(conn).await?).credits_above;
             approval_limit::set(conn, limit, state.unit.clock.now()).await?;
             let event = AuditEvent::new(Action::ApprovalLimitChanged)
-                .with("from", before.map(Paise::get))
-                .with("to", limit.get());
+                .with("fromPaise", before.map(Paise::get))
+                .with("toPaise", limit.get());
             Ok(write_operator_audit(conn, parts, None, author, &event).await?)
         })
         .await

@@ -357,7 +357,7 @@ async fn administrators_choose_a_limit_up_to_the_setting() {
     let path = office.path("/wallet/credits");
     id_of(&office.ravi.post(&path, json!({ "amountPaise": 100, "reference": "x" })).await);
     let log = office.portal.operator().get("/v1/operator/audit-log?action=approval.limit_changed").await.body;
-    assert_eq!(log["data"][0]["details"], json!({ "from": 500, "to": 99 }));
+    assert_eq!(log["data"][0]["details"], json!({ "fromPaise": 500, "toPaise": 99 }));
     let (mut finance, _) = person(&office.portal, "finance@carrier.example", "finance").await;
     assert_eq!(finance.put(limit, json!({ "creditsAbovePaise": 1 })).await.status, 403);
 }

@@ -101,6 +101,8 @@ const APPROVAL_KINDS: Record<string, string> = {
 };
 
 const REASONS: Record<string, string> = {
+  related_account: "The accounts are related",
+  own_request: "It is their own request",
   suspension_ended: "The suspension had ended",
   wrong_password: "Wrong password",
   wrong_code: "Wrong code of two-factor authentication",

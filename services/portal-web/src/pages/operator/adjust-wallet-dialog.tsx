@@ -185,13 +185,16 @@ function Check({ business, adjustment: { isDebit, entry }, form, onBack, onDone 
 interface Given {
   amountPaise: number;
   balancePaise: number;
+  owedPaise: number;
   createdAt: string;
   alreadyCredited?: boolean;
   alreadyDebited?: boolean;
 }
 
-function outcome({ amountPaise, balancePaise, createdAt, alreadyCredited, alreadyDebited }: Given): string {
-  const balance = `The balance is ${formatPaise(balancePaise)}.`;
+function outcome(given: Given): string {
+  const { amountPaise, balancePaise, owedPaise, createdAt, alreadyCredited, alreadyDebited } = given;
+  const owed = owedPaise > 0 ? `, and the business owes ${formatPaise(owedPaise)}` : "";
+  const balance = `The balance is ${formatPaise(balancePaise)}${owed}.`;
   const before = `This reference was already used on ${formatExact(createdAt)}, for the same amount.`;
   if (alreadyCredited) return `Nothing was credited. ${before} ${balance}`;
   if (alreadyDebited) return `Nothing was debited. ${before} ${balance}`;
