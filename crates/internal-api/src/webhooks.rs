@@ -282,8 +282,6 @@ pub struct RecoveryView {
 pub struct SignatureFindings {
     pub matches: bool,
     pub string_to_sign: String,
-    /// The signature of the body, if Waybill sent it.
-    pub expected: Option<String>,
     pub received: String,
     pub problems: Vec<SignatureProblem>,
 }

@@ -61,13 +61,11 @@ async fn why_a_signature_does_not_match(business: &Business) -> anyhow::Result<(
     };
     let good = verify(&body).await?;
     assert_eq!((&good["matches"], &good["problems"]), (&json!(true), &json!([])));
-    assert_eq!(good["expected"], good["received"]);
     let changed = verify(&format!("{body}\n")).await?;
     assert_eq!(
         (&changed["matches"], &changed["problems"][0]["code"]),
         (&json!(false), &json!("trailing_newline"))
     );
-    assert_eq!(changed["expected"], Value::Null, "only what was sent is signed");
     let parsed: Value = serde_json::from_str(&body)?;
     let written_anew = verify(&serde_json::to_string_pretty(&parsed)?).await?;
     assert_eq!(written_anew["problems"][0]["code"], "body_reserialised");

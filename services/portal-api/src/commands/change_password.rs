@@ -107,7 +107,10 @@ async fn check_and_change(
             let target = Target::new(TargetKind::User, session.user).labelled(&credentials.email);
             let event = AuditEvent::new(Action::PasswordChanged).on(target);
             write_account_audit(conn, state, account, author, &event).await?;
-            password_resets::remove_all(conn, account).await?;
+            // An unverified address may be somebody else's, who takes the account over by the link.
+            if credentials.email_verified {
+                password_resets::remove_all(conn, account).await?;
+            }
             // A thief of the old password may have requested one.
             email_confirmations::remove_changes(conn, account, Changes::All).await?;
             let mail = Mail::PasswordChanged { at: now };

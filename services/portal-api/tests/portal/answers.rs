@@ -214,7 +214,6 @@ pub(crate) fn findings() -> SignatureFindings {
     SignatureFindings {
         matches: false,
         string_to_sign: "1.{}".to_owned(),
-        expected: Some("sha256=a".to_owned()),
         received: "sha256=b".to_owned(),
         problems: vec![SignatureProblem { code: "unexplained".to_owned(), message }],
     }

@@ -175,6 +175,13 @@ async fn an_unverified_address_always_has_a_reset_link_and_one_at_a_time() {
     let refused = stranger.press("/v1/portal/email-confirmations").await;
     assert_eq!(refused.code(), "too_many_confirmations", "{refused:?}");
     let links = || folder.mails().iter().filter(|mail| mail.subject.starts_with("Reset your")).count();
+    // A change of the password neither ends the link nor makes room for another.
+    ask(&mut portal.stranger(), "owner@shop.example").await;
+    until("the first link arrives", async || links() == 1).await;
+    let first = folder.mails().last().unwrap().token();
+    let change = json!({ "currentPassword": "correct horse", "newPassword": "battery horse" });
+    assert_eq!(stranger.put("/v1/portal/password", change).await.status, 204);
+    assert_eq!(portal.stranger().post(LOOK_UP, json!({ "token": first })).await.status, 200);
     for hour in 1..=21 {
         for _ in 0..3 {
             assert_eq!(ask(&mut portal.stranger(), "owner@shop.example").await.status, 202);

@@ -28,8 +28,8 @@ export function withUpdate(pages: OrderPages, update: OrderUpdate): OrderPages {
 }
 
 /**
- * The list with the newest page merged in; `null` if orders between the two would be missing. The page may have been read
- * before a change that the list has.
+ * The list with the newest page merged in; the same list if nothing is new, and `null` if orders between the two would be missing.
+ * The page may have been read before a change that the list has.
  */
 export function withNewest(known: OrderPages, newest: List<Order>): OrderPages | null {
   const [first, ...rest] = known.pages;
@@ -38,6 +38,9 @@ export function withNewest(known: OrderPages, newest: List<Order>): OrderPages |
   if (arrived.length === newest.data.length && newest.hasMore) return null;
   const renewed = new Map(newest.data.map((order) => [order.id, order]));
   const data = [...arrived, ...first.data.map((order) => later(order, renewed.get(order.id)))];
+  if (arrived.length === 0 && data.every((order, at) => order.updatedAt === first.data[at]?.updatedAt)) {
+    return known;
+  }
   const pages = [{ ...first, data }, ...rest];
   if (rest.length === 0 && data.length > LIVE_ROWS_MAX) {
     pages[0] = { data: data.slice(0, LIVE_ROWS_MAX), hasMore: true };

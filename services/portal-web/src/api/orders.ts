@@ -90,8 +90,9 @@ async function mergeNewest(client: QueryClient, filter: OrderFilter) {
     const newest = await readOrders(filter);
     const known = client.getQueryData<OrderPages>(key);
     const merged = known && withNewest(known, newest);
-    if (merged) client.setQueryData(key, merged);
-    else await refetchQuery(client, key);
+    if (!merged) await refetchQuery(client, key);
+    // To set the same list would remove the error of “Show more”.
+    else if (merged !== known) client.setQueryData(key, merged);
   } catch {
     // The list's own query shows the error and can be retried.
     await refetchQuery(client, key);

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { operator } from "../support/api";
 import { screenshot, visit } from "../support/browser";
-import { newBusiness, newTestKey } from "../support/business";
+import { confirmEmail, newBusiness, newTestKey } from "../support/business";
 import { check } from "../support/page-checks";
 import { heading } from "../support/pages";
 
@@ -43,7 +43,8 @@ test("a common password is refused in the words of the form", async () => {
 test("single sign-on that lets nobody in names the fields of the form", async () => {
   const visitor = await visit();
   const { page } = visitor;
-  const { id } = await newBusiness(visitor, "Nobody");
+  const { id, email } = await newBusiness(visitor, "Nobody");
+  await confirmEmail(visitor, email);
   await operator("PATCH", `/businesses/${id}`, { status: "active" });
   await page.goto("/account/single-sign-on");
   await page.getByLabel("Issuer").fill("id.example");

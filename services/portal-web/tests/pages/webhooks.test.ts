@@ -114,8 +114,6 @@ test("the signature check explains a wrong signature and accepts the right one",
   await page.getByLabel("Signature as received").fill("sha256=00");
   await page.getByRole("button", { name: "Check signature" }).click();
   await page.getByText("The signature does not match").waitFor();
-  // Only a body that was sent is signed.
-  expect(await page.getByRole("region", { name: "expected", exact: true }).count()).toBe(0);
   const signed = page.getByRole("region", { name: "string to sign" });
   expect(await signed.textContent()).toBe('1767225600.{"id":"evt_1"}');
   await screenshot(page, "webhook-signature");

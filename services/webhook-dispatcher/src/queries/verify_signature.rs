@@ -1,6 +1,6 @@
 //! Checks a signature that an owner's receiver got, and explains a mismatch.
 //!
-//! The result contains a valid signature of a body that was sent to the business, never of another one, and never the secret.
+//! The result contains neither the secret nor a signature: it would serve to forge a webhook.
 
 use domain::{BusinessId, EndpointId, EventId};
 use postgres::StoreError;

@@ -246,7 +246,6 @@ pub(super) fn of_findings(findings: Findings, received: String) -> SignatureFind
     SignatureFindings {
         matches: findings.matches,
         string_to_sign: String::from_utf8_lossy(&findings.string_to_sign).into_owned(),
-        expected: findings.expected,
         received,
         problems: findings.problems.into_iter().map(problem).collect(),
     }

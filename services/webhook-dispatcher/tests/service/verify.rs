@@ -38,7 +38,6 @@ async fn unchanged_webhooks_match_and_changes_are_explained() {
 
     let good = verify(&harness, &id, own(&received, &body)).await;
     assert!(good.matches && good.problems.is_empty(), "{good:?}");
-    assert_eq!(good.expected.as_ref(), Some(&good.received));
     assert_eq!(good.received, received.header("service-signature"));
     assert_eq!(good.string_to_sign, format!("{}.{body}", received.header("service-timestamp")));
     let mut standard = json!({
@@ -54,7 +53,7 @@ async fn unchanged_webhooks_match_and_changes_are_explained() {
     let spaced = serde_json::to_string_pretty(&received.json()).unwrap();
     assert_eq!(codes(&verify(&harness, &id, own(&received, &spaced)).await), ["body_reserialised"]);
     let trailing = verify(&harness, &id, own(&received, &format!("{body}\n"))).await;
-    assert_eq!((codes(&trailing), &trailing.expected), (vec!["trailing_newline"], &None));
+    assert_eq!(codes(&trailing), ["trailing_newline"]);
     // Cut off within, which by its id is still known to be another's than what was signed.
     let cut = verify(&harness, &id, own(&received, &body[..body.len() - 10])).await;
     assert_eq!(codes(&cut), ["other_body"]);

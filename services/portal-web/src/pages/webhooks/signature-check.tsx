@@ -120,7 +120,6 @@ function Findings({ findings }: { findings: SignatureFindings }) {
         )}
       </Alert>
       <Value name="String to sign" value={findings.stringToSign} />
-      {findings.expected && <Value name="Expected" value={findings.expected} />}
       <Value name="Received" value={findings.received} />
     </Stack>
   );

@@ -47,6 +47,7 @@ fn codes(secrets: &SigningSecrets, evidence: &Evidence) -> Vec<&'static str> {
     let findings = check(secrets, evidence, NOW);
     assert_eq!(findings.matches, findings.problems.is_empty(), "{findings:?}");
     let told = format!("{findings:?}");
+    assert!(!told.contains(&own(&secret(7), &evidence.body)), "no signature is made: {told}");
     assert!(!told.contains("whsec_B") && !told.contains(&secret(7).expose()[6..]), "no secret is revealed");
     findings.problems.into_iter().map(|problem| problem.code).collect()
 }
@@ -56,11 +57,6 @@ fn our_signatures_match() {
     for secrets in [secrets(), rotating()] {
         let findings = check(&secrets, &evidence(Scheme::Service, own(&secret(7), BODY)), NOW);
         assert!(findings.matches && findings.problems.is_empty(), "{findings:?}");
-        assert_eq!(findings.expected, None, "no such body was sent");
-        let sent = Evidence { sent: Some(BODY.to_vec()), ..evidence(Scheme::Service, "sha256=00") };
-        assert_eq!(check(&secrets, &sent, NOW).expected, Some(own(&secret(7), BODY)));
-        let changed = Evidence { body: b"{}".to_vec(), ..sent };
-        assert_eq!(check(&secrets, &changed, NOW).expected, None);
         assert_eq!(findings.string_to_sign, [AT.as_bytes(), b".", BODY].concat());
         let findings = check(&secrets, &evidence(Scheme::Standard, standard(&secret(7), BODY)), NOW);
         assert!(findings.matches, "{findings:?}");
