@@ -273,7 +273,7 @@ impl WalletClient {
         self.0.send_keyed(Method::POST, &path, idempotency_key, body).await
     }
 
-    /// `GET /internal/wallets/{business}/top-ups`: those that wait for their payment, oldest first
+    /// `GET /internal/wallets/{business}/top-ups`: top-ups whose payment is pending, oldest first
     pub async fn pending_top_ups(&self, business: BusinessId) -> Result<Page<TopUpView>, CallError> {
         self.0.get(&["wallets", &business.to_string(), "top-ups"]).await
     }

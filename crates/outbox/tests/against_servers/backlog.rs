@@ -116,7 +116,7 @@ impl Backlog {
         relay
     }
 
-    /// New events, which are handed over in memory.
+    /// New events, whose commit wakes the relay.
     async fn arrives(&self, count: usize) {
         let new: Vec<Envelope> = (0..count).map(|_| self.events.first_test_order()).collect();
         let new = self.events.commit_all(&self.database, new).await.unwrap();

@@ -43,7 +43,7 @@ pub(super) async fn show(state: Data<State>, path: Path<(String, String)>) -> Re
     Ok(HttpResponse::Ok().json(view(&state, top_up, balance)))
 }
 
-/// Those that wait for their payment. They fit on one page.
+/// Top-ups whose payment is pending. They fit on one page.
 pub(super) async fn pending(state: Data<State>, business: Path<String>) -> Result<HttpResponse, ApiError> {
     let business = path::business(&business)?;
     let (pending, balance) = queries::top_ups::pending(&state, business).await?;

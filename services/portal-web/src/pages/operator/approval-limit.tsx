@@ -64,7 +64,7 @@ function LimitForm({ paise, maxPaise, onDone }: LimitFormProps) {
       <Stack>
         <FormErrors error={set.error} form={form} />
         <RupeeInput
-          label="Amount that one person may move"
+          label="Limit without a second person"
           description={
             typeof maxPaise === "number" ? `At most ${formatPaise(maxPaise)}, the setting.` : undefined
           }
