@@ -72,7 +72,6 @@ export class Forwarder {
       const retry = RETRIES_MS[attempt - 1];
       const retryInMs = retry === undefined ? null : Math.round(retry * (0.8 + 0.4 * this.#options.jitter()));
       if (!(await this.#attempt(event, body, attempt, retryInMs)) || retryInMs === null) return;
-      this.#options.onFailed(event, attempt);
       await this.#options.sleep(retryInMs);
     }
   }
@@ -92,6 +91,8 @@ export class Forwarder {
         const { status, failure, unreachable } = await this.#post(body);
         const durationMs = Math.round(performance.now() - startedAt);
         const pause = unreachable ? UNREACHABLE_PAUSE_MS : failure === null ? null : retryInMs;
+        // Before it is printed, so that a restart knows each attempt that was seen.
+        if (!unreachable && pause !== null) this.#options.onFailed(event, attempt);
         this.#options.onAttempt({ event, attempt, status, durationMs, failure, retryInMs: pause });
         if (!unreachable) return failure !== null;
         this.#down ??= new Promise((resolve) => (up = resolve));
