@@ -110,6 +110,11 @@ id!(
     "biz_"
 );
 id!(
+    /// The account of a person who logs in to the portal. Only portal-api knows it: the person is another user in each business.
+    AccountId,
+    "acc_"
+);
+id!(
     /// A person who logs in to the portal for a business.
     UserId,
     "usr_"

@@ -30,7 +30,7 @@ pub use entropy::Entropy;
 pub use event_kind::{DEFAULT_SUBSCRIPTION, EventKind};
 pub use go_live::{GoLiveFacts, GoLiveItem};
 pub use ids::{
-    ApiKeyId, ApprovalId, AuditEntryId, BusinessId, EndpointId, EventId, IdError, InvitationId,
+    AccountId, ApiKeyId, ApprovalId, AuditEntryId, BusinessId, EndpointId, EventId, IdError, InvitationId,
     OperatorTokenId, OrderId, PasskeyId, RecoveryId, RequestId, SessionId, StaffId, TopUpId, TransferId,
     UserId, WebhookDeliveryId,
 };

@@ -168,8 +168,8 @@ async fn invited_user(stack: &Stack, business: &Business) -> anyhow::Result<Stri
 
 async fn enrol(stack: &Stack, user: &str) -> anyhow::Result<()> {
     let enrol = format!(
-        "INSERT INTO second_factors (account_id, business_id, user_id, sealed_secret, started_at, confirmed_at)
-         SELECT id, business_id, id, '', now(), now() FROM users WHERE id = '{user}'"
+        "INSERT INTO second_factors (account_id, realm, sealed_secret, started_at, confirmed_at)
+         SELECT account_id, realm, '', now(), now() FROM memberships WHERE id = '{user}'"
     );
     stack.query(Service::PortalApi, &enrol).await?;
     Ok(())
@@ -183,8 +183,9 @@ async fn passkey(stack: &Stack, business: &Business) -> anyhow::Result<String> {
     enrol(stack, &owner).await?;
     let id = PasskeyId::generate(&Clock::system(), &Entropy::from_system()?).to_string();
     let add = format!(
-        "INSERT INTO passkeys (id, account_id, business_id, credential_id, credential, name, created_at)
-         SELECT '{id}', id, business_id, convert_to(id, 'UTF8'), '{{}}', 'Laptop', now() FROM users WHERE id = '{owner}'"
+        "INSERT INTO passkeys (id, account_id, realm, credential_id, credential, name, created_at)
+         SELECT '{id}', account_id, realm, convert_to(id, 'UTF8'), '{{}}', 'Laptop', now()
+         FROM memberships WHERE id = '{owner}'"
     );
     stack.query(Service::PortalApi, &add).await?;
     Ok(id)

@@ -59,36 +59,60 @@ CREATE TABLE go_live_facts (
     wallet_funded_at TIMESTAMPTZ
 );
 
--- Users, and one person in several businesses. A membership is a row of `users` in its business. One of the rows is the account:
--- it has the address that logs in, the password and the second factor. The others refer to it.
-CREATE TABLE users (
+-- People. Each has one account in their realm: the address that logs in, the password, and what else proves who they are. References
+-- contain the realm, so that nothing of one realm acts in the other.
+CREATE TABLE accounts (
     id TEXT COLLATE "C" PRIMARY KEY,
-    business_id TEXT COLLATE "C" NOT NULL REFERENCES businesses (id),
-    -- The account of a further membership. NULL: the row is an account itself.
-    account_id TEXT COLLATE "C",
-    account_business_id TEXT COLLATE "C",
-    -- As entered. email_key is the lower-case form, which is unique and used for look-ups.
+    -- user: of businesses. staff: of the operator.
+    realm TEXT COLLATE "C" NOT NULL CHECK (realm IN ('user', 'staff')),
+    -- As entered. email_key is the lower-case form, which is unique in its realm and used for look-ups.
     email TEXT NOT NULL,
-    email_key TEXT COLLATE "C" NOT NULL,
+    email_key TEXT COLLATE "C",
     email_verified_at TIMESTAMPTZ,
     name TEXT CHECK (char_length(name) BETWEEN 1 AND 100),
-    password_hash TEXT NOT NULL,
+    -- NULL: the person has none, or has not set it yet.
+    password_hash TEXT,
+    -- The business whose identity provider has made the account. It has no password, and its address identifies nobody: a provider
+    -- that one business has chosen must not occupy an address for the installation.
+    provider_of TEXT COLLATE "C" REFERENCES businesses (id),
+    created_at TIMESTAMPTZ NOT NULL,
+    CONSTRAINT accounts_of_realm UNIQUE (id, realm),
+    CONSTRAINT accounts_email_taken UNIQUE (realm, email_key),
+    CONSTRAINT accounts_of_providers CHECK (
+        (provider_of IS NULL) = (email_key IS NOT NULL)
+        AND (provider_of IS NULL OR (realm = 'user' AND password_hash IS NULL))
+    ),
+    CONSTRAINT accounts_of_staff_are_named CHECK (realm = 'user' OR name IS NOT NULL)
+);
+
+-- Users: the businesses of a person, with their role there. Other services know the id of the membership: that of the account would link
+-- the businesses of a person.
+CREATE TABLE memberships (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    business_id TEXT COLLATE "C" NOT NULL REFERENCES businesses (id),
+    account_id TEXT COLLATE "C" NOT NULL,
+    realm TEXT COLLATE "C" NOT NULL DEFAULT 'user' CHECK (realm = 'user'),
     role TEXT NOT NULL CHECK (role IN ('owner', 'developer', 'finance', 'support', 'viewer')),
     created_at TIMESTAMPTZ NOT NULL,
     last_seen_at TIMESTAMPTZ,
-    CONSTRAINT users_email_taken UNIQUE (email_key),
-    -- References contain both columns, so that they cannot combine a user with another business.
-    CONSTRAINT users_of_business UNIQUE (id, business_id),
-    CONSTRAINT users_account_fkey FOREIGN KEY (account_id, account_business_id) REFERENCES users (id, business_id),
-    CONSTRAINT users_account_is_whole CHECK ((account_id IS NULL) = (account_business_id IS NULL)),
-    CONSTRAINT users_membership_is_elsewhere CHECK (account_business_id <> business_id),
-    -- A further membership has no address of its own to log in with.
-    CONSTRAINT users_membership_logs_in_nowhere CHECK (account_id IS NULL OR email_key = id)
+    -- References contain these columns, so that they cannot combine a user with another business or account.
+    CONSTRAINT memberships_whole UNIQUE (id, business_id, account_id),
+    CONSTRAINT memberships_of_business UNIQUE (id, business_id),
+    CONSTRAINT memberships_once UNIQUE (account_id, business_id),
+    CONSTRAINT memberships_account_fkey FOREIGN KEY (account_id, realm) REFERENCES accounts (id, realm)
 );
 
-CREATE INDEX users_by_business ON users (business_id, id);
--- A person has one user in each business.
-CREATE UNIQUE INDEX users_by_account ON users (account_id, account_business_id, business_id) WHERE account_id IS NOT NULL;
+CREATE INDEX memberships_by_business ON memberships (business_id, id);
+
+-- The operator's staff, with their role.
+CREATE TABLE staff_roles (
+    account_id TEXT COLLATE "C" PRIMARY KEY,
+    realm TEXT COLLATE "C" NOT NULL DEFAULT 'staff' CHECK (realm = 'staff'),
+    role TEXT NOT NULL CHECK (role IN ('administrator', 'finance', 'support', 'viewer')),
+    last_seen_at TIMESTAMPTZ,
+    CONSTRAINT staff_roles_account_fkey
+        FOREIGN KEY (account_id, realm) REFERENCES accounts (id, realm) ON DELETE CASCADE
+);
 
 CREATE TABLE sessions (
     id TEXT COLLATE "C" PRIMARY KEY,
@@ -96,6 +120,7 @@ CREATE TABLE sessions (
     token_hash BYTEA NOT NULL UNIQUE CHECK (octet_length(token_hash) = 32),
     business_id TEXT COLLATE "C" NOT NULL,
     user_id TEXT COLLATE "C" NOT NULL,
+    account_id TEXT COLLATE "C" NOT NULL,
     created_at TIMESTAMPTZ NOT NULL,
     -- When the user last authenticated.
     authenticated_at TIMESTAMPTZ NOT NULL,
@@ -110,9 +135,11 @@ CREATE TABLE sessions (
     user_agent TEXT CHECK (char_length(user_agent) <= 300),
     -- Whether the user had not logged in from this browser before. NULL after a sign-up and the like.
     new_browser BOOLEAN,
-    FOREIGN KEY (user_id, business_id) REFERENCES users (id, business_id)
+    CONSTRAINT sessions_user_fkey FOREIGN KEY (user_id, business_id, account_id)
+        REFERENCES memberships (id, business_id, account_id)
 );
 
+CREATE INDEX sessions_by_account ON sessions (account_id);
 CREATE INDEX sessions_by_user ON sessions (user_id);
 CREATE INDEX sessions_by_expiry ON sessions (expires_at);
 
@@ -154,8 +181,8 @@ CREATE INDEX invitations_by_expiry ON invitations (expires_at);
 CREATE TABLE password_resets (
     -- SHA-256 of the link's token.
     token_hash BYTEA PRIMARY KEY CHECK (octet_length(token_hash) = 32),
-    business_id TEXT COLLATE "C" NOT NULL,
-    user_id TEXT COLLATE "C" NOT NULL,
+    account_id TEXT COLLATE "C" NOT NULL,
+    realm TEXT COLLATE "C" NOT NULL DEFAULT 'user' CHECK (realm = 'user'),
     -- The person of the operator's staff who issued the link; the link ends with that person. NULL: requested by the user, or
     -- issued by a token.
     issued_by TEXT COLLATE "C",
@@ -163,18 +190,19 @@ CREATE TABLE password_resets (
     mailed_to TEXT COLLATE "C",
     created_at TIMESTAMPTZ NOT NULL,
     expires_at TIMESTAMPTZ NOT NULL,
-    FOREIGN KEY (user_id, business_id) REFERENCES users (id, business_id) ON DELETE CASCADE
+    CONSTRAINT password_resets_account_fkey
+        FOREIGN KEY (account_id, realm) REFERENCES accounts (id, realm) ON DELETE CASCADE
 );
 
-CREATE INDEX password_resets_by_user ON password_resets (user_id, created_at);
+CREATE INDEX password_resets_by_account ON password_resets (account_id, created_at);
 CREATE INDEX password_resets_by_expiry ON password_resets (expires_at);
 
 -- Links that confirm an e-mail address. Each works once, for 24 hours.
 CREATE TABLE email_confirmations (
     -- SHA-256 of the link's token.
     token_hash BYTEA PRIMARY KEY CHECK (octet_length(token_hash) = 32),
-    business_id TEXT COLLATE "C" NOT NULL,
-    user_id TEXT COLLATE "C" NOT NULL,
+    account_id TEXT COLLATE "C" NOT NULL,
+    realm TEXT COLLATE "C" NOT NULL DEFAULT 'user' CHECK (realm = 'user'),
     -- The address that the link was mailed to.
     email TEXT NOT NULL,
     -- Whether the user changes to this address, and the session that requested it.
@@ -185,10 +213,11 @@ CREATE TABLE email_confirmations (
     -- A used link still answers that the address is confirmed.
     used_at TIMESTAMPTZ,
     CONSTRAINT email_confirmations_change_in_a_session CHECK (is_change = (session_id IS NOT NULL)),
-    FOREIGN KEY (user_id, business_id) REFERENCES users (id, business_id) ON DELETE CASCADE
+    CONSTRAINT email_confirmations_account_fkey
+        FOREIGN KEY (account_id, realm) REFERENCES accounts (id, realm) ON DELETE CASCADE
 );
 
-CREATE INDEX email_confirmations_by_user ON email_confirmations (user_id, created_at);
+CREATE INDEX email_confirmations_by_account ON email_confirmations (account_id, created_at);
 CREATE INDEX email_confirmations_by_expiry ON email_confirmations (expires_at);
 
 -- Attempts that count against rate limits, shared by all instances.
@@ -211,27 +240,13 @@ CREATE TABLE attempts (
 CREATE INDEX attempts_by_subject ON attempts (scope, subject, attempted_at);
 CREATE INDEX attempts_by_time ON attempts (attempted_at);
 
--- The operator's staff, with personal accounts and roles.
-CREATE TABLE staff (
-    id TEXT COLLATE "C" PRIMARY KEY,
-    name TEXT NOT NULL,
-    -- As entered. email_key is the lower-case form, which is unique and used for look-ups.
-    email TEXT NOT NULL,
-    email_key TEXT COLLATE "C" NOT NULL CONSTRAINT staff_email_taken UNIQUE,
-    -- NULL until the person has set a password with a link.
-    password_hash TEXT,
-    role TEXT NOT NULL CHECK (role IN ('administrator', 'finance', 'support', 'viewer')),
-    created_at TIMESTAMPTZ NOT NULL,
-    last_seen_at TIMESTAMPTZ
-);
-
 -- Links that set a password. Each person has at most one.
 CREATE TABLE staff_links (
     -- SHA-256 of the link's token.
     token_hash BYTEA PRIMARY KEY CHECK (octet_length(token_hash) = 32),
-    staff_id TEXT COLLATE "C" NOT NULL UNIQUE REFERENCES staff (id) ON DELETE CASCADE,
+    staff_id TEXT COLLATE "C" NOT NULL UNIQUE REFERENCES staff_roles (account_id) ON DELETE CASCADE,
     -- The links of an administrator end with the administrator. NULL: created by a token or by the command.
-    created_by TEXT COLLATE "C" REFERENCES staff (id) ON DELETE CASCADE,
+    created_by TEXT COLLATE "C" REFERENCES staff_roles (account_id) ON DELETE CASCADE,
     created_at TIMESTAMPTZ NOT NULL,
     expires_at TIMESTAMPTZ NOT NULL
 );
@@ -243,7 +258,7 @@ CREATE INDEX staff_links_by_expiry ON staff_links (expires_at);
 CREATE TABLE staff_sessions (
     -- SHA-256 of the cookie's value.
     token_hash BYTEA PRIMARY KEY CHECK (octet_length(token_hash) = 32),
-    staff_id TEXT COLLATE "C" NOT NULL REFERENCES staff (id) ON DELETE CASCADE,
+    staff_id TEXT COLLATE "C" NOT NULL REFERENCES staff_roles (account_id) ON DELETE CASCADE,
     created_at TIMESTAMPTZ NOT NULL,
     -- When the person last authenticated.
     authenticated_at TIMESTAMPTZ NOT NULL,
@@ -334,32 +349,21 @@ CREATE TABLE operator_approvals (
 
 CREATE INDEX operator_approvals_open ON operator_approvals (requested_at) WHERE ended_at IS NULL;
 
--- Second factors of users and of the operator's staff.
+-- Second factors of accounts.
 CREATE TABLE second_factors (
-    -- The id of the user or of the person of the staff.
     account_id TEXT COLLATE "C" PRIMARY KEY,
-    -- The business of the user.
-    business_id TEXT COLLATE "C",
-    user_id TEXT COLLATE "C",
-    staff_id TEXT COLLATE "C" REFERENCES staff (id) ON DELETE CASCADE,
+    realm TEXT COLLATE "C" NOT NULL,
     -- AES-256-GCM, bound to the account.
     sealed_secret BYTEA NOT NULL,
-    -- What the sealed secret and the recovery codes are bound to, if not account_id: the factor has moved to another row.
-    bound_to TEXT COLLATE "C",
     started_at TIMESTAMPTZ NOT NULL,
     -- NULL until a code of the app has confirmed the secret. Only a confirmed factor counts.
     confirmed_at TIMESTAMPTZ,
     -- The period of 30 s of the latest accepted code: a code is accepted once only.
     last_step BIGINT NOT NULL DEFAULT 0,
-    CONSTRAINT second_factors_of_one_account CHECK (
-        account_id = coalesce(user_id, staff_id) AND num_nonnulls(user_id, staff_id) = 1
-        AND (business_id IS NULL) = (user_id IS NULL)
-    ),
-    FOREIGN KEY (user_id, business_id) REFERENCES users (id, business_id) ON DELETE CASCADE
+    CONSTRAINT second_factors_of_realm UNIQUE (account_id, realm),
+    CONSTRAINT second_factors_account_fkey
+        FOREIGN KEY (account_id, realm) REFERENCES accounts (id, realm) ON DELETE CASCADE
 );
-
-CREATE UNIQUE INDEX second_factors_by_user ON second_factors (user_id);
-CREATE UNIQUE INDEX second_factors_by_staff ON second_factors (staff_id);
 
 -- Unused recovery codes. A used one is deleted.
 CREATE TABLE recovery_codes (
@@ -373,24 +377,25 @@ CREATE TABLE recovery_codes (
 CREATE TABLE log_in_challenges (
     -- SHA-256 of the cookie's value.
     token_hash BYTEA PRIMARY KEY CHECK (octet_length(token_hash) = 32),
-    account_id TEXT COLLATE "C" NOT NULL REFERENCES second_factors (account_id) ON DELETE CASCADE,
-    business_id TEXT COLLATE "C",
+    account_id TEXT COLLATE "C" NOT NULL,
+    realm TEXT COLLATE "C" NOT NULL,
     -- SHA-256 of the stored password hash: a new password ends the challenge.
     password_digest BYTEA NOT NULL CHECK (octet_length(password_digest) = 32),
     tries INTEGER NOT NULL DEFAULT 0 CHECK (tries >= 0),
     created_at TIMESTAMPTZ NOT NULL,
-    expires_at TIMESTAMPTZ NOT NULL
+    expires_at TIMESTAMPTZ NOT NULL,
+    CONSTRAINT log_in_challenges_factor_fkey
+        FOREIGN KEY (account_id, realm) REFERENCES second_factors (account_id, realm) ON DELETE CASCADE
 );
 
 CREATE INDEX log_in_challenges_by_account ON log_in_challenges (account_id);
 CREATE INDEX log_in_challenges_by_expiry ON log_in_challenges (expires_at);
 
--- Passkeys of users and of the operator's staff. They belong to a second factor, and end with it.
+-- Passkeys of accounts. They belong to a second factor, and end with it.
 CREATE TABLE passkeys (
     id TEXT COLLATE "C" PRIMARY KEY,
-    account_id TEXT COLLATE "C" NOT NULL REFERENCES second_factors (account_id) ON DELETE CASCADE,
-    -- The business of the user. NULL for the staff.
-    business_id TEXT COLLATE "C",
+    account_id TEXT COLLATE "C" NOT NULL,
+    realm TEXT COLLATE "C" NOT NULL,
     -- Chosen by the authenticator. A passkey is one of one account.
     credential_id BYTEA NOT NULL CHECK (octet_length(credential_id) BETWEEN 1 AND 1023),
     -- The public key and its properties. No secret.
@@ -400,7 +405,9 @@ CREATE TABLE passkeys (
     name TEXT NOT NULL CHECK (char_length(name) BETWEEN 1 AND 60),
     created_at TIMESTAMPTZ NOT NULL,
     last_used_at TIMESTAMPTZ,
-    CONSTRAINT passkeys_credential_id_key UNIQUE (credential_id)
+    CONSTRAINT passkeys_credential_id_key UNIQUE (credential_id),
+    CONSTRAINT passkeys_factor_fkey
+        FOREIGN KEY (account_id, realm) REFERENCES second_factors (account_id, realm) ON DELETE CASCADE
 );
 
 CREATE INDEX passkeys_by_account ON passkeys (account_id, id);
@@ -409,73 +416,16 @@ CREATE INDEX passkeys_by_account ON passkeys (account_id, id);
 CREATE TABLE passkey_ceremonies (
     -- SHA-256 of the purpose, and of the session or the log-in that it belongs to: each has one at a time.
     ceremony_hash BYTEA PRIMARY KEY CHECK (octet_length(ceremony_hash) = 32),
-    account_id TEXT COLLATE "C" NOT NULL REFERENCES second_factors (account_id) ON DELETE CASCADE,
-    business_id TEXT COLLATE "C",
+    account_id TEXT COLLATE "C" NOT NULL,
+    realm TEXT COLLATE "C" NOT NULL,
     state JSONB NOT NULL,
-    expires_at TIMESTAMPTZ NOT NULL
+    expires_at TIMESTAMPTZ NOT NULL,
+    CONSTRAINT passkey_ceremonies_factor_fkey
+        FOREIGN KEY (account_id, realm) REFERENCES second_factors (account_id, realm) ON DELETE CASCADE
 );
 
 CREATE INDEX passkey_ceremonies_by_account ON passkey_ceremonies (account_id);
 CREATE INDEX passkey_ceremonies_by_expiry ON passkey_ceremonies (expires_at);
-
--- The account's own row is removed from its business: the membership that was used last becomes the account, with the address,
--- the password and the second factor. A trigger, so that no way to remove a user loses an account.
-CREATE FUNCTION pass_on_account() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-    heir users%ROWTYPE;
-BEGIN
-    SELECT * INTO heir FROM users
-        WHERE account_id = OLD.id AND account_business_id = OLD.business_id
-        ORDER BY last_seen_at DESC NULLS LAST, id LIMIT 1 FOR UPDATE;
-    IF NOT FOUND THEN
-        RETURN NULL;
-    END IF;
-    UPDATE users
-        SET account_id = NULL, account_business_id = NULL, email = OLD.email, email_key = OLD.email_key,
-            email_verified_at = OLD.email_verified_at, name = OLD.name, password_hash = OLD.password_hash
-        WHERE id = heir.id AND business_id = heir.business_id;
-    UPDATE users SET account_id = heir.id, account_business_id = heir.business_id
-        WHERE account_id = OLD.id AND account_business_id = OLD.business_id;
-    -- Locked, so that a confirmation or a used code is not lost.
-    PERFORM FROM second_factors WHERE user_id = OLD.id AND business_id = OLD.business_id FOR UPDATE;
-    IF FOUND THEN
-        INSERT INTO second_factors
-                (account_id, business_id, user_id, sealed_secret, started_at, confirmed_at, last_step, bound_to)
-            SELECT heir.id, heir.business_id, heir.id, sealed_secret, started_at, confirmed_at, last_step,
-                coalesce(bound_to, account_id)
-            FROM second_factors WHERE user_id = OLD.id AND business_id = OLD.business_id;
-        UPDATE recovery_codes SET account_id = heir.id WHERE account_id = OLD.id;
-        UPDATE passkeys SET account_id = heir.id, business_id = heir.business_id
-            WHERE account_id = OLD.id AND business_id = OLD.business_id;
-    END IF;
-    RETURN NULL;
-END $$;
--- Triggers fire in the order of their names. This one fires before those of foreign keys (RI_...), which delete the factor.
-CREATE TRIGGER "A_pass_on_account" AFTER DELETE ON users FOR EACH ROW
-    WHEN (OLD.account_id IS NULL)
-    EXECUTE FUNCTION pass_on_account();
-
--- The memberships show the address and the name of their account. A new password ends their sessions too.
-CREATE FUNCTION update_memberships() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    UPDATE users SET email = NEW.email, email_verified_at = NEW.email_verified_at, name = NEW.name
-        WHERE account_id = NEW.id AND account_business_id = NEW.business_id;
-    IF NEW.password_hash <> OLD.password_hash THEN
-        UPDATE sessions SET revoked_at = now()
-            FROM users AS member
-            WHERE member.account_id = NEW.id AND member.account_business_id = NEW.business_id
-                AND sessions.user_id = member.id AND sessions.business_id = member.business_id
-                AND sessions.revoked_at IS NULL;
-    END IF;
-    RETURN NULL;
-END $$;
-CREATE TRIGGER update_memberships AFTER UPDATE OF email, email_verified_at, name, password_hash ON users FOR EACH ROW
-    WHEN (
-        OLD.account_id IS NULL AND NEW.account_id IS NULL
-        AND (OLD.email, OLD.email_verified_at, OLD.name, OLD.password_hash)
-            IS DISTINCT FROM (NEW.email, NEW.email_verified_at, NEW.name, NEW.password_hash)
-    )
-    EXECUTE FUNCTION update_memberships();
 
 -- Single sign-on of businesses with identity providers of their own.
 CREATE TABLE business_sso (
@@ -508,14 +458,15 @@ CREATE TABLE user_identities (
     created_at TIMESTAMPTZ NOT NULL,
     PRIMARY KEY (business_id, issuer, subject),
     CONSTRAINT user_identities_by_user UNIQUE (business_id, user_id, issuer),
-    FOREIGN KEY (user_id, business_id) REFERENCES users (id, business_id) ON DELETE CASCADE
+    CONSTRAINT user_identities_user_fkey
+        FOREIGN KEY (user_id, business_id) REFERENCES memberships (id, business_id) ON DELETE CASCADE
 );
 
 -- Who a person of the staff is at the operator's provider.
 CREATE TABLE staff_identities (
     issuer TEXT COLLATE "C" NOT NULL,
     subject TEXT COLLATE "C" NOT NULL CHECK (octet_length(subject) BETWEEN 1 AND 255),
-    staff_id TEXT COLLATE "C" NOT NULL REFERENCES staff (id) ON DELETE CASCADE,
+    staff_id TEXT COLLATE "C" NOT NULL REFERENCES staff_roles (account_id) ON DELETE CASCADE,
     created_at TIMESTAMPTZ NOT NULL,
     -- Since when the groups of the person at the provider give no role. NULL: the latest log-in had one.
     role_lost_at TIMESTAMPTZ,
@@ -632,7 +583,7 @@ CREATE INDEX mails_by_business ON mails (business_id);
 -- Queued mails to the operator's staff. They contain no links that grant access.
 CREATE TABLE staff_mails (
     id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    staff_id TEXT COLLATE "C" NOT NULL REFERENCES staff (id) ON DELETE CASCADE,
+    staff_id TEXT COLLATE "C" NOT NULL REFERENCES staff_roles (account_id) ON DELETE CASCADE,
     kind TEXT NOT NULL,
     recipient TEXT NOT NULL,
     subject TEXT NOT NULL,

@@ -2,10 +2,11 @@
 //! [`super::join_business`].
 
 use diesel_async::AsyncPgConnection;
-use domain::{RequestId, UserId};
+use domain::{AccountId, RequestId, UserId};
 use postgres::StoreError;
 
 use super::audit::write_audit;
+use super::create_account;
 use super::open_session::{Browser, OpenedSession, open_session};
 use super::owners::mail_other_owners;
 use super::sso_required::{self, SsoRequiredError};
@@ -15,7 +16,7 @@ use crate::domain::{
 };
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
-use crate::store::new_users::{self, LogInBy, NewUser};
+use crate::store::accounts::{LogInBy, NewAccount};
 use crate::store::{businesses, invitations, users};
 
 /// Users of one business.
@@ -164,26 +165,14 @@ async fn create(
     invitation: &Invitation,
     password_hash: &str,
 ) -> Result<Credentials, AcceptInvitationError> {
-    let now = state.unit.clock.now();
-    let user = NewUser {
-        id: UserId::generate(&state.unit.clock, &state.unit.entropy),
-        business: invitation.business,
+    let account = NewAccount {
+        id: AccountId::generate(&state.unit.clock, &state.unit.entropy),
         email: &invitation.email,
-        email_verified_at: invitation.mailed.then_some(now),
+        email_verified_at: invitation.mailed.then_some(state.unit.clock.now()),
         name: None,
-        log_in: LogInBy::Password { hash: password_hash },
-        role: invitation.role,
-        created_at: now,
+        log_in: LogInBy::Password(password_hash),
+        created_at: state.unit.clock.now(),
     };
-    if !new_users::insert(conn, &user).await? {
-        return Err(AcceptInvitationError::EmailTaken);
-    }
-    Ok(Credentials {
-        user: user.id,
-        business: invitation.business,
-        email: invitation.email.as_str().to_owned(),
-        email_verified: invitation.mailed,
-        name: None,
-        password_hash: password_hash.to_owned(),
-    })
+    let of = (invitation.business, invitation.role);
+    create_account::with_membership(conn, state, &account, of).await?.ok_or(AcceptInvitationError::EmailTaken)
 }

@@ -1,13 +1,13 @@
 //! Counts attempts to log in, to enter a code, and to reset a password.
 
 use diesel_async::AsyncPgConnection;
-use domain::UserId;
+use domain::AccountId;
 use postgres::StoreError;
 
-use crate::domain::{CallerAddress, Credentials, Email, KnownBrowser, Scope, Subject};
+use crate::domain::{CallerAddress, Email, KnownBrowser, Scope, Subject};
 use crate::state::State;
+use crate::store::accounts;
 use crate::store::attempts::{self, Admission, Attempt};
-use crate::store::users;
 
 /// Where a call comes from.
 #[derive(Clone, Default)]
@@ -60,9 +60,9 @@ pub(super) async fn subjects(
     caller: &Caller,
 ) -> Result<Vec<Subject>, StoreError> {
     if let Some(browser) = &caller.browser
-        && let Some(user) = user_of(state, email, browser).await?
+        && let Some(account) = account_of(state, email, browser).await?
     {
-        return Ok(vec![Subject::browser(scopes.browser, user, browser)]);
+        return Ok(vec![Subject::browser(scopes.browser, account, browser)]);
     }
     let account = Subject::account(scopes.account, email);
     let account_at = Subject::account_at(scopes.account_and_address, email, &caller.address_text());
@@ -81,14 +81,16 @@ pub(super) fn of_address(state: &State, scopes: &Scopes, caller: &Caller) -> Opt
     Some(Subject::address(scopes.address, address))
 }
 
-/// The user of the account, if they have logged in from this browser.
-async fn user_of(state: &State, email: &Email, browser: &KnownBrowser) -> Result<Option<UserId>, StoreError> {
+/// The account with the address, if its person has logged in from this browser.
+async fn account_of(
+    state: &State,
+    email: &Email,
+    browser: &KnownBrowser,
+) -> Result<Option<AccountId>, StoreError> {
     let now = state.unit.clock.now();
     let database = &state.unit.database;
-    let account: Option<Credentials> =
-        database.read(async |conn| users::credentials(conn, email).await).await?;
-    let known = account.filter(|account| browser.is_known(&account.password_hash, account.user, now));
-    Ok(known.map(|account| account.user))
+    let found = database.read(async |conn| accounts::by_email(conn, email).await).await?;
+    Ok(found.filter(|found| found.knows(browser, now)).map(|found| found.account))
 }
 
 /// Counts an attempt in a transaction of its own.

@@ -2,11 +2,11 @@
 
 use chrono::TimeDelta;
 use diesel_async::AsyncPgConnection;
-use domain::{AuditEntryId, BusinessId, Clock, Entropy};
+use domain::{AccountId, AuditEntryId, BusinessId, Clock, Entropy, UserId};
 use postgres::StoreError;
 
 use super::audit_line::{log_entry, log_operator_entry, log_operator_refusal};
-use crate::domain::{Actor, AuditEvent, Author, UserKey};
+use crate::domain::{Actor, AuditEvent, Author};
 use crate::state::State;
 use crate::store::audit_log::{self, NewEntry};
 use crate::store::memberships;
@@ -49,15 +49,16 @@ pub(super) async fn write_audit(
 pub(super) async fn write_account_audit(
     conn: &mut AsyncPgConnection,
     state: &State,
-    account: UserKey,
+    account: AccountId,
     author: &Author,
     event: &AuditEvent,
 ) -> Result<(), StoreError> {
     let memberships = memberships::list(conn, account).await?;
-    let users: Vec<String> = memberships.iter().map(|membership| membership.user.to_string()).collect();
+    let mut users: Vec<UserId> = memberships.iter().map(|membership| membership.user).collect();
+    users.sort_unstable();
     for membership in memberships {
-        let author = author.in_business(membership.user, account.1, &users);
-        let event = event.clone().in_business(membership.user, &users);
+        let author = author.in_business(membership.user, &users);
+        let event = event.clone().in_business(membership.user, account, &users);
         write_audit(conn, state, membership.business, &author, &event).await?;
     }
     Ok(())
@@ -66,7 +67,7 @@ pub(super) async fn write_account_audit(
 /// As [`write_account_audit`], about something that has already happened.
 pub(super) async fn try_write_account_audit(
     state: &State,
-    account: UserKey,
+    account: AccountId,
     author: &Author,
     event: &AuditEvent,
 ) {
@@ -75,7 +76,7 @@ pub(super) async fn try_write_account_audit(
         .transaction(async |conn| write_account_audit(conn, state, account, author, event).await)
         .await;
     if let Err(error) = written {
-        tracing::warn!(%error, business_id = %account.0, action = %event.action, "audit log entry lost");
+        tracing::warn!(%error, account_id = %account, action = %event.action, "audit log entry lost");
     }
 }
 

@@ -13,7 +13,7 @@ use crate::domain::{
 use crate::mail::Mail;
 use crate::state::State;
 use crate::store::email_confirmations::Changes;
-use crate::store::{email_confirmations, password_resets, sessions, user_emails, users};
+use crate::store::{accounts, email_confirmations, password_resets, sessions};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ChangeEmailError {
@@ -50,15 +50,15 @@ pub(crate) async fn change_email(
         .unit
         .database
         .transaction(async |conn| {
-            users::lock(conn, key).await?;
-            let account = users::credentials_of(conn, key).await?;
+            accounts::lock(conn, key).await?;
+            let account = accounts::credentials(conn, key).await?;
             let account = account.ok_or(ChangeEmailError::UnknownUser)?;
             if account.email_is(email) {
                 email_confirmations::remove_changes(conn, key, Changes::All).await?;
                 return Ok(EmailChange::Made);
             }
             if state.mailbox.is_enabled {
-                if let Some(wait) = admit(conn, account.user, email, state.unit.clock.now()).await? {
+                if let Some(wait) = admit(conn, key, email, state.unit.clock.now()).await? {
                     return Err(ChangeEmailError::TooMany { wait });
                 }
                 request(conn, state, &account, email, session.id, author).await?;
@@ -78,15 +78,15 @@ pub(crate) async fn change_email(
 /// In lower case.
 async fn present_address(state: &State, session: &Session) -> Result<Option<String>, StoreError> {
     let (key, database) = (session.account, &state.unit.database);
-    let found = database.read(async |conn| users::credentials_of(conn, key).await).await;
+    let found = database.read(async |conn| accounts::credentials(conn, key).await).await;
     let found: Option<Credentials> = found?;
     Ok(found.and_then(|account| Email::parse(&account.email)).map(|email| email.key()))
 }
 
 async fn count_try(state: &State, session: &Session, email: &Email) -> Result<(), ChangeEmailError> {
-    let ((_, user), now) = (session.account, state.unit.clock.now());
+    let (account, now) = (session.account, state.unit.clock.now());
     let database = &state.unit.database;
-    let counted = database.transaction(async |conn| admit(conn, user, email, now).await).await;
+    let counted = database.transaction(async |conn| admit(conn, account, email, now).await).await;
     let wait: Option<TimeDelta> = counted?;
     wait.map_or(Ok(()), |wait| Err(ChangeEmailError::TooMany { wait }))
 }
@@ -102,16 +102,20 @@ async fn request(
     author: &Author,
 ) -> Result<(), StoreError> {
     let (business, user, now) = (account.business, account.user, state.unit.clock.now());
-    email_confirmations::remove_changes(conn, account.key(), Changes::ExceptTo(email)).await?;
-    let link =
-        EmailConfirmation { business, user, email: email.clone(), change_by: Some(session), is_used: false };
+    email_confirmations::remove_changes(conn, account.account, Changes::ExceptTo(email)).await?;
+    let link = EmailConfirmation {
+        account: account.account,
+        email: email.clone(),
+        change_by: Some(session),
+        is_used: false,
+    };
     let (token, expires_at) = create_link(conn, state, &link).await?;
     let target = Target::new(TargetKind::User, user).labelled(&account.email);
     let event = AuditEvent::new(Action::EmailChangeRequested).on(target).with("to", email.as_str());
-    write_account_audit(conn, state, account.key(), author, &event).await?;
+    write_account_audit(conn, state, account.account, author, &event).await?;
     let notice = Mail::EmailChangeRequested { at: now };
     state.mailbox.queue(conn, business, &account.email, &notice, now).await?;
-    if user_emails::is_taken(conn, email).await? {
+    if accounts::is_taken(conn, email).await? {
         return Ok(());
     }
     let mail = Mail::ConfirmNewEmail { token: &token, expires_at };
@@ -130,15 +134,15 @@ pub(super) async fn apply(
     let (business, user, now) = (account.business, account.user, state.unit.clock.now());
     // Before the change, because notices go to verified addresses only.
     state.mailbox.queue(conn, business, &account.email, &Mail::EmailChanged { at: now }, now).await?;
-    if !user_emails::replace(conn, account.key(), to, verified_at).await? {
+    if !accounts::set_email(conn, account.account, to, verified_at).await? {
         return Err(ChangeEmailError::EmailTaken);
     }
-    password_resets::remove_all(conn, account.key()).await?;
-    sessions::revoke_all(conn, account.key(), Some(kept), now).await?;
+    password_resets::remove_all(conn, account.account).await?;
+    sessions::revoke_all(conn, account.account, Some(kept), now).await?;
     let event = AuditEvent::new(Action::EmailChanged)
         .on(Target::new(TargetKind::User, user).labelled(to.as_str()))
         .with("from", account.email.as_str())
         .with("to", to.as_str())
         .with("verified", verified_at.is_some());
-    Ok(write_account_audit(conn, state, account.key(), author, &event).await?)
+    Ok(write_account_audit(conn, state, account.account, author, &event).await?)
 }

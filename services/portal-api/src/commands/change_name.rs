@@ -7,7 +7,7 @@ use super::audit::{write_account_audit, write_audit};
 use super::owners::is_still_owner;
 use crate::domain::{Action, AuditEvent, Author, Session, Target, TargetKind};
 use crate::state::State;
-use crate::store::{businesses, users};
+use crate::store::{accounts, businesses};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ChangeNameError {
@@ -31,12 +31,12 @@ pub(crate) async fn of_user(
         .unit
         .database
         .transaction(async |conn| {
-            users::lock(conn, account).await?;
-            let before = users::credentials_of(conn, account).await?.ok_or(ChangeNameError::UnknownUser)?;
+            accounts::lock(conn, account).await?;
+            let before = accounts::credentials(conn, account).await?.ok_or(ChangeNameError::UnknownUser)?;
             if before.name.as_deref() == name {
                 return Ok(());
             }
-            users::set_name(conn, account, name).await?;
+            accounts::set_name(conn, account, name).await?;
             let event = AuditEvent::new(Action::UserNameChanged)
                 .on(Target::new(TargetKind::User, user).labelled(&before.email))
                 .with("from", before.name)

@@ -8,13 +8,15 @@ use super::audit::write_account_audit;
 use super::factor_code::Holder;
 use super::failed_proofs::{self, FailedProof};
 use super::open_session::{Browser, OpenedSession, open_session};
-use crate::domain::{Action, AuditEvent, Author, Credentials, Email, Password, Session, Target, TargetKind};
+use crate::domain::{
+    Account, Action, AuditEvent, Author, Credentials, Email, Password, Session, Target, TargetKind,
+};
 use crate::mail::Mail;
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
 use crate::store::attempts::{self, Admission, Attempt};
 use crate::store::email_confirmations::Changes;
-use crate::store::{email_confirmations, memberships, password_resets, second_factors, sessions, users};
+use crate::store::{accounts, email_confirmations, memberships, password_resets, second_factors, sessions};
 
 pub(crate) struct ChangePassword {
     pub(crate) current: Password,
@@ -86,11 +88,11 @@ async fn check_and_change(
 ) -> Result<OpenedSession, ChangePasswordError> {
     let account = session.account;
     let database = &state.unit.database;
-    let found = database.read(async |conn| users::credentials_of(conn, account).await).await;
+    let found = database.read(async |conn| accounts::credentials(conn, account).await).await;
     let found: Option<Credentials> = found?;
     let credentials = found.ok_or(ChangePasswordError::UnknownUser)?;
     let requester = Requester { address: request.caller.address_text(), account: session.email.clone() };
-    let stored_hash = Some(credentials.password_hash.as_str());
+    let stored_hash = credentials.password_hash.as_deref();
     if !state.passwords.verify(&request.current, stored_hash, requester.clone()).await? {
         return Err(ChangePasswordError::Wrong);
     }
@@ -98,10 +100,11 @@ async fn check_and_change(
     database
         .transaction(async |conn| {
             let now = state.unit.clock.now();
-            if !users::set_password(conn, account, stored_hash, &hash).await? {
+            if !accounts::lock_unchanged(conn, &credentials).await? {
                 // Another change came first: the entered password is no longer the current one.
                 return Err(ChangePasswordError::Wrong);
             }
+            accounts::set_password(conn, account, &hash).await?;
             attempts::cancel(conn, counted).await?;
             sessions::revoke_all(conn, account, None, now).await?;
             let target = Target::new(TargetKind::User, session.user).labelled(&credentials.email);
@@ -115,12 +118,12 @@ async fn check_and_change(
             email_confirmations::remove_changes(conn, account, Changes::All).await?;
             let mail = Mail::PasswordChanged { at: now };
             state.mailbox.queue(conn, session.business, &credentials.email, &mail, now).await?;
-            let changed = Credentials { password_hash: hash.clone(), ..credentials.clone() };
+            let changed = Credentials { password_hash: Some(hash.clone()), ..credentials.clone() };
             let membership = memberships::find(conn, account, session.business).await?;
             let membership = membership.ok_or(ChangePasswordError::UnknownUser)?;
             let opened = open_session(conn, state, &changed, membership, &request.browser).await?;
             // The password alone does not confirm a session of an account with a second factor.
-            if second_factors::is_enrolled(conn, account.into()).await? {
+            if second_factors::is_enrolled(conn, Account::User(account)).await? {
                 sessions::set_authenticated(conn, &opened.session, session.authenticated_at).await?;
             }
             Ok(opened)

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{BusinessId, SessionId, UserId};
+use domain::{AccountId, SessionId};
 use postgres::StoreError;
 
 use super::audit::write_account_audit;
@@ -14,7 +14,7 @@ use crate::domain::{
 use crate::mail::Mail;
 use crate::state::State;
 use crate::store::attempts::{self, Admission};
-use crate::store::{email_confirmations, user_emails, users};
+use crate::store::{accounts, email_confirmations};
 
 /// The link expires after this time.
 const VALID_FOR: TimeDelta = TimeDelta::hours(24);
@@ -59,17 +59,16 @@ impl From<ChangeEmailError> for ConfirmEmailError {
 pub(super) async fn welcome(
     conn: &mut AsyncPgConnection,
     state: &State,
-    business: BusinessId,
-    user: UserId,
+    account: &Credentials,
     email: &Email,
 ) -> Result<(), StoreError> {
     if !state.mailbox.is_enabled {
         return Ok(());
     }
-    match admit(conn, user, email, state.unit.clock.now()).await? {
-        None => mail_link(conn, state, &verification(business, user, email)).await,
+    match admit(conn, account.account, email, state.unit.clock.now()).await? {
+        None => mail_link(conn, state, account, email).await,
         Some(_) => {
-            tracing::warn!(user_id = %user, "confirmation not mailed: too many were sent to this address");
+            tracing::warn!(user_id = %account.user, "confirmation not mailed: too many were sent to this address");
             Ok(())
         }
     }
@@ -85,17 +84,17 @@ pub(crate) async fn send_again(state: &State, session: &Session) -> Result<(), S
         .unit
         .database
         .transaction(async |conn| {
-            users::lock(conn, key).await?;
-            let account = users::credentials_of(conn, key).await?;
+            accounts::lock(conn, key).await?;
+            let account = accounts::credentials(conn, key).await?;
             let account = account.ok_or(SendConfirmationError::UnknownUser)?;
             if account.email_verified {
                 return Err(SendConfirmationError::AlreadyVerified);
             }
             let email = Email::parse(&account.email).ok_or(SendConfirmationError::UnknownUser)?;
-            if let Some(wait) = admit(conn, account.user, &email, state.unit.clock.now()).await? {
+            if let Some(wait) = admit(conn, key, &email, state.unit.clock.now()).await? {
                 return Err(SendConfirmationError::TooMany { wait });
             }
-            Ok(mail_link(conn, state, &verification(account.business, account.user, &email)).await?)
+            Ok(mail_link(conn, state, &account, &email).await?)
         })
         .await;
     sent?;
@@ -104,19 +103,15 @@ pub(crate) async fn send_again(state: &State, session: &Session) -> Result<(), S
     Ok(())
 }
 
-fn verification(business: BusinessId, user: UserId, email: &Email) -> EmailConfirmation {
-    EmailConfirmation { business, user, email: email.clone(), change_by: None, is_used: false }
-}
-
-/// Counts a link for the user, for the recipient and for the inbox. Returns how long to wait if a limit is reached.
+/// Counts a link for the account, for the recipient and for the inbox. Returns how long to wait if a limit is reached.
 pub(super) async fn admit(
     conn: &mut AsyncPgConnection,
-    user: UserId,
+    account: AccountId,
     email: &Email,
     now: DateTime<Utc>,
 ) -> Result<Option<TimeDelta>, StoreError> {
     let inbox = Subject::other_name(Scope::EmailConfirmationInbox, email);
-    let of_both = [Subject::confirmation_of(user), Subject::confirmation_to(email)];
+    let of_both = [Subject::confirmation_of(account), Subject::confirmation_to(email)];
     let subjects: Vec<Subject> = of_both.into_iter().chain(inbox).collect();
     match attempts::admit(conn, &subjects, now).await? {
         Admission::Granted(_) => Ok(None),
@@ -127,11 +122,14 @@ pub(super) async fn admit(
 async fn mail_link(
     conn: &mut AsyncPgConnection,
     state: &State,
-    link: &EmailConfirmation,
+    account: &Credentials,
+    email: &Email,
 ) -> Result<(), StoreError> {
-    let (token, expires_at) = create_link(conn, state, link).await?;
+    let link =
+        EmailConfirmation { account: account.account, email: email.clone(), change_by: None, is_used: false };
+    let (token, expires_at) = create_link(conn, state, &link).await?;
     let mail = Mail::ConfirmEmail { token: &token, expires_at };
-    state.mailbox.queue(conn, link.business, link.email.as_str(), &mail, state.unit.clock.now()).await
+    state.mailbox.queue(conn, account.business, email.as_str(), &mail, state.unit.clock.now()).await
 }
 
 /// Returns the token of the link with the link's end.
@@ -162,14 +160,14 @@ pub(crate) async fn confirm_email(
         .transaction(async |conn| {
             let found = email_confirmations::find(conn, token, now).await?;
             let found = found.ok_or(ConfirmEmailError::Invalid)?;
-            if session.account != (found.business, found.user) {
+            if session.account != found.account {
                 return Err(ConfirmEmailError::OtherAccount);
             }
-            users::lock(conn, (found.business, found.user)).await?;
+            accounts::lock(conn, found.account).await?;
             // A change of the address may have ended it since.
             let link = email_confirmations::find(conn, token, now).await?;
             let link = link.ok_or(ConfirmEmailError::Invalid)?;
-            let account = users::credentials_of(conn, (link.business, link.user)).await?;
+            let account = accounts::credentials(conn, link.account).await?;
             let account = account.ok_or(ConfirmEmailError::Invalid)?;
             use_link(conn, state, (&link, token), &account, (session.id, author)).await?;
             Ok(link)
@@ -177,7 +175,7 @@ pub(crate) async fn confirm_email(
         .await;
     let link = confirmed?;
     state.mailbox.wake_sender();
-    tracing::info!(business_id = %link.business, user_id = %link.user, "e-mail address confirmed");
+    tracing::info!(business_id = %session.business, user_id = %session.user, "e-mail address confirmed");
     Ok(link.email)
 }
 
@@ -197,7 +195,7 @@ async fn use_link(
     } else if link.change_by.is_some() {
         let verified_at = Some(state.unit.clock.now());
         change_email::apply(conn, state, account, (&link.email, verified_at), session, author).await?;
-        email_confirmations::remove_all(conn, account.key(), Some(token)).await?;
+        email_confirmations::remove_all(conn, account.account, Some(token)).await?;
     } else {
         return Err(ConfirmEmailError::Invalid);
     }
@@ -211,10 +209,10 @@ pub(super) async fn verify(
     account: &Credentials,
     author: &Author,
 ) -> Result<(), StoreError> {
-    if user_emails::verify(conn, account.key(), state.unit.clock.now()).await? {
+    if accounts::verify_email(conn, account.account, state.unit.clock.now()).await? {
         let target = Target::new(TargetKind::User, account.user).labelled(&account.email);
         let event = AuditEvent::new(Action::EmailVerified).on(target);
-        write_account_audit(conn, state, account.key(), author, &event).await?;
+        write_account_audit(conn, state, account.account, author, &event).await?;
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ use crate::mail::FactorNews;
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
 use crate::store::attempts::{self, Admission, Attempt};
-use crate::store::{second_factors, sessions, staff, staff_sessions, users};
+use crate::store::{accounts, second_factors, sessions, staff, staff_sessions};
 
 /// What the person proves.
 pub(crate) enum Evidence {
@@ -126,7 +126,7 @@ async fn confirm(
 /// As log lines name it.
 fn part_of(account: Account) -> &'static str {
     match account {
-        Account::User { .. } => "portal",
+        Account::User(_) => "portal",
         Account::Staff(_) => "console",
     }
 }
@@ -140,7 +140,7 @@ async fn subjects(
     let email = Email::parse(&holder.email).ok_or(ConfirmError::UnknownAccount)?;
     let scopes = &attempt_limits::LOG_IN;
     let mut subjects = match holder.account {
-        Account::User { .. } => attempt_limits::subjects(state, scopes, &email, caller).await?,
+        Account::User(_) => attempt_limits::subjects(state, scopes, &email, caller).await?,
         Account::Staff(_) => attempt_limits::staff_subjects(state, scopes, &email, caller),
     };
     if enrolled {
@@ -176,8 +176,8 @@ async fn check(
     let renewed: Result<bool, ConfirmError> = database
         .transaction(async |conn| {
             // Before the factor and the sessions, as resets of the factor do.
-            if let Account::User { business, user } = holder.account {
-                users::lock(conn, (business, user)).await?;
+            if let Account::User(account) = holder.account {
+                accounts::lock(conn, account).await?;
             }
             let is_passkey = matches!(answer, Some(CheckedAnswer::Passkey(_)));
             let proof = match is_passkey || second_factors::is_enrolled(conn, holder.account).await? {
@@ -233,9 +233,8 @@ async fn record(
 
 async fn password_hash(conn: &mut AsyncPgConnection, holder: &Holder) -> Result<Option<String>, StoreError> {
     match holder.account {
-        Account::User { business, user } => {
-            let found = users::credentials_of(conn, (business, user)).await?;
-            Ok(found.map(|credentials| credentials.password_hash))
+        Account::User(account) => {
+            Ok(accounts::credentials(conn, account).await?.and_then(|found| found.password_hash))
         }
         Account::Staff(_) => {
             let Some(email) = Email::parse(&holder.email) else { return Ok(None) };

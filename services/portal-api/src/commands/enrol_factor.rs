@@ -73,12 +73,12 @@ async fn check_and_confirm(
             if now >= factor.started_at + ENROLMENT_LASTS {
                 return Err(FactorError::NotStarted);
             }
-            let secret = state.second_factors.open(&factor.binding, &factor.sealed_secret)?;
+            let secret = state.second_factors.open(&account.id(), &factor.sealed_secret)?;
             let step = secret.step_of(code, now).ok_or(FactorError::WrongCode)?;
             if !second_factors::confirm(conn, account, step, &factor.sealed_secret, now).await? {
                 return Err(FactorError::NotStarted);
             }
-            second_factors::replace_recovery_codes(conn, (account, &factor.binding), &codes).await?;
+            second_factors::replace_recovery_codes(conn, account, &codes).await?;
             attempts::cancel(conn, &counted.attempts).await?;
             let event = AuditEvent::new(Action::SecondFactorEnrolled).on(account.target(&holder.email));
             write_entry(conn, state, account, author, &event).await?;
@@ -100,8 +100,10 @@ pub(crate) async fn replace_recovery_codes(
         .unit
         .database
         .transaction(async |conn| {
-            let binding = second_factors::lock(conn, account).await?.ok_or(FactorError::NotEnrolled)?;
-            second_factors::replace_recovery_codes(conn, (account, &binding), &codes).await?;
+            if !second_factors::lock(conn, account).await? {
+                return Err(FactorError::NotEnrolled);
+            }
+            second_factors::replace_recovery_codes(conn, account, &codes).await?;
             let event = AuditEvent::new(Action::RecoveryCodesCreated).on(account.target(&holder.email));
             write_entry(conn, state, account, author, &event).await?;
             Ok(mail_holder(conn, state, holder, FactorNews::RecoveryCodesCreated).await?)

@@ -13,7 +13,7 @@ use crate::passkeys::PasskeyError;
 use crate::second_factor::VaultError;
 use crate::state::State;
 use crate::store::attempts::{Admission, Attempt};
-use crate::store::second_factors;
+use crate::store::{accounts, second_factors};
 
 /// The owner of a second factor.
 #[derive(Clone)]
@@ -25,7 +25,7 @@ pub(crate) struct Holder {
 impl Holder {
     /// The account of the session, whichever of its memberships is open.
     pub(crate) fn of(session: &Session) -> Self {
-        Self { account: session.account.into(), email: session.email.clone() }
+        Self { account: Account::User(session.account), email: session.email.clone() }
     }
 }
 
@@ -118,7 +118,7 @@ pub(super) async fn subjects(
     let email = Email::parse(&holder.email).ok_or_else(invalid)?;
     let scopes = &attempt_limits::SECOND_FACTOR;
     match holder.account {
-        Account::User { .. } => attempt_limits::subjects(state, scopes, &email, caller).await,
+        Account::User(_) => attempt_limits::subjects(state, scopes, &email, caller).await,
         Account::Staff(_) => Ok(attempt_limits::staff_subjects(state, scopes, &email, caller)),
     }
 }
@@ -164,15 +164,14 @@ async fn accept_code(
     let code = match code {
         FactorCode::App(code) => code,
         FactorCode::Recovery(code) => {
-            let of_factor = (account, factor.binding.as_str());
-            let is_right = second_factors::consume_recovery_code(conn, of_factor, code).await?;
+            let is_right = second_factors::consume_recovery_code(conn, account, code).await?;
             return is_right.then_some(Proof::RecoveryCode).ok_or(FactorError::WrongCode);
         }
     };
-    let secret = state.second_factors.open(&factor.binding, &factor.sealed_secret)?;
+    let secret = state.second_factors.open(&account.id(), &factor.sealed_secret)?;
     let step = secret.step_of(code, state.unit.clock.now()).ok_or(FactorError::WrongCode)?;
     // With the present key, also if the previous one encrypted it.
-    let sealed = state.second_factors.seal(&factor.binding, &secret, &state.unit.entropy)?;
+    let sealed = state.second_factors.seal(&account.id(), &secret, &state.unit.entropy)?;
     let is_fresh = second_factors::accept_step(conn, account, step, &sealed).await?;
     is_fresh.then_some(Proof::App).ok_or(FactorError::WrongCode)
 }
@@ -186,9 +185,7 @@ pub(super) async fn write_entry(
     event: &AuditEvent,
 ) -> Result<(), StoreError> {
     match account {
-        Account::User { business, user } => {
-            write_account_audit(conn, state, (business, user), author, event).await
-        }
+        Account::User(account) => write_account_audit(conn, state, account, author, event).await,
         Account::Staff(_) => {
             let parts = (&state.unit.clock, &state.unit.entropy);
             write_operator_audit(conn, parts, None, author, event).await
@@ -205,9 +202,10 @@ pub(super) async fn mail_holder(
 ) -> Result<(), StoreError> {
     let (email, now) = (holder.email.as_str(), state.unit.clock.now());
     match holder.account {
-        Account::User { business, .. } => {
+        Account::User(account) => {
+            let Some(of) = accounts::credentials(conn, account).await? else { return Ok(()) };
             let mail = Mail::SecondFactor { news, at: now };
-            state.mailbox.queue(conn, business, email, &mail, now).await
+            state.mailbox.queue(conn, of.business, email, &mail, now).await
         }
         Account::Staff(id) => {
             let mail = Mail::StaffSecondFactor { news, at: now };

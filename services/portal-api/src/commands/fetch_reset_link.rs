@@ -8,7 +8,7 @@ use super::reset_password::issue;
 use super::staff::still_may;
 use crate::domain::{Author, LinkToken, OperatorActor, ProtectedAction};
 use crate::state::State;
-use crate::store::{approvals, users};
+use crate::store::{accounts, approvals, memberships};
 
 /// Only once. The person who approved must still be allowed to.
 pub(crate) async fn fetch_reset_link(
@@ -34,8 +34,9 @@ pub(crate) async fn fetch_reset_link(
             let ProtectedAction::IssueResetLink { user_id } = after.action else {
                 return Err(DecideError::Unknown);
             };
-            let account = users::credentials_of(conn, (after.business, user_id)).await?;
+            let account = memberships::account_of(conn, (after.business, user_id)).await?;
             let account = account.ok_or(DecideError::UserRemoved)?;
+            let account = accounts::credentials(conn, account).await?.ok_or(DecideError::UserRemoved)?;
             approvals::update(conn, &after).await?;
             Ok(issue(conn, state, author, &account, now).await?)
         })

@@ -10,12 +10,10 @@ use super::audit::write_audit;
 use super::confirm_email::verify;
 use super::open_session::{ReplacedSession, replace_session};
 use super::sign_up::{self, insert_business, ownership};
-use crate::domain::{
-    Action, AuditEvent, Author, Credentials, Email, LinkToken, Role, Session, Target, TargetKind,
-};
+use crate::domain::{Action, AuditEvent, Author, Credentials, LinkToken, Role, Session, Target, TargetKind};
 use crate::state::State;
-use crate::store::new_users::{self, LogInBy, NewUser};
-use crate::store::{memberships, users};
+use crate::store::accounts;
+use crate::store::memberships::{self, NewMembership};
 
 /// Businesses of one person.
 const BUSINESSES_MAX: usize = 20;
@@ -112,8 +110,8 @@ pub(crate) async fn create_business(
 }
 
 async fn lock_account(conn: &mut AsyncPgConnection, session: &Session) -> Result<Credentials, JoinError> {
-    users::lock(conn, session.account).await?;
-    let account = users::credentials_of(conn, session.account).await?;
+    accounts::lock(conn, session.account).await?;
+    let account = accounts::credentials(conn, session.account).await?;
     account.ok_or(JoinError::SessionEnded)
 }
 
@@ -124,26 +122,16 @@ async fn add(
     account: &Credentials,
     (business, role): (BusinessId, Role),
 ) -> Result<UserId, JoinError> {
-    let known = memberships::list(conn, account.key()).await?;
+    let known = memberships::list(conn, account.account).await?;
     if known.iter().any(|membership| membership.business == business) {
         return Err(JoinError::AlreadyMember);
     }
     if known.len() >= BUSINESSES_MAX {
         return Err(JoinError::TooManyBusinesses);
     }
-    let invalid = || StoreError::Corrupt("the e-mail address of an account is invalid".to_owned());
-    let now = state.unit.clock.now();
-    let unusable_hash = state.passwords.unusable_hash();
-    let user = NewUser {
-        id: UserId::generate(&state.unit.clock, &state.unit.entropy),
-        business,
-        email: &Email::parse(&account.email).ok_or_else(invalid)?,
-        email_verified_at: account.email_verified.then_some(now),
-        name: account.name.as_deref(),
-        log_in: LogInBy::Account { account: account.key(), unusable_hash: &unusable_hash },
-        role,
-        created_at: now,
-    };
-    new_users::insert(conn, &user).await?;
-    Ok(user.id)
+    let user = UserId::generate(&state.unit.clock, &state.unit.entropy);
+    let created_at = state.unit.clock.now();
+    let new = NewMembership { user, business, account: account.account, role, created_at };
+    memberships::insert(conn, &new).await?;
+    Ok(user)
 }

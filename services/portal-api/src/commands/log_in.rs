@@ -13,12 +13,12 @@ use super::challenge::{self, OpenedChallenge};
 use super::open_session::{Browser, OpenedSession, open_after_log_in};
 use super::sso_required::{self, SsoRequiredError};
 use crate::domain::{
-    Action, AuditEvent, Author, Credentials, Email, Password, Scope, Subject, Target, TargetKind,
+    Account, Action, AuditEvent, Author, Credentials, Email, Password, Scope, Subject, Target, TargetKind,
 };
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
+use crate::store::accounts;
 use crate::store::attempts::{self, Admission, Attempt};
-use crate::store::users;
 
 /// How often the transaction is tried when deadlocks abort it.
 const TRIES: usize = 3;
@@ -101,9 +101,9 @@ async fn admit(state: &State, email: &Email, subjects: &[Subject]) -> Result<Adm
 
 async fn check(state: &Arc<State>, request: &LogIn) -> Result<Credentials, LogInError> {
     let database = &state.unit.database;
-    let found = database.read(async |conn| users::credentials(conn, &request.email).await).await;
+    let found = database.read(async |conn| accounts::by_email(conn, &request.email).await).await;
     let credentials: Option<Credentials> = found?;
-    let stored_hash = credentials.as_ref().map(|credentials| credentials.password_hash.as_str());
+    let stored_hash = credentials.as_ref().and_then(|credentials| credentials.password_hash.as_deref());
     let requester = Requester { address: request.caller.address_text(), account: request.email.key() };
     let is_right = state.passwords.verify(&request.password, stored_hash, requester).await?;
     match &credentials {
@@ -122,7 +122,7 @@ fn audit_failure(state: &Arc<State>, account: &Credentials, request: &LogIn) {
     let target = Target::new(TargetKind::User, account.user).labelled(&account.email);
     let event = AuditEvent::new(Action::SessionFailed).on(target);
     let author = Author::system(request.request).at(request.caller.address.clone());
-    let (shared, account) = (state.clone(), account.key());
+    let (shared, account) = (state.clone(), account.account);
     state.background.spawn(async move {
         try_write_account_audit(&shared, account, &author, &event).await;
     });
@@ -158,14 +158,15 @@ async fn try_open(
         .database
         .transaction(async |conn| {
             // The password may have changed since it was checked.
-            if !users::lock_unchanged(conn, credentials).await? {
+            if !accounts::lock_unchanged(conn, credentials).await? {
                 return Err(LogInError::InvalidCredentials);
             }
             let membership = sso_required::latest_membership(conn, state, credentials).await?;
             let success = Subject::account(Scope::LogInSuccess, &request.email);
             attempts::record(conn, success, state.unit.clock.now()).await?;
-            let account = credentials.key().into();
-            if let Some(opened) = challenge::open(conn, state, account, &credentials.password_hash).await? {
+            let hash = credentials.password_hash.as_deref().unwrap_or_default();
+            let account = Account::User(credentials.account);
+            if let Some(opened) = challenge::open(conn, state, account, hash).await? {
                 // The failures are forgotten with the right code.
                 attempts::cancel(conn, counted).await?;
                 return Ok(LogInOutcome::Challenge(opened));

@@ -29,13 +29,14 @@ pub(crate) async fn start(state: &State, holder: &Holder, key: CeremonyKey) -> R
         .database
         .transaction(async |conn| {
             state.passkeys.origin(account).ok_or(FactorError::PasskeysUnavailable)?;
-            let owner = second_factors::lock(conn, account).await?.ok_or(FactorError::NotEnrolled)?;
+            if !second_factors::lock(conn, account).await? {
+                return Err(FactorError::NotEnrolled);
+            }
             if passkeys::count(conn, account).await? >= PASSKEYS_MAX {
                 return Err(FactorError::TooManyPasskeys);
             }
             let existing = passkeys::credentials(conn, account).await?;
-            let named = (owner.as_str(), holder.email.as_str());
-            let started = state.passkeys.start_registration(account, named, existing)?;
+            let started = state.passkeys.start_registration(account, &holder.email, existing)?;
             passkey_ceremonies::begin(conn, key, account, &started.state, expires_at).await?;
             Ok(started.options)
         })
@@ -77,7 +78,9 @@ async fn insert(
         .database
         .transaction(async |conn| {
             // Locked, so that simultaneous calls respect the limit.
-            second_factors::lock(conn, account).await?.ok_or(FactorError::NotEnrolled)?;
+            if !second_factors::lock(conn, account).await? {
+                return Err(FactorError::NotEnrolled);
+            }
             if passkeys::count(conn, account).await? >= PASSKEYS_MAX {
                 return Err(FactorError::TooManyPasskeys);
             }

@@ -20,6 +20,7 @@ pub(crate) mod configure_sso;
 pub(crate) mod confirm_email;
 pub(crate) mod confirm_go_live;
 pub(crate) mod confirm_session;
+mod create_account;
 pub(crate) mod decide_approval;
 pub(crate) mod end_console_sessions;
 pub(crate) mod enrol_factor;

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::SessionId;
+use domain::{AccountId, SessionId};
 use postgres::StoreError;
 
 use super::attempt_limits::Caller;
@@ -75,8 +75,7 @@ pub(super) async fn open_after_log_in(
     browser: &Browser,
 ) -> Result<OpenedSession, StoreError> {
     let now = state.unit.clock.now();
-    let is_known = |known: &KnownBrowser| known.is_known(&account.password_hash, account.user, now);
-    let is_new = !caller.browser.as_ref().is_some_and(is_known);
+    let is_new = !caller.browser.as_ref().is_some_and(|browser| account.knows(browser, now));
     let proved = Proved::Now { new_browser: Some(is_new) };
     let opened = insert(conn, state, (account, membership), browser, proved).await?;
     if is_new {
@@ -117,7 +116,7 @@ async fn warn(
 ) -> Result<(), StoreError> {
     let now = state.unit.clock.now();
     // Includes the session that was just opened.
-    if sessions::count_of_new_browsers(conn, account.key(), now - WARNINGS_WITHIN).await? > WARNINGS_MAX {
+    if sessions::count_of_new_browsers(conn, account.account, now - WARNINGS_WITHIN).await? > WARNINGS_MAX {
         tracing::info!(user_id = %account.user, "no mail about a new browser: there were too many");
         return Ok(());
     }
@@ -142,14 +141,13 @@ async fn insert(
         Proved::Now { new_browser } => (false, now, new_browser),
         Proved::ByProvider { authenticated_at } => (true, authenticated_at, None),
     };
-    let known = KnownBrowser::issue(&account.password_hash, account.user, now);
     if let Some(token) = &browser.replaces {
         sessions::revoke(conn, token, state.user_sessions.at(now)).await?;
     }
     let session = Session {
         id: SessionId::generate(&state.unit.clock, &state.unit.entropy),
         user: membership.user,
-        account: account.key(),
+        account: account.account,
         email: account.email.clone(),
         email_verified: account.email_verified,
         name: account.name.clone(),
@@ -160,14 +158,14 @@ async fn insert(
         expires_at: state.user_sessions.end_of(single_sign_on, now, now),
         authenticated_at,
         // The second factor of the provider counts.
-        must_enrol: !single_sign_on && must_enrol(conn, state, account.key().into(), membership.role).await?,
+        must_enrol: !single_sign_on && must_enrol(conn, state, account.account, membership.role).await?,
         single_sign_on,
         password_refused: false,
     };
     let token = SessionToken::generate(&state.unit.entropy);
     sessions::insert(conn, &session, &token, browser.origin(new_browser), now).await?;
     sessions::revoke_beyond(conn, &session, OPEN_MAX, now).await?;
-    Ok(OpenedSession { session, token, browser: known })
+    Ok(OpenedSession { session, token, browser: account.known_browser(now) })
 }
 
 /// Opens a session of another membership in the place of this one, with a new token. Nobody authenticates: the start of the
@@ -192,7 +190,7 @@ pub(super) async fn replace_session(
         business: membership.business,
         business_name: membership.business_name,
         expires_at: state.user_sessions.end(session.created_at, now),
-        must_enrol: must_enrol(conn, state, session.account.into(), membership.role).await?,
+        must_enrol: must_enrol(conn, state, session.account, membership.role).await?,
         ..session.clone()
     };
     let token = SessionToken::generate(&state.unit.entropy);
@@ -212,8 +210,9 @@ pub(super) async fn replace_session(
 pub(super) async fn must_enrol(
     conn: &mut AsyncPgConnection,
     state: &State,
-    account: Account,
+    account: AccountId,
     role: Role,
 ) -> Result<bool, StoreError> {
-    Ok(state.second_factors.requires_user(role) && !second_factors::is_enrolled(conn, account).await?)
+    let is_required = state.second_factors.requires_user(role);
+    Ok(is_required && !second_factors::is_enrolled(conn, Account::User(account)).await?)
 }

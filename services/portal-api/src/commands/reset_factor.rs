@@ -13,7 +13,7 @@ use crate::mail::FactorNews;
 use crate::state::State;
 use crate::store::email_confirmations::Changes;
 use crate::store::{
-    businesses, email_confirmations, memberships, second_factors, sessions, staff, staff_sessions, users,
+    accounts, businesses, email_confirmations, memberships, second_factors, sessions, staff, staff_sessions,
 };
 
 #[derive(Debug, thiserror::Error)]
@@ -49,22 +49,23 @@ pub(crate) async fn of_user(
                 return Err(ResetFactorError::NotOwner);
             }
             // Locks the account before the factor, as log-ins and joins do.
-            users::lock(conn, (business, user)).await?;
-            let found = users::credentials_of(conn, (business, user)).await?;
-            let found = found.ok_or(ResetFactorError::Unknown)?;
-            let account: Account = found.key().into();
+            let id = memberships::account_of(conn, (business, user)).await?;
+            let id = id.ok_or(ResetFactorError::Unknown)?;
+            accounts::lock(conn, id).await?;
+            let found = accounts::credentials(conn, id).await?.ok_or(ResetFactorError::Unknown)?;
+            let account = Account::User(id);
             // Otherwise the owner of one business could weaken the protection of another one.
             let is_owner = matches!(author.actor, Actor::User { .. });
-            if is_owner && memberships::list(conn, found.key()).await?.len() > 1 {
+            if is_owner && memberships::list(conn, id).await?.len() > 1 {
                 return Err(ResetFactorError::OfSeveralBusinesses);
             }
-            sessions::revoke_all(conn, found.key(), None, now).await?;
-            email_confirmations::remove_changes(conn, found.key(), Changes::All).await?;
+            sessions::revoke_all(conn, id, None, now).await?;
+            email_confirmations::remove_changes(conn, id, Changes::All).await?;
             if !second_factors::remove(conn, account).await? {
                 return Err(ResetFactorError::NotEnrolled);
             }
             let event = AuditEvent::new(Action::SecondFactorReset).on(account.target(&found.email));
-            write_account_audit(conn, state, found.key(), author, &event).await?;
+            write_account_audit(conn, state, id, author, &event).await?;
             let holder = Holder { account, email: found.email };
             Ok(mail_holder(conn, state, &holder, FactorNews::Reset).await?)
         })

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{BusinessId, RequestId};
+use domain::{AccountId, BusinessId, RequestId};
 use postgres::StoreError;
 
 use super::attempt_limits::{self, Caller};
@@ -14,7 +14,7 @@ use super::request_approval::{self, RequestApprovalError};
 use super::staff::still_may;
 use crate::domain::{
     Account, Action, Approval, AuditEvent, Author, Credentials, Email, LinkToken, OperatorPermission,
-    Password, ProtectedAction, Role, Scope, Subject, Target, TargetKind, UserKey,
+    Password, ProtectedAction, Role, Scope, Subject, Target, TargetKind,
 };
 use crate::mail::Mail;
 use crate::passwords::{PasswordError, Requester};
@@ -22,7 +22,7 @@ use crate::state::State;
 use crate::store::attempts::{self, Admission};
 use crate::store::email_confirmations::Changes;
 use crate::store::password_resets::{self, Way};
-use crate::store::{email_confirmations, memberships, second_factors, sessions, staff, users};
+use crate::store::{accounts, email_confirmations, memberships, second_factors, sessions, staff, users};
 
 /// A link expires after this time.
 const VALID_FOR: TimeDelta = TimeDelta::hours(1);
@@ -88,7 +88,7 @@ async fn mail_link(state: &State, email: &Email, author: Author) -> Result<(), S
         .unit
         .database
         .transaction(async |conn| {
-            let Some(account) = users::credentials(conn, email).await? else { return Ok(false) };
+            let Some(account) = accounts::by_email(conn, email).await? else { return Ok(false) };
             if !account.email_verified && !may_mail_unverified(conn, &account, email, now).await? {
                 tracing::info!(user_id = %account.user, "reset link not mailed: the address is not verified");
                 return Ok(false);
@@ -97,7 +97,7 @@ async fn mail_link(state: &State, email: &Email, author: Author) -> Result<(), S
                 create_link(conn, state, &account, Way::Mail(&email.key()), now).await?;
             let target = Target::new(TargetKind::User, account.user).labelled(&account.email);
             let event = AuditEvent::new(Action::PasswordResetRequested).on(target);
-            write_account_audit(conn, state, account.key(), &author, &event).await?;
+            write_account_audit(conn, state, account.account, &author, &event).await?;
             let mail = Mail::PasswordReset { token: &token, expires_at };
             state.mailbox.queue(conn, account.business, &account.email, &mail, now).await?;
             Ok(true)
@@ -117,8 +117,8 @@ async fn may_mail_unverified(
     email: &Email,
     now: DateTime<Utc>,
 ) -> Result<bool, StoreError> {
-    users::lock(conn, account.key()).await?;
-    if password_resets::has_mailed(conn, account.key(), now).await? {
+    accounts::lock(conn, account.account).await?;
+    if password_resets::has_mailed(conn, account.account, now).await? {
         return Ok(false);
     }
     let Some(inbox) = Subject::other_name(Scope::ResetInbox, email) else { return Ok(true) };
@@ -147,8 +147,7 @@ pub(crate) async fn issue_link(
         .transaction(async |conn| {
             let user = users::find_by_email(conn, business, email).await?;
             let user = user.ok_or(IssueResetError::UnknownUser)?;
-            let account = users::credentials_of(conn, (business, user.id)).await?;
-            let account = account.ok_or(IssueResetError::UnknownUser)?;
+            let account = accounts::by_email(conn, email).await?.ok_or(IssueResetError::UnknownUser)?;
             if state.approvals.reset_links {
                 let action = ProtectedAction::IssueResetLink { user_id: user.id };
                 let requested = request_approval::request(conn, state, business, author, action).await?;
@@ -182,10 +181,10 @@ pub(super) async fn issue(
     let link = create_link(conn, state, account, Way::ByHand(author.staff()), now).await?;
     let target = Target::new(TargetKind::User, account.user).labelled(&account.email);
     let event = AuditEvent::new(Action::PasswordResetIssued).on(target);
-    write_account_audit(conn, state, account.key(), author, &event).await?;
+    write_account_audit(conn, state, account.account, author, &event).await?;
     let mail = Mail::ResetLinkIssued { email: &account.email, at: now };
     state.mailbox.queue(conn, account.business, &account.email, &mail, now).await?;
-    for membership in memberships::list(conn, account.key()).await? {
+    for membership in memberships::list(conn, account.account).await? {
         for owner in users::emails_of(conn, membership.business, &[Role::Owner]).await? {
             if owner != account.email {
                 state.mailbox.queue(conn, membership.business, &owner, &mail, now).await?;
@@ -203,7 +202,7 @@ async fn create_link(
     now: DateTime<Utc>,
 ) -> Result<(LinkToken, DateTime<Utc>), StoreError> {
     let (token, expires_at) = (LinkToken::generate(&state.unit.entropy), now + VALID_FOR);
-    password_resets::insert(conn, (account.key(), way), &token, (now, expires_at), OPEN_MAX).await?;
+    password_resets::insert(conn, (account.account, way), &token, (now, expires_at), OPEN_MAX).await?;
     Ok((token, expires_at))
 }
 
@@ -214,10 +213,10 @@ async fn end_second_factor(
     account: &Credentials,
     author: &Author,
 ) -> Result<(), StoreError> {
-    let of: Account = account.key().into();
+    let of: Account = Account::User(account.account);
     if second_factors::remove(conn, of).await? {
         let event = AuditEvent::new(Action::SecondFactorReset).on(of.target(&account.email));
-        write_account_audit(conn, state, account.key(), author, &event).await?;
+        write_account_audit(conn, state, account.account, author, &event).await?;
     }
     Ok(())
 }
@@ -235,13 +234,13 @@ pub(crate) async fn reset_password(
     let database = &state.unit.database;
     // Checked before hashing the password, which is expensive.
     let found = database.read(async |conn| password_resets::find(conn, token, now).await).await?;
-    let of: UserKey = found.ok_or(ResetError::Invalid)?;
-    let requester = Requester { address: caller.address_text(), account: of.1.to_string() };
+    let of: AccountId = found.ok_or(ResetError::Invalid)?;
+    let requester = Requester { address: caller.address_text(), account: of.to_string() };
     let hash = state.passwords.hash(password, requester).await?;
     let changed: Result<(), ResetError> = database
         .transaction(async |conn| {
             let mailed_to = password_resets::consume(conn, of, token).await?.ok_or(ResetError::Invalid)?;
-            let account = users::credentials_of(conn, of).await?.ok_or(ResetError::Invalid)?;
+            let account = accounts::credentials(conn, of).await?.ok_or(ResetError::Invalid)?;
             let author = Author::user(account.user, &account.email, request).at(caller.address.clone());
             if let Some(mailed_to) = mailed_to {
                 // The address may have changed since the mail.
@@ -253,11 +252,11 @@ pub(crate) async fn reset_password(
                 }
                 verify(conn, state, &account, &author).await?;
             }
-            users::set_password(conn, account.key(), None, &hash).await?;
-            password_resets::remove_all(conn, account.key()).await?;
+            accounts::set_password(conn, of, &hash).await?;
+            password_resets::remove_all(conn, account.account).await?;
             // A thief of the old password may have requested one.
-            email_confirmations::remove_changes(conn, account.key(), Changes::All).await?;
-            sessions::revoke_all(conn, account.key(), None, now).await?;
+            email_confirmations::remove_changes(conn, account.account, Changes::All).await?;
+            sessions::revoke_all(conn, account.account, None, now).await?;
             if let Some(email) = Email::parse(&account.email) {
                 // Wrong codes stay counted: a thief of the inbox could reset the password again and again to guess more.
                 attempts::clear(conn, Subject::account(Scope::LogInAccount, &email)).await?;
@@ -266,13 +265,13 @@ pub(crate) async fn reset_password(
             }
             let target = Target::new(TargetKind::User, account.user).labelled(&account.email);
             let event = AuditEvent::new(Action::PasswordReset).on(target);
-            write_account_audit(conn, state, account.key(), &author, &event).await?;
+            write_account_audit(conn, state, account.account, &author, &event).await?;
             let mail = Mail::PasswordChanged { at: now };
             Ok(state.mailbox.queue(conn, account.business, &account.email, &mail, now).await?)
         })
         .await;
     changed?;
     state.mailbox.wake_sender();
-    tracing::info!(business_id = %of.0, user_id = %of.1, "password reset");
+    tracing::info!(account_id = %of, "password reset");
     Ok(())
 }

@@ -16,8 +16,8 @@ use crate::domain::{
 };
 use crate::mail::FactorNews;
 use crate::state::State;
+use crate::store::accounts;
 use crate::store::log_in_challenges::{self, Challenge};
-use crate::store::users;
 
 pub(crate) struct SecondStep {
     /// Of the challenge.
@@ -52,20 +52,21 @@ pub(crate) async fn second_step(state: &State, step: SecondStep) -> Result<Opene
                 .on(holder.account.target(&holder.email))
                 .with("secondFactor", error.failure());
             let author = Author::system(step.request).at(step.caller.address.clone());
-            try_write_account_audit(state, credentials.key(), &author, &event).await;
+            try_write_account_audit(state, credentials.account, &author, &event).await;
         }
         Err(_) => attempt_limits::cancel(state, &counted.attempts).await,
     }
     opened
 }
 
-/// The user of the challenge. `None` if the account is none of a user, was removed, or has another password since.
+/// The account of the challenge. `None` if the account is none of a user, was removed, or has another password since.
 async fn credentials(state: &State, challenge: &Challenge) -> Result<Option<Credentials>, StoreError> {
-    let Account::User { business, user } = challenge.account else { return Ok(None) };
+    let Account::User(account) = challenge.account else { return Ok(None) };
     let database = &state.unit.database;
-    let found = database.read(async |conn| users::credentials_of(conn, (business, user)).await).await;
+    let found = database.read(async |conn| accounts::credentials(conn, account).await).await;
     let found: Option<Credentials> = found?;
-    Ok(found.filter(|credentials| challenge::is_for(challenge, &credentials.password_hash)))
+    let is_for = |hash: &String| challenge::is_for(challenge, hash);
+    Ok(found.filter(|found| found.password_hash.as_ref().is_some_and(is_for)))
 }
 
 async fn password_subjects(
@@ -93,7 +94,7 @@ async fn open(
         .database
         .transaction(async |conn| {
             // The password may have changed since the challenge was found.
-            if !users::lock_unchanged(conn, credentials).await? {
+            if !accounts::lock_unchanged(conn, credentials).await? {
                 return Err(ChallengeError::Ended);
             }
             // Set up, or the role has changed, since the password was checked.

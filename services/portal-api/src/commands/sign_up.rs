@@ -2,21 +2,22 @@
 
 use chrono::TimeDelta;
 use diesel_async::AsyncPgConnection;
-use domain::{BusinessId, RequestId, UserId};
+use domain::{AccountId, BusinessId, RequestId, UserId};
 use postgres::StoreError;
 
 use super::attempt_limits;
 use super::audit::write_audit;
 use super::confirm_email::welcome;
+use super::create_account;
 use super::open_session::{Browser, OpenedSession, open_session};
 use crate::domain::{
-    Action, AuditEvent, Author, Business, BusinessStatus, CallerAddress, Credentials, Email, Membership,
-    Password, Role, Subject, Subscription, Target, TargetKind,
+    Action, AuditEvent, Author, Business, BusinessStatus, CallerAddress, Email, Membership, Password, Role,
+    Subject, Subscription, Target, TargetKind,
 };
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
+use crate::store::accounts::{LogInBy, NewAccount};
 use crate::store::attempts::Admission;
-use crate::store::new_users::{self, LogInBy, NewUser};
 use crate::store::{businesses, go_live};
 
 pub(crate) struct SignUp {
@@ -109,34 +110,22 @@ async fn create(
     request: &SignUp,
     password_hash: &str,
 ) -> Result<OpenedSession, SignUpError> {
-    let now = state.unit.clock.now();
     let business = insert_business(conn, state, &request.business_name).await?;
-    let user = NewUser {
-        id: UserId::generate(&state.unit.clock, &state.unit.entropy),
-        business: business.id,
+    let account = NewAccount {
+        id: AccountId::generate(&state.unit.clock, &state.unit.entropy),
         email: &request.email,
         email_verified_at: None,
         name: None,
-        log_in: LogInBy::Password { hash: password_hash },
-        role: Role::Owner,
-        created_at: now,
+        log_in: LogInBy::Password(password_hash),
+        created_at: state.unit.clock.now(),
     };
-    if !new_users::insert(conn, &user).await? {
-        return Err(SignUpError::EmailTaken);
-    }
-    let owner = Credentials {
-        user: user.id,
-        email: request.email.as_str().to_owned(),
-        email_verified: false,
-        name: None,
-        business: business.id,
-        password_hash: password_hash.to_owned(),
-    };
-    let author = Author::user(user.id, &owner.email, request.request).at(request.address.clone());
+    let owner = create_account::with_membership(conn, state, &account, (business.id, Role::Owner)).await?;
+    let owner = owner.ok_or(SignUpError::EmailTaken)?;
+    let author = Author::user(owner.user, &owner.email, request.request).at(request.address.clone());
     let target = Target::new(TargetKind::Business, business.id);
     let event = AuditEvent::new(Action::AccountCreated).on(target);
     write_audit(conn, state, business.id, &author, &event).await?;
-    welcome(conn, state, business.id, user.id, &request.email).await?;
-    let membership = ownership(business, user.id);
+    welcome(conn, state, &owner, &request.email).await?;
+    let membership = ownership(business, owner.user);
     Ok(open_session(conn, state, &owner, membership, &request.browser).await?)
 }

@@ -40,7 +40,7 @@ pub(super) async fn latest_membership(
     account: &Credentials,
 ) -> Result<Membership, SsoRequiredError> {
     let mut refused = None;
-    for membership in memberships::lock_by_use(conn, account.key()).await? {
+    for membership in memberships::lock_by_use(conn, account.account).await? {
         match check(conn, state, membership.business, membership.role).await {
             Ok(()) => return Ok(membership),
             Err(error @ SsoRequiredError::Store(_)) => return Err(error),

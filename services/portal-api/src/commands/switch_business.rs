@@ -7,7 +7,7 @@ use super::open_session::{ReplacedSession, replace_session};
 use super::sso_required::{self, SsoRequiredError};
 use crate::domain::{Author, Session};
 use crate::state::State;
-use crate::store::{memberships, users};
+use crate::store::{accounts, memberships};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SwitchError {
@@ -32,7 +32,7 @@ pub(crate) async fn switch_business(
         .database
         .transaction(async |conn| {
             // Removals lock the account too.
-            users::lock(conn, session.account).await?;
+            accounts::lock(conn, session.account).await?;
             let membership = memberships::find(conn, session.account, business).await?;
             let membership = membership.ok_or(SwitchError::UnknownBusiness)?;
             sso_required::check(conn, state, business, membership.role).await?;

@@ -47,7 +47,9 @@ pub(crate) async fn start(state: &State, account: Account, key: CeremonyKey) -> 
         .transaction(async |conn| {
             state.passkeys.origin(account).ok_or(FactorError::PasskeysUnavailable)?;
             // Locked, so that a removal of the factor waits.
-            second_factors::lock(conn, account).await?.ok_or(FactorError::UnknownPasskey)?;
+            if !second_factors::lock(conn, account).await? {
+                return Err(FactorError::UnknownPasskey);
+            }
             let credentials = passkeys::credentials(conn, account).await?;
             if credentials.is_empty() {
                 return Err(FactorError::UnknownPasskey);
@@ -95,7 +97,9 @@ pub(super) async fn accept(
     used: &VerifiedUse,
 ) -> Result<(), FactorError> {
     // Before the passkey, as removals do.
-    second_factors::lock(conn, account).await?.ok_or(FactorError::WrongPasskey)?;
+    if !second_factors::lock(conn, account).await? {
+        return Err(FactorError::WrongPasskey);
+    }
     let stored = passkeys::lock(conn, account, used.credential_id()).await?;
     let (credential, sign_count) = stored.ok_or(FactorError::WrongPasskey)?;
     if !is_later_use(sign_count, used.sign_count()) {

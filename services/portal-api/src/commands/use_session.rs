@@ -41,8 +41,8 @@ pub(crate) async fn use_session(
                 return Ok(None);
             }
             // The second factor of the provider counts.
-            session.must_enrol = !session.single_sign_on
-                && must_enrol(conn, state, session.account.into(), session.role).await?;
+            session.must_enrol =
+                !session.single_sign_on && must_enrol(conn, state, session.account, session.role).await?;
             let extended = state.user_sessions.extend(&session, now).filter(|_| is_attended && !is_replaced);
             let Some(until) = extended else {
                 return Ok(Some(UsedSession { session, extended_until: None, is_replaced }));

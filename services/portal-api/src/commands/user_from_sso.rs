@@ -2,12 +2,13 @@
 //! provider's groups give now.
 
 use diesel_async::AsyncPgConnection;
-use domain::{BusinessId, UserId};
+use domain::{AccountId, BusinessId, UserId};
 
 use super::accept_invitation::USERS_MAX;
 use super::audit::write_audit;
 use super::change_user::{self, ChangeUserError};
 use super::complete_business_sso::BusinessSsoError;
+use super::create_account;
 use super::owners::mail_other_owners;
 use crate::domain::{
     Action, AuditEvent, Author, BusinessSso, Credentials, Email, Membership, Role, SsoIdentity, Target,
@@ -15,7 +16,7 @@ use crate::domain::{
 };
 use crate::mail::is_deliverable;
 use crate::state::State;
-use crate::store::new_users::{self, LogInBy, NewUser};
+use crate::store::accounts::{self, LogInBy, NewAccount};
 use crate::store::{memberships, sso_sessions, user_identities, users};
 
 /// In characters.
@@ -62,8 +63,9 @@ pub(super) async fn find_or_provision(
             ChangeUserError::NotOwner | ChangeUserError::Unknown => BusinessSsoError::Gone,
         })?;
     }
-    let account = users::credentials_of(conn, (business, id)).await?.ok_or(BusinessSsoError::Gone)?;
-    let membership = memberships::find(conn, account.key(), business).await?.ok_or(BusinessSsoError::Gone)?;
+    let account = memberships::account_of(conn, (business, id)).await?.ok_or(BusinessSsoError::Gone)?;
+    let membership = memberships::find(conn, account, business).await?.ok_or(BusinessSsoError::Gone)?;
+    let account = accounts::credentials(conn, account).await?.ok_or(BusinessSsoError::Gone)?;
     Ok(SsoUser::Active(account, membership))
 }
 
@@ -138,23 +140,20 @@ async fn provision(
     if users::count(conn, business).await? >= USERS_MAX {
         return Err(BusinessSsoError::TooManyUsers);
     }
-    let (hash, name) = (state.passwords.unusable_hash(), name(identity));
-    let user = NewUser {
-        id: UserId::generate(&state.unit.clock, &state.unit.entropy),
-        business,
+    let name = name(identity);
+    let account = NewAccount {
+        id: AccountId::generate(&state.unit.clock, &state.unit.entropy),
         email,
         // The provider's word is not enough: mails go only where their recipient has confirmed the address.
         email_verified_at: None,
         name: name.as_deref(),
-        log_in: LogInBy::SingleSignOn { unusable_hash: &hash },
-        role,
+        log_in: LogInBy::ProviderOf(business),
         created_at: state.unit.clock.now(),
     };
-    if !new_users::insert(conn, &user).await? {
-        return Err(BusinessSsoError::Gone);
-    }
-    tracing::info!(business_id = %business, user_id = %user.id, %role, "user created by single sign-on");
-    Ok(user.id)
+    let created = create_account::with_membership(conn, state, &account, (business, role)).await?;
+    let user = created.ok_or(BusinessSsoError::Gone)?.user;
+    tracing::info!(business_id = %business, user_id = %user, %role, "user created by single sign-on");
+    Ok(user)
 }
 
 /// As of names that people enter: nothing that disguises other text, or becomes a link in mails.

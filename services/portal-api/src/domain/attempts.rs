@@ -3,7 +3,7 @@
 //! recipient; reset links to the other names of an inbox.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use domain::{BusinessId, UserId};
+use domain::{AccountId, BusinessId};
 use sha2::{Digest, Sha256};
 use strum::{Display, IntoStaticStr};
 
@@ -106,8 +106,8 @@ impl Subject {
         Self::of(scope, address.as_str())
     }
 
-    pub(crate) fn browser(scope: Scope, user: UserId, browser: &KnownBrowser) -> Self {
-        Self::of(scope, &format!("{user} {}", browser.expose()))
+    pub(crate) fn browser(scope: Scope, account: AccountId, browser: &KnownBrowser) -> Self {
+        Self::of(scope, &format!("{account} {}", browser.expose()))
     }
 
     pub(crate) fn sign_up_from(address: &CallerAddress) -> Self {
@@ -123,9 +123,9 @@ impl Subject {
         Self::of(Scope::InvitationRecipient, &inbox(email))
     }
 
-    /// Counts the links that confirm e-mail addresses of one user.
-    pub(crate) fn confirmation_of(user: UserId) -> Self {
-        Self::of(Scope::EmailConfirmationAccount, &user.to_string())
+    /// Counts the links that confirm e-mail addresses of one account.
+    pub(crate) fn confirmation_of(account: AccountId) -> Self {
+        Self::of(Scope::EmailConfirmationAccount, &account.to_string())
     }
 
     /// Counts the links of all accounts.

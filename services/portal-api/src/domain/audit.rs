@@ -2,7 +2,7 @@
 //! a postal address or a request body.
 
 use chrono::{DateTime, Utc};
-use domain::{AuditEntryId, RequestId, StaffId, UserId};
+use domain::{AccountId, AuditEntryId, RequestId, StaffId, UserId};
 use serde_json::{Value, json};
 use strum::{Display, EnumString, IntoStaticStr};
 
@@ -228,11 +228,11 @@ impl Author {
     }
 
     /// The author as another business of the person sees them: by their user there, and without the address. `users` are the
-    /// person's users in all their businesses. Others keep their address in the business of the account only.
-    pub(crate) fn in_business(&self, user: UserId, account: UserId, users: &[String]) -> Self {
+    /// person's users in all their businesses, the oldest one first. Only its business gets the address of others.
+    pub(crate) fn in_business(&self, user: UserId, users: &[UserId]) -> Self {
         match &self.actor {
-            Actor::System if user != account => Self { address: None, ..self.clone() },
-            Actor::User { id, email } if *id != user && users.contains(&id.to_string()) => Self {
+            Actor::System if users.first() != Some(&user) => Self { address: None, ..self.clone() },
+            Actor::User { id, email } if *id != user && users.contains(id) => Self {
                 actor: Actor::User { id: user, email: email.clone() },
                 request: self.request,
                 address: None,
@@ -345,10 +345,12 @@ impl AuditEvent {
         Self { target: Some(target), ..self }
     }
 
-    /// The event in another business of the person: on their user there.
+    /// The event in a business of the person: on their user there, instead of the account or the user of another business.
     #[must_use]
-    pub(crate) fn in_business(mut self, user: UserId, users: &[String]) -> Self {
-        if let Some(target) = self.target.as_mut().filter(|target| users.contains(&target.id)) {
+    pub(crate) fn in_business(mut self, user: UserId, account: AccountId, users: &[UserId]) -> Self {
+        let is_theirs =
+            |id: &str| account.to_string() == id || users.iter().any(|user| user.to_string() == id);
+        if let Some(target) = self.target.as_mut().filter(|target| is_theirs(&target.id)) {
             target.id = user.to_string();
         }
         self

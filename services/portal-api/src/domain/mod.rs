@@ -77,7 +77,7 @@ pub(crate) use reports::{
 pub(crate) use role::{Permission, Role};
 pub(crate) use search_digest::search_digest;
 pub(crate) use second_factor::{
-    Account, CHALLENGE_LASTS, CHALLENGE_TRIES, FactorCode, FactorSecret, FactorStatus, RecoveryCode,
+    Account, CHALLENGE_LASTS, CHALLENGE_TRIES, FactorCode, FactorSecret, FactorStatus, Realm, RecoveryCode,
     is_recent,
 };
 pub(crate) use secret_token::{LinkToken, SecretToken, SessionToken};

@@ -1,9 +1,9 @@
 //! The users of a business, and open invitations.
 
 use chrono::{DateTime, Utc};
-use domain::{BusinessId, InvitationId, SessionId, UserId};
+use domain::{AccountId, BusinessId, InvitationId, SessionId, UserId};
 
-use super::{BusinessStatus, Email, Role, UserKey};
+use super::{BusinessStatus, Email, KnownBrowser, Role};
 
 /// A user as owners see them in the list.
 #[derive(Clone, Debug)]
@@ -20,20 +20,29 @@ pub(crate) struct User {
     pub(crate) has_password: bool,
 }
 
-/// The account of a person: the user who has the address, the password and the second factor for all memberships.
+/// The account of a person: the address, the password and the second factor for all memberships.
 #[derive(Clone)]
 pub(crate) struct Credentials {
+    pub(crate) account: AccountId,
+    /// The oldest membership. Mails and log lines about the account name it.
     pub(crate) user: UserId,
     pub(crate) business: BusinessId,
     pub(crate) email: String,
     pub(crate) email_verified: bool,
     pub(crate) name: Option<String>,
-    pub(crate) password_hash: String,
+    /// `None` for an account that a provider has made.
+    pub(crate) password_hash: Option<String>,
 }
 
 impl Credentials {
-    pub(crate) fn key(&self) -> UserKey {
-        (self.business, self.user)
+    /// Whether the person has logged in from this browser with the present password.
+    pub(crate) fn knows(&self, browser: &KnownBrowser, now: DateTime<Utc>) -> bool {
+        self.password_hash.as_ref().is_some_and(|hash| browser.is_known(hash, self.account, now))
+    }
+
+    /// Makes a browser known. Without a password, [`Self::knows`] knows none.
+    pub(crate) fn known_browser(&self, now: DateTime<Utc>) -> KnownBrowser {
+        KnownBrowser::issue(self.password_hash.as_deref().unwrap_or_default(), self.account, now)
     }
 
     pub(crate) fn email_is(&self, email: &Email) -> bool {
@@ -66,11 +75,10 @@ pub(crate) struct Invitation {
     pub(crate) mailed: bool,
 }
 
-/// What the link of a mail confirms: an address that its user has, or one that they change to.
+/// What the link of a mail confirms: the address of an account, or one that its person changes to.
 #[derive(Clone, Debug)]
 pub(crate) struct EmailConfirmation {
-    pub(crate) business: BusinessId,
-    pub(crate) user: UserId,
+    pub(crate) account: AccountId,
     /// The address that the link was mailed to.
     pub(crate) email: Email,
     /// For a change: the session that requested it, which stays open.

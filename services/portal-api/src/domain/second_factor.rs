@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use domain::{BusinessId, Entropy, StaffId, UserId};
+use domain::{AccountId, Entropy, StaffId};
 use sha2::{Digest, Sha256};
+use strum::{EnumString, IntoStaticStr};
 use totp_rs::{Builder, Secret, Totp};
 
-use super::{Target, TargetKind, UserKey};
+use super::{Target, TargetKind};
 
 /// The length of the periods in which codes are valid.
 const STEP_SECONDS: u64 = 30;
@@ -25,38 +26,48 @@ pub(crate) const CHALLENGE_LASTS: TimeDelta = TimeDelta::minutes(5);
 /// Codes that one challenge accepts for checking. Then the password must be entered again.
 pub(crate) const CHALLENGE_TRIES: i32 = 5;
 
-/// An account that can have a second factor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Account {
-    User { business: BusinessId, user: UserId },
-    Staff(StaffId),
+/// Whose accounts are meant: nothing of one realm acts in the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub(crate) enum Realm {
+    /// People of businesses.
+    User,
+    /// People of the operator.
+    Staff,
 }
 
-impl From<UserKey> for Account {
-    fn from((business, user): UserKey) -> Self {
-        Self::User { business, user }
+impl Realm {
+    pub(crate) fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 
+/// The account of a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Account {
+    User(AccountId),
+    Staff(StaffId),
+}
+
 impl Account {
+    pub(crate) fn realm(self) -> Realm {
+        match self {
+            Self::User(_) => Realm::User,
+            Self::Staff(_) => Realm::Staff,
+        }
+    }
+
     pub(crate) fn id(self) -> String {
         match self {
-            Self::User { user, .. } => user.to_string(),
+            Self::User(id) => id.to_string(),
             Self::Staff(id) => id.to_string(),
         }
     }
 
-    pub(crate) fn business(self) -> Option<BusinessId> {
-        match self {
-            Self::User { business, .. } => Some(business),
-            Self::Staff(_) => None,
-        }
-    }
-
-    /// As the target of an audit entry.
+    /// As the target of an audit entry. The log of a business names its user instead of the account.
     pub(crate) fn target(self, email: &str) -> Target {
         let kind = match self {
-            Self::User { .. } => TargetKind::User,
+            Self::User(_) => TargetKind::User,
             Self::Staff(_) => TargetKind::Staff,
         };
         Target::new(kind, self.id()).labelled(email)
@@ -138,9 +149,9 @@ impl RecoveryCode {
         groups.join("-")
     }
 
-    /// The stored form. Differs between accounts: the binding is the account's id when the factor was set up.
-    pub(crate) fn digest(&self, binding: &str) -> [u8; 32] {
-        Sha256::digest(format!("{binding}:{}", self.0)).into()
+    /// The stored form. Differs between accounts.
+    pub(crate) fn digest(&self, account: &str) -> [u8; 32] {
+        Sha256::digest(format!("{account}:{}", self.0)).into()
     }
 }
 

@@ -4,9 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use domain::{BusinessId, SessionId, StaffId, UserId};
+use domain::{AccountId, BusinessId, SessionId, StaffId, UserId};
 
-use super::{Role, SSO_AUTHENTICATION_LASTS, UserKey};
+use super::{Role, SSO_AUTHENTICATION_LASTS};
 
 /// The use of a session is recorded in steps of at most this length, so that most requests write nothing.
 const STEP_MAX: TimeDelta = TimeDelta::minutes(5);
@@ -19,8 +19,8 @@ pub(crate) struct Session {
     pub(crate) id: SessionId,
     /// The user in this business. Audit entries and rights in the business are theirs.
     pub(crate) user: UserId,
-    /// The user who has the person's password, address and second factor: the same one, or one of another business.
-    pub(crate) account: UserKey,
+    /// The person's address, password and second factor, for all their businesses.
+    pub(crate) account: AccountId,
     pub(crate) email: String,
     pub(crate) email_verified: bool,
     pub(crate) name: Option<String>,

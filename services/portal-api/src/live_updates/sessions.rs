@@ -99,7 +99,7 @@ impl Drop for WatchedSession {
 #[cfg(test)]
 mod tests {
     use chrono::DateTime;
-    use domain::{Clock, Entropy, UserId};
+    use domain::{AccountId, Clock, Entropy, UserId};
 
     use super::*;
     use crate::domain::Role;
@@ -110,7 +110,7 @@ mod tests {
         Session {
             id: SessionId::generate(&clock, &entropy),
             user,
-            account: (business, user),
+            account: AccountId::generate(&clock, &entropy),
             email: String::new(),
             email_verified: true,
             name: None,

@@ -19,7 +19,7 @@ use tokio::sync::Notify;
 use crate::domain::{Email, Links, RegionFormat};
 use crate::store::mails::{self, ClaimedMail, NewMail};
 use crate::store::staff_mails::{self, NewStaffMail};
-use crate::store::user_emails;
+use crate::store::users;
 pub(crate) use sender::MailSender;
 pub(crate) use template::Mail;
 pub(crate) use texts::FactorNews;
@@ -144,7 +144,7 @@ async fn may_send(
         return Ok(true);
     }
     match Email::parse(recipient) {
-        Some(email) => user_emails::is_verified(conn, business, &email).await,
+        Some(email) => users::is_verified(conn, business, &email).await,
         None => Ok(false),
     }
 }

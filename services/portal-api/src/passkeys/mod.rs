@@ -76,23 +76,22 @@ impl Passkeys {
 
     fn site(&self, account: Account) -> Result<&Site, PasskeyError> {
         let site = match account {
-            Account::User { .. } => &self.portal,
+            Account::User(_) => &self.portal,
             Account::Staff(_) => &self.console,
         };
         site.as_ref().ok_or(PasskeyError::Unavailable)
     }
 
-    /// `owner` is what the second factor is bound to: it stays when the account moves to another business.
     pub(crate) fn start_registration(
         &self,
         account: Account,
-        (owner, email): (&str, &str),
+        email: &str,
         existing: Vec<Value>,
     ) -> Result<StartedCeremony, PasskeyError> {
         let existing: Vec<Passkey> = read_all(existing)?;
         let known = existing.iter().map(|passkey| passkey.cred_id().clone()).collect();
         let webauthn = &self.site(account)?.webauthn;
-        let started = webauthn.start_passkey_registration(handle(owner), email, email, Some(known));
+        let started = webauthn.start_passkey_registration(handle(account), email, email, Some(known));
         let (options, state) = started.map_err(PasskeyError::Library)?;
         Ok(StartedCeremony { options: public_key(write(&options)?), state: write(&state)? })
     }
@@ -187,9 +186,9 @@ impl VerifiedUse {
 }
 
 /// The user handle. Authenticators store it, so it must name nobody.
-fn handle(owner: &str) -> Uuid {
+fn handle(account: Account) -> Uuid {
     let [first @ .., _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _]: [u8; 32] =
-        Sha256::digest(format!("passkeys:{owner}")).into();
+        Sha256::digest(format!("passkeys:{}", account.id())).into();
     Uuid::from_bytes(first)
 }
 

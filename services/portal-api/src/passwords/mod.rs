@@ -9,8 +9,6 @@ use std::time::Duration;
 use argon2::Argon2;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD_NO_PAD;
 use domain::Entropy;
 
 use crate::domain::Password;
@@ -55,13 +53,6 @@ impl Passwords {
         let password = password.clone();
         let salt = self.entropy.bytes::<SALT_BYTES>();
         self.run(requester, move || hash(password.as_bytes(), &salt)).await?
-    }
-
-    /// A hash that no password has, for users who log in otherwise.
-    pub(crate) fn unusable_hash(&self) -> String {
-        let (salt, output) = (self.entropy.bytes::<SALT_BYTES>(), self.entropy.bytes::<32>());
-        let (salt, output) = (STANDARD_NO_PAD.encode(salt), STANDARD_NO_PAD.encode(output));
-        format!("$argon2id$v=19$m=19456,t=2,p=1${salt}${output}")
     }
 
     /// Whether the password matches the hash. Without a hash it does the same work and returns false.
@@ -134,17 +125,6 @@ mod tests {
         );
         assert!(!passwords.verify(&good, None, requester()).await.unwrap());
         assert_ne!(hash, passwords.hash(&good, requester()).await.unwrap(), "each hash has its own salt");
-    }
-
-    #[tokio::test]
-    async fn an_unusable_hash_is_well_formed_and_matches_nothing() {
-        let passwords = Passwords::new(Entropy::seeded(1)).unwrap();
-        let hash = passwords.unusable_hash();
-        assert_ne!(hash, passwords.unusable_hash());
-        for password in ["", "x", &hash] {
-            let password = Password::entered(password);
-            assert!(!passwords.verify(&password, Some(&hash), requester()).await.unwrap());
-        }
     }
 
     #[tokio::test]

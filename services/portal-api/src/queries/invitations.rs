@@ -5,7 +5,7 @@ use postgres::StoreError;
 
 use crate::domain::{BusinessStatus, Invitation, LinkToken};
 use crate::state::State;
-use crate::store::{invitations, user_emails};
+use crate::store::{accounts, invitations};
 
 /// Newest first. See [`invitations::list`].
 pub(crate) async fn list(
@@ -36,7 +36,7 @@ pub(crate) async fn find(state: &State, token: &LinkToken) -> Result<Option<Foun
         .read(async |conn| {
             let found = invitations::find(conn, token, now).await?;
             let Some((invitation, business_name, business_status)) = found else { return Ok(None) };
-            let has_account = user_emails::is_taken(conn, &invitation.email).await?;
+            let has_account = accounts::is_taken(conn, &invitation.email).await?;
             Ok(Some(FoundInvitation { invitation, business_name, business_status, has_account }))
         })
         .await

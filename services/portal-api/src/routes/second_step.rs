@@ -113,7 +113,7 @@ pub(super) async fn portal_options(
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let token = PORTAL_CHALLENGE.read(&state, &request).ok_or_else(errors::challenge_ended)?;
-    options(&state, &token, |account| matches!(account, Account::User { .. })).await
+    options(&state, &token, |account| matches!(account, Account::User(_))).await
 }
 
 #[utoipa::path(

@@ -9,7 +9,7 @@ use domain::BusinessId;
 use postgres::{StoreError, statement};
 
 use super::pickup_profiles::PickupRow;
-use super::schema::{businesses, go_live_facts, pickup_profiles, users};
+use super::schema::{accounts, businesses, go_live_facts, memberships, pickup_profiles};
 use super::stored;
 use crate::domain::{Business, BusinessFilter, DoneSince, ListedBusiness, Standing, Subscription};
 
@@ -207,14 +207,19 @@ pub(crate) async fn list(
 ) -> Result<Option<Vec<ListedBusiness>>, StoreError> {
     let mut query = businesses::table
         .inner_join(go_live_facts::table)
-        .inner_join(users::table)
+        .inner_join(memberships::table.inner_join(accounts::table))
         .left_join(pickup_profiles::table)
         // The first owner, if there are several.
         .filter(sql::<Bool>(
-            "users.id = (SELECT min(owner.id) FROM users AS owner \
+            "memberships.id = (SELECT min(owner.id) FROM memberships AS owner \
              WHERE owner.business_id = businesses.id AND owner.role = 'owner')",
         ))
-        .select((BusinessRow::as_select(), facts_columns!(), Option::<PickupRow>::as_select(), users::email))
+        .select((
+            BusinessRow::as_select(),
+            facts_columns!(),
+            Option::<PickupRow>::as_select(),
+            accounts::email,
+        ))
         // Ids start with their creation time.
         .order(businesses::id.desc())
         .limit(i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1))
@@ -229,11 +234,12 @@ pub(crate) async fn list(
         query = query.filter(businesses::subscription_state.eq(state.to_string()));
     }
     if let Some(text) = &filter.search {
-        let members = diesel::alias!(users as members);
+        let (members, people) = diesel::alias!(memberships as members, accounts as people);
         let named = format!("%{}%", escaped(text));
         let of_member = members
-            .filter(members.field(users::email).ilike(named.clone()))
-            .select(members.field(users::business_id));
+            .inner_join(people.on(people.field(accounts::id).eq(members.field(memberships::account_id))))
+            .filter(people.field(accounts::email).ilike(named.clone()))
+            .select(members.field(memberships::business_id));
         query = query.filter(
             businesses::id
                 .eq(text.clone())

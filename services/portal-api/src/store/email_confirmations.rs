@@ -3,10 +3,9 @@
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::SessionId;
+use domain::{AccountId, SessionId};
 use postgres::StoreError;
 
-use super::memberships::users_of;
 use super::schema::{email_confirmations, sessions};
 use super::stored;
 use crate::domain::{Email, EmailConfirmation, LinkToken, UserKey};
@@ -25,14 +24,13 @@ pub(crate) enum Changes<'a> {
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = email_confirmations)]
 struct ConfirmationRow {
-    business_id: String,
-    user_id: String,
+    account_id: String,
     email: String,
     session_id: Option<String>,
     used_at: Option<DateTime<Utc>>,
 }
 
-/// Inserts a link. The caller has locked the user.
+/// Inserts a link. The caller has locked the account.
 pub(crate) async fn insert(
     conn: &mut AsyncPgConnection,
     link: &EmailConfirmation,
@@ -42,8 +40,7 @@ pub(crate) async fn insert(
     diesel::insert_into(email_confirmations::table)
         .values((
             email_confirmations::token_hash.eq(token.digest().to_vec()),
-            email_confirmations::business_id.eq(link.business.to_string()),
-            email_confirmations::user_id.eq(link.user.to_string()),
+            email_confirmations::account_id.eq(link.account.to_string()),
             email_confirmations::email.eq(link.email.as_str()),
             email_confirmations::is_change.eq(link.change_by.is_some()),
             email_confirmations::session_id.eq(link.change_by.map(|session| session.to_string())),
@@ -84,11 +81,11 @@ pub(crate) async fn set_used(
 /// The address that the account changes to, with the end of its latest link.
 pub(crate) async fn pending_change(
     conn: &mut AsyncPgConnection,
-    account: UserKey,
+    account: AccountId,
     now: DateTime<Utc>,
 ) -> Result<Option<(String, DateTime<Utc>)>, StoreError> {
     let open = email_confirmations::table
-        .filter(email_confirmations::user_id.eq_any(users_of!(account)))
+        .filter(email_confirmations::account_id.eq(account.to_string()))
         .filter(email_confirmations::is_change)
         .filter(email_confirmations::used_at.is_null())
         .filter(email_confirmations::expires_at.gt(now))
@@ -100,11 +97,11 @@ pub(crate) async fn pending_change(
 /// Ends requested changes of the account's address, for instance because a thief may have requested them.
 pub(crate) async fn remove_changes(
     conn: &mut AsyncPgConnection,
-    account: UserKey,
+    account: AccountId,
     which: Changes<'_>,
 ) -> Result<(), StoreError> {
     let all = diesel::delete(email_confirmations::table)
-        .filter(email_confirmations::user_id.eq_any(users_of!(account)))
+        .filter(email_confirmations::account_id.eq(account.to_string()))
         .filter(email_confirmations::is_change)
         .into_boxed();
     let removed = match which {
@@ -139,11 +136,11 @@ pub(crate) async fn remove_changes_in(
 /// Keeps the changes that were requested in a session which another one replaces.
 pub(crate) async fn move_changes(
     conn: &mut AsyncPgConnection,
-    account: UserKey,
+    account: AccountId,
     (from, to): (SessionId, SessionId),
 ) -> Result<(), StoreError> {
     let requested = email_confirmations::table
-        .filter(email_confirmations::user_id.eq_any(users_of!(account)))
+        .filter(email_confirmations::account_id.eq(account.to_string()))
         .filter(email_confirmations::session_id.eq(from.to_string()));
     diesel::update(requested).set(email_confirmations::session_id.eq(to.to_string())).execute(conn).await?;
     Ok(())
@@ -152,12 +149,12 @@ pub(crate) async fn move_changes(
 /// Deletes the account's links, except for the one that is used now.
 pub(crate) async fn remove_all(
     conn: &mut AsyncPgConnection,
-    account: UserKey,
+    account: AccountId,
     used: Option<&LinkToken>,
 ) -> Result<(), StoreError> {
     let used = used.map(|token| token.digest().to_vec()).unwrap_or_default();
     let others = email_confirmations::table
-        .filter(email_confirmations::user_id.eq_any(users_of!(account)))
+        .filter(email_confirmations::account_id.eq(account.to_string()))
         .filter(email_confirmations::token_hash.ne(used));
     diesel::delete(others).execute(conn).await?;
     Ok(())
@@ -179,8 +176,7 @@ impl TryFrom<ConfirmationRow> for EmailConfirmation {
         let corrupt = || StoreError::Corrupt("email_confirmations.email has an unexpected value".into());
         let session = |id: String| stored::<SessionId>("email_confirmations.session_id", &id);
         Ok(Self {
-            business: stored("email_confirmations.business_id", &row.business_id)?,
-            user: stored("email_confirmations.user_id", &row.user_id)?,
+            account: stored("email_confirmations.account_id", &row.account_id)?,
             email: Email::parse(&row.email).ok_or_else(corrupt)?,
             change_by: row.session_id.map(session).transpose()?,
             is_used: row.used_at.is_some(),

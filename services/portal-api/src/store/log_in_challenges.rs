@@ -3,12 +3,11 @@
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::BusinessId;
 use postgres::StoreError;
 
 use super::schema::log_in_challenges;
 use super::stored;
-use crate::domain::{Account, SecretToken};
+use crate::domain::{Account, Realm, SecretToken};
 
 /// A challenge that may still be answered.
 pub(crate) struct Challenge {
@@ -16,13 +15,10 @@ pub(crate) struct Challenge {
     pub(crate) password_digest: Vec<u8>,
 }
 
-type ChallengeRow = (String, Option<String>, Vec<u8>);
+type ChallengeRow = (String, String, Vec<u8>);
 
-const COLUMNS: (
-    log_in_challenges::account_id,
-    log_in_challenges::business_id,
-    log_in_challenges::password_digest,
-) = (log_in_challenges::account_id, log_in_challenges::business_id, log_in_challenges::password_digest);
+const COLUMNS: (log_in_challenges::account_id, log_in_challenges::realm, log_in_challenges::password_digest) =
+    (log_in_challenges::account_id, log_in_challenges::realm, log_in_challenges::password_digest);
 
 /// One that has not ended, with tries left.
 macro_rules! open {
@@ -45,7 +41,7 @@ pub(crate) async fn insert(
         .values((
             log_in_challenges::token_hash.eq(token.digest().to_vec()),
             log_in_challenges::account_id.eq(account.id()),
-            log_in_challenges::business_id.eq(account.business().map(|business| business.to_string())),
+            log_in_challenges::realm.eq(account.realm().as_str()),
             log_in_challenges::password_digest.eq(password_digest.to_vec()),
             log_in_challenges::created_at.eq(now),
             log_in_challenges::expires_at.eq(expires_at),
@@ -83,12 +79,10 @@ pub(crate) async fn take_try(
     row.map(challenge).transpose()
 }
 
-fn challenge((id, business, password_digest): ChallengeRow) -> Result<Challenge, StoreError> {
-    let business: Option<BusinessId> =
-        business.map(|business| stored("log_in_challenges.business_id", &business)).transpose()?;
-    let account = match business {
-        Some(business) => Account::User { business, user: stored("log_in_challenges.account_id", &id)? },
-        None => Account::Staff(stored("log_in_challenges.account_id", &id)?),
+fn challenge((id, realm, password_digest): ChallengeRow) -> Result<Challenge, StoreError> {
+    let account = match stored("log_in_challenges.realm", &realm)? {
+        Realm::User => Account::User(stored("log_in_challenges.account_id", &id)?),
+        Realm::Staff => Account::Staff(stored("log_in_challenges.account_id", &id)?),
     };
     Ok(Challenge { account, password_digest })
 }

@@ -1,81 +1,69 @@
-//! The businesses of a person: the users of one account. These queries search all businesses, because an account belongs to none
-//! of them.
+//! The businesses of a person. These queries search all businesses, because an account belongs to none of them.
 
+use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, UserId};
+use domain::{AccountId, BusinessId, UserId};
 use postgres::StoreError;
 
-use super::schema::{businesses, users};
+use super::schema::{businesses, memberships};
 use super::stored;
-use crate::domain::{Membership, UserKey};
+use crate::domain::{Membership, Role, UserKey};
+
+pub(crate) struct NewMembership {
+    pub(crate) user: UserId,
+    pub(crate) business: BusinessId,
+    pub(crate) account: AccountId,
+    pub(crate) role: Role,
+    pub(crate) created_at: DateTime<Utc>,
+}
 
 #[derive(Queryable, Selectable)]
-#[diesel(table_name = users)]
+#[diesel(table_name = memberships)]
 struct MembershipRow {
     id: String,
     business_id: String,
     role: String,
 }
 
-/// The users of an account, given by its id: its own row, and the rows that refer to it.
-macro_rules! of_account {
-    ($account:expr) => {{
-        let (_, account): (domain::BusinessId, domain::UserId) = $account;
-        crate::store::schema::users::id
-            .eq(account.to_string())
-            .or(crate::store::schema::users::account_id.eq(account.to_string()))
-    }};
+pub(crate) async fn insert(conn: &mut AsyncPgConnection, new: &NewMembership) -> Result<(), StoreError> {
+    diesel::insert_into(memberships::table)
+        .values((
+            memberships::id.eq(new.user.to_string()),
+            memberships::business_id.eq(new.business.to_string()),
+            memberships::account_id.eq(new.account.to_string()),
+            memberships::role.eq(new.role.as_str()),
+            memberships::created_at.eq(new.created_at),
+        ))
+        .execute(conn)
+        .await?;
+    Ok(())
 }
 
-/// The ids of the users of an account, as a subquery: its sessions and links are those of all memberships.
-macro_rules! users_of {
-    ($account:expr) => {
-        crate::store::schema::users::table
-            .filter(crate::store::memberships::of_account!($account))
-            .select(crate::store::schema::users::id)
-    };
-}
-pub(super) use {of_account, users_of};
-
-/// The account of a user: mostly the user's own row. `None` if there is no such user.
+/// The account of a user. `None` if there is no such user.
 pub(crate) async fn account_of(
     conn: &mut AsyncPgConnection,
     (business, user): UserKey,
-) -> Result<Option<UserKey>, StoreError> {
-    let row: Option<(Option<String>, Option<String>)> = users::table
+) -> Result<Option<AccountId>, StoreError> {
+    let row: Option<String> = memberships::table
         .find(user.to_string())
-        .filter(users::business_id.eq(business.to_string()))
-        .select((users::account_id, users::account_business_id))
+        .filter(memberships::business_id.eq(business.to_string()))
+        .select(memberships::account_id)
         .first(conn)
         .await
         .optional()?;
-    row.map(|columns| read_account((business, user), columns)).transpose()
-}
-
-/// The account of a user with these columns.
-pub(super) fn read_account(
-    own: UserKey,
-    (account, business): (Option<String>, Option<String>),
-) -> Result<UserKey, StoreError> {
-    match account.zip(business) {
-        None => Ok(own),
-        Some((account, business)) => Ok((
-            stored("users.account_business_id", &business)?,
-            stored::<UserId>("users.account_id", &account)?,
-        )),
-    }
+    row.map(|account| stored("memberships.account_id", &account)).transpose()
 }
 
 /// All memberships, by the name of their business.
 pub(crate) async fn list(
     conn: &mut AsyncPgConnection,
-    account: UserKey,
+    account: AccountId,
 ) -> Result<Vec<Membership>, StoreError> {
-    let rows: Vec<(MembershipRow, (String, String))> = users::table
+    let rows: Vec<(MembershipRow, (String, String))> = memberships::table
         .inner_join(businesses::table)
-        .filter(of_account!(account))
-        .order((businesses::name, users::id))
+        .filter(memberships::account_id.eq(account.to_string()))
+        .order((businesses::name, memberships::id))
         .select((MembershipRow::as_select(), (businesses::name, businesses::status)))
         .load(conn)
         .await?;
@@ -85,7 +73,7 @@ pub(crate) async fn list(
 /// The membership in this business.
 pub(crate) async fn find(
     conn: &mut AsyncPgConnection,
-    account: UserKey,
+    account: AccountId,
     business: BusinessId,
 ) -> Result<Option<Membership>, StoreError> {
     let found = list(conn, account).await?;
@@ -96,12 +84,12 @@ pub(crate) async fn find(
 /// last comes first.
 pub(crate) async fn lock_by_use(
     conn: &mut AsyncPgConnection,
-    account: UserKey,
+    account: AccountId,
 ) -> Result<Vec<Membership>, StoreError> {
-    let users: Vec<String> = users::table
-        .filter(of_account!(account))
-        .order((users::last_seen_at.desc().nulls_last(), users::id.desc()))
-        .select(users::id)
+    let users: Vec<String> = memberships::table
+        .filter(memberships::account_id.eq(account.to_string()))
+        .order((memberships::last_seen_at.desc().nulls_last(), memberships::id.desc()))
+        .select(memberships::id)
         .for_no_key_update()
         .load(conn)
         .await?;
@@ -110,12 +98,24 @@ pub(crate) async fn lock_by_use(
     Ok(found)
 }
 
+/// Records when a user was last seen.
+pub(super) async fn set_seen(
+    conn: &mut AsyncPgConnection,
+    (business, user): UserKey,
+    at: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let user =
+        memberships::table.find(user.to_string()).filter(memberships::business_id.eq(business.to_string()));
+    diesel::update(user).set(memberships::last_seen_at.eq(at)).execute(conn).await?;
+    Ok(())
+}
+
 fn read((row, (business_name, status)): (MembershipRow, (String, String))) -> Result<Membership, StoreError> {
     Ok(Membership {
-        business: stored("users.business_id", &row.business_id)?,
+        business: stored("memberships.business_id", &row.business_id)?,
         business_name,
         status: stored("businesses.status", &status)?,
-        user: stored("users.id", &row.id)?,
-        role: stored("users.role", &row.role)?,
+        user: stored("memberships.id", &row.id)?,
+        role: stored("memberships.role", &row.role)?,
     })
 }

@@ -11,6 +11,7 @@ macro_rules! prune {
     }};
 }
 
+pub(crate) mod accounts;
 pub(crate) mod approval_limit;
 pub(crate) mod approvals;
 pub(crate) mod attempts;
@@ -24,7 +25,6 @@ pub(crate) mod invitations;
 pub(crate) mod log_in_challenges;
 pub(crate) mod mails;
 pub(crate) mod memberships;
-pub(crate) mod new_users;
 pub(crate) mod operator_audit_log;
 pub(crate) mod operator_sessions;
 pub(crate) mod operator_tokens;
@@ -44,7 +44,6 @@ pub(crate) mod staff_identities;
 pub(crate) mod staff_links;
 pub(crate) mod staff_mails;
 pub(crate) mod staff_sessions;
-pub(crate) mod user_emails;
 pub(crate) mod user_identities;
 pub(crate) mod users;
 

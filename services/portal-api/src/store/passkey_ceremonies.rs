@@ -7,7 +7,6 @@ use postgres::StoreError;
 use serde_json::Value;
 
 use super::schema::passkey_ceremonies;
-use super::second_factors::business_of;
 use crate::domain::{Account, CeremonyKey};
 
 /// Begins a ceremony, and ends the one before with the same key.
@@ -20,7 +19,7 @@ pub(crate) async fn begin(
 ) -> Result<(), StoreError> {
     let begun = (
         passkey_ceremonies::account_id.eq(account.id()),
-        passkey_ceremonies::business_id.eq(business_of(account)),
+        passkey_ceremonies::realm.eq(account.realm().as_str()),
         passkey_ceremonies::state.eq(state),
         passkey_ceremonies::expires_at.eq(expires_at),
     );
@@ -45,7 +44,7 @@ pub(crate) async fn take(
     let open = passkey_ceremonies::table
         .filter(passkey_ceremonies::ceremony_hash.eq(key.digest().to_vec()))
         .filter(passkey_ceremonies::account_id.eq(account.id()))
-        .filter(passkey_ceremonies::business_id.is_not_distinct_from(business_of(account)))
+        .filter(passkey_ceremonies::realm.eq(account.realm().as_str()))
         .filter(passkey_ceremonies::expires_at.gt(now));
     let taken = diesel::delete(open).returning(passkey_ceremonies::state);
     Ok(taken.get_result(conn).await.optional()?)

@@ -8,7 +8,7 @@ use postgres::StoreError;
 use serde_json::Value;
 
 use super::schema::passkeys;
-use super::{second_factors, stored};
+use super::stored;
 use crate::domain::{Account, Passkey};
 
 /// A passkey to be added.
@@ -26,7 +26,7 @@ macro_rules! of_account {
     ($account:expr) => {
         passkeys::table
             .filter(passkeys::account_id.eq($account.id()))
-            .filter(passkeys::business_id.is_not_distinct_from(second_factors::business_of($account)))
+            .filter(passkeys::realm.eq($account.realm().as_str()))
     };
 }
 
@@ -67,7 +67,7 @@ pub(crate) async fn insert(
         .values((
             passkeys::id.eq(new.id.to_string()),
             passkeys::account_id.eq(account.id()),
-            passkeys::business_id.eq(second_factors::business_of(account)),
+            passkeys::realm.eq(account.realm().as_str()),
             passkeys::credential_id.eq(new.credential_id),
             passkeys::credential.eq(new.credential),
             passkeys::name.eq(new.name),

@@ -3,13 +3,12 @@
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::StaffId;
+use domain::{AccountId, StaffId};
 use postgres::StoreError;
 
-use super::memberships::users_of;
 use super::schema::password_resets;
-use super::{stored, users};
-use crate::domain::{LinkToken, UserKey};
+use super::{accounts, stored};
+use crate::domain::LinkToken;
 
 /// How a link reaches the user.
 #[derive(Clone, Copy, Debug)]
@@ -23,13 +22,13 @@ pub(crate) enum Way<'a> {
 /// Inserts a link for the account, and deletes its oldest ones beyond `max`.
 pub(crate) async fn insert(
     conn: &mut AsyncPgConnection,
-    (account, way): (UserKey, Way<'_>),
+    (account, way): (AccountId, Way<'_>),
     token: &LinkToken,
     (now, expires_at): (DateTime<Utc>, DateTime<Utc>),
     max: i64,
 ) -> Result<(), StoreError> {
-    users::lock(conn, account).await?;
-    let own = || password_resets::table.filter(password_resets::user_id.eq_any(users_of!(account)));
+    accounts::lock(conn, account).await?;
+    let own = || password_resets::table.filter(password_resets::account_id.eq(account.to_string()));
     let beyond: Vec<Vec<u8>> = own()
         .order(password_resets::created_at.desc())
         .offset(max - 1)
@@ -37,7 +36,6 @@ pub(crate) async fn insert(
         .load(conn)
         .await?;
     diesel::delete(own().filter(password_resets::token_hash.eq_any(beyond))).execute(conn).await?;
-    let (business, user) = account;
     let (mailed_to, issuer) = match way {
         Way::Mail(address) => (Some(address), None),
         Way::ByHand(issuer) => (None, issuer),
@@ -45,8 +43,7 @@ pub(crate) async fn insert(
     diesel::insert_into(password_resets::table)
         .values((
             password_resets::token_hash.eq(token.digest().to_vec()),
-            password_resets::business_id.eq(business.to_string()),
-            password_resets::user_id.eq(user.to_string()),
+            password_resets::account_id.eq(account.to_string()),
             password_resets::created_at.eq(now),
             password_resets::expires_at.eq(expires_at),
             password_resets::issued_by.eq(issuer.map(|id| id.to_string())),
@@ -60,50 +57,47 @@ pub(crate) async fn insert(
 /// Whether the account has an open link that was mailed.
 pub(crate) async fn has_mailed(
     conn: &mut AsyncPgConnection,
-    account: UserKey,
+    account: AccountId,
     now: DateTime<Utc>,
 ) -> Result<bool, StoreError> {
     let open = password_resets::table
-        .filter(password_resets::user_id.eq_any(users_of!(account)))
+        .filter(password_resets::account_id.eq(account.to_string()))
         .filter(password_resets::mailed_to.is_not_null())
         .filter(password_resets::expires_at.gt(now));
     Ok(diesel::select(diesel::dsl::exists(open)).get_result(conn).await?)
 }
 
-/// The user whose password the link resets, unless it has expired.
+/// The account whose password the link resets, unless it has expired.
 pub(crate) async fn find(
     conn: &mut AsyncPgConnection,
     token: &LinkToken,
     now: DateTime<Utc>,
-) -> Result<Option<UserKey>, StoreError> {
-    let row: Option<(String, String)> = password_resets::table
+) -> Result<Option<AccountId>, StoreError> {
+    let row: Option<String> = password_resets::table
         .find(token.digest().to_vec())
         .filter(password_resets::expires_at.gt(now))
-        .select((password_resets::business_id, password_resets::user_id))
+        .select(password_resets::account_id)
         .first(conn)
         .await
         .optional()?;
-    row.map(|(business, user)| {
-        Ok((stored("password_resets.business_id", &business)?, stored("password_resets.user_id", &user)?))
-    })
-    .transpose()
+    row.map(|account| stored("password_resets.account_id", &account)).transpose()
 }
 
 /// Consumes a link, and returns the address that it was mailed to, in lower case. The outer `None`: it is already used.
 pub(crate) async fn consume(
     conn: &mut AsyncPgConnection,
-    user: UserKey,
+    account: AccountId,
     token: &LinkToken,
 ) -> Result<Option<Option<String>>, StoreError> {
-    users::lock(conn, user).await?;
+    accounts::lock(conn, account).await?;
     let link = password_resets::table.find(token.digest().to_vec());
     let consumed = diesel::delete(link).returning(password_resets::mailed_to);
     Ok(consumed.get_result(conn).await.optional()?)
 }
 
 /// Deletes all links of the account.
-pub(crate) async fn remove_all(conn: &mut AsyncPgConnection, account: UserKey) -> Result<(), StoreError> {
-    let own = password_resets::table.filter(password_resets::user_id.eq_any(users_of!(account)));
+pub(crate) async fn remove_all(conn: &mut AsyncPgConnection, account: AccountId) -> Result<(), StoreError> {
+    let own = password_resets::table.filter(password_resets::account_id.eq(account.to_string()));
     diesel::delete(own).execute(conn).await?;
     Ok(())
 }

@@ -19,19 +19,35 @@ diesel::table! {
 }
 
 diesel::table! {
-    users (id) {
+    accounts (id) {
+        id -> Text,
+        realm -> Text,
+        email -> Text,
+        email_key -> Nullable<Text>,
+        email_verified_at -> Nullable<Timestamptz>,
+        name -> Nullable<Text>,
+        password_hash -> Nullable<Text>,
+        provider_of -> Nullable<Text>,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    memberships (id) {
         id -> Text,
         business_id -> Text,
-        email -> Text,
-        email_key -> Text,
-        password_hash -> Text,
+        account_id -> Text,
         role -> Text,
         created_at -> Timestamptz,
         last_seen_at -> Nullable<Timestamptz>,
-        email_verified_at -> Nullable<Timestamptz>,
-        name -> Nullable<Text>,
-        account_id -> Nullable<Text>,
-        account_business_id -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    staff_roles (account_id) {
+        account_id -> Text,
+        role -> Text,
+        last_seen_at -> Nullable<Timestamptz>,
     }
 }
 
@@ -41,6 +57,7 @@ diesel::table! {
         token_hash -> Binary,
         business_id -> Text,
         user_id -> Text,
+        account_id -> Text,
         created_at -> Timestamptz,
         last_seen_at -> Timestamptz,
         expires_at -> Timestamptz,
@@ -72,8 +89,7 @@ diesel::table! {
 diesel::table! {
     password_resets (token_hash) {
         token_hash -> Binary,
-        business_id -> Text,
-        user_id -> Text,
+        account_id -> Text,
         created_at -> Timestamptz,
         expires_at -> Timestamptz,
         issued_by -> Nullable<Text>,
@@ -84,8 +100,7 @@ diesel::table! {
 diesel::table! {
     email_confirmations (token_hash) {
         token_hash -> Binary,
-        business_id -> Text,
-        user_id -> Text,
+        account_id -> Text,
         email -> Text,
         is_change -> Bool,
         session_id -> Nullable<Text>,
@@ -174,19 +189,6 @@ diesel::table! {
         last_seen_at -> Timestamptz,
         address -> Nullable<Text>,
         user_agent -> Nullable<Text>,
-    }
-}
-
-diesel::table! {
-    staff (id) {
-        id -> Text,
-        name -> Text,
-        email -> Text,
-        email_key -> Text,
-        password_hash -> Nullable<Text>,
-        role -> Text,
-        created_at -> Timestamptz,
-        last_seen_at -> Nullable<Timestamptz>,
     }
 }
 
@@ -288,14 +290,11 @@ diesel::table! {
 diesel::table! {
     second_factors (account_id) {
         account_id -> Text,
-        business_id -> Nullable<Text>,
-        user_id -> Nullable<Text>,
-        staff_id -> Nullable<Text>,
+        realm -> Text,
         sealed_secret -> Binary,
         started_at -> Timestamptz,
         confirmed_at -> Nullable<Timestamptz>,
         last_step -> BigInt,
-        bound_to -> Nullable<Text>,
     }
 }
 
@@ -310,7 +309,7 @@ diesel::table! {
     log_in_challenges (token_hash) {
         token_hash -> Binary,
         account_id -> Text,
-        business_id -> Nullable<Text>,
+        realm -> Text,
         password_digest -> Binary,
         tries -> Integer,
         created_at -> Timestamptz,
@@ -322,7 +321,7 @@ diesel::table! {
     passkeys (id) {
         id -> Text,
         account_id -> Text,
-        business_id -> Nullable<Text>,
+        realm -> Text,
         credential_id -> Binary,
         credential -> Jsonb,
         sign_count -> BigInt,
@@ -336,7 +335,7 @@ diesel::table! {
     passkey_ceremonies (ceremony_hash) {
         ceremony_hash -> Binary,
         account_id -> Text,
-        business_id -> Nullable<Text>,
+        realm -> Text,
         state -> Jsonb,
         expires_at -> Timestamptz,
     }
@@ -406,19 +405,21 @@ diesel::table! {
     }
 }
 
-diesel::joinable!(staff_links -> staff (staff_id));
-diesel::joinable!(staff_sessions -> staff (staff_id));
-diesel::allow_tables_to_appear_in_same_query!(staff, staff_links, staff_sessions);
-diesel::allow_tables_to_appear_in_same_query!(users, user_identities);
-diesel::joinable!(sessions -> users (user_id));
+diesel::joinable!(staff_sessions -> staff_roles (staff_id));
+diesel::joinable!(staff_roles -> accounts (account_id));
+diesel::allow_tables_to_appear_in_same_query!(accounts, staff_roles, staff_sessions);
+diesel::joinable!(sessions -> memberships (user_id));
+diesel::joinable!(sessions -> accounts (account_id));
+diesel::joinable!(memberships -> accounts (account_id));
 diesel::joinable!(sessions -> businesses (business_id));
-diesel::joinable!(users -> businesses (business_id));
+diesel::joinable!(memberships -> businesses (business_id));
 diesel::joinable!(invitations -> businesses (business_id));
 diesel::joinable!(pickup_profiles -> businesses (business_id));
 diesel::joinable!(go_live_facts -> businesses (business_id));
 diesel::allow_tables_to_appear_in_same_query!(
+    accounts,
     businesses,
-    users,
+    memberships,
     sessions,
     invitations,
     audit_log,
@@ -427,5 +428,6 @@ diesel::allow_tables_to_appear_in_same_query!(
     mails,
     pickup_profiles,
     go_live_facts,
-    attempts
+    attempts,
+    user_identities
 );

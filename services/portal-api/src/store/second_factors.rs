@@ -10,25 +10,17 @@ use crate::domain::{Account, FactorStatus, RecoveryCode};
 
 /// A factor with its sealed secret.
 pub(crate) struct StoredFactor {
-    /// What the secret and the recovery codes are bound to: the account's id, or the one that it had when the factor was set up.
-    pub(crate) binding: String,
     pub(crate) sealed_secret: Vec<u8>,
     pub(crate) started_at: DateTime<Utc>,
     pub(crate) is_confirmed: bool,
 }
 
-type FactorRow = (Option<String>, Vec<u8>, DateTime<Utc>, Option<DateTime<Utc>>);
+type FactorRow = (Vec<u8>, DateTime<Utc>, Option<DateTime<Utc>>);
 
 macro_rules! of_account {
     ($account:expr) => {
-        second_factors::table
-            .find($account.id())
-            .filter(second_factors::business_id.is_not_distinct_from(business_of($account)))
+        second_factors::table.find($account.id()).filter(second_factors::realm.eq($account.realm().as_str()))
     };
-}
-
-pub(super) fn business_of(account: Account) -> Option<String> {
-    account.business().map(|business| business.to_string())
 }
 
 /// Begins an enrolment, and replaces an unconfirmed one. False if the account has a confirmed factor.
@@ -39,16 +31,10 @@ pub(crate) async fn begin(
     now: DateTime<Utc>,
 ) -> Result<bool, StoreError> {
     diesel::delete(of_account!(account).filter(second_factors::confirmed_at.is_null())).execute(conn).await?;
-    let (user, staff) = match account {
-        Account::User { user, .. } => (Some(user.to_string()), None),
-        Account::Staff(id) => (None, Some(id.to_string())),
-    };
     let inserted = diesel::insert_into(second_factors::table)
         .values((
             second_factors::account_id.eq(account.id()),
-            second_factors::business_id.eq(business_of(account)),
-            second_factors::user_id.eq(user),
-            second_factors::staff_id.eq(staff),
+            second_factors::realm.eq(account.realm().as_str()),
             second_factors::sealed_secret.eq(sealed_secret),
             second_factors::started_at.eq(now),
         ))
@@ -64,17 +50,11 @@ pub(crate) async fn find(
     account: Account,
 ) -> Result<Option<StoredFactor>, StoreError> {
     let row: Option<FactorRow> = of_account!(account)
-        .select((
-            second_factors::bound_to,
-            second_factors::sealed_secret,
-            second_factors::started_at,
-            second_factors::confirmed_at,
-        ))
+        .select((second_factors::sealed_secret, second_factors::started_at, second_factors::confirmed_at))
         .first(conn)
         .await
         .optional()?;
-    Ok(row.map(|(bound_to, sealed_secret, started_at, confirmed_at)| StoredFactor {
-        binding: bound_to.unwrap_or_else(|| account.id()),
+    Ok(row.map(|(sealed_secret, started_at, confirmed_at)| StoredFactor {
         sealed_secret,
         started_at,
         is_confirmed: confirmed_at.is_some(),
@@ -127,10 +107,10 @@ pub(crate) async fn confirm(
     Ok(diesel::update(pending).set(set).execute(conn).await? == 1)
 }
 
-/// Replaces all recovery codes of a factor with this binding. The caller has found the factor in the same transaction.
+/// Replaces all recovery codes. The caller has found the factor in the same transaction.
 pub(crate) async fn replace_recovery_codes(
     conn: &mut AsyncPgConnection,
-    (account, binding): (Account, &str),
+    account: Account,
     codes: &[RecoveryCode],
 ) -> Result<(), StoreError> {
     let own = recovery_codes::table.filter(recovery_codes::account_id.eq(account.id()));
@@ -140,7 +120,7 @@ pub(crate) async fn replace_recovery_codes(
         .map(|code| {
             (
                 recovery_codes::account_id.eq(account.id()),
-                recovery_codes::code_hash.eq(code.digest(binding).to_vec()),
+                recovery_codes::code_hash.eq(code.digest(&account.id()).to_vec()),
             )
         })
         .collect();
@@ -151,26 +131,23 @@ pub(crate) async fn replace_recovery_codes(
 /// Consumes a recovery code. False if the account has no such code: of two concurrent uses, one succeeds.
 pub(crate) async fn consume_recovery_code(
     conn: &mut AsyncPgConnection,
-    (account, binding): (Account, &str),
+    account: Account,
     code: &RecoveryCode,
 ) -> Result<bool, StoreError> {
-    let row = recovery_codes::table.find((account.id(), code.digest(binding).to_vec()));
+    let row = recovery_codes::table.find((account.id(), code.digest(&account.id()).to_vec()));
     Ok(diesel::delete(row).execute(conn).await? == 1)
 }
 
-/// Locks the factor until the transaction ends, and returns its binding. `None` if the account has no confirmed factor.
-pub(crate) async fn lock(
-    conn: &mut AsyncPgConnection,
-    account: Account,
-) -> Result<Option<String>, StoreError> {
-    let locked: Option<Option<String>> = of_account!(account)
+/// Locks the factor until the transaction ends. False if the account has no confirmed factor.
+pub(crate) async fn lock(conn: &mut AsyncPgConnection, account: Account) -> Result<bool, StoreError> {
+    let locked: Option<String> = of_account!(account)
         .filter(second_factors::confirmed_at.is_not_null())
-        .select(second_factors::bound_to)
+        .select(second_factors::account_id)
         .for_update()
         .first(conn)
         .await
         .optional()?;
-    Ok(locked.map(|bound_to| bound_to.unwrap_or_else(|| account.id())))
+    Ok(locked.is_some())
 }
 
 /// Deletes the factor with its recovery codes and challenges. False if the account has no confirmed factor.

@@ -3,13 +3,12 @@
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::SessionId;
+use domain::{AccountId, SessionId};
 use postgres::StoreError;
 
-use super::memberships::users_of;
 use super::schema::{businesses, sessions};
 use super::stored;
-use crate::domain::{Lifetimes, OpenAt, OpenSession, UserKey};
+use crate::domain::{Lifetimes, OpenAt, OpenSession};
 
 #[derive(Queryable)]
 struct OpenSessionRow {
@@ -27,14 +26,14 @@ struct OpenSessionRow {
 /// not a session of the account.
 pub(crate) async fn list(
     conn: &mut AsyncPgConnection,
-    account: UserKey,
+    account: AccountId,
     limit: usize,
     after: Option<SessionId>,
     open: OpenAt,
 ) -> Result<Option<Vec<OpenSession>>, StoreError> {
     let mut query = sessions::table
         .inner_join(businesses::table)
-        .filter(sessions::user_id.eq_any(users_of!(account)))
+        .filter(sessions::account_id.eq(account.to_string()))
         .filter(sessions::revoked_at.is_null())
         .filter(sessions::expires_at.gt(open.now))
         .filter(sessions::last_seen_at.gt(open.used_after))
@@ -55,7 +54,7 @@ pub(crate) async fn list(
     if let Some(after) = after {
         // A session that has ended since is still a valid cursor.
         let known =
-            sessions::table.find(after.to_string()).filter(sessions::user_id.eq_any(users_of!(account)));
+            sessions::table.find(after.to_string()).filter(sessions::account_id.eq(account.to_string()));
         if !diesel::select(diesel::dsl::exists(known)).get_result::<bool>(conn).await? {
             return Ok(None);
         }

@@ -5,11 +5,12 @@ use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, SessionId};
+use domain::{AccountId, BusinessId, SessionId};
 use postgres::StoreError;
 
-use super::memberships::{read_account, users_of};
-use super::schema::{businesses, sessions, users};
+use super::accounts::lock as lock_account;
+use super::memberships::set_seen;
+use super::schema::{accounts, businesses, memberships, sessions};
 use super::users::lock as lock_user;
 use super::{replaced_tokens, stored};
 use crate::domain::{CallerAddress, Lifetimes, OpenAt, Session, SessionToken, UserKey, may_use_password};
@@ -22,7 +23,7 @@ struct SessionRow {
     email_verified_at: Option<DateTime<Utc>>,
     name: Option<String>,
     role: String,
-    account: (Option<String>, Option<String>),
+    account: String,
     business: String,
     business_name: String,
     created_at: DateTime<Utc>,
@@ -58,6 +59,7 @@ pub(crate) async fn insert(
             sessions::token_hash.eq(token.digest().to_vec()),
             sessions::business_id.eq(session.business.to_string()),
             sessions::user_id.eq(session.user.to_string()),
+            sessions::account_id.eq(session.account.to_string()),
             sessions::created_at.eq(session.created_at),
             sessions::last_seen_at.eq(now),
             sessions::expires_at.eq(session.expires_at),
@@ -69,7 +71,7 @@ pub(crate) async fn insert(
         ))
         .execute(conn)
         .await?;
-    touch_user(conn, session, now).await
+    set_seen(conn, (session.business, session.user), now).await
 }
 
 /// Ends a session that another one replaces, and returns the address and the browser at its log-in. `None` if it has ended.
@@ -88,19 +90,6 @@ pub(crate) async fn end_replaced(
         .set(sessions::revoked_at.eq(now))
         .returning((sessions::address, sessions::user_agent));
     Ok(ended.get_result(conn).await.optional()?)
-}
-
-/// Updates when the user was last seen.
-async fn touch_user(
-    conn: &mut AsyncPgConnection,
-    session: &Session,
-    at: DateTime<Utc>,
-) -> Result<(), StoreError> {
-    let user = users::table
-        .find(session.user.to_string())
-        .filter(users::business_id.eq(session.business.to_string()));
-    diesel::update(user).set(users::last_seen_at.eq(at)).execute(conn).await?;
-    Ok(())
 }
 
 /// The session of a cookie, unless it has ended. The caller decides whether the user must enrol a second factor.
@@ -130,7 +119,8 @@ async fn find_by_digest(
     open: OpenAt,
 ) -> Result<Option<Session>, StoreError> {
     let row: Option<SessionRow> = sessions::table
-        .inner_join(users::table)
+        .inner_join(memberships::table)
+        .inner_join(accounts::table)
         .inner_join(businesses::table)
         .filter(sessions::token_hash.eq(digest))
         .filter(sessions::revoked_at.is_null())
@@ -140,11 +130,11 @@ async fn find_by_digest(
         .select((
             sessions::id,
             sessions::user_id,
-            users::email,
-            users::email_verified_at,
-            users::name,
-            users::role,
-            (users::account_id, users::account_business_id),
+            accounts::email,
+            accounts::email_verified_at,
+            accounts::name,
+            memberships::role,
+            sessions::account_id,
             sessions::business_id,
             businesses::name,
             sessions::created_at,
@@ -194,7 +184,7 @@ pub(crate) async fn extend(
         .set((sessions::expires_at.eq(expires_at), sessions::last_seen_at.eq(now)))
         .execute(conn)
         .await?;
-    touch_user(conn, session, now).await
+    set_seen(conn, (session.business, session.user), now).await
 }
 
 /// Records when the user of an open session last authenticated.
@@ -253,13 +243,13 @@ pub(crate) async fn revoke(
 /// Ends one session of the account. False if it belongs to somebody else or has already ended.
 pub(crate) async fn revoke_one(
     conn: &mut AsyncPgConnection,
-    account: UserKey,
+    account: AccountId,
     session: SessionId,
     now: DateTime<Utc>,
 ) -> Result<bool, StoreError> {
     let open = sessions::table
         .find(session.to_string())
-        .filter(sessions::user_id.eq_any(users_of!(account)))
+        .filter(sessions::account_id.eq(account.to_string()))
         .filter(sessions::revoked_at.is_null())
         .filter(sessions::expires_at.gt(now));
     Ok(diesel::update(open).set(sessions::revoked_at.eq(now)).execute(conn).await? == 1)
@@ -268,14 +258,14 @@ pub(crate) async fn revoke_one(
 /// Ends all sessions of the account except `kept`, and returns how many.
 pub(crate) async fn revoke_all(
     conn: &mut AsyncPgConnection,
-    account: UserKey,
+    account: AccountId,
     kept: Option<SessionId>,
     now: DateTime<Utc>,
 ) -> Result<usize, StoreError> {
-    lock_user(conn, account).await?;
+    lock_account(conn, account).await?;
     let kept = kept.map(|kept| kept.to_string()).unwrap_or_default();
     let open = sessions::table
-        .filter(sessions::user_id.eq_any(users_of!(account)))
+        .filter(sessions::account_id.eq(account.to_string()))
         .filter(sessions::id.ne(kept))
         .filter(sessions::revoked_at.is_null())
         .filter(sessions::expires_at.gt(now));
@@ -300,11 +290,11 @@ pub(crate) async fn revoke_in_business(
 /// How many sessions of the account since then began in a new browser, including ended ones.
 pub(crate) async fn count_of_new_browsers(
     conn: &mut AsyncPgConnection,
-    account: UserKey,
+    account: AccountId,
     since: DateTime<Utc>,
 ) -> Result<i64, StoreError> {
     let found = sessions::table
-        .filter(sessions::user_id.eq_any(users_of!(account)))
+        .filter(sessions::account_id.eq(account.to_string()))
         .filter(sessions::new_browser)
         .filter(sessions::created_at.gt(since));
     Ok(found.count().get_result(conn).await?)
@@ -320,7 +310,7 @@ pub(crate) async fn revoke_beyond(
 ) -> Result<(), StoreError> {
     let counted = match session.single_sign_on {
         true => sessions::table.filter(sessions::user_id.eq(session.user.to_string())).into_boxed(),
-        false => sessions::table.filter(sessions::user_id.eq_any(users_of!(session.account))).into_boxed(),
+        false => sessions::table.filter(sessions::account_id.eq(session.account.to_string())).into_boxed(),
     };
     let beyond: Vec<String> = counted
         .filter(sessions::single_sign_on.eq(session.single_sign_on))
@@ -364,11 +354,11 @@ pub(crate) async fn prune(
 
 fn read(row: SessionRow, lifetimes: Lifetimes) -> Result<Session, StoreError> {
     let own = (stored("sessions.business_id", &row.business)?, stored("sessions.user_id", &row.user)?);
-    let role = stored("users.role", &row.role)?;
+    let role = stored("memberships.role", &row.role)?;
     Ok(Session {
         id: stored("sessions.id", &row.id)?,
         user: own.1,
-        account: read_account(own, row.account)?,
+        account: stored("sessions.account_id", &row.account)?,
         email: row.email,
         email_verified: row.email_verified_at.is_some(),
         name: row.name,

@@ -6,7 +6,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, UserId};
 use postgres::StoreError;
 
-use super::schema::{sessions, users};
+use super::schema::{memberships, sessions};
 use crate::domain::Role;
 
 /// Ends the sessions that the provider of the business has opened: of one user, or of all. Returns how many.
@@ -17,7 +17,8 @@ pub(crate) async fn revoke_single_sign_on(
     now: DateTime<Utc>,
 ) -> Result<usize, StoreError> {
     // By the index of the sessions' users.
-    let all = users::table.filter(users::business_id.eq(business.to_string())).select(users::id);
+    let all =
+        memberships::table.filter(memberships::business_id.eq(business.to_string())).select(memberships::id);
     let open = sessions::table
         .filter(sessions::business_id.eq(business.to_string()))
         .filter(sessions::user_id.eq_any(all))
@@ -38,10 +39,10 @@ pub(crate) async fn revoke_passwords_but_of_owners(
     business: BusinessId,
     now: DateTime<Utc>,
 ) -> Result<Vec<String>, StoreError> {
-    let others = users::table
-        .filter(users::business_id.eq(business.to_string()))
-        .filter(users::role.ne(Role::Owner.as_str()))
-        .select(users::id);
+    let others = memberships::table
+        .filter(memberships::business_id.eq(business.to_string()))
+        .filter(memberships::role.ne(Role::Owner.as_str()))
+        .select(memberships::id);
     let open = sessions::table
         .filter(sessions::business_id.eq(business.to_string()))
         .filter(sessions::user_id.eq_any(others))

@@ -2,46 +2,74 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel::dsl::sql;
-use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Bool, Text};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::StaffId;
 use postgres::StoreError;
 
-use super::schema::staff;
+use super::schema::{accounts, staff_roles};
 use super::stored;
-use crate::domain::{Email, NewStaff, OperatorRole, Staff, StaffCredentials, StaffIdentity};
+use crate::domain::{Email, NewStaff, OperatorRole, Realm, Staff, StaffCredentials, StaffIdentity};
 
 /// Key of the advisory lock for changes of the staff.
 const LOCK: i64 = 0x0073_7461_6666;
 /// `last_seen_at` is written in steps of at least this length, so that most requests write nothing.
 const SEEN_STEP: TimeDelta = TimeDelta::minutes(5);
 
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = staff)]
-pub(super) struct StaffRow {
+#[derive(Queryable)]
+struct StaffRow {
     id: String,
-    name: String,
+    name: Option<String>,
     email: String,
     role: String,
     password_hash: Option<String>,
     created_at: DateTime<Utc>,
     last_seen_at: Option<DateTime<Utc>>,
-    #[diesel(select_expression = sql::<Bool>(HAS_SECOND_FACTOR), select_expression_type = SqlLiteral<Bool>)]
     has_second_factor: bool,
-    #[diesel(select_expression = sql::<Array<Text>>(ISSUERS), select_expression_type = SqlLiteral<Array<Text>>)]
     issuers: Vec<String>,
-    #[diesel(select_expression = sql::<Array<Text>>(ISSUERS_WITHOUT_ROLE), select_expression_type = SqlLiteral<Array<Text>>)]
     issuers_without_role: Vec<String>,
 }
 
 const HAS_SECOND_FACTOR: &str = "EXISTS (SELECT FROM second_factors AS factor
-    WHERE factor.staff_id = staff.id AND factor.confirmed_at IS NOT NULL)";
+    WHERE factor.account_id = accounts.id AND factor.confirmed_at IS NOT NULL)";
 const ISSUERS: &str = "ARRAY(SELECT issuer FROM staff_identities AS identity
-    WHERE identity.staff_id = staff.id AND role_lost_at IS NULL)";
+    WHERE identity.staff_id = accounts.id AND role_lost_at IS NULL)";
 const ISSUERS_WITHOUT_ROLE: &str = "ARRAY(SELECT issuer FROM staff_identities AS identity
-    WHERE identity.staff_id = staff.id AND role_lost_at IS NOT NULL)";
+    WHERE identity.staff_id = accounts.id AND role_lost_at IS NOT NULL)";
+
+/// Persons with their roles.
+macro_rules! persons {
+    () => {
+        staff_roles::table.inner_join(accounts::table)
+    };
+}
+
+/// The account of a person.
+macro_rules! account {
+    ($id:expr) => {
+        accounts::table
+            .filter(accounts::id.eq($id.to_string()))
+            .filter(accounts::realm.eq(Realm::Staff.as_str()))
+    };
+}
+
+macro_rules! columns {
+    () => {
+        (
+            accounts::id,
+            accounts::name,
+            accounts::email,
+            staff_roles::role,
+            accounts::password_hash,
+            accounts::created_at,
+            staff_roles::last_seen_at,
+            sql::<Bool>(HAS_SECOND_FACTOR),
+            sql::<Array<Text>>(ISSUERS),
+            sql::<Array<Text>>(ISSUERS_WITHOUT_ROLE),
+        )
+    };
+}
 
 /// Serializes changes of the staff until the transaction ends: of two administrators who demote each other, one succeeds.
 pub(crate) async fn lock(conn: &mut AsyncPgConnection) -> Result<(), StoreError> {
@@ -56,24 +84,30 @@ pub(crate) async fn insert(
     new: &NewStaff,
     created_at: DateTime<Utc>,
 ) -> Result<bool, StoreError> {
-    let inserted = diesel::insert_into(staff::table)
+    let inserted = diesel::insert_into(accounts::table)
         .values((
-            staff::id.eq(id.to_string()),
-            staff::name.eq(&new.name),
-            staff::email.eq(new.email.as_str()),
-            staff::email_key.eq(new.email.key()),
-            staff::role.eq(new.role.as_str()),
-            staff::created_at.eq(created_at),
+            accounts::id.eq(id.to_string()),
+            accounts::realm.eq(Realm::Staff.as_str()),
+            accounts::name.eq(&new.name),
+            accounts::email.eq(new.email.as_str()),
+            accounts::email_key.eq(new.email.key()),
+            accounts::created_at.eq(created_at),
         ))
-        .on_conflict(staff::email_key)
+        .on_conflict((accounts::realm, accounts::email_key))
         .do_nothing()
         .execute(conn)
         .await?;
-    Ok(inserted == 1)
+    if inserted == 0 {
+        return Ok(false);
+    }
+    let role = (staff_roles::account_id.eq(id.to_string()), staff_roles::role.eq(new.role.as_str()));
+    diesel::insert_into(staff_roles::table).values(role).execute(conn).await?;
+    Ok(true)
 }
 
 pub(crate) async fn find(conn: &mut AsyncPgConnection, id: StaffId) -> Result<Option<Staff>, StoreError> {
-    let row = staff::table.find(id.to_string()).select(StaffRow::as_select()).first(conn).await.optional()?;
+    let person = persons!().filter(accounts::id.eq(id.to_string())).select(columns!());
+    let row: Option<StaffRow> = person.first(conn).await.optional()?;
     row.map(Staff::try_from).transpose()
 }
 
@@ -83,37 +117,37 @@ pub(crate) async fn list(
     limit: usize,
     after: Option<StaffId>,
 ) -> Result<Option<Vec<Staff>>, StoreError> {
-    let mut query = staff::table
-        .order(staff::id)
+    let mut query = persons!()
+        .order(accounts::id)
         .limit(i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1))
-        .select(StaffRow::as_select())
+        .select(columns!())
         .into_boxed();
     if let Some(after) = after {
         if find(conn, after).await?.is_none() {
             return Ok(None);
         }
-        query = query.filter(staff::id.gt(after.to_string()));
+        query = query.filter(accounts::id.gt(after.to_string()));
     }
     let rows: Vec<StaffRow> = query.load(conn).await?;
     rows.into_iter().map(Staff::try_from).collect::<Result<_, _>>().map(Some)
 }
 
 pub(crate) async fn count(conn: &mut AsyncPgConnection) -> Result<i64, StoreError> {
-    Ok(staff::table.count().get_result(conn).await?)
+    Ok(staff_roles::table.count().get_result(conn).await?)
 }
 
 pub(crate) async fn credentials(
     conn: &mut AsyncPgConnection,
     email: &Email,
 ) -> Result<Option<StaffCredentials>, StoreError> {
-    let row: Option<(String, String, Option<String>)> = staff::table
-        .filter(staff::email_key.eq(email.key()))
-        .select((staff::id, staff::email, staff::password_hash))
+    let row: Option<(String, String, Option<String>)> = persons!()
+        .filter(accounts::email_key.eq(email.key()))
+        .select((accounts::id, accounts::email, accounts::password_hash))
         .first(conn)
         .await
         .optional()?;
     row.map(|(id, email, password_hash)| {
-        Ok(StaffCredentials { id: stored("staff.id", &id)?, email, password_hash })
+        Ok(StaffCredentials { id: stored("accounts.id", &id)?, email, password_hash })
     })
     .transpose()
 }
@@ -124,10 +158,11 @@ pub(crate) async fn lock_unchanged(
     conn: &mut AsyncPgConnection,
     checked: &StaffCredentials,
 ) -> Result<bool, StoreError> {
-    let locked: Option<String> = staff::table
+    let locked: Option<String> = accounts::table
         .find(checked.id.to_string())
-        .filter(staff::password_hash.eq(&checked.password_hash))
-        .select(staff::id)
+        .filter(accounts::realm.eq(Realm::Staff.as_str()))
+        .filter(accounts::password_hash.is_not_distinct_from(&checked.password_hash))
+        .select(accounts::id)
         .for_no_key_update()
         .first(conn)
         .await
@@ -137,9 +172,9 @@ pub(crate) async fn lock_unchanged(
 
 /// The administrators, also those who cannot log in. Exact while the staff is locked.
 pub(crate) async fn administrators(conn: &mut AsyncPgConnection) -> Result<Vec<Staff>, StoreError> {
-    let rows: Vec<StaffRow> = staff::table
-        .filter(staff::role.eq(OperatorRole::Administrator.as_str()))
-        .select(StaffRow::as_select())
+    let rows: Vec<StaffRow> = persons!()
+        .filter(staff_roles::role.eq(OperatorRole::Administrator.as_str()))
+        .select(columns!())
         .load(conn)
         .await?;
     rows.into_iter().map(Staff::try_from).collect()
@@ -150,8 +185,8 @@ pub(crate) async fn set_role(
     id: StaffId,
     role: OperatorRole,
 ) -> Result<(), StoreError> {
-    diesel::update(staff::table.find(id.to_string()))
-        .set(staff::role.eq(role.as_str()))
+    diesel::update(staff_roles::table.find(id.to_string()))
+        .set(staff_roles::role.eq(role.as_str()))
         .execute(conn)
         .await?;
     Ok(())
@@ -162,7 +197,7 @@ pub(crate) async fn set_name(
     id: StaffId,
     name: &str,
 ) -> Result<(), StoreError> {
-    diesel::update(staff::table.find(id.to_string())).set(staff::name.eq(name)).execute(conn).await?;
+    diesel::update(account!(id)).set(accounts::name.eq(name)).execute(conn).await?;
     Ok(())
 }
 
@@ -172,8 +207,7 @@ pub(crate) async fn set_password(
     id: StaffId,
     hash: &str,
 ) -> Result<bool, StoreError> {
-    let person = staff::table.find(id.to_string());
-    Ok(diesel::update(person).set(staff::password_hash.eq(hash)).execute(conn).await? == 1)
+    Ok(diesel::update(account!(id)).set(accounts::password_hash.eq(hash)).execute(conn).await? == 1)
 }
 
 pub(crate) async fn mark_seen(
@@ -181,16 +215,16 @@ pub(crate) async fn mark_seen(
     id: StaffId,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    let stale = staff::table
+    let stale = staff_roles::table
         .find(id.to_string())
-        .filter(staff::last_seen_at.is_null().or(staff::last_seen_at.lt(now - SEEN_STEP)));
-    diesel::update(stale).set(staff::last_seen_at.eq(now)).execute(conn).await?;
+        .filter(staff_roles::last_seen_at.is_null().or(staff_roles::last_seen_at.lt(now - SEEN_STEP)));
+    diesel::update(stale).set(staff_roles::last_seen_at.eq(now)).execute(conn).await?;
     Ok(())
 }
 
 /// Deletes the person with their sessions, their link, and the links that they created. False if there is no such person.
 pub(crate) async fn remove(conn: &mut AsyncPgConnection, id: StaffId) -> Result<bool, StoreError> {
-    Ok(diesel::delete(staff::table.find(id.to_string())).execute(conn).await? == 1)
+    Ok(diesel::delete(account!(id)).execute(conn).await? == 1)
 }
 
 impl TryFrom<StaffRow> for Staff {
@@ -202,10 +236,10 @@ impl TryFrom<StaffRow> for Staff {
         let identities = with_role.chain(row.issuers_without_role.into_iter().map(identity(false)));
         Ok(Self {
             identities: identities.collect(),
-            id: stored("staff.id", &row.id)?,
-            name: row.name,
+            id: stored("accounts.id", &row.id)?,
+            name: row.name.unwrap_or_default(),
             email: row.email,
-            role: stored("staff.role", &row.role)?,
+            role: stored("staff_roles.role", &row.role)?,
             has_password: row.password_hash.is_some(),
             created_at: row.created_at,
             last_seen_at: row.last_seen_at,

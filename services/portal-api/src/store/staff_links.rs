@@ -6,8 +6,8 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::StaffId;
 use postgres::StoreError;
 
-use super::schema::{staff, staff_links};
-use super::staff::StaffRow;
+use super::schema::staff_links;
+use super::{staff, stored};
 use crate::domain::{LinkToken, Staff};
 
 /// Inserts the link, and deletes the person's older one.
@@ -37,15 +37,15 @@ pub(crate) async fn find(
     token: &LinkToken,
     now: DateTime<Utc>,
 ) -> Result<Option<Staff>, StoreError> {
-    let row: Option<StaffRow> = staff_links::table
-        .inner_join(staff::table.on(staff::id.eq(staff_links::staff_id)))
-        .filter(staff_links::token_hash.eq(token.digest().to_vec()))
+    let found = staff_links::table
+        .find(token.digest().to_vec())
         .filter(staff_links::expires_at.gt(now))
-        .select(StaffRow::as_select())
-        .first(conn)
-        .await
-        .optional()?;
-    row.map(Staff::try_from).transpose()
+        .select(staff_links::staff_id);
+    let id: Option<String> = found.first(conn).await.optional()?;
+    match id {
+        Some(id) => staff::find(conn, stored("staff_links.staff_id", &id)?).await,
+        None => Ok(None),
+    }
 }
 
 /// Consumes a link. False if it is already used or replaced.

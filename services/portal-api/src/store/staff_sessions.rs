@@ -6,7 +6,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::StaffId;
 use postgres::StoreError;
 
-use super::schema::{staff, staff_sessions};
+use super::schema::{accounts, staff_roles, staff_sessions};
 use super::sessions::Origin;
 use super::{replaced_tokens, stored};
 use crate::domain::{CallerAddress, OpenAt, OperatorRole, SessionToken};
@@ -64,7 +64,7 @@ pub(crate) struct StaffSession {
 }
 
 type Time = DateTime<Utc>;
-type StaffSessionRow = ((Vec<u8>, String, String, String, String), Time, Time, Time, Time, bool);
+type StaffSessionRow = ((Vec<u8>, String, Option<String>, String, String), Time, Time, Time, Time, bool);
 
 /// The session of a cookie. `None` if it has ended.
 pub(crate) async fn find(
@@ -93,13 +93,13 @@ async fn find_by_digest(
     open: OpenAt,
 ) -> Result<Option<StaffSession>, StoreError> {
     let row: Option<StaffSessionRow> = staff_sessions::table
-        .inner_join(staff::table)
+        .inner_join(staff_roles::table.inner_join(accounts::table))
         .filter(staff_sessions::token_hash.eq(digest))
         .filter(staff_sessions::expires_at.gt(open.now))
         .filter(staff_sessions::created_at.gt(open.created_after))
         .filter(staff_sessions::last_seen_at.gt(open.used_after))
         .select((
-            (staff_sessions::token_hash, staff::id, staff::name, staff::email, staff::role),
+            (staff_sessions::token_hash, accounts::id, accounts::name, accounts::email, staff_roles::role),
             staff_sessions::expires_at,
             staff_sessions::created_at,
             staff_sessions::authenticated_at,
@@ -114,10 +114,10 @@ async fn find_by_digest(
         let (digest, id, name, email, role) = person;
         Ok(StaffSession {
             digest: digest.try_into().map_err(damaged)?,
-            id: stored("staff.id", &id)?,
-            name,
+            id: stored("accounts.id", &id)?,
+            name: name.unwrap_or_default(),
             email,
-            role: stored("staff.role", &role)?,
+            role: stored("staff_roles.role", &role)?,
             expires_at: open.end(created_at, None, expires_at),
             last_seen_at,
             authenticated_at,

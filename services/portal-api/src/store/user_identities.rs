@@ -1,15 +1,14 @@
 //! Who the users of a business are at its identity provider.
 
 use chrono::{DateTime, Utc};
-use diesel::dsl::sql;
 use diesel::prelude::*;
-use diesel::sql_types::{Bool, Text};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, UserId};
 use postgres::StoreError;
 
-use super::schema::{user_identities, users};
+use super::schema::{accounts, memberships, user_identities};
 use super::stored;
+use super::users::has_address;
 use crate::domain::{Email, SsoIdentity};
 
 /// The user with this identity.
@@ -39,21 +38,18 @@ pub(crate) async fn find_linkable(
         .filter(user_identities::business_id.eq(business.to_string()))
         .filter(user_identities::issuer.eq(issuer.to_owned()))
         .select(user_identities::user_id);
-    let row: Option<String> = users::table
-        .filter(users::business_id.eq(business.to_string()))
-        .filter(users::id.ne_all(linked))
-        .filter(
-            users::email_verified_at
-                .is_not_null()
-                .or(users::email_key.like(super::new_users::WITHOUT_PASSWORD)),
-        )
-        .filter(sql::<Bool>("lower(email) = lower(").bind::<Text, _>(email.as_str()).sql(")"))
-        .order((users::email_key.like(super::new_users::WITHOUT_PASSWORD), users::id))
-        .select(users::id)
+    let row: Option<String> = memberships::table
+        .inner_join(accounts::table)
+        .filter(memberships::business_id.eq(business.to_string()))
+        .filter(memberships::id.ne_all(linked))
+        .filter(accounts::email_verified_at.is_not_null().or(accounts::provider_of.is_not_null()))
+        .filter(has_address!(email))
+        .order((accounts::provider_of.is_not_null(), memberships::id))
+        .select(memberships::id)
         .first(conn)
         .await
         .optional()?;
-    row.map(|id| stored("users.id", &id)).transpose()
+    row.map(|id| stored("memberships.id", &id)).transpose()
 }
 
 /// False if the identity belongs to a user already, or the user has another one of this issuer.

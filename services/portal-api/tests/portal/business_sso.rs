@@ -179,7 +179,7 @@ async fn a_user_with_the_same_address_is_linked_if_both_sides_have_verified_it()
     let id = asha.get(SESSION).await.body["userId"].clone();
     let mut elsewhere = scene.portal.owner("binu@other.example").await;
     let verify = async |email: &str| {
-        let sql = format!("UPDATE users SET email_verified_at = now() WHERE email = '{email}'");
+        let sql = format!("UPDATE accounts SET email_verified_at = now() WHERE email = '{email}'");
         let mut conn = scene.portal.connect().await;
         diesel_async::SimpleAsyncConnection::batch_execute(&mut conn, &sql).await.unwrap();
     };
@@ -242,7 +242,7 @@ async fn groups_decide_at_each_log_in_and_no_group_ends_the_sessions_of_the_prov
     let mut conn = scene.portal.connect().await;
     diesel_async::SimpleAsyncConnection::batch_execute(
         &mut conn,
-        "UPDATE users SET email_verified_at = now()",
+        "UPDATE accounts SET email_verified_at = now()",
     )
     .await
     .unwrap();
@@ -281,7 +281,7 @@ async fn the_last_owner_with_a_password_is_neither_demoted_nor_locked_out() {
     let mut conn = scene.portal.connect().await;
     diesel_async::SimpleAsyncConnection::batch_execute(
         &mut conn,
-        "UPDATE users SET email_verified_at = now()",
+        "UPDATE accounts SET email_verified_at = now()",
     )
     .await
     .unwrap();

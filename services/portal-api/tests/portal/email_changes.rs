@@ -256,7 +256,7 @@ async fn a_reset_link_works_only_for_the_address_that_it_was_mailed_to() {
     portal.newcomer(OLD).await;
     portal.stranger().post(RESETS, json!({ "email": OLD })).await;
     let token = folder.wait_for(1).await[0].token();
-    let change = format!("UPDATE users SET email = '{NEW}', email_key = '{NEW}'");
+    let change = format!("UPDATE accounts SET email = '{NEW}', email_key = '{NEW}'");
     portal.connect().await.batch_execute(&change).await.unwrap();
     let body = json!({ "token": token, "password": "battery staple" });
     let reset = portal.stranger().post(&format!("{RESETS}/confirm"), body).await;

@@ -53,7 +53,7 @@ async fn a_password_that_changes_during_the_log_in_opens_no_session() {
     let portal = Portal::start().await;
     portal.owner("owner@shop.example").await;
     let mut changing = portal.connect().await;
-    changing.batch_execute("BEGIN; UPDATE users SET password_hash = 'another'").await.unwrap();
+    changing.batch_execute("BEGIN; UPDATE accounts SET password_hash = 'another'").await.unwrap();
     // The old password is checked before this commits, and the session is opened afterwards.
     let (status, ()) =
         tokio::join!(log_in(&portal, "correct horse"), commit_when_awaited(&portal, &mut changing, 1));
@@ -66,7 +66,7 @@ async fn a_log_in_that_fails_because_of_the_service_does_not_count() {
     let portal = Portal::start().await;
     portal.owner("owner@shop.example").await;
     let mut holding = portal.connect().await;
-    holding.batch_execute("BEGIN; SELECT FROM users FOR UPDATE").await.unwrap();
+    holding.batch_execute("BEGIN; SELECT FROM accounts FOR UPDATE").await.unwrap();
     assert_eq!(log_in(&portal, "correct horse").await, 503, "the user stays locked until the timeout");
     holding.batch_execute("COMMIT").await.unwrap();
     let counted = "SELECT count(*) AS count FROM attempts WHERE scope LIKE 'log_in%'";
@@ -87,7 +87,7 @@ async fn of_two_concurrent_resets_one_succeeds_without_a_deadlock() {
         tokens.push(url.split_once("#token=").unwrap().1.to_owned());
     }
     let mut holding = portal.connect().await;
-    holding.batch_execute("BEGIN; SELECT FROM users FOR UPDATE").await.unwrap();
+    holding.batch_execute("BEGIN; SELECT FROM accounts FOR UPDATE").await.unwrap();
     let use_link = async |token: &str| {
         let body = json!({ "token": token, "password": "battery staple" });
         portal.stranger().post("/v1/portal/password-resets/confirm", body).await.status

@@ -101,7 +101,8 @@ async fn an_invitation_does_nothing_while_the_business_is_not_active_or_after_th
     let mut second = portal.member(&mut ravi, "second@other.example", "owner").await;
     let by_second = json!({ "email": "third@other.example", "role": "viewer" });
     let url = second.post(INVITATIONS, by_second).await.body["url"].as_str().unwrap().to_owned();
-    let demote = "UPDATE users SET role = 'viewer' WHERE email = 'second@other.example'";
+    let demote = "UPDATE memberships SET role = 'viewer'
+        WHERE account_id = (SELECT id FROM accounts WHERE email = 'second@other.example')";
     portal.connect().await.batch_execute(demote).await.unwrap();
     let mut third = portal.owner("third@other.example").await;
     let refused = join(&mut third.client, url.split("#token=").nth(1).unwrap()).await;

@@ -37,7 +37,10 @@ async fn of_two_switches_of_one_session_one_succeeds() {
     let mut two = Two::start(&portal, "viewer").await;
     let mut tab = two.asha.clone();
     let mut holding = portal.connect().await;
-    let lock = format!("BEGIN; SELECT FROM users WHERE id = '{}' FOR UPDATE", two.users[0]);
+    let lock = format!(
+        "BEGIN; SELECT FROM accounts WHERE id = (SELECT account_id FROM memberships WHERE id = '{}') FOR UPDATE",
+        two.users[0]
+    );
     holding.batch_execute(&lock).await.unwrap();
     let (one, other, ()) = tokio::join!(
         switch(&mut two.asha, &two.home),
@@ -55,7 +58,10 @@ async fn a_removal_during_a_switch_leaves_no_session_in_the_business() {
     let mut two = Two::start(&portal, "viewer").await;
     crate::two_businesses::go_to(&portal, &mut two.asha, &two.home).await;
     let mut holding = portal.connect().await;
-    let lock = format!("BEGIN; SELECT FROM users WHERE id = '{}' FOR UPDATE", two.users[0]);
+    let lock = format!(
+        "BEGIN; SELECT FROM accounts WHERE id = (SELECT account_id FROM memberships WHERE id = '{}') FOR UPDATE",
+        two.users[0]
+    );
     holding.batch_execute(&lock).await.unwrap();
     let path = format!("{USERS}/{}", two.users[1]);
     let (switched, removed, ()) = tokio::join!(
@@ -77,7 +83,10 @@ async fn a_removal_during_a_new_membership_keeps_one_account() {
     let portal = Portal::start().await;
     let mut two = Two::start(&portal, "viewer").await;
     let mut holding = portal.connect().await;
-    let lock = format!("BEGIN; SELECT FROM users WHERE id = '{}' FOR UPDATE", two.users[0]);
+    let lock = format!(
+        "BEGIN; SELECT FROM accounts WHERE id = (SELECT account_id FROM memberships WHERE id = '{}') FOR UPDATE",
+        two.users[0]
+    );
     holding.batch_execute(&lock).await.unwrap();
     let path = format!("{USERS}/{}", two.users[0]);
     let (created, removed, ()) = tokio::join!(

@@ -11,7 +11,8 @@ const USERS: &str = "/v1/portal/users";
 const INVITATIONS: &str = "/v1/portal/invitations";
 /// As one that commits while a call of the same owner is under way; it withdraws nothing.
 const DEMOTE: &str = "BEGIN; SELECT FROM businesses FOR NO KEY UPDATE;
-    UPDATE users SET role = 'viewer' WHERE email_key = 'partner@shop.example'";
+    UPDATE memberships SET role = 'viewer'
+        WHERE account_id = (SELECT id FROM accounts WHERE email_key = 'partner@shop.example')";
 
 async fn two_owners(portal: &Portal) -> (Owner, Client) {
     let mut owner = portal.owner("owner@shop.example").await;

@@ -135,7 +135,8 @@ impl Portal {
     pub(crate) async fn owner(&self, email: &str) -> Owner {
         let owner = self.newcomer(email).await;
         if self.settings.mail.is_enabled() {
-            let verify = format!("UPDATE users SET email_verified_at = created_at WHERE email = '{email}'");
+            let verify =
+                format!("UPDATE accounts SET email_verified_at = created_at WHERE email = '{email}'");
             self.connect().await.batch_execute(&verify).await.unwrap();
         }
         owner

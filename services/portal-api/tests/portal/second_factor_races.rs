@@ -41,7 +41,7 @@ async fn both(
 #[tokio::test]
 async fn of_two_concurrent_log_ins_with_a_code_one_succeeds() {
     // Log-ins lock the user before they check the code.
-    const LOCK: &str = "SELECT FROM users FOR UPDATE";
+    const LOCK: &str = "SELECT FROM accounts FOR UPDATE";
     let (portal, _, enrolled) = enrolled().await;
     for entered in [enrolled.app.now(&portal), enrolled.recovery_codes[0].clone()] {
         let (mut one, mut other) = (challenged(&portal, EMAIL).await, challenged(&portal, EMAIL).await);

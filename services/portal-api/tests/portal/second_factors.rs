@@ -98,9 +98,9 @@ async fn nothing_locks_the_owner_of_an_address_out() {
     assert_eq!((refused.status, refused.code()), (403, "email_not_verified"), "{refused:?}");
     // As of an installation that has not sent mails from the beginning.
     let mut conn = portal.connect().await;
-    conn.batch_execute("UPDATE users SET email_verified_at = created_at").await.unwrap();
+    conn.batch_execute("UPDATE accounts SET email_verified_at = created_at").await.unwrap();
     enrol(&portal, &mut stranger).await;
-    conn.batch_execute("UPDATE users SET email_verified_at = NULL").await.unwrap();
+    conn.batch_execute("UPDATE accounts SET email_verified_at = NULL").await.unwrap();
     assert_eq!(reset_by_mail(&portal, &folder).await, 200, "who gets the mail is the owner of the address");
 
     let mut owner = portal.stranger();

@@ -61,14 +61,13 @@ const EXCEPTIONS: &[Exception] = &[
     but(Service::KeyManagement, "api_keys_rotated_from_key", "As api_keys_key_hash_key."),
     but(
         Service::PortalApi,
-        "users_email_taken",
-        "A person has one account, independent of the business. A business has only a few users.",
+        "memberships_pkey",
+        "A business has only a few users. References to them contain the business.",
     ),
-    but(Service::PortalApi, "users_pkey", "As users_email_taken. References to it contain the business."),
     but(
         Service::PortalApi,
-        "users_account_fkey",
-        "A person belongs to several businesses, and the account to one of them, which the reference contains.",
+        "memberships_account_fkey",
+        "A person belongs to several businesses, and the account to none of them.",
     ),
     but(
         Service::PortalApi,
@@ -78,33 +77,12 @@ const EXCEPTIONS: &[Exception] = &[
     but(Service::PortalApi, "sessions_token_hash_key", "The cookie identifies the session."),
     but(Service::PortalApi, "invitations_pkey", "As sessions_pkey."),
     but(Service::PortalApi, "invitations_token_hash_key", "The link identifies the invitation."),
-    but(Service::PortalApi, "password_resets_pkey", "The digest of the link, which identifies the account."),
-    but(Service::PortalApi, "email_confirmations_pkey", "As password_resets_pkey."),
     but(Service::PortalApi, "audit_log_pkey", "As sessions_pkey."),
-    but(
-        Service::PortalApi,
-        "second_factors_pkey",
-        "Of users and of the operator's staff, who have no business. Grows with them, as sessions.",
-    ),
-    but(Service::PortalApi, "second_factors_by_user", "As second_factors_pkey."),
-    but(Service::PortalApi, "second_factors_by_staff", "As second_factors_pkey."),
-    but(Service::PortalApi, "second_factors_staff_id_fkey", "As second_factors_pkey."),
-    but(Service::PortalApi, "log_in_challenges_pkey", "The cookie identifies the challenge."),
     but(
         Service::PortalApi,
         "sso_log_ins_pkey",
         "The cookie identifies the visit. Those of the staff have no business.",
     ),
-    but(Service::PortalApi, "log_in_challenges_account_id_fkey", "As second_factors_pkey."),
-    but(Service::PortalApi, "passkeys_pkey", "As second_factors_pkey."),
-    but(
-        Service::PortalApi,
-        "passkeys_credential_id_key",
-        "An authenticator's credential belongs to one account of the installation. The table stays on one server.",
-    ),
-    but(Service::PortalApi, "passkeys_account_id_fkey", "As second_factors_pkey."),
-    but(Service::PortalApi, "passkey_ceremonies_pkey", "The session or the log-in identifies the challenge."),
-    but(Service::PortalApi, "passkey_ceremonies_account_id_fkey", "As second_factors_pkey."),
     but(Service::PortalApi, "mails_pkey", "A queue with its own numbers, which is emptied continuously."),
 ];
 
@@ -114,7 +92,16 @@ const OF_NO_BUSINESS: &[(Service, &str)] = &[
     // Failed log-ins by account and by address, and the operator's own.
     (Service::PortalApi, "attempts"),
     (Service::PortalApi, "operator_sessions"),
-    (Service::PortalApi, "staff"),
+    // People, who may belong to several businesses or to the operator, and what proves who they are.
+    (Service::PortalApi, "accounts"),
+    (Service::PortalApi, "password_resets"),
+    (Service::PortalApi, "email_confirmations"),
+    (Service::PortalApi, "second_factors"),
+    (Service::PortalApi, "recovery_codes"),
+    (Service::PortalApi, "log_in_challenges"),
+    (Service::PortalApi, "passkeys"),
+    (Service::PortalApi, "passkey_ceremonies"),
+    (Service::PortalApi, "staff_roles"),
     (Service::PortalApi, "staff_links"),
     (Service::PortalApi, "staff_mails"),
     (Service::PortalApi, "staff_sessions"),
@@ -124,8 +111,6 @@ const OF_NO_BUSINESS: &[(Service, &str)] = &[
     (Service::PortalApi, "operator_audit_log"),
     (Service::PortalApi, "operator_approvals"),
     (Service::PortalApi, "approval_limit"),
-    // Of a second factor, whose row names the business.
-    (Service::PortalApi, "recovery_codes"),
     // The progress and findings of the reconciliation.
     (Service::Wallet, "reconciliation_cursors"),
     (Service::Wallet, "reconciliation_findings"),

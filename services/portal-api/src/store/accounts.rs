@@ -1,0 +1,211 @@
+//! Accounts of people: what logs in.
+
+use chrono::{DateTime, Utc};
+use diesel::prelude::*;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{AccountId, BusinessId};
+use postgres::{StoreError, violates};
+
+use super::schema::{accounts, memberships};
+use super::stored;
+use crate::domain::{Credentials, Email, Realm};
+
+pub(crate) struct NewAccount<'a> {
+    pub(crate) id: AccountId,
+    pub(crate) email: &'a Email,
+    pub(crate) email_verified_at: Option<DateTime<Utc>>,
+    pub(crate) name: Option<&'a str>,
+    pub(crate) log_in: LogInBy<'a>,
+    pub(crate) created_at: DateTime<Utc>,
+}
+
+/// How the person of a new account logs in.
+#[derive(Clone, Copy)]
+pub(crate) enum LogInBy<'a> {
+    /// With the address and the password with this hash.
+    Password(&'a str),
+    /// With the identity provider of the business only.
+    ProviderOf(BusinessId),
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = accounts)]
+struct CredentialsRow {
+    id: String,
+    email: String,
+    email_verified_at: Option<DateTime<Utc>>,
+    name: Option<String>,
+    password_hash: Option<String>,
+}
+
+/// The accounts of businesses' users.
+macro_rules! of_users {
+    () => {
+        accounts::table.filter(accounts::realm.eq(Realm::User.as_str()))
+    };
+}
+
+/// False if the e-mail address already has an account. The transaction remains usable.
+pub(crate) async fn insert(conn: &mut AsyncPgConnection, new: &NewAccount<'_>) -> Result<bool, StoreError> {
+    let (email_key, hash, provider_of) = match new.log_in {
+        LogInBy::Password(hash) => (Some(new.email.key()), Some(hash), None),
+        LogInBy::ProviderOf(business) => (None, None, Some(business.to_string())),
+    };
+    let inserted = diesel::insert_into(accounts::table)
+        .values((
+            accounts::id.eq(new.id.to_string()),
+            accounts::realm.eq(Realm::User.as_str()),
+            accounts::email.eq(new.email.as_str()),
+            accounts::email_key.eq(email_key),
+            accounts::email_verified_at.eq(new.email_verified_at),
+            accounts::name.eq(new.name),
+            accounts::password_hash.eq(hash),
+            accounts::provider_of.eq(provider_of),
+            accounts::created_at.eq(new.created_at),
+        ))
+        .on_conflict((accounts::realm, accounts::email_key))
+        .do_nothing()
+        .execute(conn)
+        .await?;
+    Ok(inserted == 1)
+}
+
+/// The account with this address. Searches all businesses, because a log-in does not name the business.
+pub(crate) async fn by_email(
+    conn: &mut AsyncPgConnection,
+    email: &Email,
+) -> Result<Option<Credentials>, StoreError> {
+    let found = of_users!().filter(accounts::email_key.eq(email.key())).select(accounts::id);
+    let id: Option<String> = found.first(conn).await.optional()?;
+    match id {
+        Some(id) => credentials(conn, stored("accounts.id", &id)?).await,
+        None => Ok(None),
+    }
+}
+
+pub(crate) async fn credentials(
+    conn: &mut AsyncPgConnection,
+    account: AccountId,
+) -> Result<Option<Credentials>, StoreError> {
+    let row: Option<(CredentialsRow, String, String)> = of_users!()
+        .inner_join(memberships::table)
+        .filter(accounts::id.eq(account.to_string()))
+        .order(memberships::id)
+        .select((CredentialsRow::as_select(), memberships::id, memberships::business_id))
+        .first(conn)
+        .await
+        .optional()?;
+    row.map(|(row, user, business)| {
+        Ok(Credentials {
+            account: stored("accounts.id", &row.id)?,
+            user: stored("memberships.id", &user)?,
+            business: stored("memberships.business_id", &business)?,
+            email: row.email,
+            email_verified: row.email_verified_at.is_some(),
+            name: row.name,
+            password_hash: row.password_hash,
+        })
+    })
+    .transpose()
+}
+
+/// Locks the account until the transaction ends. To avoid deadlocks, every transaction locks first the business that it changes,
+/// then the account, then memberships of it, and then attempts, sessions and links.
+pub(crate) async fn lock(conn: &mut AsyncPgConnection, account: AccountId) -> Result<(), StoreError> {
+    let account = of_users!().filter(accounts::id.eq(account.to_string())).select(accounts::id);
+    account.for_no_key_update().first::<String>(conn).await.optional()?;
+    Ok(())
+}
+
+/// As [`lock`]. False if the password has changed since it was checked, or the account was removed.
+pub(crate) async fn lock_unchanged(
+    conn: &mut AsyncPgConnection,
+    checked: &Credentials,
+) -> Result<bool, StoreError> {
+    let locked: Option<String> = of_users!()
+        .filter(accounts::id.eq(checked.account.to_string()))
+        .filter(accounts::password_hash.is_not_distinct_from(&checked.password_hash))
+        .select(accounts::id)
+        .for_no_key_update()
+        .first(conn)
+        .await
+        .optional()?;
+    Ok(locked.is_some())
+}
+
+pub(crate) async fn set_name(
+    conn: &mut AsyncPgConnection,
+    account: AccountId,
+    name: Option<&str>,
+) -> Result<(), StoreError> {
+    let account = accounts::table.find(account.to_string());
+    diesel::update(account).set(accounts::name.eq(name)).execute(conn).await?;
+    Ok(())
+}
+
+/// Writes a new password hash.
+pub(crate) async fn set_password(
+    conn: &mut AsyncPgConnection,
+    account: AccountId,
+    hash: &str,
+) -> Result<(), StoreError> {
+    let account = accounts::table.find(account.to_string());
+    diesel::update(account).set(accounts::password_hash.eq(hash)).execute(conn).await?;
+    Ok(())
+}
+
+/// Whether an account has the address.
+pub(crate) async fn is_taken(conn: &mut AsyncPgConnection, email: &Email) -> Result<bool, StoreError> {
+    let taken = of_users!().filter(accounts::email_key.eq(email.key()));
+    Ok(diesel::select(diesel::dsl::exists(taken)).get_result(conn).await?)
+}
+
+/// Marks the address as verified. False if it already was.
+pub(crate) async fn verify_email(
+    conn: &mut AsyncPgConnection,
+    account: AccountId,
+    now: DateTime<Utc>,
+) -> Result<bool, StoreError> {
+    let unverified = accounts::table.find(account.to_string()).filter(accounts::email_verified_at.is_null());
+    Ok(diesel::update(unverified).set(accounts::email_verified_at.eq(now)).execute(conn).await? == 1)
+}
+
+/// Writes a new address. False if another account has it. If it got it at the same moment, the transaction is then unusable.
+pub(crate) async fn set_email(
+    conn: &mut AsyncPgConnection,
+    account: AccountId,
+    email: &Email,
+    verified_at: Option<DateTime<Utc>>,
+) -> Result<bool, StoreError> {
+    let others =
+        of_users!().filter(accounts::email_key.eq(email.key())).filter(accounts::id.ne(account.to_string()));
+    // Asked first, because PostgreSQL may log the address that breaks the constraint.
+    if diesel::select(diesel::dsl::exists(others)).get_result(conn).await? {
+        return Ok(false);
+    }
+    let change = (
+        accounts::email.eq(email.as_str()),
+        accounts::email_key.eq(email.key()),
+        accounts::email_verified_at.eq(verified_at),
+    );
+    let account = accounts::table.find(account.to_string());
+    match diesel::update(account).set(change).execute(conn).await {
+        Ok(1) => Ok(true),
+        Ok(_) => Err(diesel::result::Error::NotFound.into()),
+        Err(error) if violates(&error, "accounts_email_taken") => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Deletes an account that belongs to no business any more, with its factor and its links.
+pub(crate) async fn remove_if_unused(
+    conn: &mut AsyncPgConnection,
+    account: AccountId,
+) -> Result<(), StoreError> {
+    let left = memberships::table.filter(memberships::account_id.eq(account.to_string()));
+    if diesel::select(diesel::dsl::exists(left)).get_result::<bool>(conn).await? {
+        return Ok(());
+    }
+    diesel::delete(accounts::table.find(account.to_string())).execute(conn).await?;
+    Ok(())
+}
