@@ -252,7 +252,7 @@ async fn confirm(
                 return Err(ProofError::Ended.into());
             }
             let at = identity.authenticated_at.unwrap_or_default().min(now);
-            let is_renewed = sessions::renew(conn, &session, (token, &new), (at, now)).await?;
+            let is_renewed = sessions::renew(conn, &session, (token, &new), at).await?;
             let event =
                 AuditEvent::new(Action::SessionConfirmed).with("singleSignOn", identity.issuer.as_str());
             let author = Author::of(&session, returned.request).at(returned.caller.address.clone());

@@ -179,7 +179,7 @@ async fn confirm(
             }
             let at = identity.authenticated_at.unwrap_or_default().min(now);
             let (expires_at, is_renewed) =
-                (session.expires_at, staff_sessions::renew(conn, (token, &new), at, now).await?);
+                (session.expires_at, staff_sessions::renew(conn, (token, &new), at).await?);
             let event =
                 AuditEvent::new(Action::SessionConfirmed).with("singleSignOn", identity.issuer.as_str());
             let author = author(returned, person_of(session));

@@ -190,8 +190,8 @@ async fn check(
             attempts::cancel(conn, counted).await?;
             record(conn, state, holder, &confirmation.author, proof).await?;
             Ok(match session {
-                Confirmed::User(session) => sessions::renew(conn, session, tokens, (now, now)).await?,
-                Confirmed::Staff => staff_sessions::renew(conn, tokens, now, now).await?,
+                Confirmed::User(session) => sessions::renew(conn, session, tokens, now).await?,
+                Confirmed::Staff => staff_sessions::renew(conn, tokens, now).await?,
             })
         })
         .await;

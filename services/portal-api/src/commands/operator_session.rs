@@ -171,11 +171,7 @@ pub(crate) async fn find(
     let database = &state.unit.database;
     database
         .read(async |conn| {
-            let found = match staff_sessions::find(conn, token, open).await? {
-                None => staff_sessions::find_replaced(conn, token, open).await?,
-                found => found,
-            };
-            let Some(found) = found else {
+            let Some(found) = staff_sessions::find(conn, token, open).await? else {
                 return of_configuration(conn, state, token, is_attended).await;
             };
             staff::mark_seen(conn, found.id, now).await?;
@@ -257,7 +253,7 @@ pub(crate) async fn close(state: &State, token: &SessionToken, author: &Author) 
 }
 
 async fn remove(conn: &mut AsyncPgConnection, state: &State, token: &SessionToken) -> Result<(), StoreError> {
-    staff_sessions::remove(conn, token, state.unit.clock.now()).await?;
+    staff_sessions::remove(conn, token).await?;
     operator_sessions::remove(conn, digest(&state.operator_token, token)).await?;
     Ok(())
 }

@@ -6,8 +6,8 @@ use postgres::StoreError;
 use crate::state::State;
 use crate::store::{
     approvals, attempts, audit_log, email_confirmations, invitations, log_in_challenges, mails,
-    operator_audit_log, operator_sessions, passkey_ceremonies, password_resets, replaced_tokens, sessions,
-    sso_log_ins, staff_links, staff_mails, staff_sessions,
+    operator_audit_log, operator_sessions, passkey_ceremonies, password_resets, sessions, sso_log_ins,
+    staff_links, staff_mails, staff_sessions,
 };
 
 const BATCH_MAX: i64 = 1_000;
@@ -24,13 +24,12 @@ pub(crate) async fn prune(state: &State) -> Result<(), StoreError> {
     // Nothing is older than the epoch.
     let before = |kept: Option<TimeDelta>| kept.map_or(DateTime::UNIX_EPOCH, |kept| now - kept);
     for _ in 0..BATCHES_MAX {
-        let pruned: Result<[usize; 17], StoreError> = state
+        let pruned: Result<[usize; 16], StoreError> = state
             .unit
             .database
             .read(async |conn| {
                 Ok([
                     sessions::prune(conn, now - SESSIONS_KEPT, BATCH_MAX).await?,
-                    replaced_tokens::prune(conn, now, BATCH_MAX).await?,
                     attempts::prune(conn, now, BATCH_MAX).await?,
                     invitations::prune(conn, now, BATCH_MAX).await?,
                     password_resets::prune(conn, now, BATCH_MAX).await?,

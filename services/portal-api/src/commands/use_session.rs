@@ -12,12 +12,9 @@ use crate::store::{email_confirmations, sessions};
 pub(crate) struct UsedSession {
     pub(crate) session: Session,
     pub(crate) extended_until: Option<DateTime<Utc>>,
-    /// A confirmation has just replaced the token of the request.
-    pub(crate) is_replaced: bool,
 }
 
-/// `None` if there is no such session or it has ended. A token that was just replaced extends nothing: its cookie must not be set
-/// again. A page that refreshes itself while nobody uses it is no use.
+/// `None` if there is no such session or it has ended. A page that refreshes itself while nobody uses it is no use.
 pub(crate) async fn use_session(
     state: &State,
     token: &SessionToken,
@@ -28,11 +25,7 @@ pub(crate) async fn use_session(
     database
         .read(async |conn| {
             let open = state.user_sessions.at(now);
-            let (found, is_replaced) = match sessions::find(conn, token, open).await? {
-                Some(session) => (Some(session), false),
-                None => (sessions::find_replaced(conn, token, open).await?, true),
-            };
-            let Some(mut session) = found else { return Ok(None) };
+            let Some(mut session) = sessions::find(conn, token, open).await? else { return Ok(None) };
             // Its user is no longer an owner, or single sign-on has become required.
             if session.password_refused && state.business_sso.is_available() {
                 // First: it is tried again as long as the session is open.
@@ -43,13 +36,13 @@ pub(crate) async fn use_session(
             // The second factor of the provider counts.
             session.must_enrol =
                 !session.single_sign_on && must_enrol(conn, state, session.account, session.role).await?;
-            let extended = state.user_sessions.extend(&session, now).filter(|_| is_attended && !is_replaced);
+            let extended = state.user_sessions.extend(&session, now).filter(|_| is_attended);
             let Some(until) = extended else {
-                return Ok(Some(UsedSession { session, extended_until: None, is_replaced }));
+                return Ok(Some(UsedSession { session, extended_until: None }));
             };
             sessions::extend(conn, &session, until, now).await?;
             let session = Session { expires_at: until, ..session };
-            Ok(Some(UsedSession { session, extended_until: Some(until), is_replaced }))
+            Ok(Some(UsedSession { session, extended_until: Some(until) }))
         })
         .await
 }

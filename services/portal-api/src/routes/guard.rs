@@ -19,7 +19,7 @@ use super::operator_permissions::OPERATOR_CALLS;
 use super::operator_records::{Refused, record_read, record_refusal, refused_in};
 use super::permissions::PORTAL_CALLS;
 use super::sensitive_calls::{
-    ACCOUNT_CALLS, NEW_SESSION_CALLS, RECENT_CALLS, RECENT_OPERATOR_CALLS, WHILE_ENROLLING, require_recent,
+    ACCOUNT_CALLS, RECENT_CALLS, RECENT_OPERATOR_CALLS, WHILE_ENROLLING, require_recent,
 };
 use super::{call_table, errors, operator_caller, session_cookie};
 use crate::commands::audit_line::{Refusal, log_refusal, log_role_refusal};
@@ -106,11 +106,8 @@ pub(super) async fn require_session(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<impl MessageBody + 'static>, Error> {
     let state = state_of(&request)?.clone();
-    let ActiveSession { session, renewed, is_replaced } =
+    let ActiveSession { session, renewed } =
         active_session(&state, request.request()).await?.ok_or_else(errors::not_logged_in)?;
-    if is_replaced && NEW_SESSION_CALLS.contains(&request) {
-        return Err(errors::not_logged_in().into());
-    }
     require_expected_user(request.request(), &session.user.to_string())?;
     if session.must_enrol && !WHILE_ENROLLING.contains(&request) {
         return Err(errors::mfa_enrolment_required().into());
@@ -160,8 +157,6 @@ pub(super) struct ActiveSession {
     pub(super) session: Session,
     /// The new cookie, if the session was extended: both have the same end.
     pub(super) renewed: Option<Cookie<'static>>,
-    /// A confirmation has just replaced the token of the request.
-    pub(super) is_replaced: bool,
 }
 
 /// The open session of a request, which this extends.
@@ -174,7 +169,6 @@ pub(super) async fn active_session(
     Ok(used.map(|used| ActiveSession {
         renewed: used.extended_until.map(|until| session_cookie::PORTAL.set(state, &token, until)),
         session: used.session,
-        is_replaced: used.is_replaced,
     }))
 }
 

@@ -36,17 +36,6 @@ pub(super) const RECENT_CALLS: CallTable<()> = CallTable {
     ],
 };
 
-/// Calls that answer with a new session. A copy of a token that a confirmation has replaced must not get one.
-pub(super) const NEW_SESSION_CALLS: CallTable<()> = CallTable {
-    scope: "/v1/portal",
-    calls: &[
-        (Method::POST, "/session/business", ()),
-        (Method::POST, "/memberships", ()),
-        (Method::POST, "/businesses", ()),
-        (Method::PUT, "/password", ()),
-    ],
-};
-
 /// Calls that change or show the account beyond this business, and changes of the provider's settings. They are refused in sessions
 /// that the identity provider of a business opened. The owner who chose the provider must not take over accounts, and a change of
 /// the provider must not end the only way in.
@@ -137,8 +126,7 @@ mod tests {
 
     #[test]
     fn every_listed_call_is_a_call() {
-        let of_users =
-            [RECENT_CALLS.calls, WHILE_ENROLLING.calls, ACCOUNT_CALLS.calls, NEW_SESSION_CALLS.calls];
+        let of_users = [RECENT_CALLS.calls, WHILE_ENROLLING.calls, ACCOUNT_CALLS.calls];
         for (method, path, ()) in of_users.into_iter().flatten() {
             assert!(PORTAL_CALLS.find(method, &format!("/v1/portal{path}")).is_some(), "{method} {path}");
         }

@@ -133,7 +133,7 @@ pub(super) async fn log_in(
     responses((status = 200, description = "The session.", body = SessionView)),
 )]
 pub(super) async fn who_am_i(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let ActiveSession { session, renewed, .. } =
+    let ActiveSession { session, renewed } =
         guard::active_session(&state, &request).await?.ok_or_else(errors::not_logged_in)?;
     let memberships = queries::memberships::of_session(&state, &session).await?;
     let memberships = Some(memberships.into_iter().map(MembershipView::from).collect());

@@ -32,7 +32,6 @@ pub(crate) mod passkey_ceremonies;
 pub(crate) mod passkeys;
 pub(crate) mod password_resets;
 pub(crate) mod pickup_profiles;
-pub(crate) mod replaced_tokens;
 mod schema;
 pub(crate) mod second_factors;
 pub(crate) mod session_list;

@@ -242,14 +242,6 @@ diesel::table! {
 }
 
 diesel::table! {
-    replaced_session_tokens (token_hash) {
-        token_hash -> Binary,
-        current_hash -> Binary,
-        expires_at -> Timestamptz,
-    }
-}
-
-diesel::table! {
     business_sso (business_id) {
         business_id -> Text,
         issuer -> Text,

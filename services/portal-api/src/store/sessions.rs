@@ -11,8 +11,8 @@ use postgres::StoreError;
 use super::accounts::lock as lock_account;
 use super::memberships::set_seen;
 use super::schema::{accounts, businesses, memberships, sessions};
+use super::stored;
 use super::users::lock as lock_user;
-use super::{replaced_tokens, stored};
 use crate::domain::{CallerAddress, Lifetimes, OpenAt, Session, SessionToken, UserKey, may_use_password};
 
 #[derive(Queryable)]
@@ -98,31 +98,11 @@ pub(crate) async fn find(
     token: &SessionToken,
     open: OpenAt,
 ) -> Result<Option<Session>, StoreError> {
-    find_by_digest(conn, token.digest().to_vec(), open).await
-}
-
-/// As [`find`], of a token that a confirmation has just replaced: the call was on its way. It may also come from a copy of the
-/// cookie, so it counts as never authenticated.
-pub(crate) async fn find_replaced(
-    conn: &mut AsyncPgConnection,
-    token: &SessionToken,
-    open: OpenAt,
-) -> Result<Option<Session>, StoreError> {
-    let Some(current) = replaced_tokens::current(conn, token, open.now).await? else { return Ok(None) };
-    let found = find_by_digest(conn, current, open).await?;
-    Ok(found.map(|session| Session { authenticated_at: DateTime::UNIX_EPOCH, ..session }))
-}
-
-async fn find_by_digest(
-    conn: &mut AsyncPgConnection,
-    digest: Vec<u8>,
-    open: OpenAt,
-) -> Result<Option<Session>, StoreError> {
     let row: Option<SessionRow> = sessions::table
         .inner_join(memberships::table)
         .inner_join(accounts::table)
         .inner_join(businesses::table)
-        .filter(sessions::token_hash.eq(digest))
+        .filter(sessions::token_hash.eq(token.digest().to_vec()))
         .filter(sessions::revoked_at.is_null())
         .filter(sessions::expires_at.gt(open.now))
         .filter(sessions::last_seen_at.gt(open.used_after))
@@ -207,20 +187,16 @@ pub(crate) async fn renew(
     conn: &mut AsyncPgConnection,
     session: &Session,
     (old, new): (&SessionToken, &SessionToken),
-    (authenticated_at, now): (DateTime<Utc>, DateTime<Utc>),
+    authenticated_at: DateTime<Utc>,
 ) -> Result<bool, StoreError> {
-    let replaced = (old.digest().to_vec(), new.digest().to_vec());
     let open = sessions::table
         .find(session.id.to_string())
         .filter(sessions::business_id.eq(session.business.to_string()))
-        .filter(sessions::token_hash.eq(&replaced.0))
+        .filter(sessions::token_hash.eq(old.digest().to_vec()))
         .filter(sessions::revoked_at.is_null());
-    let change = (sessions::token_hash.eq(&replaced.1), sessions::authenticated_at.eq(authenticated_at));
-    if diesel::update(open).set(change).execute(conn).await? == 0 {
-        return Ok(false);
-    }
-    replaced_tokens::insert(conn, old, replaced, now).await?;
-    Ok(true)
+    let change =
+        (sessions::token_hash.eq(new.digest().to_vec()), sessions::authenticated_at.eq(authenticated_at));
+    Ok(diesel::update(open).set(change).execute(conn).await? == 1)
 }
 
 /// Ends the session of a cookie, and returns it. `None` if it had already ended.
@@ -229,13 +205,7 @@ pub(crate) async fn revoke(
     token: &SessionToken,
     open: OpenAt,
 ) -> Result<Option<Session>, StoreError> {
-    let session = match find(conn, token, open).await? {
-        Some(session) => session,
-        None => match find_replaced(conn, token, open).await? {
-            Some(session) => session,
-            None => return Ok(None),
-        },
-    };
+    let Some(session) = find(conn, token, open).await? else { return Ok(None) };
     let ended = end_replaced(conn, &session, open.now).await?;
     Ok(ended.map(|_| session))
 }

@@ -8,7 +8,7 @@ use postgres::StoreError;
 
 use super::schema::{accounts, staff_roles, staff_sessions};
 use super::sessions::Origin;
-use super::{replaced_tokens, stored};
+use super::stored;
 use crate::domain::{CallerAddress, OpenAt, OperatorRole, SessionToken};
 
 /// Open sessions of one person. Opening more ends the oldest ones.
@@ -49,7 +49,7 @@ pub(crate) async fn insert(
 
 /// An open session of a person, with the present role.
 pub(crate) struct StaffSession {
-    /// The digest of its present token.
+    /// The digest of its token.
     pub(crate) digest: [u8; 32],
     pub(crate) id: StaffId,
     pub(crate) name: String,
@@ -72,29 +72,9 @@ pub(crate) async fn find(
     token: &SessionToken,
     open: OpenAt,
 ) -> Result<Option<StaffSession>, StoreError> {
-    find_by_digest(conn, token.digest().to_vec(), open).await
-}
-
-/// As [`find`], of a token that a confirmation has just replaced: the call was on its way. It may also come from a copy of the
-/// cookie, so it counts as never authenticated.
-pub(crate) async fn find_replaced(
-    conn: &mut AsyncPgConnection,
-    token: &SessionToken,
-    open: OpenAt,
-) -> Result<Option<StaffSession>, StoreError> {
-    let Some(current) = replaced_tokens::current(conn, token, open.now).await? else { return Ok(None) };
-    let found = find_by_digest(conn, current, open).await?;
-    Ok(found.map(|session| StaffSession { authenticated_at: DateTime::UNIX_EPOCH, ..session }))
-}
-
-async fn find_by_digest(
-    conn: &mut AsyncPgConnection,
-    digest: Vec<u8>,
-    open: OpenAt,
-) -> Result<Option<StaffSession>, StoreError> {
     let row: Option<StaffSessionRow> = staff_sessions::table
         .inner_join(staff_roles::table.inner_join(accounts::table))
-        .filter(staff_sessions::token_hash.eq(digest))
+        .filter(staff_sessions::token_hash.eq(token.digest().to_vec()))
         .filter(staff_sessions::expires_at.gt(open.now))
         .filter(staff_sessions::created_at.gt(open.created_after))
         .filter(staff_sessions::last_seen_at.gt(open.used_after))
@@ -155,18 +135,13 @@ pub(crate) async fn renew(
     conn: &mut AsyncPgConnection,
     (old, new): (&SessionToken, &SessionToken),
     authenticated_at: DateTime<Utc>,
-    now: DateTime<Utc>,
 ) -> Result<bool, StoreError> {
     let session = staff_sessions::table.find(old.digest().to_vec());
     let change = (
         staff_sessions::token_hash.eq(new.digest().to_vec()),
         staff_sessions::authenticated_at.eq(authenticated_at),
     );
-    if diesel::update(session).set(change).execute(conn).await? == 0 {
-        return Ok(false);
-    }
-    replaced_tokens::insert(conn, old, (old.digest().to_vec(), new.digest().to_vec()), now).await?;
-    Ok(true)
+    Ok(diesel::update(session).set(change).execute(conn).await? == 1)
 }
 
 /// Records that the identity provider has authenticated the person of a new session, and when.
@@ -183,17 +158,9 @@ pub(crate) async fn set_single_sign_on(
     Ok(())
 }
 
-/// Ends a session, also by a token that was just replaced. Does nothing if there is none.
-pub(crate) async fn remove(
-    conn: &mut AsyncPgConnection,
-    token: &SessionToken,
-    now: DateTime<Utc>,
-) -> Result<(), StoreError> {
-    let current = replaced_tokens::current(conn, token, now).await?;
-    let digests = [Some(token.digest().to_vec()), current].into_iter().flatten();
-    diesel::delete(staff_sessions::table.filter(staff_sessions::token_hash.eq_any(digests)))
-        .execute(conn)
-        .await?;
+/// Ends a session. Does nothing if there is none.
+pub(crate) async fn remove(conn: &mut AsyncPgConnection, token: &SessionToken) -> Result<(), StoreError> {
+    diesel::delete(staff_sessions::table.find(token.digest().to_vec())).execute(conn).await?;
     Ok(())
 }
 

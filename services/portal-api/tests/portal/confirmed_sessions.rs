@@ -16,8 +16,6 @@ const CONFIRM: &str = "/v1/portal/session/confirm";
 const CONSOLE_CONFIRM: &str = "/v1/operator/session/confirm";
 const USERS: &str = "/v1/portal/users";
 const RECENT: (&str, &str) = ("WAYBILL_MFA__RECENT_MINUTES", "15");
-/// A replaced token finds its session for this long.
-const GRACE: TimeDelta = TimeDelta::seconds(15);
 
 fn password(password: &str) -> Value {
     json!({ "password": password })
@@ -29,7 +27,7 @@ async fn entries(client: &mut Client, log: &str, action: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn the_token_of_a_user_is_replaced_and_other_tabs_keep_working() {
+async fn the_token_of_a_user_is_replaced_and_streams_of_other_tabs_go_on() {
     let portal = Portal::with_factors(&[RECENT]).await;
     let mut owner = portal.owner("owner@shop.example").await.client;
     let mut copy = owner.clone();
@@ -49,18 +47,11 @@ async fn the_token_of_a_user_is_replaced_and_other_tabs_keep_working() {
         "no second one"
     );
 
-    // Calls that were on their way still find the session, but prove nothing recent, and never set the old cookie again.
+    // A page sends such a call once more, with the new cookie.
     let call = copy.get(SESSION).await;
-    assert_eq!((call.status, call.header("set-cookie")), (200, ""), "{call:?}");
-    let sensitive = copy.post("/v1/portal/invitations", json!({})).await;
-    assert_eq!(sensitive.code(), "recent_authentication_required", "{sensitive:?}");
+    assert_eq!((call.status, call.code(), call.header("set-cookie")), (401, "not_logged_in", ""), "{call:?}");
+    assert_eq!(copy.post(CONFIRM, password("correct horse")).await.status, 401, "a copy confirms nothing");
     assert_eq!(owner.post("/v1/portal/invitations", json!({})).await.status, 400);
-    let business = json!({ "businessName": "Second shop" });
-    assert_eq!(copy.post("/v1/portal/businesses", business).await.status, 401, "a copy gets no new session");
-    portal.clock.advance(GRACE - TimeDelta::milliseconds(1));
-    assert_eq!(copy.get(SESSION).await.status, 200);
-    portal.clock.advance(TimeDelta::milliseconds(1));
-    assert_eq!(copy.get(SESSION).await.status, 401, "a copied token is worth nothing");
     assert_eq!(owner.get(SESSION).await.status, 200);
     // The stream of the other tab is that of the session: it gets heartbeats until the session ends.
     while let Some(chunk) = stream.chunk().now_or_never() {
@@ -74,22 +65,6 @@ async fn the_token_of_a_user_is_replaced_and_other_tabs_keep_working() {
 }
 
 #[tokio::test]
-async fn a_replaced_token_ends_its_session_too_and_follows_further_replacements() {
-    let portal = Portal::with_factors(&[RECENT]).await;
-    let mut owner = portal.owner("owner@shop.example").await.client;
-    let mut first = owner.clone();
-    for _ in 0..2 {
-        assert_eq!(owner.post(CONFIRM, password("correct horse")).await.status, 204);
-    }
-    assert_eq!(first.get(SESSION).await.status, 200, "replaced twice");
-    let late = first.post(CONFIRM, password("correct horse")).await;
-    assert_eq!((late.status, late.header("set-cookie")), (204, ""), "another tab has confirmed: {late:?}");
-    assert_eq!(first.delete(SESSION).await.status, 204);
-    assert_eq!(owner.get(SESSION).await.status, 401, "logged out with the token of before");
-    assert_eq!(first.get(SESSION).await.status, 401);
-}
-
-#[tokio::test]
 async fn the_token_of_a_person_is_replaced_too() {
     let portal = Portal::with_factors(&[RECENT]).await;
     let (mut asha, _) = person(&portal, "asha@carrier.example", "administrator").await;
@@ -100,18 +75,9 @@ async fn the_token_of_a_person_is_replaced_too() {
     assert_ne!(asha.cookie("operator_session"), copy.cookie("operator_session"));
     let listed = asha.get("/v1/operator/sessions").await.body["data"].clone();
     assert_eq!((listed.as_array().unwrap().len(), &listed[0]["current"]), (1, &json!(true)), "{listed}");
-    assert_eq!(copy.get(CONSOLE).await.status, 200, "on its way");
-    assert_eq!(copy.post("/v1/operator/tokens", json!({})).await.code(), "recent_authentication_required");
+    assert_eq!(copy.get(CONSOLE).await.code(), "not_logged_in");
+    assert_eq!(copy.get("/v1/operator/businesses").await.code(), "operator_token_invalid");
     assert_eq!(asha.post("/v1/operator/tokens", json!({})).await.status, 400);
-    let listed = copy.get("/v1/operator/sessions").await.body["data"].clone();
-    assert_eq!(listed[0]["current"], true, "it is the same session: {listed}");
-    portal.clock.advance(GRACE);
-    assert_eq!(copy.get(CONSOLE).await.status, 401);
-    assert_eq!(asha.post(CONSOLE_CONFIRM, password("battery staple")).await.status, 204);
-    let mut copy = asha.clone();
-    assert_eq!(asha.post(CONSOLE_CONFIRM, password("battery staple")).await.status, 204);
-    assert_eq!(copy.delete(CONSOLE).await.status, 204);
-    assert_eq!(asha.get(CONSOLE).await.status, 401, "logged out with the token of before");
 }
 
 #[tokio::test]

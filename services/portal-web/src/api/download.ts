@@ -2,6 +2,7 @@
 import { ApiFailure } from "./failure";
 import { namePageUser } from "./page-user";
 import { confirmIdentity, isConfirmationNeeded } from "./recent-authentication";
+import { withPresentCookie } from "./replaced-cookie";
 import { errorBody } from "./send";
 
 /** Saves the file of a `GET` call. Has no timeout, because files may be long. Without a confirmation, nothing is saved. */
@@ -18,7 +19,7 @@ export async function download(path: string, name: string): Promise<void> {
 function read(path: string): Promise<Response> {
   const request = new Request(path, { credentials: "same-origin", cache: "no-store" });
   namePageUser(request);
-  return fetch(request).catch(unreachable);
+  return withPresentCookie(request, (request) => fetch(request).catch(unreachable));
 }
 
 /** A truncated file counts as no response. */

@@ -62,6 +62,15 @@ export function isLoggedOut(error: unknown): boolean {
   return error instanceof ApiFailure && error.status === 401 && !WRONG_CREDENTIALS.includes(error.code);
 }
 
+/** The error code of a response, which stays readable. "" without one. */
+export async function codeOf(response: Response): Promise<string> {
+  const body: unknown = await response
+    .clone()
+    .json()
+    .catch(() => null);
+  return typeof body === "object" && body !== null && "code" in body ? String(body.code) : "";
+}
+
 export function isCode(error: unknown, code: string): boolean {
   return error instanceof ApiFailure && error.code === code;
 }

@@ -120,6 +120,7 @@ export function useOperatorLogOut() {
     onSuccess: (left) => {
       // The session at the identity provider is still open, and would log in again without a password.
       if (left) return window.location.assign(left.logOutUrl);
+      setPageUser("console", null);
       client.setQueryData(operatorSessionKey, null);
       clearConsole(client);
     },

@@ -7,8 +7,13 @@ export function setPageUser(of: "portal" | "console", id: string | null): void {
   pageUsers[of] = id;
 }
 
-export function namePageUser(request: Request): void {
+/** The person whose data the page shows in the part that the call belongs to. */
+export function pageUserOf(request: Request): string | null {
   const isOfConsole = new URL(request.url).pathname.startsWith("/v1/operator/");
-  const user = isOfConsole ? pageUsers.console : pageUsers.portal;
+  return isOfConsole ? pageUsers.console : pageUsers.portal;
+}
+
+export function namePageUser(request: Request): void {
+  const user = pageUserOf(request);
   if (user) request.headers.set("Expected-User", user);
 }

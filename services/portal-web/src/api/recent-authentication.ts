@@ -1,4 +1,5 @@
 // Sensitive calls need a recent authentication: asks the user to confirm their identity, so that the call can be repeated.
+import { codeOf } from "./failure";
 
 /** Whose session a call uses. */
 export type AccountScope = "portal" | "operator";
@@ -17,12 +18,7 @@ export function onConfirmationNeeded(handler: Ask | null) {
 
 /** Whether the response asks for a recent authentication. */
 export async function isConfirmationNeeded(response: Response): Promise<boolean> {
-  if (response.status !== 403) return false;
-  const body: unknown = await response
-    .clone()
-    .json()
-    .catch(() => null);
-  return typeof body === "object" && body !== null && "code" in body && body.code === REQUIRED;
+  return response.status === 403 && (await codeOf(response)) === REQUIRED;
 }
 
 /** Asks the user, once for all calls that wait. False if the user cancels. */

@@ -3,6 +3,7 @@ import { markUnattended } from "./attendance";
 import { ApiFailure } from "./failure";
 import { namePageUser } from "./page-user";
 import { confirmIdentity, isConfirmationNeeded } from "./recent-authentication";
+import { withPresentCookie } from "./replaced-cookie";
 import type { ErrorBody } from "./types";
 
 /** A slower response is of no use to the user. */
@@ -15,13 +16,13 @@ const SAFE_TO_REPEAT =
 
 /**
  * Like `fetch`, with timeouts. An offline write fails immediately; a write that may have taken effect fails as uncertain.
- * A call that needs a recent authentication is repeated after the user has confirmed their identity.
+ * A call with a cookie that has just been replaced is repeated. A call that needs a recent authentication is repeated after the user has confirmed their identity.
  */
 export async function send(request: Request): Promise<Response> {
   markUnattended(request);
   namePageUser(request);
   const again = request.clone();
-  const response = await sendOnce(request);
+  const response = await withPresentCookie(request, sendOnce);
   if (!(await isConfirmationNeeded(response))) return response;
   return (await confirmIdentity(request.url)) ? sendOnce(again) : response;
 }

@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { operator } from "../support/api";
 import { codeOf } from "../support/authenticator";
-import { PHONE, visit } from "../support/browser";
+import { PHONE, type Visitor, visit } from "../support/browser";
 import {
   confirmEmail,
   joinStaff,
@@ -13,6 +13,7 @@ import {
   newConfirmed,
   newTeam,
   PASSWORD,
+  send,
   someone,
 } from "../support/business";
 import { check, tabTo } from "../support/page-checks";
@@ -128,6 +129,42 @@ test("a call that needs a recent authentication is repeated after the password",
   await page.getByText(`We sent the invitation to ${email}.`).waitFor();
   expect(refusals()).toBe(2);
 });
+
+test("a call that crosses the confirmation of another tab is repeated with the new cookie", async () => {
+  const [shop, staff] = [await visit(), await visit()];
+  await newBusiness(shop, "Two tabs");
+  await shop.page.goto("/account");
+  const name = shop.page.getByLabel("Name of the business");
+  await name.fill("Two tabs and a name");
+  const renamed = await crossing(shop, "**/v1/portal/business", "/v1/portal/session/confirm");
+  await shop.page.getByRole("button", { name: "Rename business" }).click();
+  await shop.page.getByRole("button", { name: /^Account: .*Two tabs and a name/ }).waitFor();
+  expect(renamed).toEqual([401, 200]);
+
+  await joinStaff(staff, "Two consoles");
+  const listed = await crossing(staff, "**/v1/operator/businesses?*", "/v1/operator/session/confirm");
+  await staff.page.goto("/operator/businesses");
+  await staff.page.getByRole("table", { name: "Businesses" }).getByRole("row").nth(1).waitFor();
+  expect(listed.slice(0, 2)).toEqual([401, 200]);
+});
+
+/** Another tab confirms while the first of these calls is on its way with the former cookie. Returns the statuses of the calls. */
+async function crossing(visitor: Visitor, calls: string, confirm: string): Promise<number[]> {
+  const statuses: number[] = [];
+  await visitor.page.route(calls, async (route) => {
+    const headers = await route.request().allHeaders();
+    if (statuses.length === 0) {
+      headers.cookie = (await visitor.context.cookies()).map((one) => `${one.name}=${one.value}`).join("; ");
+      await send(visitor, "POST", confirm, { password: PASSWORD }, 204);
+    } else {
+      delete headers.cookie;
+    }
+    const response = await route.fetch({ headers });
+    statuses.push(response.status());
+    await route.fulfill({ response });
+  });
+  return statuses;
+}
 
 test("a session of the installation token is confirmed with the token", async () => {
   const visitor = await visit();

@@ -141,7 +141,8 @@ export function ask(visitor: Visitor, method: string, path: string, data: unknow
   return send(visitor, method, `/v1/portal${path}`, data, expected);
 }
 
-async function send(
+/** As `ask`, with the whole path. */
+export async function send(
   { context, origin }: Visitor,
   method: string,
   path: string,

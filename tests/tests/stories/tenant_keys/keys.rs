@@ -106,7 +106,6 @@ const OF_NO_BUSINESS: &[(Service, &str)] = &[
     (Service::PortalApi, "staff_mails"),
     (Service::PortalApi, "staff_sessions"),
     (Service::PortalApi, "staff_identities"),
-    (Service::PortalApi, "replaced_session_tokens"),
     (Service::PortalApi, "operator_tokens"),
     (Service::PortalApi, "operator_audit_log"),
     (Service::PortalApi, "operator_approvals"),
