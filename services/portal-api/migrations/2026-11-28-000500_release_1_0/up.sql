@@ -114,32 +114,43 @@ CREATE TABLE staff_roles (
         FOREIGN KEY (account_id, realm) REFERENCES accounts (id, realm) ON DELETE CASCADE
 );
 
+-- Sessions of users, and of the console.
 CREATE TABLE sessions (
     id TEXT COLLATE "C" PRIMARY KEY,
-    -- SHA-256 of the cookie's value.
+    -- SHA-256 of the cookie's value. Of the configured operator token (WAYBILL_OPERATOR__TOKEN): HMAC-SHA-256 with that token as the key,
+    -- so that changing the token ends its sessions.
     token_hash BYTEA NOT NULL UNIQUE CHECK (octet_length(token_hash) = 32),
-    business_id TEXT COLLATE "C" NOT NULL,
-    user_id TEXT COLLATE "C" NOT NULL,
-    account_id TEXT COLLATE "C" NOT NULL,
+    realm TEXT COLLATE "C" NOT NULL,
+    -- NULL: a session of the configured operator token.
+    account_id TEXT COLLATE "C",
+    -- The membership of a user.
+    business_id TEXT COLLATE "C" REFERENCES businesses (id),
+    user_id TEXT COLLATE "C",
     created_at TIMESTAMPTZ NOT NULL,
-    -- When the user last authenticated.
+    -- When the person last authenticated.
     authenticated_at TIMESTAMPTZ NOT NULL,
     last_seen_at TIMESTAMPTZ NOT NULL,
     expires_at TIMESTAMPTZ NOT NULL,
     revoked_at TIMESTAMPTZ,
-    -- Whether the provider of the business has authenticated the user.
+    -- Whether an identity provider has authenticated the person.
     single_sign_on BOOLEAN NOT NULL,
     -- The IP address at the log-in; for IPv6 its /64 network.
     address TEXT CHECK (char_length(address) <= 64),
     -- The User-Agent at the log-in, truncated.
     user_agent TEXT CHECK (char_length(user_agent) <= 300),
-    -- Whether the user had not logged in from this browser before. NULL after a sign-up and the like.
+    -- Whether the person had not logged in from this browser before. NULL after a sign-up and the like.
     new_browser BOOLEAN,
+    CONSTRAINT sessions_of_realm CHECK (
+        (realm = 'user') = (user_id IS NOT NULL) AND (user_id IS NULL) = (business_id IS NULL)
+        AND (account_id IS NOT NULL OR realm = 'staff')
+    ),
+    CONSTRAINT sessions_account_fkey
+        FOREIGN KEY (account_id, realm) REFERENCES accounts (id, realm) ON DELETE CASCADE,
     CONSTRAINT sessions_user_fkey FOREIGN KEY (user_id, business_id, account_id)
         REFERENCES memberships (id, business_id, account_id)
 );
 
-CREATE INDEX sessions_by_account ON sessions (account_id);
+CREATE INDEX sessions_by_account ON sessions (account_id, id);
 CREATE INDEX sessions_by_user ON sessions (user_id);
 CREATE INDEX sessions_by_expiry ON sessions (expires_at);
 
@@ -240,38 +251,6 @@ CREATE TABLE staff_links (
 
 CREATE INDEX staff_links_by_creator ON staff_links (created_by);
 CREATE INDEX staff_links_by_expiry ON staff_links (expires_at);
-
--- Console sessions of persons.
-CREATE TABLE staff_sessions (
-    -- SHA-256 of the cookie's value.
-    token_hash BYTEA PRIMARY KEY CHECK (octet_length(token_hash) = 32),
-    staff_id TEXT COLLATE "C" NOT NULL REFERENCES staff_roles (account_id) ON DELETE CASCADE,
-    created_at TIMESTAMPTZ NOT NULL,
-    -- When the person last authenticated.
-    authenticated_at TIMESTAMPTZ NOT NULL,
-    last_seen_at TIMESTAMPTZ NOT NULL,
-    expires_at TIMESTAMPTZ NOT NULL,
-    -- Whether the provider has authenticated the person.
-    single_sign_on BOOLEAN NOT NULL DEFAULT FALSE,
-    address TEXT CHECK (char_length(address) <= 64),
-    user_agent TEXT CHECK (char_length(user_agent) <= 300)
-);
-
-CREATE INDEX staff_sessions_by_staff ON staff_sessions (staff_id);
-CREATE INDEX staff_sessions_by_expiry ON staff_sessions (expires_at);
-
--- Console sessions of the configured operator token (WAYBILL_OPERATOR__TOKEN).
-CREATE TABLE operator_sessions (
-    -- HMAC-SHA-256 of the cookie's value with the operator's token as the key: changing the token ends all sessions.
-    token_hash BYTEA PRIMARY KEY CHECK (octet_length(token_hash) = 32),
-    created_at TIMESTAMPTZ NOT NULL,
-    last_seen_at TIMESTAMPTZ NOT NULL,
-    expires_at TIMESTAMPTZ NOT NULL,
-    address TEXT CHECK (char_length(address) <= 64),
-    user_agent TEXT CHECK (char_length(user_agent) <= 300)
-);
-
-CREATE INDEX operator_sessions_by_expiry ON operator_sessions (expires_at);
 
 -- Named operator tokens for automation. They open no sessions, and the configured token is not among them.
 CREATE TABLE operator_tokens (

@@ -138,7 +138,7 @@ pub(super) async fn apply(
         return Err(ChangeEmailError::EmailTaken);
     }
     password_resets::remove_all(conn, account.account).await?;
-    sessions::revoke_all(conn, account.account, Some(kept), now).await?;
+    sessions::end_all(conn, account.account.into(), Some(kept), now).await?;
     let event = AuditEvent::new(Action::EmailChanged)
         .on(Target::new(TargetKind::User, user).labelled(to.as_str()))
         .with("from", account.email.as_str())

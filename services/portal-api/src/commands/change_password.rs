@@ -106,7 +106,7 @@ async fn check_and_change(
             }
             accounts::set_password(conn, account, &hash).await?;
             attempts::cancel(conn, counted).await?;
-            sessions::revoke_all(conn, account, None, now).await?;
+            sessions::end_all(conn, account.into(), None, now).await?;
             let target = Target::new(TargetKind::User, session.user).labelled(&credentials.email);
             let event = AuditEvent::new(Action::PasswordChanged).on(target);
             write_account_audit(conn, state, account, author, &event).await?;
@@ -124,7 +124,7 @@ async fn check_and_change(
             let opened = open_session(conn, state, &changed, membership, &request.browser).await?;
             // The password alone does not confirm a session of an account with a second factor.
             if second_factors::is_enrolled(conn, Account::User(account)).await? {
-                sessions::set_authenticated(conn, &opened.session, session.authenticated_at).await?;
+                sessions::set_authenticated(conn, opened.session.id, session.authenticated_at).await?;
             }
             Ok(opened)
         })

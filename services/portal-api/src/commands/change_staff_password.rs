@@ -7,7 +7,7 @@ use super::attempt_limits::{self, Caller};
 use super::change_password::{ChangePassword, ChangePasswordError};
 use super::factor_code::Holder;
 use super::failed_proofs::{self, FailedProof};
-use super::operator_session::{self, OpenedConsole};
+use super::operator_session::{self, OpenedConsole, Proved};
 use crate::domain::{
     Account, Action, AuditEvent, Author, Email, KnownBrowser, StaffCredentials, Target, TargetKind,
 };
@@ -15,7 +15,7 @@ use crate::mail::Mail;
 use crate::passwords::Requester;
 use crate::state::State;
 use crate::store::attempts::{self, Admission, Attempt};
-use crate::store::{second_factors, staff, staff_links, staff_sessions};
+use crate::store::{second_factors, sessions, staff, staff_links};
 
 /// The person whose session sends the call.
 pub(crate) struct Changing<'a> {
@@ -83,17 +83,17 @@ async fn check_and_change(
             staff::set_password(conn, person.id, &hash).await?;
             attempts::cancel(conn, counted).await?;
             staff_links::remove_of(conn, person.id).await?;
-            staff_sessions::remove_all(conn, person.id).await?;
+            let now = state.unit.clock.now();
+            sessions::end_all(conn, person.id.into(), None, now).await?;
             let target = Target::new(TargetKind::Staff, person.id).labelled(person.email.as_str());
             let event = AuditEvent::new(Action::PasswordChanged).on(target);
+            let from = (&request.browser, Proved::Now { new_browser: None });
             let opened =
-                operator_session::insert(conn, state, person.id, &request.browser, person.author, &event)
-                    .await?;
+                operator_session::insert(conn, state, person.id.into(), from, person.author, &event).await?;
             // The password alone does not confirm a session of an account with a second factor.
             if second_factors::is_enrolled(conn, Account::Staff(person.id)).await? {
-                staff_sessions::set_authenticated(conn, &opened.token, person.authenticated_at).await?;
+                sessions::set_authenticated(conn, opened.session, person.authenticated_at).await?;
             }
-            let now = state.unit.clock.now();
             let (recipient, mail) =
                 ((person.id, person.email.as_str()), Mail::StaffPasswordChanged { at: now });
             state.mailbox.queue_for_staff(conn, recipient, &mail, now).await?;

@@ -9,7 +9,7 @@ use super::owners::{is_still_owner, mail_other_owners};
 use crate::domain::{Action, AuditEvent, Author, Role, Target, TargetKind, User, UserKey};
 use crate::state::State;
 use crate::store::email_confirmations::{self, Changes};
-use crate::store::{businesses, invitations, memberships, sessions, users};
+use crate::store::{businesses, invitations, memberships, user_sessions, users};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ChangeUserError {
@@ -87,7 +87,7 @@ pub(crate) async fn end_sessions(
         .database
         .transaction(async |conn| {
             let holder = lock_and_find(conn, business, author, user).await?;
-            let ended = sessions::revoke_in_business(conn, (business, user), now).await?;
+            let ended = user_sessions::end_in_business(conn, (business, user), now).await?;
             remove_requested_changes(conn, (business, user)).await?;
             if ended > 0 {
                 let event = AuditEvent::new(Action::SessionRevoked)
@@ -134,7 +134,7 @@ pub(super) async fn apply_removal(
     require_another_owner(conn, business, before).await?;
     users::lock(conn, (business, user)).await?;
     remove_requested_changes(conn, (business, user)).await?;
-    sessions::remove_all(conn, (business, user)).await?;
+    user_sessions::remove_all(conn, (business, user)).await?;
     invitations::remove_sent_by(conn, business, user).await?;
     users::remove(conn, business, user).await?;
     let event = AuditEvent::new(Action::UserRemoved)

@@ -17,7 +17,7 @@ use crate::domain::{
 use crate::single_sign_on::ProviderError;
 use crate::state::State;
 use crate::store::sso_log_ins::SsoVisit;
-use crate::store::{business_sso, businesses, sessions, user_identities};
+use crate::store::{business_sso, businesses, sessions, user_identities, user_sessions};
 
 pub(crate) struct BusinessSsoReturn {
     /// The business of the page that the provider has sent the browser to.
@@ -232,7 +232,7 @@ async fn confirm(
         .unit
         .database
         .transaction(async |conn| {
-            let session = sessions::find(conn, token, state.user_sessions.at(now)).await?;
+            let session = user_sessions::find(conn, token, state.user_sessions.at(now)).await?;
             let session = session.ok_or(ProofError::Ended)?;
             // A provider confirms only what it has opened.
             if session.business != returned.business || !session.single_sign_on {
@@ -252,7 +252,7 @@ async fn confirm(
                 return Err(ProofError::Ended.into());
             }
             let at = identity.authenticated_at.unwrap_or_default().min(now);
-            let is_renewed = sessions::renew(conn, &session, (token, &new), at).await?;
+            let is_renewed = sessions::renew(conn, (token.digest(), new.digest()), at).await?;
             let event =
                 AuditEvent::new(Action::SessionConfirmed).with("singleSignOn", identity.issuer.as_str());
             let author = Author::of(&session, returned.request).at(returned.caller.address.clone());

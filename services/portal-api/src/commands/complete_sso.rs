@@ -8,7 +8,7 @@ use postgres::StoreError;
 use super::attempt_limits::Caller;
 use super::audit::write_operator_audit;
 use super::open_session::Browser;
-use super::operator_session::{self, OpenedConsole};
+use super::operator_session::{self, OpenedConsole, Proved};
 use super::sso_proof::{self, Proof, ProofError, is_since};
 use super::staff_from_sso::{self, SsoPerson};
 use crate::domain::{
@@ -17,9 +17,9 @@ use crate::domain::{
 };
 use crate::single_sign_on::StaffSignOn;
 use crate::state::State;
+use crate::store::console_sessions::{self, StaffSession};
 use crate::store::sso_log_ins::SsoVisit;
-use crate::store::staff_sessions::{self, StaffSession};
-use crate::store::{staff, staff_identities};
+use crate::store::{sessions, staff, staff_identities};
 
 pub(crate) struct SsoReturn {
     /// The value of the browser's cookie.
@@ -138,9 +138,8 @@ async fn log_in(
             };
             let author = author(returned, OperatorActor::Person { id: person.id, email: person.email });
             let event = AuditEvent::new(Action::SessionOpened).with("singleSignOn", identity.issuer.as_str());
-            let browser = &returned.browser;
-            let opened = operator_session::insert(conn, state, person.id, browser, &author, &event).await?;
-            staff_sessions::set_single_sign_on(conn, &opened.token, authenticated_at).await?;
+            let from = (&returned.browser, Proved::ByProvider { authenticated_at });
+            let opened = operator_session::insert(conn, state, person.id.into(), from, &author, &event).await?;
             Ok(Some((person.id, opened)))
         })
         .await;
@@ -179,7 +178,7 @@ async fn confirm(
             }
             let at = identity.authenticated_at.unwrap_or_default().min(now);
             let (expires_at, is_renewed) =
-                (session.expires_at, staff_sessions::renew(conn, (token, &new), at).await?);
+                (session.expires_at, sessions::renew(conn, (token.digest(), new.digest()), at).await?);
             let event =
                 AuditEvent::new(Action::SessionConfirmed).with("singleSignOn", identity.issuer.as_str());
             let author = author(returned, person_of(session));
@@ -232,7 +231,7 @@ async fn session_of<'a>(
         return Err(ProofError::Ended.into());
     }
     let open = state.console_sessions.at(state.unit.clock.now());
-    let session = staff_sessions::find(conn, token, open).await?.ok_or(ProofError::Ended)?;
+    let session = console_sessions::of_person(conn, token, open).await?.ok_or(ProofError::Ended)?;
     Ok((token, session))
 }
 

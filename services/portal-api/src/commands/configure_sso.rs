@@ -12,7 +12,7 @@ use crate::domain::{
 use crate::second_factor::VaultError;
 use crate::single_sign_on::ProviderError;
 use crate::state::State;
-use crate::store::{business_sso, businesses, email_confirmations, sso_sessions, user_identities, users};
+use crate::store::{business_sso, businesses, email_confirmations, user_identities, user_sessions, users};
 
 /// What the owner has entered.
 pub(crate) struct SsoInput {
@@ -78,10 +78,10 @@ pub(crate) async fn put(
             let mut ended = 0;
             if is_other {
                 user_identities::remove_all(conn, business).await?;
-                ended += sso_sessions::revoke_single_sign_on(conn, business, None, now).await?;
+                ended += user_sessions::end_single_sign_on(conn, business, None, now).await?;
             }
             if after.access.required {
-                let others = sso_sessions::revoke_passwords_but_of_owners(conn, business, now).await?;
+                let others = user_sessions::end_passwords_but_of_owners(conn, business, now).await?;
                 email_confirmations::remove_changes_in(conn, &others).await?;
                 ended += others.len();
             }
@@ -152,7 +152,7 @@ pub(crate) async fn remove(
             }
             users::lock_all(conn, business).await?;
             user_identities::remove_all(conn, business).await?;
-            let ended = sso_sessions::revoke_single_sign_on(conn, business, None, now).await?;
+            let ended = user_sessions::end_single_sign_on(conn, business, None, now).await?;
             let event = AuditEvent::new(Action::SingleSignOnRemoved)
                 .on(Target::new(TargetKind::Business, business))
                 .with("sessions", ended);

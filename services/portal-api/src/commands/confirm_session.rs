@@ -10,13 +10,13 @@ use super::factor_code::{self, FactorError, Holder, Proof, mail_holder, write_en
 use super::failed_proofs::{self, FailedProof};
 use super::use_passkey::{self, CheckedAnswer, FactorAnswer};
 use crate::domain::{
-    Account, Action, AuditEvent, Author, CeremonyKey, Email, Password, Session, SessionToken, Subject,
+    Account, Action, AuditEvent, Author, CeremonyKey, Email, Password, SessionToken, Subject,
 };
 use crate::mail::FactorNews;
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
 use crate::store::attempts::{self, Admission, Attempt};
-use crate::store::{accounts, second_factors, sessions, staff, staff_sessions};
+use crate::store::{accounts, second_factors, sessions, staff};
 
 /// What the person proves.
 pub(crate) enum Evidence {
@@ -55,36 +55,11 @@ pub(crate) enum ConfirmError {
     Store(#[from] StoreError),
 }
 
-/// The session that is confirmed.
-enum Confirmed<'a> {
-    User(&'a Session),
-    Staff,
-}
-
-/// Returns the new token of the session; `None` if another call has just confirmed it.
-pub(crate) async fn confirm_user(
-    state: &State,
-    session: &Session,
-    confirmation: &Confirmation,
-) -> Result<Option<SessionToken>, ConfirmError> {
-    let holder = Holder::of(session);
-    confirm(state, &holder, Confirmed::User(session), confirmation).await
-}
-
-/// As [`confirm_user`], of a person of the staff.
-pub(crate) async fn confirm_staff(
+/// Returns the new token of the session; `None` if another call has just confirmed it. Wrong passwords and codes count as in log-ins:
+/// an unattended page must not allow more guesses than a log-in.
+pub(crate) async fn confirm(
     state: &State,
     holder: &Holder,
-    confirmation: &Confirmation,
-) -> Result<Option<SessionToken>, ConfirmError> {
-    confirm(state, holder, Confirmed::Staff, confirmation).await
-}
-
-/// Wrong passwords and codes count as in log-ins: an unattended page must not allow more guesses than a log-in.
-async fn confirm(
-    state: &State,
-    holder: &Holder,
-    session: Confirmed<'_>,
     confirmation: &Confirmation,
 ) -> Result<Option<SessionToken>, ConfirmError> {
     let account = holder.account;
@@ -103,7 +78,7 @@ async fn confirm(
         }
         Admission::Granted(counted) => counted,
     };
-    let outcome = check(state, holder, &session, confirmation, &counted).await;
+    let outcome = check(state, holder, confirmation, &counted).await;
     match &outcome {
         Ok(_) => {
             state.mailbox.wake_sender();
@@ -154,7 +129,6 @@ async fn subjects(
 async fn check(
     state: &State,
     holder: &Holder,
-    session: &Confirmed<'_>,
     confirmation: &Confirmation,
     counted: &[Attempt],
 ) -> Result<Option<SessionToken>, ConfirmError> {
@@ -172,7 +146,6 @@ async fn check(
     let database = &state.unit.database;
     let now = state.unit.clock.now();
     let new = SessionToken::generate(&state.unit.entropy);
-    let tokens = (&confirmation.token, &new);
     let renewed: Result<bool, ConfirmError> = database
         .transaction(async |conn| {
             // Before the factor and the sessions, as resets of the factor do.
@@ -189,10 +162,7 @@ async fn check(
             };
             attempts::cancel(conn, counted).await?;
             record(conn, state, holder, &confirmation.author, proof).await?;
-            Ok(match session {
-                Confirmed::User(session) => sessions::renew(conn, session, tokens, now).await?,
-                Confirmed::Staff => staff_sessions::renew(conn, tokens, now).await?,
-            })
+            Ok(sessions::renew(conn, (confirmation.token.digest(), new.digest()), now).await?)
         })
         .await;
     Ok(renewed?.then_some(new))

@@ -9,7 +9,7 @@ use crate::domain::{
     Action, AuditEvent, Author, BusinessSso, CallerAddress, Session, SessionToken, Target, TargetKind,
 };
 use crate::state::State;
-use crate::store::{business_sso, sessions};
+use crate::store::{business_sso, user_sessions};
 
 /// Ends the session, and returns the page that ends the one at the identity provider, if there is one. Does nothing if the session has
 /// already ended.
@@ -23,7 +23,7 @@ pub(crate) async fn log_out(
         .unit
         .database
         .transaction(async |conn| {
-            let Some(session) = sessions::revoke(conn, token, state.user_sessions.at(now)).await? else {
+            let Some(session) = user_sessions::end_by_token(conn, token, state.user_sessions.at(now)).await? else {
                 return Ok(None);
             };
             let target = Target::new(TargetKind::Session, session.id);

@@ -13,8 +13,8 @@ use crate::domain::{
 };
 use crate::mail::Mail;
 use crate::state::State;
-use crate::store::sessions::Origin;
-use crate::store::{email_confirmations, second_factors, sessions};
+use crate::store::sessions::{self, NewSession, Origin};
+use crate::store::{email_confirmations, second_factors, user_sessions};
 
 /// Open sessions of one account. Opening more ends the oldest ones.
 const OPEN_MAX: i64 = 100;
@@ -116,7 +116,8 @@ async fn warn(
 ) -> Result<(), StoreError> {
     let now = state.unit.clock.now();
     // Includes the session that was just opened.
-    if sessions::count_of_new_browsers(conn, account.account, now - WARNINGS_WITHIN).await? > WARNINGS_MAX {
+    let of = Account::User(account.account);
+    if sessions::count_of_new_browsers(conn, of, now - WARNINGS_WITHIN).await? > WARNINGS_MAX {
         tracing::info!(user_id = %account.user, "no mail about a new browser: there were too many");
         return Ok(());
     }
@@ -142,7 +143,7 @@ async fn insert(
         Proved::ByProvider { authenticated_at } => (true, authenticated_at, None),
     };
     if let Some(token) = &browser.replaces {
-        sessions::revoke(conn, token, state.user_sessions.at(now)).await?;
+        user_sessions::end_by_token(conn, token, state.user_sessions.at(now)).await?;
     }
     let session = Session {
         id: SessionId::generate(&state.unit.clock, &state.unit.entropy),
@@ -163,9 +164,24 @@ async fn insert(
         password_refused: false,
     };
     let token = SessionToken::generate(&state.unit.entropy);
-    sessions::insert(conn, &session, &token, browser.origin(new_browser), now).await?;
-    sessions::revoke_beyond(conn, &session, OPEN_MAX, now).await?;
+    let new = new_session(&session, &token, browser.origin(new_browser));
+    sessions::insert(conn, &new, now).await?;
+    sessions::end_beyond(conn, &new, OPEN_MAX, now).await?;
     Ok(OpenedSession { session, token, browser: account.known_browser(now) })
+}
+
+fn new_session<'a>(session: &Session, token: &SessionToken, origin: Origin<'a>) -> NewSession<'a> {
+    NewSession {
+        id: session.id,
+        digest: token.digest(),
+        holder: session.account.into(),
+        user: Some((session.business, session.user)),
+        created_at: session.created_at,
+        authenticated_at: session.authenticated_at,
+        expires_at: session.expires_at,
+        single_sign_on: session.single_sign_on,
+        origin,
+    }
 }
 
 /// Opens a session of another membership in the place of this one, with a new token. Nobody authenticates: the start of the
@@ -178,7 +194,7 @@ pub(super) async fn replace_session(
     author: &Author,
 ) -> Result<Option<ReplacedSession>, StoreError> {
     let now = state.unit.clock.now();
-    let Some((address, user_agent)) = sessions::end_replaced(conn, session, now).await? else {
+    let Some((address, user_agent)) = user_sessions::end(conn, session, now).await? else {
         return Ok(None);
     };
     let closed = AuditEvent::new(Action::SessionClosed).on(Target::new(TargetKind::Session, session.id));
@@ -196,7 +212,7 @@ pub(super) async fn replace_session(
     let token = SessionToken::generate(&state.unit.entropy);
     let address = address.map(CallerAddress::new);
     let origin = Origin { address: address.as_ref(), user_agent: user_agent.as_deref(), new_browser: None };
-    sessions::insert(conn, &opened, &token, origin, now).await?;
+    sessions::insert(conn, &new_session(&opened, &token, origin), now).await?;
     email_confirmations::move_changes(conn, session.account, (session.id, opened.id)).await?;
     let author = Author::of(&opened, author.request).at(author.address.clone());
     let event = AuditEvent::new(Action::SessionOpened)

@@ -3,7 +3,7 @@
 
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::StaffId;
+use domain::{SessionId, StaffId};
 use hmac::{Hmac, KeyInit, Mac};
 use postgres::StoreError;
 use settings::Secret;
@@ -13,18 +13,21 @@ use super::attempt_limits::Caller;
 use super::audit::write_operator_audit;
 use super::open_session::{Browser, WARNINGS_MAX, WARNINGS_WITHIN};
 use crate::domain::{
-    Account, Action, AuditEvent, Author, CallerAddress, ConsoleHolder, ConsoleSessionId, KnownBrowser,
-    OperatorActor, OperatorRole, Part, SessionToken, StaffCredentials, browser_name,
+    Account, Action, AuditEvent, Author, CallerAddress, KnownBrowser, OperatorActor, OperatorRole, Part,
+    SessionHolder, SessionToken, StaffCredentials, browser_name,
 };
 use crate::mail::Mail;
 use crate::state::State;
-use crate::store::staff_sessions::{self, StaffSession};
-use crate::store::{operator_audit_log, operator_sessions, second_factors, staff};
+use crate::store::console_sessions::{self, StaffSession};
+use crate::store::sessions::{self, NewSession};
+use crate::store::{second_factors, staff};
 
-/// Open sessions of the configured token. Opening more ends the oldest ones.
-const SESSIONS_MAX: i64 = 1_000;
+/// Open sessions of one person, and of the configured token. Opening more ends the oldest ones.
+const OF_PERSON_MAX: i64 = 50;
+const OF_CONFIGURATION_MAX: i64 = 1_000;
 
 pub(crate) struct OpenedConsole {
+    pub(crate) session: SessionId,
     /// The value of the cookie.
     pub(crate) token: SessionToken,
     pub(crate) expires_at: DateTime<Utc>,
@@ -34,8 +37,8 @@ pub(crate) struct OpenedConsole {
 
 /// The holder of an open session, with the present role.
 pub(crate) struct ConsoleSession {
-    pub(crate) id: ConsoleSessionId,
-    pub(crate) holder: ConsoleHolder,
+    pub(crate) id: SessionId,
+    pub(crate) holder: SessionHolder,
     pub(crate) actor: OperatorActor,
     pub(crate) role: OperatorRole,
     /// Even when in use.
@@ -50,34 +53,72 @@ pub(crate) struct ConsoleSession {
     pub(crate) single_sign_on: bool,
 }
 
+/// How the holder of a new session has proved who they are.
+#[derive(Clone, Copy)]
+pub(super) enum Proved {
+    /// With the password or the configured token.
+    Now {
+        /// `None` unless it is a log-in of a person.
+        new_browser: Option<bool>,
+    },
+    /// By the identity provider, perhaps hours ago.
+    ByProvider { authenticated_at: DateTime<Utc> },
+}
+
 /// Opens a session after the configured token was checked. Ends the browser's previous session.
 pub(crate) async fn open(
     state: &State,
     browser: &Browser,
     author: &Author,
 ) -> Result<OpenedConsole, StoreError> {
+    let (event, proved) = (AuditEvent::new(Action::SessionOpened), Proved::Now { new_browser: None });
+    let holder = SessionHolder::Configuration;
     let database = &state.unit.database;
-    let opened: Result<OpenedConsole, StoreError> =
-        database.transaction(async |conn| insert_configured(conn, state, browser, author).await).await;
+    let opened: Result<OpenedConsole, StoreError> = database
+        .transaction(async |conn| insert(conn, state, holder, (browser, proved), author, &event).await)
+        .await;
     let opened = opened?;
     tracing::info!("operator logged in with the configured token");
     Ok(opened)
 }
 
-/// Opens a session of a person within the caller's transaction.
+/// Opens a session within the caller's transaction.
 pub(super) async fn insert(
     conn: &mut AsyncPgConnection,
     state: &State,
-    person: StaffId,
-    browser: &Browser,
+    holder: SessionHolder,
+    (browser, proved): (&Browser, Proved),
     author: &Author,
     event: &AuditEvent,
 ) -> Result<OpenedConsole, StoreError> {
-    let opened = begin(conn, state, browser, author, event).await?;
-    let now = state.unit.clock.now();
-    let origin = browser.origin(None);
-    staff_sessions::insert(conn, person, &opened.token, &origin, (now, opened.expires_at)).await?;
-    Ok(opened)
+    if let Some(replaced) = &browser.replaces {
+        remove(conn, state, replaced).await?;
+    }
+    let parts = (&state.unit.clock, &state.unit.entropy);
+    write_operator_audit(conn, parts, None, author, event).await?;
+    let (now, token) = (state.unit.clock.now(), SessionToken::generate(&state.unit.entropy));
+    let (single_sign_on, authenticated_at, new_browser) = match proved {
+        Proved::Now { new_browser } => (false, now, new_browser),
+        Proved::ByProvider { authenticated_at } => (true, authenticated_at, None),
+    };
+    let (digest, max) = match holder {
+        SessionHolder::Account(_) => (token.digest(), OF_PERSON_MAX),
+        SessionHolder::Configuration => (digest(&state.operator_token, &token), OF_CONFIGURATION_MAX),
+    };
+    let new = NewSession {
+        id: SessionId::generate(parts.0, parts.1),
+        digest,
+        holder,
+        user: None,
+        created_at: now,
+        authenticated_at,
+        expires_at: now + state.console_sessions.max,
+        single_sign_on,
+        origin: browser.origin(new_browser),
+    };
+    sessions::insert(conn, &new, now).await?;
+    sessions::end_beyond(conn, &new, max, now).await?;
+    Ok(OpenedConsole { session: new.id, expires_at: new.expires_at, token, browser: None })
 }
 
 /// As [`insert`], after a log-in. Warns a person who logs in from an unknown browser, by mail.
@@ -94,7 +135,8 @@ pub(super) async fn insert_after_log_in(
     let is_known = |known: &KnownBrowser| known.is_known(hash, person.id, now);
     let is_new = !caller.browser.as_ref().is_some_and(is_known);
     let event = if is_new { event.with("newBrowser", true) } else { event };
-    let opened = insert(conn, state, person.id, browser, author, &event).await?;
+    let proved = Proved::Now { new_browser: Some(is_new) };
+    let opened = insert(conn, state, person.id.into(), (browser, proved), author, &event).await?;
     if is_new {
         warn(conn, state, person, browser).await?;
     }
@@ -109,10 +151,9 @@ async fn warn(
     browser: &Browser,
 ) -> Result<(), StoreError> {
     let now = state.unit.clock.now();
-    // Includes the entry that was just written.
-    let since = now - WARNINGS_WITHIN;
-    if operator_audit_log::count_of_new_browsers(conn, person.id, &person.email, since).await? > WARNINGS_MAX
-    {
+    // Includes the session that was just opened.
+    let of = Account::Staff(person.id);
+    if sessions::count_of_new_browsers(conn, of, now - WARNINGS_WITHIN).await? > WARNINGS_MAX {
         tracing::info!(staff_id = %person.id, "no mail about a new browser: there were too many");
         return Ok(());
     }
@@ -123,41 +164,6 @@ async fn warn(
         at: now,
     };
     state.mailbox.queue_for_staff(conn, (person.id, &person.email), &mail, now).await
-}
-
-/// In a table of its own, because it belongs to no person.
-async fn insert_configured(
-    conn: &mut AsyncPgConnection,
-    state: &State,
-    browser: &Browser,
-    author: &Author,
-) -> Result<OpenedConsole, StoreError> {
-    let event = AuditEvent::new(Action::SessionOpened);
-    let opened = begin(conn, state, browser, author, &event).await?;
-    let (digest, now) = (digest(&state.operator_token, &opened.token), state.unit.clock.now());
-    let times = (now, opened.expires_at);
-    operator_sessions::insert(conn, digest, &browser.origin(None), times, SESSIONS_MAX).await?;
-    Ok(opened)
-}
-
-async fn begin(
-    conn: &mut AsyncPgConnection,
-    state: &State,
-    browser: &Browser,
-    author: &Author,
-    event: &AuditEvent,
-) -> Result<OpenedConsole, StoreError> {
-    if let Some(replaced) = &browser.replaces {
-        remove(conn, state, replaced).await?;
-    }
-    let parts = (&state.unit.clock, &state.unit.entropy);
-    write_operator_audit(conn, parts, None, author, event).await?;
-    let token = SessionToken::generate(&state.unit.entropy);
-    Ok(OpenedConsole {
-        token,
-        expires_at: state.unit.clock.now() + state.console_sessions.max,
-        browser: None,
-    })
 }
 
 /// The session of a cookie; `None` if it has ended. A page that refreshes itself while nobody uses it is no use.
@@ -171,12 +177,12 @@ pub(crate) async fn find(
     let database = &state.unit.database;
     database
         .read(async |conn| {
-            let Some(found) = staff_sessions::find(conn, token, open).await? else {
+            let Some(found) = console_sessions::of_person(conn, token, open).await? else {
                 return of_configuration(conn, state, token, is_attended).await;
             };
             staff::mark_seen(conn, found.id, now).await?;
             if is_attended && open.is_due(found.last_seen_at) {
-                staff_sessions::mark_used(conn, found.digest, now).await?;
+                sessions::mark_used(conn, found.session, None, now).await?;
             }
             of_person(conn, state, found).await.map(Some)
         })
@@ -191,13 +197,13 @@ async fn of_configuration(
 ) -> Result<Option<ConsoleSession>, StoreError> {
     let digest = digest(&state.operator_token, token);
     let open = state.console_sessions.at(state.unit.clock.now());
-    let Some(found) = operator_sessions::find(conn, digest, open).await? else { return Ok(None) };
+    let Some(found) = console_sessions::of_configuration(conn, digest, open).await? else { return Ok(None) };
     if is_attended && open.is_due(found.last_seen_at) {
-        operator_sessions::mark_used(conn, digest, open.now).await?;
+        sessions::mark_used(conn, found.session, None, open.now).await?;
     }
     Ok(Some(ConsoleSession {
-        id: ConsoleSessionId::of(digest),
-        holder: ConsoleHolder::Configuration,
+        id: found.session,
+        holder: SessionHolder::Configuration,
         actor: OperatorActor::Configuration,
         role: OperatorRole::Administrator,
         expires_at: found.expires_at,
@@ -225,8 +231,8 @@ async fn of_person(
 ) -> Result<ConsoleSession, StoreError> {
     Ok(ConsoleSession {
         must_enrol: must_enrol(conn, state, &found).await?,
-        id: ConsoleSessionId::of(found.digest),
-        holder: ConsoleHolder::Person(found.id),
+        id: found.session,
+        holder: found.id.into(),
         actor: OperatorActor::Person { id: found.id, email: found.email },
         role: found.role,
         expires_at: found.expires_at,
@@ -253,9 +259,8 @@ pub(crate) async fn close(state: &State, token: &SessionToken, author: &Author) 
 }
 
 async fn remove(conn: &mut AsyncPgConnection, state: &State, token: &SessionToken) -> Result<(), StoreError> {
-    staff_sessions::remove(conn, token).await?;
-    operator_sessions::remove(conn, digest(&state.operator_token, token)).await?;
-    Ok(())
+    let digests = [token.digest(), digest(&state.operator_token, token)];
+    console_sessions::end(conn, digests, state.unit.clock.now()).await
 }
 
 /// The stored form of a token. Depends on the operator's token, so that changing that ends all sessions.

@@ -13,7 +13,7 @@ use crate::mail::FactorNews;
 use crate::state::State;
 use crate::store::email_confirmations::Changes;
 use crate::store::{
-    accounts, businesses, email_confirmations, memberships, second_factors, sessions, staff, staff_sessions,
+    accounts, businesses, email_confirmations, memberships, second_factors, sessions, staff,
 };
 
 #[derive(Debug, thiserror::Error)]
@@ -59,7 +59,7 @@ pub(crate) async fn of_user(
             if is_owner && memberships::list(conn, id).await?.len() > 1 {
                 return Err(ResetFactorError::OfSeveralBusinesses);
             }
-            sessions::revoke_all(conn, id, None, now).await?;
+            sessions::end_all(conn, id.into(), None, now).await?;
             email_confirmations::remove_changes(conn, id, Changes::All).await?;
             if !second_factors::remove(conn, account).await? {
                 return Err(ResetFactorError::NotEnrolled);
@@ -91,7 +91,7 @@ pub(crate) async fn of_staff(state: &State, author: &Author, id: StaffId) -> Res
             if !second_factors::remove(conn, account).await? {
                 return Err(ResetFactorError::NotEnrolled);
             }
-            staff_sessions::remove_all(conn, id).await?;
+            sessions::end_all(conn, id.into(), None, parts.0.now()).await?;
             let event = AuditEvent::new(Action::SecondFactorReset).on(account.target(&person.email));
             write_operator_audit(conn, parts, None, author, &event).await?;
             let holder = Holder { account, email: person.email };

@@ -256,7 +256,7 @@ pub(crate) async fn reset_password(
             password_resets::remove_all(conn, account.account).await?;
             // A thief of the old password may have requested one.
             email_confirmations::remove_changes(conn, account.account, Changes::All).await?;
-            sessions::revoke_all(conn, account.account, None, now).await?;
+            sessions::end_all(conn, of.into(), None, now).await?;
             if let Some(email) = Email::parse(&account.email) {
                 // Wrong codes stay counted: a thief of the inbox could reset the password again and again to guess more.
                 attempts::clear(conn, Subject::account(Scope::LogInAccount, &email)).await?;

@@ -22,7 +22,7 @@ pub(crate) async fn revoke_session(
     let database = &state.unit.database;
     database
         .transaction(async |conn| {
-            let ended = sessions::revoke_one(conn, account, id, now).await?;
+            let ended = sessions::end(conn, account.into(), id, now).await?;
             if ended {
                 email_confirmations::remove_changes(conn, account, Changes::InSession(id)).await?;
                 write_audit(conn, state, session.business, author, &event).await?;
@@ -43,7 +43,7 @@ pub(crate) async fn revoke_others(
     let database = &state.unit.database;
     database
         .transaction(async |conn| {
-            let revoked = sessions::revoke_all(conn, account, Some(session.id), now).await?;
+            let revoked = sessions::end_all(conn, account.into(), Some(session.id), now).await?;
             let others = Changes::ExceptInSession(session.id);
             email_confirmations::remove_changes(conn, account, others).await?;
             if revoked > 0 {

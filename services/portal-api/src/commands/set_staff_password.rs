@@ -12,7 +12,7 @@ use crate::domain::{
 use crate::mail::Mail;
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
-use crate::store::{attempts, staff, staff_links, staff_sessions};
+use crate::store::{attempts, sessions, staff, staff_links};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SetPasswordError {
@@ -57,7 +57,7 @@ pub(crate) async fn set_password(
             {
                 return Err(SetPasswordError::Invalid);
             }
-            staff_sessions::remove_all(conn, person.id).await?;
+            sessions::end_all(conn, person.id.into(), None, now).await?;
             for scope in [Scope::LogInAccount, Scope::SecondFactorAccount] {
                 attempts::clear(conn, Subject::staff(scope, &email)).await?;
             }

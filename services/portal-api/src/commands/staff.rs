@@ -13,7 +13,7 @@ use crate::domain::{
 };
 use crate::mail::Mail;
 use crate::state::State;
-use crate::store::{operator_tokens, password_resets, staff, staff_links, staff_sessions};
+use crate::store::{operator_tokens, password_resets, sessions, staff, staff_links};
 
 /// The first link of a person expires after this time.
 const INVITATION_VALID_FOR: TimeDelta = TimeDelta::days(7);
@@ -171,7 +171,7 @@ pub(crate) async fn end_sessions(state: &State, author: &Author, id: StaffId) ->
         .transaction(async |conn| {
             lock(conn, author).await?;
             let person = staff::find(conn, id).await?.ok_or(StaffError::Unknown)?;
-            let ended = staff_sessions::remove_all(conn, id).await?;
+            let ended = sessions::end_all(conn, id.into(), None, parts.0.now()).await?;
             if ended > 0 {
                 let event =
                     AuditEvent::new(Action::SessionRevoked).on(target(&person)).with("sessions", ended);

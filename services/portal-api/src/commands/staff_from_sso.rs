@@ -11,7 +11,7 @@ use crate::domain::{
     Action, AuditEvent, Author, NewStaff, OperatorActor, OperatorRole, SsoIdentity, Staff, Target, TargetKind,
 };
 use crate::state::State;
-use crate::store::{password_resets, staff, staff_identities, staff_links, staff_sessions};
+use crate::store::{password_resets, sessions, staff, staff_identities, staff_links};
 
 pub(super) enum SsoPerson {
     Active(Staff),
@@ -62,7 +62,7 @@ pub(super) async fn lose_access(
 ) -> Result<(), CompleteSsoError> {
     let parts = (&state.unit.clock, &state.unit.entropy);
     staff_identities::set_role_lost(conn, identity, Some(parts.0.now())).await?;
-    let ended = staff_sessions::remove_all(conn, person).await?;
+    let ended = sessions::end_all(conn, person.into(), None, parts.0.now()).await?;
     staff_links::remove_created_by(conn, person).await?;
     password_resets::remove_issued_by(conn, person).await?;
     if ended == 0 {

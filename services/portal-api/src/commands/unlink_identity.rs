@@ -5,9 +5,9 @@ use domain::StaffId;
 
 use super::audit::write_operator_audit;
 use super::staff::{StaffError, lock_administrator, require_another_administrator, target};
-use crate::domain::{Action, AuditEvent, Author, Staff};
+use crate::domain::{Account, Action, AuditEvent, Author, Staff};
 use crate::state::State;
-use crate::store::{staff, staff_identities, staff_sessions};
+use crate::store::{sessions, staff, staff_identities};
 
 /// Ends the sessions that the provider has opened.
 pub(crate) async fn unlink(state: &State, author: &Author, id: StaffId) -> Result<(), StaffError> {
@@ -28,7 +28,7 @@ pub(crate) async fn unlink(state: &State, author: &Author, id: StaffId) -> Resul
                 require_another_administrator(conn, state, &person).await?;
             }
             staff_identities::remove_all(conn, id).await?;
-            let ended = staff_sessions::remove_single_sign_on(conn, id).await?;
+            let ended = sessions::end_single_sign_on(conn, Account::Staff(id), parts.0.now()).await?;
             let event =
                 AuditEvent::new(Action::StaffIdentityUnlinked).on(target(&person)).with("sessions", ended);
             write_operator_audit(conn, parts, None, author, &event).await?;

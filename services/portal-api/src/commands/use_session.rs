@@ -6,7 +6,7 @@ use postgres::StoreError;
 use super::open_session::must_enrol;
 use crate::domain::{Session, SessionToken};
 use crate::state::State;
-use crate::store::{email_confirmations, sessions};
+use crate::store::{email_confirmations, memberships, sessions, user_sessions};
 
 /// A session in use, and its new end if it was extended.
 pub(crate) struct UsedSession {
@@ -25,12 +25,12 @@ pub(crate) async fn use_session(
     database
         .read(async |conn| {
             let open = state.user_sessions.at(now);
-            let Some(mut session) = sessions::find(conn, token, open).await? else { return Ok(None) };
+            let Some(mut session) = user_sessions::find(conn, token, open).await? else { return Ok(None) };
             // Its user is no longer an owner, or single sign-on has become required.
             if session.password_refused && state.business_sso.is_available() {
                 // First: it is tried again as long as the session is open.
                 email_confirmations::remove_changes_in(conn, &[session.id.to_string()]).await?;
-                sessions::end_replaced(conn, &session, now).await?;
+                user_sessions::end(conn, &session, now).await?;
                 return Ok(None);
             }
             // The second factor of the provider counts.
@@ -40,7 +40,8 @@ pub(crate) async fn use_session(
             let Some(until) = extended else {
                 return Ok(Some(UsedSession { session, extended_until: None }));
             };
-            sessions::extend(conn, &session, until, now).await?;
+            sessions::mark_used(conn, session.id, Some(until), now).await?;
+            memberships::set_seen(conn, (session.business, session.user), now).await?;
             let session = Session { expires_at: until, ..session };
             Ok(Some(UsedSession { session, extended_until: Some(until) }))
         })
@@ -51,5 +52,5 @@ pub(crate) async fn use_session(
 pub(crate) async fn is_present(state: &State, token: &SessionToken) -> Result<bool, StoreError> {
     let open = state.user_sessions.at(state.unit.clock.now());
     let database = &state.unit.database;
-    database.read(async |conn| Ok(sessions::find(conn, token, open).await?.is_some())).await
+    database.read(async |conn| Ok(user_sessions::find(conn, token, open).await?.is_some())).await
 }

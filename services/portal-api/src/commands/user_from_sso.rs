@@ -17,7 +17,7 @@ use crate::domain::{
 use crate::mail::is_deliverable;
 use crate::state::State;
 use crate::store::accounts::{self, LogInBy, NewAccount};
-use crate::store::{memberships, sso_sessions, user_identities, users};
+use crate::store::{memberships, user_identities, user_sessions, users};
 
 /// In characters.
 const NAME_MAX: usize = 100;
@@ -79,7 +79,7 @@ pub(super) async fn lose_access(
     users::lock(conn, (business, id)).await?;
     let user = users::find(conn, business, id).await?.ok_or(BusinessSsoError::Gone)?;
     let now = state.unit.clock.now();
-    let ended = sso_sessions::revoke_single_sign_on(conn, business, Some(id), now).await?;
+    let ended = user_sessions::end_single_sign_on(conn, business, Some(id), now).await?;
     if ended == 0 {
         return Ok(());
     }

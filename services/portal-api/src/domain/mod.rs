@@ -81,7 +81,7 @@ pub(crate) use second_factor::{
     is_recent,
 };
 pub(crate) use secret_token::{LinkToken, SecretToken, SessionToken};
-pub(crate) use session::{ConsoleHolder, ConsoleSessionId, Lifetimes, OpenAt, OpenSession, Session};
+pub(crate) use session::{Lifetimes, OpenAt, OpenSession, Session, SessionHolder};
 pub(crate) use single_sign_on::{
     GroupRoles, SSO_AUTHENTICATION_LASTS, SSO_LASTS, SsoIdentity, SsoPurpose, SsoResponse, SsoResult,
     SsoSecrets, SsoSubject,

@@ -1,12 +1,9 @@
 //! Sessions of users and of the console, and how long they last.
 
-use std::fmt;
-use std::str::FromStr;
-
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{AccountId, BusinessId, SessionId, StaffId, UserId};
 
-use super::{Role, SSO_AUTHENTICATION_LASTS};
+use super::{Account, Role, SSO_AUTHENTICATION_LASTS};
 
 /// The use of a session is recorded in steps of at most this length, so that most requests write nothing.
 const STEP_MAX: TimeDelta = TimeDelta::minutes(5);
@@ -49,8 +46,8 @@ impl Session {
 }
 
 /// An open session as its holder sees it in the list.
-pub(crate) struct OpenSession<Id = SessionId> {
-    pub(crate) id: Id,
+pub(crate) struct OpenSession {
+    pub(crate) id: SessionId,
     pub(crate) created_at: DateTime<Utc>,
     pub(crate) last_seen_at: DateTime<Utc>,
     pub(crate) expires_at: DateTime<Utc>,
@@ -61,44 +58,23 @@ pub(crate) struct OpenSession<Id = SessionId> {
     pub(crate) business: Option<(BusinessId, String)>,
 }
 
-/// Who holds a session of the console.
+/// Who holds sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ConsoleHolder {
-    Person(StaffId),
+pub(crate) enum SessionHolder {
+    Account(Account),
     /// Everybody who has the token of the settings.
     Configuration,
 }
 
-/// Identifies a console session: the first half of the stored digest of the cookie. It opens nothing.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ConsoleSessionId([u8; 16]);
-
-impl ConsoleSessionId {
-    const PREFIX: &str = "cse_";
-
-    pub(crate) fn of([start @ .., _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _]: [u8; 32]) -> Self {
-        Self(start)
-    }
-
-    pub(crate) fn as_bytes(&self) -> &[u8] {
-        &self.0
+impl From<AccountId> for SessionHolder {
+    fn from(account: AccountId) -> Self {
+        Self::Account(Account::User(account))
     }
 }
 
-impl fmt::Display for ConsoleSessionId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{:032x}", Self::PREFIX, u128::from_be_bytes(self.0))
-    }
-}
-
-impl FromStr for ConsoleSessionId {
-    type Err = ();
-
-    /// Accepts only what [`fmt::Display`] writes: otherwise one session would have several ids.
-    fn from_str(text: &str) -> Result<Self, ()> {
-        let hex = text.strip_prefix(Self::PREFIX).ok_or(())?;
-        let id = Self(u128::from_str_radix(hex, 16).map_err(|_| ())?.to_be_bytes());
-        (id.to_string() == text).then_some(id).ok_or(())
+impl From<StaffId> for SessionHolder {
+    fn from(person: StaffId) -> Self {
+        Self::Account(Account::Staff(person))
     }
 }
 
@@ -154,7 +130,7 @@ pub(crate) struct OpenAt {
 }
 
 impl OpenAt {
-    /// The end of a console session that is not used any more. Without a last use: the end of one that stays in use.
+    /// The end of a session that is not used any more. Without a last use: the end of one that stays in use.
     pub(crate) fn end(
         self,
         created_at: DateTime<Utc>,
@@ -201,17 +177,5 @@ mod tests {
         assert_eq!(LIFETIMES.step(), TimeDelta::minutes(5));
         let short = Lifetimes { idle: TimeDelta::minutes(6), ..LIFETIMES };
         assert_eq!(short.step(), TimeDelta::seconds(30));
-    }
-
-    #[test]
-    fn an_id_has_one_spelling() {
-        let id = ConsoleSessionId::of([10; 32]);
-        assert_eq!(id.to_string(), format!("cse_{}", "0a".repeat(16)));
-        assert!(id.to_string().parse() == Ok(id));
-        for other in
-            ["", "cse_", "cse_1", "cse_+a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a", &format!("cse_{}", "0A".repeat(16))]
-        {
-            assert!(other.parse::<ConsoleSessionId>().is_err(), "{other}");
-        }
     }
 }

@@ -3,10 +3,10 @@
 use domain::SessionId;
 use postgres::StoreError;
 
-use crate::domain::{ConsoleHolder, ConsoleSessionId, OpenSession, Session};
+use crate::domain::{OpenSession, Session, SessionHolder};
 use crate::live_updates::SessionKey;
 use crate::state::State;
-use crate::store::{console_sessions, session_list, sessions};
+use crate::store::{sessions, user_sessions};
 
 /// The open sessions of the session's account, newest first. See [`sessions::list`].
 pub(crate) async fn list(
@@ -17,23 +17,23 @@ pub(crate) async fn list(
 ) -> Result<Option<Vec<OpenSession>>, StoreError> {
     let open = state.user_sessions.at(state.unit.clock.now());
     let database = &state.unit.database;
-    database.read(async |conn| session_list::list(conn, session.account, limit, after, open).await).await
+    database.read(async |conn| sessions::list(conn, session.account.into(), limit, after, open).await).await
 }
 
 /// The sessions among these that have not ended.
 pub(crate) async fn still_open(state: &State, known: &[SessionKey]) -> Result<Vec<SessionId>, StoreError> {
     let open = state.user_sessions.at(state.unit.clock.now());
-    state.unit.database.read(async |conn| sessions::still_open(conn, known, open).await).await
+    state.unit.database.read(async |conn| user_sessions::still_open(conn, known, open).await).await
 }
 
-/// The open console sessions of the holder, newest first. See [`console_sessions::list`].
+/// The open console sessions of the holder, newest first. See [`sessions::list`].
 pub(crate) async fn of_console(
     state: &State,
-    holder: ConsoleHolder,
+    holder: SessionHolder,
     limit: usize,
-    after: Option<ConsoleSessionId>,
-) -> Result<Option<Vec<OpenSession<ConsoleSessionId>>>, StoreError> {
+    after: Option<SessionId>,
+) -> Result<Option<Vec<OpenSession>>, StoreError> {
     let open = state.console_sessions.at(state.unit.clock.now());
     let database = &state.unit.database;
-    database.read(async |conn| console_sessions::list(conn, holder, limit, after, open).await).await
+    database.read(async |conn| sessions::list(conn, holder, limit, after, open).await).await
 }

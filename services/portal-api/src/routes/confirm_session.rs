@@ -15,7 +15,7 @@ use super::operator_second_factor::{person, person_while_enrolling};
 use super::passkeys::PasskeyOptionsView;
 use super::session_cookie::{OPERATOR, PORTAL};
 use crate::commands::Holder;
-use crate::commands::confirm_session::{Confirmation, Evidence, confirm_staff, confirm_user};
+use crate::commands::confirm_session::{Confirmation, Evidence, confirm};
 use crate::commands::use_passkey::{self, FactorAnswer};
 use crate::domain::{CeremonyKey, CeremonyPurpose, Password, Session};
 use crate::state::State;
@@ -41,7 +41,7 @@ pub(super) async fn portal(
     let caller = caller(&state, &request);
     let ceremony = CeremonyKey::new(CeremonyPurpose::Confirm, session.id.to_string());
     let confirmation = Confirmation { evidence, ceremony, token, caller, author: author.0 };
-    let renewed = confirm_user(&state, &session, &confirmation).await.map_err(errors::confirm)?;
+    let renewed = confirm(&state, &Holder::of(&session), &confirmation).await.map_err(errors::confirm)?;
     let mut response = HttpResponse::NoContent();
     if let Some(token) = renewed {
         response.cookie(PORTAL.set(&state, &token, session.expires_at));
@@ -73,7 +73,7 @@ pub(super) async fn operator(
         caller: caller(&state, &request),
         author: person.author,
     };
-    let renewed = confirm_staff(&state, &person.holder, &confirmation).await.map_err(errors::confirm)?;
+    let renewed = confirm(&state, &person.holder, &confirmation).await.map_err(errors::confirm)?;
     let mut response = HttpResponse::NoContent();
     if let Some(token) = renewed {
         response.cookie(OPERATOR.set(&state, &token, person.expires_at));

@@ -5,7 +5,7 @@ use actix_web::http::header;
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
-use domain::{BusinessId, StaffId, UserId};
+use domain::{BusinessId, SessionId, StaffId, UserId};
 use serde::Serialize;
 use web::{ApiError, JsonBody};
 
@@ -22,7 +22,7 @@ use crate::commands::operator_session::ConsoleSession;
 use crate::commands::staff_log_in::accepts_password;
 use crate::commands::{Holder, enrol_factor, reset_factor};
 use crate::domain::{
-    Account, Author, CeremonyKey, CeremonyPurpose, ConsoleSessionId, OperatorActor, OperatorRole,
+    Account, Author, CeremonyKey, CeremonyPurpose, OperatorActor, OperatorRole,
     SessionToken,
 };
 use crate::state::State;
@@ -31,7 +31,7 @@ use crate::state::State;
 pub(super) struct Person {
     pub(super) holder: Holder,
     pub(super) token: SessionToken,
-    session: ConsoleSessionId,
+    session: SessionId,
     role: OperatorRole,
     /// Of the session.
     pub(super) expires_at: DateTime<Utc>,

@@ -42,7 +42,7 @@ pub(super) async fn list(state: Data<State>, request: HttpRequest) -> Result<Htt
     let page = PageRequest::new(page_query(&request)?, "session")?;
     let session = session(&state, &request).await?;
     let rows = queries::sessions::of_console(&state, session.holder, page.limit, page.after).await?;
-    let view = |listed| OwnSessionView::of(listed, &session.id);
+    let view = |listed| OwnSessionView::of(listed, session.id);
     Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(page.page(rows)?.map(view)))
 }
 
@@ -62,7 +62,7 @@ pub(super) async fn revoke(
 ) -> Result<HttpResponse, ApiError> {
     let session = recent_session(&state, &request).await?;
     let not_found = || ApiError::not_found("session_not_found", "session");
-    let id = id.parse().map_err(|()| not_found())?;
+    let id = id.parse().map_err(|_| not_found())?;
     let author = author(&state, &request, session.actor.clone());
     if !end_one(&state, &session, &author, id).await? {
         return Err(not_found());

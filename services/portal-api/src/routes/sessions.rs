@@ -3,7 +3,7 @@
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
-use domain::BusinessId;
+use domain::{BusinessId, SessionId};
 use internal_api::Page;
 use serde::Serialize;
 use web::{ApiError, page_query};
@@ -41,12 +41,12 @@ pub(super) struct OwnSessionView {
 }
 
 impl OwnSessionView {
-    pub(super) fn of<Id: ToString + PartialEq>(session: OpenSession<Id>, current: &Id) -> Self {
+    pub(super) fn of(session: OpenSession, current: SessionId) -> Self {
         let (business_id, business_name) = session.business.unzip();
         Self {
             business_id,
             business_name,
-            current: session.id == *current,
+            current: session.id == current,
             id: session.id.to_string(),
             created_at: session.created_at,
             last_seen_at: session.last_seen_at,
@@ -79,7 +79,7 @@ pub(super) async fn list(
 ) -> Result<HttpResponse, ApiError> {
     let page = PageRequest::new(page_query(&request)?, "session")?;
     let rows = queries::sessions::list(&state, &session, page.limit, page.after).await?;
-    let view = |listed| OwnSessionView::of(listed, &session.id);
+    let view = |listed| OwnSessionView::of(listed, session.id);
     Ok(HttpResponse::Ok().json(page.page(rows)?.map(view)))
 }
 

@@ -1,158 +1,119 @@
-//! The open sessions of the console, as their holders list and end them: those of persons, and those of the configured token.
+//! Console sessions: of persons with their role, and of the configured token.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Binary, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use postgres::{StoreError, statement};
+use domain::{SessionId, StaffId};
+use postgres::StoreError;
 
-use crate::domain::{ConsoleHolder, ConsoleSessionId, OpenAt, OpenSession};
+use super::schema::{accounts, sessions, staff_roles};
+use super::sessions::is_open;
+use super::stored;
+use crate::domain::{OpenAt, OperatorRole, Realm, SessionToken};
 
-#[derive(QueryableByName)]
-struct Row {
-    #[diesel(sql_type = Binary)]
-    token_hash: Vec<u8>,
-    #[diesel(sql_type = Timestamptz)]
-    created_at: DateTime<Utc>,
-    #[diesel(sql_type = Timestamptz)]
-    last_seen_at: DateTime<Utc>,
-    #[diesel(sql_type = Timestamptz)]
-    expires_at: DateTime<Utc>,
-    #[diesel(sql_type = Nullable<Text>)]
-    address: Option<String>,
-    #[diesel(sql_type = Nullable<Text>)]
-    user_agent: Option<String>,
+/// An open session of a person, with the present role.
+pub(crate) struct StaffSession {
+    pub(crate) session: SessionId,
+    pub(crate) id: StaffId,
+    pub(crate) name: String,
+    pub(crate) email: String,
+    pub(crate) role: OperatorRole,
+    /// Even when in use.
+    pub(crate) expires_at: DateTime<Utc>,
+    pub(crate) last_seen_at: DateTime<Utc>,
+    pub(crate) authenticated_at: DateTime<Utc>,
+    /// Whether the identity provider has authenticated the person.
+    pub(crate) single_sign_on: bool,
 }
 
-#[derive(QueryableByName)]
-struct Start {
-    #[diesel(sql_type = Timestamptz)]
-    created_at: DateTime<Utc>,
-    #[diesel(sql_type = Binary)]
-    token_hash: Vec<u8>,
+/// An open session of the configured token.
+pub(crate) struct TokenSession {
+    pub(crate) session: SessionId,
+    pub(crate) created_at: DateTime<Utc>,
+    /// Even when in use.
+    pub(crate) expires_at: DateTime<Utc>,
+    pub(crate) last_seen_at: DateTime<Utc>,
 }
 
-/// The same statements for both tables. `$1` is the person; the sessions of the configured token belong to nobody.
-struct Statements {
-    /// Newest first, from the session after `$5`, `$6` on.
-    list: &'static str,
-    /// Where the session with the id `$2` is in the list. It may have ended since.
-    start: &'static str,
-    end: &'static str,
-    end_others: &'static str,
-}
+/// When a session was opened, ends, and was last used.
+type Times = (DateTime<Utc>, DateTime<Utc>, DateTime<Utc>);
+const TIMES: (sessions::created_at, sessions::expires_at, sessions::last_seen_at) =
+    (sessions::created_at, sessions::expires_at, sessions::last_seen_at);
 
-macro_rules! statements {
-    ($own:literal) => {
-        Statements {
-            list: concat!(
-                "SELECT token_hash, created_at, last_seen_at, expires_at, address, user_agent FROM ",
-                $own,
-                " AND expires_at > $2 AND created_at > $3 AND last_seen_at > $4
-                AND ($5::timestamptz IS NULL OR (created_at, token_hash) < ($5, $6))
-                ORDER BY created_at DESC, token_hash DESC LIMIT $7"
-            ),
-            start: concat!(
-                "SELECT created_at, token_hash FROM ",
-                $own,
-                " AND substring(token_hash FOR 16) = $2"
-            ),
-            end: concat!("DELETE FROM ", $own, " AND substring(token_hash FOR 16) = $2 AND expires_at > $3"),
-            end_others: concat!(
-                "DELETE FROM ",
-                $own,
-                " AND substring(token_hash FOR 16) IS DISTINCT FROM $2 AND expires_at > $3"
-            ),
-        }
-    };
-}
+type PersonRow = (String, (String, Option<String>, String, String), Times, (DateTime<Utc>, bool));
 
-const OF_PERSON: Statements = statements!("staff_sessions WHERE staff_id = $1");
-const OF_CONFIGURATION: Statements = statements!("operator_sessions WHERE $1::text IS NULL");
-
-fn of(holder: ConsoleHolder) -> (&'static Statements, Option<String>) {
-    match holder {
-        ConsoleHolder::Person(id) => (&OF_PERSON, Some(id.to_string())),
-        ConsoleHolder::Configuration => (&OF_CONFIGURATION, None),
-    }
-}
-
-/// Newest first. Reads one more than `limit` to show that more follow. `None` if `after` is not a session of the holder.
-pub(crate) async fn list(
+/// The session of a person's cookie. `None` if it has ended.
+pub(crate) async fn of_person(
     conn: &mut AsyncPgConnection,
-    holder: ConsoleHolder,
-    limit: usize,
-    after: Option<ConsoleSessionId>,
+    token: &SessionToken,
     open: OpenAt,
-) -> Result<Option<Vec<OpenSession<ConsoleSessionId>>>, StoreError> {
-    let (statements, person) = of(holder);
-    let mut start = None;
-    if let Some(after) = after {
-        let found: Option<Start> = statement(statements.start)
-            .bind::<Nullable<Text>, _>(person.clone())
-            .bind::<Binary, _>(after.as_bytes().to_vec())
-            .get_result(conn)
-            .await
-            .optional()?;
-        let Some(found) = found else { return Ok(None) };
-        start = Some(found);
-    }
-    let (created_at, token_hash) = start.map(|start| (start.created_at, start.token_hash)).unzip();
-    let rows: Vec<Row> = statement(statements.list)
-        .bind::<Nullable<Text>, _>(person)
-        .bind::<Timestamptz, _>(open.now)
-        .bind::<Timestamptz, _>(open.created_after)
-        .bind::<Timestamptz, _>(open.used_after)
-        .bind::<Nullable<Timestamptz>, _>(created_at)
-        .bind::<Nullable<Binary>, _>(token_hash)
-        .bind::<BigInt, _>(i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1))
-        .load(conn)
-        .await?;
-    rows.into_iter().map(|row| listed(row, open)).collect::<Result<_, _>>().map(Some)
+) -> Result<Option<StaffSession>, StoreError> {
+    let row: Option<PersonRow> = sessions::table
+        .inner_join(accounts::table.inner_join(staff_roles::table))
+        .filter(sessions::token_hash.eq(token.digest().to_vec()))
+        .filter(sessions::realm.eq(Realm::Staff.as_str()))
+        .filter(is_open!(open))
+        .select((
+            sessions::id,
+            (accounts::id, accounts::name, accounts::email, staff_roles::role),
+            TIMES,
+            (sessions::authenticated_at, sessions::single_sign_on),
+        ))
+        .first(conn)
+        .await
+        .optional()?;
+    row.map(|(session, (id, name, email, role), times, (authenticated_at, single_sign_on))| {
+        let (created_at, expires_at, last_seen_at) = times;
+        Ok(StaffSession {
+            session: stored("sessions.id", &session)?,
+            id: stored("accounts.id", &id)?,
+            name: name.unwrap_or_default(),
+            email,
+            role: stored("staff_roles.role", &role)?,
+            expires_at: open.end(created_at, None, expires_at),
+            last_seen_at,
+            authenticated_at,
+            single_sign_on,
+        })
+    })
+    .transpose()
 }
 
-/// Ends one session of the holder. False if it is not theirs or has already ended.
+/// The session of the configured token with this digest. `None` if it has ended.
+pub(crate) async fn of_configuration(
+    conn: &mut AsyncPgConnection,
+    digest: [u8; 32],
+    open: OpenAt,
+) -> Result<Option<TokenSession>, StoreError> {
+    let row: Option<(String, Times)> = sessions::table
+        .filter(sessions::token_hash.eq(digest.to_vec()))
+        .filter(sessions::account_id.is_null())
+        .filter(is_open!(open))
+        .select((sessions::id, TIMES))
+        .first(conn)
+        .await
+        .optional()?;
+    row.map(|(session, (created_at, expires_at, last_seen_at))| {
+        Ok(TokenSession {
+            session: stored("sessions.id", &session)?,
+            created_at,
+            expires_at: open.end(created_at, None, expires_at),
+            last_seen_at,
+        })
+    })
+    .transpose()
+}
+
+/// Ends the session with one of these digests. Does nothing if there is none.
 pub(crate) async fn end(
     conn: &mut AsyncPgConnection,
-    holder: ConsoleHolder,
-    id: ConsoleSessionId,
+    digests: [[u8; 32]; 2],
     now: DateTime<Utc>,
-) -> Result<bool, StoreError> {
-    let (statements, person) = of(holder);
-    let ended = statement(statements.end)
-        .bind::<Nullable<Text>, _>(person)
-        .bind::<Binary, _>(id.as_bytes().to_vec())
-        .bind::<Timestamptz, _>(now)
-        .execute(conn)
-        .await?;
-    Ok(ended > 0)
-}
-
-/// Ends all sessions of the holder except `kept`, and returns how many.
-pub(crate) async fn end_others(
-    conn: &mut AsyncPgConnection,
-    holder: ConsoleHolder,
-    kept: Option<ConsoleSessionId>,
-    now: DateTime<Utc>,
-) -> Result<usize, StoreError> {
-    let (statements, person) = of(holder);
-    Ok(statement(statements.end_others)
-        .bind::<Nullable<Text>, _>(person)
-        .bind::<Nullable<Binary>, _>(kept.map(|kept| kept.as_bytes().to_vec()))
-        .bind::<Timestamptz, _>(now)
-        .execute(conn)
-        .await?)
-}
-
-fn listed(row: Row, open: OpenAt) -> Result<OpenSession<ConsoleSessionId>, StoreError> {
-    let damaged = |_| StoreError::Corrupt("a digest of a console session has a wrong length".to_owned());
-    Ok(OpenSession {
-        id: ConsoleSessionId::of(row.token_hash.try_into().map_err(damaged)?),
-        created_at: row.created_at,
-        last_seen_at: row.last_seen_at,
-        expires_at: open.end(row.created_at, Some(row.last_seen_at), row.expires_at),
-        address: row.address,
-        user_agent: row.user_agent,
-        business: None,
-    })
+) -> Result<(), StoreError> {
+    let open = sessions::table
+        .filter(sessions::token_hash.eq_any(digests.map(|digest| digest.to_vec())))
+        .filter(sessions::realm.eq(Realm::Staff.as_str()))
+        .filter(sessions::revoked_at.is_null());
+    diesel::update(open).set(sessions::revoked_at.eq(now)).execute(conn).await?;
+    Ok(())
 }

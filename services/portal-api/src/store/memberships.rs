@@ -99,7 +99,7 @@ pub(crate) async fn lock_by_use(
 }
 
 /// Records when a user was last seen.
-pub(super) async fn set_seen(
+pub(crate) async fn set_seen(
     conn: &mut AsyncPgConnection,
     (business, user): UserKey,
     at: DateTime<Utc>,

@@ -193,24 +193,6 @@ pub(crate) async fn list(
     rows.into_iter().map(OperatorEntry::try_from).collect::<Result<_, _>>().map(Some)
 }
 
-/// How many log-ins of the person after that time came from a new browser.
-pub(crate) async fn count_of_new_browsers(
-    conn: &mut AsyncPgConnection,
-    person: StaffId,
-    email: &str,
-    after: DateTime<Utc>,
-) -> Result<i64, StoreError> {
-    // Ids count milliseconds.
-    let first = AuditEntryId::first_of(after + TimeDelta::milliseconds(1));
-    let found = operator_audit_log::table
-        .filter(operator_audit_log::actor_name.eq(email))
-        .filter(operator_audit_log::id.ge(first.to_string()))
-        .filter(operator_audit_log::actor_id.eq(person.to_string()))
-        .filter(operator_audit_log::action.eq(<&str>::from(Action::SessionOpened)))
-        .filter(operator_audit_log::details.contains(json!({ "newBrowser": true })));
-    Ok(found.count().get_result(conn).await?)
-}
-
 /// The names of those who sent these requests, by request.
 pub(crate) async fn actors_of(
     conn: &mut AsyncPgConnection,

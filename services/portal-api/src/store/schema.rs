@@ -55,9 +55,10 @@ diesel::table! {
     sessions (id) {
         id -> Text,
         token_hash -> Binary,
-        business_id -> Text,
-        user_id -> Text,
-        account_id -> Text,
+        realm -> Text,
+        account_id -> Nullable<Text>,
+        business_id -> Nullable<Text>,
+        user_id -> Nullable<Text>,
         created_at -> Timestamptz,
         last_seen_at -> Timestamptz,
         expires_at -> Timestamptz,
@@ -182,17 +183,6 @@ diesel::table! {
 }
 
 diesel::table! {
-    operator_sessions (token_hash) {
-        token_hash -> Binary,
-        created_at -> Timestamptz,
-        expires_at -> Timestamptz,
-        last_seen_at -> Timestamptz,
-        address -> Nullable<Text>,
-        user_agent -> Nullable<Text>,
-    }
-}
-
-diesel::table! {
     staff_links (token_hash) {
         token_hash -> Binary,
         staff_id -> Text,
@@ -214,20 +204,6 @@ diesel::table! {
         created_at -> Timestamptz,
         last_used_at -> Nullable<Timestamptz>,
         disabled_at -> Nullable<Timestamptz>,
-    }
-}
-
-diesel::table! {
-    staff_sessions (token_hash) {
-        token_hash -> Binary,
-        staff_id -> Text,
-        created_at -> Timestamptz,
-        expires_at -> Timestamptz,
-        authenticated_at -> Timestamptz,
-        single_sign_on -> Bool,
-        last_seen_at -> Timestamptz,
-        address -> Nullable<Text>,
-        user_agent -> Nullable<Text>,
     }
 }
 
@@ -397,9 +373,7 @@ diesel::table! {
     }
 }
 
-diesel::joinable!(staff_sessions -> staff_roles (staff_id));
 diesel::joinable!(staff_roles -> accounts (account_id));
-diesel::allow_tables_to_appear_in_same_query!(accounts, staff_roles, staff_sessions);
 diesel::joinable!(sessions -> memberships (user_id));
 diesel::joinable!(sessions -> accounts (account_id));
 diesel::joinable!(memberships -> accounts (account_id));
@@ -413,6 +387,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     businesses,
     memberships,
     sessions,
+    staff_roles,
     invitations,
     audit_log,
     password_resets,

@@ -272,7 +272,7 @@ async fn ending_other_sessions_needs_one_and_a_log_out_does_not() {
     let owner = portal.owner("owner@shop.example").await.client;
     let (boss, _) = person(&portal, "boss@carrier.example", "administrator").await;
     portal.clock.advance(LIMIT);
-    for (mut client, scope, ids) in [(owner, "/v1/portal", "ses_"), (boss, "/v1/operator", "cse_")] {
+    for (mut client, scope, ids) in [(owner, "/v1/portal", "ses_"), (boss, "/v1/operator", "ses_")] {
         let list = client.get(&format!("{scope}/sessions")).await.body["data"].clone();
         let own = list[0]["id"].as_str().unwrap().to_owned();
         assert!(own.starts_with(ids), "{own}");

@@ -181,7 +181,7 @@ async fn a_person_whose_role_needs_a_factor_can_only_set_it_up() {
             json!({ "currentPassword": "battery staple", "newPassword": "other horse battery" }),
         ),
         ("GET sessions", json!({})),
-        ("DELETE sessions/cse_x", json!({})),
+        ("DELETE sessions/ses_x", json!({})),
         ("POST sessions/revoke-others", json!({})),
         ("POST sso/log-ins", json!({ "purpose": "link" })),
         ("DELETE second-factor", json!({})),
