@@ -300,7 +300,7 @@ CREATE TABLE operator_approvals (
     decided_at TIMESTAMPTZ,
     reason TEXT,
     ended_at TIMESTAMPTZ,
-    -- The id of the transfer, or the code of the refusal.
+    -- The id of the transfer, or why the request failed.
     outcome TEXT,
     -- When another call had moved the money of the same reference.
     booked_at TIMESTAMPTZ,
@@ -308,7 +308,8 @@ CREATE TABLE operator_approvals (
         CHECK ((decider_id IS NULL) = (decided_at IS NULL) AND (decider_id IS NULL) = (decider_email IS NULL)),
     CONSTRAINT operator_approvals_four_eyes CHECK (decider_id IS NULL OR decider_id IS DISTINCT FROM requester_id),
     CONSTRAINT operator_approvals_decided
-        CHECK (decider_id IS NOT NULL OR state IN ('pending', 'withdrawn')),
+        -- A request to lift a suspension fails with the end of that suspension.
+        CHECK (decider_id IS NOT NULL OR state IN ('pending', 'withdrawn') OR (state = 'failed' AND kind = 'lift_suspension')),
     CONSTRAINT operator_approvals_ended CHECK ((ended_at IS NULL) = (state IN ('pending', 'approved'))),
     CONSTRAINT operator_approvals_expire_while_open CHECK (expires_at IS NULL OR ended_at IS NULL)
 );

@@ -33,8 +33,8 @@ pub(crate) struct BusinessSsoReturn {
 
 pub(crate) enum BusinessSsoOutcome {
     Opened(Box<OpenedSession>),
-    /// The new token of the session with its end; `None` if another call has just confirmed it.
-    Confirmed(Option<(SessionToken, DateTime<Utc>)>),
+    /// The new token of the session with its end.
+    Confirmed(SessionToken, DateTime<Utc>),
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -125,7 +125,8 @@ async fn apply(
             Ok(BusinessSsoOutcome::Opened(Box::new(opened)))
         }
         SsoPurpose::Confirm if is_since(identity, visit.started_at) => {
-            confirm(state, sso, returned, visit, identity).await.map(BusinessSsoOutcome::Confirmed)
+            let (token, expires_at) = confirm(state, sso, returned, visit, identity).await?;
+            Ok(BusinessSsoOutcome::Confirmed(token, expires_at))
         }
         SsoPurpose::Confirm => Err(BusinessSsoError::NotRecent),
         // Only the staff link accounts.
@@ -221,14 +222,14 @@ async fn confirm(
     returned: &BusinessSsoReturn,
     visit: &SsoVisit,
     identity: &SsoIdentity,
-) -> Result<Option<(SessionToken, DateTime<Utc>)>, BusinessSsoError> {
+) -> Result<(SessionToken, DateTime<Utc>), BusinessSsoError> {
     let now = state.unit.clock.now();
     let new = SessionToken::generate(&state.unit.entropy);
     let token = returned.browser.replaces.as_ref().ok_or(ProofError::Ended)?;
     if visit.session_digest.as_deref() != Some(&token.digest()[..]) {
         return Err(ProofError::Ended.into());
     }
-    let confirmed: Result<Option<Option<DateTime<Utc>>>, BusinessSsoError> = state
+    let confirmed: Result<Option<DateTime<Utc>>, BusinessSsoError> = state
         .unit
         .database
         .transaction(async |conn| {
@@ -246,21 +247,24 @@ async fn confirm(
             let Some(role) = sso.access.role_of(identity) else {
                 let by = |user: &User| author(returned, user);
                 user_from_sso::lose_access(conn, state, (session.business, session.user), by).await?;
+                // Committed, as at a log-in.
                 return Ok(None);
             };
             if role != session.role {
                 return Err(ProofError::Ended.into());
             }
             let at = identity.authenticated_at.unwrap_or_default().min(now);
-            let is_renewed = sessions::renew(conn, (token.digest(), new.digest()), at).await?;
+            if !sessions::renew(conn, (token.digest(), new.digest()), at).await? {
+                return Err(ProofError::Ended.into());
+            }
             let event =
                 AuditEvent::new(Action::SessionConfirmed).with("singleSignOn", identity.issuer.as_str());
             let author = Author::of(&session, returned.request).at(returned.caller.address.clone());
             write_audit(conn, state, returned.business, &author, &event).await?;
-            Ok(Some(is_renewed.then_some(session.expires_at)))
+            Ok(Some(session.expires_at))
         })
         .await;
-    Ok(confirmed?.ok_or(BusinessSsoError::NoRole)?.map(|expires_at| (new, expires_at)))
+    Ok((new, confirmed?.ok_or(BusinessSsoError::NoRole)?))
 }
 
 fn author(returned: &BusinessSsoReturn, user: &User) -> Author {

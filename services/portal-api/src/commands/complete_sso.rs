@@ -33,8 +33,8 @@ pub(crate) struct SsoReturn {
 
 pub(crate) enum SsoOutcome {
     Opened(OpenedConsole),
-    /// The new token of the session with its end; `None` if another call has just confirmed it.
-    Confirmed(Option<(SessionToken, DateTime<Utc>)>),
+    /// The new token of the session with its end.
+    Confirmed(SessionToken, DateTime<Utc>),
     Linked,
 }
 
@@ -108,7 +108,8 @@ async fn apply(
             Err(CompleteSsoError::NotRecent)
         }
         SsoPurpose::Confirm => {
-            confirm(state, sso, returned, visit, identity).await.map(SsoOutcome::Confirmed)
+            let (token, expires_at) = confirm(state, sso, returned, visit, identity).await?;
+            Ok(SsoOutcome::Confirmed(token, expires_at))
         }
         SsoPurpose::Link => {
             sso.role_of(identity).ok_or(CompleteSsoError::NoRole)?;
@@ -139,7 +140,8 @@ async fn log_in(
             let author = author(returned, OperatorActor::Person { id: person.id, email: person.email });
             let event = AuditEvent::new(Action::SessionOpened).with("singleSignOn", identity.issuer.as_str());
             let from = (&returned.browser, Proved::ByProvider { authenticated_at });
-            let opened = operator_session::insert(conn, state, person.id.into(), from, &author, &event).await?;
+            let opened =
+                operator_session::insert(conn, state, person.id.into(), from, &author, &event).await?;
             Ok(Some((person.id, opened)))
         })
         .await;
@@ -156,10 +158,10 @@ async fn confirm(
     returned: &SsoReturn,
     visit: &SsoVisit,
     identity: &SsoIdentity,
-) -> Result<Option<(SessionToken, DateTime<Utc>)>, CompleteSsoError> {
+) -> Result<(SessionToken, DateTime<Utc>), CompleteSsoError> {
     let parts = (&state.unit.clock, &state.unit.entropy);
     let (now, new) = (state.unit.clock.now(), SessionToken::generate(&state.unit.entropy));
-    let confirmed: Result<Option<Option<DateTime<Utc>>>, CompleteSsoError> = state
+    let confirmed: Result<Option<DateTime<Utc>>, CompleteSsoError> = state
         .unit
         .database
         .transaction(async |conn| {
@@ -171,22 +173,25 @@ async fn confirm(
             let Some(role) = sso.role_of(identity) else {
                 let (id, author) = (session.id, author(returned, person_of(session)));
                 staff_from_sso::lose_access(conn, state, identity, id, &author).await?;
+                // Committed, as at a log-in.
                 return Ok(None);
             };
             if role != session.role {
                 return Err(ProofError::Ended.into());
             }
             let at = identity.authenticated_at.unwrap_or_default().min(now);
-            let (expires_at, is_renewed) =
-                (session.expires_at, sessions::renew(conn, (token.digest(), new.digest()), at).await?);
+            if !sessions::renew(conn, (token.digest(), new.digest()), at).await? {
+                return Err(ProofError::Ended.into());
+            }
+            let expires_at = session.expires_at;
             let event =
                 AuditEvent::new(Action::SessionConfirmed).with("singleSignOn", identity.issuer.as_str());
             let author = author(returned, person_of(session));
             write_operator_audit(conn, parts, None, &author, &event).await?;
-            Ok(Some(is_renewed.then_some(expires_at)))
+            Ok(Some(expires_at))
         })
         .await;
-    Ok(confirmed?.ok_or(CompleteSsoError::NoRole)?.map(|expires_at| (new, expires_at)))
+    Ok((new, confirmed?.ok_or(CompleteSsoError::NoRole)?))
 }
 
 /// The person has decided it in an open session. An equal e-mail address links nothing.

@@ -47,6 +47,8 @@ pub(crate) enum ConfirmError {
     CodeRequired,
     #[error("the account no longer exists")]
     UnknownAccount,
+    #[error("the session has ended, or another call has just confirmed it")]
+    SessionEnded,
     #[error(transparent)]
     Factor(#[from] FactorError),
     #[error(transparent)]
@@ -55,13 +57,13 @@ pub(crate) enum ConfirmError {
     Store(#[from] StoreError),
 }
 
-/// Returns the new token of the session; `None` if another call has just confirmed it. Wrong passwords and codes count as in log-ins:
-/// an unattended page must not allow more guesses than a log-in.
+/// Returns the new token of the session. Wrong passwords and codes count as in log-ins: an unattended page must not allow more guesses
+/// than a log-in.
 pub(crate) async fn confirm(
     state: &State,
     holder: &Holder,
     confirmation: &Confirmation,
-) -> Result<Option<SessionToken>, ConfirmError> {
+) -> Result<SessionToken, ConfirmError> {
     let account = holder.account;
     let database = &state.unit.database;
     let enrolled = database.read(async |conn| second_factors::is_enrolled(conn, account).await).await;
@@ -131,7 +133,7 @@ async fn check(
     holder: &Holder,
     confirmation: &Confirmation,
     counted: &[Attempt],
-) -> Result<Option<SessionToken>, ConfirmError> {
+) -> Result<SessionToken, ConfirmError> {
     let answer = match &confirmation.evidence {
         Evidence::Password { password, code } => {
             check_password(state, holder, password, &confirmation.caller).await?;
@@ -146,7 +148,8 @@ async fn check(
     let database = &state.unit.database;
     let now = state.unit.clock.now();
     let new = SessionToken::generate(&state.unit.entropy);
-    let renewed: Result<bool, ConfirmError> = database
+    let tokens = (confirmation.token.digest(), new.digest());
+    let renewed: Result<(), ConfirmError> = database
         .transaction(async |conn| {
             // Before the factor and the sessions, as resets of the factor do.
             if let Account::User(account) = holder.account {
@@ -162,10 +165,12 @@ async fn check(
             };
             attempts::cancel(conn, counted).await?;
             record(conn, state, holder, &confirmation.author, proof).await?;
-            Ok(sessions::renew(conn, (confirmation.token.digest(), new.digest()), now).await?)
+            let is_renewed = sessions::renew(conn, tokens, now).await?;
+            is_renewed.then_some(()).ok_or(ConfirmError::SessionEnded)
         })
         .await;
-    Ok(renewed?.then_some(new))
+    renewed?;
+    Ok(new)
 }
 
 async fn check_password(

@@ -71,8 +71,8 @@ pub(crate) async fn approve(
         })
         .await;
     let approved = approved?;
-    // Committed: the request ended instead.
-    if approved.stored == ApprovalState::Withdrawn {
+    // Committed: the request failed instead.
+    if approved.stored == ApprovalState::Failed {
         return Err(DecideError::SuspensionEnded);
     }
     tracing::info!(approval_id = %id, state = %approved.stored, "approval given");

@@ -23,7 +23,8 @@ pub(crate) async fn log_out(
         .unit
         .database
         .transaction(async |conn| {
-            let Some(session) = user_sessions::end_by_token(conn, token, state.user_sessions.at(now)).await? else {
+            let Some(session) = user_sessions::end_by_token(conn, token, state.user_sessions.at(now)).await?
+            else {
                 return Ok(None);
             };
             let target = Target::new(TargetKind::Session, session.id);

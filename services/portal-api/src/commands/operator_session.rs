@@ -3,7 +3,7 @@
 
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{SessionId, StaffId};
+use domain::SessionId;
 use hmac::{Hmac, KeyInit, Mac};
 use postgres::StoreError;
 use settings::Secret;

@@ -6,8 +6,7 @@ use postgres::StoreError;
 use crate::state::State;
 use crate::store::{
     approvals, attempts, audit_log, email_confirmations, invitations, log_in_challenges, mails,
-    operator_audit_log, passkey_ceremonies, password_resets, sessions, sso_log_ins,
-    staff_links, staff_mails,
+    operator_audit_log, passkey_ceremonies, password_resets, sessions, sso_log_ins, staff_links, staff_mails,
 };
 
 const BATCH_MAX: i64 = 1_000;

@@ -81,7 +81,7 @@ pub(super) async fn end_outdated(
 ) -> Result<Approval, StoreError> {
     let ended = waiting.outdated(state.unit.clock.now());
     approvals::update(conn, &ended).await?;
-    let event = event(Action::ApprovalWithdrawn, &ended).with("reason", ended.outcome.as_deref());
+    let event = event(Action::ApprovalFailed, &ended).with("reason", ended.outcome.as_deref());
     let parts = (&state.unit.clock, &state.unit.entropy);
     write_operator_audit(conn, parts, Some(ended.business), author, &event).await?;
     Ok(ended)

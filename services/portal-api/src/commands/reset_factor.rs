@@ -12,9 +12,7 @@ use crate::domain::{Account, Action, Actor, AuditEvent, Author};
 use crate::mail::FactorNews;
 use crate::state::State;
 use crate::store::email_confirmations::Changes;
-use crate::store::{
-    accounts, businesses, email_confirmations, memberships, second_factors, sessions, staff,
-};
+use crate::store::{accounts, businesses, email_confirmations, memberships, second_factors, sessions, staff};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ResetFactorError {

@@ -239,10 +239,10 @@ pub(crate) async fn reset_password(
     let hash = state.passwords.hash(password, requester).await?;
     let changed: Result<(), ResetError> = database
         .transaction(async |conn| {
-            let mailed_to = password_resets::consume(conn, of, token).await?.ok_or(ResetError::Invalid)?;
+            let link = password_resets::consume(conn, of, token).await?.ok_or(ResetError::Invalid)?;
             let account = accounts::credentials(conn, of).await?.ok_or(ResetError::Invalid)?;
             let author = Author::user(account.user, &account.email, request).at(caller.address.clone());
-            if let Some(mailed_to) = mailed_to {
+            if let Some(mailed_to) = link.mailed_to {
                 // The address may have changed since the mail.
                 if Email::parse(&account.email).is_none_or(|email| email.key() != mailed_to) {
                     return Err(ResetError::Invalid);

@@ -41,12 +41,8 @@ pub(super) async fn portal(
     let caller = caller(&state, &request);
     let ceremony = CeremonyKey::new(CeremonyPurpose::Confirm, session.id.to_string());
     let confirmation = Confirmation { evidence, ceremony, token, caller, author: author.0 };
-    let renewed = confirm(&state, &Holder::of(&session), &confirmation).await.map_err(errors::confirm)?;
-    let mut response = HttpResponse::NoContent();
-    if let Some(token) = renewed {
-        response.cookie(PORTAL.set(&state, &token, session.expires_at));
-    }
-    Ok(response.finish())
+    let token = confirm(&state, &Holder::of(&session), &confirmation).await.map_err(errors::confirm)?;
+    Ok(HttpResponse::NoContent().cookie(PORTAL.set(&state, &token, session.expires_at)).finish())
 }
 
 #[utoipa::path(
@@ -73,12 +69,11 @@ pub(super) async fn operator(
         caller: caller(&state, &request),
         author: person.author,
     };
-    let renewed = confirm(&state, &person.holder, &confirmation).await.map_err(errors::confirm)?;
-    let mut response = HttpResponse::NoContent();
-    if let Some(token) = renewed {
-        response.cookie(OPERATOR.set(&state, &token, person.expires_at));
-    }
-    Ok(response.insert_header((header::CACHE_CONTROL, "no-store")).finish())
+    let token = confirm(&state, &person.holder, &confirmation).await.map_err(errors::confirm)?;
+    Ok(HttpResponse::NoContent()
+        .cookie(OPERATOR.set(&state, &token, person.expires_at))
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .finish())
 }
 
 #[utoipa::path(

@@ -22,8 +22,7 @@ use crate::commands::operator_session::ConsoleSession;
 use crate::commands::staff_log_in::accepts_password;
 use crate::commands::{Holder, enrol_factor, reset_factor};
 use crate::domain::{
-    Account, Author, CeremonyKey, CeremonyPurpose, OperatorActor, OperatorRole,
-    SessionToken,
+    Account, Author, CeremonyKey, CeremonyPurpose, OperatorActor, OperatorRole, SessionToken,
 };
 use crate::state::State;
 

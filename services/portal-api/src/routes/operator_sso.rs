@@ -78,10 +78,10 @@ pub(super) async fn complete(
             response.cookie(OPERATOR_SSO.clear(&state));
             opened_console(&state, &mut response, &opened).await
         }
-        SsoOutcome::Confirmed(renewed) => {
-            Ok(sso_log_ins::confirmed(&state, (&OPERATOR_SSO, &OPERATOR), renewed.as_ref()))
+        SsoOutcome::Confirmed(token, expires_at) => {
+            Ok(sso_log_ins::confirmed(&state, (&OPERATOR_SSO, &OPERATOR), (&token, expires_at)))
         }
-        SsoOutcome::Linked => Ok(sso_log_ins::confirmed(&state, (&OPERATOR_SSO, &OPERATOR), None)),
+        SsoOutcome::Linked => Ok(HttpResponse::NoContent().cookie(OPERATOR_SSO.clear(&state)).finish()),
     }
 }
 

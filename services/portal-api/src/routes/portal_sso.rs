@@ -40,7 +40,7 @@ pub(super) async fn start(
 ) -> Result<HttpResponse, ApiError> {
     let start = match parse_start(&body.0)? {
         Start::LogIn(business) => SsoStart {
-            subject: SsoSubject::Business(business.ok_or_else(errors::business_sso_off)?),
+            subject: SsoSubject::Business(business_id(&business)?),
             purpose: SsoPurpose::LogIn,
             session: None,
             caller: caller(&state, &request),
@@ -80,7 +80,7 @@ pub(super) async fn complete(
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let (business, response) = parse_return(&body.0)?;
-    let business = business.ok_or_else(errors::business_sso_off)?;
+    let business = business_id(&business)?;
     let token = PORTAL_SSO.read(&state, &request).ok_or_else(errors::sso_ended)?;
     let returned = BusinessSsoReturn {
         business,
@@ -97,15 +97,15 @@ pub(super) async fn complete(
             .cookie(PORTAL.set(&state, &opened.token, opened.session.expires_at))
             .insert_header((header::CACHE_CONTROL, "no-store"))
             .json(SessionView::of(&opened.session))),
-        BusinessSsoOutcome::Confirmed(renewed) => {
-            Ok(sso_log_ins::confirmed(&state, (&PORTAL_SSO, &PORTAL), renewed.as_ref()))
+        BusinessSsoOutcome::Confirmed(token, expires_at) => {
+            Ok(sso_log_ins::confirmed(&state, (&PORTAL_SSO, &PORTAL), (&token, expires_at)))
         }
     }
 }
 
 enum Start {
-    /// `None` for an id that no business has.
-    LogIn(Option<BusinessId>),
+    /// The id of the business.
+    LogIn(String),
     Confirm,
 }
 
@@ -128,7 +128,7 @@ fn parse_start(body: &Value) -> Result<Start, ApiError> {
     }
 }
 
-fn parse_return(body: &Value) -> Result<(Option<BusinessId>, SsoResponse), ApiError> {
+fn parse_return(body: &Value) -> Result<(String, SsoResponse), ApiError> {
     let field_errors = FieldErrors::default();
     let parsed = Fields::of_body(body, &field_errors).and_then(|fields| {
         let (business, response) = (business(&fields), response_fields(&fields));
@@ -140,6 +140,11 @@ fn parse_return(body: &Value) -> Result<(Option<BusinessId>, SsoResponse), ApiEr
     }
 }
 
-fn business(fields: &Fields<'_>) -> Option<Option<BusinessId>> {
-    fields.required_text("businessId", BUSINESS_TEXT).map(|text| text.parse().ok())
+fn business(fields: &Fields<'_>) -> Option<String> {
+    fields.required_text("businessId", BUSINESS_TEXT)
+}
+
+/// Whether the business exists is not told.
+fn business_id(text: &str) -> Result<BusinessId, ApiError> {
+    text.parse().map_err(|_| errors::business_sso_off())
 }

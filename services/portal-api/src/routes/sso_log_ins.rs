@@ -33,17 +33,14 @@ pub(super) fn started(state: &State, cookie: &SessionCookie, started: StartedSso
         .json(SsoLogInView { url: started.url.into(), expires_at: started.expires_at })
 }
 
-/// The cookie of the log-in ends. A session that has a new token gets a new cookie.
+/// The cookie of the log-in ends, and the session with its new token gets a new cookie.
 pub(super) fn confirmed(
     state: &State,
     (log_in, session): (&SessionCookie, &SessionCookie),
-    renewed: Option<&(SessionToken, DateTime<Utc>)>,
+    (token, expires_at): (&SessionToken, DateTime<Utc>),
 ) -> HttpResponse {
-    let mut response = HttpResponse::NoContent();
-    if let Some((token, expires_at)) = renewed {
-        response.cookie(session.set(state, token, *expires_at));
-    }
-    response.cookie(log_in.clear(state)).finish()
+    let session = session.set(state, token, expires_at);
+    HttpResponse::NoContent().cookie(session).cookie(log_in.clear(state)).finish()
 }
 
 /// What the provider has added to the URL: `code`, or `error`.

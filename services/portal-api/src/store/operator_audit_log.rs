@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{AuditEntryId, BusinessId, RequestId, StaffId};
+use domain::{AuditEntryId, BusinessId, RequestId};
 use postgres::StoreError;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::schema::operator_audit_log;
 use super::stored;

@@ -83,16 +83,22 @@ pub(crate) async fn find(
     row.map(|account| stored("password_resets.account_id", &account)).transpose()
 }
 
-/// Consumes a link, and returns the address that it was mailed to, in lower case. The outer `None`: it is already used.
+pub(crate) struct UsedLink {
+    /// In lower case. `None` for a link that the operator has passed on.
+    pub(crate) mailed_to: Option<String>,
+}
+
+/// Consumes a link. `None` if it is already used.
 pub(crate) async fn consume(
     conn: &mut AsyncPgConnection,
     account: AccountId,
     token: &LinkToken,
-) -> Result<Option<Option<String>>, StoreError> {
+) -> Result<Option<UsedLink>, StoreError> {
     accounts::lock(conn, account).await?;
     let link = password_resets::table.find(token.digest().to_vec());
     let consumed = diesel::delete(link).returning(password_resets::mailed_to);
-    Ok(consumed.get_result(conn).await.optional()?)
+    let used = consumed.get_result(conn).await.optional()?;
+    Ok(used.map(|mailed_to| UsedLink { mailed_to }))
 }
 
 /// Deletes all links of the account.

@@ -70,11 +70,15 @@ pub(crate) async fn status(
     conn: &mut AsyncPgConnection,
     account: Account,
 ) -> Result<FactorStatus, StoreError> {
-    let confirmed_at: Option<Option<DateTime<Utc>>> =
-        of_account!(account).select(second_factors::confirmed_at).first(conn).await.optional()?;
+    let confirmed_at = of_account!(account)
+        .filter(second_factors::confirmed_at.is_not_null())
+        .select(second_factors::confirmed_at.assume_not_null())
+        .first(conn)
+        .await
+        .optional()?;
     let codes = recovery_codes::table.filter(recovery_codes::account_id.eq(account.id()));
     let recovery_codes_left = codes.count().get_result(conn).await?;
-    Ok(FactorStatus { confirmed_at: confirmed_at.flatten(), recovery_codes_left })
+    Ok(FactorStatus { confirmed_at, recovery_codes_left })
 }
 
 /// Records the period of an accepted code of a confirmed factor, with the secret encrypted again. False if this or a later code

@@ -205,9 +205,8 @@ pub(crate) async fn renew(
     (old, new): ([u8; 32], [u8; 32]),
     authenticated_at: DateTime<Utc>,
 ) -> Result<bool, StoreError> {
-    let open = sessions::table
-        .filter(sessions::token_hash.eq(old.to_vec()))
-        .filter(sessions::revoked_at.is_null());
+    let open =
+        sessions::table.filter(sessions::token_hash.eq(old.to_vec())).filter(sessions::revoked_at.is_null());
     let change = (sessions::token_hash.eq(new.to_vec()), sessions::authenticated_at.eq(authenticated_at));
     Ok(diesel::update(open).set(change).execute(conn).await? == 1)
 }

@@ -27,10 +27,11 @@ async fn a_request_ends_with_its_suspension_and_never_lifts_a_later_one() {
     assert_eq!(set(&office, &mut asha, "active").await.as_ref(), Some(&of_asha), "the same suspension");
     assert_eq!(approve(&mut ravi, &of_asha).await.body["state"], "executed");
     let ended = office.portal.operator().get(&format!("{APPROVALS}/{of_ravi}")).await.body;
-    assert_eq!((&ended["state"], &ended["outcome"]), (&json!("withdrawn"), &json!("suspension_ended")));
-    let log = "/v1/operator/audit-log?action=approval.withdrawn";
+    assert_eq!((&ended["state"], &ended["outcome"]), (&json!("failed"), &json!("suspension_ended")));
+    let log = "/v1/operator/audit-log?action=approval.failed";
     let entries = office.portal.operator().get(log).await.body["data"].clone();
     assert_eq!((&entries[0]["target"]["id"], entries.as_array().unwrap().len()), (&json!(of_ravi), 1));
+    assert_eq!(entries[0]["details"]["reason"], "suspension_ended");
 
     set(&office, &mut ravi, "suspended").await;
     let refused = approve(&mut office.asha, &of_ravi).await;
@@ -78,7 +79,7 @@ async fn a_request_from_before_a_suspension_lifts_nothing() {
     assert_eq!((refused.status, refused.code()), (409, "suspension_ended"), "{refused:?}");
     assert_eq!(
         (status(&office).await, state(&office, &waiting).await),
-        (json!("suspended"), json!("withdrawn"))
+        (json!("suspended"), json!("failed"))
     );
 }
 

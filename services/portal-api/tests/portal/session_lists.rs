@@ -87,8 +87,7 @@ async fn a_person_of_the_staff_lists_and_ends_their_own_sessions() {
     let cursor = page["data"][1]["id"].as_str().unwrap();
     let rest = list(&mut asha, &format!("{CONSOLE_SESSIONS}?limit=2&startingAfter={cursor}")).await;
     assert_eq!(rest, listed[2..]);
-    for bad in ["startingAfter=x", "startingAfter=ses_00000000000000000000000000", "limit=0", "page=1"]
-    {
+    for bad in ["startingAfter=x", "startingAfter=ses_00000000000000000000000000", "limit=0", "page=1"] {
         assert_eq!(asha.get(&format!("{CONSOLE_SESSIONS}?{bad}")).await.status, 400, "{bad}");
     }
 

@@ -91,7 +91,6 @@ const OF_NO_BUSINESS: &[(Service, &str)] = &[
     (Service::PortalApi, "businesses"),
     // Failed log-ins by account and by address, and the operator's own.
     (Service::PortalApi, "attempts"),
-    (Service::PortalApi, "operator_sessions"),
     // People, who may belong to several businesses or to the operator, and what proves who they are.
     (Service::PortalApi, "accounts"),
     (Service::PortalApi, "password_resets"),
@@ -104,7 +103,6 @@ const OF_NO_BUSINESS: &[(Service, &str)] = &[
     (Service::PortalApi, "staff_roles"),
     (Service::PortalApi, "staff_links"),
     (Service::PortalApi, "staff_mails"),
-    (Service::PortalApi, "staff_sessions"),
     (Service::PortalApi, "staff_identities"),
     (Service::PortalApi, "operator_tokens"),
     (Service::PortalApi, "operator_audit_log"),

@@ -156,7 +156,8 @@ pub(crate) enum ApprovalState {
     /// A credit or debit whose outcome is not known yet, or a reset link that the requester has not fetched.
     Approved,
     Executed,
-    /// The wallet refused the credit or debit for good, or another call had moved the money of the same reference.
+    /// The wallet refused the credit or debit for good, another call had moved the money of the same reference, or the suspension that
+    /// the request would lift has ended.
     Failed,
     Rejected,
     Withdrawn,
@@ -187,7 +188,7 @@ pub(crate) struct Approval {
     pub(crate) expires_at: Option<DateTime<Utc>>,
     pub(crate) decision: Option<Decision>,
     pub(crate) ended_at: Option<DateTime<Utc>>,
-    /// The id of the transfer, the code of the refusal, or why the request ended by itself.
+    /// The id of the transfer, or why the request failed.
     pub(crate) outcome: Option<String>,
     /// When another call had moved the money of the same reference, so that this request moved nothing.
     pub(crate) booked_at: Option<DateTime<Utc>>,

@@ -84,7 +84,7 @@ impl Approval {
 
     /// The suspension that the request would lift has ended.
     pub(crate) fn outdated(self, now: DateTime<Utc>) -> Self {
-        self.ended(ApprovalState::Withdrawn, Some(SUSPENSION_ENDED.to_owned()), now)
+        self.failed(SUSPENSION_ENDED.to_owned(), now)
     }
 
     /// Whether the caller may approve now, for the pages.

@@ -120,7 +120,7 @@ pub(in crate::routes) fn confirm(error: ConfirmError) -> ApiError {
         ConfirmError::CodeRequired => {
             ApiError::invalid_field("code", "required", "Enter the code of your authenticator app.")
         }
-        ConfirmError::UnknownAccount => not_logged_in(),
+        ConfirmError::UnknownAccount | ConfirmError::SessionEnded => not_logged_in(),
         ConfirmError::Factor(error) => factor(error),
         ConfirmError::Password(error) => password(error),
         ConfirmError::Store(error) => error.into(),

@@ -53,7 +53,7 @@ function ApprovalParts({ approval }: { approval: Approval }) {
             </Fact>
             <Fact name="Ends">{approval.expiresAt && <Time at={approval.expiresAt} />}</Fact>
             {approval.outcome === "suspension_ended" && (
-              <Fact name="Ended">The suspension ended before this request was decided.</Fact>
+              <Fact name="Why it failed">The suspension ended before this request was decided.</Fact>
             )}
           </Facts>
         </Section>

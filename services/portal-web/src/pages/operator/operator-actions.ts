@@ -34,7 +34,7 @@ export const OPERATOR_ACTIONS: Record<string, string> = {
   "approval.approved": "Request approved",
   "approval.rejected": "Request rejected",
   "approval.withdrawn": "Request withdrawn",
-  "approval.failed": "Approved credit or debit refused",
+  "approval.failed": "Request failed",
   "approval.limit_changed": "Limit of approvals changed",
   "approval.read": "Request for approval read",
   "staff.invited": "Person invited",
