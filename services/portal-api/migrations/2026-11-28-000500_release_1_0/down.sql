@@ -1,4 +1,4 @@
-DROP TABLE staff_mails, mails, operator_audit_log, audit_log, sso_log_ins, staff_identities, user_identities, business_sso,
+DROP TABLE mails, operator_audit_log, audit_log, sso_log_ins, staff_identities, user_identities, business_sso,
     passkey_ceremonies, passkeys, log_in_challenges, recovery_codes, second_factors, approval_limit, operator_approvals, operator_tokens,
     staff_links, staff_roles, attempts, email_confirmations, password_resets, invitations,
     sessions, memberships, accounts, go_live_facts, pickup_profiles, businesses;

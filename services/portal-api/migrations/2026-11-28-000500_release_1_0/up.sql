@@ -525,10 +525,11 @@ CREATE INDEX operator_audit_log_by_business ON operator_audit_log (about_busines
 CREATE INDEX operator_audit_log_by_request ON operator_audit_log (request_id);
 CREATE TRIGGER append_only BEFORE UPDATE OR TRUNCATE ON operator_audit_log EXECUTE FUNCTION refuse_rewriting();
 
--- Queued mails. Inserted with the change that causes them, and deleted once sent or failed.
+-- Queued mails, of businesses and to the operator's staff. Inserted with the change that causes them, and deleted once sent or failed.
 CREATE TABLE mails (
     id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    business_id TEXT COLLATE "C" NOT NULL REFERENCES businesses (id),
+    business_id TEXT COLLATE "C" REFERENCES businesses (id),
+    staff_id TEXT COLLATE "C" REFERENCES staff_roles (account_id) ON DELETE CASCADE,
     kind TEXT NOT NULL,
     recipient TEXT NOT NULL,
     subject TEXT NOT NULL,
@@ -541,28 +542,10 @@ CREATE TABLE mails (
     due_at TIMESTAMPTZ NOT NULL,
     -- After this time the mail is useless.
     expires_at TIMESTAMPTZ NOT NULL,
-    attempts INTEGER NOT NULL DEFAULT 0 CHECK (attempts >= 0)
+    attempts INTEGER NOT NULL DEFAULT 0 CHECK (attempts >= 0),
+    CONSTRAINT mails_of_one_owner CHECK (num_nonnulls(business_id, staff_id) = 1)
 );
 
 CREATE INDEX mails_by_due ON mails (due_at);
 CREATE INDEX mails_by_business ON mails (business_id);
-
--- Queued mails to the operator's staff. They contain no links that grant access.
-CREATE TABLE staff_mails (
-    id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    staff_id TEXT COLLATE "C" NOT NULL REFERENCES staff_roles (account_id) ON DELETE CASCADE,
-    kind TEXT NOT NULL,
-    recipient TEXT NOT NULL,
-    subject TEXT NOT NULL,
-    text_body TEXT NOT NULL,
-    html_body TEXT NOT NULL,
-    created_at TIMESTAMPTZ NOT NULL,
-    -- The time of the next attempt.
-    due_at TIMESTAMPTZ NOT NULL,
-    -- After this time the mail is useless.
-    expires_at TIMESTAMPTZ NOT NULL,
-    attempts INTEGER NOT NULL DEFAULT 0 CHECK (attempts >= 0)
-);
-
-CREATE INDEX staff_mails_by_due ON staff_mails (due_at);
-CREATE INDEX staff_mails_by_staff ON staff_mails (staff_id);
+CREATE INDEX mails_by_staff ON mails (staff_id);

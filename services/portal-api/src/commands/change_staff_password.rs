@@ -94,9 +94,8 @@ async fn check_and_change(
             if second_factors::is_enrolled(conn, Account::Staff(person.id)).await? {
                 sessions::set_authenticated(conn, opened.session, person.authenticated_at).await?;
             }
-            let (recipient, mail) =
-                ((person.id, person.email.as_str()), Mail::StaffPasswordChanged { at: now });
-            state.mailbox.queue_for_staff(conn, recipient, &mail, now).await?;
+            let mail = Mail::StaffPasswordChanged { at: now };
+            state.mailbox.queue(conn, person.id, person.email.as_str(), &mail, now).await?;
             let browser = Some(KnownBrowser::issue(&hash, person.id, now));
             Ok(OpenedConsole { browser, ..opened })
         })

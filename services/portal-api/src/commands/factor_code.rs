@@ -209,7 +209,7 @@ pub(super) async fn mail_holder(
         }
         Account::Staff(id) => {
             let mail = Mail::StaffSecondFactor { news, at: now };
-            state.mailbox.queue_for_staff(conn, (id, email), &mail, now).await
+            state.mailbox.queue(conn, id, email, &mail, now).await
         }
     }
 }

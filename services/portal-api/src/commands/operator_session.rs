@@ -163,7 +163,7 @@ async fn warn(
         address: browser.address.as_ref().map(CallerAddress::as_str),
         at: now,
     };
-    state.mailbox.queue_for_staff(conn, (person.id, &person.email), &mail, now).await
+    state.mailbox.queue(conn, person.id, &person.email, &mail, now).await
 }
 
 /// The session of a cookie; `None` if it has ended. A page that refreshes itself while nobody uses it is no use.

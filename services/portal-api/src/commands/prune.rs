@@ -6,7 +6,7 @@ use postgres::StoreError;
 use crate::state::State;
 use crate::store::{
     approvals, attempts, audit_log, email_confirmations, invitations, log_in_challenges, mails,
-    operator_audit_log, passkey_ceremonies, password_resets, sessions, sso_log_ins, staff_links, staff_mails,
+    operator_audit_log, passkey_ceremonies, password_resets, sessions, sso_log_ins, staff_links,
 };
 
 const BATCH_MAX: i64 = 1_000;
@@ -23,7 +23,7 @@ pub(crate) async fn prune(state: &State) -> Result<(), StoreError> {
     // Nothing is older than the epoch.
     let before = |kept: Option<TimeDelta>| kept.map_or(DateTime::UNIX_EPOCH, |kept| now - kept);
     for _ in 0..BATCHES_MAX {
-        let pruned: Result<[usize; 14], StoreError> = state
+        let pruned: Result<[usize; 13], StoreError> = state
             .unit
             .database
             .read(async |conn| {
@@ -34,7 +34,6 @@ pub(crate) async fn prune(state: &State) -> Result<(), StoreError> {
                     password_resets::prune(conn, now, BATCH_MAX).await?,
                     email_confirmations::prune(conn, now, BATCH_MAX).await?,
                     mails::prune(conn, now - MAILS_KEPT, BATCH_MAX).await?,
-                    staff_mails::prune(conn, now - MAILS_KEPT, BATCH_MAX).await?,
                     log_in_challenges::prune(conn, now, BATCH_MAX).await?,
                     passkey_ceremonies::prune(conn, now, BATCH_MAX).await?,
                     sso_log_ins::prune(conn, now, BATCH_MAX).await?,

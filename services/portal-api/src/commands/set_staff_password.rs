@@ -71,7 +71,7 @@ pub(crate) async fn set_password(
             // The first one changes nothing.
             if person.has_password {
                 let mail = Mail::StaffPasswordChanged { at: now };
-                state.mailbox.queue_for_staff(conn, (person.id, &person.email), &mail, now).await?;
+                state.mailbox.queue(conn, person.id, &person.email, &mail, now).await?;
             }
             Ok(())
         })

@@ -155,7 +155,7 @@ pub(super) async fn apply_role(
     }
     let now = state.unit.clock.now();
     let mail = Mail::StaffRoleChanged { from: before.role, to: role, at: now };
-    state.mailbox.queue_for_staff(conn, (before.id, &before.email), &mail, now).await?;
+    state.mailbox.queue(conn, before.id, &before.email, &mail, now).await?;
     let event = event.on(target(&before)).with("from", before.role.as_str()).with("to", role.as_str());
     let parts = (&state.unit.clock, &state.unit.entropy);
     write_operator_audit(conn, parts, None, author, &event).await?;

@@ -11,14 +11,13 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{BusinessId, Entropy, StaffId};
+use domain::Entropy;
 use postgres::StoreError;
 use settings::Brand;
 use tokio::sync::Notify;
 
 use crate::domain::{Email, Links, RegionFormat};
-use crate::store::mails::{self, ClaimedMail, NewMail};
-use crate::store::staff_mails::{self, NewStaffMail};
+use crate::store::mails::{self, ClaimedMail, MailOwner, NewMail};
 use crate::store::users;
 pub(crate) use sender::MailSender;
 pub(crate) use template::Mail;
@@ -51,7 +50,7 @@ impl Mailbox {
     pub(crate) async fn queue(
         &self,
         conn: &mut AsyncPgConnection,
-        business: BusinessId,
+        owner: impl Into<MailOwner>,
         recipient: &str,
         mail: &Mail<'_>,
         now: DateTime<Utc>,
@@ -59,8 +58,9 @@ impl Mailbox {
         if !self.is_enabled {
             return Ok(());
         }
-        if !may_send(conn, business, recipient, mail).await? {
-            tracing::debug!(business_id = %business, kind = mail.kind(), "mail not sent: the address is not verified");
+        let owner = owner.into();
+        if !may_send(conn, owner, recipient, mail).await? {
+            tracing::debug!(?owner, kind = mail.kind(), "mail not sent: the address is not verified");
             return Ok(());
         }
         let failed = |error: &dyn Display| StoreError::Corrupt(format!("cannot render a mail: {error}"));
@@ -74,7 +74,7 @@ impl Mailbox {
             rendered.html = token_cipher::with_placeholder(&rendered.html, token.expose());
         }
         let mail = NewMail {
-            business,
+            owner,
             kind: mail.kind(),
             recipient,
             subject: &rendered.subject,
@@ -84,37 +84,12 @@ impl Mailbox {
             created_at: now,
             expires_at: mail.expires_at().map_or(now + EXPIRES_AFTER, |end| end.min(now + EXPIRES_AFTER)),
         };
-        if !mails::insert(conn, &mail, QUEUED_MAX).await? {
-            tracing::warn!(business_id = %business, kind = mail.kind, "mail dropped: the business has too many queued mails");
-        }
-        Ok(())
-    }
-
-    /// As [`Mailbox::queue`], to a person of the operator's staff. The mail must contain no token.
-    pub(crate) async fn queue_for_staff(
-        &self,
-        conn: &mut AsyncPgConnection,
-        (person, recipient): (StaffId, &str),
-        mail: &Mail<'_>,
-        now: DateTime<Utc>,
-    ) -> Result<(), StoreError> {
-        if !self.is_enabled {
-            return Ok(());
-        }
-        let failed = |error| StoreError::Corrupt(format!("cannot render a mail: {error}"));
-        let rendered = mail.render(&self.brand, &self.links, self.region).map_err(failed)?;
-        let mail = NewStaffMail {
-            person,
-            kind: mail.kind(),
-            recipient,
-            subject: &rendered.subject,
-            text: &rendered.text,
-            html: &rendered.html,
-            created_at: now,
-            expires_at: now + EXPIRES_AFTER,
+        let max = match owner {
+            MailOwner::Business(_) => QUEUED_MAX,
+            MailOwner::Staff(_) => QUEUED_OF_STAFF_MAX,
         };
-        if !staff_mails::insert(conn, &mail, QUEUED_OF_STAFF_MAX).await? {
-            tracing::warn!(staff_id = %person, kind = mail.kind, "mail dropped: the person has too many queued mails");
+        if !mails::insert(conn, &mail, max).await? {
+            tracing::warn!(?owner, kind = mail.kind, "mail dropped: too many are queued");
         }
         Ok(())
     }
@@ -133,13 +108,14 @@ impl Mailbox {
     }
 }
 
-/// Warnings and notices go to verified addresses of the business only. Mails that prove an address go to any.
+/// Warnings and notices of a business go to its verified addresses only. Mails that prove an address go to any.
 async fn may_send(
     conn: &mut AsyncPgConnection,
-    business: BusinessId,
+    owner: MailOwner,
     recipient: &str,
     mail: &Mail<'_>,
 ) -> Result<bool, StoreError> {
+    let MailOwner::Business(business) = owner else { return Ok(true) };
     if mail.proves_address() {
         return Ok(true);
     }

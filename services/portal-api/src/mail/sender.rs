@@ -13,7 +13,6 @@ use tokio::sync::Notify;
 use super::transport::{SEND_MAX, SendError, Transport};
 use super::{Mail, Mailbox};
 use crate::store::mails::{self, ClaimedMail};
-use crate::store::staff_mails;
 
 /// Sent concurrently.
 const BATCH_MAX: i64 = 8;
@@ -44,13 +43,8 @@ impl MailSender {
     pub(crate) async fn send_batch(&self) -> Result<usize, StoreError> {
         let now = self.unit.clock.now();
         let database = &self.unit.database;
-        let claimed: Result<Vec<ClaimedMail>, StoreError> = database
-            .read(async |conn| {
-                let mut claimed = mails::claim(conn, now, LEASE, BATCH_MAX).await?;
-                claimed.extend(staff_mails::claim(conn, now, LEASE, BATCH_MAX).await?);
-                Ok(claimed)
-            })
-            .await;
+        let claimed: Result<Vec<ClaimedMail>, StoreError> =
+            database.read(async |conn| mails::claim(conn, now, LEASE, BATCH_MAX).await).await;
         let claimed = claimed?;
         // Each is recorded by itself: one that cannot be recorded must not have the others sent again.
         let recorded = join_all(claimed.iter().map(async |mail| {
@@ -89,24 +83,14 @@ impl MailSender {
                     attempts,
                     "sending a mail failed; it is retried"
                 );
-                return database
-                    .read(async |conn| match mail.business_id {
-                        Some(_) => mails::reschedule(conn, mail.id, due_at).await,
-                        None => staff_mails::reschedule(conn, mail.id, due_at).await,
-                    })
-                    .await;
+                return database.read(async |conn| mails::reschedule(conn, mail.id, due_at).await).await;
             }
             Err(error) => {
                 counter!("mails_failed_total", "kind" => kind.clone()).increment(1);
                 tracing::error!(mail_id = mail.id, kind, business_id, %error, "mail delivery failed");
             }
         }
-        database
-            .read(async |conn| match mail.business_id {
-                Some(_) => mails::remove(conn, mail.id).await,
-                None => staff_mails::remove(conn, mail.id).await,
-            })
-            .await
+        database.read(async |conn| mails::remove(conn, mail.id).await).await
     }
 }
 

@@ -4,13 +4,32 @@ use chrono::{DateTime, TimeDelta, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::BusinessId;
+use domain::{BusinessId, StaffId};
 use postgres::{StoreError, statement};
 
 use super::schema::mails;
 
+/// Whose queue a mail is in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum MailOwner {
+    Business(BusinessId),
+    Staff(StaffId),
+}
+
+impl From<BusinessId> for MailOwner {
+    fn from(business: BusinessId) -> Self {
+        Self::Business(business)
+    }
+}
+
+impl From<StaffId> for MailOwner {
+    fn from(person: StaffId) -> Self {
+        Self::Staff(person)
+    }
+}
+
 pub(crate) struct NewMail<'a> {
-    pub(crate) business: BusinessId,
+    pub(crate) owner: MailOwner,
     pub(crate) kind: &'static str,
     pub(crate) recipient: &'a str,
     pub(crate) subject: &'a str,
@@ -49,20 +68,26 @@ pub(crate) struct ClaimedMail {
     pub(crate) is_expired: bool,
 }
 
-/// False if the business already has `max` queued mails.
+/// False if the owner already has `max` queued mails.
 pub(crate) async fn insert(
     conn: &mut AsyncPgConnection,
     mail: &NewMail<'_>,
     max: i64,
 ) -> Result<bool, StoreError> {
-    let own = mails::table.filter(mails::business_id.eq(mail.business.to_string()));
+    let (business, staff) = match mail.owner {
+        MailOwner::Business(id) => (Some(id.to_string()), None),
+        MailOwner::Staff(id) => (None, Some(id.to_string())),
+    };
+    // NULL equals nothing.
+    let own = mails::table.filter(mails::business_id.eq(&business).or(mails::staff_id.eq(&staff)));
     let queued: i64 = own.count().get_result(conn).await?;
     if queued >= max {
         return Ok(false);
     }
     diesel::insert_into(mails::table)
         .values((
-            mails::business_id.eq(mail.business.to_string()),
+            mails::business_id.eq(&business),
+            mails::staff_id.eq(&staff),
             mails::kind.eq(mail.kind),
             mails::recipient.eq(mail.recipient),
             mails::subject.eq(mail.subject),

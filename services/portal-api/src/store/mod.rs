@@ -38,7 +38,6 @@ pub(crate) mod sso_log_ins;
 pub(crate) mod staff;
 pub(crate) mod staff_identities;
 pub(crate) mod staff_links;
-pub(crate) mod staff_mails;
 pub(crate) mod user_identities;
 pub(crate) mod user_sessions;
 pub(crate) mod users;

@@ -114,7 +114,8 @@ diesel::table! {
 diesel::table! {
     mails (id) {
         id -> BigInt,
-        business_id -> Text,
+        business_id -> Nullable<Text>,
+        staff_id -> Nullable<Text>,
         kind -> Text,
         recipient -> Text,
         subject -> Text,
@@ -354,22 +355,6 @@ diesel::table! {
         ended_at -> Nullable<Timestamptz>,
         outcome -> Nullable<Text>,
         booked_at -> Nullable<Timestamptz>,
-    }
-}
-
-diesel::table! {
-    staff_mails (id) {
-        id -> BigInt,
-        staff_id -> Text,
-        kind -> Text,
-        recipient -> Text,
-        subject -> Text,
-        text_body -> Text,
-        html_body -> Text,
-        created_at -> Timestamptz,
-        due_at -> Timestamptz,
-        expires_at -> Timestamptz,
-        attempts -> Integer,
     }
 }
 

@@ -107,7 +107,7 @@ async fn a_person_of_the_staff_is_warned_too() {
     assert_eq!((mails.len(), folder.wait_for(6).await.len()), (5, 6), "five in a day, and one on the next");
     until("no mail waits", async || {
         let mut conn = portal.connect().await;
-        let count = diesel::sql_query("SELECT count(*) AS count FROM staff_mails").get_result(&mut conn);
+        let count = diesel::sql_query("SELECT count(*) AS count FROM mails").get_result(&mut conn);
         let waiting: Count = count.await.unwrap();
         waiting.count == 0
     })

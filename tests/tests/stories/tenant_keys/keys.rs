@@ -102,7 +102,6 @@ const OF_NO_BUSINESS: &[(Service, &str)] = &[
     (Service::PortalApi, "passkey_ceremonies"),
     (Service::PortalApi, "staff_roles"),
     (Service::PortalApi, "staff_links"),
-    (Service::PortalApi, "staff_mails"),
     (Service::PortalApi, "staff_identities"),
     (Service::PortalApi, "operator_tokens"),
     (Service::PortalApi, "operator_audit_log"),
