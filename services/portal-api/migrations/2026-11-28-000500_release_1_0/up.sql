@@ -175,25 +175,26 @@ CREATE TABLE invitations (
 
 CREATE INDEX invitations_by_expiry ON invitations (expires_at);
 
--- Password reset links. Each works once, for one hour.
-CREATE TABLE password_resets (
+-- Links that set the password of an account. Each works once.
+CREATE TABLE password_links (
     -- SHA-256 of the link's token.
     token_hash BYTEA PRIMARY KEY CHECK (octet_length(token_hash) = 32),
     account_id TEXT COLLATE "C" NOT NULL,
-    realm TEXT COLLATE "C" NOT NULL DEFAULT 'user' CHECK (realm = 'user'),
+    realm TEXT COLLATE "C" NOT NULL,
     -- The person of the operator's staff who issued the link; the link ends with that person. NULL: requested by the user, or
-    -- issued by a token.
-    issued_by TEXT COLLATE "C",
+    -- issued by a token or a command.
+    issued_by TEXT COLLATE "C" REFERENCES staff_roles (account_id) ON DELETE CASCADE,
     -- The address that the link was mailed to, in lower case. NULL: it was passed on by hand.
     mailed_to TEXT COLLATE "C",
     created_at TIMESTAMPTZ NOT NULL,
     expires_at TIMESTAMPTZ NOT NULL,
-    CONSTRAINT password_resets_account_fkey
+    CONSTRAINT password_links_account_fkey
         FOREIGN KEY (account_id, realm) REFERENCES accounts (id, realm) ON DELETE CASCADE
 );
 
-CREATE INDEX password_resets_by_account ON password_resets (account_id, created_at);
-CREATE INDEX password_resets_by_expiry ON password_resets (expires_at);
+CREATE INDEX password_links_by_account ON password_links (account_id, created_at);
+CREATE INDEX password_links_by_issuer ON password_links (issued_by);
+CREATE INDEX password_links_by_expiry ON password_links (expires_at);
 
 -- Links that confirm an e-mail address. Each works once, for 24 hours.
 CREATE TABLE email_confirmations (
@@ -237,20 +238,6 @@ CREATE TABLE attempts (
 
 CREATE INDEX attempts_by_subject ON attempts (scope, subject, attempted_at);
 CREATE INDEX attempts_by_time ON attempts (attempted_at);
-
--- Links that set a password. Each person has at most one.
-CREATE TABLE staff_links (
-    -- SHA-256 of the link's token.
-    token_hash BYTEA PRIMARY KEY CHECK (octet_length(token_hash) = 32),
-    staff_id TEXT COLLATE "C" NOT NULL UNIQUE REFERENCES staff_roles (account_id) ON DELETE CASCADE,
-    -- The links of an administrator end with the administrator. NULL: created by a token or by the command.
-    created_by TEXT COLLATE "C" REFERENCES staff_roles (account_id) ON DELETE CASCADE,
-    created_at TIMESTAMPTZ NOT NULL,
-    expires_at TIMESTAMPTZ NOT NULL
-);
-
-CREATE INDEX staff_links_by_creator ON staff_links (created_by);
-CREATE INDEX staff_links_by_expiry ON staff_links (expires_at);
 
 -- Named operator tokens for automation. They open no sessions, and the configured token is not among them.
 CREATE TABLE operator_tokens (
@@ -415,32 +402,26 @@ CREATE TABLE business_sso (
     updated_at TIMESTAMPTZ NOT NULL
 );
 
--- Who a user is at the provider of their business. Never an e-mail address, which may be given to somebody else.
-CREATE TABLE user_identities (
-    business_id TEXT COLLATE "C" NOT NULL,
+-- Who people are at identity providers. Never by an e-mail address, which may be given to somebody else.
+CREATE TABLE identities (
+    -- The business whose provider it is. NULL: the operator's.
+    business_id TEXT COLLATE "C",
     issuer TEXT COLLATE "C" NOT NULL,
     -- The `sub` claim: at most 255 ASCII characters (OpenID Connect Core §2).
     subject TEXT COLLATE "C" NOT NULL CHECK (octet_length(subject) BETWEEN 1 AND 255),
-    user_id TEXT COLLATE "C" NOT NULL,
+    account_id TEXT COLLATE "C" NOT NULL,
+    realm TEXT COLLATE "C" NOT NULL,
     created_at TIMESTAMPTZ NOT NULL,
-    PRIMARY KEY (business_id, issuer, subject),
-    CONSTRAINT user_identities_by_user UNIQUE (business_id, user_id, issuer),
-    CONSTRAINT user_identities_user_fkey
-        FOREIGN KEY (user_id, business_id) REFERENCES memberships (id, business_id) ON DELETE CASCADE
-);
-
--- Who a person of the staff is at the operator's provider.
-CREATE TABLE staff_identities (
-    issuer TEXT COLLATE "C" NOT NULL,
-    subject TEXT COLLATE "C" NOT NULL CHECK (octet_length(subject) BETWEEN 1 AND 255),
-    staff_id TEXT COLLATE "C" NOT NULL REFERENCES staff_roles (account_id) ON DELETE CASCADE,
-    created_at TIMESTAMPTZ NOT NULL,
-    -- Since when the groups of the person at the provider give no role. NULL: the latest log-in had one.
+    -- Of the staff: since when the groups of the person at the provider give no role. NULL: the latest log-in had one.
     role_lost_at TIMESTAMPTZ,
-    PRIMARY KEY (issuer, subject)
+    CONSTRAINT identities_once UNIQUE NULLS NOT DISTINCT (business_id, issuer, subject),
+    CONSTRAINT identities_by_account UNIQUE NULLS NOT DISTINCT (account_id, business_id, issuer),
+    CONSTRAINT identities_of_realm CHECK ((realm = 'user') = (business_id IS NOT NULL)),
+    CONSTRAINT identities_account_fkey
+        FOREIGN KEY (account_id, realm) REFERENCES accounts (id, realm) ON DELETE CASCADE,
+    CONSTRAINT identities_user_fkey
+        FOREIGN KEY (account_id, business_id) REFERENCES memberships (account_id, business_id) ON DELETE CASCADE
 );
-
-CREATE UNIQUE INDEX staff_identities_by_staff ON staff_identities (staff_id, issuer);
 
 -- Visits to a provider that have not returned. Each can be completed once, by the browser that started it. Its state, nonce
 -- and code verifier derive from the cookie, and are not stored.

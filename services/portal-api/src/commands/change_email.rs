@@ -8,12 +8,12 @@ use postgres::StoreError;
 use super::audit::write_account_audit;
 use super::confirm_email::{admit, create_link};
 use crate::domain::{
-    Action, AuditEvent, Author, Credentials, Email, EmailConfirmation, Session, Target, TargetKind,
+    Account, Action, AuditEvent, Author, Credentials, Email, EmailConfirmation, Session, Target, TargetKind,
 };
 use crate::mail::Mail;
 use crate::state::State;
 use crate::store::email_confirmations::Changes;
-use crate::store::{accounts, email_confirmations, password_resets, sessions};
+use crate::store::{accounts, email_confirmations, password_links, sessions};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ChangeEmailError {
@@ -137,7 +137,7 @@ pub(super) async fn apply(
     if !accounts::set_email(conn, account.account, to, verified_at).await? {
         return Err(ChangeEmailError::EmailTaken);
     }
-    password_resets::remove_all(conn, account.account).await?;
+    password_links::remove_all(conn, Account::User(account.account)).await?;
     sessions::end_all(conn, account.account.into(), Some(kept), now).await?;
     let event = AuditEvent::new(Action::EmailChanged)
         .on(Target::new(TargetKind::User, user).labelled(to.as_str()))

@@ -16,7 +16,7 @@ use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
 use crate::store::attempts::{self, Admission, Attempt};
 use crate::store::email_confirmations::Changes;
-use crate::store::{accounts, email_confirmations, memberships, password_resets, second_factors, sessions};
+use crate::store::{accounts, email_confirmations, memberships, password_links, second_factors, sessions};
 
 pub(crate) struct ChangePassword {
     pub(crate) current: Password,
@@ -112,7 +112,7 @@ async fn check_and_change(
             write_account_audit(conn, state, account, author, &event).await?;
             // An unverified address may be somebody else's, who takes the account over by the link.
             if credentials.email_verified {
-                password_resets::remove_all(conn, account).await?;
+                password_links::remove_all(conn, Account::User(account)).await?;
             }
             // A thief of the old password may have requested one.
             email_confirmations::remove_changes(conn, account, Changes::All).await?;

@@ -15,7 +15,7 @@ use crate::mail::Mail;
 use crate::passwords::Requester;
 use crate::state::State;
 use crate::store::attempts::{self, Admission, Attempt};
-use crate::store::{second_factors, sessions, staff, staff_links};
+use crate::store::{password_links, second_factors, sessions, staff};
 
 /// The person whose session sends the call.
 pub(crate) struct Changing<'a> {
@@ -82,7 +82,7 @@ async fn check_and_change(
             }
             staff::set_password(conn, person.id, &hash).await?;
             attempts::cancel(conn, counted).await?;
-            staff_links::remove_of(conn, person.id).await?;
+            password_links::remove_all(conn, Account::Staff(person.id)).await?;
             let now = state.unit.clock.now();
             sessions::end_all(conn, person.id.into(), None, now).await?;
             let target = Target::new(TargetKind::Staff, person.id).labelled(person.email.as_str());

@@ -17,7 +17,7 @@ use crate::domain::{
 use crate::single_sign_on::ProviderError;
 use crate::state::State;
 use crate::store::sso_log_ins::SsoVisit;
-use crate::store::{business_sso, businesses, sessions, user_identities, user_sessions};
+use crate::store::{business_sso, businesses, identities, sessions, user_sessions};
 
 pub(crate) struct BusinessSsoReturn {
     /// The business of the page that the provider has sent the browser to.
@@ -239,7 +239,7 @@ async fn confirm(
             if session.business != returned.business || !session.single_sign_on {
                 return Err(ProofError::Ended.into());
             }
-            let person = user_identities::find(conn, returned.business, identity).await?;
+            let person = identities::find_user(conn, returned.business, identity).await?;
             if person != Some(session.user) {
                 return Err(BusinessSsoError::OtherPerson);
             }

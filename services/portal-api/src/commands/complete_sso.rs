@@ -12,14 +12,14 @@ use super::operator_session::{self, OpenedConsole, Proved};
 use super::sso_proof::{self, Proof, ProofError, is_since};
 use super::staff_from_sso::{self, SsoPerson};
 use crate::domain::{
-    Action, AuditEvent, Author, OperatorActor, OperatorCaller, SecretToken, SessionToken, SsoIdentity,
-    SsoPurpose, SsoResponse, SsoSubject, Target, TargetKind,
+    Account, Action, AuditEvent, Author, OperatorActor, OperatorCaller, SecretToken, SessionToken,
+    SsoIdentity, SsoPurpose, SsoResponse, SsoSubject, Target, TargetKind,
 };
 use crate::single_sign_on::StaffSignOn;
 use crate::state::State;
 use crate::store::console_sessions::{self, StaffSession};
 use crate::store::sso_log_ins::SsoVisit;
-use crate::store::{sessions, staff, staff_identities};
+use crate::store::{identities, sessions, staff};
 
 pub(crate) struct SsoReturn {
     /// The value of the browser's cookie.
@@ -167,7 +167,7 @@ async fn confirm(
         .transaction(async |conn| {
             staff::lock(conn).await?;
             let (token, session) = session_of(conn, state, returned, visit).await?;
-            if staff_identities::find(conn, identity).await? != Some(session.id) {
+            if identities::find_staff(conn, identity).await? != Some(session.id) {
                 return Err(CompleteSsoError::OtherPerson);
             }
             let Some(role) = sso.role_of(identity) else {
@@ -212,7 +212,8 @@ async fn link(
             if operator_session::must_enrol(conn, state, &session).await? {
                 return Err(ProofError::Ended.into());
             }
-            if !staff_identities::insert(conn, identity, session.id, now).await? {
+            if !identities::insert(conn, SsoSubject::Staff, identity, Account::Staff(session.id), now).await?
+            {
                 return Err(CompleteSsoError::AlreadyLinked);
             }
             let event = AuditEvent::new(Action::StaffIdentityLinked)

@@ -12,7 +12,7 @@ use crate::domain::{
 use crate::second_factor::VaultError;
 use crate::single_sign_on::ProviderError;
 use crate::state::State;
-use crate::store::{business_sso, businesses, email_confirmations, user_identities, user_sessions, users};
+use crate::store::{business_sso, businesses, email_confirmations, identities, user_sessions, users};
 
 /// What the owner has entered.
 pub(crate) struct SsoInput {
@@ -77,7 +77,7 @@ pub(crate) async fn put(
             users::lock_all(conn, business).await?;
             let mut ended = 0;
             if is_other {
-                user_identities::remove_all(conn, business).await?;
+                identities::remove_of_business(conn, business).await?;
                 ended += user_sessions::end_single_sign_on(conn, business, None, now).await?;
             }
             if after.access.required {
@@ -151,7 +151,7 @@ pub(crate) async fn remove(
                 return Ok(false);
             }
             users::lock_all(conn, business).await?;
-            user_identities::remove_all(conn, business).await?;
+            identities::remove_of_business(conn, business).await?;
             let ended = user_sessions::end_single_sign_on(conn, business, None, now).await?;
             let event = AuditEvent::new(Action::SingleSignOnRemoved)
                 .on(Target::new(TargetKind::Business, business))

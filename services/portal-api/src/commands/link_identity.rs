@@ -1,6 +1,7 @@
 //! An owner says that a user whom single sign-on has created is another user of the business: a provider that does not say that it
 //! has verified addresses creates everybody anew.
 
+use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, UserId};
 use postgres::StoreError;
 
@@ -8,7 +9,7 @@ use super::audit::write_audit;
 use super::change_user::{self, ChangeUserError, lock_and_find};
 use crate::domain::{Action, AuditEvent, Author, Target, TargetKind, User};
 use crate::state::State;
-use crate::store::{user_identities, users};
+use crate::store::{identities, memberships, users};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LinkIdentityError {
@@ -38,7 +39,11 @@ pub(crate) async fn link_identity(
             if created.has_password || created.id == user.id {
                 return Err(LinkIdentityError::HasPassword);
             }
-            if !user_identities::move_all(conn, business, (created.id, user.id)).await? {
+            let account = async |conn: &mut AsyncPgConnection, user| {
+                memberships::account_of(conn, (business, user)).await?.ok_or(ChangeUserError::Unknown)
+            };
+            let accounts = (account(conn, created.id).await?, account(conn, user.id).await?);
+            if !identities::move_all(conn, business, accounts).await? {
                 return Err(LinkIdentityError::AlreadyLinked);
             }
             change_user::apply_removal(conn, state, (business, author), &created).await?;

@@ -6,7 +6,7 @@ use postgres::StoreError;
 use crate::state::State;
 use crate::store::{
     approvals, attempts, audit_log, email_confirmations, invitations, log_in_challenges, mails,
-    operator_audit_log, passkey_ceremonies, password_resets, sessions, sso_log_ins, staff_links,
+    operator_audit_log, passkey_ceremonies, password_links, sessions, sso_log_ins,
 };
 
 const BATCH_MAX: i64 = 1_000;
@@ -23,7 +23,7 @@ pub(crate) async fn prune(state: &State) -> Result<(), StoreError> {
     // Nothing is older than the epoch.
     let before = |kept: Option<TimeDelta>| kept.map_or(DateTime::UNIX_EPOCH, |kept| now - kept);
     for _ in 0..BATCHES_MAX {
-        let pruned: Result<[usize; 13], StoreError> = state
+        let pruned: Result<[usize; 12], StoreError> = state
             .unit
             .database
             .read(async |conn| {
@@ -31,13 +31,12 @@ pub(crate) async fn prune(state: &State) -> Result<(), StoreError> {
                     sessions::prune(conn, now - SESSIONS_KEPT, BATCH_MAX).await?,
                     attempts::prune(conn, now, BATCH_MAX).await?,
                     invitations::prune(conn, now, BATCH_MAX).await?,
-                    password_resets::prune(conn, now, BATCH_MAX).await?,
+                    password_links::prune(conn, now, BATCH_MAX).await?,
                     email_confirmations::prune(conn, now, BATCH_MAX).await?,
                     mails::prune(conn, now - MAILS_KEPT, BATCH_MAX).await?,
                     log_in_challenges::prune(conn, now, BATCH_MAX).await?,
                     passkey_ceremonies::prune(conn, now, BATCH_MAX).await?,
                     sso_log_ins::prune(conn, now, BATCH_MAX).await?,
-                    staff_links::prune(conn, now, BATCH_MAX).await?,
                     operator_audit_log::prune(conn, before(kept.of_operator), BATCH_MAX).await?,
                     approvals::prune(conn, before(kept.of_operator), BATCH_MAX).await?,
                     audit_log::prune(conn, before(kept.of_businesses), BATCH_MAX).await?,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{AccountId, BusinessId, RequestId};
+use domain::{BusinessId, RequestId};
 use postgres::StoreError;
 
 use super::attempt_limits::{self, Caller};
@@ -21,7 +21,7 @@ use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
 use crate::store::attempts::{self, Admission};
 use crate::store::email_confirmations::Changes;
-use crate::store::password_resets::{self, Way};
+use crate::store::password_links::{self, Way};
 use crate::store::{accounts, email_confirmations, memberships, second_factors, sessions, staff, users};
 
 /// A link expires after this time.
@@ -118,7 +118,7 @@ async fn may_mail_unverified(
     now: DateTime<Utc>,
 ) -> Result<bool, StoreError> {
     accounts::lock(conn, account.account).await?;
-    if password_resets::has_mailed(conn, account.account, now).await? {
+    if password_links::has_mailed(conn, account.account, now).await? {
         return Ok(false);
     }
     let Some(inbox) = Subject::other_name(Scope::ResetInbox, email) else { return Ok(true) };
@@ -202,7 +202,8 @@ async fn create_link(
     now: DateTime<Utc>,
 ) -> Result<(LinkToken, DateTime<Utc>), StoreError> {
     let (token, expires_at) = (LinkToken::generate(&state.unit.entropy), now + VALID_FOR);
-    password_resets::insert(conn, (account.account, way), &token, (now, expires_at), OPEN_MAX).await?;
+    password_links::insert(conn, (Account::User(account.account), way), &token, (now, expires_at), OPEN_MAX)
+        .await?;
     Ok((token, expires_at))
 }
 
@@ -233,13 +234,14 @@ pub(crate) async fn reset_password(
     let now = state.unit.clock.now();
     let database = &state.unit.database;
     // Checked before hashing the password, which is expensive.
-    let found = database.read(async |conn| password_resets::find(conn, token, now).await).await?;
-    let of: AccountId = found.ok_or(ResetError::Invalid)?;
+    let found = database.read(async |conn| password_links::find(conn, token, now).await).await?;
+    let Some(Account::User(of)) = found else { return Err(ResetError::Invalid) };
     let requester = Requester { address: caller.address_text(), account: of.to_string() };
     let hash = state.passwords.hash(password, requester).await?;
     let changed: Result<(), ResetError> = database
         .transaction(async |conn| {
-            let link = password_resets::consume(conn, of, token).await?.ok_or(ResetError::Invalid)?;
+            let link =
+                password_links::consume(conn, Account::User(of), token).await?.ok_or(ResetError::Invalid)?;
             let account = accounts::credentials(conn, of).await?.ok_or(ResetError::Invalid)?;
             let author = Author::user(account.user, &account.email, request).at(caller.address.clone());
             if let Some(mailed_to) = link.mailed_to {
@@ -253,7 +255,7 @@ pub(crate) async fn reset_password(
                 verify(conn, state, &account, &author).await?;
             }
             accounts::set_password(conn, of, &hash).await?;
-            password_resets::remove_all(conn, account.account).await?;
+            password_links::remove_all(conn, Account::User(of)).await?;
             // A thief of the old password may have requested one.
             email_confirmations::remove_changes(conn, account.account, Changes::All).await?;
             sessions::end_all(conn, of.into(), None, now).await?;

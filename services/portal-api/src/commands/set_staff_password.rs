@@ -6,13 +6,14 @@ use postgres::StoreError;
 use super::attempt_limits::Caller;
 use super::audit::write_operator_audit;
 use crate::domain::{
-    Action, AuditEvent, Author, Email, KnownBrowser, LinkToken, OperatorActor, OperatorCaller, Password,
-    Scope, Staff, Subject, Target, TargetKind,
+    Account, Action, AuditEvent, Author, Email, KnownBrowser, LinkToken, OperatorActor, OperatorCaller,
+    Password, Scope, Subject, Target, TargetKind,
 };
 use crate::mail::Mail;
 use crate::passwords::{PasswordError, Requester};
+use crate::queries;
 use crate::state::State;
-use crate::store::{attempts, sessions, staff, staff_links};
+use crate::store::{attempts, password_links, sessions, staff};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SetPasswordError {
@@ -38,8 +39,7 @@ pub(crate) async fn set_password(
     let now = state.unit.clock.now();
     let database = &state.unit.database;
     // Checked before hashing the password, which is expensive.
-    let found = database.read(async |conn| staff_links::find(conn, token, now).await).await?;
-    let person: Staff = found.ok_or(SetPasswordError::Invalid)?;
+    let person = queries::staff::of_link(state, token).await?.ok_or(SetPasswordError::Invalid)?;
     let email = Email::parse(&person.email).ok_or(SetPasswordError::Invalid)?;
     if password.is_like(&email) {
         return Err(SetPasswordError::LikeEmail);
@@ -52,7 +52,7 @@ pub(crate) async fn set_password(
         .transaction(async |conn| {
             // Changes of the staff may consume or replace the link, and lock in this order.
             staff::lock(conn).await?;
-            if !staff_links::consume(conn, token).await?
+            if password_links::consume(conn, Account::Staff(person.id), token).await?.is_none()
                 || !staff::set_password(conn, person.id, &hash).await?
             {
                 return Err(SetPasswordError::Invalid);

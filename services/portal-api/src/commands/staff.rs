@@ -8,12 +8,13 @@ use postgres::{Database, StoreError};
 
 use super::audit::write_operator_audit;
 use crate::domain::{
-    Action, AuditEvent, Author, LinkToken, NewStaff, OperatorActor, OperatorPermission, OperatorRole, Staff,
-    Target, TargetKind,
+    Account, Action, AuditEvent, Author, LinkToken, NewStaff, OperatorActor, OperatorPermission,
+    OperatorRole, Realm, Staff, Target, TargetKind,
 };
 use crate::mail::Mail;
 use crate::state::State;
-use crate::store::{operator_tokens, password_resets, sessions, staff, staff_links};
+use crate::store::password_links::{self, Way};
+use crate::store::{operator_tokens, sessions, staff};
 
 /// The first link of a person expires after this time.
 const INVITATION_VALID_FOR: TimeDelta = TimeDelta::days(7);
@@ -108,7 +109,8 @@ async fn issue(
 ) -> Result<IssuedLink, StaffError> {
     let valid_for = if of.has_password { RESET_VALID_FOR } else { INVITATION_VALID_FOR };
     let (token, expires_at) = (LinkToken::generate(entropy), now + valid_for);
-    staff_links::replace(conn, (of.id, author.staff()), &token, (now, expires_at)).await?;
+    let (link, times) = ((Account::Staff(of.id), Way::ByHand(author.staff())), (now, expires_at));
+    password_links::insert(conn, link, &token, times, 1).await?;
     Ok(IssuedLink { staff: of, token, expires_at })
 }
 
@@ -149,9 +151,9 @@ pub(super) async fn apply_role(
     role: OperatorRole,
 ) -> Result<Staff, StoreError> {
     staff::set_role(conn, before.id, role).await?;
-    staff_links::remove_created_by(conn, before.id).await?;
+    password_links::remove_issued_by(conn, before.id, Realm::Staff).await?;
     if !role.may(OperatorPermission::IssuePasswordResets) {
-        password_resets::remove_issued_by(conn, before.id).await?;
+        password_links::remove_issued_by(conn, before.id, Realm::User).await?;
     }
     let now = state.unit.clock.now();
     let mail = Mail::StaffRoleChanged { from: before.role, to: role, at: now };
@@ -196,7 +198,6 @@ pub(crate) async fn remove(state: &State, author: &Author, id: StaffId) -> Resul
             let before = staff::find(conn, id).await?.ok_or(StaffError::Unknown)?;
             require_another_administrator(conn, state, &before).await?;
             staff::remove(conn, id).await?;
-            password_resets::remove_issued_by(conn, id).await?;
             let event =
                 AuditEvent::new(Action::StaffRemoved).on(target(&before)).with("role", before.role.as_str());
             Ok(write_operator_audit(conn, parts, None, author, &event).await?)

@@ -8,10 +8,11 @@ use super::complete_sso::CompleteSsoError;
 use super::sso_proof::ProofError;
 use super::staff::{self as staff_commands, STAFF_MAX};
 use crate::domain::{
-    Action, AuditEvent, Author, NewStaff, OperatorActor, OperatorRole, SsoIdentity, Staff, Target, TargetKind,
+    Account, Action, AuditEvent, Author, NewStaff, OperatorActor, OperatorRole, Realm, SsoIdentity,
+    SsoSubject, Staff, Target, TargetKind,
 };
 use crate::state::State;
-use crate::store::{password_resets, sessions, staff, staff_identities, staff_links};
+use crate::store::{identities, password_links, sessions, staff};
 
 pub(super) enum SsoPerson {
     Active(Staff),
@@ -28,7 +29,7 @@ pub(super) async fn find_or_provision(
     author: impl Fn(OperatorActor) -> Author,
 ) -> Result<SsoPerson, CompleteSsoError> {
     staff::lock(conn).await?;
-    let known = match staff_identities::find(conn, identity).await? {
+    let known = match identities::find_staff(conn, identity).await? {
         Some(id) => staff::find(conn, id).await?,
         None => None,
     };
@@ -42,7 +43,7 @@ pub(super) async fn find_or_provision(
     let Some(person) = known else {
         return provision(conn, state, identity, role, author).await.map(SsoPerson::Active);
     };
-    staff_identities::set_role_lost(conn, identity, None).await?;
+    identities::set_role_lost(conn, identity, None).await?;
     if person.role == role {
         return Ok(SsoPerson::Active(person));
     }
@@ -61,10 +62,11 @@ pub(super) async fn lose_access(
     author: &Author,
 ) -> Result<(), CompleteSsoError> {
     let parts = (&state.unit.clock, &state.unit.entropy);
-    staff_identities::set_role_lost(conn, identity, Some(parts.0.now())).await?;
+    identities::set_role_lost(conn, identity, Some(parts.0.now())).await?;
     let ended = sessions::end_all(conn, person.into(), None, parts.0.now()).await?;
-    staff_links::remove_created_by(conn, person).await?;
-    password_resets::remove_issued_by(conn, person).await?;
+    for realm in [Realm::Staff, Realm::User] {
+        password_links::remove_issued_by(conn, person, realm).await?;
+    }
     if ended == 0 {
         return Ok(());
     }
@@ -91,7 +93,7 @@ async fn provision(
     if !staff::insert(conn, id, &new, now).await? {
         return Err(CompleteSsoError::AccountExists);
     }
-    if !staff_identities::insert(conn, identity, id, now).await? {
+    if !identities::insert(conn, SsoSubject::Staff, identity, Account::Staff(id), now).await? {
         return Err(CompleteSsoError::AlreadyLinked);
     }
     let event = AuditEvent::new(Action::StaffProvisioned)

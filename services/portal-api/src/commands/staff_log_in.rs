@@ -20,7 +20,7 @@ use crate::domain::{
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
 use crate::store::attempts::{self, Admission, Attempt};
-use crate::store::{staff, staff_identities};
+use crate::store::{identities, staff};
 
 pub(crate) struct StaffLogIn {
     pub(crate) email: Email,
@@ -137,7 +137,7 @@ pub(super) async fn is_linked(
     person: StaffId,
 ) -> Result<bool, StoreError> {
     let Some(sso) = &state.single_sign_on else { return Ok(false) };
-    staff_identities::is_linked(conn, person, sso.issuer()).await
+    identities::is_linked(conn, person, sso.issuer()).await
 }
 
 async fn open(

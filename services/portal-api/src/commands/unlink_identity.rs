@@ -7,7 +7,7 @@ use super::audit::write_operator_audit;
 use super::staff::{StaffError, lock_administrator, require_another_administrator, target};
 use crate::domain::{Account, Action, AuditEvent, Author, Staff};
 use crate::state::State;
-use crate::store::{sessions, staff, staff_identities};
+use crate::store::{identities, sessions, staff};
 
 /// Ends the sessions that the provider has opened.
 pub(crate) async fn unlink(state: &State, author: &Author, id: StaffId) -> Result<(), StaffError> {
@@ -27,7 +27,7 @@ pub(crate) async fn unlink(state: &State, author: &Author, id: StaffId) -> Resul
             if !after.can_log_in(state.staff_log_in_ways()) {
                 require_another_administrator(conn, state, &person).await?;
             }
-            staff_identities::remove_all(conn, id).await?;
+            identities::remove_of_staff(conn, id).await?;
             let ended = sessions::end_single_sign_on(conn, Account::Staff(id), parts.0.now()).await?;
             let event =
                 AuditEvent::new(Action::StaffIdentityUnlinked).on(target(&person)).with("sessions", ended);

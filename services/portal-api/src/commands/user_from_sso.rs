@@ -11,13 +11,13 @@ use super::complete_business_sso::BusinessSsoError;
 use super::create_account;
 use super::owners::mail_other_owners;
 use crate::domain::{
-    Action, AuditEvent, Author, BusinessSso, Credentials, Email, Membership, Role, SsoIdentity, Target,
-    TargetKind, User, UserKey, has_web_address,
+    Account, Action, AuditEvent, Author, BusinessSso, Credentials, Email, Membership, Role, SsoIdentity,
+    SsoSubject, Target, TargetKind, User, UserKey, has_web_address,
 };
 use crate::mail::is_deliverable;
 use crate::state::State;
 use crate::store::accounts::{self, LogInBy, NewAccount};
-use crate::store::{memberships, user_identities, user_sessions, users};
+use crate::store::{identities, memberships, user_sessions, users};
 
 /// In characters.
 const NAME_MAX: usize = 100;
@@ -36,7 +36,7 @@ pub(super) async fn find_or_provision(
     identity: &SsoIdentity,
     author: impl Fn(&User) -> Author,
 ) -> Result<SsoUser, BusinessSsoError> {
-    let known = user_identities::find(conn, business, identity).await?;
+    let known = identities::find_user(conn, business, identity).await?;
     let Some(role) = sso.access.role_of(identity) else {
         if let Some(user) = known {
             lose_access(conn, state, (business, user), author).await?;
@@ -102,7 +102,7 @@ async fn link_or_provision(
 ) -> Result<UserId, BusinessSsoError> {
     let email = identity.email.as_ref().ok_or(BusinessSsoError::NoEmail)?;
     let found = if identity.email_verified {
-        user_identities::find_linkable(conn, business, &identity.issuer, email).await?
+        identities::find_linkable(conn, business, &identity.issuer, email).await?
     } else {
         None
     };
@@ -110,7 +110,9 @@ async fn link_or_provision(
         Some(id) => (id, Action::UserIdentityLinked),
         None => (provision(conn, state, business, identity, email, role).await?, Action::UserProvisioned),
     };
-    if !user_identities::insert(conn, (business, id), identity, state.unit.clock.now()).await? {
+    let account = memberships::account_of(conn, (business, id)).await?.ok_or(BusinessSsoError::Gone)?;
+    let (provider, now) = (SsoSubject::Business(business), state.unit.clock.now());
+    if !identities::insert(conn, provider, identity, Account::User(account), now).await? {
         return Err(BusinessSsoError::Gone);
     }
     let user = users::find(conn, business, id).await?.ok_or(BusinessSsoError::Gone)?;

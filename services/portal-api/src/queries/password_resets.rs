@@ -2,13 +2,13 @@
 
 use postgres::StoreError;
 
-use crate::domain::LinkToken;
+use crate::domain::{Account, LinkToken};
 use crate::state::State;
-use crate::store::password_resets;
+use crate::store::password_links;
 
 /// Whether the link can be used now.
 pub(crate) async fn is_valid(state: &State, token: &LinkToken) -> Result<bool, StoreError> {
     let now = state.unit.clock.now();
-    let found = state.unit.database.read(async |conn| password_resets::find(conn, token, now).await).await?;
-    Ok(found.is_some())
+    let found = state.unit.database.read(async |conn| password_links::find(conn, token, now).await).await?;
+    Ok(matches!(found, Some(Account::User(_))))
 }

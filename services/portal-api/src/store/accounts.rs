@@ -8,7 +8,7 @@ use postgres::{StoreError, violates};
 
 use super::schema::{accounts, memberships};
 use super::stored;
-use crate::domain::{Credentials, Email, Realm};
+use crate::domain::{Account, Credentials, Email, Realm};
 
 pub(crate) struct NewAccount<'a> {
     pub(crate) id: AccountId,
@@ -43,6 +43,14 @@ macro_rules! of_users {
     () => {
         accounts::table.filter(accounts::realm.eq(Realm::User.as_str()))
     };
+}
+
+/// The account of stored columns.
+pub(super) fn read(realm: &str, id: &str) -> Result<Account, StoreError> {
+    Ok(match stored("accounts.realm", realm)? {
+        Realm::User => Account::User(stored("accounts.id", id)?),
+        Realm::Staff => Account::Staff(stored("accounts.id", id)?),
+    })
 }
 
 /// False if the e-mail address already has an account. The transaction remains usable.

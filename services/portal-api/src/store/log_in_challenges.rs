@@ -5,9 +5,9 @@ use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use postgres::StoreError;
 
+use super::accounts;
 use super::schema::log_in_challenges;
-use super::stored;
-use crate::domain::{Account, Realm, SecretToken};
+use crate::domain::{Account, SecretToken};
 
 /// A challenge that may still be answered.
 pub(crate) struct Challenge {
@@ -80,11 +80,7 @@ pub(crate) async fn take_try(
 }
 
 fn challenge((id, realm, password_digest): ChallengeRow) -> Result<Challenge, StoreError> {
-    let account = match stored("log_in_challenges.realm", &realm)? {
-        Realm::User => Account::User(stored("log_in_challenges.account_id", &id)?),
-        Realm::Staff => Account::Staff(stored("log_in_challenges.account_id", &id)?),
-    };
-    Ok(Challenge { account, password_digest })
+    Ok(Challenge { account: accounts::read(&realm, &id)?, password_digest })
 }
 
 /// Ends a challenge. False if it has ended already.

@@ -88,13 +88,26 @@ diesel::table! {
 }
 
 diesel::table! {
-    password_resets (token_hash) {
+    password_links (token_hash) {
         token_hash -> Binary,
         account_id -> Text,
-        created_at -> Timestamptz,
-        expires_at -> Timestamptz,
+        realm -> Text,
         issued_by -> Nullable<Text>,
         mailed_to -> Nullable<Text>,
+        created_at -> Timestamptz,
+        expires_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    identities (account_id, issuer) {
+        business_id -> Nullable<Text>,
+        issuer -> Text,
+        subject -> Text,
+        account_id -> Text,
+        realm -> Text,
+        created_at -> Timestamptz,
+        role_lost_at -> Nullable<Timestamptz>,
     }
 }
 
@@ -184,16 +197,6 @@ diesel::table! {
 }
 
 diesel::table! {
-    staff_links (token_hash) {
-        token_hash -> Binary,
-        staff_id -> Text,
-        created_by -> Nullable<Text>,
-        created_at -> Timestamptz,
-        expires_at -> Timestamptz,
-    }
-}
-
-diesel::table! {
     operator_tokens (id) {
         id -> Text,
         name -> Text,
@@ -205,16 +208,6 @@ diesel::table! {
         created_at -> Timestamptz,
         last_used_at -> Nullable<Timestamptz>,
         disabled_at -> Nullable<Timestamptz>,
-    }
-}
-
-diesel::table! {
-    staff_identities (issuer, subject) {
-        issuer -> Text,
-        subject -> Text,
-        staff_id -> Text,
-        created_at -> Timestamptz,
-        role_lost_at -> Nullable<Timestamptz>,
     }
 }
 
@@ -231,16 +224,6 @@ diesel::table! {
         allowed_domains -> Array<Text>,
         required -> Bool,
         updated_at -> Timestamptz,
-    }
-}
-
-diesel::table! {
-    user_identities (business_id, issuer, subject) {
-        business_id -> Text,
-        issuer -> Text,
-        subject -> Text,
-        user_id -> Text,
-        created_at -> Timestamptz,
     }
 }
 
@@ -375,11 +358,10 @@ diesel::allow_tables_to_appear_in_same_query!(
     staff_roles,
     invitations,
     audit_log,
-    password_resets,
     email_confirmations,
     mails,
     pickup_profiles,
     go_live_facts,
     attempts,
-    user_identities
+    identities
 );

@@ -33,10 +33,10 @@ struct StaffRow {
 
 const HAS_SECOND_FACTOR: &str = "EXISTS (SELECT FROM second_factors AS factor
     WHERE factor.account_id = accounts.id AND factor.confirmed_at IS NOT NULL)";
-const ISSUERS: &str = "ARRAY(SELECT issuer FROM staff_identities AS identity
-    WHERE identity.staff_id = accounts.id AND role_lost_at IS NULL)";
-const ISSUERS_WITHOUT_ROLE: &str = "ARRAY(SELECT issuer FROM staff_identities AS identity
-    WHERE identity.staff_id = accounts.id AND role_lost_at IS NOT NULL)";
+const ISSUERS: &str = "ARRAY(SELECT issuer FROM identities AS identity
+    WHERE identity.account_id = accounts.id AND role_lost_at IS NULL)";
+const ISSUERS_WITHOUT_ROLE: &str = "ARRAY(SELECT issuer FROM identities AS identity
+    WHERE identity.account_id = accounts.id AND role_lost_at IS NOT NULL)";
 
 /// Persons with their roles.
 macro_rules! persons {

@@ -100,7 +100,7 @@ async fn an_identity_at_another_provider_is_no_way_in() {
     let mut asha = scene.portal.stranger();
     assert_eq!(scene.log_in(&mut asha, &["ops"]).await.0, 200);
     let (_, ravis) = person(&scene.portal, "ravi@carrier.example", "administrator").await;
-    let moved = "UPDATE staff_identities SET issuer = 'https://id.example'";
+    let moved = "UPDATE identities SET issuer = 'https://id.example'";
     scene.portal.connect().await.batch_execute(moved).await.unwrap();
     let refused = scene.portal.operator().delete(&format!("{STAFF}/{ravis}")).await;
     assert_eq!((refused.status, refused.code()), (409, "last_administrator"), "{refused:?}");
