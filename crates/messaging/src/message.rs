@@ -1,5 +1,6 @@
 //! The format of a message: JSON, persistent, the event's id as message id, the trace context in headers.
 
+use events::Envelope;
 use lapin::BasicProperties;
 use lapin::types::{AMQPValue, FieldTable, ShortString};
 use telemetry::TraceContext;
@@ -38,6 +39,19 @@ pub(crate) enum Publication {
 }
 
 impl Outgoing {
+    /// The message of an event, without a trace context.
+    ///
+    /// # Errors
+    /// When the event cannot be written as JSON.
+    pub fn of(envelope: &Envelope) -> Result<Self, serde_json::Error> {
+        Ok(Self {
+            routing_key: envelope.routing_key().as_str().to_owned(),
+            message_id: envelope.id.to_string(),
+            body: serde_json::to_vec(envelope)?,
+            trace: None,
+        })
+    }
+
     /// The trace context is that of the publishing span, so that the consumer continues its trace.
     pub(crate) fn properties(
         &self,

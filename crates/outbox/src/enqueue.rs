@@ -131,14 +131,9 @@ impl PreparedMessages {
 }
 
 fn message(envelope: &Envelope, trace: Option<&TraceContext>) -> Result<Outgoing, StoreError> {
-    let body = serde_json::to_string(envelope)
+    let message = Outgoing::of(envelope)
         .map_err(|error| StoreError::Corrupt(format!("an event cannot be written as JSON: {error}")))?;
-    Ok(Outgoing {
-        routing_key: envelope.routing_key().as_str().to_owned(),
-        message_id: envelope.id.to_string(),
-        body: body.into_bytes(),
-        trace: trace.cloned(),
-    })
+    Ok(Outgoing { trace: trace.cloned(), ..message })
 }
 
 define_sql_function! {

@@ -10,13 +10,14 @@ use tokio::time::timeout;
 
 use crate::ApiError;
 
-/// As for a connection of the pool.
+/// As for a connection of the pool, unless the owner of the slots says otherwise.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// `K` names a caller, such as a business.
 pub struct FairSlots<K> {
     all: Arc<Semaphore>,
     share: usize,
+    patience: Duration,
     /// Of callers that work or wait.
     shares: Mutex<HashMap<K, Weak<Semaphore>>>,
 }
@@ -34,13 +35,19 @@ pub struct NoFreeSlot;
 impl<K: Eq + Hash> FairSlots<K> {
     /// `all` slots, of which a caller takes at most `share`.
     pub fn new(all: usize, share: usize) -> Self {
-        Self { all: Arc::new(Semaphore::new(all)), share, shares: Mutex::default() }
+        Self { all: Arc::new(Semaphore::new(all)), share, patience: PATIENCE, shares: Mutex::default() }
+    }
+
+    /// Callers wait so long for a slot, instead of 2 s.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// # Errors
-    /// When none is free within 2 s.
+    /// When none is free in time.
     pub async fn enter(&self, caller: K) -> Result<FairSlot, NoFreeSlot> {
-        match timeout(PATIENCE, self.take(self.share_of(caller))).await {
+        match timeout(self.patience, self.take(self.share_of(caller))).await {
             Ok(Ok(slot)) => Ok(slot),
             _ => Err(NoFreeSlot),
         }
@@ -50,7 +57,7 @@ impl<K: Eq + Hash> FairSlots<K> {
     /// slot until it ends, also when its caller has gone.
     ///
     /// # Errors
-    /// 503 when no slot is free within 2 s.
+    /// 503 when no slot is free in time.
     pub async fn run<T: Send + 'static>(
         &self,
         caller: K,

@@ -108,6 +108,7 @@ fn state(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<State> 
             limits.trusted_proxies.clone(),
             &unit.clock,
         ),
+        publisher: chassis.broker.publisher(),
         plans: settings.subscription.plan_names(),
         operator_token: settings.operator.token.clone(),
         approvals: settings.approvals.policy(),

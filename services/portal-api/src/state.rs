@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::BusinessId;
+use messaging::Publisher;
 use outbox::Unit;
 use settings::{Brand, Secret, TrustedProxies};
 use tokio::sync::Semaphore;
@@ -27,6 +28,8 @@ const BACKGROUND_MAX: usize = 256;
 
 pub(crate) struct State {
     pub(crate) unit: Unit,
+    /// Of events that may be lost.
+    pub(crate) publisher: Publisher,
     pub(crate) peers: Peers,
     pub(crate) passwords: Passwords,
     pub(crate) second_factors: SecondFactors,

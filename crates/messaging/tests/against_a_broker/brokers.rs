@@ -40,12 +40,7 @@ impl Events {
 }
 
 pub(crate) fn outgoing(envelope: &Envelope) -> Outgoing {
-    Outgoing {
-        routing_key: envelope.routing_key().as_str().to_owned(),
-        message_id: envelope.id.to_string(),
-        body: serde_json::to_vec(envelope).unwrap(),
-        trace: None,
-    }
+    Outgoing::of(envelope).unwrap()
 }
 
 /// Publishes the message as one whose handling fails unexpectedly since this time, in Unix seconds.

@@ -225,8 +225,8 @@ CREATE TABLE attempts (
     scope TEXT NOT NULL CHECK (
         scope IN (
             'log_in_account', 'log_in_account_address', 'log_in_address', 'log_in_browser', 'log_in_success',
-            'sign_up_address', 'invitation_business', 'invitation_recipient', 'reset_account', 'reset_account_address',
-            'reset_address', 'reset_browser', 'second_factor_account', 'second_factor_account_address',
+            'log_in_success_address', 'sign_up_address', 'invitation_business', 'invitation_recipient', 'reset_account',
+            'reset_account_address', 'reset_address', 'reset_browser', 'second_factor_account', 'second_factor_account_address',
             'second_factor_browser', 'email_confirmation_account', 'email_confirmation_recipient',
             'email_confirmation_inbox', 'reset_inbox'
         )

@@ -54,7 +54,7 @@ pub(crate) async fn accept_invitation(
 ) -> Result<OpenedSession, AcceptInvitationError> {
     // Checked before hashing the password, which is expensive.
     let (invitation, business_name) = find(state, &request.token).await?;
-    let requester = Requester { address: String::new(), account: invitation.email.key() };
+    let requester = Requester::Known(invitation.email.key());
     let password_hash = state.passwords.hash(&request.password, requester).await?;
     let database = &state.unit.database;
     let opened: Result<OpenedSession, AcceptInvitationError> = database

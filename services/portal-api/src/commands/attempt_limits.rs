@@ -1,10 +1,14 @@
 //! Counts attempts to log in, to enter a code, and to reset a password.
 
+use std::fmt::Display;
+
+use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
 use domain::AccountId;
 use postgres::StoreError;
 
 use crate::domain::{CallerAddress, Email, KnownBrowser, Scope, Subject};
+use crate::passwords::Requester;
 use crate::state::State;
 use crate::store::accounts;
 use crate::store::attempts::{self, Admission, Attempt};
@@ -21,6 +25,16 @@ pub(crate) struct Caller {
 impl Caller {
     pub(super) fn address_text(&self) -> String {
         self.address.as_ref().map(CallerAddress::as_str).unwrap_or_default().to_owned()
+    }
+
+    /// Whether the account was used in this browser with its current password.
+    pub(super) fn is_known_to(
+        &self,
+        password_hash: &str,
+        account: impl Display + Copy,
+        now: DateTime<Utc>,
+    ) -> bool {
+        self.browser.as_ref().is_some_and(|browser| browser.is_known(password_hash, account, now))
     }
 }
 
@@ -90,7 +104,35 @@ async fn account_of(
     let now = state.unit.clock.now();
     let database = &state.unit.database;
     let found = database.read(async |conn| accounts::by_email(conn, email).await).await?;
-    Ok(found.filter(|found| found.knows(browser, now)).map(|found| found.account))
+    Ok(found.filter(|found| found.knows(Some(browser), now)).map(|found| found.account))
+}
+
+/// Where the password of a caller without a session or a link waits. A known browser counts for the account, and an address for a day
+/// after a log-in.
+pub(super) async fn requester(
+    state: &State,
+    (email, has_known_browser): (&Email, bool),
+    address: Option<&CallerAddress>,
+) -> Result<Requester, StoreError> {
+    if has_known_browser {
+        return Ok(Requester::Known(email.key()));
+    }
+    let Some(address) = address else { return Ok(Requester::Stranger(String::new())) };
+    let (success, now) = (Subject::address(Scope::LogInSuccessAddress, address), state.unit.clock.now());
+    let database = &state.unit.database;
+    let reached = database.read(async |conn| attempts::wait(conn, &success, now).await).await?;
+    let name = address.as_str().to_owned();
+    Ok(if reached.is_some() { Requester::Known(name) } else { Requester::Stranger(name) })
+}
+
+/// The caller has entered the right password of an account.
+pub(super) async fn record_success(
+    conn: &mut AsyncPgConnection,
+    caller: &Caller,
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let Some(address) = &caller.address else { return Ok(()) };
+    attempts::record(conn, Subject::address(Scope::LogInSuccessAddress, address), now).await
 }
 
 /// Counts an attempt in a transaction of its own.

@@ -91,7 +91,7 @@ async fn check_and_change(
     let found = database.read(async |conn| accounts::credentials(conn, account).await).await;
     let found: Option<Credentials> = found?;
     let credentials = found.ok_or(ChangePasswordError::UnknownUser)?;
-    let requester = Requester { address: request.caller.address_text(), account: session.email.clone() };
+    let requester = Requester::Known(session.email.clone());
     let stored_hash = credentials.password_hash.as_deref();
     if !state.passwords.verify(&request.current, stored_hash, requester.clone()).await? {
         return Err(ChangePasswordError::Wrong);

@@ -66,7 +66,7 @@ async fn check_and_change(
     let found = database.read(async |conn| staff::credentials(conn, person.email).await).await;
     let found: Option<StaffCredentials> = found?;
     let checked = found.filter(|found| found.id == person.id).ok_or(ChangePasswordError::UnknownUser)?;
-    let requester = Requester { address: request.caller.address_text(), account: person.email.key() };
+    let requester = Requester::Known(person.email.key());
     let stored_hash = checked.password_hash.as_deref();
     if !state.passwords.verify(&request.current, stored_hash, requester.clone()).await? {
         return Err(ChangePasswordError::Wrong);

@@ -136,7 +136,7 @@ async fn check(
 ) -> Result<SessionToken, ConfirmError> {
     let answer = match &confirmation.evidence {
         Evidence::Password { password, code } => {
-            check_password(state, holder, password, &confirmation.caller).await?;
+            check_password(state, holder, password).await?;
             code.as_ref()
         }
         Evidence::Passkey(passkey) => Some(passkey),
@@ -173,17 +173,12 @@ async fn check(
     Ok(new)
 }
 
-async fn check_password(
-    state: &State,
-    holder: &Holder,
-    password: &Password,
-    caller: &Caller,
-) -> Result<(), ConfirmError> {
+async fn check_password(state: &State, holder: &Holder, password: &Password) -> Result<(), ConfirmError> {
     let database = &state.unit.database;
     let stored = database.read(async |conn| password_hash(conn, holder).await).await;
     let stored: Option<String> = stored?;
     let stored = stored.ok_or(ConfirmError::UnknownAccount)?;
-    let requester = Requester { address: caller.address_text(), account: holder.email.clone() };
+    let requester = Requester::Known(holder.email.clone());
     let is_right = state.passwords.verify(password, Some(&stored), requester).await?;
     is_right.then_some(()).ok_or(ConfirmError::WrongPassword)
 }

@@ -15,7 +15,7 @@ use super::sso_required::{self, SsoRequiredError};
 use crate::domain::{
     Account, Action, AuditEvent, Author, Credentials, Email, Password, Scope, Subject, Target, TargetKind,
 };
-use crate::passwords::{PasswordError, Requester};
+use crate::passwords::PasswordError;
 use crate::state::State;
 use crate::store::accounts;
 use crate::store::attempts::{self, Admission, Attempt};
@@ -104,7 +104,10 @@ async fn check(state: &Arc<State>, request: &LogIn) -> Result<Credentials, LogIn
     let found = database.read(async |conn| accounts::by_email(conn, &request.email).await).await;
     let credentials: Option<Credentials> = found?;
     let stored_hash = credentials.as_ref().and_then(|credentials| credentials.password_hash.as_deref());
-    let requester = Requester { address: request.caller.address_text(), account: request.email.key() };
+    let now = state.unit.clock.now();
+    let is_known = |account: &Credentials| account.knows(request.caller.browser.as_ref(), now);
+    let of = (&request.email, credentials.as_ref().is_some_and(is_known));
+    let requester = attempt_limits::requester(state, of, request.caller.address.as_ref()).await?;
     let is_right = state.passwords.verify(&request.password, stored_hash, requester).await?;
     match &credentials {
         Some(account) if !is_right => audit_failure(state, account, request),
@@ -164,6 +167,7 @@ async fn try_open(
             let membership = sso_required::latest_membership(conn, state, credentials).await?;
             let success = Subject::account(Scope::LogInSuccess, &request.email);
             attempts::record(conn, success, state.unit.clock.now()).await?;
+            attempt_limits::record_success(conn, &request.caller, state.unit.clock.now()).await?;
             let hash = credentials.password_hash.as_deref().unwrap_or_default();
             let account = Account::User(credentials.account);
             if let Some(opened) = challenge::open(conn, state, account, hash).await? {

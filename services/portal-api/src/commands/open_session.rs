@@ -75,7 +75,7 @@ pub(super) async fn open_after_log_in(
     browser: &Browser,
 ) -> Result<OpenedSession, StoreError> {
     let now = state.unit.clock.now();
-    let is_new = !caller.browser.as_ref().is_some_and(|browser| account.knows(browser, now));
+    let is_new = !account.knows(caller.browser.as_ref(), now);
     let proved = Proved::Now { new_browser: Some(is_new) };
     let opened = insert(conn, state, (account, membership), browser, proved).await?;
     if is_new {

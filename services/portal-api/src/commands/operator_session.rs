@@ -132,8 +132,7 @@ pub(super) async fn insert_after_log_in(
 ) -> Result<OpenedConsole, StoreError> {
     let now = state.unit.clock.now();
     let hash = person.password_hash.as_deref().unwrap_or_default();
-    let is_known = |known: &KnownBrowser| known.is_known(hash, person.id, now);
-    let is_new = !caller.browser.as_ref().is_some_and(is_known);
+    let is_new = !caller.is_known_to(hash, person.id, now);
     let event = if is_new { event.with("newBrowser", true) } else { event };
     let proved = Proved::Now { new_browser: Some(is_new) };
     let opened = insert(conn, state, person.id.into(), (browser, proved), author, &event).await?;

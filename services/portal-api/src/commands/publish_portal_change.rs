@@ -2,21 +2,28 @@
 
 use domain::{BusinessId, EventId};
 use events::{Body, Envelope};
-use postgres::StoreError;
+use messaging::Outgoing;
 
 use crate::state::State;
 
-/// A failure is only logged: the change itself is committed and answered.
-pub(crate) async fn publish_portal_change(state: &State, business: BusinessId) {
+/// Not by the outbox, which would cost each change a second transaction: a lost signal does no harm, because pages read everything
+/// again when their stream or the consumer of this instance connects.
+pub(crate) fn publish_portal_change(state: &State, business: BusinessId) {
     state.status_streams.signal(business);
-    let now = state.unit.clock.now();
-    let id = EventId::generate(&state.unit.clock, &state.unit.entropy);
-    let changed = Envelope { id, business_id: business, occurred_at: now, body: Body::PortalChanged {} };
-    let published: Result<(), StoreError> = state
-        .unit
-        .transaction(async |conn| state.unit.outbox.enqueue(conn, std::slice::from_ref(&changed), now).await)
-        .await;
-    if let Err(error) = published {
-        tracing::warn!(%error, business_id = %business, "publishing a change failed: pages on other instances do not refresh");
-    }
+    let changed = Envelope {
+        id: EventId::generate(&state.unit.clock, &state.unit.entropy),
+        business_id: business,
+        occurred_at: state.unit.clock.now(),
+        body: Body::PortalChanged {},
+    };
+    let publisher = state.publisher.clone();
+    state.background.spawn(async move {
+        let published = match Outgoing::of(&changed) {
+            Ok(message) => publisher.publish(&[message]).await.map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        if let Err(error) = published {
+            tracing::warn!(error, business_id = %business, "publishing a change failed: pages on other instances do not refresh");
+        }
+    });
 }

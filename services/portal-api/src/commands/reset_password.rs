@@ -236,7 +236,7 @@ pub(crate) async fn reset_password(
     // Checked before hashing the password, which is expensive.
     let found = database.read(async |conn| password_links::find(conn, token, now).await).await?;
     let Some(Account::User(of)) = found else { return Err(ResetError::Invalid) };
-    let requester = Requester { address: caller.address_text(), account: of.to_string() };
+    let requester = Requester::Known(of.to_string());
     let hash = state.passwords.hash(password, requester).await?;
     let changed: Result<(), ResetError> = database
         .transaction(async |conn| {

@@ -44,7 +44,7 @@ pub(crate) async fn set_password(
     if password.is_like(&email) {
         return Err(SetPasswordError::LikeEmail);
     }
-    let requester = Requester { address: caller.address_text(), account: person.id.to_string() };
+    let requester = Requester::Known(person.id.to_string());
     let hash = state.passwords.hash(password, requester).await?;
     let actor = OperatorActor::Person { id: person.id, email: person.email.clone() };
     let author = Author::operator(OperatorCaller { actor, address: caller.address.clone() }, request);

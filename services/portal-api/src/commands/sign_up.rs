@@ -14,7 +14,7 @@ use crate::domain::{
     Action, AuditEvent, Author, Business, BusinessStatus, CallerAddress, Email, Membership, Password, Role,
     Subject, Subscription, Target, TargetKind,
 };
-use crate::passwords::{PasswordError, Requester};
+use crate::passwords::PasswordError;
 use crate::state::State;
 use crate::store::accounts::{LogInBy, NewAccount};
 use crate::store::attempts::Admission;
@@ -46,8 +46,8 @@ pub(crate) async fn sign_up(state: &State, request: SignUp) -> Result<OpenedSess
     if let Some(wait) = count(state, request.address.as_ref()).await? {
         return Err(SignUpError::TooMany { wait });
     }
-    let address = request.address.as_ref().map(CallerAddress::as_str).unwrap_or_default();
-    let requester = Requester { address: address.to_owned(), account: request.email.key() };
+    let requester =
+        attempt_limits::requester(state, (&request.email, false), request.address.as_ref()).await?;
     let password_hash = state.passwords.hash(&request.password, requester).await?;
     let database = &state.unit.database;
     let opened =

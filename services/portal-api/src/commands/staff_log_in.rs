@@ -17,7 +17,7 @@ use crate::domain::{
     Account, Action, AuditEvent, Author, Email, OperatorActor, OperatorCaller, Password, StaffCredentials,
     Subject, Target, TargetKind,
 };
-use crate::passwords::{PasswordError, Requester};
+use crate::passwords::PasswordError;
 use crate::state::State;
 use crate::store::attempts::{self, Admission, Attempt};
 use crate::store::{identities, staff};
@@ -89,7 +89,11 @@ async fn check(state: &Arc<State>, request: &StaffLogIn) -> Result<StaffCredenti
     let found = database.read(async |conn| staff::credentials(conn, &request.email).await).await;
     let found: Option<StaffCredentials> = found?;
     let stored_hash = found.as_ref().and_then(|person| person.password_hash.as_deref());
-    let requester = Requester { address: request.caller.address_text(), account: request.email.key() };
+    let now = state.unit.clock.now();
+    let known = found.as_ref().zip(stored_hash);
+    let is_known = known.is_some_and(|(person, hash)| request.caller.is_known_to(hash, person.id, now));
+    let of = (&request.email, is_known);
+    let requester = attempt_limits::requester(state, of, request.caller.address.as_ref()).await?;
     let is_right = state.passwords.verify(&request.password, stored_hash, requester).await?;
     match &found {
         Some(person) if !is_right => audit_failure(state, person, request),
@@ -160,6 +164,7 @@ async fn open(
             if is_linked(conn, state, person.id).await? {
                 return Err(StaffLogInError::PasswordsOff);
             }
+            attempt_limits::record_success(conn, &request.caller, state.unit.clock.now()).await?;
             let hash = person.password_hash.as_deref().unwrap_or_default();
             if let Some(opened) = challenge::open(conn, state, Account::Staff(person.id), hash).await? {
                 // The failures are forgotten with the right code.

@@ -18,6 +18,7 @@ pub(crate) enum Scope {
     LogInAddress,
     LogInBrowser,
     LogInSuccess,
+    LogInSuccessAddress,
     SignUpAddress,
     InvitationBusiness,
     InvitationRecipient,
@@ -54,6 +55,8 @@ impl Scope {
             Self::LogInAccount | Self::LogInAddress => Limit { max: 100, window: TimeDelta::minutes(15) },
             // A successful log-in costs as much CPU time as a failed one.
             Self::LogInSuccess => Limit { max: 100, window: TimeDelta::minutes(15) },
+            // It refuses nothing: passwords from an address that has reached it wait apart from those of strangers.
+            Self::LogInSuccessAddress => Limit { max: 1, window: TimeDelta::hours(24) },
             Self::SignUpAddress => Limit { max: 20, window: TimeDelta::hours(1) },
             // Each invitation sends a mail that the recipient did not ask for.
             Self::InvitationBusiness => Limit { max: 60, window: TimeDelta::hours(1) },

@@ -36,8 +36,9 @@ pub(crate) struct Credentials {
 
 impl Credentials {
     /// Whether the person has logged in from this browser with the present password.
-    pub(crate) fn knows(&self, browser: &KnownBrowser, now: DateTime<Utc>) -> bool {
-        self.password_hash.as_ref().is_some_and(|hash| browser.is_known(hash, self.account, now))
+    pub(crate) fn knows(&self, browser: Option<&KnownBrowser>, now: DateTime<Utc>) -> bool {
+        let of = browser.zip(self.password_hash.as_deref());
+        of.is_some_and(|(browser, hash)| browser.is_known(hash, self.account, now))
     }
 
     /// Makes a browser known. Without a password, [`Self::knows`] knows none.

@@ -2,8 +2,8 @@
 //! the status.
 //!
 //! Other services announce most changes (orders, money, revoked keys) over the broker. Changes made through this service,
-//! such as a new webhook endpoint, are announced by nobody else: this service publishes `portal.changed` for them. All
-//! instances consume both, so that no page has to poll.
+//! such as a new webhook endpoint, are announced by nobody else: this service publishes `portal.changed` for them, without its
+//! outbox. All instances consume both, so that no page has to poll.
 
 use std::sync::Arc;
 

@@ -1,8 +1,6 @@
 //! Hashes and verifies passwords with argon2id. Each operation takes tens of milliseconds of CPU time and 19 MiB, so that
 //! only a few run at once, on blocking threads.
 
-mod fair_queue;
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,18 +9,31 @@ use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
 use domain::Entropy;
 
+use web::{FairSlots, NoFreeSlot};
+
 use crate::domain::Password;
-use fair_queue::FairQueue;
-pub(crate) use fair_queue::Requester;
 
 const PARALLEL: usize = 2;
-const QUEUE_MAX: usize = 64;
+/// For each of the two queues of a stranger, and for the one of everybody else.
 const WAIT_MAX: Duration = Duration::from_secs(5);
 const SALT_BYTES: usize = 16;
 
+/// Who waits for the result. Each waits at most once in the queue of its class, so that nobody delays another one by more than
+/// one password.
+#[derive(Clone)]
+pub(crate) enum Requester {
+    /// Named by the account that its session, its link or its known browser belongs to, or by an address of a recent log-in.
+    Known(String),
+    /// Named by the address; empty if that is unknown.
+    Stranger(String),
+}
+
 #[derive(Clone)]
 pub(crate) struct Passwords {
-    queue: FairQueue,
+    /// Of each known requester, and `None` for the strangers, who thus use one slot: a flood from many addresses leaves the other.
+    slots: Arc<FairSlots<Option<String>>>,
+    /// The queue of the strangers, by address.
+    strangers: Arc<FairSlots<String>>,
     entropy: Entropy,
     /// Verified when the account does not exist, so that the response time does not reveal this.
     decoy_hash: Arc<str>,
@@ -30,10 +41,16 @@ pub(crate) struct Passwords {
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PasswordError {
-    #[error("too many password checks are queued")]
+    #[error("too many passwords wait")]
     Busy,
     #[error("cannot hash or verify a password: {0}")]
     Failed(String),
+}
+
+impl From<NoFreeSlot> for PasswordError {
+    fn from(NoFreeSlot: NoFreeSlot) -> Self {
+        Self::Busy
+    }
 }
 
 impl Passwords {
@@ -41,7 +58,12 @@ impl Passwords {
     /// When hashing does not work at all.
     pub(crate) fn new(entropy: Entropy) -> Result<Self, PasswordError> {
         let decoy_hash = hash(&entropy.bytes::<32>(), &entropy.bytes::<SALT_BYTES>())?;
-        Ok(Self { queue: FairQueue::new(PARALLEL, QUEUE_MAX), entropy, decoy_hash: decoy_hash.into() })
+        Ok(Self {
+            slots: Arc::new(FairSlots::new(PARALLEL, 1).with_patience(WAIT_MAX)),
+            strangers: Arc::new(FairSlots::new(1, 1).with_patience(WAIT_MAX)),
+            entropy,
+            decoy_hash: decoy_hash.into(),
+        })
     }
 
     /// Returns the hash as a PHC string (`$argon2id$…`).
@@ -69,17 +91,20 @@ impl Passwords {
         Ok(exists && matches)
     }
 
-    /// The work keeps its permit until it ends, even if the caller disconnects.
+    /// The work keeps its slot until it ends, even if the caller disconnects.
     async fn run<T: Send + 'static>(
         &self,
         requester: Requester,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, PasswordError> {
-        let permit = tokio::time::timeout(WAIT_MAX, self.queue.acquire(requester)).await;
-        let Ok(Ok(permit)) = permit else { return Err(PasswordError::Busy) };
+        let (turn, known) = match requester {
+            Requester::Known(name) => (None, Some(name)),
+            Requester::Stranger(address) => (Some(self.strangers.enter(address).await?), None),
+        };
+        let slot = self.slots.enter(known).await?;
         let work = move || {
             let outcome = work();
-            drop(permit);
+            drop((slot, turn));
             outcome
         };
         tokio::task::spawn_blocking(work).await.map_err(|error| PasswordError::Failed(error.to_string()))
@@ -107,10 +132,45 @@ fn failed(error: &argon2::password_hash::Error) -> PasswordError {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc;
+
+    use futures_util::FutureExt;
+    use tokio::sync::oneshot;
+
     use super::*;
 
     fn requester() -> Requester {
-        Requester { address: String::new(), account: String::new() }
+        Requester::Known(String::new())
+    }
+
+    #[tokio::test]
+    async fn strangers_use_one_slot_and_take_turns_by_address() {
+        let passwords = Passwords::new(Entropy::seeded(1)).unwrap();
+        let stranger = |address: &str| Requester::Stranger(address.to_owned());
+        let (begun, begins) = oneshot::channel();
+        let (end, ends) = mpsc::channel::<()>();
+        let slow = passwords.clone();
+        let running = tokio::spawn(async move {
+            slow.run(Requester::Stranger("a".to_owned()), move || {
+                begun.send(()).unwrap();
+                ends.recv().unwrap();
+            })
+            .await
+        });
+        begins.await.unwrap();
+        let mut again = Box::pin(passwords.run(stranger("a"), || "a"));
+        let mut other = Box::pin(passwords.run(stranger("b"), || "b"));
+        assert!(again.as_mut().now_or_never().is_none() && other.as_mut().now_or_never().is_none());
+        for known in ["owner", "another"] {
+            assert_eq!(passwords.run(Requester::Known(known.to_owned()), || known).await.unwrap(), known);
+        }
+        end.send(()).unwrap();
+        running.await.unwrap().unwrap();
+        let first = tokio::select! {
+            first = &mut again => first,
+            first = &mut other => first,
+        };
+        assert_eq!(first.unwrap(), "b", "it waited less long, but its address had no turn yet");
     }
 
     #[tokio::test]

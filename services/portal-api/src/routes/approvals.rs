@@ -123,7 +123,7 @@ pub(super) async fn approve(
     // Continues when the client disconnects, so that no credit is left without its outcome.
     let work = async move { decide_approval::approve(&shared, &caller, id, reason).await };
     let approved = state.tasks.run(work).await?.map_err(errors::decide)?;
-    publish_portal_change(&state, approved.business).await;
+    publish_portal_change(&state, approved.business);
     Ok(HttpResponse::Ok().json(view(&state, (&author.0, *role), approved).await?))
 }
 

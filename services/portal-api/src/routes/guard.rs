@@ -46,11 +46,11 @@ fn is_read(request: &ServiceRequest) -> bool {
 }
 
 /// Refreshes the open pages of the business after every successful writing call.
-async fn publish_change<B>(state: &State, changed: Option<BusinessId>, response: &ServiceResponse<B>) {
+fn publish_change<B>(state: &State, changed: Option<BusinessId>, response: &ServiceResponse<B>) {
     if let Some(business) = changed
         && response.status().is_success()
     {
-        publish_portal_change(state, business).await;
+        publish_portal_change(state, business);
     }
 }
 
@@ -130,7 +130,7 @@ pub(super) async fn require_session(
     let changed = (!is_read(&request)).then_some(business);
     request.extensions_mut().insert(session);
     let mut response = masked(&state, business, next.call(request).await?, mask).await?;
-    publish_change(&state, changed, &response).await;
+    publish_change(&state, changed, &response);
     forbid_caching(&mut response);
     // Calls that open, confirm or end a session set the cookie themselves, and another one may have done so meanwhile.
     if let Some(cookie) = renewed.filter(|_| !response.headers().contains_key(header::SET_COOKIE))
@@ -215,7 +215,7 @@ pub(super) async fn require_operator(
         let refused = record_refusal(&state, &author, refused, (response.request(), &path)).await;
         refused.map_err(ApiError::from)?;
     }
-    publish_change(&state, changed, &response).await;
+    publish_change(&state, changed, &response);
     forbid_caching(&mut response);
     Ok(response)
 }

@@ -3,9 +3,12 @@
 use chrono::TimeDelta;
 use diesel_async::RunQueryDsl;
 use serde_json::{Value, json};
+use test_kit::until;
+use tokio::task::JoinSet;
 
 use crate::client::{Answer, Client};
 use crate::documented::DOCUMENT;
+use crate::log_in_races::Count;
 use crate::portal::{Portal, sign_up_body};
 
 async fn log_in(client: &mut Client, email: &str, password: &str) -> Answer {
@@ -128,6 +131,35 @@ async fn an_address_takes_a_hundred_wrong_passwords() {
     assert_eq!(log_in(&mut from("203.0.113.9"), "last.guess@shop.example", "wrong").await.status, 401);
     assert_eq!(log_in(&mut from("203.0.113.9"), "owner@shop.example", "correct horse").await.status, 429);
     assert_eq!(log_in(&mut from("203.0.113.10"), "owner@shop.example", "correct horse").await.status, 200);
+}
+
+/// More strangers than may wait for the result of their passwords.
+#[tokio::test]
+async fn a_flood_from_many_addresses_keeps_out_neither_a_known_browser_nor_a_known_address() {
+    const STRANGERS: i64 = 150;
+    let portal = Portal::with(&behind_a_proxy()).await;
+    portal.owner("owner@shop.example").await;
+    let from = |address: &str| portal.stranger().with_header("x-forwarded-for", address);
+    let mut at_home = from("203.0.113.1");
+    assert_eq!(log_in(&mut at_home, "owner@shop.example", "correct horse").await.status, 200);
+    let mut elsewhere = at_home.clone().with_header("x-forwarded-for", "203.0.113.2");
+
+    let mut flood = JoinSet::new();
+    for number in 0..STRANGERS {
+        let mut stranger = from(&format!("198.51.100.{number}"));
+        flood.spawn(
+            async move { log_in(&mut stranger, &format!("guess{number}@shop.example"), "wrong").await },
+        );
+    }
+    let mut looking = portal.connect().await;
+    until("enough strangers wait", async || {
+        let counted = "SELECT count(*) AS count FROM attempts WHERE scope = 'log_in_address'";
+        let counted: Count = diesel::sql_query(counted).get_result(&mut looking).await.unwrap();
+        counted.count >= STRANGERS - 10
+    })
+    .await;
+    assert_eq!(log_in(&mut elsewhere, "owner@shop.example", "correct horse").await.status, 200);
+    assert_eq!(log_in(&mut from("203.0.113.1"), "owner@shop.example", "correct horse").await.status, 200);
 }
 
 #[tokio::test]

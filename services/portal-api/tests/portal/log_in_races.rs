@@ -8,9 +8,9 @@ use test_kit::until;
 use crate::portal::Portal;
 
 #[derive(diesel::QueryableByName)]
-struct Count {
+pub(crate) struct Count {
     #[diesel(sql_type = BigInt)]
-    count: i64,
+    pub(crate) count: i64,
 }
 
 async fn log_in(portal: &Portal, password: &str) -> u16 {
