@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use web::{ApiError, JsonBody, read_optional_json, read_query};
 
 use super::audited::{UserAuthor, audited, audited_each};
+use super::caller::require_recent;
 use super::errors;
 use super::openapi::{bodies, params};
-use super::sensitive_calls::require_recent;
 use crate::commands::confirm_go_live::confirm_go_live;
 use crate::domain::{Action, AuditEvent, Permission, Session, Target, TargetKind};
 use crate::queries::{businesses, users};

@@ -1,11 +1,12 @@
-//! The caller of a request, for rate limits and the password queue.
+//! The caller of a request: for rate limits and the password queue, and what each call expects of it.
 
 use actix_web::HttpRequest;
+use chrono::{DateTime, Utc};
 use web::ApiError;
 
 use super::{browser_cookie, errors};
 use crate::commands::Caller;
-use crate::domain::CallerAddress;
+use crate::domain::{CallerAddress, is_recent};
 use crate::state::State;
 
 /// The header of calls that a page sends by itself.
@@ -20,6 +21,13 @@ pub(super) fn require_expected_user(request: &HttpRequest, user: &str) -> Result
     let expected = request.headers().get(EXPECTED_USER);
     let is_other = expected.is_some_and(|expected| expected.as_bytes() != user.as_bytes());
     if is_other { Err(errors::session_changed()) } else { Ok(()) }
+}
+
+/// 403 if the last authentication was too long ago. `None` for tokens, which programs send.
+pub(super) fn require_recent(state: &State, at: Option<DateTime<Utc>>) -> Result<(), ApiError> {
+    let (within, now) = (state.second_factors.recent_within, state.unit.clock.now());
+    let is_allowed = at.is_none_or(|at| is_recent(at, within, now));
+    is_allowed.then_some(()).ok_or_else(errors::recent_authentication_required)
 }
 
 pub(super) fn address(state: &State, request: &HttpRequest) -> Option<CallerAddress> {

@@ -1,6 +1,7 @@
 //! `POST /v1/portal/session/confirm` and `POST /v1/operator/session/confirm`: a logged-in person authenticates again.
 
-use actix_web::http::header;
+use std::rc::Rc;
+
 use actix_web::web::{Data, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use serde_json::Value;
@@ -11,7 +12,7 @@ use super::audited::UserAuthor;
 use super::caller::caller;
 use super::errors;
 use super::openapi::bodies;
-use super::operator_second_factor::{person, person_while_enrolling};
+use super::operator_caller::Person;
 use super::passkeys::PasskeyOptionsView;
 use super::session_cookie::{OPERATOR, PORTAL};
 use crate::commands::Holder;
@@ -56,24 +57,20 @@ pub(super) async fn portal(
 )]
 pub(super) async fn operator(
     state: Data<State>,
+    person: ReqData<Rc<Person>>,
     request: HttpRequest,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let person = person_while_enrolling(&state, &request).await?;
-    person.require_password(&state).await?;
     let evidence = parse(&body.0)?;
     let confirmation = Confirmation {
         evidence,
         ceremony: person.ceremony(CeremonyPurpose::Confirm),
-        token: person.token,
+        token: person.token.clone(),
         caller: caller(&state, &request),
-        author: person.author,
+        author: person.author.clone(),
     };
     let token = confirm(&state, &person.holder, &confirmation).await.map_err(errors::confirm)?;
-    Ok(HttpResponse::NoContent()
-        .cookie(OPERATOR.set(&state, &token, person.expires_at))
-        .insert_header((header::CACHE_CONTROL, "no-store"))
-        .finish())
+    Ok(HttpResponse::NoContent().cookie(OPERATOR.set(&state, &token, person.expires_at)).finish())
 }
 
 #[utoipa::path(
@@ -104,10 +101,8 @@ pub(super) async fn portal_options(
 )]
 pub(super) async fn operator_options(
     state: Data<State>,
-    request: HttpRequest,
+    person: ReqData<Rc<Person>>,
 ) -> Result<HttpResponse, ApiError> {
-    let person = person(&state, &request).await?;
-    person.require_password(&state).await?;
     let key = person.ceremony(CeremonyPurpose::Confirm);
     let options = use_passkey::start(&state, person.holder.account, key).await.map_err(errors::factor)?;
     Ok(PasskeyOptionsView::respond(options))

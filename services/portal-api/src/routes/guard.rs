@@ -1,7 +1,6 @@
-//! Middleware that rejects foreign pages, callers without a session, and callers who are not the operator or lack the
-//! permission.
+//! The checks of calls of users by their rows, and the refusal of writing calls from foreign pages.
 
-use actix_web::body::MessageBody;
+use actix_web::body::{BoxBody, MessageBody};
 use actix_web::cookie::Cookie;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{self, HeaderValue};
@@ -13,19 +12,14 @@ use domain::BusinessId;
 use web::ApiError;
 
 use super::audited::request_id;
-use super::caller::{address, is_attended, require_expected_user};
+use super::call::{Call, Rule};
+use super::caller::{address, is_attended, require_expected_user, require_recent};
 use super::masked::masked;
-use super::operator_permissions::OPERATOR_CALLS;
-use super::operator_records::{Refused, record_read, record_refusal, refused_in};
-use super::permissions::PORTAL_CALLS;
-use super::sensitive_calls::{
-    ACCOUNT_CALLS, RECENT_CALLS, RECENT_OPERATOR_CALLS, WHILE_ENROLLING, require_recent,
-};
-use super::{call_table, errors, operator_caller, session_cookie};
-use crate::commands::audit_line::{Refusal, log_refusal, log_role_refusal};
+use super::{errors, session_cookie};
+use crate::commands::audit_line::log_role_refusal;
 use crate::commands::publish_portal_change::publish_portal_change;
 use crate::commands::use_session::{is_present, use_session};
-use crate::domain::{Author, Mask, Session, Site};
+use crate::domain::{Author, Mask, Permission, Session, Site};
 use crate::state::State;
 
 /// Writing calls must come from a page of the portal or from no page, and carry JSON, which forms of foreign pages cannot send
@@ -41,12 +35,16 @@ pub(super) async fn refuse_foreign_writes(
     next.call(request).await
 }
 
-fn is_read(request: &ServiceRequest) -> bool {
+pub(super) fn is_read(request: &ServiceRequest) -> bool {
     matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS)
 }
 
 /// Refreshes the open pages of the business after every successful writing call.
-fn publish_change<B>(state: &State, changed: Option<BusinessId>, response: &ServiceResponse<B>) {
+pub(super) fn publish_change(
+    state: &State,
+    changed: Option<BusinessId>,
+    response: &ServiceResponse<BoxBody>,
+) {
     if let Some(business) = changed
         && response.status().is_success()
     {
@@ -54,7 +52,7 @@ fn publish_change<B>(state: &State, changed: Option<BusinessId>, response: &Serv
     }
 }
 
-fn state_of(request: &ServiceRequest) -> Result<&Data<State>, ApiError> {
+pub(super) fn state_of(request: &ServiceRequest) -> Result<&Data<State>, ApiError> {
     request.app_data().ok_or_else(|| ApiError::internal("a guard runs without the state"))
 }
 
@@ -99,33 +97,35 @@ fn check_content_type(request: &ServiceRequest) -> Result<(), ApiError> {
     ))
 }
 
-/// Requires a session whose role has the permission of the call. Handlers receive the [`Session`] as `ReqData`. Masks what the
-/// role does not see.
-pub(super) async fn require_session(
+/// Requires a session whose role has the permission, and what the rules of the call say. Masks what the role does not see.
+pub(super) async fn of_user(
+    call: &Call,
+    permission: Permission,
     request: ServiceRequest,
-    next: Next<impl MessageBody + 'static>,
-) -> Result<ServiceResponse<impl MessageBody + 'static>, Error> {
+    next: Next<BoxBody>,
+) -> Result<ServiceResponse, Error> {
     let state = state_of(&request)?.clone();
     let ActiveSession { session, renewed } =
         active_session(&state, request.request()).await?.ok_or_else(errors::not_logged_in)?;
-    require_expected_user(request.request(), &session.user.to_string())?;
-    if session.must_enrol && !WHILE_ENROLLING.contains(&request) {
+    if !call.has(Rule::AnyPage) {
+        require_expected_user(request.request(), &session.user.to_string())?;
+    }
+    if session.must_enrol && !call.has(Rule::WhileEnrolling) {
         return Err(errors::mfa_enrolment_required().into());
     }
-    if !session.acts_on_account() && ACCOUNT_CALLS.contains(&request) {
+    if !session.acts_on_account() && call.has(Rule::NotSingleSignOn) {
         return Err(errors::single_sign_on_session().into());
     }
-    let call = PORTAL_CALLS.row(&request)?;
-    if !session.role.may(call.permission) {
+    if !session.role.may(permission) {
         let author = Author::of(&session, request_id(request.request()));
         let author = author.at(address(&state, request.request()));
-        log_role_refusal(&author, session.business, call.permission);
-        return Err(errors::role_insufficient(call.permission).into());
+        log_role_refusal(&author, session.business, permission);
+        return Err(errors::role_insufficient(permission).into());
     }
-    if RECENT_CALLS.contains(&request) {
+    if call.has(Rule::Recent) {
         require_recent(&state, Some(session.authenticated_at))?;
     }
-    let mask = Mask::of(session.role).filter(|_| call.shows_customers);
+    let mask = Mask::of(session.role).filter(|_| call.has(Rule::Masked));
     let business = session.business;
     let changed = (!is_read(&request)).then_some(business);
     request.extensions_mut().insert(session);
@@ -142,10 +142,7 @@ pub(super) async fn require_session(
 }
 
 /// Whether no confirmation has replaced the token of the request.
-pub(super) async fn has_present_token(
-    state: &State,
-    request: &actix_web::HttpRequest,
-) -> Result<bool, ApiError> {
+async fn has_present_token(state: &State, request: &actix_web::HttpRequest) -> Result<bool, ApiError> {
     match session_cookie::PORTAL.read(state, request) {
         Some(token) => Ok(is_present(state, &token).await?),
         None => Ok(false),
@@ -156,7 +153,7 @@ pub(super) async fn has_present_token(
 pub(super) struct ActiveSession {
     pub(super) session: Session,
     /// The new cookie, if the session was extended: both have the same end.
-    pub(super) renewed: Option<Cookie<'static>>,
+    renewed: Option<Cookie<'static>>,
 }
 
 /// The open session of a request, which this extends.
@@ -172,55 +169,7 @@ pub(super) async fn active_session(
     }))
 }
 
-/// Requires a token of the operator or the cookie of a console session, with the permission of the call. Handlers receive
-/// the [`Author`] and the role. Writes reads of personal data to the operator's log before they are sent.
-pub(super) async fn require_operator(
-    request: ServiceRequest,
-    next: Next<impl MessageBody + 'static>,
-) -> Result<ServiceResponse<impl MessageBody + 'static>, Error> {
-    let state = state_of(&request)?.clone();
-    let Some(caller) = operator_caller::of_call(&state, request.request()).await? else {
-        if request.headers().contains_key(header::AUTHORIZATION) {
-            let from = address(&state, request.request());
-            log_refusal(Refusal::WrongToken, "console", from.as_ref(), request_id(request.request()));
-        }
-        return Err(state.failure_limits.count(request.request(), errors::operator_token_invalid()).into());
-    };
-    let (author, role) = (caller.author, caller.role);
-    if caller.must_enrol {
-        return Err(errors::mfa_enrolment_required().into());
-    }
-    let call = OPERATOR_CALLS.row(&request)?;
-    let path = call_table::pattern(&request).unwrap_or_default();
-    if !author.may(role, call.permission) {
-        let of_call = (request.request(), path.as_str());
-        let refused =
-            record_refusal(&state, &author, Refused::Permission(call.permission.to_string()), of_call).await;
-        refused.map_err(ApiError::from)?;
-        return Err(errors::permission_missing(call.permission, role).into());
-    }
-    if RECENT_OPERATOR_CALLS.contains(&request) {
-        require_recent(&state, caller.authenticated_at)?;
-    }
-    // Paths below a business change that business.
-    let business = operator_caller::business_of(request.request());
-    let changed = business.filter(|_| !is_read(&request));
-    request.extensions_mut().insert(author.clone());
-    request.extensions_mut().insert(role);
-    let mut response = next.call(request).await?;
-    if response.status().is_success() {
-        record_read(&state, &author, call, response.request()).await.map_err(ApiError::from)?;
-    }
-    if let Some(refused) = refused_in(&response) {
-        let refused = record_refusal(&state, &author, refused, (response.request(), &path)).await;
-        refused.map_err(ApiError::from)?;
-    }
-    publish_change(&state, changed, &response);
-    forbid_caching(&mut response);
-    Ok(response)
-}
-
 /// Personal responses must not be cached, neither by proxies nor by browsers.
-fn forbid_caching<B>(response: &mut ServiceResponse<B>) {
+pub(super) fn forbid_caching(response: &mut ServiceResponse<BoxBody>) {
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
 }

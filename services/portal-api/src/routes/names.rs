@@ -1,8 +1,10 @@
 //! `PUT /v1/portal/name` and `PUT /v1/operator/name`: a user, or a person of the staff, changes their own name.
 //! `PUT /v1/portal/business`: an owner changes the name of the business.
 
+use std::rc::Rc;
+
+use actix_web::HttpResponse;
 use actix_web::web::{Data, ReqData};
-use actix_web::{HttpRequest, HttpResponse};
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody};
 
@@ -10,7 +12,7 @@ use super::account_fields::{business_name, plain_name};
 use super::audited::UserAuthor;
 use super::errors;
 use super::openapi::bodies;
-use super::operator_second_factor::person;
+use super::operator_caller::Person;
 use crate::commands::{change_name, change_staff_name};
 use crate::domain::{Account, Session};
 use crate::state::State;
@@ -75,10 +77,9 @@ pub(super) async fn of_business(
 )]
 pub(super) async fn of_staff(
     state: Data<State>,
-    request: HttpRequest,
+    person: ReqData<Rc<Person>>,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let person = person(&state, &request).await?;
     let Account::Staff(id) = person.holder.account else { return Err(errors::account_required()) };
     let name = parse(&body.0, "name", |fields| plain_name(fields, "name", STAFF_NAME_MAX))?;
     let changed = change_staff_name::change_name(&state, &person.author, id, &name).await;

@@ -2,7 +2,7 @@
 
 use actix_web::HttpRequest;
 use chrono::{DateTime, Utc};
-use domain::BusinessId;
+use domain::{BusinessId, SessionId};
 use postgres::StoreError;
 use web::{ApiError, bearer_token, same_secret};
 
@@ -11,8 +11,12 @@ use super::caller::{address, is_attended, require_expected_user};
 use super::errors;
 use super::session_cookie::OPERATOR;
 use crate::commands::operator_session::{self, ConsoleSession};
-use crate::commands::operator_token;
-use crate::domain::{Author, OperatorActor, OperatorCaller, OperatorRole, OperatorSecret};
+use crate::commands::staff_log_in::accepts_password;
+use crate::commands::{Holder, operator_token};
+use crate::domain::{
+    Account, Author, CeremonyKey, CeremonyPurpose, OperatorActor, OperatorCaller, OperatorRole,
+    OperatorSecret, SessionToken,
+};
 use crate::state::State;
 
 /// Who sends a call, and what they have proved.
@@ -86,21 +90,66 @@ pub(super) async fn session_of_page(
     Ok(found)
 }
 
-/// The session of a person who has the second factor that their role needs.
-///
-/// # Errors
-/// 401 without a session, 403 without the second factor.
-pub(super) fn require_enrolled(session: Option<ConsoleSession>) -> Result<ConsoleSession, ApiError> {
-    let session = session.ok_or_else(errors::not_logged_in)?;
-    if session.must_enrol { Err(errors::mfa_enrolment_required()) } else { Ok(session) }
-}
-
 pub(super) fn author(state: &State, request: &HttpRequest, actor: OperatorActor) -> Author {
     Author::operator(OperatorCaller { actor, address: address(state, request) }, request_id(request))
 }
 
-/// The business of a call below `/businesses`. Read from the path, because the router sets variables only after the guard.
+/// The business of a call below `/businesses`.
 pub(super) fn business_of(request: &HttpRequest) -> Option<BusinessId> {
-    let below = request.match_info().as_str().strip_prefix("/v1/operator/businesses/")?;
-    below.split('/').next()?.parse().ok()
+    request.match_info().get("id")?.parse().ok()
+}
+
+/// The person whose console session sends a call.
+pub(super) struct Person {
+    pub(super) holder: Holder,
+    pub(super) token: SessionToken,
+    session: SessionId,
+    pub(super) role: OperatorRole,
+    /// Of the session.
+    pub(super) expires_at: DateTime<Utc>,
+    pub(super) author: Author,
+    pub(super) authenticated_at: DateTime<Utc>,
+    single_sign_on: bool,
+}
+
+impl Person {
+    /// # Errors
+    /// 403 for a session of the configured token.
+    pub(super) fn of(
+        state: &State,
+        request: &HttpRequest,
+        session: ConsoleSession,
+    ) -> Result<Self, ApiError> {
+        let token = OPERATOR.read(state, request).ok_or_else(errors::not_logged_in)?;
+        let OperatorActor::Person { id, email } = &session.actor else {
+            return Err(errors::account_required());
+        };
+        Ok(Self {
+            holder: Holder { account: Account::Staff(*id), email: email.clone() },
+            token,
+            session: session.id,
+            role: session.role,
+            expires_at: session.expires_at,
+            authenticated_at: session.authenticated_at,
+            single_sign_on: session.single_sign_on,
+            author: author(state, request, session.actor),
+        })
+    }
+
+    /// The key of a passkey's challenge in this session.
+    pub(super) fn ceremony(&self, purpose: CeremonyPurpose) -> CeremonyKey {
+        CeremonyKey::new(purpose, self.session.to_string())
+    }
+
+    /// Who logged in with single sign-on, or is linked, proves nothing with a password: the provider decides about their access.
+    ///
+    /// # Errors
+    /// 403 `password_log_in_off`.
+    pub(super) async fn require_password(&self, state: &State) -> Result<(), ApiError> {
+        let Account::Staff(id) = self.holder.account else { return Err(errors::account_required()) };
+        if self.single_sign_on || !accepts_password(state, id).await? {
+            return Err(errors::password_log_in_off());
+        }
+        Ok(())
+    }
 }

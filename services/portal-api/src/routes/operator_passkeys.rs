@@ -1,14 +1,15 @@
 //! `/v1/operator/second-factor/passkeys`: a person of the staff manages the passkeys of their account.
 
-use actix_web::http::header;
-use actix_web::web::{Data, Path};
-use actix_web::{HttpRequest, HttpResponse};
+use std::rc::Rc;
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path, ReqData};
 use domain::PasskeyId;
 use web::{ApiError, JsonBody};
 
 use super::errors;
 use super::openapi::bodies;
-use super::operator_second_factor::{person, private, recent_person};
+use super::operator_caller::Person;
 use super::passkeys::{PasskeyOptionsView, PasskeyView, PasskeysView, parse};
 use crate::commands::manage_passkeys;
 use crate::domain::CeremonyPurpose;
@@ -22,9 +23,8 @@ use crate::state::State;
     summary = "The passkeys of the own account, the oldest first",
     responses((status = 200, description = "The passkeys.", body = PasskeysView)),
 )]
-pub(super) async fn list(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let person = person(&state, &request).await?;
-    Ok(private(PasskeysView::read(&state, person.holder.account).await?))
+pub(super) async fn list(state: Data<State>, person: ReqData<Rc<Person>>) -> Result<HttpResponse, ApiError> {
+    Ok(HttpResponse::Ok().json(PasskeysView::read(&state, person.holder.account).await?))
 }
 
 #[utoipa::path(
@@ -35,8 +35,7 @@ pub(super) async fn list(state: Data<State>, request: HttpRequest) -> Result<Htt
     summary = "Begin to add a passkey to the own account, which has an authenticator app",
     responses((status = 200, description = "A challenge. It is valid for five minutes, and once.", body = PasskeyOptionsView)),
 )]
-pub(super) async fn start(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let person = recent_person(&state, &request).await?;
+pub(super) async fn start(state: Data<State>, person: ReqData<Rc<Person>>) -> Result<HttpResponse, ApiError> {
     let key = person.ceremony(CeremonyPurpose::Add);
     let options = manage_passkeys::start(&state, &person.holder, key).await;
     Ok(PasskeyOptionsView::respond(options.map_err(errors::factor)?))
@@ -53,15 +52,14 @@ pub(super) async fn start(state: Data<State>, request: HttpRequest) -> Result<Ht
 )]
 pub(super) async fn add(
     state: Data<State>,
-    request: HttpRequest,
+    person: ReqData<Rc<Person>>,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let person = recent_person(&state, &request).await?;
     let addition = parse(&body.0)?;
     let key = person.ceremony(CeremonyPurpose::Add);
     let added = manage_passkeys::add(&state, &person.holder, &addition, key, &person.author).await;
     let view = PasskeyView::from(added.map_err(errors::factor)?);
-    Ok(HttpResponse::Created().insert_header((header::CACHE_CONTROL, "no-store")).json(view))
+    Ok(HttpResponse::Created().json(view))
 }
 
 #[utoipa::path(
@@ -75,10 +73,9 @@ pub(super) async fn add(
 )]
 pub(super) async fn remove(
     state: Data<State>,
-    request: HttpRequest,
+    person: ReqData<Rc<Person>>,
     id: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
-    let person = recent_person(&state, &request).await?;
     let id = id.parse().map_err(|_| errors::passkey_not_found())?;
     let removed = manage_passkeys::remove(&state, &person.holder, id, &person.author).await;
     removed.map_err(errors::factor)?;

@@ -1,13 +1,15 @@
 //! `PUT /v1/operator/password`: a person of the staff changes their own password.
 
-use actix_web::web::Data;
+use std::rc::Rc;
+
+use actix_web::web::{Data, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use web::{ApiError, JsonBody};
 
 use super::audited::browser;
 use super::caller::caller;
 use super::openapi::bodies;
-use super::operator_second_factor::recent_person;
+use super::operator_caller::Person;
 use super::password::parse;
 use super::session_cookie::OPERATOR;
 use super::{browser_cookie, errors};
@@ -28,11 +30,10 @@ use crate::state::State;
 )]
 pub(super) async fn change(
     state: Data<State>,
+    person: ReqData<Rc<Person>>,
     request: HttpRequest,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let person = recent_person(&state, &request).await?;
-    person.require_password(&state).await?;
     let Account::Staff(id) = person.holder.account else { return Err(errors::account_required()) };
     let email = Email::parse(&person.holder.email).ok_or_else(errors::account_required)?;
     let (current, new) = parse(&body.0, Some(&email))?;

@@ -10,7 +10,6 @@ use serde_json::Value;
 use web::ApiError;
 
 use super::operator_caller::business_of;
-use super::operator_permissions::{OperatorCall, Recorded};
 use crate::commands::audit::{record_operator_read, record_operator_refusal};
 use crate::domain::{Action, AuditEvent, Author, Target, TargetKind, search_digest};
 use crate::state::State;
@@ -48,10 +47,9 @@ impl Sent {
 pub(super) async fn record_read(
     state: &State,
     author: &Author,
-    call: &OperatorCall,
+    action: Action,
     request: &HttpRequest,
 ) -> Result<(), StoreError> {
-    let Recorded::Read(action) = call.recorded else { return Ok(()) };
     let id = request.match_info().get("id");
     let business: Option<BusinessId> = id.and_then(|id| id.parse().ok());
     let order: Option<OrderId> = id.and_then(|id| id.parse().ok());

@@ -1,7 +1,9 @@
 //! `POST`, `GET`, `DELETE /v1/operator/session`: log in to the operator's console, check the session, log out.
 
+use std::rc::Rc;
+
 use actix_web::http::header;
-use actix_web::web::Data;
+use actix_web::web::{Data, ReqData};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use chrono::{DateTime, Utc};
 use domain::Paise;
@@ -84,13 +86,13 @@ pub(super) struct LoggedOutView {
 }
 
 impl OperatorSessionView {
-    async fn new(state: &State, session: ConsoleSession) -> Result<Self, ApiError> {
+    async fn new(state: &State, session: &ConsoleSession) -> Result<Self, ApiError> {
         Ok(Self {
             expires_at: session.expires_at,
             kind: session.actor.kind(),
             id: session.actor.id(),
             name: session.actor.name().to_owned(),
-            display_name: session.display_name,
+            display_name: session.display_name.clone(),
             role: session.role,
             permissions: session.role.permissions(),
             mfa_enrolment_required: session.must_enrol.then_some(true),
@@ -155,7 +157,7 @@ pub(super) async fn opened_console(
     }
     Ok(response
         .insert_header((header::CACHE_CONTROL, "no-store"))
-        .json(OperatorSessionView::new(state, session).await?))
+        .json(OperatorSessionView::new(state, &session).await?))
 }
 
 async fn open_with_token(
@@ -184,11 +186,11 @@ async fn open_with_token(
     summary = "Who is logged in to the console, and what they may do",
     responses((status = 200, description = "The session.", body = OperatorSessionView)),
 )]
-pub(super) async fn read(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let session = operator_caller::session(&state, &request).await?.ok_or_else(errors::not_logged_in)?;
-    Ok(HttpResponse::Ok()
-        .insert_header((header::CACHE_CONTROL, "no-store"))
-        .json(OperatorSessionView::new(&state, session).await?))
+pub(super) async fn read(
+    state: Data<State>,
+    session: ReqData<Rc<ConsoleSession>>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(HttpResponse::Ok().json(OperatorSessionView::new(&state, &session).await?))
 }
 
 /// Succeeds without a session too.

@@ -1,33 +1,21 @@
 //! `/v1/operator/sessions`: the own console sessions of a person, or those of the configured token.
 
-use actix_web::http::header;
-use actix_web::web::{Data, Path};
+use std::rc::Rc;
+
+use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use internal_api::Page;
 use web::{ApiError, page_query};
 
 use super::openapi::params;
-use super::operator_caller::{self, author, require_enrolled};
+use super::operator_caller::author;
 use super::pagination::PageRequest;
-use super::sensitive_calls::require_recent;
 use super::session_cookie::OPERATOR;
 use super::sessions::{OwnSessionView, RevokedView};
 use crate::commands::end_console_sessions::{end_one, end_others};
 use crate::commands::operator_session::ConsoleSession;
 use crate::queries;
 use crate::state::State;
-
-/// As [`session`], if the last authentication is recent: a thief of a session must not end those of its owner.
-async fn recent_session(state: &State, request: &HttpRequest) -> Result<ConsoleSession, ApiError> {
-    let session = session(state, request).await?;
-    require_recent(state, Some(session.authenticated_at))?;
-    Ok(session)
-}
-
-/// The session of the request. Everybody with the needed second factor may manage their own sessions.
-async fn session(state: &State, request: &HttpRequest) -> Result<ConsoleSession, ApiError> {
-    require_enrolled(operator_caller::session_of_page(state, request).await?)
-}
 
 #[utoipa::path(
     get,
@@ -38,12 +26,15 @@ async fn session(state: &State, request: &HttpRequest) -> Result<ConsoleSession,
     params(params::PageParams),
     responses((status = 200, description = "A page of open sessions.", body = Page<OwnSessionView>)),
 )]
-pub(super) async fn list(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
+pub(super) async fn list(
+    state: Data<State>,
+    session: ReqData<Rc<ConsoleSession>>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
     let page = PageRequest::new(page_query(&request)?, "session")?;
-    let session = session(&state, &request).await?;
     let rows = queries::sessions::of_console(&state, session.holder, page.limit, page.after).await?;
     let view = |listed| OwnSessionView::of(listed, session.id);
-    Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(page.page(rows)?.map(view)))
+    Ok(HttpResponse::Ok().json(page.page(rows)?.map(view)))
 }
 
 #[utoipa::path(
@@ -57,10 +48,10 @@ pub(super) async fn list(state: Data<State>, request: HttpRequest) -> Result<Htt
 )]
 pub(super) async fn revoke(
     state: Data<State>,
+    session: ReqData<Rc<ConsoleSession>>,
     request: HttpRequest,
     id: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
-    let session = recent_session(&state, &request).await?;
     let not_found = || ApiError::not_found("session_not_found", "session");
     let id = id.parse().map_err(|_| not_found())?;
     let author = author(&state, &request, session.actor.clone());
@@ -84,9 +75,9 @@ pub(super) async fn revoke(
 )]
 pub(super) async fn revoke_others(
     state: Data<State>,
+    session: ReqData<Rc<ConsoleSession>>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let session = recent_session(&state, &request).await?;
     let author = author(&state, &request, session.actor.clone());
     let revoked = end_others(&state, &session, &author).await?;
     Ok(HttpResponse::Ok().json(RevokedView { revoked }))

@@ -7,10 +7,11 @@ use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody};
 
 use super::audited::{browser, request_id};
+use super::call::Rule;
 use super::caller::caller;
 use super::errors;
 use super::openapi::bodies;
-use super::operator_second_factor::{person_while_enrolling, recent_person};
+use super::operator_guard::person;
 use super::operator_session::{OperatorSessionView, opened_console};
 use super::session_cookie::{OPERATOR, OPERATOR_SSO};
 use super::sso_log_ins::{self, SsoLogInView, response_fields};
@@ -36,9 +37,9 @@ pub(super) async fn start(
     let purpose = parse_purpose(&body.0)?;
     let session = match purpose {
         SsoPurpose::LogIn => None,
-        SsoPurpose::Confirm => Some(person_while_enrolling(&state, &request).await?.token),
+        SsoPurpose::Confirm => Some(person(&state, &request, &[Rule::WhileEnrolling]).await?.token),
         // A link outlives the session.
-        SsoPurpose::Link => Some(recent_person(&state, &request).await?.token),
+        SsoPurpose::Link => Some(person(&state, &request, &[Rule::Recent]).await?.token),
     };
     let caller = caller(&state, &request);
     let start = SsoStart { subject: SsoSubject::Staff, purpose, session, caller };

@@ -1,7 +1,6 @@
 //! `POST`, `GET`, `DELETE /v1/portal/session`: log in, read the session, log out.
 
-use actix_web::http::header;
-use actix_web::web::Data;
+use actix_web::web::{Data, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, UserId};
@@ -12,7 +11,6 @@ use web::{ApiError, FieldErrors, Fields, JsonBody};
 use super::account_fields::{email, password_text};
 use super::audited::{browser, request_id};
 use super::caller::{address, caller};
-use super::guard::{self, ActiveSession};
 use super::openapi::bodies;
 use super::operator_session::LoggedOutView;
 use super::second_step::{self, ChallengeView};
@@ -132,19 +130,13 @@ pub(super) async fn log_in(
     summary = "Read the session",
     responses((status = 200, description = "The session.", body = SessionView)),
 )]
-pub(super) async fn who_am_i(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let ActiveSession { session, renewed } =
-        guard::active_session(&state, &request).await?.ok_or_else(errors::not_logged_in)?;
+pub(super) async fn who_am_i(
+    state: Data<State>,
+    session: ReqData<Session>,
+) -> Result<HttpResponse, ApiError> {
     let memberships = queries::memberships::of_session(&state, &session).await?;
     let memberships = Some(memberships.into_iter().map(MembershipView::from).collect());
-    let mut response = HttpResponse::Ok();
-    if let Some(cookie) = renewed
-        && guard::has_present_token(&state, &request).await?
-    {
-        response.cookie(cookie);
-    }
-    let view = SessionView { memberships, ..SessionView::of(&session) };
-    Ok(response.insert_header((header::CACHE_CONTROL, "no-store")).json(view))
+    Ok(HttpResponse::Ok().json(SessionView { memberships, ..SessionView::of(&session) }))
 }
 
 /// Succeeds without a session too.

@@ -9,8 +9,8 @@ use url::Url;
 use web::{ApiError, JsonBody, page_query};
 
 use super::audited::{UserAuthor, audited};
+use super::caller::require_recent;
 use super::openapi::{bodies, params};
-use super::sensitive_calls::require_recent;
 use crate::domain::{Action, AuditEvent, HIDDEN, Permission, Role, Session, Target, TargetKind};
 use crate::state::State;
 

@@ -1,40 +1,18 @@
 //! The common parts of all operations: authentication and errors.
 
-use utoipa::openapi::path::Operation;
+use actix_web::http::Method;
+use anyhow::Context as _;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Response, ResponseBuilder, SecurityRequirement};
-use utoipa::{Modify, PartialSchema, ToSchema};
+use utoipa::{PartialSchema, ToSchema};
 
+use super::super::call::{Call, Who};
 use crate::domain::{OperatorPermission, Role};
 
 const ERROR: &str = "Error";
 const SESSION: &str = "session";
 const OPERATOR: &str = "operatorToken";
 const CONSOLE: &str = "operatorSession";
-/// Calls without authentication.
-const OPEN: [&str; 21] = [
-    "signUp",
-    "logIn",
-    "logOut",
-    "readConfig",
-    "requestPasswordReset",
-    "confirmPasswordReset",
-    "lookUpPasswordReset",
-    "lookUpInvitation",
-    "acceptInvitation",
-    "logInWithSecondFactor",
-    "startLogInWithPasskey",
-    "openOperatorSession",
-    "openOperatorSessionWithSecondFactor",
-    "openOperatorSessionWithPasskey",
-    "closeOperatorSession",
-    "lookUpStaffLink",
-    "useStaffLink",
-    "startSso",
-    "completeSso",
-    "startStaffSso",
-    "completeStaffSso",
-];
 
 /// The body of every error response.
 #[derive(ToSchema)]
@@ -70,49 +48,52 @@ struct FieldError {
     message: String,
 }
 
-pub(super) struct Common;
-
-impl Modify for Common {
-    fn modify(&self, document: &mut OpenApi) {
-        let components = document.components.get_or_insert_default();
-        let mut schemas = vec![(ERROR.to_owned(), Error::schema())];
-        Error::schemas(&mut schemas);
-        components.schemas.extend(schemas);
-        components.responses.insert(ERROR.to_owned(), RefOr::T(error()));
-        let cookie = "The session cookie. With TLS its name is `__Host-portal_session`.";
-        let cookie =
-            SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::with_description("portal_session", cookie)));
-        let token =
-            HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some("A token of the operator."));
-        components.add_security_scheme(SESSION, cookie);
-        let console = "The cookie of a console session. With TLS its name is `__Host-operator_session`.";
-        let console = SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::with_description(
-            "operator_session",
-            console,
-        )));
-        components.add_security_scheme(CONSOLE, console);
-        components.add_security_scheme(OPERATOR, SecurityScheme::Http(token.build()));
-        for (path, item) in &mut document.paths.paths {
-            let operations =
-                [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
-            for operation in operations.into_iter().flatten() {
-                complete(path, operation);
-            }
-        }
-    }
+/// Adds the description of errors and of authentication.
+pub(super) fn add_components(document: &mut OpenApi) {
+    let components = document.components.get_or_insert_default();
+    let mut schemas = vec![(ERROR.to_owned(), Error::schema())];
+    Error::schemas(&mut schemas);
+    components.schemas.extend(schemas);
+    components.responses.insert(ERROR.to_owned(), RefOr::T(error()));
+    let cookie = "The session cookie. With TLS its name is `__Host-portal_session`.";
+    let cookie =
+        SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::with_description("portal_session", cookie)));
+    let token =
+        HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some("A token of the operator."));
+    components.add_security_scheme(SESSION, cookie);
+    let console = "The cookie of a console session. With TLS its name is `__Host-operator_session`.";
+    let console =
+        SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::with_description("operator_session", console)));
+    components.add_security_scheme(CONSOLE, console);
+    components.add_security_scheme(OPERATOR, SecurityScheme::Http(token.build()));
 }
 
-fn complete(path: &str, operation: &mut Operation) {
+/// Adds to the description of a handler what its row says.
+///
+/// # Errors
+/// When the handler describes another call.
+pub(super) fn complete(call: &Call, description: &mut OpenApi) -> anyhow::Result<()> {
+    let item = description.paths.paths.get_mut(call.path);
+    let operation = item.and_then(|item| match call.method {
+        Method::GET => item.get.as_mut(),
+        Method::POST => item.post.as_mut(),
+        Method::PUT => item.put.as_mut(),
+        Method::PATCH => item.patch.as_mut(),
+        Method::DELETE => item.delete.as_mut(),
+        _ => None,
+    });
+    let operation = operation.with_context(|| {
+        format!("the handler of {} {} describes another method or path", call.method, call.path)
+    })?;
     operation.responses.responses.insert("default".to_owned(), RefOr::Ref(Ref::from_response_name(ERROR)));
-    let open = operation.operation_id.as_deref().is_some_and(|id| OPEN.contains(&id));
-    let schemes: &[&str] = match () {
-        () if open => &[],
-        () if path.starts_with("/v1/operator/") => &[OPERATOR, CONSOLE],
-        () if path.starts_with("/v1/portal/") => &[SESSION],
-        () => &[],
+    let schemes: &[&str] = match call.who {
+        Who::Anybody(_) => &[],
+        Who::User(_) => &[SESSION],
+        Who::Person | Who::Console | Who::Operator(_) => &[OPERATOR, CONSOLE],
     };
     let any_of = schemes.iter().map(|scheme| SecurityRequirement::new::<_, [&str; 0], _>(*scheme, []));
     operation.security = Some(any_of.collect());
+    Ok(())
 }
 
 fn error() -> Response {

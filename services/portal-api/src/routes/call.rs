@@ -1,0 +1,102 @@
+//! What a row of the table of calls says. The table itself is in `calls.rs`.
+
+use actix_web::Route;
+use actix_web::http::Method;
+use utoipa::openapi::OpenApi;
+
+use crate::domain::{Action, OperatorPermission, Part, Permission};
+
+/// A call: the router serves it, the guards check it, and the OpenAPI document describes it as its row says.
+pub(super) struct Call {
+    pub(super) method: Method,
+    /// With the names of its variables.
+    pub(super) path: &'static str,
+    pub(super) who: Who,
+    pub(super) rules: &'static [Rule],
+    /// Gives a route the handler.
+    pub(super) handler: fn(Route) -> Route,
+    /// What the attribute of the handler says.
+    pub(super) description: fn() -> OpenApi,
+}
+
+/// Who may send a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Who {
+    /// Everybody, at sites with one of these parts. The handler checks what the body or a cookie proves.
+    Anybody(&'static [Part]),
+    /// A user whose role has the permission. Handlers receive the `Session`.
+    User(Permission),
+    /// A person of the staff, about the own account. Handlers receive the `Person`.
+    Person,
+    /// As `Person`, and also a session of the configured token, which is no account. Handlers receive the `ConsoleSession`.
+    Console,
+    /// A token, or the console session of a person, with the permission. Handlers receive the `Author` and the role.
+    Operator(OperatorPermission),
+}
+
+/// What else a call needs, and what happens to its response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// The last authentication must be recent. Tokens, which programs send, are exempt.
+    Recent,
+    /// Open to people who must set up a second factor first. All other calls refuse them.
+    WhileEnrolling,
+    /// Refused to who logged in with single sign-on. The provider of a business must not take over the account of a person, and
+    /// people of the staff whose provider decides about their access prove nothing with a password.
+    NotSingleSignOn,
+    /// Answers whomever the page shows: the page learns from it who is logged in now.
+    AnyPage,
+    /// The handler reads the query and refuses unknown parameters. The other calls accept none.
+    Query,
+    /// The response contains orders. The guard masks it for roles that do not see customers.
+    Masked,
+    /// The response contains personal data. The guard writes this entry to the operator's log. Commands log their changes themselves.
+    Logged(Action),
+}
+
+impl Call {
+    pub(super) fn has(&self, rule: Rule) -> bool {
+        self.rules.contains(&rule)
+    }
+
+    /// Whether sites with this part serve it.
+    pub(super) fn is_of(&self, part: Part) -> bool {
+        match self.who {
+            Who::Anybody(parts) => parts.contains(&part),
+            Who::User(_) => part == Part::Portal,
+            Who::Person | Who::Console | Who::Operator(_) => part == Part::Console,
+        }
+    }
+
+    /// The entry of the operator's log about each successful call.
+    pub(super) fn logged(&self) -> Option<Action> {
+        self.rules.iter().find_map(|rule| if let Rule::Logged(action) = rule { Some(*action) } else { None })
+    }
+}
+
+/// Makes the table. A row: method, path, handler, who may send it, rules.
+macro_rules! calls {
+    ($(
+        $method:ident $path:literal $($handler:ident)::+:
+        $who:ident $(($($of:ident),+))? $(, $rule:ident $(($action:ident))?)*;
+    )+) => {
+        pub(super) static CALLS: &[Call] = &[$(Call {
+            method: Method::$method,
+            path: $path,
+            who: calls!(@who $who $($($of),+)?),
+            rules: &[$(Rule::$rule $((Action::$action))?),*],
+            handler: |route| route.to($($handler)::+),
+            description: || {
+                #[derive(OpenApi)]
+                #[openapi(paths($($handler)::+))]
+                struct Described;
+                Described::openapi()
+            },
+        }),+];
+    };
+    (@who Anybody $($part:ident),+) => { Who::Anybody(&[$(Part::$part),+]) };
+    (@who User $permission:ident) => { Who::User(Permission::$permission) };
+    (@who Operator $permission:ident) => { Who::Operator(OperatorPermission::$permission) };
+    (@who $who:ident) => { Who::$who };
+}
+pub(super) use calls;
