@@ -17,6 +17,7 @@ mod idempotency;
 mod limit_clock;
 mod query;
 mod rate;
+mod read_body;
 mod run;
 mod server;
 mod spans;
@@ -45,6 +46,7 @@ pub use query::{
     PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, PageQuery, QueryFields, no_query, page_query, read_query,
 };
 pub use rate::{Exceeded, Policy, RATE_LIMIT, RATE_LIMIT_POLICY, Standing};
+pub use read_body::{read_body, read_object};
 pub use run::{Servers, Workers, run};
 pub use server::{Listener, ServeOptions, StopSignal, listen};
 pub use tasks::Tasks;

@@ -162,7 +162,10 @@ mod tests {
         let mut other = Box::pin(passwords.run(stranger("b"), || "b"));
         assert!(again.as_mut().now_or_never().is_none() && other.as_mut().now_or_never().is_none());
         for known in ["owner", "another"] {
-            assert_eq!(passwords.run(Requester::Known(known.to_owned()), || known).await.unwrap(), known);
+            assert_eq!(
+                passwords.run(Requester::Known(known.to_owned()), move || known).await.unwrap(),
+                known
+            );
         }
         end.send(()).unwrap();
         running.await.unwrap().unwrap();

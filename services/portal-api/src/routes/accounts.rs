@@ -3,7 +3,7 @@
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use serde_json::Value;
-use web::{ApiError, FieldErrors, Fields, JsonBody};
+use web::{ApiError, JsonBody, read_body};
 
 use super::account_fields::{business_name, new_password, reachable_email};
 use super::audited::{browser, request_id};
@@ -41,16 +41,10 @@ pub(super) async fn sign_up(
 }
 
 fn parse(body: &Value) -> Result<(String, Email, Password), ApiError> {
-    let field_errors = FieldErrors::default();
-    let parsed =
-        Fields::only(body, &field_errors, &["businessName", "email", "password"]).and_then(|fields| {
-            let business_name = business_name(&fields);
-            let email = reachable_email(&fields);
-            let password = new_password(&fields, "password", email.as_ref());
-            Some((business_name?, email?, password?))
-        });
-    match parsed {
-        Some(parsed) if field_errors.is_empty() => Ok(parsed),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+    read_body(body, &["businessName", "email", "password"], |fields| {
+        let business_name = business_name(fields);
+        let email = reachable_email(fields);
+        let password = new_password(fields, "password", email.as_ref());
+        Some((business_name?, email?, password?))
+    })
 }

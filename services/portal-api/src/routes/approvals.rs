@@ -6,7 +6,7 @@ use domain::{ApprovalId, BusinessId, Paise};
 use internal_api::{Page, PageQuery};
 use serde_json::Value;
 use strum::VariantArray;
-use web::{ApiError, FieldErrors, Fields, JsonBody, QueryFields, TextRule, read_query};
+use web::{ApiError, JsonBody, QueryFields, TextRule, read_body, read_query};
 
 use super::approval_view::{ApprovalView, view, views};
 use super::audited::OperatorAuthor;
@@ -64,12 +64,9 @@ pub(super) async fn set_limit(
     author: OperatorAuthor,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let field_errors = FieldErrors::default();
-    let limit = Fields::only(&body.0, &field_errors, &["creditsAbovePaise"])
-        .and_then(|fields| fields.required_integer("creditsAbovePaise", 0, Paise::REQUEST_MAX.get()));
-    let Some(limit) = limit.filter(|_| field_errors.is_empty()) else {
-        return Err(ApiError::invalid(field_errors));
-    };
+    let limit = read_body(&body.0, &["creditsAbovePaise"], |fields| {
+        fields.required_integer("creditsAbovePaise", 0, Paise::REQUEST_MAX.get())
+    })?;
     approval_limit::set(&state, &author.0, Paise::new(limit)).await.map_err(errors::approval_limit)?;
     Ok(HttpResponse::NoContent().finish())
 }
@@ -196,15 +193,10 @@ fn read_filter(fields: &mut QueryFields) -> (PageQuery, Option<ApprovalState>, O
 }
 
 fn parse_reason(body: &Value, is_required: bool) -> Result<Option<String>, ApiError> {
-    let field_errors = FieldErrors::default();
-    let reason = Fields::only(body, &field_errors, &["reason"]).and_then(|fields| {
-        if is_required {
-            fields.required_text("reason", REASON)
-        } else {
-            fields.optional_text("reason", REASON)
-        }
-    });
-    if field_errors.is_empty() { Ok(reason) } else { Err(ApiError::invalid(field_errors)) }
+    read_body(body, &["reason"], |fields| match is_required {
+        true => fields.required_text("reason", REASON).map(Some),
+        false => Some(fields.optional_text("reason", REASON)),
+    })
 }
 
 fn approval_id(text: &str) -> Result<ApprovalId, ApiError> {

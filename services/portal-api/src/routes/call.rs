@@ -30,7 +30,7 @@ pub(super) enum Who {
     Person,
     /// As `Person`, and also a session of the configured token, which is no account. Handlers receive the `ConsoleSession`.
     Console,
-    /// A token, or the console session of a person, with the permission. Handlers receive the `Author` and the role.
+    /// A token or a console session with the permission. Handlers receive the `Author` and the role.
     Operator(OperatorPermission),
 }
 

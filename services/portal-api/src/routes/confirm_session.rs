@@ -5,7 +5,7 @@ use std::rc::Rc;
 use actix_web::web::{Data, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use serde_json::Value;
-use web::{ApiError, FieldErrors, Fields, JsonBody};
+use web::{ApiError, JsonBody, read_body};
 
 use super::account_fields::{factor_code, passkey_instead_of, password_text};
 use super::audited::UserAuthor;
@@ -109,17 +109,12 @@ pub(super) async fn operator_options(
 }
 
 fn parse(body: &Value) -> Result<Evidence, ApiError> {
-    let field_errors = FieldErrors::default();
-    let parsed = Fields::only(body, &field_errors, &["password", "code", "passkey"]).and_then(|fields| {
+    read_body(body, &["password", "code", "passkey"], |fields| {
         if fields.value("passkey").is_some() {
-            return passkey_instead_of(&fields, &["password", "code"]).map(Evidence::Passkey);
+            return passkey_instead_of(fields, &["password", "code"]).map(Evidence::Passkey);
         }
-        let password = password_text(&fields, "password").map(Password::entered);
-        let code = fields.value("code").and_then(|_| factor_code(&fields)).map(FactorAnswer::Code);
+        let password = password_text(fields, "password").map(Password::entered);
+        let code = fields.value("code").and_then(|_| factor_code(fields)).map(FactorAnswer::Code);
         Some(Evidence::Password { password: password?, code })
-    });
-    match parsed {
-        Some(parsed) if field_errors.is_empty() => Ok(parsed),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+    })
 }

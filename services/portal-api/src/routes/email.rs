@@ -5,7 +5,7 @@ use actix_web::web::{Data, ReqData};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
-use web::{ApiError, FieldErrors, Fields, JsonBody};
+use web::{ApiError, JsonBody, read_object};
 
 use super::account_fields::reachable_email;
 use super::audited::UserAuthor;
@@ -122,15 +122,10 @@ pub(super) async fn confirm(
 }
 
 fn parse(body: &Value) -> Result<Email, ApiError> {
-    let field_errors = FieldErrors::default();
-    let email = Fields::of_body(body, &field_errors).and_then(|fields| {
+    read_object(body, |fields| {
         for name in fields.unknown(&["email"]) {
-            field_errors.add(&name, "unknown_field", format!("{name} cannot be changed here."));
+            fields.reject(&name, "unknown_field", format!("{name} cannot be changed here."));
         }
-        reachable_email(&fields)
-    });
-    match email {
-        Some(email) if field_errors.is_empty() => Ok(email),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+        reachable_email(fields)
+    })
 }

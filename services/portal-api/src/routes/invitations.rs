@@ -7,7 +7,7 @@ use domain::InvitationId;
 use internal_api::Page;
 use serde::Serialize;
 use serde_json::Value;
-use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule, page_query};
+use web::{ApiError, JsonBody, TextRule, page_query, read_body};
 
 use super::account_fields::{new_password, reachable_email};
 use super::audited::{UserAuthor, browser, request_id};
@@ -183,38 +183,23 @@ pub(super) async fn accept(
 }
 
 fn parse_invitation(body: &Value) -> Result<(Email, Role), ApiError> {
-    let field_errors = FieldErrors::default();
-    let parsed = Fields::only(body, &field_errors, &["email", "role"]).and_then(|fields| {
-        let (email, role) = (reachable_email(&fields), fields.required_word::<Role>("role", Role::WORDS));
+    read_body(body, &["email", "role"], |fields| {
+        let (email, role) = (reachable_email(fields), fields.required_word::<Role>("role", Role::WORDS));
         Some((email?, role?))
-    });
-    match parsed {
-        Some(parsed) if field_errors.is_empty() => Ok(parsed),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+    })
 }
 
 /// `None` for a malformed token.
 pub(super) fn parse_token(body: &Value) -> Result<Option<LinkToken>, ApiError> {
-    let field_errors = FieldErrors::default();
-    let token =
-        Fields::only(body, &field_errors, &["token"]).and_then(|fields| fields.required_text("token", TOKEN));
-    match token {
-        Some(token) if field_errors.is_empty() => Ok(LinkToken::parse(&token)),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+    let token = read_body(body, &["token"], |fields| fields.required_text("token", TOKEN))?;
+    Ok(LinkToken::parse(&token))
 }
 
 /// The body of calls that set a password with a link.
 pub(super) fn parse_token_and_password(body: &Value) -> Result<(Option<LinkToken>, Password), ApiError> {
-    let field_errors = FieldErrors::default();
-    let parsed = Fields::only(body, &field_errors, &["token", "password"]).and_then(|fields| {
+    read_body(body, &["token", "password"], |fields| {
         let token = fields.required_text("token", TOKEN);
-        let password = new_password(&fields, "password", None);
+        let password = new_password(fields, "password", None);
         Some((LinkToken::parse(&token?), password?))
-    });
-    match parsed {
-        Some(parsed) if field_errors.is_empty() => Ok(parsed),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+    })
 }

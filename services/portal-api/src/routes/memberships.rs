@@ -6,7 +6,7 @@ use actix_web::http::StatusCode;
 use actix_web::web::{Data, ReqData};
 use domain::BusinessId;
 use serde_json::Value;
-use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule};
+use web::{ApiError, Fields, JsonBody, TextRule, read_object};
 
 use super::account_fields::business_name;
 use super::audited::UserAuthor;
@@ -93,31 +93,22 @@ fn respond(state: &State, status: StatusCode, replaced: &ReplacedSession) -> Htt
 
 /// `None` for a text that is no id.
 fn parse_business(body: &Value) -> Result<Option<BusinessId>, ApiError> {
-    let field_errors = FieldErrors::default();
-    let id = Fields::of_body(body, &field_errors).and_then(|fields| {
-        reject_unknown(&fields, &field_errors, "businessId");
+    let id = read_object(body, |fields| {
+        reject_unknown(fields, "businessId");
         fields.required_text("businessId", ID)
-    });
-    match id {
-        Some(id) if field_errors.is_empty() => Ok(id.parse().ok()),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+    })?;
+    Ok(id.parse().ok())
 }
 
 fn parse_name(body: &Value) -> Result<String, ApiError> {
-    let field_errors = FieldErrors::default();
-    let name = Fields::of_body(body, &field_errors).and_then(|fields| {
-        reject_unknown(&fields, &field_errors, "businessName");
-        business_name(&fields)
-    });
-    match name {
-        Some(name) if field_errors.is_empty() => Ok(name),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+    read_object(body, |fields| {
+        reject_unknown(fields, "businessName");
+        business_name(fields)
+    })
 }
 
-fn reject_unknown(fields: &Fields<'_>, field_errors: &FieldErrors, known: &str) {
+fn reject_unknown(fields: &Fields<'_>, known: &str) {
     for name in fields.unknown(&[known]) {
-        field_errors.add(&name, "unknown_field", format!("{name} is unknown."));
+        fields.reject(&name, "unknown_field", format!("{name} is unknown."));
     }
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use actix_web::HttpResponse;
 use actix_web::web::{Data, ReqData};
 use serde_json::Value;
-use web::{ApiError, FieldErrors, Fields, JsonBody};
+use web::{ApiError, Fields, JsonBody, read_body};
 
 use super::account_fields::{business_name, plain_name};
 use super::audited::UserAuthor;
@@ -89,11 +89,8 @@ pub(super) async fn of_staff(
 
 /// The only field of a body. It must be there, so that a misspelled name of the field removes nothing.
 fn parse<T>(body: &Value, field: &str, read: impl FnOnce(&Fields<'_>) -> Option<T>) -> Result<T, ApiError> {
-    let field_errors = FieldErrors::default();
-    let parsed = Fields::only(body, &field_errors, &[field])
-        .and_then(|fields| if body.get(field).is_none() { fields.missing(field) } else { read(&fields) });
-    match parsed {
-        Some(parsed) if field_errors.is_empty() => Ok(parsed),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+    read_body(body, &[field], |fields| match body.get(field) {
+        Some(_) => read(fields),
+        None => fields.missing(field),
+    })
 }

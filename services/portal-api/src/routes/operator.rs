@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use domain::{BusinessId, GoLiveItem};
 use serde::Serialize;
 use serde_json::Value;
-use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule, read_query};
+use web::{ApiError, Fields, JsonBody, TextRule, read_object, read_query};
 
 use super::approval_view::{self, ApprovalView};
 use super::audited::OperatorAuthor;
@@ -139,26 +139,21 @@ pub(super) async fn change(
 
 fn parse(body: &Value) -> Result<BusinessChange, ApiError> {
     const SWITCHES: [&str; 3] = ["status", "subscription", "liveAccess"];
-    let field_errors = FieldErrors::default();
-    let change = Fields::of_body(body, &field_errors).map(|fields| {
+    read_object(body, |fields| {
         for name in fields.unknown(&[SWITCHES.as_slice(), &["plan"]].concat()) {
-            field_errors.add(&name, "unknown_field", format!("{name} cannot be changed here."));
+            fields.reject(&name, "unknown_field", format!("{name} cannot be changed here."));
         }
         if SWITCHES.iter().all(|name| fields.value(name).is_none()) {
-            field_errors.add("", "required", "Send at least one of status, subscription and liveAccess.");
+            fields.reject("", "required", "Send at least one of status, subscription and liveAccess.");
         }
-        let subscription_active = switch(&fields, "subscription");
-        BusinessChange {
-            plan: plan(body, &fields, subscription_active),
+        let subscription_active = switch(fields, "subscription");
+        Some(BusinessChange {
+            plan: plan(body, fields, subscription_active),
             subscription_active,
             status: fields.optional_word::<BusinessStatus>("status", "active, inactive or suspended"),
-            live_access: switch(&fields, "liveAccess"),
-        }
-    });
-    match change {
-        Some(change) if field_errors.is_empty() => Ok(change),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+            live_access: switch(fields, "liveAccess"),
+        })
+    })
 }
 
 /// The plan that the operator expects to become active; `null` for none.

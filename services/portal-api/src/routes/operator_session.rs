@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use domain::Paise;
 use serde::Serialize;
 use serde_json::Value;
-use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule};
+use web::{ApiError, JsonBody, TextRule, read_body};
 
 use super::account_fields::{email, password_text};
 use super::audited::{browser, request_id};
@@ -223,19 +223,14 @@ pub(super) async fn close(state: Data<State>, request: HttpRequest) -> Result<Ht
 
 /// `token`, or `email` and `password`.
 fn parse(body: &Value) -> Result<Given, ApiError> {
-    let field_errors = FieldErrors::default();
-    let given = Fields::only(body, &field_errors, &["token", "email", "password"]).and_then(|fields| {
+    read_body(body, &["token", "email", "password"], |fields| {
         if fields.value("token").is_none() {
-            let (email, password) = (email(&fields), password_text(&fields, "password"));
+            let (email, password) = (email(fields), password_text(fields, "password"));
             return Some(Given::Account(email?, Password::entered(password?)));
         }
         for other in ["email", "password"].into_iter().filter(|other| fields.value(other).is_some()) {
             fields.reject(other, "invalid_value", format!("{other} is not allowed together with token."));
         }
         fields.required_text("token", TOKEN_TEXT).map(Given::Token)
-    });
-    match given {
-        Some(given) if field_errors.is_empty() => Ok(given),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+    })
 }

@@ -4,7 +4,7 @@
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use serde_json::Value;
-use web::{ApiError, FieldErrors, Fields, JsonBody};
+use web::{ApiError, JsonBody, read_body, read_object};
 
 use super::audited::{browser, request_id};
 use super::call::Rule;
@@ -87,21 +87,10 @@ pub(super) async fn complete(
 }
 
 fn parse_purpose(body: &Value) -> Result<SsoPurpose, ApiError> {
-    let field_errors = FieldErrors::default();
-    let purpose = Fields::only(body, &field_errors, &["purpose"])
-        .and_then(|fields| fields.required_word::<SsoPurpose>("purpose", SsoPurpose::WORDS));
-    match purpose {
-        Some(purpose) if field_errors.is_empty() => Ok(purpose),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+    read_body(body, &["purpose"], |fields| fields.required_word::<SsoPurpose>("purpose", SsoPurpose::WORDS))
 }
 
 /// `code`, or `error`. Clients ignore further parameters of a provider (RFC 6749 §4.1.2).
 fn parse_response(body: &Value) -> Result<SsoResponse, ApiError> {
-    let field_errors = FieldErrors::default();
-    let parsed = Fields::of_body(body, &field_errors).and_then(|fields| response_fields(&fields));
-    match parsed {
-        Some(parsed) if field_errors.is_empty() => Ok(parsed),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+    read_object(body, response_fields)
 }

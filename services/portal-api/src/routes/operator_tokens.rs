@@ -7,7 +7,7 @@ use domain::OperatorTokenId;
 use internal_api::Page;
 use serde::Serialize;
 use serde_json::Value;
-use web::{ApiError, FieldErrors, Fields, JsonBody, page_query};
+use web::{ApiError, JsonBody, page_query, read_body};
 
 use super::audited::OperatorAuthor;
 use super::errors;
@@ -152,8 +152,7 @@ fn secret_view((token, secret): (OperatorToken, OperatorSecret)) -> OperatorToke
 }
 
 fn parse_new(body: &Value) -> Result<(String, OperatorRole), ApiError> {
-    let field_errors = FieldErrors::default();
-    let parsed = Fields::only(body, &field_errors, &["name", "role"]).and_then(|fields| {
+    read_body(body, &["name", "role"], |fields| {
         let name = fields.required_text("name", NAME);
         let role = fields.required_word::<OperatorRole>("role", OperatorRole::WORDS);
         let name = name?;
@@ -165,11 +164,7 @@ fn parse_new(body: &Value) -> Result<(String, OperatorRole), ApiError> {
             );
         }
         Some((name, role?))
-    });
-    match parsed {
-        Some(parsed) if field_errors.is_empty() => Ok(parsed),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+    })
 }
 
 /// The log must not show a named token as the token of the settings, or as a person.
@@ -179,8 +174,7 @@ fn is_reserved(name: &str) -> bool {
 }
 
 fn parse_grace(body: &Value) -> Result<TokenGrace, ApiError> {
-    let field_errors = FieldErrors::default();
-    let grace = Fields::only(body, &field_errors, &["graceSeconds"]).and_then(|fields| {
+    read_body(body, &["graceSeconds"], |fields| {
         let seconds = fields.required_integer("graceSeconds", 0, TokenGrace::SECONDS_MAX)?;
         let grace = TokenGrace::from_seconds(seconds);
         if grace.is_none() {
@@ -188,11 +182,7 @@ fn parse_grace(body: &Value) -> Result<TokenGrace, ApiError> {
             fields.reject("graceSeconds", "invalid_value", message);
         }
         grace
-    });
-    match grace {
-        Some(grace) if field_errors.is_empty() => Ok(grace),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+    })
 }
 
 fn token_id(text: &str) -> Result<OperatorTokenId, ApiError> {

@@ -6,7 +6,7 @@ use actix_web::web::{Data, Path};
 use domain::{BusinessId, Paise};
 use internal_api::wallet::{CreditView, OperatorDebitView};
 use serde_json::Value;
-use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule};
+use web::{ApiError, Fields, JsonBody, TextRule, read_body};
 
 use super::approval_view::{self, ApprovalView};
 use super::audited::{OperatorAuthor, audited};
@@ -128,29 +128,21 @@ fn credit_to_approve(policy: ApprovalPolicy, body: &Value) -> Result<Option<Prot
     if policy.credits_above.is_none() {
         return Ok(None);
     }
-    let field_errors = FieldErrors::default();
-    let credit = Fields::only(body, &field_errors, &["amountPaise", "reference"]).and_then(|fields| {
-        let (amount, reference) = (amount(&fields), fields.required_text("reference", REFERENCE));
+    let (amount_paise, reference) = read_body(body, &["amountPaise", "reference"], |fields| {
+        let (amount, reference) = (amount(fields), fields.required_text("reference", REFERENCE));
         Some((amount?, reference?))
-    });
-    let (amount_paise, reference) = match credit {
-        Some(credit) if field_errors.is_empty() => credit,
-        _ => return Err(ApiError::invalid(field_errors)),
-    };
+    })?;
     let needs_approval = policy.covers_amount(amount_paise);
     Ok(needs_approval.then_some(ProtectedAction::Credit { amount_paise, reference }))
 }
 
 fn parse_debit(body: &Value) -> Result<WalletDebit, ApiError> {
-    let field_errors = FieldErrors::default();
-    let known = ["amountPaise", "reference", "reason", "reverses"];
-    let debit = Fields::only(body, &field_errors, &known).and_then(|fields| {
-        let (amount, reference) = (amount(&fields), fields.required_text("reference", REFERENCE));
+    read_body(body, &["amountPaise", "reference", "reason", "reverses"], |fields| {
+        let (amount, reference) = (amount(fields), fields.required_text("reference", REFERENCE));
         let reason = fields.required_text("reason", REASON);
         let reverses = fields.optional_word("reverses", "the id of a transfer");
         Some(WalletDebit { amount_paise: amount?, reference: reference?, reason: reason?, reverses })
-    });
-    debit.filter(|_| field_errors.is_empty()).ok_or_else(|| ApiError::invalid(field_errors))
+    })
 }
 
 fn amount(fields: &Fields<'_>) -> Option<Paise> {

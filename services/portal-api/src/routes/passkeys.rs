@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use domain::PasskeyId;
 use serde::Serialize;
 use serde_json::Value;
-use web::{ApiError, FieldErrors, Fields, JsonBody};
+use web::{ApiError, JsonBody, read_body};
 
 use super::account_fields::{credential, listed_name};
 use super::audited::UserAuthor;
@@ -143,14 +143,9 @@ pub(super) async fn remove(
 
 /// Shared with the operator's staff.
 pub(super) fn parse(body: &Value) -> Result<Addition, ApiError> {
-    let field_errors = FieldErrors::default();
-    let addition = Fields::only(body, &field_errors, &["name", "passkey"]).and_then(|fields| {
-        let name = listed_name(&fields, "name", NAME_MAX);
-        let attestation = credential(&fields, "passkey", Attestation::parse);
+    read_body(body, &["name", "passkey"], |fields| {
+        let name = listed_name(fields, "name", NAME_MAX);
+        let attestation = credential(fields, "passkey", Attestation::parse);
         Some(Addition { name: name?, attestation: attestation? })
-    });
-    match addition {
-        Some(addition) if field_errors.is_empty() => Ok(addition),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+    })
 }

@@ -3,7 +3,7 @@
 use actix_web::web::{Data, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use serde_json::Value;
-use web::{ApiError, FieldErrors, Fields, JsonBody};
+use web::{ApiError, JsonBody, read_body};
 
 use super::account_fields::{new_password, password_text};
 use super::audited::{UserAuthor, browser};
@@ -43,10 +43,9 @@ pub(super) async fn change(
 }
 
 pub(super) fn parse(body: &Value, email: Option<&Email>) -> Result<(Password, Password), ApiError> {
-    let field_errors = FieldErrors::default();
-    let parsed = Fields::only(body, &field_errors, &["currentPassword", "newPassword"]).and_then(|fields| {
-        let current = password_text(&fields, "currentPassword").map(Password::entered);
-        let new = new_password(&fields, "newPassword", email);
+    read_body(body, &["currentPassword", "newPassword"], |fields| {
+        let current = password_text(fields, "currentPassword").map(Password::entered);
+        let new = new_password(fields, "newPassword", email);
         let (current, new) = (current?, new?);
         if current.as_bytes() == new.as_bytes() {
             fields.reject(
@@ -57,9 +56,5 @@ pub(super) fn parse(body: &Value, email: Option<&Email>) -> Result<(Password, Pa
             return None;
         }
         Some((current, new))
-    });
-    match parsed {
-        Some(parsed) if field_errors.is_empty() => Ok(parsed),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+    })
 }

@@ -6,7 +6,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
-use web::{ApiError, FieldErrors, Fields, JsonBody};
+use web::{ApiError, JsonBody, read_body};
 
 use super::account_fields::email;
 use super::approval_view::{self, ApprovalView};
@@ -143,9 +143,5 @@ pub(super) async fn issue(
 }
 
 fn parse(body: &Value) -> Result<Email, ApiError> {
-    let field_errors = FieldErrors::default();
-    match Fields::only(body, &field_errors, &["email"]).and_then(|fields| email(&fields)) {
-        Some(email) if field_errors.is_empty() => Ok(email),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+    read_body(body, &["email"], email)
 }

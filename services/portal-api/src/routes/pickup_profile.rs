@@ -4,7 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::web::{Data, ReqData};
 use internal_api::ordering;
 use serde_json::{Value, json};
-use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule, one_line};
+use web::{ApiError, Fields, JsonBody, TextRule, one_line, read_body};
 
 use super::audited::UserAuthor;
 use super::openapi::bodies;
@@ -83,13 +83,8 @@ pub(super) fn to_wire(profile: PickupProfile) -> ordering::PickupProfile {
 }
 
 fn parse(body: &Value) -> Result<PickupProfile, ApiError> {
-    let field_errors = FieldErrors::default();
     let known = [REQUIRED.as_slice(), &OPTIONAL, &COMPUTED].concat();
-    let parsed = Fields::only(body, &field_errors, &known).and_then(|fields| profile(&fields));
-    match parsed {
-        Some(parsed) if field_errors.is_empty() => Ok(parsed),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+    read_body(body, &known, profile)
 }
 
 fn profile(fields: &Fields<'_>) -> Option<PickupProfile> {

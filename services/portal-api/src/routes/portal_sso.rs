@@ -6,7 +6,7 @@ use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use domain::BusinessId;
 use serde_json::Value;
-use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule};
+use web::{ApiError, Fields, JsonBody, TextRule, read_object};
 
 use super::audited::{browser, request_id};
 use super::caller::caller;
@@ -111,33 +111,21 @@ enum Start {
 
 /// `purpose`, and `businessId` to log in.
 fn parse_start(body: &Value) -> Result<Start, ApiError> {
-    let field_errors = FieldErrors::default();
-    let start = Fields::of_body(body, &field_errors).and_then(|fields| {
-        match fields.required_word::<SsoPurpose>("purpose", "log_in or confirm")? {
-            SsoPurpose::LogIn => business(&fields).map(Start::LogIn),
-            SsoPurpose::Confirm => Some(Start::Confirm),
-            SsoPurpose::Link => {
-                fields.reject("purpose", "invalid_value", "purpose must be log_in or confirm.");
-                None
-            }
+    read_object(body, |fields| match fields.required_word::<SsoPurpose>("purpose", "log_in or confirm")? {
+        SsoPurpose::LogIn => business(fields).map(Start::LogIn),
+        SsoPurpose::Confirm => Some(Start::Confirm),
+        SsoPurpose::Link => {
+            fields.reject("purpose", "invalid_value", "purpose must be log_in or confirm.");
+            None
         }
-    });
-    match start {
-        Some(start) if field_errors.is_empty() => Ok(start),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+    })
 }
 
 fn parse_return(body: &Value) -> Result<(String, SsoResponse), ApiError> {
-    let field_errors = FieldErrors::default();
-    let parsed = Fields::of_body(body, &field_errors).and_then(|fields| {
-        let (business, response) = (business(&fields), response_fields(&fields));
+    read_object(body, |fields| {
+        let (business, response) = (business(fields), response_fields(fields));
         Some((business?, response?))
-    });
-    match parsed {
-        Some(parsed) if field_errors.is_empty() => Ok(parsed),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+    })
 }
 
 fn business(fields: &Fields<'_>) -> Option<String> {

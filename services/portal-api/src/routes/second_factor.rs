@@ -10,7 +10,7 @@ use qrcode::QrCode;
 use qrcode::render::svg;
 use serde::Serialize;
 use serde_json::Value;
-use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule};
+use web::{ApiError, JsonBody, TextRule, read_body};
 
 use super::audited::UserAuthor;
 use super::caller::caller;
@@ -212,8 +212,7 @@ pub(super) async fn reset(
 
 /// Only a code of the app confirms it: there are no recovery codes yet.
 pub(super) fn parse_app_code(body: &Value) -> Result<String, ApiError> {
-    let field_errors = FieldErrors::default();
-    let code = Fields::only(body, &field_errors, &["code"]).and_then(|fields| {
+    read_body(body, &["code"], |fields| {
         let text = fields.required_text("code", TextRule::line(64))?;
         match FactorCode::parse(&text) {
             Some(FactorCode::App(code)) => Some(code),
@@ -222,9 +221,5 @@ pub(super) fn parse_app_code(body: &Value) -> Result<String, ApiError> {
                 None
             }
         }
-    });
-    match code {
-        Some(code) if field_errors.is_empty() => Ok(code),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+    })
 }

@@ -7,7 +7,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
-use web::{ApiError, FieldErrors, Fields, JsonBody};
+use web::{ApiError, JsonBody, read_body};
 
 use super::account_fields::{factor_code, passkey_instead_of};
 use super::audited::{browser, request_id};
@@ -142,15 +142,8 @@ async fn options(
 }
 
 fn parse(body: &Value) -> Result<FactorAnswer, ApiError> {
-    let field_errors = FieldErrors::default();
-    let answer = Fields::only(body, &field_errors, &["code", "passkey"]).and_then(|fields| {
-        match fields.value("passkey") {
-            Some(_) => passkey_instead_of(&fields, &["code"]),
-            None => factor_code(&fields).map(FactorAnswer::Code),
-        }
-    });
-    match answer {
-        Some(answer) if field_errors.is_empty() => Ok(answer),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+    read_body(body, &["code", "passkey"], |fields| match fields.value("passkey") {
+        Some(_) => passkey_instead_of(fields, &["code"]),
+        None => factor_code(fields).map(FactorAnswer::Code),
+    })
 }

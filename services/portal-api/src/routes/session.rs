@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use domain::{BusinessId, UserId};
 use serde::Serialize;
 use serde_json::Value;
-use web::{ApiError, FieldErrors, Fields, JsonBody};
+use web::{ApiError, JsonBody, read_body};
 
 use super::account_fields::{email, password_text};
 use super::audited::{browser, request_id};
@@ -163,13 +163,8 @@ pub(super) async fn log_out(state: Data<State>, request: HttpRequest) -> Result<
 }
 
 fn parse(body: &Value) -> Result<(Email, Password), ApiError> {
-    let field_errors = FieldErrors::default();
-    let parsed = Fields::only(body, &field_errors, &["email", "password"]).and_then(|fields| {
-        let (email, password) = (email(&fields), password_text(&fields, "password"));
+    read_body(body, &["email", "password"], |fields| {
+        let (email, password) = (email(fields), password_text(fields, "password"));
         Some((email?, Password::entered(password?)))
-    });
-    match parsed {
-        Some(parsed) if field_errors.is_empty() => Ok(parsed),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+    })
 }

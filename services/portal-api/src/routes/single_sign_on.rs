@@ -7,7 +7,7 @@ use outbound::{TargetRefused, parse_url};
 use serde::Serialize;
 use serde_json::Value;
 use url::Url;
-use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule};
+use web::{ApiError, Fields, JsonBody, TextRule, read_object};
 
 use super::audited::UserAuthor;
 use super::errors;
@@ -190,18 +190,17 @@ pub(super) async fn test(state: Data<State>, session: ReqData<Session>) -> Resul
 }
 
 fn parse(state: &State, body: &Value) -> Result<SsoInput, ApiError> {
-    let field_errors = FieldErrors::default();
-    let parsed = Fields::of_body(body, &field_errors).and_then(|fields| {
+    read_object(body, |fields| {
         // A misspelt field would open or close the business to people.
         for name in fields.unknown(&FIELDS) {
             fields.reject(&name, "unknown_field", format!("{name} is no field of this request."));
         }
-        let issuer = issuer(state, &fields);
+        let issuer = issuer(state, fields);
         let client_id = fields.required_text("clientId", CLIENT_TEXT);
         let client_secret = fields.optional_text("clientSecret", SECRET_TEXT);
         let scopes = fields.optional_text("scopes", SCOPES_TEXT);
         let groups_claim = fields.optional_text("groupsClaim", CLAIM_TEXT);
-        let access = access(&fields);
+        let access = access(fields);
         Some(SsoInput {
             issuer: issuer?,
             client_id: client_id?,
@@ -210,11 +209,7 @@ fn parse(state: &State, body: &Value) -> Result<SsoInput, ApiError> {
             groups_claim: groups_claim.unwrap_or_else(|| DEFAULT_CLAIM.to_owned()),
             access: access?,
         })
-    });
-    match parsed {
-        Some(parsed) if field_errors.is_empty() => Ok(parsed),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+    })
 }
 
 /// Exactly as the provider's metadata names it.

@@ -7,7 +7,7 @@ use domain::StaffId;
 use internal_api::Page;
 use serde::Serialize;
 use serde_json::Value;
-use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule, page_query};
+use web::{ApiError, JsonBody, TextRule, page_query, read_body};
 
 use super::account_fields::reachable_email;
 use super::audited::OperatorAuthor;
@@ -219,26 +219,15 @@ fn link_view(state: &State, issued: IssuedLink, current: Option<StaffId>) -> Sta
 }
 
 fn parse_new(body: &Value) -> Result<NewStaff, ApiError> {
-    let field_errors = FieldErrors::default();
-    let parsed = Fields::only(body, &field_errors, &["email", "name", "role"]).and_then(|fields| {
-        let (email, name) = (reachable_email(&fields), fields.required_text("name", NAME));
+    read_body(body, &["email", "name", "role"], |fields| {
+        let (email, name) = (reachable_email(fields), fields.required_text("name", NAME));
         let role = fields.required_word::<OperatorRole>("role", OperatorRole::WORDS);
         Some(NewStaff { email: email?, name: name?, role: role? })
-    });
-    match parsed {
-        Some(parsed) if field_errors.is_empty() => Ok(parsed),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+    })
 }
 
 fn parse_role(body: &Value) -> Result<OperatorRole, ApiError> {
-    let field_errors = FieldErrors::default();
-    let role = Fields::only(body, &field_errors, &["role"])
-        .and_then(|fields| fields.required_word::<OperatorRole>("role", OperatorRole::WORDS));
-    match role {
-        Some(role) if field_errors.is_empty() => Ok(role),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+    read_body(body, &["role"], |fields| fields.required_word::<OperatorRole>("role", OperatorRole::WORDS))
 }
 
 fn staff_id(text: &str) -> Result<StaffId, ApiError> {

@@ -4,7 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::web::{Data, ReqData};
 use serde::Serialize;
 use serde_json::Value;
-use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule};
+use web::{ApiError, JsonBody, TextRule, read_body};
 
 use super::audited::UserAuthor;
 use super::errors;
@@ -73,16 +73,11 @@ fn respond(state: &State, subscription: &Subscription) -> HttpResponse {
 pub(super) const PLAN: TextRule = TextRule::line(64);
 
 fn parse(body: &Value, plans: &[String]) -> Result<String, ApiError> {
-    let field_errors = FieldErrors::default();
-    let plan = Fields::only(body, &field_errors, &["plan"]).and_then(|fields| {
+    read_body(body, &["plan"], |fields| {
         let plan = fields.required_text("plan", PLAN)?;
         if !plans.contains(&plan) {
             fields.reject("plan", "invalid_value", format!("plan must be one of: {}.", plans.join(", ")));
         }
         Some(plan)
-    });
-    match plan {
-        Some(plan) if field_errors.is_empty() => Ok(plan),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+    })
 }

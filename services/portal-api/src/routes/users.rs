@@ -10,7 +10,7 @@ use internal_api::Page;
 use internal_api::keys::ApiKeyView;
 use serde::Serialize;
 use serde_json::Value;
-use web::{ApiError, FieldErrors, Fields, JsonBody, page_query};
+use web::{ApiError, JsonBody, page_query, read_body};
 
 use super::audited::UserAuthor;
 use super::errors;
@@ -207,10 +207,7 @@ pub(super) async fn end_sessions(
 
 /// The only field of a body.
 fn only_word<T: FromStr>(body: &Value, name: &str, allowed: &str) -> Result<T, ApiError> {
-    let field_errors = FieldErrors::default();
-    let fields = Fields::only(body, &field_errors, &[name]);
-    let word = fields.and_then(|fields| fields.required_word(name, allowed));
-    word.filter(|_| field_errors.is_empty()).ok_or_else(|| ApiError::invalid(field_errors))
+    read_body(body, &[name], |fields| fields.required_word(name, allowed))
 }
 
 fn user_id(text: &str) -> Result<UserId, ApiError> {

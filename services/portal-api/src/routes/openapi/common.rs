@@ -2,6 +2,7 @@
 
 use actix_web::http::Method;
 use anyhow::Context as _;
+use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Response, ResponseBuilder, SecurityRequirement};
 use utoipa::{PartialSchema, ToSchema};
@@ -68,21 +69,25 @@ pub(super) fn add_components(document: &mut OpenApi) {
     components.add_security_scheme(OPERATOR, SecurityScheme::Http(token.build()));
 }
 
-/// Adds to the description of a handler what its row says.
-///
-/// # Errors
-/// When the handler describes another call.
-pub(super) fn complete(call: &Call, description: &mut OpenApi) -> anyhow::Result<()> {
-    let item = description.paths.paths.get_mut(call.path);
-    let operation = item.and_then(|item| match call.method {
+/// What a document says about a call.
+pub(super) fn operation<'a>(call: &Call, document: &'a mut OpenApi) -> Option<&'a mut Operation> {
+    let item = document.paths.paths.get_mut(call.path)?;
+    match call.method {
         Method::GET => item.get.as_mut(),
         Method::POST => item.post.as_mut(),
         Method::PUT => item.put.as_mut(),
         Method::PATCH => item.patch.as_mut(),
         Method::DELETE => item.delete.as_mut(),
         _ => None,
-    });
-    let operation = operation.with_context(|| {
+    }
+}
+
+/// Adds to the description of a handler what its row says.
+///
+/// # Errors
+/// When the handler describes another call.
+pub(super) fn complete(call: &Call, description: &mut OpenApi) -> anyhow::Result<()> {
+    let operation = operation(call, description).with_context(|| {
         format!("the handler of {} {} describes another method or path", call.method, call.path)
     })?;
     operation.responses.responses.insert("default".to_owned(), RefOr::Ref(Ref::from_response_name(ERROR)));

@@ -39,12 +39,14 @@ struct Document;
 /// The content of `proto-docs/openapi/portal-api.json`.
 ///
 /// # Errors
-/// When a handler describes another call than its row, or the document cannot be serialized.
+/// When a handler describes another call than its row, a call has two rows, or the document cannot be serialized.
 pub fn document() -> anyhow::Result<String> {
     let mut document = Document::openapi();
     for call in CALLS {
         let mut description = (call.description)();
         common::complete(call, &mut description)?;
+        let is_new = common::operation(call, &mut document).is_none();
+        anyhow::ensure!(is_new, "{} {} has two rows", call.method, call.path);
         document.merge(description);
     }
     common::add_components(&mut document);

@@ -1,0 +1,32 @@
+//! Reads JSON bodies, and names all errors of a body at once.
+
+use serde_json::Value;
+
+use crate::{ApiError, FieldErrors, Fields};
+
+/// Reads a body that has no fields but `known`. `read` notes the errors of the fields, and builds the result from those that are
+/// valid.
+///
+/// # Errors
+/// 400 with every error.
+pub fn read_body<T>(
+    body: &Value,
+    known: &[&str],
+    read: impl FnOnce(&Fields<'_>) -> Option<T>,
+) -> Result<T, ApiError> {
+    let field_errors = FieldErrors::default();
+    finish(Fields::only(body, &field_errors, known).as_ref().and_then(read), field_errors)
+}
+
+/// As [`read_body`], for bodies that may have further fields, or that refuse them with words of their own.
+///
+/// # Errors
+/// 400 with every error.
+pub fn read_object<T>(body: &Value, read: impl FnOnce(&Fields<'_>) -> Option<T>) -> Result<T, ApiError> {
+    let field_errors = FieldErrors::default();
+    finish(Fields::of_body(body, &field_errors).as_ref().and_then(read), field_errors)
+}
+
+fn finish<T>(found: Option<T>, field_errors: FieldErrors) -> Result<T, ApiError> {
+    found.filter(|_| field_errors.is_empty()).ok_or_else(|| ApiError::invalid(field_errors))
+}
