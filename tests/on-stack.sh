@@ -16,8 +16,8 @@ run() {
 one() {
     case $1 in
     pages)
-        run pages npm --silent --prefix services/portal-web test -- \
-            --reporter=default --reporter=junit --outputFile.junit="$results/pages.xml"
+        run pages env PLAYWRIGHT_JUNIT_OUTPUT_FILE="$results/pages.xml" \
+            npm --silent --prefix services/portal-web test -- --reporter=list,junit
         ;;
     shops) run shops sh tests/shops/test.sh "$results/shops.xml" ;;
     *) run "$1" sh "proto-docs/clients/$1/test.sh" "$results/$1.xml" ;;

@@ -1,9 +1,7 @@
 // Accessibility of every page and its main dialogs: on a desktop and a phone, in light and dark colours.
 
-import type { BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Page } from "@playwright/test";
 import { operator, placeOrder } from "./support/api";
-import { DESKTOP, keepsScreenshots, PHONE, screenshot, type Visitor, visit } from "./support/browser";
 import {
   ask,
   type Business,
@@ -12,10 +10,12 @@ import {
   newBusiness,
   newTestKey,
   openLive,
+  type Session,
 } from "./support/business";
 import { COLOUR_RULES, overhang, seriousFindings, setColorScheme, settled } from "./support/page-checks";
 import { heading } from "./support/pages";
 import { Receiver } from "./support/receiver";
+import { DESKTOP, expect, keepsScreenshots, PHONE, screenshot, test } from "./support/test";
 
 const SIZES = [
   { size: "desk", viewport: DESKTOP },
@@ -36,13 +36,13 @@ interface Stop {
 
 let receiver: Receiver;
 let business: Business;
-let cookies: NonNullable<Exclude<BrowserContextOptions["storageState"], string>>["cookies"];
+let session: Session;
 let stops: Stop[];
 let resetLink: string;
 
-beforeAll(async () => {
+test.beforeAll(async ({ request }) => {
   receiver = await Receiver.start();
-  const owner = await visit();
+  const owner = { request };
   business = await newBusiness(owner, "Everybody & Sons, makers of remarkably long names");
   const liveKey = await openLive(owner, business);
   const testKey = await newTestKey(owner);
@@ -65,7 +65,7 @@ beforeAll(async () => {
     201,
   );
   resetLink = issued.url;
-  cookies = (await owner.context.storageState()).cookies;
+  session = await request.storageState();
   stops = [
     { name: "overview", path: "/", heading: "Overview", dialogs: ["Create another Test key"] },
     { name: "orders", path: "/orders?mode=test", heading: "Orders" },
@@ -103,7 +103,7 @@ beforeAll(async () => {
     { name: "not-found", path: "/nowhere", heading: "Page not found" },
   ];
 });
-afterAll(async () => {
+test.afterAll(async () => {
   await receiver.stop();
 });
 
@@ -118,22 +118,23 @@ const GUEST_STOPS: Stop[] = [
   { name: "operator-link", path: "/operator/password#token=none", heading: "This link cannot be used" },
 ];
 
-describe.each(SIZES)("$size", { timeout: TIMEOUT_MS }, ({ size, viewport }) => {
-  test("pages before the log-in", async () => {
-    const visitor = await visit({ viewport });
+test.describe.configure({ timeout: TIMEOUT_MS });
+
+for (const { size, viewport } of SIZES) {
+  test(`pages before the log-in: ${size}`, async ({ visit }) => {
+    const page = await visit({ viewport });
     const open = { name: "reset-link", path: resetLink, heading: "Choose a new password" };
-    expect(await findings(visitor, [...GUEST_STOPS, open], size)).toEqual([]);
+    expect(await findings(page, [...GUEST_STOPS, open], size)).toEqual([]);
   });
 
-  test("pages of a business", async () => {
-    const visitor = await visit({ viewport });
-    await visitor.context.addCookies(cookies);
-    expect(await findings(visitor, stops, size)).toEqual([]);
+  test(`pages of a business: ${size}`, async ({ visit }) => {
+    const page = await visit({ viewport, storageState: session });
+    expect(await findings(page, stops, size)).toEqual([]);
   });
 
-  test("pages of the operator", async () => {
-    const visitor = await visit({ viewport });
-    await logInAsOperator(visitor);
+  test(`pages of the operator: ${size}`, async ({ visit }) => {
+    const page = await visit({ viewport });
+    await logInAsOperator(page);
     const path = `/operator/businesses/${business.id}`;
     const ofOperator: Stop[] = [
       { name: "operator-businesses", path: "/operator/businesses", heading: "Businesses" },
@@ -148,14 +149,13 @@ describe.each(SIZES)("$size", { timeout: TIMEOUT_MS }, ({ size, viewport }) => {
       { name: "operator-tokens", path: "/operator/tokens", heading: "Tokens", dialogs: ["Create token"] },
       { name: "operator-own-log", path: "/operator/audit-log", heading: "Audit log" },
     ];
-    expect(await findings(visitor, ofOperator, size)).toEqual([]);
+    expect(await findings(page, ofOperator, size)).toEqual([]);
   });
-});
+}
 
-test("pages while they load", { timeout: TIMEOUT_MS }, async () => {
+test("pages while they load", async ({ visit }) => {
   const found: string[] = [];
-  const [visitor, staff] = [await visit(), await visit()];
-  await visitor.context.addCookies(cookies);
+  const [owner, staff] = [await visit({ storageState: session }), await visit()];
   await logInAsOperator(staff);
   const path = `/operator/businesses/${business.id}`;
   const ofOperator = [
@@ -165,15 +165,15 @@ test("pages while they load", { timeout: TIMEOUT_MS }, async () => {
     `${path}?tab=users`,
     "/operator/approvals/apr_1",
   ];
-  for (const [{ page }, paths] of [
-    [visitor, stops.map((stop) => stop.path)],
+  for (const [page, paths] of [
+    [owner, stops.map((stop) => stop.path)],
     [staff, [...ofOperator, "/operator/orders?code=everybody-live"]],
   ] as const) {
     // All that a page shows of a business never arrives.
     await page.route(/\/v1\/(portal|operator)\/(?!session$|config$)/, () => undefined);
     for (const stop of paths) {
       await page.goto(stop);
-      await page.locator("h1, .mantine-Skeleton-root, .mantine-Loader-root").first().waitFor();
+      await expect(page.locator("h1, .mantine-Skeleton-root, .mantine-Loader-root").first()).toBeVisible();
       for (const finding of await seriousFindings(page, { without: COLOUR_RULES }))
         found.push(`${stop}: ${finding}`);
     }
@@ -191,7 +191,7 @@ function follow(page: Page, path: string): Promise<unknown> {
 }
 
 /** The problems of these pages and of their dialogs. */
-async function findings({ page }: Visitor, stops: Stop[], size: string): Promise<string[]> {
+async function findings(page: Page, stops: Stop[], size: string): Promise<string[]> {
   const found: string[] = [];
   let scheme: "light" | "dark" = "light";
   let shown = "";
@@ -205,11 +205,11 @@ async function findings({ page }: Visitor, stops: Stop[], size: string): Promise
     for (const opener of stop.dialogs ?? []) {
       await page.getByRole("main").getByRole("button", { name: opener }).first().click();
       const dialog = page.getByRole("dialog");
-      await dialog.waitFor();
+      await expect(dialog).toBeVisible();
       // The page behind the dialog is already checked.
       await check(`${stop.name}-${String(opener).replace(/\W+/g, "-").toLowerCase()}`, "[role=dialog]");
       await page.keyboard.press("Escape");
-      await dialog.waitFor({ state: "hidden" });
+      await expect(dialog).toBeHidden();
     }
   }
   return found;

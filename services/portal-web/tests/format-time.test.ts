@@ -1,6 +1,6 @@
 // Times in the time zone of the region, which is India's by default.
 
-import { expect, test } from "vitest";
+import { expect, test } from "@playwright/test";
 import {
   formatClock,
   formatDate,

@@ -1,19 +1,16 @@
 // Keyboard use, the size of a first visit, and layout shifts.
 
-import type { Page } from "playwright-core";
-import { expect, test } from "vitest";
+import type { Page } from "@playwright/test";
 import { placeOrder } from "./support/api";
-import { PHONE, visit } from "./support/browser";
 import { newBusiness, newTestKey, PASSWORD, someone } from "./support/business";
 import { settled, tabTo, watchShifts } from "./support/page-checks";
 import { heading, row } from "./support/pages";
+import { expect, PHONE, test } from "./support/test";
 
 const FIRST_LOAD_KIB = 250;
 const SHIFT_MAX = 0.1;
 
-test("a user signs up, creates a key and reads an order by keyboard alone", async () => {
-  const visitor = await visit();
-  const { page } = visitor;
+test("a user signs up, creates a key and reads an order by keyboard alone", async ({ page }) => {
   const { email } = someone("keyboard");
   await page.goto("/log-in");
   await tabTo(page, "link", "Create an account");
@@ -33,7 +30,7 @@ test("a user signs up, creates a key and reads an order by keyboard alone", asyn
   await press(page, "link", "API keys");
   await heading(page, "API keys");
   await press(page, "button", "Create key");
-  await page.getByRole("dialog", { name: "Create an API key" }).waitFor();
+  await expect(page.getByRole("dialog", { name: "Create an API key" })).toBeVisible();
   await tabTo(page, "textbox", "Name");
   await page.keyboard.type("shop");
   await page.keyboard.press("Enter");
@@ -42,37 +39,33 @@ test("a user signs up, creates a key and reads an order by keyboard alone", asyn
   await page.keyboard.press("Escape");
   await tabTo(page, "button", "I have stored it");
   await page.keyboard.press("Enter");
-  await shown.waitFor({ state: "hidden" });
+  await expect(shown).toBeHidden();
   await placeOrder(key, "typed-1");
 
   await press(page, "link", "Orders");
-  await row(page, "Test orders", "typed-1").waitFor();
+  await expect(row(page, "Test orders", "typed-1")).toBeVisible();
   await press(page, "link", "typed-1");
   await heading(page, "typed-1");
   await press(page, "button", "Driver assigned");
-  await page.getByRole("status", { name: "Status" }).getByText("Driver assigned").waitFor();
+  await expect(page.getByRole("status", { name: "Status" }).getByText("Driver assigned")).toBeVisible();
   await press(page, "button", "Cancel order");
   const question = page.getByRole("dialog", { name: "Cancel this order?" });
-  await question.waitFor();
+  await expect(question).toBeVisible();
   await page.keyboard.press("Escape");
-  await question.waitFor({ state: "hidden" });
-  await page.getByRole("button", { name: "Cancel order" }).and(page.locator(":focus")).waitFor();
+  await expect(question).toBeHidden();
+  await expect(page.getByRole("button", { name: "Cancel order" })).toBeFocused();
 });
 
-test("the skip link leads past the navigation", async () => {
-  const visitor = await visit();
-  const { page } = visitor;
-  await newBusiness(visitor, "Skipper");
+test("the skip link leads past the navigation", async ({ page }) => {
+  await newBusiness(page, "Skipper");
   await page.goto("/orders");
   await heading(page, "Orders");
   await tabTo(page, "link", "Skip to content");
   await page.keyboard.press("Enter");
-  await page.locator("main:focus").waitFor();
+  await expect(page.locator("main:focus")).toBeVisible();
 });
 
-test("a first visit transfers at most 250 KiB of script", async () => {
-  const visitor = await visit();
-  const { page } = visitor;
+test("a first visit transfers at most 250 KiB of script", async ({ page }) => {
   await page.goto("/log-in");
   await heading(page, "Log in");
   const scripts = await page.evaluate(() =>
@@ -85,22 +78,20 @@ test("a first visit transfers at most 250 KiB of script", async () => {
   expect(kib).toBeLessThanOrEqual(FIRST_LOAD_KIB);
 });
 
-test("overview and orders do not shift while they load", async () => {
-  const visitor = await visit();
-  const phone = await visit({ viewport: PHONE });
-  await newBusiness(visitor, "Steady");
-  const key = await newTestKey(visitor);
+test("overview and orders do not shift while they load", async ({ page, visit }) => {
+  await newBusiness(page, "Steady");
+  const key = await newTestKey(page);
   for (const reference of ["steady-1", "steady-2", "steady-3"]) await placeOrder(key, reference);
-  await phone.context.addCookies((await visitor.context.storageState()).cookies);
-  for (const { page } of [visitor, phone]) {
-    const shifts = await watchShifts(page);
+  const storageState = await page.context().storageState();
+  for (const window of [page, await visit({ viewport: PHONE, storageState })]) {
+    const shifts = await watchShifts(window);
     for (const [path, title] of [
       ["/", "Overview"],
       ["/orders", "Orders"],
     ] as const) {
-      await page.goto(path);
-      await heading(page, title);
-      await settled(page);
+      await window.goto(path);
+      await heading(window, title);
+      await settled(window);
       expect({ path, isSteady: (await shifts()) <= SHIFT_MAX, shifts: await shifts() }).toMatchObject({
         isSteady: true,
       });

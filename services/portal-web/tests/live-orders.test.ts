@@ -1,5 +1,5 @@
 // How a loaded list of orders takes in new orders and changes.
-import { expect, test } from "vitest";
+import { expect, test } from "@playwright/test";
 import type { Order } from "../src/api/orders";
 import { type OrderPages, withNewest, withUpdate } from "../src/api/orders-live";
 

@@ -1,5 +1,5 @@
 // What a search for an order asks the server for.
-import { expect, test } from "vitest";
+import { expect, test } from "@playwright/test";
 import { spellings } from "../src/api/order-search";
 
 test("a search asks for the text as typed, and then for other spellings", () => {

@@ -4,7 +4,7 @@ import { createHmac } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { expect, test } from "@playwright/test";
 import { VERIFYING } from "../src/pages/webhooks/verifying";
 
 const SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
@@ -111,25 +111,22 @@ function run(language: keyof typeof LANGUAGES, given: Case[]): unknown {
   }
 }
 
-describe("the verification of webhooks that integrators copy", () => {
+test.describe("the verification of webhooks that integrators copy", () => {
   for (const language of Object.keys(LANGUAGES) as (keyof typeof LANGUAGES)[]) {
     const { command, fence } = LANGUAGES[language];
 
-    it(`is the same in the guide and in the portal: ${language}`, () => {
+    test(`is the same in the guide and in the portal: ${language}`, () => {
       const guide = readFileSync(GUIDE, "utf8");
       const block = guide.match(new RegExp(`^\`\`\`${fence}\n([^]*?)\n\`\`\`$`, "m"))?.[1];
       expect(block).toBe(code(language).replace("<?php\n", ""));
     });
 
-    // `make test` installs the first two.
-    it.skipIf(command === "php" && !isInstalled(command))(
-      `accepts signed webhooks and rejects all others: ${language}`,
-      () => {
-        const given = language === "Node.js" ? [...cases(), ...withoutBody()] : cases();
-        const expected = given.map(({ name, trusted }) => [name, trusted]);
-        const found = run(language, given) as boolean[];
-        expect(given.map(({ name }, at) => [name, found[at]])).toEqual(expected);
-      },
-    );
+    test(`accepts signed webhooks and rejects all others: ${language}`, () => {
+      test.skip(command === "php" && !isInstalled(command), "`make test` installs the others");
+      const given = language === "Node.js" ? [...cases(), ...withoutBody()] : cases();
+      const expected = given.map(({ name, trusted }) => [name, trusted]);
+      const found = run(language, given) as boolean[];
+      expect(given.map(({ name }, at) => [name, found[at]])).toEqual(expected);
+    });
   }
 });

@@ -1,9 +1,7 @@
 // From sign-up to a delivered live order, by the pages alone. Each test continues from the previous one.
 
-import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Page } from "@playwright/test";
 import { placeOrder, report } from "./support/api";
-import { screenshot, type Visitor, visit } from "./support/browser";
 import {
   createKey,
   fact,
@@ -18,7 +16,7 @@ import {
   takeSecret,
 } from "./support/pages";
 import { Receiver } from "./support/receiver";
-import { until } from "./support/until";
+import { expect, screenshot, test } from "./support/test";
 
 const INITIAL_LABELS = {
   "Test API Status": "Not created",
@@ -34,66 +32,68 @@ const MOVES = ["driver.assigned", "order.picked_up", "order.out_for_delivery", "
 const DRIVER = { name: "Ravi Kumar", phone: "+919800000003", vehicle: "KA 01 AB 1234" };
 
 let receiver: Receiver;
-let owner: Visitor;
 let page: Page;
-let operator: Visitor;
+let operator: Page;
 let email: string;
 let testKey: string;
 let liveKey: string;
 
-beforeAll(async () => {
+test.describe.configure({ mode: "serial" });
+test.beforeAll(async ({ browser }) => {
   receiver = await Receiver.start();
-  owner = await visit();
-  page = owner.page;
-  operator = await visit();
+  page = await (await browser.newContext()).newPage();
+  operator = await (await browser.newContext()).newPage();
 });
-afterAll(async () => {
+test.afterAll(async () => {
+  await Promise.all([page, operator].map((one) => one.context().close()));
   await receiver.stop();
 });
 
 test("sign-up leads to an overview with nothing done", async () => {
   email = await signUp(page, "Spice Route");
   for (const [name, label] of Object.entries(INITIAL_LABELS)) await indicator(page, name, label);
-  expect(await page.getByRole("region", { name: "Status indicators" }).locator("dt").allInnerTexts()).toEqual(
+  await expect(page.getByRole("region", { name: "Status indicators" }).locator("dt")).toHaveText(
     Object.keys(INITIAL_LABELS),
+    { useInnerText: true },
   );
   const checklist = page.getByRole("list", { name: "Go-live checklist" }).getByRole("listitem");
-  expect(await checklist.filter({ hasText: ": open" }).count()).toBe(CHECKLIST_LENGTH);
-  expect(await checklist.count()).toBe(CHECKLIST_LENGTH);
+  await expect(checklist.filter({ hasText: ": open" })).toHaveCount(CHECKLIST_LENGTH);
+  await expect(checklist).toHaveCount(CHECKLIST_LENGTH);
   await screenshot(page, "story-overview-new");
 });
 
 test("Live keys are locked for named reasons; a Test key is shown once", async () => {
   await goTo(page, "API keys");
   const reasons = page.getByRole("note").filter({ hasText: "Locked" }).getByRole("listitem");
-  await reasons.first().waitFor();
-  expect(await reasons.count()).toBe(CHECKLIST_LENGTH);
+  await expect(reasons.first()).toBeVisible();
+  await expect(reasons).toHaveCount(CHECKLIST_LENGTH);
   testKey = await createKey(page, "Test", "shop backend");
   expect(testKey).toMatch(/^sk_test_waybill_\w{36}$/);
-  await row(page, "Test keys", `…${testKey.slice(-4)}`).waitFor();
+  await expect(row(page, "Test keys", `…${testKey.slice(-4)}`)).toBeVisible();
   expect(await page.content()).not.toContain(testKey);
   await page.reload();
-  await row(page, "Test keys", `…${testKey.slice(-4)}`).waitFor();
+  await expect(row(page, "Test keys", `…${testKey.slice(-4)}`)).toBeVisible();
   expect(await page.content()).not.toContain(testKey);
 });
 
 test("a test order appears on an open page, and the indicators update automatically", async () => {
-  const watching = await owner.context.newPage();
+  const watching = await page.context().newPage();
   await watching.goto("/");
   await indicator(watching, "Test API Status", "Active");
   await indicator(watching, "Connection Test", "No test orders yet");
   await goTo(page, "Orders");
-  await page.getByRole("status").getByText("Updating", { exact: true }).waitFor();
-  await page.getByText("No test orders yet").waitFor();
+  await expect(page.getByRole("status").getByText("Updating", { exact: true })).toBeVisible();
+  await expect(page.getByText("No test orders yet")).toBeVisible();
   await placeOrder(testKey, "spice-1");
-  await row(page, "Test orders", "spice-1").waitFor();
-  await page.getByRole("status").filter({ hasText: "New order spice-1" }).waitFor({ state: "attached" });
+  await expect(row(page, "Test orders", "spice-1")).toBeVisible();
+  await expect(page.getByRole("status").filter({ hasText: "New order spice-1" })).toBeAttached();
   await indicator(watching, "Connection Test", "Connected");
-  await watching
-    .getByRole("list", { name: "Go-live checklist" })
-    .getByRole("listitem")
-    .filter({ hasText: ": done" })
-    .waitFor();
+  await expect(
+    watching
+      .getByRole("list", { name: "Go-live checklist" })
+      .getByRole("listitem")
+      .filter({ hasText: ": done" }),
+  ).toBeVisible();
   await watching.close();
 });
 
@@ -102,18 +102,18 @@ test("a webhook endpoint is created, and receives its test event", async () => {
   await page.getByRole("link", { name: "Add endpoint" }).click();
   await heading(page, "Add an endpoint");
   await page.getByRole("textbox", { name: "URL" }).fill(receiver.url);
-  await page.getByText("10 of 13 selected.").waitFor();
+  await expect(page.getByText("10 of 13 selected.")).toBeVisible();
   await page.getByRole("button", { name: "Add endpoint" }).click();
   receiver.secret = await takeSecret(page, "Your signing secret");
   expect(receiver.secret).toMatch(/^whsec_/);
   await heading(page, receiver.url);
   expect(await page.content()).not.toContain(receiver.secret);
-  await page.getByText("Last delivery: Never").waitFor();
+  await expect(page.getByText("Last delivery: Never")).toBeVisible();
   await page.getByRole("button", { name: "Send test event" }).click();
   const result = page.getByRole("dialog", { name: "Test event" });
-  await result.getByText("Your server returned 200").waitFor();
+  await expect(result.getByText("Your server returned 200")).toBeVisible();
   await result.getByRole("button", { name: "Close" }).click();
-  await page.getByText("Connection test: Passed").waitFor();
+  await expect(page.getByText("Connection test: Passed")).toBeVisible();
   expect(receiver.received.filter((one) => one.verified).map((one) => one.event)).toContain("webhook.test");
 });
 
@@ -124,13 +124,13 @@ test("the test order is simulated to its delivery, and each step's webhook is ve
   const simulate = page.getByRole("region", { name: "Simulate" });
   for (const step of ["Driver assigned", "Picked up", "Out for delivery", "Delivered"]) {
     await simulate.getByRole("button", { name: step, exact: true }).click();
-    await page.getByRole("status", { name: "Status" }).getByText(step, { exact: true }).waitFor();
+    await expect(page.getByRole("status", { name: "Status" }).getByText(step, { exact: true })).toBeVisible();
   }
-  await simulate.getByText("This order has ended.").waitFor();
+  await expect(simulate.getByText("This order has ended.")).toBeVisible();
   await arrived("spice-1", MOVES);
   const timeline = page.getByRole("list", { name: "Timeline" });
   const answered = timeline.getByRole("listitem").filter({ hasText: "Received (HTTP 200)" });
-  await answered.filter({ hasText: "order.delivered" }).waitFor();
+  await expect(answered.filter({ hasText: "order.delivered" })).toBeVisible();
   await screenshot(page, "story-test-order");
 });
 
@@ -138,13 +138,13 @@ test("a duplicate and a failure retry are shown as done, with their requests", a
   await goTo(page, "Overview");
   const advice = page.getByRole("list", { name: "Recommended tests" }).getByRole("listitem");
   const open = advice.filter({ hasText: ": open" });
-  await open.nth(1).waitFor();
+  await expect(open.nth(1)).toBeVisible();
   const first = await placeOrder(testKey, "spice-2");
   expect((await placeOrder(testKey, "spice-2")).id).toBe(first.id);
   await placeOrder(testKey, "spice-3", { customer: null }, 400);
   await placeOrder(testKey, "spice-3");
-  await until("all tests are done", async () => (await open.count()) === 0);
-  expect(await advice.count()).toBe(3);
+  await expect(open).toHaveCount(0);
+  await expect(advice).toHaveCount(3);
   for (const words of ["A duplicate request", "A failed request"]) {
     const proven = advice.filter({ hasText: words });
     expect(await proven.getByText(/^req_\w{26}$/).count()).toBeGreaterThan(0);
@@ -155,44 +155,44 @@ test("the pickup profile is completed, and a plan is requested", async () => {
   await goTo(page, "Pickup profile");
   await fillPickupProfile(page);
   await page.getByRole("button", { name: "Save profile" }).click();
-  await page.getByText("Complete", { exact: true }).waitFor();
+  await expect(page.getByText("Complete", { exact: true })).toBeVisible();
 
   await goTo(page, "Subscription");
   const standing = page.getByRole("status", { name: "Your subscription" });
-  await standing.getByText("No plan yet").waitFor();
+  await expect(standing.getByText("No plan yet")).toBeVisible();
   await page.getByRole("button", { name: "Request this plan: Growth" }).click();
-  await standing.getByText("Requested", { exact: true }).waitFor();
+  await expect(standing.getByText("Requested", { exact: true })).toBeVisible();
 });
 
 test("the operator approves the business, activates its plan and grants live access", async () => {
-  await logInWithToken(operator.page);
-  await operator.page.getByLabel("Find a business").fill(email);
-  await rowsOf(operator.page, "Businesses", 1);
-  await row(operator.page, "Businesses", "Spice Route").getByRole("link").click();
-  await heading(operator.page, "Spice Route");
-  await operator.page.getByRole("button", { name: "Approve" }).click();
-  await operator.page.getByRole("status", { name: "Business" }).getByText("Active").waitFor();
-  await operator.page.getByRole("button", { name: "Activate Growth" }).click();
-  await operator.page.getByRole("status", { name: "Subscription" }).getByText("Active").waitFor();
-  await operator.page.getByRole("button", { name: "Grant live access" }).click();
-  const grant = operator.page.getByRole("dialog", { name: "Grant live access to Spice Route?" });
+  await logInWithToken(operator);
+  await operator.getByLabel("Find a business").fill(email);
+  await rowsOf(operator, "Businesses", 1);
+  await row(operator, "Businesses", "Spice Route").getByRole("link").click();
+  await heading(operator, "Spice Route");
+  await operator.getByRole("button", { name: "Approve" }).click();
+  await expect(operator.getByRole("status", { name: "Business" }).getByText("Active")).toBeVisible();
+  await operator.getByRole("button", { name: "Activate Growth" }).click();
+  await expect(operator.getByRole("status", { name: "Subscription" }).getByText("Active")).toBeVisible();
+  await operator.getByRole("button", { name: "Grant live access" }).click();
+  const grant = operator.getByRole("dialog", { name: "Grant live access to Spice Route?" });
   await grant.getByRole("button", { name: "Grant live access" }).click();
-  await operator.page.getByRole("status", { name: "Live access" }).getByText("Granted").waitFor();
-  await operator.page.getByText("The wallet has not been funded").waitFor();
-  await page.getByText("Your plan is active.").waitFor();
+  await expect(operator.getByRole("status", { name: "Live access" }).getByText("Granted")).toBeVisible();
+  await expect(operator.getByText("The wallet has not been funded")).toBeVisible();
+  await expect(page.getByText("Your plan is active.")).toBeVisible();
 });
 
 test("the wallet is topped up, which unlocks live orders", async () => {
   await goTo(page, "Wallet");
-  await page.getByText("The wallet has not been funded yet.").waitFor();
+  await expect(page.getByText("The wallet has not been funded yet.")).toBeVisible();
   await page.getByRole("button", { name: "Top up" }).click();
   const dialog = page.getByRole("dialog", { name: "Top up the wallet" });
   await dialog.getByLabel("Amount", { exact: true }).fill("500.50");
   await dialog.getByRole("button", { name: "Top up" }).click();
-  await page.getByRole("region", { name: "Balance" }).getByText("₹500.50").waitFor();
+  await expect(page.getByRole("region", { name: "Balance" }).getByText("₹500.50")).toBeVisible();
 
   await goTo(page, "Overview");
-  await page.getByText("Complete: live orders are unlocked.").waitFor();
+  await expect(page.getByText("Complete: live orders are unlocked.")).toBeVisible();
   await indicator(page, "Live API Status", "Ready");
   await goTo(page, "API keys");
   liveKey = await createKey(page, "Live", "shop");
@@ -202,7 +202,7 @@ test("the wallet is topped up, which unlocks live orders", async () => {
 test("a live order is delivered, and its page shows the request, money, status changes and webhooks", async () => {
   await goTo(page, "Orders");
   await page.getByRole("tab", { name: "Live orders" }).click();
-  await page.getByRole("status").getByText("Updating", { exact: true }).waitFor();
+  await expect(page.getByRole("status").getByText("Updating", { exact: true })).toBeVisible();
   const order = await placeOrder(liveKey, "spice-live-1");
   await row(page, "Live orders", "spice-live-1").getByRole("link").click();
   await heading(page, "spice-live-1");
@@ -214,26 +214,26 @@ test("a live order is delivered, and its page shows the request, money, status c
       event,
       event === "driver.assigned" ? { driver: DRIVER, occurredAt } : { occurredAt },
     );
-  await page.getByRole("status", { name: "Status" }).getByText("Delivered").waitFor();
+  await expect(page.getByRole("status", { name: "Status" }).getByText("Delivered")).toBeVisible();
   await arrived("spice-live-1", ["order.created", ...MOVES]);
 
   const request = page.getByRole("region", { name: "Accepted request" });
-  await request.getByText("shop-spice-live-1").waitFor();
-  await request.getByText(`…${liveKey.slice(-4)}`).waitFor();
-  await request.getByText(/^req_\w{26}$/).waitFor();
+  await expect(request.getByText("shop-spice-live-1")).toBeVisible();
+  await expect(request.getByText(`…${liveKey.slice(-4)}`)).toBeVisible();
+  await expect(request.getByText(/^req_\w{26}$/)).toBeVisible();
   const money = page.getByRole("region", { name: "Money" });
-  expect(await fact(money, "Charged to wallet").textContent()).toBe("₹49.00");
-  await page.getByRole("region", { name: "Delivery" }).getByText("Ravi Kumar").waitFor();
+  await expect(fact(money, "Charged to wallet")).toHaveText("₹49.00");
+  await expect(page.getByRole("region", { name: "Delivery" }).getByText("Ravi Kumar")).toBeVisible();
 
   const timeline = page.getByRole("list", { name: "Timeline" }).getByRole("listitem");
   const fee = timeline.filter({ hasText: "Delivery fee charged" });
-  await fee.getByText("−₹49.00").waitFor();
-  await fee.getByText("₹451.50").waitFor();
+  await expect(fee.getByText("−₹49.00")).toBeVisible();
+  await expect(fee.getByText("₹451.50")).toBeVisible();
   for (const move of ["Driver assigned", "Picked up", "Out for delivery", "Delivered"]) {
-    await timeline.getByText(move, { exact: true }).waitFor();
+    await expect(timeline.getByText(move, { exact: true })).toBeVisible();
   }
   for (const event of ["order.created", ...MOVES]) {
-    await timeline.filter({ hasText: event }).getByText("Received (HTTP 200)").waitFor();
+    await expect(timeline.filter({ hasText: event }).getByText("Received (HTTP 200)")).toBeVisible();
   }
   expect(await page.getByRole("main").textContent()).not.toContain("2020");
   await screenshot(page, "story-live-order");
@@ -241,10 +241,10 @@ test("a live order is delivered, and its page shows the request, money, status c
 
 test("the wallet is charged exactly the delivery fee", async () => {
   await goTo(page, "Wallet");
-  await page.getByRole("region", { name: "Balance" }).getByText("₹451.50").waitFor();
+  await expect(page.getByRole("region", { name: "Balance" }).getByText("₹451.50")).toBeVisible();
   const fee = row(page, "Statement", "spice-live-1");
-  await fee.getByText("−₹49.00").waitFor();
-  await fee.getByText("₹451.50").waitFor();
+  await expect(fee.getByText("−₹49.00")).toBeVisible();
+  await expect(fee.getByText("₹451.50")).toBeVisible();
   await rowsOf(page, "Statement", 2);
   await goTo(page, "Overview");
   await indicator(page, "Live API Status", "Active");
@@ -258,9 +258,7 @@ test("the wallet is charged exactly the delivery fee", async () => {
 /** Waits until the receiver has these events of an order, with valid signatures. */
 async function arrived(orderReference: string, events: string[]): Promise<void> {
   const ofOrder = () => receiver.received.filter((one) => one.orderReference === orderReference);
-  await until(`${events} of ${orderReference} arrive`, async () => {
-    const kinds = new Set(ofOrder().map((one) => one.event));
-    return events.every((event) => kinds.has(event));
-  });
+  const kinds = () => ofOrder().map((one) => one.event);
+  await expect.poll(kinds, `what arrives of ${orderReference}`).toEqual(expect.arrayContaining(events));
   expect(ofOrder().filter((one) => !one.verified)).toEqual([]);
 }

@@ -23,7 +23,7 @@ pub(crate) fn publish_portal_change(state: &State, business: BusinessId) {
             Err(error) => Err(error.to_string()),
         };
         if let Err(error) = published {
-            tracing::warn!(error, business_id = %business, "publishing a change failed: pages on other instances do not refresh");
+            tracing::info!(error, business_id = %business, "publishing a change failed: pages on other instances do not refresh");
         }
     });
 }

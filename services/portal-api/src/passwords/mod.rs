@@ -8,7 +8,6 @@ use argon2::Argon2;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
 use domain::Entropy;
-
 use web::{FairSlots, NoFreeSlot};
 
 use crate::domain::Password;

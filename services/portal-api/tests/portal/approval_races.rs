@@ -137,7 +137,7 @@ async fn an_approver_who_is_removed_at_the_same_moment_approves_nothing() {
     let id = office.requested_credit().await;
     let mut removing = office.portal.connect().await;
     let remove = format!(
-        "BEGIN; SELECT pg_advisory_xact_lock(x'7374616666'::bigint); DELETE FROM staff WHERE id = '{}'",
+        "BEGIN; SELECT pg_advisory_xact_lock(x'7374616666'::bigint); DELETE FROM accounts WHERE id = '{}'",
         office.ravis
     );
     removing.batch_execute(&remove).await.unwrap();

@@ -58,16 +58,19 @@ async fn of_two_concurrent_log_ins_with_a_code_one_succeeds() {
     assert_eq!((again.status, again.code()), (401, "challenge_ended"), "it opens one session");
 }
 
-/// Confirmations do not lock the user: the statement that accepts the code decides.
+/// The statement that accepts the code decides.
 #[tokio::test]
 async fn of_two_concurrent_confirmations_with_a_code_one_succeeds() {
     const LOCK: &str = "SELECT FROM second_factors FOR UPDATE; SELECT FROM recovery_codes FOR UPDATE";
     let (portal, owner, enrolled) = enrolled().await;
-    let (mut one, mut other) = (owner.client.clone(), owner.client);
+    let mut client = owner.client;
     for entered in [enrolled.app.now(&portal), enrolled.recovery_codes[0].clone()] {
+        let (mut one, mut other) = (client.clone(), client);
         let body = json!({ "password": "correct horse", "code": entered });
         let call = ("/v1/portal/session/confirm", &body);
         assert_eq!(both(&portal, (&mut one, &mut other), call, LOCK).await, [204, 422], "{entered}");
+        // The session has a new token now.
+        client = if one.get(SESSION).await.status == 200 { one } else { other };
     }
 }
 

@@ -1,19 +1,22 @@
 // The stack under test executes every call of the operator at once, so these tests answer the calls of approvals
 // themselves. portal-api's tests check the real ones.
 
-import type { Page } from "playwright-core";
-import { beforeAll, expect, test } from "vitest";
+import type { Page } from "@playwright/test";
 import { operator } from "../support/api";
-import { DESKTOP, PHONE, visit } from "../support/browser";
 import { type Business, logInAsOperator, newBusiness } from "../support/business";
 import { check } from "../support/page-checks";
 import { heading, openBusiness, row, takeSecret } from "../support/pages";
+import { DESKTOP, expect, PHONE, test } from "../support/test";
 
 let business: Business;
-beforeAll(async () => {
-  const owner = await visit();
-  business = await newBusiness(owner, `Approved ${Date.now()}`);
+test.beforeAll(async ({ request }) => {
+  business = await newBusiness({ request }, `Approved ${Date.now()}`);
 });
+
+const SIZES = [
+  ["desk", DESKTOP],
+  ["phone", PHONE],
+] as const;
 
 const CREDIT = "apr_01ARZ3NDEKTSV4RRFFQ69G5FAV";
 const LINK = "apr_01ARZ3NDEKTSV4RRFFQ69G5FAW";
@@ -102,86 +105,80 @@ async function answerApprovals(page: Page) {
   };
 }
 
-test.each([
-  ["desk", DESKTOP],
-  ["phone", PHONE],
-] as const)("a waiting request is counted, opened and approved (%s)", async (size, viewport) => {
-  const visitor = await visit({ viewport });
-  const { page } = visitor;
-  const { sent } = await answerApprovals(page);
-  await logInAsOperator(visitor);
-  await page.goto("/operator/businesses");
-  if (size === "phone") await page.getByRole("button", { name: "Navigation" }).click();
-  await page.getByRole("link", { name: "Approvals 1 waiting" }).click();
-  await heading(page, "Approvals");
-  await check(page, `${size}-operator-approvals`);
-  await page.getByRole("link", { name: "Credit ₹7,000.00" }).click();
-  await heading(page, "Credit ₹7,000.00");
-  for (const words of ["neft-0815", "asha@carrier.example", business.name]) {
-    await page.getByText(words).first().waitFor();
-  }
-  await check(page, `${size}-operator-approval`);
-  await page.getByRole("button", { name: "Approve" }).click();
-  const dialog = page.getByRole("dialog", { name: "Approve: Credit ₹7,000.00?" });
-  await dialog.getByText("seven thousand rupees").waitFor();
-  await dialog.getByLabel("Reason (optional)").fill("Seen on the statement.");
-  await check(page, `${size}-operator-approve`);
-  await dialog.getByRole("button", { name: "Approve" }).click();
-  await dialog.waitFor({ state: "hidden" });
-  await page.getByText("Executed").waitFor();
-  expect(await page.getByRole("button", { name: "Approve" }).count()).toBe(0);
-  expect(sent).toEqual(['approve {"reason":"Seen on the statement."}']);
-});
+for (const [size, viewport] of SIZES) {
+  test(`a waiting request is counted, opened and approved (${size})`, async ({ visit }) => {
+    const page = await visit({ viewport });
+    const { sent } = await answerApprovals(page);
+    await logInAsOperator(page);
+    await page.goto("/operator/businesses");
+    if (size === "phone") await page.getByRole("button", { name: "Navigation" }).click();
+    await page.getByRole("link", { name: "Approvals 1 waiting" }).click();
+    await heading(page, "Approvals");
+    await check(page, `${size}-operator-approvals`);
+    await page.getByRole("link", { name: "Credit ₹7,000.00" }).click();
+    await heading(page, "Credit ₹7,000.00");
+    for (const words of ["neft-0815", "asha@carrier.example", business.name]) {
+      await expect(page.getByText(words).first()).toBeVisible();
+    }
+    await check(page, `${size}-operator-approval`);
+    await page.getByRole("button", { name: "Approve" }).click();
+    const dialog = page.getByRole("dialog", { name: "Approve: Credit ₹7,000.00?" });
+    await expect(dialog.getByText("seven thousand rupees")).toBeVisible();
+    await dialog.getByLabel("Reason (optional)").fill("Seen on the statement.");
+    await check(page, `${size}-operator-approve`);
+    await dialog.getByRole("button", { name: "Approve" }).click();
+    await expect(dialog).toBeHidden();
+    await expect(page.getByText("Executed")).toBeVisible();
+    await expect(page.getByRole("button", { name: "Approve" })).toHaveCount(0);
+    expect(sent).toEqual(['approve {"reason":"Seen on the statement."}']);
+  });
+}
 
-test("a rejection needs a reason", async () => {
-  const visitor = await visit();
-  const { page } = visitor;
+test("a rejection needs a reason", async ({ page }) => {
   const { sent } = await answerApprovals(page);
-  await logInAsOperator(visitor);
+  await logInAsOperator(page);
   await page.goto(`/operator/approvals/${CREDIT}`);
   await page.getByRole("button", { name: "Reject" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("button", { name: "Reject" }).click();
-  await dialog.getByText("Enter a reason.").waitFor();
+  await expect(dialog.getByText("Enter a reason.")).toBeVisible();
   expect(sent).toEqual([]);
   await dialog.getByLabel("Reason").fill("No such transfer.");
   await dialog.getByRole("button", { name: "Reject" }).click();
-  await dialog.waitFor({ state: "hidden" });
-  await page.getByText("Rejected", { exact: true }).waitFor();
+  await expect(dialog).toBeHidden();
+  await expect(page.getByText("Rejected", { exact: true })).toBeVisible();
   expect(sent).toEqual(['reject {"reason":"No such transfer."}']);
   await page.goto("/operator/approvals?state=rejected");
-  await row(page, "Approvals", "Credit ₹7,000.00").getByText("Rejected").waitFor();
+  await expect(row(page, "Approvals", "Credit ₹7,000.00").getByText("Rejected")).toBeVisible();
 });
 
-test("the requester fetches an approved link once", async () => {
-  const visitor = await visit();
-  const { page } = visitor;
+test("the requester fetches an approved link once", async ({ page }) => {
   const { change, sent } = await answerApprovals(page);
-  await logInAsOperator(visitor);
+  await logInAsOperator(page);
   await page.goto(`/operator/approvals/${LINK}`);
   await heading(page, "Create reset link");
-  await page.getByText(business.email).waitFor();
-  expect(await page.getByRole("button", { name: "Approve" }).count()).toBe(0);
+  await expect(page.getByText(business.email)).toBeVisible();
+  await expect(page.getByRole("button", { name: "Approve" })).toHaveCount(0);
   change(LINK, { state: "approved" });
   await page.goto("/operator/approvals");
-  await row(page, "Approvals", "Create reset link").getByText("Approved: show the link once").waitFor();
-  await page.getByRole("link", { name: "Approvals 2 waiting" }).waitFor();
+  await expect(
+    row(page, "Approvals", "Create reset link").getByText("Approved: show the link once"),
+  ).toBeVisible();
+  await expect(page.getByRole("link", { name: "Approvals 2 waiting" })).toBeVisible();
   await page.getByRole("link", { name: "Create reset link" }).click();
   await page.getByRole("button", { name: "Show reset link" }).click();
   change(LINK, { state: "executed" });
   await page.getByRole("dialog").getByRole("button", { name: "Show link" }).click();
   expect(await takeSecret(page, "Reset link")).toContain("#token=x");
   expect(sent).toHaveLength(1);
-  await page.getByText("Executed").waitFor();
-  expect(await page.getByRole("button", { name: "Show reset link" }).count()).toBe(0);
+  await expect(page.getByText("Executed")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Show reset link" })).toHaveCount(0);
 });
 
-test("calls that need a second person say that they were sent for approval", async () => {
-  const visitor = await visit();
-  const { page } = visitor;
+test("calls that need a second person say that they were sent for approval", async ({ page }) => {
   await answerApprovals(page);
   await requireApprovals(page);
-  await logInAsOperator(visitor);
+  await logInAsOperator(page);
   await openBusiness(page, business);
   const [credit] = approvals();
   await page.route(/\/v1\/operator\/businesses\/[^/]+(\/wallet\/credits|\/password-resets)?$/, (route) =>
@@ -191,32 +188,34 @@ test("calls that need a second person say that they were sent for approval", asy
   await page.getByRole("button", { name: "Credit wallet" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Amount", { exact: true }).fill("7,000");
-  await dialog.getByText("A second person must approve credits and debits above ₹500.00.").waitFor();
+  await expect(
+    dialog.getByText("A second person must approve credits and debits above ₹500.00."),
+  ).toBeVisible();
   await dialog.getByLabel("Reference").fill("neft-0815");
   await dialog.getByRole("button", { name: "Continue" }).click();
   await dialog.getByRole("button", { name: "Credit ₹7,000.00" }).click();
-  await dialog.waitFor({ state: "hidden" });
-  await sent.first().waitFor();
-  expect(await page.getByRole("link", { name: "Open the request" }).first().getAttribute("href")).toBe(
+  await expect(dialog).toBeHidden();
+  await expect(sent.first()).toBeVisible();
+  await expect(page.getByRole("link", { name: "Open the request" }).first()).toHaveAttribute(
+    "href",
     `/operator/approvals/${CREDIT}`,
   );
   await page.getByRole("button", { name: "Approve" }).click();
-  await sent.nth(1).waitFor();
+  await expect(sent.nth(1)).toBeVisible();
   await page.getByRole("tab", { name: "Users" }).click();
   await page.getByRole("button", { name: `Create reset link for ${business.email}` }).click();
-  await sent.nth(2).waitFor();
-  expect(await page.getByRole("dialog").count()).toBe(0);
+  await expect(sent.nth(2)).toBeVisible();
+  await expect(page.getByRole("dialog")).toHaveCount(0);
 });
 
-test("on a phone, the console's menu opens, reaches every page, and closes", async () => {
-  const visitor = await visit({ viewport: PHONE });
-  const { page } = visitor;
-  await logInAsOperator(visitor);
+test("on a phone, the console's menu opens, reaches every page, and closes", async ({ visit }) => {
+  const page = await visit({ viewport: PHONE });
+  await logInAsOperator(page);
   await page.goto("/operator/businesses");
   await heading(page, "Businesses");
   const menu = page.getByRole("button", { name: "Navigation" });
   const links = page.getByRole("navigation", { name: "Main" }).getByRole("link");
-  expect(await links.count()).toBe(0);
+  await expect(links).toHaveCount(0);
   await menu.click();
   const names = await links.allTextContents();
   const pages = ["Businesses", "Find an order", "Cash", "Approvals", "Staff", "Tokens", "Audit log"];
@@ -228,46 +227,42 @@ test("on a phone, the console's menu opens, reaches every page, and closes", asy
   await check(page, "phone-operator-menu");
   await links.filter({ hasText: "Audit log" }).click();
   await heading(page, "Audit log");
-  await links.first().waitFor({ state: "hidden" });
-  expect(await menu.getAttribute("aria-expanded")).toBe("false");
+  await expect(links.first()).toBeHidden();
+  await expect(menu).toHaveAttribute("aria-expanded", "false");
 });
 
-test.each([
-  ["desk", DESKTOP],
-  ["phone", PHONE],
-] as const)("the page of a business shows what waits about it (%s)", async (size, viewport) => {
-  const visitor = await visit({ viewport });
-  const { page } = visitor;
-  const { change } = await answerApprovals(page);
-  const { status } = await operator("PATCH", `/businesses/${business.id}`, { status: "suspended" });
-  expect(status).toBe("suspended");
-  await logInAsOperator(visitor);
-  await page.goto(`/operator/businesses/${business.id}`);
-  await heading(page, business.name);
-  const waiting = page.getByRole("region", { name: "Waiting requests" });
-  const credit = "Waiting for a second person: credit of ₹7,000.00, requested by asha@carrier.example.";
-  await waiting.getByText(credit).waitFor();
-  await page.getByRole("button", { name: "Lift suspension" }).waitFor();
-  change(LINK, { state: "approved" });
-  change(CREDIT, { kind: "lift_suspension", parameters: { status: "active", suspension: 1 } });
-  await page.reload();
-  await waiting.getByText("Approved: reset link for a user. Show the link once.").waitFor();
-  await check(page, `${size}-business-with-requests`);
-  await page.getByRole("link", { name: "Lift requested: open" }).click();
-  await heading(page, "Lift suspension");
-  await operator("PATCH", `/businesses/${business.id}`, { status: "inactive" });
-});
+for (const [size, viewport] of SIZES) {
+  test(`the page of a business shows what waits about it (${size})`, async ({ visit }) => {
+    const page = await visit({ viewport });
+    const { change } = await answerApprovals(page);
+    const { status } = await operator("PATCH", `/businesses/${business.id}`, { status: "suspended" });
+    expect(status).toBe("suspended");
+    await logInAsOperator(page);
+    await page.goto(`/operator/businesses/${business.id}`);
+    await heading(page, business.name);
+    const waiting = page.getByRole("region", { name: "Waiting requests" });
+    const credit = "Waiting for a second person: credit of ₹7,000.00, requested by asha@carrier.example.";
+    await expect(waiting.getByText(credit)).toBeVisible();
+    await expect(page.getByRole("button", { name: "Lift suspension" })).toBeVisible();
+    change(LINK, { state: "approved" });
+    change(CREDIT, { kind: "lift_suspension", parameters: { status: "active", suspension: 1 } });
+    await page.reload();
+    await expect(waiting.getByText("Approved: reset link for a user. Show the link once.")).toBeVisible();
+    await check(page, `${size}-business-with-requests`);
+    await page.getByRole("link", { name: "Lift requested: open" }).click();
+    await heading(page, "Lift suspension");
+    await operator("PATCH", `/businesses/${business.id}`, { status: "inactive" });
+  });
+}
 
-test("an empty list says which actions need an approval", async () => {
-  const visitor = await visit();
-  const { page } = visitor;
+test("an empty list says which actions need an approval", async ({ page }) => {
   await requireApprovals(page);
   await page.route(/\/v1\/operator\/approvals/, (route) =>
     route.fulfill({ json: { data: [], hasMore: false } }),
   );
-  await logInAsOperator(visitor);
+  await logInAsOperator(page);
   await page.goto("/operator/approvals");
   const text =
     "These actions need an approval: credits and debits above ₹500.00 and the end of a suspension.";
-  await page.getByText(text).waitFor();
+  await expect(page.getByText(text)).toBeVisible();
 });

@@ -1,29 +1,29 @@
 // The business's own settings: its pickup profile, and the plan that it requests.
-import { expect, test } from "vitest";
 import { operator } from "../support/api";
-import { screenshot, visit } from "../support/browser";
 import { newBusiness } from "../support/business";
 import { fillPickupProfile, heading } from "../support/pages";
+import { expect, screenshot, test } from "../support/test";
 
-test("the pickup profile counts missing fields, and shows each field error of the server at its field", async () => {
-  const visitor = await visit();
-  const { page } = visitor;
-  await newBusiness(visitor, "Fetched here");
+test("the pickup profile counts missing fields, and shows each field error of the server at its field", async ({
+  page,
+}) => {
+  await newBusiness(page, "Fetched here");
   await page.goto("/pickup-profile");
-  await page.getByText("Incomplete").waitFor();
-  await page.getByText(/of 7 required fields filled in\. Missing: /).waitFor();
+  await expect(page.getByText("Incomplete")).toBeVisible();
+  await expect(page.getByText(/of 7 required fields filled in\. Missing: /)).toBeVisible();
   await fillPickupProfile(page);
-  await page.getByText("All required fields are filled in. Save the profile.").waitFor();
+  await expect(page.getByText("All required fields are filled in. Save the profile.")).toBeVisible();
 
   // The page accepts this number, and the server rejects it.
   const phone = page.getByRole("textbox", { name: "Phone" });
   await phone.fill("+91 12");
   await page.getByRole("button", { name: "Save profile" }).click();
-  await page
-    .getByRole("alert")
-    .or(phone.and(page.locator("[aria-invalid=true]")))
-    .first()
-    .waitFor();
+  await expect(
+    page
+      .getByRole("alert")
+      .or(phone.and(page.locator("[aria-invalid=true]")))
+      .first(),
+  ).toBeVisible();
   const described = await phone.evaluate((input) =>
     (input.getAttribute("aria-describedby") ?? "")
       .split(" ")
@@ -31,38 +31,40 @@ test("the pickup profile counts missing fields, and shows each field error of th
       .join(" "),
   );
   expect(described).toMatch(/phone|number|digits/i);
-  expect(await phone.evaluate((input) => input === document.activeElement)).toBe(true);
+  await expect(phone).toBeFocused();
   await screenshot(page, "pickup-profile-fault");
 
   await phone.fill("+91 98000 00002");
   await page.getByRole("button", { name: "Save profile" }).click();
-  await page.getByText("Complete", { exact: true }).waitFor();
+  await expect(page.getByText("Complete", { exact: true })).toBeVisible();
   // The button is disabled now.
-  await page.getByRole("heading", { level: 1 }).and(page.locator(":focus")).waitFor();
+  await expect(page.getByRole("heading", { level: 1 })).toBeFocused();
   await page.reload();
-  await page.getByText("Complete. Orders without their own pickup address use this one.").waitFor();
-  expect(await page.getByRole("button", { name: "Save profile" }).isDisabled()).toBe(true);
+  await expect(
+    page.getByText("Complete. Orders without their own pickup address use this one."),
+  ).toBeVisible();
+  await expect(page.getByRole("button", { name: "Save profile" })).toBeDisabled();
 });
 
-test("a plan is requested and replaced by another one, and a change is requested once it is active", async () => {
-  const visitor = await visit();
-  const { page } = visitor;
-  const business = await newBusiness(visitor, "Growing");
+test("a plan is requested and replaced by another one, and a change is requested once it is active", async ({
+  page,
+}) => {
+  const business = await newBusiness(page, "Growing");
   await page.goto("/subscription");
   await heading(page, "Subscription");
   const standing = page.getByRole("status", { name: "Your subscription" });
-  await standing.getByText("Required").waitFor();
+  await expect(standing.getByText("Required")).toBeVisible();
   await page.getByRole("button", { name: "Request this plan:  Starter" }).click();
-  await standing.getByText("Starter").waitFor();
+  await expect(standing.getByText("Starter")).toBeVisible();
   await page.getByRole("button", { name: "Request this plan:  Growth" }).click();
-  await standing.getByText("Growth").waitFor();
-  await standing.getByText("Requested", { exact: true }).waitFor();
+  await expect(standing.getByText("Growth")).toBeVisible();
+  await expect(standing.getByText("Requested", { exact: true })).toBeVisible();
 
   await operator("PATCH", `/businesses/${business.id}`, { subscription: "active" });
   await page.reload();
-  await standing.getByText("Active", { exact: true }).waitFor();
+  await expect(standing.getByText("Active", { exact: true })).toBeVisible();
   await page.getByRole("button", { name: "Change to this plan: Scale" }).click();
-  await standing.getByText("You requested a change to Scale.").waitFor();
+  await expect(standing.getByText("You requested a change to Scale.")).toBeVisible();
   await page.getByRole("button", { name: "Keep this plan: Growth" }).click();
-  await standing.getByText("No action is needed.").waitFor();
+  await expect(standing.getByText("No action is needed.")).toBeVisible();
 });

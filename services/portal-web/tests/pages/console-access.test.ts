@@ -1,15 +1,12 @@
 // Pages of the console that a role does not have.
-import { expect, test } from "vitest";
-import { visit } from "../support/browser";
 import { joinStaff, newBusiness } from "../support/business";
 import { check } from "../support/page-checks";
 import { heading, openBusiness } from "../support/pages";
+import { expect, test } from "../support/test";
 
-test("a viewer of the console sees which pages the role does not have", async () => {
-  const [owner, visitor] = [await visit(), await visit()];
-  const { page } = visitor;
-  const business = await newBusiness(owner, `Viewed ${Date.now()}`);
-  await joinStaff(visitor, "Binu", "viewer");
+test("a viewer of the console sees which pages the role does not have", async ({ page, request }) => {
+  const business = await newBusiness({ request }, `Viewed ${Date.now()}`);
+  await joinStaff(page, "Binu", "viewer");
   await page.goto("/operator");
   await heading(page, "Businesses");
   const refused: string[] = [];
@@ -17,12 +14,12 @@ test("a viewer of the console sees which pages the role does not have", async ()
     if (response.status() === 403) refused.push(response.url());
   });
   await openBusiness(page, business);
-  await page.getByText("The prepaid balance, from which delivery fees are paid.").waitFor();
+  await expect(page.getByText("The prepaid balance, from which delivery fees are paid.")).toBeVisible();
   for (const path of ["staff", "tokens", "audit-log", "orders", "approvals", "approvals/apr_1"]) {
     await page.goto(`/operator/${path}`);
     await heading(page, "No access");
-    await page.getByText("You are logged in as viewer.").waitFor();
-    expect(await page.getByRole("alert").count()).toBe(0);
+    await expect(page.getByText("You are logged in as viewer.")).toBeVisible();
+    await expect(page.getByRole("alert")).toHaveCount(0);
   }
   await check(page, "console-no-access", { bothSizes: true });
   expect(refused).toEqual([]);

@@ -1,40 +1,32 @@
-import { beforeAll, test } from "vitest";
 import { placeOrder } from "../support/api";
-import { PHONE, screenshot, type Visitor, visit } from "../support/browser";
 import { ask, listedWebhook, newBusiness, newTestKey } from "../support/business";
 import { goTo, heading, row, rowsOf } from "../support/pages";
 import { Receiver } from "../support/receiver";
-import { until } from "../support/until";
+import { expect, PHONE, screenshot, test } from "../support/test";
 
-let visitor: Visitor;
-beforeAll(async () => {
-  visitor = await visit();
-});
-
-test("events are found by order and kind, and each has its webhooks", async () => {
-  const { page } = visitor;
-  await newBusiness(visitor, "Event book");
+test("events are found by order and kind, and each has its webhooks", async ({ page }) => {
+  await newBusiness(page, "Event book");
   await page.goto("/");
   await goTo(page, "Events");
-  await page.getByText("No events yet").waitFor();
-  const key = await newTestKey(visitor);
+  await expect(page.getByText("No events yet")).toBeVisible();
+  const key = await newTestKey(page);
   const receiver = await Receiver.start();
   const endpoint = { url: receiver.url, events: ["driver.assigned"] };
-  const made = await ask(visitor, "POST", "/webhook-endpoints", endpoint, 201);
+  const made = await ask(page, "POST", "/webhook-endpoints", endpoint, 201);
   receiver.secret = String(made.secret);
   await placeOrder(key, "not-subscribed");
   const order = await placeOrder(key, "event-book-1");
-  await ask(visitor, "POST", `/orders/${order.id}/simulate`, { event: "driver.assigned" }, 200);
+  await ask(page, "POST", `/orders/${order.id}/simulate`, { event: "driver.assigned" }, 200);
 
-  await listedWebhook(visitor, made.id, "event-book-1");
-  await until("the webhook has arrived", async () => receiver.received.length === 1);
+  await listedWebhook(page, made.id, "event-book-1");
+  await expect.poll(() => receiver.received).toHaveLength(1);
 
   await page.goto("/events");
   await rowsOf(page, "Events", 3);
-  await row(page, "Events", "not-subscribed").getByText("None").waitFor();
+  await expect(row(page, "Events", "not-subscribed").getByText("None")).toBeVisible();
   const assigned = row(page, "Events", "Driver assigned");
-  await assigned.getByText("event-book-1").waitFor();
-  await assigned.getByText("Succeeded (HTTP 200)").waitFor();
+  await expect(assigned.getByText("event-book-1")).toBeVisible();
+  await expect(assigned.getByText("Succeeded (HTTP 200)")).toBeVisible();
   await screenshot(page, "events");
 
   await page.getByLabel("Event", { exact: true }).selectOption({ label: "Order created" });
@@ -43,16 +35,16 @@ test("events are found by order and kind, and each has its webhooks", async () =
   for (const name of ["event-book-1", order.trackingCode, order.id]) {
     await search.fill(name);
     await rowsOf(page, "Events", 1);
-    await row(page, "Events", "event-book-1").waitFor();
+    await expect(row(page, "Events", "event-book-1")).toBeVisible();
     await page.getByRole("button", { name: "Clear search" }).click();
     await rowsOf(page, "Events", 2);
   }
   await search.fill("nothing");
-  await page.getByText("No events match these filters").waitFor();
+  await expect(page.getByText("No events match these filters")).toBeVisible();
   await page.getByRole("button", { name: "Show all events" }).click();
   await rowsOf(page, "Events", 3);
   await page.getByLabel("Mode").selectOption({ label: "Live" });
-  await page.getByText("No events match these filters").waitFor();
+  await expect(page.getByText("No events match these filters")).toBeVisible();
   await page.getByLabel("Mode").selectOption({ label: "Test" });
 
   await row(page, "Events", "Driver assigned").getByText("Succeeded (HTTP 200)").click();
@@ -62,16 +54,14 @@ test("events are found by order and kind, and each has its webhooks", async () =
   await heading(page, "not-subscribed");
   await page.setViewportSize(PHONE);
   await page.goto("/events");
-  await page.getByRole("list", { name: "Events" }).getByText("Driver assigned").waitFor();
+  await expect(page.getByRole("list", { name: "Events" }).getByText("Driver assigned")).toBeVisible();
   await screenshot(page, "events-phone");
   await receiver.stop();
 });
 
-test("events are listed while their webhooks are unavailable", async () => {
-  const looker = await visit();
-  const { page } = looker;
-  await newBusiness(looker, "Half a book");
-  await placeOrder(await newTestKey(looker), "half-book-1");
+test("events are listed while their webhooks are unavailable", async ({ page }) => {
+  await newBusiness(page, "Half a book");
+  await placeOrder(await newTestKey(page), "half-book-1");
   await page.route(/\/v1\/portal\/events/, async (route) => {
     const response = await route.fetch();
     await route.fulfill({
@@ -80,6 +70,6 @@ test("events are listed while their webhooks are unavailable", async () => {
     });
   });
   await page.goto("/events");
-  await page.getByText("Temporarily unavailable: webhooks.").waitFor();
-  await row(page, "Events", "half-book-1").getByText("Unknown").waitFor();
+  await expect(page.getByText("Temporarily unavailable: webhooks.")).toBeVisible();
+  await expect(row(page, "Events", "half-book-1").getByText("Unknown")).toBeVisible();
 });

@@ -1,26 +1,25 @@
 // The focus does not fall to the top of the page when the focused control disappears.
 
-import type { Page } from "playwright-core";
-import { beforeAll, expect, test } from "vitest";
+import type { Page } from "@playwright/test";
 import { operator } from "../support/api";
-import { type Visitor, visit } from "../support/browser";
 import {
   type Business,
-  confirmEmail,
   joinTeam,
   logInAsOperator,
-  newBusiness,
+  newConfirmed,
   newTestKey,
+  type Session,
 } from "../support/business";
 import { tabTo } from "../support/page-checks";
 import { openBusiness } from "../support/pages";
+import { expect, test } from "../support/test";
 
-let owner: Visitor;
+let owner: Session;
 let business: Business;
-beforeAll(async () => {
-  owner = await visit();
-  business = await newBusiness(owner, `Focused ${Date.now()}`);
-  await confirmEmail(owner, business.email);
+test.beforeAll(async ({ request }) => {
+  business = await newConfirmed({ request }, `Focused ${Date.now()}`);
+  await newTestKey({ request }, "first");
+  owner = await request.storageState();
 });
 
 /** By keyboard alone. */
@@ -30,59 +29,58 @@ async function press(page: Page, name: string): Promise<void> {
 }
 
 async function focused(page: Page, role: "heading" | "button", name: string): Promise<void> {
-  await page.getByRole(role, { name, exact: true }).and(page.locator(":focus")).waitFor();
+  await expect(page.getByRole(role, { name, exact: true })).toBeFocused();
 }
 
-test("after approving, granting and withdrawing, the focus is at the section", async () => {
-  const visitor = await visit();
-  const { page } = visitor;
-  await logInAsOperator(visitor);
+test("after approving, granting and withdrawing, the focus is at the section", async ({ page }) => {
+  await logInAsOperator(page);
   await openBusiness(page, business);
   await press(page, "Approve");
   await focused(page, "heading", "Status");
   await press(page, "Grant live access");
   const grant = page.getByRole("dialog", { name: `Grant live access to ${business.name}?` });
-  await grant.waitFor();
+  await expect(grant).toBeVisible();
   await press(page, "Grant live access");
-  await grant.waitFor({ state: "hidden" });
+  await expect(grant).toBeHidden();
   await focused(page, "heading", "Status");
   await press(page, "Withdraw");
-  await page.getByRole("dialog").waitFor();
+  await expect(page.getByRole("dialog")).toBeVisible();
   await press(page, "Withdraw");
-  await page.getByRole("status", { name: "Live access" }).getByText("Not granted").waitFor();
+  await expect(page.getByRole("status", { name: "Live access" }).getByText("Not granted")).toBeVisible();
   await focused(page, "heading", "Status");
 });
 
-test("after a removal, and after a secret was stored, the focus is at the list or its button", async () => {
+test("after a removal, and after a secret was stored, the focus is at the list or its button", async ({
+  visit,
+}) => {
+  const page = await visit({ storageState: owner });
   await operator("PATCH", `/businesses/${business.id}`, { status: "active" });
-  const { page } = owner;
-  const email = await joinTeam(await visit(), owner, "viewer");
+  const email = await joinTeam(await visit(), page, "viewer");
   await page.goto("/account/team");
   await press(page, `Remove ${email}`);
-  await page.getByRole("dialog", { name: `Remove ${email}?` }).waitFor();
+  await expect(page.getByRole("dialog", { name: `Remove ${email}?` })).toBeVisible();
   await press(page, "Remove");
-  await page.getByRole("button", { name: `Remove ${email}` }).waitFor({ state: "detached" });
+  await expect(page.getByRole("button", { name: `Remove ${email}` })).toHaveCount(0);
   await focused(page, "heading", "Users");
 
-  await newTestKey(owner, "first");
   await page.goto("/api-keys");
   await press(page, "Create key");
   await tabTo(page, "textbox", "Name");
   await page.keyboard.type("second");
   await page.keyboard.press("Enter");
   const shown = page.getByRole("dialog", { name: "Your Test key" });
-  await shown.waitFor();
+  await expect(shown).toBeVisible();
   await press(page, "I have stored it");
-  await shown.waitFor({ state: "hidden" });
+  await expect(shown).toBeHidden();
   await focused(page, "button", "Create key");
 });
 
-test("a click next to all controls takes the focus away, and it stays away", async () => {
-  const { page } = owner;
+test("a click next to all controls takes the focus away, and it stays away", async ({ visit }) => {
+  const page = await visit({ storageState: owner });
   await page.goto("/api-keys");
   await tabTo(page, "button", "Create key");
   await page.getByRole("heading", { level: 1 }).click();
-  await page.getByRole("table", { name: "Test keys" }).waitFor();
+  await expect(page.getByRole("table", { name: "Test keys" })).toBeVisible();
   await page.waitForTimeout(300);
   expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe("BUTTON");
 });

@@ -1,48 +1,45 @@
 // One person in several businesses: joining with an account, and switching.
 
-import type { Page } from "playwright-core";
-import { expect, test } from "vitest";
-import { DESKTOP, PHONE, screenshot, type Visitor, visit } from "../support/browser";
-import { ask, newBusiness, newTeam, PASSWORD } from "../support/business";
+import type { Page } from "@playwright/test";
+import { ask, type Caller, newBusiness, newTeam, PASSWORD } from "../support/business";
 import { mailedLink } from "../support/mails";
 import { check } from "../support/page-checks";
 import { goTo, heading, rowsOf } from "../support/pages";
+import { DESKTOP, expect, PHONE, screenshot, test } from "../support/test";
 
-/** Asha with a business of her own, and Ravi with another one that invites her as an owner. */
-async function invited(): Promise<{ asha: Visitor; email: string; link: string }> {
-  const [asha, ravi] = [await visit(), await visit()];
+/** Asha has a business of her own, and Ravi another one that invites her as an owner. */
+async function invite(asha: Caller, ravi: Caller): Promise<{ email: string; link: string }> {
   const { email } = await newBusiness(asha, "Asha Weaves");
   await newTeam(ravi, "Ravi Traders");
   await ask(ravi, "POST", "/invitations", { email, role: "owner" }, 201);
-  return { asha, email, link: await mailedLink(email, "invitation") };
+  return { email, link: await mailedLink(email, "invitation") };
 }
 
 async function openMenu(page: Page, email: string): Promise<void> {
   await page.getByRole("button", { name: new RegExp(`^Account: .*${email}`) }).click();
-  await page.getByRole("menu").waitFor();
+  await expect(page.getByRole("menu")).toBeVisible();
 }
 
 /** Waits until the page shows this business. */
 async function isIn(page: Page, businessName: string): Promise<void> {
-  await page
-    .getByRole("button", { name: /^Account: / })
-    .getByText(businessName)
-    .waitFor();
+  await expect(page.getByRole("button", { name: /^Account: / }).getByText(businessName)).toBeVisible();
 }
 
-test("a person with an account joins by the mailed link, and switches with the keyboard", async () => {
-  const { email, link } = await invited();
-  const other = await visit();
-  const { page } = other;
+test("a person with an account joins by the mailed link, and switches with the keyboard", async ({
+  page,
+  request,
+  visit,
+}) => {
+  const { email, link } = await invite(await visit(), { request });
   await page.goto(link);
   await heading(page, "Join Ravi Traders");
   await check(page, "join-log-in", { bothSizes: true });
   await page.getByLabel("Password", { exact: true }).fill("not the secret");
   await page.getByRole("button", { name: "Log in" }).click();
-  await page.getByRole("alert").waitFor();
+  await expect(page.getByRole("alert")).toBeVisible();
   await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
   await page.getByRole("button", { name: "Log in" }).click();
-  await page.getByText("You are logged in as").waitFor();
+  await expect(page.getByText("You are logged in as")).toBeVisible();
   await check(page, "join-logged-in", { bothSizes: true });
   await page.getByRole("button", { name: "Join" }).click();
   await heading(page, "Overview");
@@ -51,7 +48,7 @@ test("a person with an account joins by the mailed link, and switches with the k
 
   await account.focus();
   await page.keyboard.press("Enter");
-  await page.getByRole("menuitemradio", { name: /Ravi Traders/, checked: true }).waitFor();
+  await expect(page.getByRole("menuitemradio", { name: /Ravi Traders/, checked: true })).toBeVisible();
   await check(page, "business-menu-desktop");
   const home = page.getByRole("menuitemradio", { name: /Asha Weaves/, checked: false });
   const reached = () => home.evaluate((element) => element === document.activeElement);
@@ -74,22 +71,24 @@ test("a person with an account joins by the mailed link, and switches with the k
   // The first browser is at home, and the list names the business of each session.
   await page.goto("/account");
   await rowsOf(page, "Sessions", 2);
-  await page.getByRole("table", { name: "Sessions" }).getByText("Asha Weaves").waitFor();
+  await expect(page.getByRole("table", { name: "Sessions" }).getByText("Asha Weaves")).toBeVisible();
   await screenshot(page, "sessions-of-businesses");
 });
 
-test("a tab of the former business changes nothing in the present one, and follows", async () => {
-  const { asha, link } = await invited();
-  const former = asha.page;
+test("a tab of the former business changes nothing in the present one, and follows", async ({
+  page: former,
+  request,
+}) => {
+  const { link } = await invite(former, { request });
   await former.goto("/account");
   const name = former.getByLabel("Name of the business");
   await name.fill("Renamed by the former tab");
   // This tab cannot notice the switch by itself.
   await former.route("**/v1/portal/session", (route) => route.abort());
   await former.route("**/stream*", (route) => route.abort());
-  const tab = await asha.context.newPage();
+  const tab = await former.context().newPage();
   await tab.goto(link);
-  await tab.getByText("You are logged in as").waitFor();
+  await expect(tab.getByText("You are logged in as")).toBeVisible();
   await tab.getByRole("button", { name: "Join" }).click();
   await isIn(tab, "Ravi Traders");
 
@@ -101,19 +100,17 @@ test("a tab of the former business changes nothing in the present one, and follo
   await former.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
   await isIn(former, "Ravi Traders");
   await heading(former, "Account");
-  expect(await name.inputValue()).toBe("Ravi Traders");
+  await expect(name).toHaveValue("Ravi Traders");
 });
 
-test("a person adds a business of their own", async () => {
-  const visitor = await visit();
-  const { page } = visitor;
-  const { email } = await newBusiness(visitor, "First Shop");
+test("a person adds a business of their own", async ({ page }) => {
+  const { email } = await newBusiness(page, "First Shop");
   await page.goto("/");
   await openMenu(page, email);
   await page.getByRole("menuitem", { name: "Add a business" }).click();
   const dialog = page.getByRole("dialog", { name: "Add a business" });
   await dialog.getByRole("button", { name: "Add business" }).click();
-  await dialog.getByText("Enter the name of the business.").waitFor();
+  await expect(dialog.getByText("Enter the name of the business.")).toBeVisible();
   await check(page, "add-business", { bothSizes: true });
   await dialog.getByLabel("Business name").fill("Second Shop");
   await dialog.getByRole("button", { name: "Add business" }).click();

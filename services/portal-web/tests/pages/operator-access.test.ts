@@ -1,10 +1,9 @@
-import type { Page } from "playwright-core";
-import { expect, test } from "vitest";
-import { PHONE, screenshot, visit } from "../support/browser";
+import type { Page } from "@playwright/test";
 import { joinStaff, logInAsOperator, newBusiness, PASSWORD, someone } from "../support/business";
 import { check, settled } from "../support/page-checks";
 import { heading, joinStaffBy, logIn, openBusiness, row, takeSecret } from "../support/pages";
 import { stack } from "../support/stack";
+import { expect, PHONE, screenshot, test } from "../support/test";
 
 /** Opens a page of the console by its navigation. */
 async function openPage(page: Page, name: string): Promise<void> {
@@ -23,102 +22,109 @@ async function inviteStaff(page: Page, email: string, role: string): Promise<str
   return takeSecret(page, `Link for ${email}`);
 }
 
-test("a person is invited, sees what the role allows, gets another role, and is removed", async () => {
-  const [owner, boss, person] = [await visit(), await visit(), await visit()];
-  const business = await newBusiness(owner, `Watched ${Date.now()}`);
+test("a person is invited, sees what the role allows, gets another role, and is removed", async ({
+  page: boss,
+  request,
+  visit,
+}) => {
+  const person = await visit();
+  const business = await newBusiness({ request }, `Watched ${Date.now()}`);
   const { email } = someone("asha");
   await logInAsOperator(boss);
-  await joinStaffBy(person.page, await inviteStaff(boss.page, email, "Viewer"), email);
-  const navigation = person.page.getByRole("navigation", { name: "Main" }).getByRole("link");
-  expect(await navigation.allTextContents()).toEqual(["Businesses", "Cash"]);
-  await openBusiness(person.page, business);
-  expect(await person.page.getByRole("tab").allTextContents()).toEqual(["Status", "Health"]);
+  await joinStaffBy(person, await inviteStaff(boss, email, "Viewer"), email);
+  const navigation = person.getByRole("navigation", { name: "Main" }).getByRole("link");
+  await expect(navigation).toHaveText(["Businesses", "Cash"]);
+  await openBusiness(person, business);
+  await expect(person.getByRole("tab")).toHaveText(["Status", "Health"]);
   for (const name of ["Approve", "Credit wallet"]) {
-    expect(await person.page.getByRole("button", { name }).count()).toBe(0);
+    await expect(person.getByRole("button", { name })).toHaveCount(0);
   }
   // The server rejects direct calls too.
-  expect((await person.page.request.get("/v1/operator/staff")).status()).toBe(403);
+  expect((await person.request.get("/v1/operator/staff")).status()).toBe(403);
 
-  await boss.page.reload();
-  await boss.page.getByLabel(`Role of ${email}`).selectOption({ label: "Support" });
-  const question = boss.page.getByRole("dialog");
+  await boss.reload();
+  await boss.getByLabel(`Role of ${email}`).selectOption({ label: "Support" });
+  const question = boss.getByRole("dialog");
   await question.getByRole("button", { name: "Change role" }).click();
-  await question.waitFor({ state: "hidden" });
-  await person.page.reload();
-  await person.page.getByRole("button", { name: "Approve" }).click();
-  await person.page.getByRole("status", { name: "Business" }).getByText("Active").waitFor();
-  await person.page.getByRole("tab", { name: "Audit log" }).click();
-  await row(person.page, "Audit log", "Business approved").getByText(email).waitFor();
+  await expect(question).toBeHidden();
+  await person.reload();
+  await person.getByRole("button", { name: "Approve" }).click();
+  await expect(person.getByRole("status", { name: "Business" }).getByText("Active")).toBeVisible();
+  await person.getByRole("tab", { name: "Audit log" }).click();
+  await expect(row(person, "Audit log", "Business approved").getByText(email)).toBeVisible();
 
-  await openPage(boss.page, "Audit log");
-  await boss.page.getByLabel("Person or token").fill(email);
-  await boss.page.getByLabel("Show reads").click();
-  const read = row(boss.page, "Audit log", "Business’s audit log read").first();
-  await read.getByText(email).waitFor();
-  await read.getByText("127.0.0.1").waitFor();
-  expect(await boss.page.content()).not.toContain(PASSWORD);
-  await screenshot(boss.page, "operator-own-log");
+  await openPage(boss, "Audit log");
+  await boss.getByLabel("Person or token").fill(email);
+  await boss.getByLabel("Show reads").click();
+  const read = row(boss, "Audit log", "Business’s audit log read").first();
+  await expect(read.getByText(email)).toBeVisible();
+  await expect(read.getByText("127.0.0.1")).toBeVisible();
+  expect(await boss.content()).not.toContain(PASSWORD);
+  await screenshot(boss, "operator-own-log");
 
-  await openPage(boss.page, "Staff");
-  await boss.page.getByRole("button", { name: `Remove ${email}` }).click();
+  await openPage(boss, "Staff");
+  await boss.getByRole("button", { name: `Remove ${email}` }).click();
   await question.getByRole("button", { name: "Remove" }).click();
-  await row(boss.page, "Staff", email).waitFor({ state: "detached" });
-  expect((await person.page.request.get("/v1/operator/businesses")).status()).toBe(401);
-  await person.page.goto("/operator");
-  await logIn(person.page, email, PASSWORD);
-  await person.page.getByText("The e-mail or the password is wrong.").waitFor();
+  await expect(row(boss, "Staff", email)).toHaveCount(0);
+  expect((await person.request.get("/v1/operator/businesses")).status()).toBe(401);
+  await person.goto("/operator");
+  await logIn(person, email, PASSWORD);
+  await expect(person.getByText("The e-mail or the password is wrong.")).toBeVisible();
 });
 
-test("a person finds the own account by the name, on a desktop and on a phone, and changes the name", async () => {
+test("a person finds the own account by the name, on a desktop and on a phone, and changes the name", async ({
+  visit,
+}) => {
   const [wide, narrow] = [await visit(), await visit({ viewport: PHONE })];
   const { email } = await joinStaff(wide, "Asha Rao");
-  await wide.page.goto("/operator");
-  await heading(wide.page, "Businesses");
-  await check(wide.page, "console-desktop");
-  const menu = wide.page.getByRole("button", { name: new RegExp(`^Account: .*${email}`) });
-  await menu.getByText("Asha Rao").waitFor();
+  await wide.goto("/operator");
+  await heading(wide, "Businesses");
+  await check(wide, "console-desktop");
+  const menu = wide.getByRole("button", { name: new RegExp(`^Account: .*${email}`) });
+  await expect(menu.getByText("Asha Rao")).toBeVisible();
   await menu.press("Enter");
-  await wide.page.getByRole("menuitem", { name: "Your account" }).waitFor();
-  await settled(wide.page);
-  await screenshot(wide.page, "console-account-menu");
-  await wide.page.getByRole("menuitem", { name: "Your account" }).click();
-  await heading(wide.page, "Your account");
-  await wide.page.getByLabel("Your name").fill("Asha Iyer");
-  await wide.page.getByRole("button", { name: "Save name" }).click();
-  await menu.getByText("Asha Iyer").waitFor();
-  await check(wide.page, "console-account");
+  await expect(wide.getByRole("menuitem", { name: "Your account" })).toBeVisible();
+  await settled(wide);
+  await screenshot(wide, "console-account-menu");
+  await wide.getByRole("menuitem", { name: "Your account" }).click();
+  await heading(wide, "Your account");
+  await wide.getByLabel("Your name").fill("Asha Iyer");
+  await wide.getByRole("button", { name: "Save name" }).click();
+  await expect(menu.getByText("Asha Iyer")).toBeVisible();
+  await check(wide, "console-account");
 
   await logInAsOperator(narrow, email);
-  await narrow.page.goto("/operator");
-  await heading(narrow.page, "Businesses");
-  await narrow.page.getByRole("button", { name: "Navigation" }).click();
-  await check(narrow.page, "console-phone-menu");
-  await openPage(narrow.page, "Your account");
-  await check(narrow.page, "console-account-phone");
-  await narrow.page.getByRole("button", { name: new RegExp(`^Account: .*${email}`) }).click();
-  await narrow.page.getByRole("menuitem", { name: "Log out" }).click();
-  await heading(narrow.page, "Operator console");
+  await narrow.goto("/operator");
+  await heading(narrow, "Businesses");
+  await narrow.getByRole("button", { name: "Navigation" }).click();
+  await check(narrow, "console-phone-menu");
+  await openPage(narrow, "Your account");
+  await check(narrow, "console-account-phone");
+  await narrow.getByRole("button", { name: new RegExp(`^Account: .*${email}`) }).click();
+  await narrow.getByRole("menuitem", { name: "Log out" }).click();
+  await heading(narrow, "Operator console");
 });
 
-test("a tab of Asha does nothing as Ravi, who has logged in in another tab, and then shows him", async () => {
-  const visitor = await visit();
-  const { page } = visitor;
-  await joinStaff(visitor, "Asha Rao");
+test("a tab of Asha does nothing as Ravi, who has logged in in another tab, and then shows him", async ({
+  page,
+}) => {
+  await joinStaff(page, "Asha Rao");
   await page.goto("/operator/account");
   await page.getByLabel("Your name").fill("Asha Iyer");
-  const { email } = await joinStaff(visitor, "Ravi Das");
+  const { email } = await joinStaff(page, "Ravi Das");
   await page.getByRole("button", { name: "Save name" }).click();
-  await page.getByText("You have switched to another business or account in another tab.").waitFor();
-  await page
-    .getByRole("button", { name: new RegExp(`^Account: .*${email}`) })
-    .getByText("Ravi Das")
-    .waitFor();
+  await expect(
+    page.getByText("You have switched to another business or account in another tab."),
+  ).toBeVisible();
+  await expect(
+    page.getByRole("button", { name: new RegExp(`^Account: .*${email}`) }).getByText("Ravi Das"),
+  ).toBeVisible();
 });
 
-test("an administrator unlinks a person from single sign-on, and sees who cannot log in", async () => {
-  const visitor = await visit();
-  const { page } = visitor;
-  await logInAsOperator(visitor);
+test("an administrator unlinks a person from single sign-on, and sees who cannot log in", async ({
+  page,
+}) => {
+  await logInAsOperator(page);
   const person = (id: string, more: object) => ({
     id,
     name: "Asha Rao",
@@ -148,30 +154,28 @@ test("an administrator unlinks a person from single sign-on, and sees who cannot
     return route.fulfill({ status: 204 });
   });
   await page.goto("/operator/staff");
-  await row(page, "Staff", "binu@carrier.example").getByText("Cannot log in").waitFor();
+  await expect(row(page, "Staff", "binu@carrier.example").getByText("Cannot log in")).toBeVisible();
   const twoFactor = page.getByRole("table", { name: "Staff" }).locator("tbody td:nth-child(3)");
-  expect(await twoFactor.allTextContents()).toEqual(["On", "On", "Off", "Single sign-on"]);
+  await expect(twoFactor).toHaveText(["On", "On", "Off", "Single sign-on"]);
   await check(page, "staff-linked", { bothSizes: true });
   await page.getByRole("button", { name: "Unlink asha@carrier.example from single sign-on" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Unlink" }).click();
-  await page
-    .getByRole("button", { name: "Unlink asha@carrier.example from single sign-on" })
-    .waitFor({ state: "detached" });
+  await expect(
+    page.getByRole("button", { name: "Unlink asha@carrier.example from single sign-on" }),
+  ).toHaveCount(0);
   expect(unlinked).toEqual(["DELETE /v1/operator/staff/asha/identity"]);
 });
 
-test("a token is shown once, works with its role, is rotated and disabled", async () => {
-  const visitor = await visit();
-  const { page } = visitor;
+test("a token is shown once, works with its role, is rotated and disabled", async ({ page }) => {
   const name = `robot ${Date.now()}`;
-  await logInAsOperator(visitor);
+  await logInAsOperator(page);
   await page.goto("/operator/tokens");
   await page.getByRole("button", { name: "Create token" }).click();
   const dialog = page.getByRole("dialog", { name: "Create a token" });
   await dialog.getByLabel("Name").fill(name);
   await dialog.getByRole("button", { name: "Create token" }).click();
   const first = await takeSecret(page, `Token ${name}`);
-  await row(page, "Tokens", name).getByText("Viewer").waitFor();
+  await expect(row(page, "Tokens", name).getByText("Viewer")).toBeVisible();
   expect(await status(first, "businesses")).toBe(200);
   expect(await status(first, "tokens")).toBe(403);
 
@@ -181,7 +185,7 @@ test("a token is shown once, works with its role, is rotated and disabled", asyn
   expect([await status(first, "businesses"), await status(second, "businesses")]).toEqual([200, 200]);
   await page.getByRole("button", { name: `Disable ${name}` }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Disable token" }).click();
-  await row(page, "Tokens", name).getByText("Disabled").waitFor();
+  await expect(row(page, "Tokens", name).getByText("Disabled")).toBeVisible();
   expect([await status(first, "businesses"), await status(second, "businesses")]).toEqual([401, 401]);
 });
 

@@ -1,31 +1,35 @@
-import { beforeAll, expect, test } from "vitest";
 import { placeOrder } from "../support/api";
-import { screenshot, type Visitor, visit } from "../support/browser";
-import { ask, type Business, logInAsOperator, newBusiness, openLive } from "../support/business";
+import {
+  ask,
+  type Business,
+  logInAsOperator,
+  newBusiness,
+  openLive,
+  type Session,
+} from "../support/business";
 import { check } from "../support/page-checks";
 import { chooseOfAccount, heading, logInWithToken, openBusiness, row, rowsOf } from "../support/pages";
 import { stack } from "../support/stack";
+import { expect, screenshot, test } from "../support/test";
 
-let owner: Visitor;
+let owner: Session;
 let business: Business;
 let liveKey: string;
-beforeAll(async () => {
-  owner = await visit();
-  business = await newBusiness(owner, `Overseen ${Date.now()}`);
-  liveKey = await openLive(owner, business);
+test.beforeAll(async ({ request }) => {
+  business = await newBusiness({ request }, `Overseen ${Date.now()}`);
+  liveKey = await openLive({ request }, business);
+  owner = await request.storageState();
 });
 
-test("a wrong token is rejected, and the right one works until the log-out", async () => {
-  const visitor = await visit();
-  const { page } = visitor;
+test("a wrong token is rejected, and the right one works until the log-out", async ({ page }) => {
   await page.goto("/operator/businesses");
   await heading(page, "Operator console");
   await page.getByRole("button", { name: "Log in with the installation token" }).click();
   // Named tokens open no session, so that the form does not ask for them.
-  await page.getByText("Tokens created in the console are for programs").waitFor();
+  await expect(page.getByText("Tokens created in the console are for programs")).toBeVisible();
   await page.getByLabel("Installation token").fill(`${stack.operatorToken}x`);
   await page.getByRole("button", { name: "Log in", exact: true }).click();
-  await page.getByRole("alert").waitFor();
+  await expect(page.getByRole("alert")).toBeVisible();
   expect((await page.request.get("/v1/operator/businesses")).status()).toBe(401);
   await logInWithToken(page);
   await chooseOfAccount(page, "Log out");
@@ -33,20 +37,18 @@ test("a wrong token is rejected, and the right one works until the log-out", asy
   expect((await page.request.get("/v1/operator/businesses")).status()).toBe(401);
 });
 
-test("an unknown address shows a way back to the console", async () => {
-  const visitor = await visit();
-  const { page } = visitor;
-  await logInAsOperator(visitor);
+test("an unknown address shows a way back to the console", async ({ page }) => {
+  await logInAsOperator(page);
   await page.goto("/operator/nowhere/at-all");
   await heading(page, "Page not found");
   await page.getByRole("main").getByRole("link", { name: "Go to the businesses" }).click();
   await heading(page, "Businesses");
 });
 
-test("a business is found by a part of its name, its owner's e-mail, its id and its status", async () => {
-  const visitor = await visit();
-  const { page } = visitor;
-  await logInAsOperator(visitor);
+test("a business is found by a part of its name, its owner's e-mail, its id and its status", async ({
+  page,
+}) => {
+  await logInAsOperator(page);
   await page.goto("/operator");
   const search = page.getByLabel("Find a business");
   for (const words of [business.name.slice(4).toLowerCase(), business.email, business.id]) {
@@ -54,68 +56,61 @@ test("a business is found by a part of its name, its owner's e-mail, its id and 
     // The search applies after a pause in typing.
     await page.waitForURL((url) => url.searchParams.get("search") === words);
     await rowsOf(page, "Businesses", 1);
-    await row(page, "Businesses", business.name).getByText("Unlocked").waitFor();
+    await expect(row(page, "Businesses", business.name).getByText("Unlocked")).toBeVisible();
   }
   await page.getByLabel("Status", { exact: true }).selectOption({ label: "Suspended" });
-  await page.getByText("No matching businesses").waitFor();
+  await expect(page.getByText("No matching businesses")).toBeVisible();
   await page.getByRole("button", { name: "Show all businesses" }).click();
   await page.waitForURL((url) => url.search === "");
   // Any business: other tests sign up more businesses than one page shows.
-  await page.getByRole("table", { name: "Businesses" }).getByRole("row").nth(1).waitFor();
+  await expect(page.getByRole("table", { name: "Businesses" }).getByRole("row").nth(1)).toBeVisible();
   await screenshot(page, "operator-businesses");
 });
 
-test("a plan that was requested meanwhile is shown before it becomes active", async () => {
-  const asking = await visit();
-  const business = await newBusiness(asking, `Asking ${Date.now()}`);
-  await ask(asking, "PUT", "/subscription", { plan: "starter" }, 200);
-  const visitor = await visit();
-  const { page } = visitor;
-  await logInAsOperator(visitor);
+test("a plan that was requested meanwhile is shown before it becomes active", async ({ page, request }) => {
+  const business = await newBusiness({ request }, `Asking ${Date.now()}`);
+  await ask({ request }, "PUT", "/subscription", { plan: "starter" }, 200);
+  await logInAsOperator(page);
   await openBusiness(page, business);
   const starter = page.getByRole("button", { name: "Activate Starter" });
-  await starter.waitFor();
+  await expect(starter).toBeVisible();
   // Blocks the console's polling until the click.
   let looks = false;
   await page.route("**/v1/operator/businesses/*", (route) =>
     looks || route.request().method() !== "GET" ? route.continue() : undefined,
   );
-  await ask(asking, "PUT", "/subscription", { plan: "growth" }, 200);
+  await ask({ request }, "PUT", "/subscription", { plan: "growth" }, 200);
   looks = true;
   await starter.click();
-  await page.getByText("The change failed").waitFor();
+  await expect(page.getByText("The change failed")).toBeVisible();
   await page.getByRole("button", { name: "Activate Growth" }).click();
   const standing = page.getByRole("status", { name: "Subscription" });
-  await standing.getByText("Active", { exact: true }).waitFor();
-  await standing.getByText("Growth").waitFor();
+  await expect(standing.getByText("Active", { exact: true })).toBeVisible();
+  await expect(standing.getByText("Growth")).toBeVisible();
 });
 
-test("a suspended business cannot place live orders until the suspension is lifted", async () => {
-  const visitor = await visit();
-  const { page } = visitor;
-  await logInAsOperator(visitor);
+test("a suspended business cannot place live orders until the suspension is lifted", async ({ page }) => {
+  await logInAsOperator(page);
   await openBusiness(page, business);
   const standing = page.getByRole("status", { name: "Business" });
   await page.getByRole("button", { name: "Suspend" }).click();
   const question = page.getByRole("dialog", { name: `Suspend ${business.name}?` });
   await question.getByRole("button", { name: "Suspend" }).click();
-  await standing.getByText("Suspended").waitFor();
+  await expect(standing.getByText("Suspended")).toBeVisible();
   await page.getByRole("tab", { name: "Audit log" }).click();
-  await row(page, "Audit log", "Business suspended").waitFor();
+  await expect(row(page, "Audit log", "Business suspended")).toBeVisible();
   await screenshot(page, "operator-audit-words");
   await page.getByRole("tab", { name: "Status" }).click();
   await placeOrder(liveKey, "while-suspended", {}, 403);
   await page.getByRole("button", { name: "Lift suspension" }).click();
   const lift = page.getByRole("dialog", { name: `Lift the suspension of ${business.name}?` });
   await lift.getByRole("button", { name: "Lift suspension" }).click();
-  await standing.getByText("Active").waitFor();
+  await expect(standing.getByText("Active")).toBeVisible();
   await placeOrder(liveKey, "after-the-suspension");
 });
 
-test("a failed change shows its error in its own dialog only", async () => {
-  const visitor = await visit();
-  const { page } = visitor;
-  await logInAsOperator(visitor);
+test("a failed change shows its error in its own dialog only", async ({ page }) => {
+  await logInAsOperator(page);
   await openBusiness(page, business);
   await page.route(/\/v1\/operator\/businesses\/[^/]+$/, (route) =>
     route.request().method() === "PATCH"
@@ -125,19 +120,17 @@ test("a failed change shows its error in its own dialog only", async () => {
   await page.getByRole("button", { name: "Suspend" }).click();
   const question = page.getByRole("dialog");
   await question.getByRole("button", { name: "Suspend" }).click();
-  await question.getByText("Not now.").waitFor();
+  await expect(question.getByText("Not now.")).toBeVisible();
   await question.getByRole("button", { name: "Cancel" }).click();
-  await question.waitFor({ state: "hidden" });
-  expect(await page.getByText("Not now.").count()).toBe(0);
+  await expect(question).toBeHidden();
+  await expect(page.getByText("Not now.")).toHaveCount(0);
   await page.getByRole("button", { name: "Withdraw" }).click();
-  await page.getByRole("dialog", { name: "Withdraw live access?" }).waitFor();
-  expect(await page.getByText("Not now.").count()).toBe(0);
+  await expect(page.getByRole("dialog", { name: "Withdraw live access?" })).toBeVisible();
+  await expect(page.getByText("Not now.")).toHaveCount(0);
 });
 
-test("a wallet is credited once per reference, and its owner sees it", async () => {
-  const visitor = await visit();
-  const { page } = visitor;
-  await logInAsOperator(visitor);
+test("a wallet is credited once per reference, and its owner sees it", async ({ page, visit }) => {
+  await logInAsOperator(page);
   await openBusiness(page, business);
   for (const outcome of ["₹1,000.00 credited.", "Nothing was credited. This reference was already used on"]) {
     await page.getByRole("button", { name: "Credit wallet" }).click();
@@ -145,47 +138,46 @@ test("a wallet is credited once per reference, and its owner sees it", async () 
     await dialog.getByLabel("Amount", { exact: true }).fill("1,000");
     await dialog.getByLabel("Reference").fill("neft-0815");
     await dialog.getByRole("button", { name: "Continue" }).click();
-    await dialog.getByText("one thousand rupees").waitFor();
+    await expect(dialog.getByText("one thousand rupees")).toBeVisible();
     await dialog.getByRole("button", { name: "Credit ₹1,000.00" }).click();
-    await dialog.waitFor({ state: "hidden" });
-    await page.getByText(outcome).waitFor();
+    await expect(dialog).toBeHidden();
+    await expect(page.getByText(outcome)).toBeVisible();
   }
-  await page.getByRole("region", { name: "Wallet" }).first().getByText("₹1,451.00").waitFor();
-  await owner.page.goto("/wallet?kind=operator_credit");
-  await rowsOf(owner.page, "Statement", 1);
-  await row(owner.page, "Statement", "neft-0815").getByText("+₹1,000.00").waitFor();
+  await expect(page.getByRole("region", { name: "Wallet" }).first().getByText("₹1,451.00")).toBeVisible();
+  const seen = await visit({ storageState: owner });
+  await seen.goto("/wallet?kind=operator_credit");
+  await rowsOf(seen, "Statement", 1);
+  await expect(row(seen, "Statement", "neft-0815").getByText("+₹1,000.00")).toBeVisible();
   await page.getByRole("tab", { name: "Audit log" }).click();
   const credited = row(page, "Audit log", "Wallet credited").first();
-  await credited.getByText("Delivery company, configuration").waitFor();
-  await credited.getByText("₹1,000.00", { exact: true }).waitFor();
+  await expect(credited.getByText("Delivery company, configuration")).toBeVisible();
+  await expect(credited.getByText("₹1,000.00", { exact: true })).toBeVisible();
 });
 
-test("a wrong credit is typed twice, seen in words, and taken back", async () => {
-  const visitor = await visit();
-  const { page } = visitor;
-  await logInAsOperator(visitor);
+test("a wrong credit is typed twice, seen in words, and taken back", async ({ page }) => {
+  await logInAsOperator(page);
   await openBusiness(page, business);
   await page.getByRole("button", { name: "Credit wallet" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Amount", { exact: true }).fill("2,00,000");
   await dialog.getByLabel("Reference").fill("cheque-7");
   await page.keyboard.press("Enter");
-  await dialog.getByText("two lakh rupees").waitFor();
+  await expect(dialog.getByText("two lakh rupees")).toBeVisible();
   // Not behind the dialog, where another adjustment could be opened.
-  await dialog.getByLabel("Type the amount again").and(page.locator(":focus")).waitFor();
+  await expect(dialog.getByLabel("Type the amount again")).toBeFocused();
   await dialog.getByRole("button", { name: "Back" }).click();
-  await dialog.getByLabel("Amount", { exact: true }).and(page.locator(":focus")).waitFor();
+  await expect(dialog.getByLabel("Amount", { exact: true })).toBeFocused();
   await dialog.getByRole("button", { name: "Continue" }).click();
-  await dialog.getByLabel("Type the amount again").and(page.locator(":focus")).waitFor();
+  await expect(dialog.getByLabel("Type the amount again")).toBeFocused();
   const credit = dialog.getByRole("button", { name: "Credit ₹2,00,000.00" });
-  expect(await credit.isDisabled()).toBe(true);
+  await expect(credit).toBeDisabled();
   await dialog.getByLabel("Type the amount again").fill("20,000");
-  expect(await credit.isDisabled()).toBe(true);
+  await expect(credit).toBeDisabled();
   await dialog.getByLabel("Type the amount again").fill("200000");
   await check(page, "operator-credit-check", { bothSizes: true });
   await credit.click();
-  await dialog.waitFor({ state: "hidden" });
-  await page.getByRole("button", { name: "Credit wallet" }).and(page.locator(":focus")).waitFor();
+  await expect(dialog).toBeHidden();
+  await expect(page.getByRole("button", { name: "Credit wallet" })).toBeFocused();
   const entry = row(page, "Statement", "cheque-7");
   await entry.getByRole("button", { name: /^Take back entry/ }).click();
   await dialog.getByLabel("Reference").fill("cheque-7 bounced");
@@ -193,15 +185,15 @@ test("a wrong credit is typed twice, seen in words, and taken back", async () =>
   await dialog.getByRole("button", { name: "Continue" }).click();
   await dialog.getByLabel("Type the amount again").fill("200000");
   await dialog.getByRole("button", { name: "Debit ₹2,00,000.00" }).click();
-  await page.getByText("₹2,00,000.00 debited.").waitFor();
-  await row(page, "Statement", "cheque-7 bounced").getByText("−₹2,00,000.00").waitFor();
+  await expect(page.getByText("₹2,00,000.00 debited.")).toBeVisible();
+  await expect(row(page, "Statement", "cheque-7 bounced").getByText("−₹2,00,000.00")).toBeVisible();
   await check(page, "operator-wallet", { bothSizes: true });
 });
 
-test("the cash of a business is owed for what is not reported, with drivers, and with the operator", async () => {
-  const visitor = await visit();
-  const { page } = visitor;
-  await logInAsOperator(visitor);
+test("the cash of a business is owed for what is not reported, with drivers, and with the operator", async ({
+  page,
+}) => {
+  await logInAsOperator(page);
   const cash = {
     businessId: business.id,
     outstandingPaise: 1_114_330,
@@ -218,47 +210,41 @@ test("the cash of a business is owed for what is not reported, with drivers, and
   await page.goto("/operator/cash");
   const owed = row(page, "Cash owed to businesses", business.name);
   for (const amount of ["₹11,143.30", "₹6,567.00", "₹3,233.50", "₹1,342.80"]) {
-    await owed.getByText(amount).waitFor();
+    await expect(owed.getByText(amount)).toBeVisible();
   }
   await check(page, "operator-cash", { bothSizes: true });
 });
 
-test("any order is found by its id, tracking code or reference, with its timeline", async () => {
-  const visitor = await visit();
-  const { page } = visitor;
+test("any order is found by its id, tracking code or reference, with its timeline", async ({ page }) => {
   const reference = `wanted-${Date.now()}`;
   const order = await placeOrder(liveKey, reference);
-  await logInAsOperator(visitor);
+  await logInAsOperator(page);
   await page.goto("/operator");
   await page.getByRole("link", { name: "Find an order" }).click();
   const search = page.getByLabel("Order id, tracking code or reference");
   const found = page.getByRole("article", { name: `Order ${reference} of ${business.name}` });
   for (const code of [order.id, order.trackingCode, reference]) {
     await search.fill(code);
-    await found.waitFor();
+    await expect(found).toBeVisible();
     await search.fill(`${code}x`);
-    await page.getByText("No order found").waitFor();
+    await expect(page.getByText("No order found")).toBeVisible();
   }
   await search.fill(reference);
-  await found
-    .getByRole("listitem")
-    .filter({ hasText: "Delivery fee charged" })
-    .getByText("−₹49.00")
-    .waitFor();
+  await expect(
+    found.getByRole("listitem").filter({ hasText: "Delivery fee charged" }).getByText("−₹49.00"),
+  ).toBeVisible();
   await screenshot(page, "operator-order");
 });
 
-test("the health of a business shows its indicators and its orders", async () => {
-  const visitor = await visit();
-  const { page } = visitor;
-  await logInAsOperator(visitor);
+test("the health of a business shows its indicators and its orders", async ({ page }) => {
+  await logInAsOperator(page);
   await openBusiness(page, business);
   await page.getByRole("tab", { name: "Health" }).click();
-  await page.getByRole("heading", { name: "Problems" }).waitFor();
+  await expect(page.getByRole("heading", { name: "Problems" })).toBeVisible();
   const indicators = page.getByRole("region", { name: "Indicators" });
-  await indicators.getByText("Live API Status").waitFor();
-  await indicators.getByText("Not configured").waitFor();
-  await page.getByRole("region", { name: "Orders" }).getByText("Test orders").waitFor();
-  await page.getByText("Not placed yet").waitFor();
+  await expect(indicators.getByText("Live API Status")).toBeVisible();
+  await expect(indicators.getByText("Not configured")).toBeVisible();
+  await expect(page.getByRole("region", { name: "Orders" }).getByText("Test orders")).toBeVisible();
+  await expect(page.getByText("Not placed yet")).toBeVisible();
   await screenshot(page, "operator-health");
 });

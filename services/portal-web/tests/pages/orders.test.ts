@@ -1,18 +1,17 @@
-import type { Page } from "playwright-core";
-import { beforeAll, expect, test } from "vitest";
+import type { Page } from "@playwright/test";
 import { placeOrder, report } from "../support/api";
-import { screenshot, type Visitor, visit } from "../support/browser";
-import { ask, newBusiness, newTestKey, openLive } from "../support/business";
+import { ask, newBusiness, newTestKey, openLive, type Session } from "../support/business";
 import { check } from "../support/page-checks";
 import { fact, heading, row, rowsOf } from "../support/pages";
 import { Receiver } from "../support/receiver";
+import { expect, screenshot, test } from "../support/test";
 
-let visitor: Visitor;
+let session: Session;
 let key: string;
-beforeAll(async () => {
-  visitor = await visit();
-  await newBusiness(visitor, "Order book");
-  key = await newTestKey(visitor);
+test.beforeAll(async ({ request }) => {
+  await newBusiness({ request }, "Order book");
+  key = await newTestKey({ request });
+  session = await request.storageState();
 });
 
 const COD = {
@@ -25,112 +24,111 @@ const COD = {
   },
 };
 
-test("an order is found by its reference, its tracking code and its id, and by its status", async () => {
-  const { page } = visitor;
+test("an order is found by its reference, its tracking code and its id, and by its status", async ({
+  visit,
+}) => {
+  const page = await visit({ storageState: session });
   const [wanted] = [await placeOrder(key, "book-1"), await placeOrder(key, "book-2")];
   await page.goto("/orders");
-  await row(page, "Test orders", "book-2").waitFor();
+  await expect(row(page, "Test orders", "book-2")).toBeVisible();
   const search = page.getByLabel("Find an order");
   for (const name of ["book-1", wanted.trackingCode, ` ${wanted.id} `]) {
     await search.fill(name);
-    await row(page, "Test orders", "book-2").waitFor({ state: "detached" });
-    await row(page, "Test orders", "book-1").waitFor();
+    await expect(row(page, "Test orders", "book-2")).toHaveCount(0);
+    await expect(row(page, "Test orders", "book-1")).toBeVisible();
     await page.getByRole("button", { name: "Clear search" }).click();
-    await row(page, "Test orders", "book-2").waitFor();
+    await expect(row(page, "Test orders", "book-2")).toBeVisible();
   }
   await search.fill("book");
-  await page.getByText("No matching order").waitFor();
+  await expect(page.getByText("No matching order")).toBeVisible();
   await page.getByRole("button", { name: "Show all orders" }).click();
   await page.getByLabel("Status", { exact: true }).selectOption({ label: "Delivered" });
-  await page.getByText("No order has this status").waitFor();
+  await expect(page.getByText("No order has this status")).toBeVisible();
   await page.getByLabel("Status", { exact: true }).selectOption({ label: "Created" });
-  await row(page, "Test orders", "book-1").waitFor();
+  await expect(row(page, "Test orders", "book-1")).toBeVisible();
   // None of these orders is new.
   expect(await page.getByText(/^New order/).count()).toBe(0);
-  await page.getByRole("button", { name: "Clear search" }).waitFor({ state: "hidden" });
+  await expect(page.getByRole("button", { name: "Clear search" })).toBeHidden();
   await placeOrder(key, "book-3");
-  await page.getByRole("status").filter({ hasText: "New order book-3" }).waitFor({ state: "attached" });
+  await expect(page.getByRole("status").filter({ hasText: "New order book-3" })).toBeAttached();
 });
 
-test("an order is found in any spelling, and the other mode's hit is offered", async () => {
-  const shop = await visit();
-  const { page } = shop;
-  const liveKey = await openLive(shop, await newBusiness(shop, "Speller"));
-  const testKey = await newTestKey(shop);
+test("an order is found in any spelling, and the other mode's hit is offered", async ({ page }) => {
+  const liveKey = await openLive(page, await newBusiness(page, "Speller"));
+  const testKey = await newTestKey(page);
   await placeOrder(liveKey, "WEB-1001");
   await placeOrder(testKey, "#2002");
   await page.goto("/orders?mode=live");
-  await row(page, "Live orders", "WEB-1001").waitFor();
+  await expect(row(page, "Live orders", "WEB-1001")).toBeVisible();
   const search = page.getByLabel("Find an order");
   for (const typed of ["web-1001", "#web-1001", "Web-1001"]) {
     await search.fill(typed);
     await page.waitForURL((url) => url.searchParams.get("search") === typed);
-    await row(page, "Live orders", "WEB-1001").waitFor();
-    expect(await search.inputValue()).toBe(typed);
+    await expect(row(page, "Live orders", "WEB-1001")).toBeVisible();
+    await expect(search).toHaveValue(typed);
   }
   await search.fill("2002");
-  await page.getByText("No live order matches, but a test order does").waitFor();
+  await expect(page.getByText("No live order matches, but a test order does")).toBeVisible();
   await check(page, "orders-other-mode", { bothSizes: true });
   await page.getByRole("button", { name: "Show in test orders" }).click();
-  await row(page, "Test orders", "#2002").waitFor();
+  await expect(row(page, "Test orders", "#2002")).toBeVisible();
   await search.fill("nowhere");
-  await page.getByText("No matching order").waitFor();
+  await expect(page.getByText("No matching order")).toBeVisible();
 });
 
-test("a live business sees its live orders first, and then what it chose last", async () => {
-  const shop = await visit();
-  const { page } = shop;
-  const live = await newBusiness(shop, "Two modes");
-  await placeOrder(await openLive(shop, live), "two-modes-live");
+test("a live business sees its live orders first, and then what it chose last", async ({ page }) => {
+  const live = await newBusiness(page, "Two modes");
+  await placeOrder(await openLive(page, live), "two-modes-live");
   await page.goto("/orders");
-  await row(page, "Live orders", "two-modes-live").waitFor();
+  await expect(row(page, "Live orders", "two-modes-live")).toBeVisible();
   await page.getByRole("tab", { name: "Test orders" }).click();
-  await row(page, "Test orders", `first-of-${live.id}`).waitFor();
+  await expect(row(page, "Test orders", `first-of-${live.id}`)).toBeVisible();
   await page.goto("/orders");
-  await row(page, "Test orders", `first-of-${live.id}`).waitFor();
+  await expect(row(page, "Test orders", `first-of-${live.id}`)).toBeVisible();
   // Another business in the same browser has its own choice.
-  const other = await newBusiness(shop, "Other modes");
-  await openLive(shop, other);
+  const other = await newBusiness(page, "Other modes");
+  await openLive(page, other);
   await page.goto("/orders");
-  await page.getByText("No live orders yet").waitFor();
+  await expect(page.getByText("No live orders yet")).toBeVisible();
 });
 
-test("a delivered order says that its cash is not reported", async () => {
-  const shop = await visit();
-  const { page } = shop;
-  const liveKey = await openLive(shop, await newBusiness(shop, "Unreported"));
+test("a delivered order says that its cash is not reported", async ({ page }) => {
+  const liveKey = await openLive(page, await newBusiness(page, "Unreported"));
   const order = await placeOrder(liveKey, "unreported-1", COD);
   await page.goto("/orders?mode=live");
-  await row(page, "Live orders", "unreported-1").getByText("Cash to collect").waitFor();
+  await expect(row(page, "Live orders", "unreported-1").getByText("Cash to collect")).toBeVisible();
   for (const event of ["driver.assigned", "order.picked_up", "order.out_for_delivery", "order.delivered"])
     await report(order.id, event);
-  await row(page, "Live orders", "unreported-1").getByText("Cash not reported").waitFor();
+  await expect(row(page, "Live orders", "unreported-1").getByText("Cash not reported")).toBeVisible();
   await check(page, "orders-unreported", { bothSizes: true });
   await page.goto("/cash-on-delivery");
-  await row(page, "Orders with cash", "unreported-1").getByText("Delivered, cash not reported").waitFor();
-  await page.getByRole("region", { name: "Totals" }).getByText("Delivered, cash not reported").waitFor();
+  await expect(
+    row(page, "Orders with cash", "unreported-1").getByText("Delivered, cash not reported"),
+  ).toBeVisible();
+  await expect(
+    page.getByRole("region", { name: "Totals" }).getByText("Delivered, cash not reported"),
+  ).toBeVisible();
   await check(page, "cash-unreported", { bothSizes: true });
 });
 
-test("a new order is announced, once, also if its event is missed", async () => {
-  const { page, context } = await visit();
-  await context.addCookies(await visitor.context.cookies());
+test("a new order is announced, once, also if its event is missed", async ({ visit }) => {
+  const page = await visit({ storageState: session });
   await page.addInitScript(missOrderEvents);
   await page.goto("/orders");
-  await page.getByRole("status").getByText("Updating", { exact: true }).waitFor();
-  await row(page, "Test orders", "book-3").waitFor();
+  await expect(page.getByRole("status").getByText("Updating", { exact: true })).toBeVisible();
+  await expect(row(page, "Test orders", "book-3")).toBeVisible();
   const order = await placeOrder(key, "book-missed");
   const announcement = page.getByRole("status").filter({ hasText: /New order/ });
   expect(await announcement.count()).toBe(0);
   await reload(page);
-  await announcement.filter({ hasText: "New order book-missed" }).waitFor({ state: "attached" });
+  await expect(announcement.filter({ hasText: "New order book-missed" })).toBeAttached();
 
   // It is not new when it comes into another filter.
   await page.getByLabel("Status", { exact: true }).selectOption({ label: "Driver assigned" });
-  await page.getByText("No order has this status").waitFor();
-  await ask(visitor, "POST", `/orders/${order.id}/simulate`, { event: "driver.assigned" }, 200);
+  await expect(page.getByText("No order has this status")).toBeVisible();
+  await ask(page, "POST", `/orders/${order.id}/simulate`, { event: "driver.assigned" }, 200);
   await reload(page);
-  await row(page, "Test orders", "book-missed").waitFor();
+  await expect(row(page, "Test orders", "book-missed")).toBeVisible();
   expect(await announcement.count()).toBe(0);
 });
 
@@ -150,28 +148,28 @@ function reload(page: Page): Promise<unknown> {
   return page.evaluate(() => window.dispatchEvent(new Event("missed")));
 }
 
-test("a search that is cleared while the user types stays cleared, and a trailing space stays", async () => {
-  const { page } = visitor;
+test("a search that is cleared while the user types stays cleared, and a trailing space stays", async ({
+  visit,
+}) => {
+  const page = await visit({ storageState: session });
   await placeOrder(key, "typed-1");
   await page.goto("/orders");
-  await row(page, "Test orders", "typed-1").waitFor();
+  await expect(row(page, "Test orders", "typed-1")).toBeVisible();
   const search = page.getByLabel("Find an order");
   await search.fill("typed-1 ");
   await page.waitForURL((url) => url.searchParams.get("search") === "typed-1");
-  expect(await search.inputValue()).toBe("typed-1 ");
+  await expect(search).toHaveValue("typed-1 ");
   await search.fill("typed-2");
   await page.getByRole("button", { name: "Clear search" }).click();
   // The order arrives after the search would apply, and only an unfiltered list shows it.
   await placeOrder(key, "typed-3");
-  await row(page, "Test orders", "typed-3").waitFor();
+  await expect(row(page, "Test orders", "typed-3")).toBeVisible();
   expect(new URL(page.url()).searchParams.get("search")).toBeNull();
 });
 
-test("a cached timeline names its missing data too", async () => {
-  const looker = await visit();
-  const { page } = looker;
-  await newBusiness(looker, "Half a story");
-  const order = await placeOrder(await newTestKey(looker), "half-1");
+test("a cached timeline names its missing data too", async ({ page }) => {
+  await newBusiness(page, "Half a story");
+  const order = await placeOrder(await newTestKey(page), "half-1");
   let isStill = false;
   await page.route(/\/v1\/portal\/orders\/[^/]+\/events/, async (route) => {
     if (isStill) return;
@@ -180,129 +178,131 @@ test("a cached timeline names its missing data too", async () => {
   });
   await page.goto(`/orders/${order.id}`);
   const missing = page.getByText("Temporarily unavailable: payments.");
-  await missing.waitFor();
+  await expect(missing).toBeVisible();
   isStill = true;
   await page.getByRole("link", { name: "Orders", exact: true }).first().click();
   await heading(page, "Orders");
   await row(page, "Test orders", "half-1").getByRole("link").first().click();
   await heading(page, "half-1");
-  await missing.waitFor();
+  await expect(missing).toBeVisible();
 });
 
-test("each webhook of the timeline names its endpoint, and webhooks behind a failing one wait", async () => {
-  const listener = await visit();
-  const { page } = listener;
-  await newBusiness(listener, "Two ears");
+test("each webhook of the timeline names its endpoint, and webhooks behind a failing one wait", async ({
+  page,
+}) => {
+  await newBusiness(page, "Two ears");
   const [good, bad] = [await Receiver.start(), await Receiver.start()];
-  const made = await ask(listener, "POST", "/webhook-endpoints", { url: good.url }, 201);
+  const made = await ask(page, "POST", "/webhook-endpoints", { url: good.url }, 201);
   good.secret = String(made.secret);
-  await ask(listener, "POST", "/webhook-endpoints", { url: bad.url }, 201);
-  const order = await placeOrder(await newTestKey(listener), "two-ears-1");
+  await ask(page, "POST", "/webhook-endpoints", { url: bad.url }, 201);
+  const order = await placeOrder(await newTestKey(page), "two-ears-1");
   await page.goto(`/orders/${order.id}`);
   await page.getByRole("button", { name: "Driver assigned" }).click();
   const webhooks = page.getByRole("listitem").filter({ hasText: "Webhook" });
   const to = ({ url }: Receiver) => webhooks.filter({ hasText: `To ${url.replace("http://", "")}` });
-  await to(good).filter({ hasText: "driver.assigned" }).getByText("Received (HTTP 200)").waitFor();
-  await to(bad)
-    .filter({ hasText: "order.created" })
-    .getByText(/; next attempt (in|due now)/)
-    .waitFor();
-  await to(bad).filter({ hasText: "driver.assigned" }).getByText("Waiting for an earlier event").waitFor();
+  await expect(
+    to(good).filter({ hasText: "driver.assigned" }).getByText("Received (HTTP 200)"),
+  ).toBeVisible();
+  await expect(
+    to(bad)
+      .filter({ hasText: "order.created" })
+      .getByText(/; next attempt (in|due now)/),
+  ).toBeVisible();
+  await expect(
+    to(bad).filter({ hasText: "driver.assigned" }).getByText("Waiting for an earlier event"),
+  ).toBeVisible();
   await screenshot(page, "order-two-endpoints");
   await Promise.all([good.stop(), bad.stop()]);
 });
 
-test("a cash order is simulated to its end, including its cash, while its page is open", async () => {
-  const { page } = visitor;
+test("a cash order is simulated to its end, including its cash, while its page is open", async ({
+  visit,
+}) => {
+  const page = await visit({ storageState: session });
   const order = await placeOrder(key, "book-cod", COD);
   for (const event of ["driver.assigned", "order.picked_up", "order.out_for_delivery"])
-    await ask(visitor, "POST", `/orders/${order.id}/simulate`, { event }, 200);
+    await ask(page, "POST", `/orders/${order.id}/simulate`, { event }, 200);
   await page.goto(`/orders/${order.id}`);
   await heading(page, "book-cod");
   const money = page.getByRole("region", { name: "Money" });
-  expect(await fact(money, "Cash to collect").textContent()).toBe("₹1,549.00");
-  expect(await fact(money, "Charged to wallet").textContent()).toBe("None (test order)");
+  await expect(fact(money, "Cash to collect")).toHaveText("₹1,549.00");
+  await expect(fact(money, "Charged to wallet")).toHaveText("None (test order)");
   await page.getByRole("button", { name: "Run to the end" }).click();
-  await page.getByText("Simulating about one step per second.").waitFor();
-  await page.getByRole("status", { name: "Status" }).getByText("Delivered").waitFor();
-  await fact(money, "Cash status").getByText("Cash settled").waitFor();
-  await fact(money, "Settled").getByText("₹1,549.00").waitFor();
-  await page.getByText("This order has ended.").waitFor();
+  await expect(page.getByText("Simulating about one step per second.")).toBeVisible();
+  await expect(page.getByRole("status", { name: "Status" }).getByText("Delivered")).toBeVisible();
+  await expect(fact(money, "Cash status").getByText("Cash settled")).toBeVisible();
+  await expect(fact(money, "Settled").getByText("₹1,549.00")).toBeVisible();
+  await expect(page.getByText("This order has ended.")).toBeVisible();
   await screenshot(page, "order-cod");
 });
 
-test("an order that failed after its pickup can only be returned", async () => {
-  const { page } = visitor;
+test("an order that failed after its pickup can only be returned", async ({ visit }) => {
+  const page = await visit({ storageState: session });
   const order = await placeOrder(key, "book-failed");
   await page.goto(`/orders/${order.id}`);
   const simulate = page.getByRole("region", { name: "Simulate" });
   const steps = ["Driver assigned", "Picked up", "Delivery failed", "Returned to pickup"];
   for (const step of steps) await simulate.getByRole("button", { name: step, exact: true }).click();
-  await page.getByRole("status", { name: "Status" }).getByText("Returned").waitFor();
-  await simulate.getByText("This order has ended.").waitFor();
-  expect(await page.getByRole("button", { name: "Cancel order" }).count()).toBe(0);
+  await expect(page.getByRole("status", { name: "Status" }).getByText("Returned")).toBeVisible();
+  await expect(simulate.getByText("This order has ended.")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Cancel order" })).toHaveCount(0);
 });
 
-test("an order is cancelled with a reason, after confirmation", async () => {
-  const { page } = visitor;
+test("an order is cancelled with a reason, after confirmation", async ({ visit }) => {
+  const page = await visit({ storageState: session });
   const order = await placeOrder(key, "book-cancelled");
   await page.goto(`/orders/${order.id}`);
   await page.getByRole("button", { name: "Cancel order" }).click();
   const question = page.getByRole("dialog", { name: "Cancel this order?" });
   await question.getByRole("button", { name: "Keep order" }).click();
-  await question.waitFor({ state: "hidden" });
-  await page.getByRole("status", { name: "Status" }).getByText("Created").waitFor();
+  await expect(question).toBeHidden();
+  await expect(page.getByRole("status", { name: "Status" }).getByText("Created")).toBeVisible();
 
   await page.getByRole("button", { name: "Cancel order" }).click();
   await question.getByLabel("Reason").fill("out of stock");
   await question.getByRole("button", { name: "Cancel order" }).click();
-  await page.getByRole("status", { name: "Status" }).getByText("Cancelled").waitFor();
+  await expect(page.getByRole("status", { name: "Status" }).getByText("Cancelled")).toBeVisible();
   const timeline = page.getByRole("list", { name: "Timeline" }).getByRole("listitem");
-  await timeline.filter({ hasText: "Order cancelled" }).getByText("Out of stock").waitFor();
+  await expect(timeline.filter({ hasText: "Order cancelled" }).getByText("Out of stock")).toBeVisible();
 });
 
-test("a cancelled live order is refunded", async () => {
-  const live = await visit();
-  const { page } = live;
-  const liveKey = await openLive(live, await newBusiness(live, "Refunded"));
+test("a cancelled live order is refunded", async ({ page }) => {
+  const liveKey = await openLive(page, await newBusiness(page, "Refunded"));
   const order = await placeOrder(liveKey, "refunded-1");
   await page.goto(`/orders/${order.id}`);
   await page.getByRole("button", { name: "Cancel order" }).click();
   const question = page.getByRole("dialog", { name: "Cancel this order?" });
-  await question.getByText("the delivery fee is refunded to your wallet").waitFor();
+  await expect(question.getByText("the delivery fee is refunded to your wallet")).toBeVisible();
   await question.getByRole("button", { name: "Cancel order" }).click();
   const refund = page
     .getByRole("list", { name: "Timeline" })
     .getByRole("listitem")
     .filter({ hasText: "Delivery fee refunded" });
-  await refund.getByText("+₹49.00", { exact: true }).waitFor();
-  await refund.getByText("₹500.00").waitFor();
-  expect(await page.getByRole("region", { name: "Simulate" }).count()).toBe(0);
+  await expect(refund.getByText("+₹49.00", { exact: true })).toBeVisible();
+  await expect(refund.getByText("₹500.00")).toBeVisible();
+  await expect(page.getByRole("region", { name: "Simulate" })).toHaveCount(0);
 });
 
-test("an order of another business is not found", async () => {
-  const other = await visit();
-  await newBusiness(other, "Curious");
+test("an order of another business is not found", async ({ page }) => {
+  await newBusiness(page, "Curious");
   const order = await placeOrder(key, "book-private");
-  await other.page.goto(`/orders/${order.id}`);
-  await other.page.getByText("This order could not be loaded").waitFor();
-  expect(await other.page.content()).not.toContain("book-private");
+  await page.goto(`/orders/${order.id}`);
+  await expect(page.getByText("This order could not be loaded")).toBeVisible();
+  expect(await page.content()).not.toContain("book-private");
 });
 
-test("a long list loads more rows, and keeps its rows when that fails", async () => {
-  const shop = await visit();
-  const { page } = shop;
-  await newBusiness(shop, "Many orders");
-  const shopKey = await newTestKey(shop);
+test("a long list loads more rows, and keeps its rows when that fails", async ({ page }) => {
+  await newBusiness(page, "Many orders");
+  const shopKey = await newTestKey(page);
   for (let number = 1; number <= 26; number += 1) await placeOrder(shopKey, `many-${number}`);
   await page.goto("/orders?mode=test");
   await rowsOf(page, "Test orders", 25);
   await page.route(/startingAfter=/, (route) => route.abort());
   await page.getByRole("button", { name: "Show more" }).click();
-  await page.getByRole("alert").getByText("The service did not respond.").waitFor();
+  await expect(page.getByRole("alert").getByText("The service did not respond.")).toBeVisible();
   await rowsOf(page, "Test orders", 25);
   await page.unroute(/startingAfter=/);
   await page.getByRole("button", { name: "Show more" }).click();
   await rowsOf(page, "Test orders", 26);
-  expect(await page.getByRole("button", { name: "Show more" }).count()).toBe(0);
+  await expect(page.getByRole("button", { name: "Show more" })).toHaveCount(0);
 });

@@ -1,12 +1,11 @@
 // Reversed days in filters, and filters in the address.
 
-import type { Page } from "playwright-core";
-import { expect, test } from "vitest";
+import type { Page } from "@playwright/test";
 import { operator } from "../support/api";
-import { DESKTOP, PHONE, visit } from "../support/browser";
 import { logInAsOperator, newBusiness } from "../support/business";
 import { check, settled } from "../support/page-checks";
 import { heading, row } from "../support/pages";
+import { DESKTOP, expect, PHONE, test } from "../support/test";
 
 const ERROR = "From must be before To.";
 
@@ -27,35 +26,37 @@ async function reverse(page: Page, path: string, [from, to]: [string, string]): 
   await settled(page);
   const before = calls();
   await page.getByLabel(to, { exact: true }).fill("2026-03-01");
-  await page.getByText(ERROR).waitFor();
-  expect(await page.getByLabel(from, { exact: true }).getAttribute("aria-invalid")).toBe("true");
+  await expect(page.getByText(ERROR)).toBeVisible();
+  await expect(page.getByLabel(from, { exact: true })).toHaveAttribute("aria-invalid", "true");
   await settled(page);
   expect(calls()).toBe(before);
   await check(page, `reversed-${path.replaceAll("/", "-")}-${page.viewportSize()?.width}`);
   await page.getByLabel(to, { exact: true }).fill("2026-03-02");
-  await page.getByText(ERROR).waitFor({ state: "hidden" });
+  await expect(page.getByText(ERROR)).toBeHidden();
 }
 
-test.each([DESKTOP, PHONE])("reversed days are an error next to their field (%o)", async (viewport) => {
-  const visitor = await visit({ viewport });
-  const { page } = visitor;
-  await newBusiness(visitor, "Reversed");
-  await page.goto("/account/audit-log");
-  await heading(page, "Account");
-  await reverse(page, "/v1/portal/audit-log", ["From", "To"]);
-  await page.getByText("No results match these filters").waitFor();
-  await page.getByRole("button", { name: "Clear filters" }).click();
-  await page.getByRole("paragraph").filter({ hasText: "Account created" }).waitFor();
-  await page.goto("/wallet");
-  await heading(page, "Wallet");
-  await reverse(page, "/v1/portal/wallet/entries", ["From day", "To day"]);
-});
+for (const viewport of [DESKTOP, PHONE]) {
+  test(`reversed days are an error next to their field (${viewport.width})`, async ({ visit }) => {
+    const page = await visit({ viewport });
+    await newBusiness(page, "Reversed");
+    await page.goto("/account/audit-log");
+    await heading(page, "Account");
+    await reverse(page, "/v1/portal/audit-log", ["From", "To"]);
+    await expect(page.getByText("No results match these filters")).toBeVisible();
+    await page.getByRole("button", { name: "Clear filters" }).click();
+    await expect(page.getByRole("paragraph").filter({ hasText: "Account created" })).toBeVisible();
+    await page.goto("/wallet");
+    await heading(page, "Wallet");
+    await reverse(page, "/v1/portal/wallet/entries", ["From day", "To day"]);
+  });
+}
 
-test("the operator's audit log keeps its filters in the address, and reads like sentences", async () => {
-  const [owner, visitor] = [await visit(), await visit()];
-  const { page } = visitor;
-  const business = await newBusiness(owner, `Logged ${Date.now()}`);
-  await logInAsOperator(visitor);
+test("the operator's audit log keeps its filters in the address, and reads like sentences", async ({
+  page,
+  request,
+}) => {
+  const business = await newBusiness({ request }, `Logged ${Date.now()}`);
+  await logInAsOperator(page);
   const credit = { amountPaise: 100_050, reference: "neft_0815" };
   await operator("POST", `/businesses/${business.id}/wallet/credits`, credit, 201);
   await page.goto("/operator/audit-log");
@@ -65,14 +66,14 @@ test("the operator's audit log keeps its filters in the address, and reads like 
   await page.getByLabel("Action").selectOption({ label: "Wallet credited" });
   await page.waitForURL(/action=wallet.credited/);
   const credited = row(page, "Audit log", "Wallet credited");
-  await credited.getByText("₹1,000.50", { exact: true }).waitFor();
-  await credited.getByText("Reference: neft_0815").waitFor();
-  expect(await credited.count()).toBe(1);
+  await expect(credited.getByText("₹1,000.50", { exact: true })).toBeVisible();
+  await expect(credited.getByText("Reference: neft_0815")).toBeVisible();
+  await expect(credited).toHaveCount(1);
   await page.reload();
-  await credited.getByText("Reference: neft_0815").waitFor();
-  expect(await page.getByLabel("Business", { exact: true }).inputValue()).toBe(business.id);
+  await expect(credited.getByText("Reference: neft_0815")).toBeVisible();
+  await expect(page.getByLabel("Business", { exact: true })).toHaveValue(business.id);
   await page.getByLabel("Business", { exact: true }).fill("biz_1");
-  await page.getByText("Enter the complete id of a business.").waitFor();
+  await expect(page.getByText("Enter the complete id of a business.")).toBeVisible();
   await page.getByLabel("Business", { exact: true }).fill("");
   await page.keyboard.press("Enter");
   await page.waitForURL((url) => !url.search.includes("businessId"));

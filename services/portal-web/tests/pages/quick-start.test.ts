@@ -4,15 +4,13 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { copyWith, DESKTOP, PHONE, screenshot, type Visitor, visit } from "../support/browser";
-import { newBusiness, newTestKey } from "../support/business";
+import type { Page } from "@playwright/test";
+import { newBusiness, newTestKey, type Session } from "../support/business";
 import { overhang, settled } from "../support/page-checks";
 import { indicator } from "../support/pages";
 import { Receiver } from "../support/receiver";
 import { stack } from "../support/stack";
-import { until } from "../support/until";
+import { copyWith, expect, PHONE, screenshot, test } from "../support/test";
 
 const run = promisify(execFile);
 const LANGUAGES = [
@@ -24,35 +22,36 @@ const LANGUAGES = [
 ];
 
 let receiver: Receiver;
-let visitor: Visitor;
-let page: Page;
+let session: Session;
 let key: string;
 let folder: string;
 let env: NodeJS.ProcessEnv;
 
-beforeAll(async () => {
+test.beforeAll(async ({ request }) => {
   receiver = await Receiver.start();
-  visitor = await visit();
-  page = visitor.page;
-  await newBusiness(visitor, "Quick starter");
-  key = await newTestKey(visitor);
+  await newBusiness({ request }, "Quick starter");
+  key = await newTestKey({ request });
+  session = await request.storageState();
   folder = await mkdtemp(join(tmpdir(), "quick-start-"));
   // The packages come from the stack alone.
   env = { PATH: process.env.PATH, HOME: folder, npm_config_audit: "false", PIP_NO_INDEX: "1" };
+});
+test.beforeEach(async ({ context, page }) => {
+  await context.addCookies(session.cookies);
   await page.goto("/#quick-start");
   await page.getByLabel("Insert your key into the code below").fill(key);
 });
-afterAll(async () => {
+test.afterAll(async () => {
   await receiver.stop();
   await rm(folder, { recursive: true });
 });
 
 /** The text of a sample, as its copy button copies it. */
-function sample(label: string): Promise<string> {
+function sample(page: Page, label: string): Promise<string> {
   return copyWith(page, page.getByRole("button", { name: `Copy ${label}`, exact: true }));
 }
 
-async function choose(list: string, tab: string): Promise<void> {
+async function choose(page: Page, list: string, tab: string): Promise<void> {
   await page.getByRole("tablist", { name: list }).getByRole("tab", { name: tab, exact: true }).click();
 }
 
@@ -62,19 +61,22 @@ async function isInstalled(command: string): Promise<boolean> {
   return command.includes("/") || lists.some((names) => names.includes(command));
 }
 
-describe("the request", () => {
-  test("has a tab for each language of this test", async () => {
+test.describe("the request", () => {
+  test("has a tab for each language of this test", async ({ page }) => {
     const tabs = page.getByRole("tablist", { name: "Language" }).getByRole("tab");
-    expect(await tabs.allInnerTexts()).toEqual(LANGUAGES.map(({ label }) => label));
+    await expect(tabs).toHaveText(
+      LANGUAGES.map(({ label }) => label),
+      { useInnerText: true },
+    );
   });
 
   for (const { label, command, parameters } of LANGUAGES) {
-    test(`creates the order once: ${label}`, async ({ skip }) => {
-      // `make test` installs the first three.
-      if (["php", "java"].includes(command) && !(await isInstalled(command))) skip();
-      await choose("Language", label);
+    test(`creates the order once: ${label}`, async ({ page }) => {
+      const isMissing = ["php", "java"].includes(command) && !(await isInstalled(command));
+      test.skip(isMissing, "`make test` installs the others");
+      await choose(page, "Language", label);
       if (["TypeScript", "Python"].includes(label)) {
-        const install = await sample(`the installation of the package for ${label}`);
+        const install = await sample(page, `the installation of the package for ${label}`);
         expect(install).toContain(`${stack.orderApi}/docs/downloads/`);
         await run("sh", ["-ec", install], { cwd: folder, env });
       }
@@ -82,7 +84,7 @@ describe("the request", () => {
         folder,
         { sh: "request.sh", node: "request.mjs" }[command] ?? `PlaceOrder.${label.toLowerCase()}`,
       );
-      await writeFile(file, await sample(`the request in ${label}`));
+      await writeFile(file, await sample(page, `the request in ${label}`));
       const outputs = [];
       for (let round = 0; round < 2; round += 1) {
         const { stdout } = await run(command, [...parameters, file], { cwd: folder, env });
@@ -97,14 +99,14 @@ describe("the request", () => {
   }
 });
 
-describe("webhooks on this machine", () => {
+test.describe("webhooks on this machine", () => {
   for (const { label, program } of [
     { label: "Node.js", program: ["node_modules/.bin/waybill"] },
     { label: "Python", program: ["venv/bin/python", "-m", "waybill"] },
   ]) {
-    test(`arrive and verify: ${label}`, async () => {
-      await choose("Program", label);
-      const commands = await sample(`the commands that forward webhooks with ${label}`);
+    test(`arrive and verify: ${label}`, async ({ page }) => {
+      await choose(page, "Program", label);
+      const commands = await sample(page, `the commands that forward webhooks with ${label}`);
       const [first = "", ...rest] = program;
       const account = { ...env, WAYBILL_API_KEY: key, WAYBILL_BASE_URL: `${stack.orderApi}/v1` };
       const listening = new Listening(
@@ -112,16 +114,13 @@ describe("webhooks on this machine", () => {
       );
       try {
         await listening.ready;
-        const secret = await sample(`the secret of the receiver with ${label}`);
+        const secret = await sample(page, `the secret of the receiver with ${label}`);
         const printed = await run("sh", ["-ec", `${secret}\necho "$WEBHOOK_SECRET"`], { cwd: folder, env });
         receiver.secret = printed.stdout.trim();
         const reference = `quick-start-${label}`;
         await order(first, rest, account, reference);
-        await until(`the delivery arrives by ${label}`, async () =>
-          receiver.received.some(
-            (one) => one.verified && one.event === "order.delivered" && one.orderReference === reference,
-          ),
-        );
+        const delivered = { verified: true, event: "order.delivered", orderReference: reference };
+        await expect.poll(() => receiver.received).toContainEqual(expect.objectContaining(delivered));
       } finally {
         await listening.stop();
       }
@@ -130,70 +129,67 @@ describe("webhooks on this machine", () => {
   }
 });
 
-describe("the commands", () => {
-  test("are also written for PowerShell", async () => {
+test.describe("the commands", () => {
+  test("are also written for PowerShell", async ({ page }) => {
     await page.getByRole("radiogroup", { name: "Shell" }).getByText("PowerShell").click();
-    await choose("Program", "Python");
-    const commands = await sample("the commands that forward webhooks with Python");
+    await choose(page, "Program", "Python");
+    const commands = await sample(page, "the commands that forward webhooks with Python");
     expect(commands).toContain(`$env:WAYBILL_API_KEY = '${key}'\nvenv\\Scripts\\python -m waybill listen`);
     expect(commands).toContain("venv\\Scripts\\pip install");
-    const secret = await sample("the secret of the receiver with Python");
+    const secret = await sample(page, "the secret of the receiver with Python");
     expect(secret).toBe("$env:WEBHOOK_SECRET = venv\\Scripts\\python -m waybill listen --print-secret");
-    await choose("Program", "Node.js");
-    const node = await sample("the commands that forward webhooks with Node.js");
+    await choose(page, "Program", "Node.js");
+    const node = await sample(page, "the commands that forward webhooks with Node.js");
     expect(node).toMatch(/^npm\.cmd init --yes\nnpm\.cmd install /);
     expect(node).toContain(`$env:WAYBILL_API_KEY = '${key}'\nnpx.cmd --no-install waybill listen`);
-    await choose("Language", "curl");
-    const curl = await sample("the request in curl");
+    await choose(page, "Language", "curl");
+    const curl = await sample(page, "the request in curl");
     expect(curl).toMatch(
       /^@'\n\{[^']+\n\}\n'@ \| curl\.exe -sS -i 'http[^']+' `\n( {2}-H '[^']+' `\n){3} {2}-d '@-'$/,
     );
-    await page.getByRole("radiogroup", { name: "Shell" }).getByText("macOS, Linux").click();
   });
 
-  test("never contain a Live key", async () => {
+  test("never contain a Live key", async ({ page }) => {
     const live = key.replace("sk_test_", "sk_live_");
     await page.getByLabel("Insert your key into the code below").fill(live);
-    await page.getByText("Only Test keys are inserted").waitFor();
+    await expect(page.getByText("Only Test keys are inserted")).toBeVisible();
     for (const { label } of LANGUAGES) {
-      await choose("Language", label);
-      expect(await sample(`the request in ${label}`)).not.toContain("sk_live_");
+      await choose(page, "Language", label);
+      expect(await sample(page, `the request in ${label}`)).not.toContain("sk_live_");
     }
-    await page.getByLabel("Insert your key into the code below").fill(key);
   });
 
-  test("fit a phone", async () => {
+  test("fit a phone", async ({ page }) => {
     await page.setViewportSize(PHONE);
     await settled(page);
     await screenshot(page, "quick-start-phone");
     expect(await overhang(page)).toBe(0);
-    await page.setViewportSize(DESKTOP);
   });
 
-  test("install only packages that this service has", async () => {
+  test("install only packages that this service has", async ({ page }) => {
     await page.route("**/v1/portal/packages", (route) => route.fulfill({ json: { data: [] } }));
     await page.reload();
-    await choose("Language", "Python");
+    await choose(page, "Language", "Python");
     // For the request and for the commands that forward webhooks.
-    await page.getByText("does not offer the package for Python").nth(1).waitFor();
-    expect(await page.getByRole("button", { name: /^Copy the installation/ }).count()).toBe(0);
-    const commands = await sample("the commands that forward webhooks with Python");
+    await expect(page.getByText("does not offer the package for Python").nth(1)).toBeVisible();
+    await expect(page.getByRole("button", { name: /^Copy the installation/ })).toHaveCount(0);
+    const commands = await sample(page, "the commands that forward webhooks with Python");
     expect(commands).not.toContain("install");
-    await page.unroute("**/v1/portal/packages");
-    await page.reload();
   });
 
-  test("wait for the list of packages when it could not be loaded", async () => {
+  test("wait for the list of packages when it could not be loaded", async ({ page }) => {
     await page.route("**/v1/portal/packages", (route) => route.fulfill({ status: 503, json: {} }));
     await page.reload();
-    await choose("Language", "Python");
+    await choose(page, "Language", "Python");
     const failures = page.getByRole("alert").filter({ hasText: "The list of packages could not be loaded" });
-    await failures.nth(1).waitFor();
-    expect(await page.getByText("does not offer the package").count()).toBe(0);
+    await expect(failures.nth(1)).toBeVisible();
+    await expect(page.getByText("does not offer the package")).toHaveCount(0);
     await page.unroute("**/v1/portal/packages");
     await failures.first().getByRole("button", { name: "Try again" }).click();
-    expect(await sample("the installation of the package for Python")).toContain("/docs/downloads/waybill-");
-    expect(await failures.count()).toBe(0);
+    expect(await sample(page, "the installation of the package for Python")).toContain(
+      "/docs/downloads/waybill-",
+    );
+    await expect(failures).toHaveCount(0);
   });
 });
 

@@ -1,10 +1,9 @@
 // The five roles of a business: what each sees of the portal and of customers.
-import { beforeAll, describe, expect, test } from "vitest";
 import { placeOrder } from "../support/api";
-import { PHONE, type Visitor, visit } from "../support/browser";
-import { confirmEmail, joinTeam, newBusiness, newTeam, newTestKey } from "../support/business";
+import { confirmEmail, joinTeam, newBusiness, newTeam, newTestKey, type Session } from "../support/business";
 import { check, settled } from "../support/page-checks";
 import { goTo, heading } from "../support/pages";
+import { expect, PHONE, test } from "../support/test";
 
 const CUSTOMERS_PHONE = "+919800000001";
 const STREET = "12 MG Road";
@@ -47,51 +46,52 @@ const ROLES = [
 ] as const;
 
 let order: string;
-let owner: Visitor;
+let owner: Session;
 
-beforeAll(async () => {
-  owner = await visit();
-  await newTeam(owner, "Many hands");
-  order = (await placeOrder(await newTestKey(owner), "many-hands-1")).id;
+test.beforeAll(async ({ request }) => {
+  await newTeam({ request }, "Many hands");
+  order = (await placeOrder(await newTestKey({ request }), "many-hands-1")).id;
+  owner = await request.storageState();
 });
 
-describe.each(ROLES)("$role", ({ role, pages, closed, seesCustomers, buttons }) => {
-  test("sees the pages of the role, and customers only if the role helps them", async () => {
-    const visitor = await visit();
-    const { page } = visitor;
-    await joinTeam(visitor, owner, role);
+for (const { role, pages, closed, seesCustomers, buttons } of ROLES) {
+  test(`${role}: sees the pages of the role, and customers only if the role helps them`, async ({
+    page,
+    visit,
+  }) => {
+    await joinTeam(page, await visit({ storageState: owner }), role);
     await page.goto("/");
     await heading(page, "Overview");
     const shown = await page.getByRole("navigation", { name: "Main" }).getByRole("link").allTextContents();
     expect(shown.filter((name) => name !== "API documentation").sort()).toEqual([...pages].sort());
-    expect(await page.getByRole("region", { name: "Quick start" }).count()).toBe(
+    await expect(page.getByRole("region", { name: "Quick start" })).toHaveCount(
       pages.some((name) => name === "API keys") ? 1 : 0,
     );
     for (const path of closed) {
       await page.goto(path);
       await heading(page, "No access");
-      await page.getByText("Your role does not include this page.").waitFor();
+      await expect(page.getByText("Your role does not include this page.")).toBeVisible();
     }
     await page.goto(`/orders/${order}`);
     await heading(page, "many-hands-1");
     const delivery = page.getByRole("region", { name: "Delivery" });
     const request = page.getByLabel("the body of the request");
     if (seesCustomers) {
-      await delivery.getByRole("link", { name: CUSTOMERS_PHONE }).waitFor();
-      await delivery.getByText(STREET).waitFor();
-      expect(await page.getByText(NOTICE).count()).toBe(0);
+      await expect(delivery.getByRole("link", { name: CUSTOMERS_PHONE })).toBeVisible();
+      await expect(delivery.getByText(STREET)).toBeVisible();
+      await expect(page.getByText(NOTICE)).toHaveCount(0);
     } else {
-      await delivery.getByText("••••••0001").waitFor();
-      await delivery.getByText(NOTICE).waitFor();
-      await request.first().waitFor();
+      await expect(delivery.getByText("••••••0001")).toBeVisible();
+      await expect(delivery.getByText(NOTICE)).toBeVisible();
+      await expect(request.first()).toBeVisible();
       await settled(page);
       const content = await page.content();
       expect(content).not.toContain(CUSTOMERS_PHONE.slice(3));
       expect(content).not.toContain(STREET);
     }
     for (const name of ["Cancel order", "Driver assigned"] as const) {
-      const offered = await page.getByRole("main").getByRole("button", { name, exact: true }).count();
-      expect(offered, name).toBe(([...buttons] as string[]).includes(name) ? 1 : 0);
+      const offered = page.getByRole("main").getByRole("button", { name, exact: true });
+      await expect(offered).toHaveCount(([...buttons] as string[]).includes(name) ? 1 : 0);
     }
     await check(page, `order-as-${role}`);
     // The pages of the role call nothing that it may not call.
@@ -103,27 +103,23 @@ describe.each(ROLES)("$role", ({ role, pages, closed, seesCustomers, buttons }) 
     await settled(page);
     expect(refused).toEqual([]);
   });
-});
+}
 
-test("the invite dialog explains five roles, also on a phone", async () => {
-  const visitor = await visit({ viewport: PHONE });
-  const { page } = visitor;
-  await confirmEmail(visitor, (await newBusiness(visitor, "Inviting")).email);
+test("the invite dialog explains five roles, also on a phone", async ({ visit }) => {
+  const page = await visit({ viewport: PHONE });
+  await confirmEmail(page, (await newBusiness(page, "Inviting")).email);
   await page.goto("/account/team");
   await page.getByRole("button", { name: "Invite" }).click();
   const dialog = page.getByRole("dialog", { name: "Invite a user" });
   for (const label of ["Owner", "Developer", "Finance", "Support", "Viewer"]) {
-    const choice = dialog.getByRole("radio", { name: label, exact: true });
-    const explained = await choice.getAttribute("aria-describedby");
-    expect(explained, label).not.toBeNull();
+    await expect(dialog.getByRole("radio", { name: label, exact: true })).toHaveAttribute("aria-describedby");
   }
   await check(page, "invite-roles-phone");
 });
 
-test("a page without permission fits a phone and is accessible", async () => {
-  const visitor = await visit({ viewport: PHONE });
-  const { page } = visitor;
-  await joinTeam(visitor, owner, "support");
+test("a page without permission fits a phone and is accessible", async ({ visit }) => {
+  const page = await visit({ viewport: PHONE });
+  await joinTeam(page, await visit({ storageState: owner }), "support");
   await page.goto("/wallet");
   await heading(page, "No access");
   await check(page, "no-access-phone");

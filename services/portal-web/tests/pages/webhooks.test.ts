@@ -1,56 +1,53 @@
-import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Page } from "@playwright/test";
 import { placeOrder } from "../support/api";
-import { screenshot, type Visitor, visit } from "../support/browser";
-import { ask, listedWebhook, newBusiness, newTestKey } from "../support/business";
+import { ask, listedWebhook, newBusiness, newTestKey, type Session } from "../support/business";
 import { check } from "../support/page-checks";
 import { heading, row, rowsOf, takeSecret } from "../support/pages";
 import { Receiver } from "../support/receiver";
-import { until } from "../support/until";
+import { expect, screenshot, test } from "../support/test";
 
-let visitor: Visitor;
-let page: Page;
+let session: Session;
 let receiver: Receiver;
 let key: string;
 let endpointId: string;
 let endpoint: string;
-beforeAll(async () => {
+test.beforeAll(async ({ request }) => {
   receiver = await Receiver.start();
-  visitor = await visit();
-  page = visitor.page;
-  await newBusiness(visitor, "Listener");
-  key = await newTestKey(visitor);
-  const made = await ask(visitor, "POST", "/webhook-endpoints", { url: receiver.url }, 201);
+  await newBusiness({ request }, "Listener");
+  key = await newTestKey({ request });
+  session = await request.storageState();
+  const made = await ask({ request }, "POST", "/webhook-endpoints", { url: receiver.url }, 201);
   receiver.secret = String(made.secret);
   endpointId = String(made.id);
   endpoint = `/webhooks/${endpointId}`;
   await placeOrder(key, "heard-1");
   await placeOrder(key, "heard-2");
-  await until("both webhooks arrive", async () => receiver.received.length === 2);
+  await expect.poll(() => receiver.received).toHaveLength(2);
 });
-afterAll(async () => {
+test.beforeEach(({ context }) => context.addCookies(session.cookies));
+test.afterAll(async () => {
   await receiver.stop();
 });
 
-const status = () => page.getByRole("status", { name: "Endpoint status" });
+const status = (page: Page) => page.getByRole("status", { name: "Endpoint status" });
 
-test("the portal and the documentation link to each other", async () => {
+test("the portal and the documentation link to each other", async ({ page }) => {
   await page.goto(endpoint);
   await page.getByRole("link", { name: "API documentation" }).click();
   await page.locator('a[href="/docs/webhook-reference"]').click();
-  await page.getByRole("heading", { name: "Verifying" }).waitFor();
+  await expect(page.getByRole("heading", { name: "Verifying" })).toBeVisible();
   await page.getByRole("link", { name: "Portal", exact: true }).click();
-  await page.getByRole("link", { name: "API documentation" }).waitFor();
+  await expect(page.getByRole("link", { name: "API documentation" })).toBeVisible();
 });
 
-test("the log is filtered by order, event, mode, status and response", async () => {
+test("the log is filtered by order, event, mode, status and response", async ({ page }) => {
   await page.goto(endpoint);
   await heading(page, receiver.url);
   await rowsOf(page, "Deliveries", 2);
   const filters = page.getByRole("group", { name: "Log filters" });
   await filters.getByLabel("Order reference").fill("heard-1");
   await rowsOf(page, "Deliveries", 1);
-  await row(page, "Deliveries", "heard-1").getByText("Succeeded").waitFor();
+  await expect(row(page, "Deliveries", "heard-1").getByText("Succeeded")).toBeVisible();
   await filters.getByRole("button", { name: "Clear filters" }).click();
   await rowsOf(page, "Deliveries", 2);
   const nothing = page.getByText("No deliveries match these filters");
@@ -62,15 +59,15 @@ test("the log is filtered by order, event, mode, status and response", async () 
   };
   for (const [label, choice] of Object.entries(choices)) {
     await filters.getByLabel(label, { exact: true }).selectOption({ label: choice });
-    await nothing.waitFor();
+    await expect(nothing).toBeVisible();
     await filters.getByRole("button", { name: "Clear filters" }).click();
     await rowsOf(page, "Deliveries", 2);
   }
   await filters.getByLabel("Until").fill("2020-01-31T12:00");
-  await nothing.waitFor();
+  await expect(nothing).toBeVisible();
 });
 
-test("a delivery shows its request and response, and is redelivered", async () => {
+test("a delivery shows its request and response, and is redelivered", async ({ page }) => {
   await page.goto(endpoint);
   await row(page, "Deliveries", "heard-1").getByRole("link", { name: "order.created" }).click();
   await heading(page, "order.created");
@@ -80,50 +77,52 @@ test("a delivery shows its request and response, and is redelivered", async () =
   expect(sent.toLowerCase()).toContain("service-signature: sha256=");
   expect(sent).toContain('"orderReference":"heard-1"');
   expect(sent).not.toContain(receiver.secret);
-  await page.getByRole("region", { name: "the response to attempt 1" }).getByText("HTTP 200").waitFor();
+  await expect(
+    page.getByRole("region", { name: "the response to attempt 1" }).getByText("HTTP 200"),
+  ).toBeVisible();
   await screenshot(page, "webhook-delivery");
 
   await page.getByRole("button", { name: "Redeliver" }).click();
-  await page.getByText("Queued. It is sent in a moment.").waitFor();
-  await page.getByRole("button", { name: /^Attempt 2/ }).waitFor();
+  await expect(page.getByText("Queued. It is sent in a moment.")).toBeVisible();
+  await expect(page.getByRole("button", { name: /^Attempt 2/ })).toBeVisible();
   const again = () => receiver.received.filter((one) => one.orderReference === "heard-1");
   expect(again().map((one) => one.verified)).toEqual([true, true]);
 });
 
-test("webhooks of a paused endpoint wait, and are sent when it resumes", async () => {
+test("webhooks of a paused endpoint wait, and are sent when it resumes", async ({ page }) => {
   await page.goto(endpoint);
   await page.getByRole("button", { name: "Pause" }).click();
-  await status().getByText("Paused").waitFor();
-  await page.getByText("Delivery is paused").waitFor();
+  await expect(status(page).getByText("Paused")).toBeVisible();
+  await expect(page.getByText("Delivery is paused")).toBeVisible();
   await placeOrder(key, "held-back");
-  await listedWebhook(visitor, endpointId, "held-back");
+  await listedWebhook(page, endpointId, "held-back");
   await page.reload();
-  await row(page, "Deliveries", "held-back").getByText("Pending").waitFor();
+  await expect(row(page, "Deliveries", "held-back").getByText("Pending")).toBeVisible();
   const held = () => receiver.received.filter((one) => one.orderReference === "held-back");
   expect(held()).toEqual([]);
   await page.getByRole("button", { name: "Resume" }).click();
-  await status().getByText("Active").waitFor();
-  await row(page, "Deliveries", "held-back").getByText("Succeeded").waitFor();
+  await expect(status(page).getByText("Active")).toBeVisible();
+  await expect(row(page, "Deliveries", "held-back").getByText("Succeeded")).toBeVisible();
   expect(held().map((one) => one.verified)).toEqual([true]);
 });
 
-test("the signature check explains a wrong signature and accepts the right one", async () => {
+test("the signature check explains a wrong signature and accepts the right one", async ({ page }) => {
   await page.goto(`${endpoint}?tab=signatures`);
   await page.getByLabel("Service-Timestamp").fill("1767225600");
   await page.getByLabel("Raw body").fill('{"id":"evt_1"}');
   await page.getByLabel("Signature as received").fill("sha256=00");
   await page.getByRole("button", { name: "Check signature" }).click();
-  await page.getByText("The signature does not match").waitFor();
+  await expect(page.getByText("The signature does not match")).toBeVisible();
   const signed = page.getByRole("region", { name: "string to sign" });
   expect(await signed.textContent()).toBe('1767225600.{"id":"evt_1"}');
   await screenshot(page, "webhook-signature");
 
   await page.getByLabel("Signature as received").fill(receiver.sign("1767225600", '{"id":"evt_1"}'));
   await page.getByRole("button", { name: "Check signature" }).click();
-  await page.getByText("The signature matches").waitFor();
+  await expect(page.getByText("The signature matches")).toBeVisible();
 });
 
-test("a new secret is staged while both sign, and is then activated", async () => {
+test("a new secret is staged while both sign, and is then activated", async ({ page }) => {
   await page.goto(`${endpoint}?tab=settings`);
   const old = receiver.secret;
   await page.getByRole("button", { name: "Rotate secret" }).click();
@@ -132,34 +131,34 @@ test("a new secret is staged while both sign, and is then activated", async () =
   await dialog.getByRole("button", { name: "Rotate secret" }).click();
   const next = await takeSecret(page, "Your new signing secret");
   expect(next).not.toBe(old);
-  await page.getByText("A new signing secret is staged").waitFor();
+  await expect(page.getByText("A new signing secret is staged")).toBeVisible();
   await placeOrder(key, "by-the-old-secret");
   await arrived("by-the-old-secret");
 
   await page.getByRole("button", { name: "Activate new secret" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Activate", exact: true }).click();
-  await page.getByText("A new signing secret is staged").waitFor({ state: "hidden" });
+  await expect(page.getByText("A new signing secret is staged")).toBeHidden();
   receiver.secret = next;
   await placeOrder(key, "by-the-new-secret");
   await arrived("by-the-new-secret");
 });
 
-test("a test event that the receiver rejects says what to do", async () => {
+test("a test event that the receiver rejects says what to do", async ({ page }) => {
   const known = receiver.secret;
   receiver.secret = "another";
   await page.goto(endpoint);
   await page.getByRole("button", { name: "Send test event" }).click();
   const result = page.getByRole("dialog", { name: "Test event" });
-  await result.getByText("Not received").waitFor();
-  await result
-    .getByText("Your server returned 401: it refused the webhook; check its signing secret")
-    .waitFor();
+  await expect(result.getByText("Not received")).toBeVisible();
+  await expect(
+    result.getByText("Your server returned 401: it refused the webhook; check its signing secret"),
+  ).toBeVisible();
   await result.getByRole("button", { name: "Close" }).click();
-  await page.getByText("Connection test: Failed").waitFor();
+  await expect(page.getByText("Connection test: Failed")).toBeVisible();
   for (const path of ["/", "/webhooks"]) {
     await page.goto(path);
     const needy = page.getByRole("status").filter({ hasText: "A webhook endpoint needs attention" });
-    await needy.getByText(/failed its latest test|fails every attempt/).waitFor();
+    await expect(needy.getByText(/failed its latest test|fails every attempt/)).toBeVisible();
     await screenshot(page, path === "/" ? "overview-failing" : "webhooks-failing");
     await needy.getByRole("link", { name: receiver.url.replace("http://", "") }).click();
     await heading(page, receiver.url);
@@ -167,45 +166,45 @@ test("a test event that the receiver rejects says what to do", async () => {
   receiver.secret = known;
 });
 
-test("an endpoint that accepts a forged signature is shown as open to anyone", async () => {
-  const careless = await visit();
-  const { page } = careless;
-  await newBusiness(careless, "Careless");
+test("an endpoint that accepts a forged signature is shown as open to anyone", async ({ visit }) => {
+  const page = await visit();
+  await newBusiness(page, "Careless");
   const trusting = await Receiver.start();
   trusting.status = 200;
-  const { id } = await ask(careless, "POST", "/webhook-endpoints", { url: trusting.url }, 201);
+  const { id } = await ask(page, "POST", "/webhook-endpoints", { url: trusting.url }, 201);
   await page.goto("/webhooks");
-  await row(page, "Webhook endpoints", trusting.url).getByText("Not tested").waitFor();
-  expect(await page.getByText("needs attention").count()).toBe(0);
+  await expect(row(page, "Webhook endpoints", trusting.url).getByText("Not tested")).toBeVisible();
+  await expect(page.getByText("needs attention")).toHaveCount(0);
   await page.goto(`/webhooks/${id}`);
   await page.getByRole("button", { name: "Send test event" }).click();
   const result = page.getByRole("dialog", { name: "Test event" });
-  await result
-    .getByText("Received. Forged signature: accepted, so anyone can post to this endpoint")
-    .waitFor();
-  await result.getByText(/^Your server returned 200 after/).waitFor();
-  expect(await result.getByText("It works").count()).toBe(0);
+  await expect(
+    result.getByText("Received. Forged signature: accepted, so anyone can post to this endpoint"),
+  ).toBeVisible();
+  await expect(result.getByText(/^Your server returned 200 after/)).toBeVisible();
+  await expect(result.getByText("It works")).toHaveCount(0);
   await check(page, "webhook-forged", { bothSizes: true });
   await result.getByRole("button", { name: "Close" }).click();
-  await page.getByText("The endpoint accepts forged signatures").waitFor();
-  await page.getByText("Connection test: Accepts forged signatures").waitFor();
+  await expect(page.getByText("The endpoint accepts forged signatures")).toBeVisible();
+  await expect(page.getByText("Connection test: Accepts forged signatures")).toBeVisible();
   await check(page, "webhook-forged-endpoint", { bothSizes: true });
   await page.goto("/webhooks");
-  await row(page, "Webhook endpoints", trusting.url).getByText("Accepts forged signatures").waitFor();
+  await expect(
+    row(page, "Webhook endpoints", trusting.url).getByText("Accepts forged signatures"),
+  ).toBeVisible();
   for (const path of ["/webhooks", "/"]) {
     await page.goto(path);
-    await page.getByText("accepts forged signatures, so anyone can post to it.").waitFor();
+    await expect(page.getByText("accepts forged signatures, so anyone can post to it.")).toBeVisible();
     await check(page, path === "/" ? "overview-forged" : "webhooks-forged", { bothSizes: true });
   }
   await trusting.stop();
 });
 
-test("a server that fails is quoted, and webhooks of a disabled endpoint are held", async () => {
-  const shop = await visit();
-  const { page } = shop;
-  await newBusiness(shop, "Gone fishing");
+test("a server that fails is quoted, and webhooks of a disabled endpoint are held", async ({ visit }) => {
+  const page = await visit();
+  await newBusiness(page, "Gone fishing");
   const gone = await Receiver.start();
-  const { id } = await ask(shop, "POST", "/webhook-endpoints", { url: gone.url }, 201);
+  const { id } = await ask(page, "POST", "/webhook-endpoints", { url: gone.url }, 201);
   await page.goto(`/webhooks/${id}`);
   const result = page.getByRole("dialog", { name: "Test event" });
   for (const [answer, words] of [
@@ -214,21 +213,21 @@ test("a server that fails is quoted, and webhooks of a disabled endpoint are hel
   ] as const) {
     gone.status = answer;
     await page.getByRole("button", { name: "Send test event" }).click();
-    await result.getByText(words).waitFor();
+    await expect(result.getByText(words)).toBeVisible();
     await screenshot(page, `webhook-${answer}`);
     await result.getByRole("button", { name: "Close" }).click();
   }
-  await page.getByText("Its server returned 410 Gone.").waitFor();
-  await page.getByText("New webhooks are held.").waitFor();
-  await placeOrder(await newTestKey(shop), "held-1");
-  await listedWebhook(shop, id, "held-1");
-  await row(page, "Deliveries", "held-1").getByText("Held", { exact: true }).waitFor();
-  await page.getByText("1 webhook is held").waitFor();
+  await expect(page.getByText("Its server returned 410 Gone.")).toBeVisible();
+  await expect(page.getByText("New webhooks are held.")).toBeVisible();
+  await placeOrder(await newTestKey(page), "held-1");
+  await listedWebhook(page, id, "held-1");
+  await expect(row(page, "Deliveries", "held-1").getByText("Held", { exact: true })).toBeVisible();
+  await expect(page.getByText("1 webhook is held")).toBeVisible();
   await check(page, "webhook-held", { bothSizes: true });
   await gone.stop();
 });
 
-test("a webhook is due when its endpoint is tried again", async () => {
+test("a webhook is due when its endpoint is tried again", async ({ page }) => {
   await page.goto(endpoint);
   const ofEndpoint = `**/v1/portal/webhook-endpoints/${endpointId}`;
   const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
@@ -253,46 +252,46 @@ test("a webhook is due when its endpoint is tried again", async () => {
     await route.fulfill({ response, json: { data: [{ ...data[0], ...pending }], hasMore: false } });
   });
   await page.reload();
-  await page.getByText(/^Attempts are paused. The next one: in 10 minutes\./).waitFor();
-  await page.getByText("2 attempts, next in 10 minutes").waitFor();
-  expect(await page.getByText("due now").count()).toBe(0);
+  await expect(page.getByText(/^Attempts are paused. The next one: in 10 minutes\./)).toBeVisible();
+  await expect(page.getByText("2 attempts, next in 10 minutes")).toBeVisible();
+  await expect(page.getByText("due now")).toHaveCount(0);
   await check(page, "webhook-resting", { bothSizes: true });
   change = { status: "paused", trouble: null };
   await page.reload();
-  await page.getByText("2 attempts, next when the endpoint is resumed").waitFor();
-  await page.unroute(`${ofEndpoint}/deliveries?*`);
-  await page.unroute(ofEndpoint);
+  await expect(page.getByText("2 attempts, next when the endpoint is resumed")).toBeVisible();
 });
 
-test("missed webhooks are recovered", async () => {
+test("missed webhooks are recovered", async ({ page }) => {
   await page.goto(`${endpoint}?tab=recover`);
-  await page.getByText("None yet.").waitFor();
+  await expect(page.getByText("None yet.")).toBeVisible();
   await page.getByRole("button", { name: "Recover" }).click();
-  await page.getByRole("status", { name: "Recovery" }).getByText("Completed").waitFor();
+  await expect(page.getByRole("status", { name: "Recovery" }).getByText("Completed")).toBeVisible();
 });
 
-test("an endpoint needs a full URL and an event, is changed, and is deleted after confirmation", async () => {
+test("an endpoint needs a full URL and an event, is changed, and is deleted after confirmation", async ({
+  page,
+}) => {
   await page.goto("/webhooks/new");
   const url = page.getByRole("textbox", { name: "URL" });
   await url.fill("shop.example/hook");
   await page.getByRole("button", { name: "Add endpoint" }).click();
-  await page.getByText("Enter a full URL, starting with https://.").waitFor();
+  await expect(page.getByText("Enter a full URL, starting with https://.")).toBeVisible();
 
   await page.goto(`${endpoint}?tab=settings`);
-  await page.getByText("10 of 13 selected.").waitFor();
+  await expect(page.getByText("10 of 13 selected.")).toBeVisible();
   await page.getByRole("checkbox", { name: "Returned to pickup" }).check();
   await page.getByRole("button", { name: "Save changes" }).click();
-  await page.getByText("Endpoint settings saved.").waitFor();
+  await expect(page.getByText("Endpoint settings saved.")).toBeVisible();
   await page.reload();
-  await page.getByText("11 of 13 selected.").waitFor();
+  await expect(page.getByText("11 of 13 selected.")).toBeVisible();
 
   await page.getByRole("button", { name: "Delete endpoint" }).click();
   const question = page.getByRole("dialog", { name: "Delete this endpoint?" });
   await question.getByRole("button", { name: "Delete endpoint" }).click();
-  await page.getByText("No endpoint yet").waitFor();
+  await expect(page.getByText("No endpoint yet")).toBeVisible();
 });
 
 async function arrived(orderReference: string): Promise<void> {
-  const of = () => receiver.received.find((one) => one.orderReference === orderReference);
-  expect(await until(`${orderReference} arrives`, async () => of())).toMatchObject({ verified: true });
+  const found = () => receiver.received.find((one) => one.orderReference === orderReference);
+  await expect.poll(found, `what arrives of ${orderReference}`).toMatchObject({ verified: true });
 }

@@ -1,13 +1,15 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { expect } from "@playwright/test";
 import { stack } from "./stack";
-import { until } from "./until";
 
 type LinkedPage = "confirm-email" | "invitation" | "reset-password";
 
 /** The latest link to a page in the mails to an address, which the stack writes to a folder. */
-export function mailedLink(email: string, page: LinkedPage): Promise<string> {
-  return until(`a mail for ${email} with a link to ${page}`, async () => mailedLinks(email, page).at(-1));
+export async function mailedLink(email: string, page: LinkedPage): Promise<string> {
+  const latest = () => mailedLinks(email, page).at(-1);
+  await expect.poll(latest, `a mail for ${email} with a link to ${page}`).toBeDefined();
+  return String(latest());
 }
 
 /** All links to a page in the mails to an address, oldest first. */

@@ -1,8 +1,6 @@
 import AxeBuilder from "@axe-core/playwright";
-import type { Page } from "playwright-core";
-import { expect } from "vitest";
-import { DESKTOP, PHONE, screenshot } from "./browser";
-import { until } from "./until";
+import type { Page } from "@playwright/test";
+import { DESKTOP, expect, PHONE, screenshot } from "./test";
 
 /** The rules that only a colour change can break. */
 export const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
@@ -71,7 +69,7 @@ export function overhang(page: Page): Promise<number> {
 
 /** Waits until nothing loads or fades, so that the colours are final. */
 export async function settled(page: Page): Promise<void> {
-  await until("the page has settled", () =>
+  const look = () =>
     page.evaluate(async () => {
       for (let frames = 0; frames < 2; frames += 1) await new Promise(requestAnimationFrame);
       const isMoving = document.getAnimations().some((animation) => {
@@ -82,14 +80,14 @@ export async function settled(page: Page): Promise<void> {
         "[aria-busy=true], .mantine-Skeleton-root, .mantine-Loader-root",
       );
       return !isMoving && !isLoading && document.readyState === "complete";
-    }),
-  );
+    });
+  await expect.poll(look, { message: "the page has settled", intervals: [50] }).toBe(true);
 }
 
 /** Switches the system's colour scheme. */
 export async function setColorScheme(page: Page, colorScheme: "light" | "dark"): Promise<void> {
   await page.emulateMedia({ colorScheme });
-  await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
+  await expect(page.locator(`html[data-mantine-color-scheme=${colorScheme}]`)).toBeVisible();
   await settled(page);
 }
 
@@ -114,7 +112,7 @@ export async function tabTo(
   name: string,
 ): Promise<void> {
   const wanted = page.getByRole(role, { name, exact: true });
-  await wanted.first().waitFor();
+  await expect(wanted.first()).toBeVisible();
   for (let presses = 0; presses < TABS_MAX; presses += 1) {
     const there = await wanted.evaluateAll((all) => all.some((one) => one === document.activeElement));
     if (there) return;

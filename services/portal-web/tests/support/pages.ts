@@ -1,8 +1,7 @@
-import type { Locator, Page } from "playwright-core";
-import { copyWith } from "./browser";
+import type { Locator, Page } from "@playwright/test";
 import { type Business, PASSWORD, PICKUP_PROFILE, someone } from "./business";
 import { stack } from "./stack";
-import { until } from "./until";
+import { copyWith, expect } from "./test";
 
 /** Opens a page by the side bar. */
 export async function goTo(page: Page, name: string): Promise<void> {
@@ -11,7 +10,7 @@ export async function goTo(page: Page, name: string): Promise<void> {
 }
 
 export async function heading(page: Page, name: string): Promise<void> {
-  await page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
+  await expect(page.getByRole("heading", { level: 1, name, exact: true })).toBeVisible();
 }
 
 /** Signs up by the page, up to the overview. */
@@ -97,7 +96,7 @@ export async function takeSecret(page: Page, title: string): Promise<string> {
   const copied = await copyWith(page, dialog.getByRole("button", { name: /^Copy the / }));
   if (!secret || copied !== secret) throw new Error("the copied secret differs from the shown one");
   await dialog.getByRole("button", { name: "I have stored it" }).click();
-  await dialog.waitFor({ state: "hidden" });
+  await expect(dialog).toBeHidden();
   return secret;
 }
 
@@ -119,7 +118,7 @@ export function row(page: Page, table: string, words: string): Locator {
 /** Waits until the table is loaded and has this number of rows below its header. */
 export async function rowsOf(page: Page, table: string, count: number): Promise<void> {
   const body = page.getByRole("table", { name: table }).and(page.locator(":not([aria-busy=true])"));
-  await until(`${table} has ${count} rows`, async () => (await body.locator("tbody tr").count()) === count);
+  await expect(body.locator("tbody tr"), `the rows of ${table}`).toHaveCount(count);
 }
 
 /** Waits until one of the seven indicators has this label. */
@@ -127,7 +126,7 @@ export async function indicator(page: Page, name: string, label: string): Promis
   const cell = page
     .getByRole("region", { name: "Status indicators" })
     .locator("div", { has: page.locator("dt", { hasText: new RegExp(`^${name}$`) }) });
-  await cell.locator("dd", { hasText: new RegExp(`^${label}$`) }).waitFor();
+  await expect(cell.locator("dd", { hasText: new RegExp(`^${label}$`) })).toBeVisible();
 }
 
 /** The value of a name in a list of facts. */

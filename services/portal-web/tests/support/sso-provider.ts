@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import type { Page } from "playwright-core";
+import type { Page } from "@playwright/test";
 import { stack } from "./stack";
+import { expect } from "./test";
 
 /** A running `identity-provider.mjs`. */
 export interface IdentityProvider {
@@ -25,6 +26,6 @@ export async function authenticate(page: Page, name: string): Promise<void> {
   await page.getByPlaceholder("and password").fill("any");
   await page.getByRole("button", { name: "Sign-in" }).click();
   const consent = page.getByRole("button", { name: "Continue" });
-  await consent.or(page.locator("#main, main")).first().waitFor();
+  await expect(consent.or(page.locator("#main, main")).first()).toBeVisible();
   if (await consent.isVisible()) await consent.click();
 }

@@ -1,4 +1,4 @@
-import type { CDPSession, Page } from "playwright-core";
+import type { CDPSession, Page } from "@playwright/test";
 
 /** The same listener by a name: browsers offer no passkeys at IP addresses. */
 export function byName(address: string): string {

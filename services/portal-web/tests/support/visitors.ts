@@ -1,3 +1,0 @@
-import { superviseVisitors } from "./browser";
-
-superviseVisitors();
