@@ -29,7 +29,8 @@ export default defineConfig({
     permissions: ["clipboard-write"],
     // Nothing moves, so that axe and pictures see what stays.
     contextOptions: { reducedMotion: "reduce" },
-    trace: "retain-on-failure",
+    // Recording takes half as long again.
+    trace: process.env.TRACE ? "retain-on-failure" : "off",
     // Containers have no sandbox and little shared memory.
     launchOptions: { executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-dev-shm-usage"] },
   },

@@ -7,11 +7,10 @@ use super::attempt_limits::Caller;
 use super::audit::write_operator_audit;
 use crate::domain::{
     Account, Action, AuditEvent, Author, Email, KnownBrowser, LinkToken, OperatorActor, OperatorCaller,
-    Password, Scope, Subject, Target, TargetKind,
+    Password, Scope, Staff, Subject, Target, TargetKind,
 };
 use crate::mail::Mail;
 use crate::passwords::{PasswordError, Requester};
-use crate::queries;
 use crate::state::State;
 use crate::store::{attempts, password_links, sessions, staff};
 
@@ -39,7 +38,8 @@ pub(crate) async fn set_password(
     let now = state.unit.clock.now();
     let database = &state.unit.database;
     // Checked before hashing the password, which is expensive.
-    let person = queries::staff::of_link(state, token).await?.ok_or(SetPasswordError::Invalid)?;
+    let found = database.read(async |conn| staff::of_link(conn, token, now).await).await?;
+    let person: Staff = found.ok_or(SetPasswordError::Invalid)?;
     let email = Email::parse(&person.email).ok_or(SetPasswordError::Invalid)?;
     if password.is_like(&email) {
         return Err(SetPasswordError::LikeEmail);

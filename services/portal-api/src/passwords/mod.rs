@@ -131,7 +131,7 @@ fn failed(error: &argon2::password_hash::Error) -> PasswordError {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc;
+    use std::sync::{Mutex, mpsc};
 
     use futures_util::FutureExt;
     use tokio::sync::oneshot;
@@ -157,8 +157,13 @@ mod tests {
             .await
         });
         begins.await.unwrap();
-        let mut again = Box::pin(passwords.run(stranger("a"), || "a"));
-        let mut other = Box::pin(passwords.run(stranger("b"), || "b"));
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let work = |name| {
+            let order = order.clone();
+            move || order.lock().unwrap().push(name)
+        };
+        let mut again = Box::pin(passwords.run(stranger("a"), work("a")));
+        let mut other = Box::pin(passwords.run(stranger("b"), work("b")));
         assert!(again.as_mut().now_or_never().is_none() && other.as_mut().now_or_never().is_none());
         for known in ["owner", "another"] {
             assert_eq!(
@@ -168,11 +173,12 @@ mod tests {
         }
         end.send(()).unwrap();
         running.await.unwrap().unwrap();
-        let first = tokio::select! {
-            first = &mut again => first,
-            first = &mut other => first,
-        };
-        assert_eq!(first.unwrap(), "b", "it waited less long, but its address had no turn yet");
+        tokio::try_join!(again, other).unwrap();
+        assert_eq!(
+            *order.lock().unwrap(),
+            ["b", "a"],
+            "it waited less long, but its address had no turn yet"
+        );
     }
 
     #[tokio::test]

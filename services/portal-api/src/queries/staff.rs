@@ -3,9 +3,9 @@
 use domain::StaffId;
 use postgres::StoreError;
 
-use crate::domain::{Account, LinkToken, Staff};
+use crate::domain::{LinkToken, Staff};
 use crate::state::State;
-use crate::store::{password_links, staff};
+use crate::store::staff;
 
 /// Oldest first. See [`staff::list`].
 pub(crate) async fn list(
@@ -18,11 +18,6 @@ pub(crate) async fn list(
 
 /// The person whose password the link sets.
 pub(crate) async fn of_link(state: &State, token: &LinkToken) -> Result<Option<Staff>, StoreError> {
-    let (now, database) = (state.unit.clock.now(), &state.unit.database);
-    database
-        .read(async |conn| match password_links::find(conn, token, now).await? {
-            Some(Account::Staff(id)) => staff::find(conn, id).await,
-            Some(Account::User(_)) | None => Ok(None),
-        })
-        .await
+    let now = state.unit.clock.now();
+    state.unit.database.read(async |conn| staff::of_link(conn, token, now).await).await
 }

@@ -9,8 +9,10 @@ use domain::StaffId;
 use postgres::StoreError;
 
 use super::schema::{accounts, staff_roles};
-use super::stored;
-use crate::domain::{Email, NewStaff, OperatorRole, Realm, Staff, StaffCredentials, StaffIdentity};
+use super::{password_links, stored};
+use crate::domain::{
+    Account, Email, LinkToken, NewStaff, OperatorRole, Realm, Staff, StaffCredentials, StaffIdentity,
+};
 
 /// Key of the advisory lock for changes of the staff.
 const LOCK: i64 = 0x0073_7461_6666;
@@ -109,6 +111,18 @@ pub(crate) async fn find(conn: &mut AsyncPgConnection, id: StaffId) -> Result<Op
     let person = persons!().filter(accounts::id.eq(id.to_string())).select(columns!());
     let row: Option<StaffRow> = person.first(conn).await.optional()?;
     row.map(Staff::try_from).transpose()
+}
+
+/// The person whose password the link sets, unless it has expired.
+pub(crate) async fn of_link(
+    conn: &mut AsyncPgConnection,
+    token: &LinkToken,
+    now: DateTime<Utc>,
+) -> Result<Option<Staff>, StoreError> {
+    match password_links::find(conn, token, now).await? {
+        Some(Account::Staff(id)) => find(conn, id).await,
+        Some(Account::User(_)) | None => Ok(None),
+    }
 }
 
 /// Oldest first. Reads one more than `limit` to show that more follow. `None` if `after` is not among them.
