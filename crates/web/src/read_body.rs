@@ -4,8 +4,7 @@ use serde_json::Value;
 
 use crate::{ApiError, FieldErrors, Fields};
 
-/// Reads a body that has no fields but `known`. `read` notes the errors of the fields, and builds the result from those that are
-/// valid.
+/// Reads a body. It may have the `known` fields only. `read` reports the errors of each field, and returns the result.
 ///
 /// # Errors
 /// 400 with every error.

@@ -100,7 +100,13 @@ async fn check_and_change(
     database
         .transaction(async |conn| {
             let now = state.unit.clock.now();
-            if !accounts::lock_unchanged(conn, &credentials).await? {
+            if !accounts::lock_unchanged(
+                conn,
+                Account::User(credentials.account),
+                credentials.password_hash.as_deref(),
+            )
+            .await?
+            {
                 // Another change came first: the entered password is no longer the current one.
                 return Err(ChangePasswordError::Wrong);
             }

@@ -15,7 +15,7 @@ use crate::mail::Mail;
 use crate::passwords::Requester;
 use crate::state::State;
 use crate::store::attempts::{self, Admission, Attempt};
-use crate::store::{password_links, second_factors, sessions, staff};
+use crate::store::{accounts, password_links, second_factors, sessions, staff};
 
 /// The person whose session sends the call.
 pub(crate) struct Changing<'a> {
@@ -76,7 +76,9 @@ async fn check_and_change(
         .transaction(async |conn| {
             // As changes of the staff lock: they may issue or consume the person's link.
             staff::lock(conn).await?;
-            if !staff::lock_unchanged(conn, &checked).await? {
+            if !accounts::lock_unchanged(conn, Account::Staff(checked.id), checked.password_hash.as_deref())
+                .await?
+            {
                 // Another change came first: the entered password is no longer the current one.
                 return Err(ChangePasswordError::Wrong);
             }

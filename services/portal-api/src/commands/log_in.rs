@@ -161,7 +161,13 @@ async fn try_open(
         .database
         .transaction(async |conn| {
             // The password may have changed since it was checked.
-            if !accounts::lock_unchanged(conn, credentials).await? {
+            if !accounts::lock_unchanged(
+                conn,
+                Account::User(credentials.account),
+                credentials.password_hash.as_deref(),
+            )
+            .await?
+            {
                 return Err(LogInError::InvalidCredentials);
             }
             let membership = sso_required::latest_membership(conn, state, credentials).await?;

@@ -94,7 +94,13 @@ async fn open(
         .database
         .transaction(async |conn| {
             // The password may have changed since the challenge was found.
-            if !accounts::lock_unchanged(conn, credentials).await? {
+            if !accounts::lock_unchanged(
+                conn,
+                Account::User(credentials.account),
+                credentials.password_hash.as_deref(),
+            )
+            .await?
+            {
                 return Err(ChallengeError::Ended);
             }
             // Set up, or the role has changed, since the password was checked.

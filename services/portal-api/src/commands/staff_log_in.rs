@@ -20,7 +20,7 @@ use crate::domain::{
 use crate::passwords::PasswordError;
 use crate::state::State;
 use crate::store::attempts::{self, Admission, Attempt};
-use crate::store::{identities, staff};
+use crate::store::{accounts, identities, staff};
 
 pub(crate) struct StaffLogIn {
     pub(crate) email: Email,
@@ -158,7 +158,9 @@ async fn open(
         .database
         .transaction(async |conn| {
             // The password may have changed since it was checked.
-            if !staff::lock_unchanged(conn, person).await? {
+            if !accounts::lock_unchanged(conn, Account::Staff(person.id), person.password_hash.as_deref())
+                .await?
+            {
                 return Err(StaffLogInError::InvalidCredentials);
             }
             if is_linked(conn, state, person.id).await? {

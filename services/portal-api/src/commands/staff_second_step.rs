@@ -18,7 +18,7 @@ use crate::domain::{
 use crate::mail::FactorNews;
 use crate::state::State;
 use crate::store::log_in_challenges::{self, Challenge};
-use crate::store::staff;
+use crate::store::{accounts, staff};
 
 pub(crate) struct StaffSecondStep {
     /// Of the challenge.
@@ -87,7 +87,10 @@ async fn open(
         .database
         .transaction(async |conn| {
             // The password may have changed since the challenge was found, and the account may have been linked.
-            if !staff::lock_unchanged(conn, person).await? || is_linked(conn, state, person.id).await? {
+            if !accounts::lock_unchanged(conn, Account::Staff(person.id), person.password_hash.as_deref())
+                .await?
+                || is_linked(conn, state, person.id).await?
+            {
                 return Err(ChallengeError::Ended);
             }
             let proof = factor_code::accept(conn, state, holder.account, &answer).await?;

@@ -128,11 +128,13 @@ pub(crate) async fn lock(conn: &mut AsyncPgConnection, account: AccountId) -> Re
 /// As [`lock`]. False if the password has changed since it was checked, or the account was removed.
 pub(crate) async fn lock_unchanged(
     conn: &mut AsyncPgConnection,
-    checked: &Credentials,
+    account: Account,
+    checked_hash: Option<&str>,
 ) -> Result<bool, StoreError> {
-    let locked: Option<String> = of_users!()
-        .filter(accounts::id.eq(checked.account.to_string()))
-        .filter(accounts::password_hash.is_not_distinct_from(&checked.password_hash))
+    let locked: Option<String> = accounts::table
+        .find(account.id())
+        .filter(accounts::realm.eq(account.realm().as_str()))
+        .filter(accounts::password_hash.is_not_distinct_from(checked_hash))
         .select(accounts::id)
         .for_no_key_update()
         .first(conn)

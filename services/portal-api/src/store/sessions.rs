@@ -92,8 +92,8 @@ pub(crate) async fn insert(
     }
 }
 
-/// Ends the holder's oldest sessions beyond `max`. Those that a provider opens count for themselves, of users in their business: it
-/// must not end others.
+/// Ends the holder's oldest sessions beyond `max`. Sessions that a provider has opened are counted separately, and for users only in
+/// that business. A provider must not end other sessions.
 pub(crate) async fn end_beyond(
     conn: &mut AsyncPgConnection,
     opened: &NewSession<'_>,

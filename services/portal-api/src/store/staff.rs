@@ -166,24 +166,6 @@ pub(crate) async fn credentials(
     .transpose()
 }
 
-/// Locks the person until the transaction ends. False if the password has changed since it was checked, or the person was
-/// removed.
-pub(crate) async fn lock_unchanged(
-    conn: &mut AsyncPgConnection,
-    checked: &StaffCredentials,
-) -> Result<bool, StoreError> {
-    let locked: Option<String> = accounts::table
-        .find(checked.id.to_string())
-        .filter(accounts::realm.eq(Realm::Staff.as_str()))
-        .filter(accounts::password_hash.is_not_distinct_from(&checked.password_hash))
-        .select(accounts::id)
-        .for_no_key_update()
-        .first(conn)
-        .await
-        .optional()?;
-    Ok(locked.is_some())
-}
-
 /// The administrators, also those who cannot log in. Exact while the staff is locked.
 pub(crate) async fn administrators(conn: &mut AsyncPgConnection) -> Result<Vec<Staff>, StoreError> {
     let rows: Vec<StaffRow> = persons!()
