@@ -7,12 +7,13 @@ use postgres::StoreError;
 
 use super::audit::write_audit;
 use super::create_account;
-use super::open_session::{Browser, OpenedSession, open_session};
+use super::open_session::{OpenedSession, open_with_new_password};
 use super::owners::mail_other_owners;
 use super::sso_required::{self, SsoRequiredError};
+use super::visitor::Browser;
 use crate::domain::{
-    Action, Actor, AuditEvent, Author, BusinessStatus, Credentials, Invitation, LinkToken, Membership,
-    Password, Role, Target, TargetKind,
+    Action, Actor, AuditEvent, Author, BusinessStatus, Invitation, LinkToken, Membership, Password, Role,
+    Target, TargetKind, UserAccount,
 };
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
@@ -53,11 +54,11 @@ pub(crate) async fn accept_invitation(
     request: AcceptInvitation,
 ) -> Result<OpenedSession, AcceptInvitationError> {
     // Checked before hashing the password, which is expensive.
-    let (invitation, business_name) = find(state, &request.token).await?;
+    let (invitation, _) = find(state, &request.token).await?;
     let requester = Requester::Known(invitation.email.key());
     let password_hash = state.passwords.hash(&request.password, requester).await?;
     let database = &state.unit.database;
-    let opened: Result<OpenedSession, AcceptInvitationError> = database
+    let accepted: Result<(UserId, OpenedSession), AcceptInvitationError> = database
         .transaction(async |conn| {
             consume(conn, &invitation).await?;
             require_password_log_in(conn, state, &invitation).await?;
@@ -65,15 +66,16 @@ pub(crate) async fn accept_invitation(
             let author =
                 Author::user(user.user, &user.email, request.request).at(request.browser.address.clone());
             record(conn, state, &invitation, &author, user.email_verified).await?;
-            let membership = membership(&invitation, business_name.clone(), user.user);
-            Ok(open_session(conn, state, &user, membership, &request.browser).await?)
+            let (by, key) = ((user.account.into(), password_hash.as_str()), Some((user.business, user.user)));
+            let opened = open_with_new_password(conn, state, by, key, &request.browser).await?;
+            Ok((user.user, opened))
         })
         .await;
-    let opened = opened?;
+    let (user_id, opened) = accepted?;
     state.mailbox.wake_sender();
     tracing::info!(
-        business_id = %opened.session.business,
-        user_id = %opened.session.user,
+        business_id = %invitation.business,
+        %user_id,
         invitation_id = %invitation.id,
         "invitation accepted"
     );
@@ -164,7 +166,7 @@ async fn create(
     state: &State,
     invitation: &Invitation,
     password_hash: &str,
-) -> Result<Credentials, AcceptInvitationError> {
+) -> Result<UserAccount, AcceptInvitationError> {
     let account = NewAccount {
         id: AccountId::generate(&state.unit.clock, &state.unit.entropy),
         email: &invitation.email,

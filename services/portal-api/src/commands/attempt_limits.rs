@@ -1,13 +1,11 @@
 //! Counts attempts to log in, to enter a code, and to reset a password.
 
-use std::fmt::Display;
-
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
 use domain::AccountId;
 use postgres::StoreError;
 
-use crate::domain::{CallerAddress, Email, KnownBrowser, Scope, Subject};
+use crate::domain::{Account, CallerAddress, Credentials, Email, KnownBrowser, Realm, Scope, Subject};
 use crate::passwords::Requester;
 use crate::state::State;
 use crate::store::accounts;
@@ -25,16 +23,6 @@ pub(crate) struct Caller {
 impl Caller {
     pub(super) fn address_text(&self) -> String {
         self.address.as_ref().map(CallerAddress::as_str).unwrap_or_default().to_owned()
-    }
-
-    /// Whether the account was used in this browser with its current password.
-    pub(super) fn is_known_to(
-        &self,
-        password_hash: &str,
-        account: impl Display + Copy,
-        now: DateTime<Utc>,
-    ) -> bool {
-        self.browser.as_ref().is_some_and(|browser| browser.is_known(password_hash, account, now))
     }
 }
 
@@ -65,29 +53,22 @@ pub(super) const SECOND_FACTOR: Scopes = Scopes {
     address: Scope::LogInAddress,
 };
 
-/// The limits that an attempt counts against. A known browser of the account has a limit of its own, so that attempts of
+/// The limits that an attempt counts against. A known browser of a user's account has a limit of its own, so that attempts of
 /// strangers do not lock it out.
 pub(super) async fn subjects(
     state: &State,
     scopes: &Scopes,
-    email: &Email,
+    of: (Realm, &Email),
     caller: &Caller,
 ) -> Result<Vec<Subject>, StoreError> {
     if let Some(browser) = &caller.browser
-        && let Some(account) = account_of(state, email, browser).await?
+        && let Some(account) = account_of(state, of, browser).await?
     {
         return Ok(vec![Subject::browser(scopes.browser, account, browser)]);
     }
-    let account = Subject::account(scopes.account, email);
-    let account_at = Subject::account_at(scopes.account_and_address, email, &caller.address_text());
+    let account = Subject::account(scopes.account, of);
+    let account_at = Subject::account_at(scopes.account_and_address, of, &caller.address_text());
     Ok([account, account_at].into_iter().chain(of_address(state, scopes, caller)).collect())
-}
-
-/// Of an account of the operator's staff. Separate from those of a business's account with the same e-mail address.
-pub(super) fn staff_subjects(state: &State, scopes: &Scopes, email: &Email, caller: &Caller) -> Vec<Subject> {
-    let account = Subject::staff(scopes.account, email);
-    let account_at = Subject::staff_at(scopes.account_and_address, email, &caller.address_text());
-    [account, account_at].into_iter().chain(of_address(state, scopes, caller)).collect()
 }
 
 pub(super) fn of_address(state: &State, scopes: &Scopes, caller: &Caller) -> Option<Subject> {
@@ -95,16 +76,20 @@ pub(super) fn of_address(state: &State, scopes: &Scopes, caller: &Caller) -> Opt
     Some(Subject::address(scopes.address, address))
 }
 
-/// The account with the address, if its person has logged in from this browser.
+/// The user's account with the address, if its person has logged in from this browser.
 async fn account_of(
     state: &State,
-    email: &Email,
+    of: (Realm, &Email),
     browser: &KnownBrowser,
 ) -> Result<Option<AccountId>, StoreError> {
     let now = state.unit.clock.now();
     let database = &state.unit.database;
-    let found = database.read(async |conn| accounts::by_email(conn, email).await).await?;
-    Ok(found.filter(|found| found.knows(Some(browser), now)).map(|found| found.account))
+    let found = database.read(async |conn| accounts::by_email(conn, of).await).await;
+    let found: Option<Credentials> = found?;
+    Ok(found.filter(|found| found.knows(Some(browser), now)).and_then(|found| match found.account {
+        Account::User(id) => Some(id),
+        Account::Staff(_) => None,
+    }))
 }
 
 /// Where the password of a caller without a session or a link waits. A known browser counts for the account, and an address for a day

@@ -6,7 +6,7 @@ use domain::{AccountId, AuditEntryId, BusinessId, Clock, Entropy, UserId};
 use postgres::StoreError;
 
 use super::audit_line::{log_entry, log_operator_entry, log_operator_refusal};
-use crate::domain::{Actor, AuditEvent, Author};
+use crate::domain::{Account, Actor, AuditEvent, Author};
 use crate::state::State;
 use crate::store::audit_log::{self, NewEntry};
 use crate::store::memberships;
@@ -64,17 +64,28 @@ pub(super) async fn write_account_audit(
     Ok(())
 }
 
-/// As [`write_account_audit`], about something that has already happened.
-pub(super) async fn try_write_account_audit(
+/// Writes an entry about an account to the logs of the businesses of its user, or to the operator's log.
+pub(super) async fn write_entry(
+    conn: &mut AsyncPgConnection,
     state: &State,
-    account: AccountId,
+    account: Account,
     author: &Author,
     event: &AuditEvent,
-) {
+) -> Result<(), StoreError> {
+    match account {
+        Account::User(account) => write_account_audit(conn, state, account, author, event).await,
+        Account::Staff(_) => {
+            let parts = (&state.unit.clock, &state.unit.entropy);
+            write_operator_audit(conn, parts, None, author, event).await
+        }
+    }
+}
+
+/// As [`write_entry`], about something that has already happened. A failure is only logged.
+pub(super) async fn try_write_entry(state: &State, account: Account, author: &Author, event: &AuditEvent) {
     let database = &state.unit.database;
-    let written: Result<(), StoreError> = database
-        .transaction(async |conn| write_account_audit(conn, state, account, author, event).await)
-        .await;
+    let written: Result<(), StoreError> =
+        database.transaction(async |conn| write_entry(conn, state, account, author, event).await).await;
     if let Err(error) = written {
         tracing::warn!(%error, account_id = %account, action = %event.action, "audit log entry lost");
     }

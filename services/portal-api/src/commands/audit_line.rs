@@ -4,7 +4,7 @@
 use domain::{BusinessId, RequestId};
 use postgres::after_commit;
 
-use crate::domain::{Actor, AuditEvent, Author, CallerAddress, Permission};
+use crate::domain::{Actor, AuditEvent, Author, CallerAddress, Part, Permission, Realm};
 use crate::store::audit_log::NewEntry;
 use crate::store::operator_audit_log::NewOperatorEntry;
 
@@ -127,16 +127,16 @@ impl Refusal {
     }
 }
 
-/// Logs a refused call. `part` is `portal` or `console`. Not in a table.
+/// Logs a refused call. Not in a table.
 pub(crate) fn log_refusal(
     refusal: Refusal,
-    part: &'static str,
+    realm: Realm,
     address: Option<&CallerAddress>,
     request: Option<RequestId>,
 ) {
     audit_line!(
         log = "refusal",
-        part,
+        part = Part::of(realm).as_str(),
         action = refusal.action(),
         reason = refusal.as_str(),
         address = address.map(CallerAddress::as_str),

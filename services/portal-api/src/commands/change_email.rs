@@ -8,7 +8,7 @@ use postgres::StoreError;
 use super::audit::write_account_audit;
 use super::confirm_email::{admit, create_link};
 use crate::domain::{
-    Account, Action, AuditEvent, Author, Credentials, Email, EmailConfirmation, Session, Target, TargetKind,
+    Account, Action, AuditEvent, Author, Email, EmailConfirmation, Session, Target, TargetKind, UserAccount,
 };
 use crate::mail::Mail;
 use crate::state::State;
@@ -51,7 +51,7 @@ pub(crate) async fn change_email(
         .database
         .transaction(async |conn| {
             accounts::lock(conn, key).await?;
-            let account = accounts::credentials(conn, key).await?;
+            let account = accounts::of_user(conn, key).await?;
             let account = account.ok_or(ChangeEmailError::UnknownUser)?;
             if account.email_is(email) {
                 email_confirmations::remove_changes(conn, key, Changes::All).await?;
@@ -78,8 +78,8 @@ pub(crate) async fn change_email(
 /// In lower case.
 async fn present_address(state: &State, session: &Session) -> Result<Option<String>, StoreError> {
     let (key, database) = (session.account, &state.unit.database);
-    let found = database.read(async |conn| accounts::credentials(conn, key).await).await;
-    let found: Option<Credentials> = found?;
+    let found = database.read(async |conn| accounts::of_user(conn, key).await).await;
+    let found: Option<UserAccount> = found?;
     Ok(found.and_then(|account| Email::parse(&account.email)).map(|email| email.key()))
 }
 
@@ -96,7 +96,7 @@ async fn count_try(state: &State, session: &Session, email: &Email) -> Result<()
 async fn request(
     conn: &mut AsyncPgConnection,
     state: &State,
-    account: &Credentials,
+    account: &UserAccount,
     email: &Email,
     session: SessionId,
     author: &Author,
@@ -126,7 +126,7 @@ async fn request(
 pub(super) async fn apply(
     conn: &mut AsyncPgConnection,
     state: &State,
-    account: &Credentials,
+    account: &UserAccount,
     (to, verified_at): (&Email, Option<DateTime<Utc>>),
     kept: SessionId,
     author: &Author,

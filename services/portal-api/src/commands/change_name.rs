@@ -1,18 +1,19 @@
-//! A user changes their own name, and an owner the name of the business.
+//! A person changes their own name, and an owner the name of the business.
 
 use domain::BusinessId;
 use postgres::StoreError;
 
-use super::audit::{write_account_audit, write_audit};
+use super::audit::{write_audit, write_entry};
+use super::own_account::OwnAccount;
 use super::owners::is_still_owner;
-use crate::domain::{Action, AuditEvent, Author, Session, Target, TargetKind};
+use crate::domain::{Account, Action, AuditEvent, Author, Target, TargetKind};
 use crate::state::State;
 use crate::store::{accounts, businesses};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ChangeNameError {
-    #[error("the user no longer exists")]
-    UnknownUser,
+    #[error("the account no longer exists")]
+    UnknownAccount,
     #[error("the author is no longer an owner")]
     NotOwner,
     #[error(transparent)]
@@ -20,32 +21,36 @@ pub(crate) enum ChangeNameError {
 }
 
 /// `None` removes the name.
-pub(crate) async fn of_user(
+pub(crate) async fn of_account(
     state: &State,
-    session: &Session,
-    author: &Author,
+    own: &OwnAccount,
     name: Option<&str>,
 ) -> Result<(), ChangeNameError> {
-    let (account, user) = (session.account, session.user);
+    let account = own.holder.account;
+    let action = match account {
+        Account::User(_) => Action::UserNameChanged,
+        Account::Staff(_) => Action::StaffNameChanged,
+    };
     let changed: Result<(), ChangeNameError> = state
         .unit
         .database
         .transaction(async |conn| {
             accounts::lock(conn, account).await?;
-            let before = accounts::credentials(conn, account).await?.ok_or(ChangeNameError::UnknownUser)?;
+            let before = accounts::credentials(conn, account).await?;
+            let before = before.ok_or(ChangeNameError::UnknownAccount)?;
             if before.name.as_deref() == name {
                 return Ok(());
             }
             accounts::set_name(conn, account, name).await?;
-            let event = AuditEvent::new(Action::UserNameChanged)
-                .on(Target::new(TargetKind::User, user).labelled(&before.email))
+            let event = AuditEvent::new(action)
+                .on(account.target(&before.email))
                 .with("from", before.name)
                 .with("to", name);
-            Ok(write_account_audit(conn, state, account, author, &event).await?)
+            Ok(write_entry(conn, state, account, own.author(), &event).await?)
         })
         .await;
     changed?;
-    tracing::info!(business_id = %session.business, user_id = %user, "name of a user changed");
+    tracing::info!(account_id = %account, "name changed");
     Ok(())
 }
 

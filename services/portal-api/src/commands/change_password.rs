@@ -1,27 +1,26 @@
-//! A logged-in user changes their password. All their sessions end, in all businesses, and the current browser gets a new one.
+//! A logged-in person changes their password. All their sessions end, and the current browser gets a new one.
 
 use chrono::TimeDelta;
+use diesel_async::AsyncPgConnection;
 use postgres::StoreError;
 
-use super::attempt_limits::{self, Caller};
-use super::audit::write_account_audit;
-use super::factor_code::Holder;
+use super::account_mail::mail_password_changed;
+use super::attempt_limits;
+use super::audit::write_entry;
 use super::failed_proofs::{self, FailedProof};
-use super::open_session::{Browser, OpenedSession, open_session};
-use crate::domain::{
-    Account, Action, AuditEvent, Author, Credentials, Email, Password, Session, Target, TargetKind,
-};
-use crate::mail::Mail;
+use super::open_session::{OpenedSession, open_with_new_password};
+use super::own_account::OwnAccount;
+use super::visitor::Browser;
+use crate::domain::{Account, Action, AuditEvent, Credentials, Email, Password};
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
 use crate::store::attempts::{self, Admission, Attempt};
-use crate::store::email_confirmations::Changes;
-use crate::store::{accounts, email_confirmations, memberships, password_links, second_factors, sessions};
+use crate::store::email_confirmations::{self, Changes};
+use crate::store::{accounts, memberships, password_links, second_factors, sessions, staff};
 
 pub(crate) struct ChangePassword {
     pub(crate) current: Password,
     pub(crate) new: Password,
-    pub(crate) caller: Caller,
     pub(crate) browser: Browser,
 }
 
@@ -31,8 +30,8 @@ pub(crate) enum ChangePasswordError {
     Wrong,
     #[error("too many wrong passwords")]
     TooMany { wait: TimeDelta },
-    #[error("the user no longer exists")]
-    UnknownUser,
+    #[error("the account no longer exists")]
+    UnknownAccount,
     #[error(transparent)]
     Password(#[from] PasswordError),
     #[error(transparent)]
@@ -43,96 +42,95 @@ pub(crate) enum ChangePasswordError {
 /// stranger.
 pub(crate) async fn change_password(
     state: &State,
-    session: &Session,
-    author: &Author,
-    request: ChangePassword,
+    own: &OwnAccount,
+    request: &ChangePassword,
 ) -> Result<OpenedSession, ChangePasswordError> {
-    let counted = count(state, session, &request.caller).await?;
-    let outcome = check_and_change(state, session, author, &request, &counted).await;
-    match outcome {
-        Ok(opened) => {
+    let account = own.holder.account;
+    let email = Email::parse(&own.holder.email).ok_or(ChangePasswordError::UnknownAccount)?;
+    let of = (account.realm(), &email);
+    let subjects = attempt_limits::subjects(state, &attempt_limits::LOG_IN, of, &own.caller).await?;
+    let counted = match attempt_limits::admit(state, &subjects).await? {
+        Admission::Granted(counted) => counted,
+        Admission::RetryAfter(wait) => return Err(ChangePasswordError::TooMany { wait }),
+    };
+    let opened = check_and_change(state, own, request, &counted).await;
+    match &opened {
+        Ok(_) => {
             state.mailbox.wake_sender();
-            tracing::info!(business_id = %session.business, user_id = %session.user, "password changed");
-            Ok(opened)
+            tracing::info!(account_id = %account, "password changed");
         }
         Err(ChangePasswordError::Wrong) => {
-            failed_proofs::record(state, &Holder::of(session), author, FailedProof::CurrentPassword).await;
-            Err(ChangePasswordError::Wrong)
+            failed_proofs::record(state, &own.holder, own.author(), FailedProof::CurrentPassword).await;
         }
-        Err(error) => {
-            attempt_limits::cancel(state, &counted).await;
-            Err(error)
-        }
+        Err(_) => attempt_limits::cancel(state, &counted).await,
     }
-}
-
-async fn count(
-    state: &State,
-    session: &Session,
-    caller: &Caller,
-) -> Result<Vec<Attempt>, ChangePasswordError> {
-    let email = Email::parse(&session.email).ok_or(ChangePasswordError::UnknownUser)?;
-    let subjects = attempt_limits::subjects(state, &attempt_limits::LOG_IN, &email, caller).await?;
-    match attempt_limits::admit(state, &subjects).await? {
-        Admission::Granted(counted) => Ok(counted),
-        Admission::RetryAfter(wait) => Err(ChangePasswordError::TooMany { wait }),
-    }
+    opened
 }
 
 async fn check_and_change(
     state: &State,
-    session: &Session,
-    author: &Author,
+    own: &OwnAccount,
     request: &ChangePassword,
     counted: &[Attempt],
 ) -> Result<OpenedSession, ChangePasswordError> {
-    let account = session.account;
+    let account = own.holder.account;
     let database = &state.unit.database;
     let found = database.read(async |conn| accounts::credentials(conn, account).await).await;
     let found: Option<Credentials> = found?;
-    let credentials = found.ok_or(ChangePasswordError::UnknownUser)?;
-    let requester = Requester::Known(session.email.clone());
-    let stored_hash = credentials.password_hash.as_deref();
+    let before = found.ok_or(ChangePasswordError::UnknownAccount)?;
+    let requester = Requester::Known(own.holder.email.clone());
+    let stored_hash = before.password_hash.as_deref();
     if !state.passwords.verify(&request.current, stored_hash, requester.clone()).await? {
         return Err(ChangePasswordError::Wrong);
     }
     let hash = state.passwords.hash(&request.new, requester).await?;
     database
         .transaction(async |conn| {
-            let now = state.unit.clock.now();
-            if !accounts::lock_unchanged(
-                conn,
-                Account::User(credentials.account),
-                credentials.password_hash.as_deref(),
-            )
-            .await?
-            {
+            if let Account::Staff(_) = account {
+                // As changes of the staff lock: they may issue or consume the person's link.
+                staff::lock(conn).await?;
+            }
+            if !accounts::lock_unchanged(conn, account, before.password_hash.as_deref()).await? {
                 // Another change came first: the entered password is no longer the current one.
                 return Err(ChangePasswordError::Wrong);
             }
             accounts::set_password(conn, account, &hash).await?;
             attempts::cancel(conn, counted).await?;
-            sessions::end_all(conn, account.into(), None, now).await?;
-            let target = Target::new(TargetKind::User, session.user).labelled(&credentials.email);
-            let event = AuditEvent::new(Action::PasswordChanged).on(target);
-            write_account_audit(conn, state, account, author, &event).await?;
-            // An unverified address may be somebody else's, who takes the account over by the link.
-            if credentials.email_verified {
-                password_links::remove_all(conn, Account::User(account)).await?;
-            }
-            // A thief of the old password may have requested one.
-            email_confirmations::remove_changes(conn, account, Changes::All).await?;
-            let mail = Mail::PasswordChanged { at: now };
-            state.mailbox.queue(conn, session.business, &credentials.email, &mail, now).await?;
-            let changed = Credentials { password_hash: Some(hash.clone()), ..credentials.clone() };
-            let membership = memberships::find(conn, account, session.business).await?;
-            let membership = membership.ok_or(ChangePasswordError::UnknownUser)?;
-            let opened = open_session(conn, state, &changed, membership, &request.browser).await?;
-            // The password alone does not confirm a session of an account with a second factor.
-            if second_factors::is_enrolled(conn, Account::User(account)).await? {
-                sessions::set_authenticated(conn, opened.session.id, session.authenticated_at).await?;
-            }
-            Ok(opened)
+            sessions::end_all(conn, account.into(), None, state.unit.clock.now()).await?;
+            let event = AuditEvent::new(Action::PasswordChanged).on(account.target(&before.email));
+            write_entry(conn, state, account, own.author(), &event).await?;
+            end_requests(conn, &before).await?;
+            mail_password_changed(conn, state, &before).await?;
+            open(conn, state, own, &hash, &request.browser).await
         })
         .await
+}
+
+/// A thief of the old password may have requested them.
+async fn end_requests(conn: &mut AsyncPgConnection, of: &Credentials) -> Result<(), StoreError> {
+    let Account::User(user) = of.account else { return password_links::remove_all(conn, of.account).await };
+    // An unverified address may be somebody else's, who takes the account over by the link.
+    if of.email_verified {
+        password_links::remove_all(conn, of.account).await?;
+    }
+    email_confirmations::remove_changes(conn, user, Changes::All).await
+}
+
+async fn open(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    own: &OwnAccount,
+    hash: &str,
+    browser: &Browser,
+) -> Result<OpenedSession, ChangePasswordError> {
+    let (account, user) = (own.holder.account, own.session.user);
+    if let Some(user) = user {
+        memberships::account_of(conn, user).await?.ok_or(ChangePasswordError::UnknownAccount)?;
+    }
+    let opened = open_with_new_password(conn, state, (account, hash), user, browser).await?;
+    // The password alone does not confirm a session of an account with a second factor.
+    if second_factors::is_enrolled(conn, account).await? {
+        sessions::set_authenticated(conn, opened.id, own.authenticated_at).await?;
+    }
+    Ok(opened)
 }

@@ -2,40 +2,21 @@
 
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{BusinessId, RequestId};
+use domain::{BusinessId, UserId};
 use postgres::StoreError;
 
-use super::attempt_limits::Caller;
 use super::audit::{try_write_audit, write_audit};
-use super::open_session::{Browser, OpenedSession, open_with_sso};
-use super::sso_proof::{self, Proof, ProofError, is_since};
+use super::open_session::{OpenedSession, Proved, open};
+use super::sso_proof::{self, Proof, ProofError, SsoOutcome, SsoReturn, is_since};
 use super::user_from_sso::{self, SsoUser};
 use crate::domain::{
-    Action, AuditEvent, Author, BusinessSso, BusinessStatus, Credentials, Membership, SecretToken,
-    SessionToken, SsoIdentity, SsoPurpose, SsoResponse, SsoSubject, Target, TargetKind, User,
+    Action, AuditEvent, Author, BusinessSso, BusinessStatus, SessionToken, SsoIdentity, SsoPurpose,
+    SsoSubject, Target, TargetKind, User, UserAccount,
 };
 use crate::single_sign_on::ProviderError;
 use crate::state::State;
 use crate::store::sso_log_ins::SsoVisit;
-use crate::store::{business_sso, businesses, identities, sessions, user_sessions};
-
-pub(crate) struct BusinessSsoReturn {
-    /// The business of the page that the provider has sent the browser to.
-    pub(crate) business: BusinessId,
-    /// The value of the browser's cookie.
-    pub(crate) token: SecretToken,
-    pub(crate) response: SsoResponse,
-    /// With its present session.
-    pub(crate) browser: Browser,
-    pub(crate) caller: Caller,
-    pub(crate) request: Option<RequestId>,
-}
-
-pub(crate) enum BusinessSsoOutcome {
-    Opened(Box<OpenedSession>),
-    /// The new token of the session with its end.
-    Confirmed(SessionToken, DateTime<Utc>),
-}
+use crate::store::{business_sso, businesses, identities, user_sessions};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BusinessSsoError {
@@ -83,11 +64,12 @@ impl BusinessSsoError {
     }
 }
 
+/// `business` is that of the page to which the provider has sent the browser.
 pub(crate) async fn complete(
     state: &State,
-    returned: &BusinessSsoReturn,
-) -> Result<BusinessSsoOutcome, BusinessSsoError> {
-    let business = returned.business;
+    business: BusinessId,
+    returned: &SsoReturn,
+) -> Result<SsoOutcome, BusinessSsoError> {
     if !state.business_sso.is_available() {
         return Err(BusinessSsoError::Off);
     }
@@ -97,9 +79,9 @@ pub(crate) async fn complete(
     let sso = found.ok_or(BusinessSsoError::Off)?;
     let party = state.business_sso.party(business, &sso.provider).map_err(ProofError::from)?;
     let subject = SsoSubject::Business(business);
-    let proved = sso_proof::prove(state, &party, subject, &returned.token, &returned.response).await;
+    let proved = sso_proof::prove(state, &party, subject, returned).await;
     let outcome = match proved {
-        Ok(proof) => apply(state, &sso, returned, &proof).await,
+        Ok(proof) => apply(state, (business, &sso), returned, &proof).await,
         Err(error) => Err(error.into()),
     };
     if let Err(error) = &outcome
@@ -107,26 +89,22 @@ pub(crate) async fn complete(
     {
         tracing::warn!(%error, business_id = %business, "single sign-on failed");
         let event = AuditEvent::new(Action::SessionFailed).with("singleSignOn", reason);
-        let author = Author::system(returned.request).at(returned.caller.address.clone());
-        try_write_audit(state, business, &author, &event).await;
+        try_write_audit(state, business, &returned.visitor.unknown(), &event).await;
     }
     outcome
 }
 
 async fn apply(
     state: &State,
-    sso: &BusinessSso,
-    returned: &BusinessSsoReturn,
+    of: (BusinessId, &BusinessSso),
+    returned: &SsoReturn,
     Proof { visit, identity }: &Proof,
-) -> Result<BusinessSsoOutcome, BusinessSsoError> {
+) -> Result<SsoOutcome, BusinessSsoError> {
     match visit.purpose {
-        SsoPurpose::LogIn => {
-            let opened = log_in(state, sso, returned, identity).await?;
-            Ok(BusinessSsoOutcome::Opened(Box::new(opened)))
-        }
+        SsoPurpose::LogIn => log_in(state, of, returned, identity).await.map(SsoOutcome::Opened),
         SsoPurpose::Confirm if is_since(identity, visit.started_at) => {
-            let (token, expires_at) = confirm(state, sso, returned, visit, identity).await?;
-            Ok(BusinessSsoOutcome::Confirmed(token, expires_at))
+            let (token, expires_at) = confirm(state, of, returned, visit, identity).await?;
+            Ok(SsoOutcome::Confirmed(token, expires_at))
         }
         SsoPurpose::Confirm => Err(BusinessSsoError::NotRecent),
         // Only the staff link accounts.
@@ -136,15 +114,14 @@ async fn apply(
 
 async fn log_in(
     state: &State,
-    before: &BusinessSso,
-    returned: &BusinessSsoReturn,
+    (business, before): (BusinessId, &BusinessSso),
+    returned: &SsoReturn,
     identity: &SsoIdentity,
 ) -> Result<OpenedSession, BusinessSsoError> {
-    let business = returned.business;
     let authenticated_at = sso_proof::authenticated_at(identity, state.unit.clock.now());
     let authenticated_at = authenticated_at.ok_or(BusinessSsoError::NotRecent)?;
-    let by = |user: &User| author(returned, user);
-    let opened: Result<Option<OpenedSession>, BusinessSsoError> = state
+    let by = |user: &User| author(returned, user.id, &user.email);
+    let opened: Result<Option<(UserId, OpenedSession)>, BusinessSsoError> = state
         .unit
         .database
         .transaction(async |conn| {
@@ -154,30 +131,29 @@ async fn log_in(
             let found =
                 user_from_sso::find_or_provision(conn, state, (business, &sso, is_active), identity, by)
                     .await?;
-            let (account, membership): (Credentials, Membership) = match found {
-                SsoUser::Active(account, membership) => (account, membership),
+            let (account, user): (UserAccount, UserId) = match found {
+                SsoUser::Active(account, user) => (account, user),
                 // Committed: the person has lost the access.
                 SsoUser::WithoutRole => return Ok(None),
             };
             reseal(conn, state, business, &sso).await?;
-            let author = Author::user(membership.user, &account.email, returned.request)
-                .at(returned.caller.address.clone());
-            let opened =
-                open_with_sso(conn, state, (&account, membership), &returned.browser, authenticated_at)
-                    .await?;
+            let holder = (account.account.into(), Some((business, user)));
+            let proved = Proved::ByProvider { authenticated_at };
+            let opened = open(conn, state, holder, &returned.visitor.browser, proved).await?;
             let event = AuditEvent::new(Action::SessionOpened)
-                .on(Target::new(TargetKind::Session, opened.session.id))
+                .on(Target::new(TargetKind::Session, opened.id))
                 .with("singleSignOn", identity.issuer.as_str());
+            let author = author(returned, user, &account.email);
             write_audit(conn, state, business, &author, &event).await?;
-            Ok(Some(opened))
+            Ok(Some((user, opened)))
         })
         .await;
-    let opened = opened?.ok_or(BusinessSsoError::NoRole)?;
+    let (user_id, opened) = opened?.ok_or(BusinessSsoError::NoRole)?;
     state.mailbox.wake_sender();
     tracing::info!(
         business_id = %business,
-        user_id = %opened.session.user,
-        session_id = %opened.session.id,
+        %user_id,
+        session_id = %opened.id,
         "user logged in with single sign-on"
     );
     Ok(opened)
@@ -218,17 +194,14 @@ async fn reseal(
 /// access, as at a log-in; with another role they log in again.
 async fn confirm(
     state: &State,
-    before: &BusinessSso,
-    returned: &BusinessSsoReturn,
+    (business, before): (BusinessId, &BusinessSso),
+    returned: &SsoReturn,
     visit: &SsoVisit,
     identity: &SsoIdentity,
 ) -> Result<(SessionToken, DateTime<Utc>), BusinessSsoError> {
     let now = state.unit.clock.now();
     let new = SessionToken::generate(&state.unit.entropy);
-    let token = returned.browser.replaces.as_ref().ok_or(ProofError::Ended)?;
-    if visit.session_digest.as_deref() != Some(&token.digest()[..]) {
-        return Err(ProofError::Ended.into());
-    }
+    let token = sso_proof::session_token(returned, visit)?;
     let confirmed: Result<Option<DateTime<Utc>>, BusinessSsoError> = state
         .unit
         .database
@@ -236,16 +209,16 @@ async fn confirm(
             let session = user_sessions::find(conn, token, state.user_sessions.at(now)).await?;
             let session = session.ok_or(ProofError::Ended)?;
             // A provider confirms only what it has opened.
-            if session.business != returned.business || !session.single_sign_on {
+            if session.business != business || !session.single_sign_on {
                 return Err(ProofError::Ended.into());
             }
-            let person = identities::find_user(conn, returned.business, identity).await?;
+            let person = identities::find_user(conn, business, identity).await?;
             if person != Some(session.user) {
                 return Err(BusinessSsoError::OtherPerson);
             }
             let sso = still_configured(conn, session.business, before).await?;
             let Some(role) = sso.access.role_of(identity) else {
-                let by = |user: &User| author(returned, user);
+                let by = |user: &User| author(returned, user.id, &user.email);
                 user_from_sso::lose_access(conn, state, (session.business, session.user), by).await?;
                 // Committed, as at a log-in.
                 return Ok(None);
@@ -253,20 +226,17 @@ async fn confirm(
             if role != session.role {
                 return Err(ProofError::Ended.into());
             }
-            let at = identity.authenticated_at.unwrap_or_default().min(now);
-            if !sessions::renew(conn, (token.digest(), new.digest()), at).await? {
-                return Err(ProofError::Ended.into());
-            }
+            sso_proof::renew(conn, (token, &new), identity, now).await?;
             let event =
                 AuditEvent::new(Action::SessionConfirmed).with("singleSignOn", identity.issuer.as_str());
-            let author = Author::of(&session, returned.request).at(returned.caller.address.clone());
-            write_audit(conn, state, returned.business, &author, &event).await?;
+            let author = author(returned, session.user, &session.email);
+            write_audit(conn, state, business, &author, &event).await?;
             Ok(Some(session.expires_at))
         })
         .await;
     Ok((new, confirmed?.ok_or(BusinessSsoError::NoRole)?))
 }
 
-fn author(returned: &BusinessSsoReturn, user: &User) -> Author {
-    Author::user(user.id, &user.email, returned.request).at(returned.caller.address.clone())
+fn author(returned: &SsoReturn, user: UserId, email: &str) -> Author {
+    Author::user(user, email, returned.visitor.request).at(returned.visitor.caller.address.clone())
 }

@@ -2,41 +2,23 @@
 
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{RequestId, StaffId};
+use domain::StaffId;
 use postgres::StoreError;
 
-use super::attempt_limits::Caller;
 use super::audit::write_operator_audit;
-use super::open_session::Browser;
-use super::operator_session::{self, OpenedConsole, Proved};
-use super::sso_proof::{self, Proof, ProofError, is_since};
+use super::open_session::{OpenedSession, Proved, open};
+use super::operator_session;
+use super::sso_proof::{self, Proof, ProofError, SsoOutcome, SsoReturn, is_since};
 use super::staff_from_sso::{self, SsoPerson};
 use crate::domain::{
-    Account, Action, AuditEvent, Author, OperatorActor, OperatorCaller, SecretToken, SessionToken,
-    SsoIdentity, SsoPurpose, SsoResponse, SsoSubject, Target, TargetKind,
+    Account, Action, AuditEvent, OperatorActor, SessionToken, SsoIdentity, SsoPurpose, SsoSubject, Target,
+    TargetKind,
 };
 use crate::single_sign_on::StaffSignOn;
 use crate::state::State;
 use crate::store::console_sessions::{self, StaffSession};
 use crate::store::sso_log_ins::SsoVisit;
-use crate::store::{identities, sessions, staff};
-
-pub(crate) struct SsoReturn {
-    /// The value of the browser's cookie.
-    pub(crate) token: SecretToken,
-    pub(crate) response: SsoResponse,
-    /// With its present session.
-    pub(crate) browser: Browser,
-    pub(crate) caller: Caller,
-    pub(crate) request: Option<RequestId>,
-}
-
-pub(crate) enum SsoOutcome {
-    Opened(OpenedConsole),
-    /// The new token of the session with its end.
-    Confirmed(SessionToken, DateTime<Utc>),
-    Linked,
-}
+use crate::store::{identities, staff};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CompleteSsoError {
@@ -81,7 +63,7 @@ impl CompleteSsoError {
 
 pub(crate) async fn complete(state: &State, returned: &SsoReturn) -> Result<SsoOutcome, CompleteSsoError> {
     let sso = state.single_sign_on.as_ref().ok_or(CompleteSsoError::Off)?;
-    let proved = sso_proof::prove(state, sso, SsoSubject::Staff, &returned.token, &returned.response).await;
+    let proved = sso_proof::prove(state, sso, SsoSubject::Staff, returned).await;
     let outcome = match proved {
         Ok(proof) => apply(state, sso, returned, &proof).await,
         Err(error) => Err(error.into()),
@@ -90,7 +72,12 @@ pub(crate) async fn complete(state: &State, returned: &SsoReturn) -> Result<SsoO
         && let Some(reason) = error.reason()
     {
         tracing::warn!(%error, "single sign-on failed");
-        record_failure(state, returned, reason).await?;
+        let event = AuditEvent::new(Action::SessionFailed).with("singleSignOn", reason);
+        let (parts, author) = ((&state.unit.clock, &state.unit.entropy), returned.visitor.unknown());
+        let database = &state.unit.database;
+        let written: Result<(), StoreError> =
+            database.read(async |conn| write_operator_audit(conn, parts, None, &author, &event).await).await;
+        written?;
     }
     outcome
 }
@@ -123,25 +110,26 @@ async fn log_in(
     sso: &StaffSignOn,
     returned: &SsoReturn,
     identity: &SsoIdentity,
-) -> Result<OpenedConsole, CompleteSsoError> {
+) -> Result<OpenedSession, CompleteSsoError> {
     let authenticated_at = sso_proof::authenticated_at(identity, state.unit.clock.now());
     let authenticated_at = authenticated_at.ok_or(CompleteSsoError::NotRecent)?;
-    let opened: Result<Option<(StaffId, OpenedConsole)>, CompleteSsoError> = state
+    let parts = (&state.unit.clock, &state.unit.entropy);
+    let opened: Result<Option<(StaffId, OpenedSession)>, CompleteSsoError> = state
         .unit
         .database
         .transaction(async |conn| {
             let role = sso.role_of(identity);
-            let by = |actor| author(returned, actor);
+            let by = |actor| returned.visitor.operator(actor);
             let person = match staff_from_sso::find_or_provision(conn, state, identity, role, by).await? {
                 SsoPerson::Active(person) => person,
                 // Committed: the person has lost the access.
                 SsoPerson::WithoutRole => return Ok(None),
             };
-            let author = author(returned, OperatorActor::Person { id: person.id, email: person.email });
+            let author = by(OperatorActor::Person { id: person.id, email: person.email });
             let event = AuditEvent::new(Action::SessionOpened).with("singleSignOn", identity.issuer.as_str());
-            let from = (&returned.browser, Proved::ByProvider { authenticated_at });
-            let opened =
-                operator_session::insert(conn, state, person.id.into(), from, &author, &event).await?;
+            write_operator_audit(conn, parts, None, &author, &event).await?;
+            let (holder, proved) = ((person.id.into(), None), Proved::ByProvider { authenticated_at });
+            let opened = open(conn, state, holder, &returned.visitor.browser, proved).await?;
             Ok(Some((person.id, opened)))
         })
         .await;
@@ -171,7 +159,7 @@ async fn confirm(
                 return Err(CompleteSsoError::OtherPerson);
             }
             let Some(role) = sso.role_of(identity) else {
-                let (id, author) = (session.id, author(returned, person_of(session)));
+                let (id, author) = (session.id, returned.visitor.operator(person_of(session)));
                 staff_from_sso::lose_access(conn, state, identity, id, &author).await?;
                 // Committed, as at a log-in.
                 return Ok(None);
@@ -179,14 +167,11 @@ async fn confirm(
             if role != session.role {
                 return Err(ProofError::Ended.into());
             }
-            let at = identity.authenticated_at.unwrap_or_default().min(now);
-            if !sessions::renew(conn, (token.digest(), new.digest()), at).await? {
-                return Err(ProofError::Ended.into());
-            }
+            sso_proof::renew(conn, (token, &new), identity, now).await?;
             let expires_at = session.expires_at;
             let event =
                 AuditEvent::new(Action::SessionConfirmed).with("singleSignOn", identity.issuer.as_str());
-            let author = author(returned, person_of(session));
+            let author = returned.visitor.operator(person_of(session));
             write_operator_audit(conn, parts, None, &author, &event).await?;
             Ok(Some(expires_at))
         })
@@ -219,7 +204,7 @@ async fn link(
             let event = AuditEvent::new(Action::StaffIdentityLinked)
                 .on(Target::new(TargetKind::Staff, session.id).labelled(&session.email))
                 .with("issuer", identity.issuer.as_str());
-            let author = author(returned, person_of(session));
+            let author = returned.visitor.operator(person_of(session));
             Ok(write_operator_audit(conn, parts, None, &author, &event).await?)
         })
         .await
@@ -232,10 +217,7 @@ async fn session_of<'a>(
     returned: &'a SsoReturn,
     visit: &SsoVisit,
 ) -> Result<(&'a SessionToken, StaffSession), CompleteSsoError> {
-    let token = returned.browser.replaces.as_ref().ok_or(ProofError::Ended)?;
-    if visit.session_digest.as_deref() != Some(&token.digest()[..]) {
-        return Err(ProofError::Ended.into());
-    }
+    let token = sso_proof::session_token(returned, visit)?;
     let open = state.console_sessions.at(state.unit.clock.now());
     let session = console_sessions::of_person(conn, token, open).await?.ok_or(ProofError::Ended)?;
     Ok((token, session))
@@ -243,17 +225,4 @@ async fn session_of<'a>(
 
 fn person_of(session: StaffSession) -> OperatorActor {
     OperatorActor::Person { id: session.id, email: session.email }
-}
-
-fn author(returned: &SsoReturn, actor: OperatorActor) -> Author {
-    let caller = OperatorCaller { actor, address: returned.caller.address.clone() };
-    Author::operator(caller, returned.request)
-}
-
-async fn record_failure(state: &State, returned: &SsoReturn, reason: &str) -> Result<(), StoreError> {
-    let parts = (&state.unit.clock, &state.unit.entropy);
-    let author = author(returned, OperatorActor::Unknown);
-    let event = AuditEvent::new(Action::SessionFailed).with("singleSignOn", reason);
-    let database = &state.unit.database;
-    database.read(async |conn| write_operator_audit(conn, parts, None, &author, &event).await).await
 }

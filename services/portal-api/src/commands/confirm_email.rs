@@ -8,8 +8,8 @@ use postgres::StoreError;
 use super::audit::write_account_audit;
 use super::change_email::{self, ChangeEmailError};
 use crate::domain::{
-    Action, AuditEvent, Author, Credentials, Email, EmailConfirmation, LinkToken, Scope, Session, Subject,
-    Target, TargetKind,
+    Action, AuditEvent, Author, Email, EmailConfirmation, LinkToken, Scope, Session, Subject, Target,
+    TargetKind, UserAccount,
 };
 use crate::mail::Mail;
 use crate::state::State;
@@ -59,7 +59,7 @@ impl From<ChangeEmailError> for ConfirmEmailError {
 pub(super) async fn welcome(
     conn: &mut AsyncPgConnection,
     state: &State,
-    account: &Credentials,
+    account: &UserAccount,
     email: &Email,
 ) -> Result<(), StoreError> {
     if !state.mailbox.is_enabled {
@@ -85,7 +85,7 @@ pub(crate) async fn send_again(state: &State, session: &Session) -> Result<(), S
         .database
         .transaction(async |conn| {
             accounts::lock(conn, key).await?;
-            let account = accounts::credentials(conn, key).await?;
+            let account = accounts::of_user(conn, key).await?;
             let account = account.ok_or(SendConfirmationError::UnknownUser)?;
             if account.email_verified {
                 return Err(SendConfirmationError::AlreadyVerified);
@@ -122,7 +122,7 @@ pub(super) async fn admit(
 async fn mail_link(
     conn: &mut AsyncPgConnection,
     state: &State,
-    account: &Credentials,
+    account: &UserAccount,
     email: &Email,
 ) -> Result<(), StoreError> {
     let link =
@@ -167,7 +167,7 @@ pub(crate) async fn confirm_email(
             // A change of the address may have ended it since.
             let link = email_confirmations::find(conn, token, now).await?;
             let link = link.ok_or(ConfirmEmailError::Invalid)?;
-            let account = accounts::credentials(conn, link.account).await?;
+            let account = accounts::of_user(conn, link.account).await?;
             let account = account.ok_or(ConfirmEmailError::Invalid)?;
             use_link(conn, state, (&link, token), &account, (session.id, author)).await?;
             Ok(link)
@@ -183,7 +183,7 @@ async fn use_link(
     conn: &mut AsyncPgConnection,
     state: &State,
     (link, token): (&EmailConfirmation, &LinkToken),
-    account: &Credentials,
+    account: &UserAccount,
     (session, author): (SessionId, &Author),
 ) -> Result<(), ConfirmEmailError> {
     let is_present = account.email_is(&link.email);
@@ -206,7 +206,7 @@ async fn use_link(
 pub(super) async fn verify(
     conn: &mut AsyncPgConnection,
     state: &State,
-    account: &Credentials,
+    account: &UserAccount,
     author: &Author,
 ) -> Result<(), StoreError> {
     if accounts::verify_email(conn, account.account, state.unit.clock.now()).await? {

@@ -5,18 +5,20 @@ use diesel_async::AsyncPgConnection;
 use postgres::StoreError;
 
 use super::attempt_limits::{self, Caller};
+use super::audit::write_entry;
 use super::audit_line::{Refusal, log_refusal};
-use super::factor_code::{self, FactorError, Holder, Proof, mail_holder, write_entry};
+use super::factor_code::{self, FactorError, Holder, Proof, mail_holder};
 use super::failed_proofs::{self, FailedProof};
+use super::own_account::OwnAccount;
 use super::use_passkey::{self, CheckedAnswer, FactorAnswer};
 use crate::domain::{
-    Account, Action, AuditEvent, Author, CeremonyKey, Email, Password, SessionToken, Subject,
+    Account, Action, AuditEvent, CeremonyPurpose, Credentials, Email, Password, SessionToken, Subject,
 };
 use crate::mail::FactorNews;
 use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
 use crate::store::attempts::{self, Admission, Attempt};
-use crate::store::{accounts, second_factors, sessions, staff};
+use crate::store::{accounts, second_factors, sessions};
 
 /// What the person proves.
 pub(crate) enum Evidence {
@@ -27,16 +29,6 @@ pub(crate) enum Evidence {
     },
     /// It is two factors in one: the authenticator, and what unlocks it.
     Passkey(FactorAnswer),
-}
-
-pub(crate) struct Confirmation {
-    pub(crate) evidence: Evidence,
-    /// Of the passkey's challenge.
-    pub(crate) ceremony: CeremonyKey,
-    /// Of the session's cookie.
-    pub(crate) token: SessionToken,
-    pub(crate) caller: Caller,
-    pub(crate) author: Author,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -61,51 +53,43 @@ pub(crate) enum ConfirmError {
 /// than a log-in.
 pub(crate) async fn confirm(
     state: &State,
-    holder: &Holder,
-    confirmation: &Confirmation,
+    own: &OwnAccount,
+    evidence: &Evidence,
 ) -> Result<SessionToken, ConfirmError> {
-    let account = holder.account;
+    let (holder, account) = (&own.holder, own.holder.account);
     let database = &state.unit.database;
     let enrolled = database.read(async |conn| second_factors::is_enrolled(conn, account).await).await;
     let enrolled: bool = enrolled?;
-    if enrolled && matches!(confirmation.evidence, Evidence::Password { code: None, .. }) {
+    if enrolled && matches!(evidence, Evidence::Password { code: None, .. }) {
         return Err(ConfirmError::CodeRequired);
     }
-    let subjects = subjects(state, holder, &confirmation.caller, enrolled).await?;
+    let subjects = subjects(state, holder, &own.caller, enrolled).await?;
     let counted = match attempt_limits::admit(state, &subjects).await? {
         Admission::RetryAfter(wait) => {
-            let (part, author) = (part_of(account), &confirmation.author);
-            log_refusal(Refusal::TooMany, part, confirmation.caller.address.as_ref(), author.request);
+            let (address, request) = (own.caller.address.as_ref(), own.author().request);
+            log_refusal(Refusal::TooMany, account.realm(), address, request);
             return Err(FactorError::TooMany { wait }.into());
         }
         Admission::Granted(counted) => counted,
     };
-    let outcome = check(state, holder, confirmation, &counted).await;
+    let outcome = check(state, own, evidence, &counted).await;
     match &outcome {
         Ok(_) => {
             state.mailbox.wake_sender();
             tracing::info!(account_id = %account.id(), "session confirmed");
         }
         Err(ConfirmError::WrongPassword) => {
-            failed_proofs::record(state, holder, &confirmation.author, FailedProof::Password).await;
+            failed_proofs::record(state, holder, own.author(), FailedProof::Password).await;
         }
         Err(ConfirmError::Factor(FactorError::WrongCode)) => {
-            failed_proofs::record(state, holder, &confirmation.author, FailedProof::Code).await;
+            failed_proofs::record(state, holder, own.author(), FailedProof::Code).await;
         }
         Err(ConfirmError::Factor(FactorError::WrongPasskey)) => {
-            failed_proofs::record(state, holder, &confirmation.author, FailedProof::Passkey).await;
+            failed_proofs::record(state, holder, own.author(), FailedProof::Passkey).await;
         }
         Err(_) => attempt_limits::cancel(state, &counted).await,
     }
     outcome
-}
-
-/// As log lines name it.
-fn part_of(account: Account) -> &'static str {
-    match account {
-        Account::User(_) => "portal",
-        Account::Staff(_) => "console",
-    }
 }
 
 async fn subjects(
@@ -115,11 +99,8 @@ async fn subjects(
     enrolled: bool,
 ) -> Result<Vec<Subject>, ConfirmError> {
     let email = Email::parse(&holder.email).ok_or(ConfirmError::UnknownAccount)?;
-    let scopes = &attempt_limits::LOG_IN;
-    let mut subjects = match holder.account {
-        Account::User(_) => attempt_limits::subjects(state, scopes, &email, caller).await?,
-        Account::Staff(_) => attempt_limits::staff_subjects(state, scopes, &email, caller),
-    };
+    let of = (holder.account.realm(), &email);
+    let mut subjects = attempt_limits::subjects(state, &attempt_limits::LOG_IN, of, caller).await?;
     if enrolled {
         let of_code = factor_code::subjects(state, holder, caller).await?;
         // The address counts once.
@@ -130,11 +111,12 @@ async fn subjects(
 
 async fn check(
     state: &State,
-    holder: &Holder,
-    confirmation: &Confirmation,
+    own: &OwnAccount,
+    evidence: &Evidence,
     counted: &[Attempt],
 ) -> Result<SessionToken, ConfirmError> {
-    let answer = match &confirmation.evidence {
+    let holder = &own.holder;
+    let answer = match evidence {
         Evidence::Password { password, code } => {
             check_password(state, holder, password).await?;
             code.as_ref()
@@ -142,13 +124,16 @@ async fn check(
         Evidence::Passkey(passkey) => Some(passkey),
     };
     let answer = match answer {
-        Some(answer) => Some(use_passkey::check(state, holder.account, answer, confirmation.ceremony).await?),
+        Some(answer) => {
+            let key = own.ceremony(CeremonyPurpose::Confirm);
+            Some(use_passkey::check(state, holder.account, answer, key).await?)
+        }
         None => None,
     };
     let database = &state.unit.database;
     let now = state.unit.clock.now();
     let new = SessionToken::generate(&state.unit.entropy);
-    let tokens = (confirmation.token.digest(), new.digest());
+    let tokens = (own.token.digest(), new.digest());
     let renewed: Result<(), ConfirmError> = database
         .transaction(async |conn| {
             // Before the factor and the sessions, as resets of the factor do.
@@ -164,7 +149,7 @@ async fn check(
                 false => None,
             };
             attempts::cancel(conn, counted).await?;
-            record(conn, state, holder, &confirmation.author, proof).await?;
+            record(conn, state, own, proof).await?;
             let is_renewed = sessions::renew(conn, tokens, now).await?;
             is_renewed.then_some(()).ok_or(ConfirmError::SessionEnded)
         })
@@ -175,9 +160,9 @@ async fn check(
 
 async fn check_password(state: &State, holder: &Holder, password: &Password) -> Result<(), ConfirmError> {
     let database = &state.unit.database;
-    let stored = database.read(async |conn| password_hash(conn, holder).await).await;
-    let stored: Option<String> = stored?;
-    let stored = stored.ok_or(ConfirmError::UnknownAccount)?;
+    let found = database.read(async |conn| accounts::credentials(conn, holder.account).await).await;
+    let found: Option<Credentials> = found?;
+    let stored = found.and_then(|found| found.password_hash).ok_or(ConfirmError::UnknownAccount)?;
     let requester = Requester::Known(holder.email.clone());
     let is_right = state.passwords.verify(password, Some(&stored), requester).await?;
     is_right.then_some(()).ok_or(ConfirmError::WrongPassword)
@@ -186,29 +171,16 @@ async fn check_password(state: &State, holder: &Holder, password: &Password) -> 
 async fn record(
     conn: &mut AsyncPgConnection,
     state: &State,
-    holder: &Holder,
-    author: &Author,
+    own: &OwnAccount,
     proof: Option<Proof>,
 ) -> Result<(), StoreError> {
     if proof == Some(Proof::RecoveryCode) {
-        mail_holder(conn, state, holder, FactorNews::RecoveryCodeUsed).await?;
+        mail_holder(conn, state, &own.holder, FactorNews::RecoveryCodeUsed).await?;
     }
     let event = AuditEvent::new(Action::SessionConfirmed);
     let event = match proof {
         Some(proof) => event.with("secondFactor", proof.as_str()),
         None => event,
     };
-    write_entry(conn, state, holder.account, author, &event).await
-}
-
-async fn password_hash(conn: &mut AsyncPgConnection, holder: &Holder) -> Result<Option<String>, StoreError> {
-    match holder.account {
-        Account::User(account) => {
-            Ok(accounts::credentials(conn, account).await?.and_then(|found| found.password_hash))
-        }
-        Account::Staff(_) => {
-            let Some(email) = Email::parse(&holder.email) else { return Ok(None) };
-            Ok(staff::credentials(conn, &email).await?.and_then(|person| person.password_hash))
-        }
-    }
+    write_entry(conn, state, own.holder.account, own.author(), &event).await
 }

@@ -4,9 +4,9 @@ use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, UserId};
 use postgres::StoreError;
 
-use crate::domain::{Credentials, Role};
+use crate::domain::{Role, UserAccount};
 use crate::state::State;
-use crate::store::accounts::{self, LogInBy, NewAccount};
+use crate::store::accounts::{self, NewAccount};
 use crate::store::memberships::{self, NewMembership};
 
 /// `None` if the e-mail address already has an account.
@@ -15,23 +15,18 @@ pub(super) async fn with_membership(
     state: &State,
     new: &NewAccount<'_>,
     (business, role): (BusinessId, Role),
-) -> Result<Option<Credentials>, StoreError> {
+) -> Result<Option<UserAccount>, StoreError> {
     if !accounts::insert(conn, new).await? {
         return Ok(None);
     }
     let user = UserId::generate(&state.unit.clock, &state.unit.entropy);
     let (account, created_at) = (new.id, new.created_at);
     memberships::insert(conn, &NewMembership { user, business, account, role, created_at }).await?;
-    Ok(Some(Credentials {
+    Ok(Some(UserAccount {
         account,
         user,
         business,
         email: new.email.as_str().to_owned(),
         email_verified: new.email_verified_at.is_some(),
-        name: new.name.map(str::to_owned),
-        password_hash: match new.log_in {
-            LogInBy::Password(hash) => Some(hash.to_owned()),
-            LogInBy::ProviderOf(_) => None,
-        },
     }))
 }

@@ -3,7 +3,8 @@
 use chrono::TimeDelta;
 
 use super::attempt_limits::{self, Caller};
-use super::factor_code::{self, CountedTry, FactorError, Holder, mail_holder, write_entry};
+use super::audit::write_entry;
+use super::factor_code::{self, CountedTry, FactorError, Holder, mail_holder};
 use super::failed_proofs::{self, FailedProof};
 use crate::domain::{Action, AuditEvent, Author, FactorSecret, RecoveryCode};
 use crate::mail::FactorNews;

@@ -4,29 +4,22 @@ use chrono::TimeDelta;
 use diesel_async::AsyncPgConnection;
 use postgres::StoreError;
 
+use super::account_mail::mail_account;
 use super::attempt_limits::{self, Caller};
-use super::audit::{write_account_audit, write_operator_audit};
 use super::use_passkey::{self, CheckedAnswer};
-use crate::domain::{Account, AuditEvent, Author, Email, FactorCode, Session, Subject};
+use crate::domain::{Account, Email, FactorCode, Subject};
 use crate::mail::{FactorNews, Mail};
 use crate::passkeys::PasskeyError;
 use crate::second_factor::VaultError;
 use crate::state::State;
 use crate::store::attempts::{Admission, Attempt};
-use crate::store::{accounts, second_factors};
+use crate::store::second_factors;
 
 /// The owner of a second factor.
 #[derive(Clone)]
 pub(crate) struct Holder {
     pub(crate) account: Account,
     pub(crate) email: String,
-}
-
-impl Holder {
-    /// The account of the session, whichever of its memberships is open.
-    pub(crate) fn of(session: &Session) -> Self {
-        Self { account: Account::User(session.account), email: session.email.clone() }
-    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -116,11 +109,8 @@ pub(super) async fn subjects(
 ) -> Result<Vec<Subject>, StoreError> {
     let invalid = || StoreError::Corrupt("the e-mail address of an account is invalid".to_owned());
     let email = Email::parse(&holder.email).ok_or_else(invalid)?;
-    let scopes = &attempt_limits::SECOND_FACTOR;
-    match holder.account {
-        Account::User(_) => attempt_limits::subjects(state, scopes, &email, caller).await,
-        Account::Staff(_) => Ok(attempt_limits::staff_subjects(state, scopes, &email, caller)),
-    }
+    let of = (holder.account.realm(), &email);
+    attempt_limits::subjects(state, &attempt_limits::SECOND_FACTOR, of, caller).await
 }
 
 /// Counts a try before its code is checked.
@@ -176,23 +166,6 @@ async fn accept_code(
     is_fresh.then_some(Proof::App).ok_or(FactorError::WrongCode)
 }
 
-/// Writes an entry to the logs of the businesses of a user's account, or to the operator's log.
-pub(super) async fn write_entry(
-    conn: &mut AsyncPgConnection,
-    state: &State,
-    account: Account,
-    author: &Author,
-    event: &AuditEvent,
-) -> Result<(), StoreError> {
-    match account {
-        Account::User(account) => write_account_audit(conn, state, account, author, event).await,
-        Account::Staff(_) => {
-            let parts = (&state.unit.clock, &state.unit.entropy);
-            write_operator_audit(conn, parts, None, author, event).await
-        }
-    }
-}
-
 /// Mails a user or a person of the staff about their second factor.
 pub(super) async fn mail_holder(
     conn: &mut AsyncPgConnection,
@@ -200,16 +173,10 @@ pub(super) async fn mail_holder(
     holder: &Holder,
     news: FactorNews,
 ) -> Result<(), StoreError> {
-    let (email, now) = (holder.email.as_str(), state.unit.clock.now());
-    match holder.account {
-        Account::User(account) => {
-            let Some(of) = accounts::credentials(conn, account).await? else { return Ok(()) };
-            let mail = Mail::SecondFactor { news, at: now };
-            state.mailbox.queue(conn, of.business, email, &mail, now).await
-        }
-        Account::Staff(id) => {
-            let mail = Mail::StaffSecondFactor { news, at: now };
-            state.mailbox.queue(conn, id, email, &mail, now).await
-        }
-    }
+    let at = state.unit.clock.now();
+    let mail = match holder.account {
+        Account::User(_) => Mail::SecondFactor { news, at },
+        Account::Staff(_) => Mail::StaffSecondFactor { news, at },
+    };
+    mail_account(conn, state, (holder.account, &holder.email), &mail).await
 }

@@ -1,8 +1,7 @@
 //! Entries about wrong passwords and codes that people enter in an open session. A thief of the session may have guessed.
 
-use postgres::StoreError;
-
-use super::factor_code::{Holder, write_entry};
+use super::audit::try_write_entry;
+use super::factor_code::Holder;
 use crate::domain::{Action, AuditEvent, Author};
 use crate::state::State;
 
@@ -37,10 +36,5 @@ impl FailedProof {
 /// The limit on attempts bounds the number of entries. A failure is only logged: the call is refused anyway.
 pub(super) async fn record(state: &State, holder: &Holder, author: &Author, failed: FailedProof) {
     let event = failed.event().on(holder.account.target(&holder.email));
-    let (account, database) = (holder.account, &state.unit.database);
-    let written: Result<(), StoreError> =
-        database.transaction(async |conn| write_entry(conn, state, account, author, &event).await).await;
-    if let Err(error) = written {
-        tracing::warn!(%error, account_id = %account.id(), action = %event.action, "audit log entry lost");
-    }
+    try_write_entry(state, holder.account, author, &event).await;
 }

@@ -36,7 +36,7 @@ pub(crate) async fn fetch_reset_link(
             };
             let account = memberships::account_of(conn, (after.business, user_id)).await?;
             let account = account.ok_or(DecideError::UserRemoved)?;
-            let account = accounts::credentials(conn, account).await?.ok_or(DecideError::UserRemoved)?;
+            let account = accounts::of_user(conn, account).await?.ok_or(DecideError::UserRemoved)?;
             approvals::update(conn, &after).await?;
             Ok(issue(conn, state, author, &account, now).await?)
         })

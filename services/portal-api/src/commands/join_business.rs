@@ -10,7 +10,7 @@ use super::audit::write_audit;
 use super::confirm_email::verify;
 use super::open_session::{ReplacedSession, replace_session};
 use super::sign_up::{self, insert_business, ownership};
-use crate::domain::{Action, AuditEvent, Author, Credentials, LinkToken, Role, Session, Target, TargetKind};
+use crate::domain::{Action, AuditEvent, Author, LinkToken, Role, Session, Target, TargetKind, UserAccount};
 use crate::state::State;
 use crate::store::accounts;
 use crate::store::memberships::{self, NewMembership};
@@ -109,9 +109,9 @@ pub(crate) async fn create_business(
     Ok(created)
 }
 
-async fn lock_account(conn: &mut AsyncPgConnection, session: &Session) -> Result<Credentials, JoinError> {
+async fn lock_account(conn: &mut AsyncPgConnection, session: &Session) -> Result<UserAccount, JoinError> {
     accounts::lock(conn, session.account).await?;
-    let account = accounts::credentials(conn, session.account).await?;
+    let account = accounts::of_user(conn, session.account).await?;
     account.ok_or(JoinError::SessionEnded)
 }
 
@@ -119,7 +119,7 @@ async fn lock_account(conn: &mut AsyncPgConnection, session: &Session) -> Result
 async fn add(
     conn: &mut AsyncPgConnection,
     state: &State,
-    account: &Credentials,
+    account: &UserAccount,
     (business, role): (BusinessId, Role),
 ) -> Result<UserId, JoinError> {
     let known = memberships::list(conn, account.account).await?;

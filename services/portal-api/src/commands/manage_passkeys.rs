@@ -3,7 +3,8 @@
 use domain::PasskeyId;
 use serde_json::Value;
 
-use super::factor_code::{FactorError, Holder, mail_holder, write_entry};
+use super::audit::write_entry;
+use super::factor_code::{FactorError, Holder, mail_holder};
 use super::use_passkey::take;
 use crate::domain::{
     Action, AuditEvent, Author, CEREMONY_LASTS, CeremonyKey, PASSKEYS_MAX, Passkey, Target, TargetKind,

@@ -1,33 +1,29 @@
-//! Opens a session within the transaction of a sign-up, a log-in, an accepted invitation or a changed password.
+//! Opens sessions of both realms, within the transaction of a log-in, a sign-up, an accepted invitation or a changed password.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
 use domain::{AccountId, SessionId};
 use postgres::StoreError;
 
-use super::attempt_limits::Caller;
+use super::account_mail::warn_of_new_browser;
 use super::audit::write_audit;
+use super::destination::Destination;
+use super::visitor::{Browser, Visitor};
 use crate::domain::{
-    Account, Action, AuditEvent, Author, CallerAddress, Credentials, KnownBrowser, Membership, Part, Role,
-    Session, SessionToken, Target, TargetKind, browser_name,
+    Account, Action, AuditEvent, Author, CallerAddress, Credentials, KnownBrowser, Membership, Realm, Role,
+    Session, SessionHolder, SessionToken, Target, TargetKind, UserKey,
 };
-use crate::mail::Mail;
 use crate::state::State;
 use crate::store::sessions::{self, NewSession, Origin};
 use crate::store::{email_confirmations, second_factors, user_sessions};
 
-/// Open sessions of one account. Opening more ends the oldest ones.
-const OPEN_MAX: i64 = 100;
-/// An account gets at most this many mails about new browsers in [`WARNINGS_WITHIN`].
-pub(super) const WARNINGS_MAX: i64 = 5;
-pub(super) const WARNINGS_WITHIN: TimeDelta = TimeDelta::hours(24);
-
 pub(crate) struct OpenedSession {
-    pub(crate) session: Session,
+    pub(crate) id: SessionId,
     /// The value of the cookie.
     pub(crate) token: SessionToken,
-    /// Identifies the browser from now on.
-    pub(crate) browser: KnownBrowser,
+    pub(crate) expires_at: DateTime<Utc>,
+    /// Identifies the browser from now on, if the person has entered a password in it.
+    pub(crate) browser: Option<KnownBrowser>,
 }
 
 /// A session in the place of another one of the same browser.
@@ -37,151 +33,110 @@ pub(crate) struct ReplacedSession {
     pub(crate) token: SessionToken,
 }
 
-/// The browser that will hold the session.
-#[derive(Clone, Default)]
-pub(crate) struct Browser {
-    /// The session that it already has.
-    pub(crate) replaces: Option<SessionToken>,
-    /// Truncated.
-    pub(crate) user_agent: Option<String>,
-    pub(crate) address: Option<CallerAddress>,
-}
-
-impl Browser {
-    pub(super) fn origin(&self, new_browser: Option<bool>) -> Origin<'_> {
-        Origin { address: self.address.as_ref(), user_agent: self.user_agent.as_deref(), new_browser }
-    }
-}
-
-/// Opens a session of a membership with a new token. Ends the browser's previous session, so that a token that an attacker
-/// planted in the browser becomes useless.
-pub(super) async fn open_session(
-    conn: &mut AsyncPgConnection,
-    state: &State,
-    account: &Credentials,
-    membership: Membership,
-    browser: &Browser,
-) -> Result<OpenedSession, StoreError> {
-    insert(conn, state, (account, membership), browser, Proved::Now { new_browser: None }).await
-}
-
-/// As [`open_session`], after a log-in. Warns a person who logs in from an unknown browser, by mail.
-pub(super) async fn open_after_log_in(
-    conn: &mut AsyncPgConnection,
-    state: &State,
-    account: &Credentials,
-    membership: Membership,
-    caller: &Caller,
-    browser: &Browser,
-) -> Result<OpenedSession, StoreError> {
-    let now = state.unit.clock.now();
-    let is_new = !account.knows(caller.browser.as_ref(), now);
-    let proved = Proved::Now { new_browser: Some(is_new) };
-    let opened = insert(conn, state, (account, membership), browser, proved).await?;
-    if is_new {
-        warn(conn, state, account, browser).await?;
-    }
-    Ok(opened)
-}
-
-/// Opens a session that counts for this business only, after its identity provider has authenticated the user.
-pub(super) async fn open_with_sso(
-    conn: &mut AsyncPgConnection,
-    state: &State,
-    (account, membership): (&Credentials, Membership),
-    browser: &Browser,
-    authenticated_at: DateTime<Utc>,
-) -> Result<OpenedSession, StoreError> {
-    let proved = Proved::ByProvider { authenticated_at };
-    insert(conn, state, (account, membership), browser, proved).await
-}
-
-/// How the user has proved who they are.
+/// How the holder of a new session has proved who they are.
 #[derive(Clone, Copy)]
-enum Proved {
+pub(super) enum Proved {
+    /// With a password or the configured token.
     Now {
-        /// `None` after a sign-up and the like.
+        /// `None` unless it is a log-in of a person.
         new_browser: Option<bool>,
     },
-    /// Perhaps hours ago.
+    /// By the identity provider, perhaps hours ago. A session of a user then counts for this business only.
     ByProvider { authenticated_at: DateTime<Utc> },
 }
 
-/// Queues the mail about a new browser, unless there were many.
-async fn warn(
+/// Opens a session with a new token; that of a user is one of a membership. Ends the browser's previous session, so that a token that an
+/// attacker planted in the browser becomes useless.
+pub(super) async fn open(
     conn: &mut AsyncPgConnection,
     state: &State,
-    account: &Credentials,
-    browser: &Browser,
-) -> Result<(), StoreError> {
-    let now = state.unit.clock.now();
-    // Includes the session that was just opened.
-    let of = Account::User(account.account);
-    if sessions::count_of_new_browsers(conn, of, now - WARNINGS_WITHIN).await? > WARNINGS_MAX {
-        tracing::info!(user_id = %account.user, "no mail about a new browser: there were too many");
-        return Ok(());
-    }
-    let mail = Mail::NewBrowser {
-        part: Part::Portal,
-        browser: &browser_name(browser.user_agent.as_deref()),
-        address: browser.address.as_ref().map(CallerAddress::as_str),
-        at: now,
-    };
-    state.mailbox.queue(conn, account.business, &account.email, &mail, now).await
-}
-
-async fn insert(
-    conn: &mut AsyncPgConnection,
-    state: &State,
-    (account, membership): (&Credentials, Membership),
+    (holder, user): (SessionHolder, Option<UserKey>),
     browser: &Browser,
     proved: Proved,
 ) -> Result<OpenedSession, StoreError> {
-    let now = state.unit.clock.now();
+    let (now, token) = (state.unit.clock.now(), SessionToken::generate(&state.unit.entropy));
+    if let Some(replaced) = &browser.replaces {
+        end(conn, state, holder.realm(), replaced).await?;
+    }
     let (single_sign_on, authenticated_at, new_browser) = match proved {
         Proved::Now { new_browser } => (false, now, new_browser),
         Proved::ByProvider { authenticated_at } => (true, authenticated_at, None),
     };
-    if let Some(token) = &browser.replaces {
-        user_sessions::end_by_token(conn, token, state.user_sessions.at(now)).await?;
-    }
-    let session = Session {
+    let new = NewSession {
         id: SessionId::generate(&state.unit.clock, &state.unit.entropy),
-        user: membership.user,
-        account: account.account,
-        email: account.email.clone(),
-        email_verified: account.email_verified,
-        name: account.name.clone(),
-        role: membership.role,
-        business: membership.business,
-        business_name: membership.business_name,
+        digest: match holder {
+            SessionHolder::Account(_) => token.digest(),
+            SessionHolder::Configuration => token.digest_under(&state.operator_token),
+        },
+        holder,
+        user,
         created_at: now,
-        expires_at: state.user_sessions.end_of(single_sign_on, now, now),
         authenticated_at,
-        // The second factor of the provider counts.
-        must_enrol: !single_sign_on && must_enrol(conn, state, account.account, membership.role).await?,
+        expires_at: match holder.realm() {
+            Realm::User => state.user_sessions.end_of(single_sign_on, now, now),
+            Realm::Staff => now + state.console_sessions.max,
+        },
         single_sign_on,
-        password_refused: false,
+        origin: browser.origin(new_browser),
     };
-    let token = SessionToken::generate(&state.unit.entropy);
-    let new = new_session(&session, &token, browser.origin(new_browser));
     sessions::insert(conn, &new, now).await?;
-    sessions::end_beyond(conn, &new, OPEN_MAX, now).await?;
-    Ok(OpenedSession { session, token, browser: account.known_browser(now) })
+    sessions::end_beyond(conn, &new, open_max(holder), now).await?;
+    Ok(OpenedSession { id: new.id, expires_at: new.expires_at, token, browser: None })
 }
 
-fn new_session<'a>(session: &Session, token: &SessionToken, origin: Origin<'a>) -> NewSession<'a> {
-    NewSession {
-        id: session.id,
-        digest: token.digest(),
-        holder: session.account.into(),
-        user: Some((session.business, session.user)),
-        created_at: session.created_at,
-        authenticated_at: session.authenticated_at,
-        expires_at: session.expires_at,
-        single_sign_on: session.single_sign_on,
-        origin,
+/// Opening more sessions ends the oldest ones.
+fn open_max(holder: SessionHolder) -> i64 {
+    match holder {
+        SessionHolder::Account(Account::User(_)) => 100,
+        SessionHolder::Account(Account::Staff(_)) => 50,
+        SessionHolder::Configuration => 1_000,
     }
+}
+
+/// As [`open`], in the browser in which the person has just chosen the password with this hash.
+pub(super) async fn open_with_new_password(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    (account, password_hash): (Account, &str),
+    user: Option<UserKey>,
+    browser: &Browser,
+) -> Result<OpenedSession, StoreError> {
+    let proved = Proved::Now { new_browser: None };
+    let opened = open(conn, state, (account.into(), user), browser, proved).await?;
+    let known = KnownBrowser::issue(password_hash, account, state.unit.clock.now());
+    Ok(OpenedSession { browser: Some(known), ..opened })
+}
+
+/// As [`open`], after a log-in. Writes the event, and warns a person who logs in from an unknown browser, by mail.
+pub(super) async fn open_after_log_in(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    of: &Credentials,
+    to: &Destination,
+    visitor: &Visitor,
+    event: AuditEvent,
+) -> Result<OpenedSession, StoreError> {
+    let now = state.unit.clock.now();
+    let is_new = !visitor.is_known_to(of, now);
+    let proved = Proved::Now { new_browser: Some(is_new) };
+    let opened = open(conn, state, (of.account.into(), to.user()), &visitor.browser, proved).await?;
+    let author = to.author(&of.email, visitor);
+    to.write_opened(conn, state, &author, event, (opened.id, is_new)).await?;
+    if is_new {
+        warn_of_new_browser(conn, state, of, &visitor.browser).await?;
+    }
+    Ok(OpenedSession { browser: Some(of.known_browser(now)), ..opened })
+}
+
+/// Ends the session of a cookie. Does nothing if it has ended.
+pub(super) async fn end(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    realm: Realm,
+    token: &SessionToken,
+) -> Result<(), StoreError> {
+    let digests = [token.digest(), token.digest_under(&state.operator_token)];
+    sessions::end_by_digest(conn, realm, digests, state.unit.clock.now()).await
 }
 
 /// Opens a session of another membership in the place of this one, with a new token. Nobody authenticates: the start of the
@@ -212,7 +167,18 @@ pub(super) async fn replace_session(
     let token = SessionToken::generate(&state.unit.entropy);
     let address = address.map(CallerAddress::new);
     let origin = Origin { address: address.as_ref(), user_agent: user_agent.as_deref(), new_browser: None };
-    sessions::insert(conn, &new_session(&opened, &token, origin), now).await?;
+    let new = NewSession {
+        id: opened.id,
+        digest: token.digest(),
+        holder: opened.account.into(),
+        user: Some((opened.business, opened.user)),
+        created_at: opened.created_at,
+        authenticated_at: opened.authenticated_at,
+        expires_at: opened.expires_at,
+        single_sign_on: opened.single_sign_on,
+        origin,
+    };
+    sessions::insert(conn, &new, now).await?;
     email_confirmations::move_changes(conn, session.account, (session.id, opened.id)).await?;
     let author = Author::of(&opened, author.request).at(author.address.clone());
     let event = AuditEvent::new(Action::SessionOpened)

@@ -4,36 +4,17 @@
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
 use domain::SessionId;
-use hmac::{Hmac, KeyInit, Mac};
 use postgres::StoreError;
-use settings::Secret;
-use sha2::Sha256;
 
-use super::attempt_limits::Caller;
 use super::audit::write_operator_audit;
-use super::open_session::{Browser, WARNINGS_MAX, WARNINGS_WITHIN};
+use super::open_session::{self, OpenedSession, Proved};
+use super::visitor::Browser;
 use crate::domain::{
-    Account, Action, AuditEvent, Author, CallerAddress, KnownBrowser, OperatorActor, OperatorRole, Part,
-    SessionHolder, SessionToken, StaffCredentials, browser_name,
+    Account, Action, AuditEvent, Author, OperatorActor, OperatorRole, Realm, SessionHolder, SessionToken,
 };
-use crate::mail::Mail;
 use crate::state::State;
 use crate::store::console_sessions::{self, StaffSession};
-use crate::store::sessions::{self, NewSession};
-use crate::store::{second_factors, staff};
-
-/// Open sessions of one person, and of the configured token. Opening more ends the oldest ones.
-const OF_PERSON_MAX: i64 = 50;
-const OF_CONFIGURATION_MAX: i64 = 1_000;
-
-pub(crate) struct OpenedConsole {
-    pub(crate) session: SessionId,
-    /// The value of the cookie.
-    pub(crate) token: SessionToken,
-    pub(crate) expires_at: DateTime<Utc>,
-    /// Identifies the person's browser from now on. `None` for the configured token.
-    pub(crate) browser: Option<KnownBrowser>,
-}
+use crate::store::{second_factors, sessions, staff};
 
 /// The holder of an open session, with the present role.
 pub(crate) struct ConsoleSession {
@@ -53,116 +34,25 @@ pub(crate) struct ConsoleSession {
     pub(crate) single_sign_on: bool,
 }
 
-/// How the holder of a new session has proved who they are.
-#[derive(Clone, Copy)]
-pub(super) enum Proved {
-    /// With the password or the configured token.
-    Now {
-        /// `None` unless it is a log-in of a person.
-        new_browser: Option<bool>,
-    },
-    /// By the identity provider, perhaps hours ago.
-    ByProvider { authenticated_at: DateTime<Utc> },
-}
-
 /// Opens a session after the configured token was checked. Ends the browser's previous session.
 pub(crate) async fn open(
     state: &State,
     browser: &Browser,
     author: &Author,
-) -> Result<OpenedConsole, StoreError> {
-    let (event, proved) = (AuditEvent::new(Action::SessionOpened), Proved::Now { new_browser: None });
-    let holder = SessionHolder::Configuration;
-    let database = &state.unit.database;
-    let opened: Result<OpenedConsole, StoreError> = database
-        .transaction(async |conn| insert(conn, state, holder, (browser, proved), author, &event).await)
+) -> Result<OpenedSession, StoreError> {
+    let (parts, event) = ((&state.unit.clock, &state.unit.entropy), AuditEvent::new(Action::SessionOpened));
+    let holder = (SessionHolder::Configuration, None);
+    let opened: Result<OpenedSession, StoreError> = state
+        .unit
+        .database
+        .transaction(async |conn| {
+            write_operator_audit(conn, parts, None, author, &event).await?;
+            open_session::open(conn, state, holder, browser, Proved::Now { new_browser: None }).await
+        })
         .await;
     let opened = opened?;
     tracing::info!("operator logged in with the configured token");
     Ok(opened)
-}
-
-/// Opens a session within the caller's transaction.
-pub(super) async fn insert(
-    conn: &mut AsyncPgConnection,
-    state: &State,
-    holder: SessionHolder,
-    (browser, proved): (&Browser, Proved),
-    author: &Author,
-    event: &AuditEvent,
-) -> Result<OpenedConsole, StoreError> {
-    if let Some(replaced) = &browser.replaces {
-        remove(conn, state, replaced).await?;
-    }
-    let parts = (&state.unit.clock, &state.unit.entropy);
-    write_operator_audit(conn, parts, None, author, event).await?;
-    let (now, token) = (state.unit.clock.now(), SessionToken::generate(&state.unit.entropy));
-    let (single_sign_on, authenticated_at, new_browser) = match proved {
-        Proved::Now { new_browser } => (false, now, new_browser),
-        Proved::ByProvider { authenticated_at } => (true, authenticated_at, None),
-    };
-    let (digest, max) = match holder {
-        SessionHolder::Account(_) => (token.digest(), OF_PERSON_MAX),
-        SessionHolder::Configuration => (digest(&state.operator_token, &token), OF_CONFIGURATION_MAX),
-    };
-    let new = NewSession {
-        id: SessionId::generate(parts.0, parts.1),
-        digest,
-        holder,
-        user: None,
-        created_at: now,
-        authenticated_at,
-        expires_at: now + state.console_sessions.max,
-        single_sign_on,
-        origin: browser.origin(new_browser),
-    };
-    sessions::insert(conn, &new, now).await?;
-    sessions::end_beyond(conn, &new, max, now).await?;
-    Ok(OpenedConsole { session: new.id, expires_at: new.expires_at, token, browser: None })
-}
-
-/// As [`insert`], after a log-in. Warns a person who logs in from an unknown browser, by mail.
-pub(super) async fn insert_after_log_in(
-    conn: &mut AsyncPgConnection,
-    state: &State,
-    person: &StaffCredentials,
-    (caller, browser): (&Caller, &Browser),
-    author: &Author,
-    event: AuditEvent,
-) -> Result<OpenedConsole, StoreError> {
-    let now = state.unit.clock.now();
-    let hash = person.password_hash.as_deref().unwrap_or_default();
-    let is_new = !caller.is_known_to(hash, person.id, now);
-    let event = if is_new { event.with("newBrowser", true) } else { event };
-    let proved = Proved::Now { new_browser: Some(is_new) };
-    let opened = insert(conn, state, person.id.into(), (browser, proved), author, &event).await?;
-    if is_new {
-        warn(conn, state, person, browser).await?;
-    }
-    Ok(OpenedConsole { browser: Some(KnownBrowser::issue(hash, person.id, now)), ..opened })
-}
-
-/// Queues the mail about a new browser, unless there were many.
-async fn warn(
-    conn: &mut AsyncPgConnection,
-    state: &State,
-    person: &StaffCredentials,
-    browser: &Browser,
-) -> Result<(), StoreError> {
-    let now = state.unit.clock.now();
-    // Includes the session that was just opened.
-    let of = Account::Staff(person.id);
-    if sessions::count_of_new_browsers(conn, of, now - WARNINGS_WITHIN).await? > WARNINGS_MAX {
-        tracing::info!(staff_id = %person.id, "no mail about a new browser: there were too many");
-        return Ok(());
-    }
-    let mail = Mail::NewBrowser {
-        part: Part::Console,
-        browser: &browser_name(browser.user_agent.as_deref()),
-        address: browser.address.as_ref().map(CallerAddress::as_str),
-        at: now,
-    };
-    state.mailbox.queue(conn, person.id, &person.email, &mail, now).await
 }
 
 /// The session of a cookie; `None` if it has ended. A page that refreshes itself while nobody uses it is no use.
@@ -194,7 +84,7 @@ async fn of_configuration(
     token: &SessionToken,
     is_attended: bool,
 ) -> Result<Option<ConsoleSession>, StoreError> {
-    let digest = digest(&state.operator_token, token);
+    let digest = token.digest_under(&state.operator_token);
     let open = state.console_sessions.at(state.unit.clock.now());
     let Some(found) = console_sessions::of_configuration(conn, digest, open).await? else { return Ok(None) };
     if is_attended && open.is_due(found.last_seen_at) {
@@ -248,39 +138,11 @@ pub(crate) async fn close(state: &State, token: &SessionToken, author: &Author) 
         .unit
         .database
         .transaction(async |conn| {
-            remove(conn, state, token).await?;
+            open_session::end(conn, state, Realm::Staff, token).await?;
             write_operator_audit(conn, parts, None, author, &AuditEvent::new(Action::SessionClosed)).await
         })
         .await;
     closed?;
     tracing::info!("operator logged out");
     Ok(())
-}
-
-async fn remove(conn: &mut AsyncPgConnection, state: &State, token: &SessionToken) -> Result<(), StoreError> {
-    let digests = [token.digest(), digest(&state.operator_token, token)];
-    console_sessions::end(conn, digests, state.unit.clock.now()).await
-}
-
-/// The stored form of a token. Depends on the operator's token, so that changing that ends all sessions.
-fn digest(operator_token: &Secret, token: &SessionToken) -> [u8; 32] {
-    let mut mac = Hmac::<Sha256>::new_from_slice(operator_token.expose().as_bytes())
-        .unwrap_or_else(|_| unreachable!("HMAC takes a key of any length"));
-    mac.update(token.expose().as_bytes());
-    mac.finalize().into_bytes().into()
-}
-
-#[cfg(test)]
-mod tests {
-    use domain::Entropy;
-
-    use super::*;
-
-    #[test]
-    fn a_new_operator_token_ends_all_sessions() {
-        let token = SessionToken::generate(&Entropy::seeded(3));
-        let before = digest(&Secret::new("the operator's token"), &token);
-        assert_eq!(before, digest(&Secret::new("the operator's token"), &token));
-        assert_ne!(before, digest(&Secret::new("the operator's next token"), &token));
-    }
 }

@@ -50,7 +50,7 @@ pub(crate) async fn of_user(
             let id = memberships::account_of(conn, (business, user)).await?;
             let id = id.ok_or(ResetFactorError::Unknown)?;
             accounts::lock(conn, id).await?;
-            let found = accounts::credentials(conn, id).await?.ok_or(ResetFactorError::Unknown)?;
+            let found = accounts::of_user(conn, id).await?.ok_or(ResetFactorError::Unknown)?;
             let account = Account::User(id);
             // Otherwise the owner of one business could weaken the protection of another one.
             let is_owner = matches!(author.actor, Actor::User { .. });

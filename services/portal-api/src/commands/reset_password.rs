@@ -1,4 +1,4 @@
-//! A user who cannot log in sets a new password with a link, which was mailed or passed on by the operator.
+//! A user who cannot log in gets a link that sets a new password: by mail, or from the operator, who passes it on.
 
 use std::sync::Arc;
 
@@ -9,20 +9,17 @@ use postgres::StoreError;
 
 use super::attempt_limits::{self, Caller};
 use super::audit::write_account_audit;
-use super::confirm_email::verify;
 use super::request_approval::{self, RequestApprovalError};
 use super::staff::still_may;
 use crate::domain::{
-    Account, Action, Approval, AuditEvent, Author, Credentials, Email, LinkToken, OperatorPermission,
-    Password, ProtectedAction, Role, Scope, Subject, Target, TargetKind,
+    Account, Action, Approval, AuditEvent, Author, Email, LinkToken, OperatorPermission, ProtectedAction,
+    Realm, Role, Scope, Subject, Target, TargetKind, UserAccount,
 };
 use crate::mail::Mail;
-use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
 use crate::store::attempts::{self, Admission};
-use crate::store::email_confirmations::Changes;
 use crate::store::password_links::{self, Way};
-use crate::store::{accounts, email_confirmations, memberships, second_factors, sessions, staff, users};
+use crate::store::{accounts, memberships, staff, users};
 
 /// A link expires after this time.
 const VALID_FOR: TimeDelta = TimeDelta::hours(1);
@@ -49,16 +46,6 @@ pub(crate) enum IssueResetError {
     Store(#[from] StoreError),
 }
 
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ResetError {
-    #[error("the link is used, expired or invalid")]
-    Invalid,
-    #[error(transparent)]
-    Password(#[from] PasswordError),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
 /// Mails a link if the account exists. Runs in the background, so that the response time does not reveal whether it does.
 pub(crate) async fn request_reset(
     state: &Arc<State>,
@@ -66,7 +53,8 @@ pub(crate) async fn request_reset(
     caller: &Caller,
     request: Option<RequestId>,
 ) -> Result<(), RequestResetError> {
-    let subjects = attempt_limits::subjects(state, &attempt_limits::RESET, &email, caller).await?;
+    let subjects =
+        attempt_limits::subjects(state, &attempt_limits::RESET, (Realm::User, &email), caller).await?;
     if let Admission::RetryAfter(wait) = attempt_limits::admit(state, &subjects).await? {
         return Err(RequestResetError::TooMany { wait });
     }
@@ -88,7 +76,7 @@ async fn mail_link(state: &State, email: &Email, author: Author) -> Result<(), S
         .unit
         .database
         .transaction(async |conn| {
-            let Some(account) = accounts::by_email(conn, email).await? else { return Ok(false) };
+            let Some(account) = accounts::user_by_email(conn, email).await? else { return Ok(false) };
             if !account.email_verified && !may_mail_unverified(conn, &account, email, now).await? {
                 tracing::info!(user_id = %account.user, "reset link not mailed: the address is not verified");
                 return Ok(false);
@@ -113,7 +101,7 @@ async fn mail_link(state: &State, email: &Email, author: Author) -> Result<(), S
 /// limit counts it: strangers would use it up, and only this link gives the owner of the address the account.
 async fn may_mail_unverified(
     conn: &mut AsyncPgConnection,
-    account: &Credentials,
+    account: &UserAccount,
     email: &Email,
     now: DateTime<Utc>,
 ) -> Result<bool, StoreError> {
@@ -147,7 +135,7 @@ pub(crate) async fn issue_link(
         .transaction(async |conn| {
             let user = users::find_by_email(conn, business, email).await?;
             let user = user.ok_or(IssueResetError::UnknownUser)?;
-            let account = accounts::by_email(conn, email).await?.ok_or(IssueResetError::UnknownUser)?;
+            let account = accounts::user_by_email(conn, email).await?.ok_or(IssueResetError::UnknownUser)?;
             if state.approvals.reset_links {
                 let action = ProtectedAction::IssueResetLink { user_id: user.id };
                 let requested = request_approval::request(conn, state, business, author, action).await?;
@@ -175,7 +163,7 @@ pub(super) async fn issue(
     conn: &mut AsyncPgConnection,
     state: &State,
     author: &Author,
-    account: &Credentials,
+    account: &UserAccount,
     now: DateTime<Utc>,
 ) -> Result<(LinkToken, DateTime<Utc>), StoreError> {
     let link = create_link(conn, state, account, Way::ByHand(author.staff()), now).await?;
@@ -197,7 +185,7 @@ pub(super) async fn issue(
 async fn create_link(
     conn: &mut AsyncPgConnection,
     state: &State,
-    account: &Credentials,
+    account: &UserAccount,
     way: Way<'_>,
     now: DateTime<Utc>,
 ) -> Result<(LinkToken, DateTime<Utc>), StoreError> {
@@ -205,75 +193,4 @@ async fn create_link(
     password_links::insert(conn, (Account::User(account.account), way), &token, (now, expires_at), OPEN_MAX)
         .await?;
     Ok((token, expires_at))
-}
-
-/// Before the address was verified, a stranger may have set up the second factor.
-async fn end_second_factor(
-    conn: &mut AsyncPgConnection,
-    state: &State,
-    account: &Credentials,
-    author: &Author,
-) -> Result<(), StoreError> {
-    let of: Account = Account::User(account.account);
-    if second_factors::remove(conn, of).await? {
-        let event = AuditEvent::new(Action::SecondFactorReset).on(of.target(&account.email));
-        write_account_audit(conn, state, account.account, author, &event).await?;
-    }
-    Ok(())
-}
-
-/// Consumes the link, sets the password, ends all sessions of the person, and clears their failed log-ins from this address. A
-/// mailed link also verifies the address.
-pub(crate) async fn reset_password(
-    state: &State,
-    token: &LinkToken,
-    password: &Password,
-    caller: &Caller,
-    request: Option<RequestId>,
-) -> Result<(), ResetError> {
-    let now = state.unit.clock.now();
-    let database = &state.unit.database;
-    // Checked before hashing the password, which is expensive.
-    let found = database.read(async |conn| password_links::find(conn, token, now).await).await?;
-    let Some(Account::User(of)) = found else { return Err(ResetError::Invalid) };
-    let requester = Requester::Known(of.to_string());
-    let hash = state.passwords.hash(password, requester).await?;
-    let changed: Result<(), ResetError> = database
-        .transaction(async |conn| {
-            let link =
-                password_links::consume(conn, Account::User(of), token).await?.ok_or(ResetError::Invalid)?;
-            let account = accounts::credentials(conn, of).await?.ok_or(ResetError::Invalid)?;
-            let author = Author::user(account.user, &account.email, request).at(caller.address.clone());
-            if let Some(mailed_to) = link.mailed_to {
-                // The address may have changed since the mail.
-                if Email::parse(&account.email).is_none_or(|email| email.key() != mailed_to) {
-                    return Err(ResetError::Invalid);
-                }
-                if !account.email_verified {
-                    end_second_factor(conn, state, &account, &author).await?;
-                }
-                verify(conn, state, &account, &author).await?;
-            }
-            accounts::set_password(conn, of, &hash).await?;
-            password_links::remove_all(conn, Account::User(of)).await?;
-            // A thief of the old password may have requested one.
-            email_confirmations::remove_changes(conn, account.account, Changes::All).await?;
-            sessions::end_all(conn, of.into(), None, now).await?;
-            if let Some(email) = Email::parse(&account.email) {
-                // Wrong codes stay counted: a thief of the inbox could reset the password again and again to guess more.
-                attempts::clear(conn, Subject::account(Scope::LogInAccount, &email)).await?;
-                let here = Subject::account_at(Scope::LogInAccountAddress, &email, &caller.address_text());
-                attempts::clear(conn, here).await?;
-            }
-            let target = Target::new(TargetKind::User, account.user).labelled(&account.email);
-            let event = AuditEvent::new(Action::PasswordReset).on(target);
-            write_account_audit(conn, state, account.account, &author, &event).await?;
-            let mail = Mail::PasswordChanged { at: now };
-            Ok(state.mailbox.queue(conn, account.business, &account.email, &mail, now).await?)
-        })
-        .await;
-    changed?;
-    state.mailbox.wake_sender();
-    tracing::info!(account_id = %of, "password reset");
-    Ok(())
 }

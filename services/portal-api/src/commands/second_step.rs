@@ -1,18 +1,17 @@
-//! A user completes the log-in with their second factor.
+//! A user, or a person of the staff, completes the log-in with their second factor.
 
-use domain::RequestId;
 use postgres::StoreError;
 
-use super::attempt_limits::{self, Caller, clear_failures};
-use super::audit::{try_write_account_audit, write_audit};
+use super::attempt_limits::{self, clear_failures};
+use super::audit::try_write_entry;
 use super::challenge::{self, ChallengeError};
+use super::destination::Destination;
 use super::factor_code::{self, CountedTry, Holder, Proof, mail_holder};
-use super::open_session::{Browser, OpenedSession, open_after_log_in};
-use super::sso_required;
+use super::open_session::{OpenedSession, open_after_log_in};
 use super::use_passkey::{self, FactorAnswer};
+use super::visitor::Visitor;
 use crate::domain::{
-    Account, Action, AuditEvent, Author, CeremonyKey, CeremonyPurpose, Credentials, Email, SecretToken,
-    Subject, Target, TargetKind,
+    Action, AuditEvent, CeremonyKey, CeremonyPurpose, Credentials, Email, SecretToken, Subject,
 };
 use crate::mail::FactorNews;
 use crate::state::State;
@@ -23,47 +22,41 @@ pub(crate) struct SecondStep {
     /// Of the challenge.
     pub(crate) token: SecretToken,
     pub(crate) answer: FactorAnswer,
-    pub(crate) caller: Caller,
-    pub(crate) browser: Browser,
-    pub(crate) request: Option<RequestId>,
+    pub(crate) visitor: Visitor,
 }
 
 /// Counts the try, checks the answer, and opens the session.
 pub(crate) async fn second_step(state: &State, step: SecondStep) -> Result<OpenedSession, ChallengeError> {
+    let visitor = &step.visitor;
     let challenge = challenge::take_try(state, &step.token).await?;
-    let credentials = credentials(state, &challenge).await?.ok_or(ChallengeError::Ended)?;
+    let credentials = credentials(state, &challenge).await?;
+    let credentials = credentials.filter(|found| found.account.realm() == visitor.realm);
+    let credentials = credentials.ok_or(ChallengeError::Ended)?;
     let holder = Holder { account: challenge.account, email: credentials.email.clone() };
-    let counted = factor_code::count(state, &holder, &step.caller).await?;
+    let counted = factor_code::count(state, &holder, &visitor.caller).await?;
     // As after a log-in without a second factor.
-    let password_subjects = password_subjects(state, &credentials, &step.caller).await?;
+    let password_subjects = password_subjects(state, &credentials, visitor).await?;
     let opened = open(state, &step, &holder, &credentials, (&counted, &password_subjects)).await;
     match &opened {
         Ok(opened) => {
             state.mailbox.wake_sender();
-            tracing::info!(
-                business_id = %credentials.business,
-                user_id = %credentials.user,
-                session_id = %opened.session.id,
-                "user logged in with a second factor"
-            );
+            tracing::info!(account_id = %holder.account, session_id = %opened.id, "logged in with a second factor");
         }
         Err(ChallengeError::Factor(error)) if error.failure().is_some() => {
             let event = AuditEvent::new(Action::SessionFailed)
                 .on(holder.account.target(&holder.email))
                 .with("secondFactor", error.failure());
-            let author = Author::system(step.request).at(step.caller.address.clone());
-            try_write_account_audit(state, credentials.account, &author, &event).await;
+            try_write_entry(state, holder.account, &visitor.unknown(), &event).await;
         }
         Err(_) => attempt_limits::cancel(state, &counted.attempts).await,
     }
     opened
 }
 
-/// The account of the challenge. `None` if the account is none of a user, was removed, or has another password since.
+/// The account of the challenge. `None` if it was removed, or has another password since.
 async fn credentials(state: &State, challenge: &Challenge) -> Result<Option<Credentials>, StoreError> {
-    let Account::User(account) = challenge.account else { return Ok(None) };
     let database = &state.unit.database;
-    let found = database.read(async |conn| accounts::credentials(conn, account).await).await;
+    let found = database.read(async |conn| accounts::credentials(conn, challenge.account).await).await;
     let found: Option<Credentials> = found?;
     let is_for = |hash: &String| challenge::is_for(challenge, hash);
     Ok(found.filter(|found| found.password_hash.as_ref().is_some_and(is_for)))
@@ -72,12 +65,10 @@ async fn credentials(state: &State, challenge: &Challenge) -> Result<Option<Cred
 async fn password_subjects(
     state: &State,
     credentials: &Credentials,
-    caller: &Caller,
+    visitor: &Visitor,
 ) -> Result<Vec<Subject>, StoreError> {
-    match Email::parse(&credentials.email) {
-        Some(email) => attempt_limits::subjects(state, &attempt_limits::LOG_IN, &email, caller).await,
-        None => Ok(Vec::new()),
-    }
+    let Some(email) = Email::parse(&credentials.email) else { return Ok(Vec::new()) };
+    attempt_limits::subjects(state, &attempt_limits::LOG_IN, (visitor.realm, &email), &visitor.caller).await
 }
 
 async fn open(
@@ -87,25 +78,20 @@ async fn open(
     credentials: &Credentials,
     (counted, password_subjects): (&CountedTry, &[Subject]),
 ) -> Result<OpenedSession, ChallengeError> {
+    let account = holder.account;
     let key = CeremonyKey::new(CeremonyPurpose::LogIn, step.token.digest());
-    let answer = use_passkey::check(state, holder.account, &step.answer, key).await?;
+    let answer = use_passkey::check(state, account, &step.answer, key).await?;
     state
         .unit
         .database
         .transaction(async |conn| {
             // The password may have changed since the challenge was found.
-            if !accounts::lock_unchanged(
-                conn,
-                Account::User(credentials.account),
-                credentials.password_hash.as_deref(),
-            )
-            .await?
-            {
+            if !accounts::lock_unchanged(conn, account, credentials.password_hash.as_deref()).await? {
                 return Err(ChallengeError::Ended);
             }
-            // Set up, or the role has changed, since the password was checked.
-            let membership = sso_required::latest_membership(conn, state, credentials).await?;
-            let proof = factor_code::accept(conn, state, holder.account, &answer).await?;
+            // Single sign-on may have been set up or linked, or the role may have changed, since the password was checked.
+            let to = Destination::of_password(conn, state, account).await?.ok_or(ChallengeError::Ended)?;
+            let proof = factor_code::accept(conn, state, account, &answer).await?;
             if !log_in_challenges::remove(conn, &step.token).await? {
                 return Err(ChallengeError::Ended);
             }
@@ -114,14 +100,8 @@ async fn open(
             if proof == Proof::RecoveryCode {
                 mail_holder(conn, state, holder, FactorNews::RecoveryCodeUsed).await?;
             }
-            let opened =
-                open_after_log_in(conn, state, credentials, membership, &step.caller, &step.browser).await?;
-            let author = Author::of(&opened.session, step.request).at(step.caller.address.clone());
-            let target = Target::new(TargetKind::Session, opened.session.id);
-            let event =
-                AuditEvent::new(Action::SessionOpened).on(target).with("secondFactor", proof.as_str());
-            write_audit(conn, state, opened.session.business, &author, &event).await?;
-            Ok(opened)
+            let event = AuditEvent::new(Action::SessionOpened).with("secondFactor", proof.as_str());
+            Ok(open_after_log_in(conn, state, credentials, &to, &step.visitor, event).await?)
         })
         .await
 }

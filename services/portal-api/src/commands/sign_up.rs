@@ -9,10 +9,11 @@ use super::attempt_limits;
 use super::audit::write_audit;
 use super::confirm_email::welcome;
 use super::create_account;
-use super::open_session::{Browser, OpenedSession, open_session};
+use super::open_session::{OpenedSession, open_with_new_password};
+use super::visitor::Browser;
 use crate::domain::{
     Action, AuditEvent, Author, Business, BusinessStatus, CallerAddress, Email, Membership, Password, Role,
-    Subject, Subscription, Target, TargetKind,
+    Subject, Subscription, Target, TargetKind, UserAccount,
 };
 use crate::passwords::PasswordError;
 use crate::state::State;
@@ -50,13 +51,14 @@ pub(crate) async fn sign_up(state: &State, request: SignUp) -> Result<OpenedSess
         attempt_limits::requester(state, (&request.email, false), request.address.as_ref()).await?;
     let password_hash = state.passwords.hash(&request.password, requester).await?;
     let database = &state.unit.database;
-    let opened =
-        database.transaction(async |conn| create(conn, state, &request, &password_hash).await).await?;
+    let signed_up =
+        database.transaction(async |conn| create(conn, state, &request, &password_hash).await).await;
+    let (owner, opened): (UserAccount, OpenedSession) = signed_up?;
     state.mailbox.wake_sender();
     tracing::info!(
-        business_id = %opened.session.business,
-        user_id = %opened.session.user,
-        session_id = %opened.session.id,
+        business_id = %owner.business,
+        user_id = %owner.user,
+        session_id = %opened.id,
         "business signed up"
     );
     Ok(opened)
@@ -109,7 +111,7 @@ async fn create(
     state: &State,
     request: &SignUp,
     password_hash: &str,
-) -> Result<OpenedSession, SignUpError> {
+) -> Result<(UserAccount, OpenedSession), SignUpError> {
     let business = insert_business(conn, state, &request.business_name).await?;
     let account = NewAccount {
         id: AccountId::generate(&state.unit.clock, &state.unit.entropy),
@@ -126,6 +128,7 @@ async fn create(
     let event = AuditEvent::new(Action::AccountCreated).on(target);
     write_audit(conn, state, business.id, &author, &event).await?;
     welcome(conn, state, &owner, &request.email).await?;
-    let membership = ownership(business, owner.user);
-    Ok(open_session(conn, state, &owner, membership, &request.browser).await?)
+    let (by, user) = ((owner.account.into(), password_hash), Some((owner.business, owner.user)));
+    let opened = open_with_new_password(conn, state, by, user, &request.browser).await?;
+    Ok((owner, opened))
 }

@@ -2,13 +2,18 @@
 //! the staff and for businesses.
 
 use chrono::{DateTime, Utc};
+use diesel_async::AsyncPgConnection;
 use postgres::StoreError;
 
+use super::open_session::OpenedSession;
+use super::visitor::Visitor;
 use crate::domain::{
-    SSO_AUTHENTICATION_LASTS, SecretToken, SsoIdentity, SsoResponse, SsoResult, SsoSecrets, SsoSubject,
+    SSO_AUTHENTICATION_LASTS, SecretToken, SessionToken, SsoIdentity, SsoResponse, SsoResult, SsoSecrets,
+    SsoSubject,
 };
 use crate::single_sign_on::{CLOCK_SKEW, ProviderError, RelyingParty};
 use crate::state::State;
+use crate::store::sessions;
 use crate::store::sso_log_ins::{self, SsoVisit};
 
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +40,23 @@ impl ProofError {
     }
 }
 
+/// A browser that returns.
+pub(crate) struct SsoReturn {
+    /// The value of the browser's cookie.
+    pub(crate) token: SecretToken,
+    pub(crate) response: SsoResponse,
+    /// With the browser's present session.
+    pub(crate) visitor: Visitor,
+}
+
+pub(crate) enum SsoOutcome {
+    Opened(OpenedSession),
+    /// The new token of the session with its end.
+    Confirmed(SessionToken, DateTime<Utc>),
+    /// Only of the staff.
+    Linked,
+}
+
 /// What the provider has proved, and what the visit was for.
 pub(super) struct Proof {
     pub(super) visit: SsoVisit,
@@ -46,8 +68,7 @@ pub(super) async fn prove(
     state: &State,
     party: &RelyingParty,
     subject: SsoSubject,
-    token: &SecretToken,
-    response: &SsoResponse,
+    SsoReturn { token, response, .. }: &SsoReturn,
 ) -> Result<Proof, ProofError> {
     let secrets = SsoSecrets::of(token, subject);
     if !secrets.has_state(&response.state) {
@@ -67,6 +88,28 @@ pub(super) async fn prove(
             Ok(Proof { visit, identity })
         }
     }
+}
+
+/// The session that the visit was started for, if it is still that of the browser.
+pub(super) fn session_token<'a>(
+    returned: &'a SsoReturn,
+    visit: &SsoVisit,
+) -> Result<&'a SessionToken, ProofError> {
+    let token = returned.visitor.browser.replaces.as_ref();
+    let is_same = |token: &&SessionToken| visit.session_digest.as_deref() == Some(&token.digest()[..]);
+    token.filter(is_same).ok_or(ProofError::Ended)
+}
+
+/// The session counts as authenticated when the provider says, and gets a new token.
+pub(super) async fn renew(
+    conn: &mut AsyncPgConnection,
+    (token, new): (&SessionToken, &SessionToken),
+    identity: &SsoIdentity,
+    now: DateTime<Utc>,
+) -> Result<(), ProofError> {
+    let at = identity.authenticated_at.unwrap_or_default().min(now);
+    let is_renewed = sessions::renew(conn, (token.digest(), new.digest()), at).await?;
+    is_renewed.then_some(()).ok_or(ProofError::Ended)
 }
 
 /// Whether the person has authenticated since then. The provider's statement is compared, because it may ignore the request to

@@ -1,10 +1,10 @@
 //! Businesses whose people must log in with single sign-on. Owners keep the password.
 
 use diesel_async::AsyncPgConnection;
-use domain::BusinessId;
+use domain::{AccountId, BusinessId};
 use postgres::StoreError;
 
-use crate::domain::{Credentials, Membership, Role, may_use_password};
+use crate::domain::{Membership, Role, may_use_password};
 use crate::state::State;
 use crate::store::{business_sso, memberships};
 
@@ -37,10 +37,10 @@ pub(super) async fn check(
 pub(super) async fn latest_membership(
     conn: &mut AsyncPgConnection,
     state: &State,
-    account: &Credentials,
+    account: AccountId,
 ) -> Result<Membership, SsoRequiredError> {
     let mut refused = None;
-    for membership in memberships::lock_by_use(conn, account.account).await? {
+    for membership in memberships::lock_by_use(conn, account).await? {
         match check(conn, state, membership.business, membership.role).await {
             Ok(()) => return Ok(membership),
             Err(error @ SsoRequiredError::Store(_)) => return Err(error),

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::challenge::{self, ChallengeError};
 use super::factor_code::FactorError;
 use crate::domain::{
-    Account, CEREMONY_LASTS, CeremonyKey, CeremonyPurpose, FactorCode, SecretToken, is_later_use,
+    Account, CEREMONY_LASTS, CeremonyKey, CeremonyPurpose, FactorCode, Realm, SecretToken, is_later_use,
 };
 use crate::passkeys::{Assertion, PasskeyError, VerifiedUse};
 use crate::state::State;
@@ -28,11 +28,11 @@ pub(super) enum CheckedAnswer<'a> {
 /// The options for the browser of a person who has entered the right password.
 pub(crate) async fn start_log_in(
     state: &State,
+    realm: Realm,
     token: &SecretToken,
-    is_of_part: fn(Account) -> bool,
 ) -> Result<Value, ChallengeError> {
     let account = challenge::find(state, token).await?.account;
-    if !is_of_part(account) {
+    if account.realm() != realm {
         return Err(ChallengeError::Ended);
     }
     Ok(start(state, account, CeremonyKey::new(CeremonyPurpose::LogIn, token.digest())).await?)

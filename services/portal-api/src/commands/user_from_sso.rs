@@ -11,8 +11,8 @@ use super::complete_business_sso::BusinessSsoError;
 use super::create_account;
 use super::owners::mail_other_owners;
 use crate::domain::{
-    Account, Action, AuditEvent, Author, BusinessSso, Credentials, Email, Membership, Role, SsoIdentity,
-    SsoSubject, Target, TargetKind, User, UserKey, has_web_address,
+    Account, Action, AuditEvent, Author, BusinessSso, Email, Role, SsoIdentity, SsoSubject, Target,
+    TargetKind, User, UserAccount, UserKey, has_web_address,
 };
 use crate::mail::is_deliverable;
 use crate::state::State;
@@ -23,7 +23,7 @@ use crate::store::{identities, memberships, user_sessions, users};
 const NAME_MAX: usize = 100;
 
 pub(super) enum SsoUser {
-    Active(Credentials, Membership),
+    Active(UserAccount, UserId),
     /// No group gives a role. The sessions that the provider has opened for the user have ended.
     WithoutRole,
 }
@@ -64,9 +64,8 @@ pub(super) async fn find_or_provision(
         })?;
     }
     let account = memberships::account_of(conn, (business, id)).await?.ok_or(BusinessSsoError::Gone)?;
-    let membership = memberships::find(conn, account, business).await?.ok_or(BusinessSsoError::Gone)?;
-    let account = accounts::credentials(conn, account).await?.ok_or(BusinessSsoError::Gone)?;
-    Ok(SsoUser::Active(account, membership))
+    let account = accounts::of_user(conn, account).await?.ok_or(BusinessSsoError::Gone)?;
+    Ok(SsoUser::Active(account, id))
 }
 
 /// Ends the sessions that the provider has opened for the user.

@@ -7,7 +7,7 @@ use domain::{AccountId, BusinessId};
 use sha2::{Digest, Sha256};
 use strum::{Display, IntoStaticStr};
 
-use super::{CallerAddress, Email, KnownBrowser};
+use super::{CallerAddress, Email, KnownBrowser, Realm};
 
 /// What a limit counts. The names are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Display, IntoStaticStr)]
@@ -87,22 +87,20 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    pub(crate) fn account(scope: Scope, email: &Email) -> Self {
-        Self::of(scope, &email.key())
+    /// The space separates accounts of the staff from those of users.
+    pub(crate) fn account(scope: Scope, (realm, email): (Realm, &Email)) -> Self {
+        match realm {
+            Realm::User => Self::of(scope, &email.key()),
+            Realm::Staff => Self::of(scope, &format!("staff {}", email.key())),
+        }
     }
 
-    /// The space separates unambiguously: neither part contains one.
-    pub(crate) fn account_at(scope: Scope, email: &Email, address: &str) -> Self {
-        Self::of(scope, &format!("{} {address}", email.key()))
-    }
-
-    /// An account of the operator's staff. The space separates it from accounts of businesses.
-    pub(crate) fn staff(scope: Scope, email: &Email) -> Self {
-        Self::of(scope, &format!("staff {}", email.key()))
-    }
-
-    pub(crate) fn staff_at(scope: Scope, email: &Email, address: &str) -> Self {
-        Self::of(scope, &format!("staff {} {address}", email.key()))
+    /// The space separates unambiguously: no part contains one.
+    pub(crate) fn account_at(scope: Scope, (realm, email): (Realm, &Email), address: &str) -> Self {
+        match realm {
+            Realm::User => Self::of(scope, &format!("{} {address}", email.key())),
+            Realm::Staff => Self::of(scope, &format!("staff {} {address}", email.key())),
+        }
     }
 
     pub(crate) fn address(scope: Scope, address: &CallerAddress) -> Self {
@@ -133,7 +131,7 @@ impl Subject {
 
     /// Counts the links of all accounts.
     pub(crate) fn confirmation_to(email: &Email) -> Self {
-        Self::account(Scope::EmailConfirmationRecipient, email)
+        Self::account(Scope::EmailConfirmationRecipient, (Realm::User, email))
     }
 
     /// Counts the mails to all names such as `name+anything@host` of one inbox. `None` for `name@host` itself: a stranger who uses
@@ -208,7 +206,8 @@ mod tests {
 
     #[test]
     fn the_case_of_an_email_does_not_matter() {
-        let subject = |text| Subject::account(Scope::LogInAccount, &Email::parse(text).unwrap());
+        let subject =
+            |text| Subject::account(Scope::LogInAccount, (Realm::User, &Email::parse(text).unwrap()));
         assert_eq!(subject("a@b.co"), subject("A@B.CO"));
         assert_ne!(subject("a@b.co"), subject("b@b.co"));
         let address = CallerAddress::new("10.0.0.1".to_owned());

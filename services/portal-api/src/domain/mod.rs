@@ -66,7 +66,9 @@ pub(crate) use passkey::{
     CEREMONY_LASTS, CeremonyKey, CeremonyPurpose, PASSKEYS_MAX, Passkey, RelyingParty, is_later_use,
 };
 pub(crate) use password::{Password, PasswordRejection};
-pub(crate) use people::{Credentials, EmailConfirmation, EmailState, Invitation, Membership, User};
+pub(crate) use people::{
+    Credentials, EmailConfirmation, EmailState, Invitation, Membership, User, UserAccount,
+};
 pub(crate) use pickup_profile::PickupProfile;
 pub(crate) use problems::{Problem, problems};
 pub use region::Locale;
@@ -88,7 +90,7 @@ pub(crate) use single_sign_on::{
 };
 pub(crate) use site::{Part, Site};
 pub(crate) use staff::{
-    LogInWays, NewStaff, OperatorSecret, OperatorToken, Staff, StaffCredentials, StaffIdentity, TokenGrace,
+    LogInWays, NewStaff, OperatorSecret, OperatorToken, Staff, StaffIdentity, TokenGrace,
 };
 pub(crate) use subscription::{Subscription, SubscriptionState};
 pub(crate) use user_key::UserKey;

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use domain::{AccountId, BusinessId, InvitationId, SessionId, UserId};
 
-use super::{BusinessStatus, Email, KnownBrowser, Role};
+use super::{Account, BusinessStatus, Email, KnownBrowser, Role};
 
 /// A user as owners see them in the list.
 #[derive(Clone, Debug)]
@@ -20,17 +20,15 @@ pub(crate) struct User {
     pub(crate) has_password: bool,
 }
 
-/// The account of a person: the address, the password and the second factor for all memberships.
+/// The account of a person of either realm: what logs in.
 #[derive(Clone)]
 pub(crate) struct Credentials {
-    pub(crate) account: AccountId,
-    /// The oldest membership. Mails and log lines about the account name it.
-    pub(crate) user: UserId,
-    pub(crate) business: BusinessId,
+    pub(crate) account: Account,
     pub(crate) email: String,
+    /// Always false for the staff: an administrator has entered the address.
     pub(crate) email_verified: bool,
     pub(crate) name: Option<String>,
-    /// `None` for an account that a provider has made.
+    /// `None` for an account that a provider has made, and until a person of the staff has set one.
     pub(crate) password_hash: Option<String>,
 }
 
@@ -45,7 +43,20 @@ impl Credentials {
     pub(crate) fn known_browser(&self, now: DateTime<Utc>) -> KnownBrowser {
         KnownBrowser::issue(self.password_hash.as_deref().unwrap_or_default(), self.account, now)
     }
+}
 
+/// The account of a user, for all memberships.
+#[derive(Clone)]
+pub(crate) struct UserAccount {
+    pub(crate) account: AccountId,
+    /// The oldest membership. Mails and log lines about the account name it.
+    pub(crate) user: UserId,
+    pub(crate) business: BusinessId,
+    pub(crate) email: String,
+    pub(crate) email_verified: bool,
+}
+
+impl UserAccount {
     pub(crate) fn email_is(&self, email: &Email) -> bool {
         Email::parse(&self.email).is_some_and(|own| own.key() == email.key())
     }

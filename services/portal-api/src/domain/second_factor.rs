@@ -1,6 +1,7 @@
 //! Second factors of accounts: codes of an authenticator app (RFC 6238), and recovery codes.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{AccountId, Entropy, StaffId};
@@ -47,6 +48,24 @@ impl Realm {
 pub(crate) enum Account {
     User(AccountId),
     Staff(StaffId),
+}
+
+impl From<AccountId> for Account {
+    fn from(id: AccountId) -> Self {
+        Self::User(id)
+    }
+}
+
+impl From<StaffId> for Account {
+    fn from(id: StaffId) -> Self {
+        Self::Staff(id)
+    }
+}
+
+impl fmt::Display for Account {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.id())
+    }
 }
 
 impl Account {

@@ -5,6 +5,8 @@ use std::fmt;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use domain::Entropy;
+use hmac::{Hmac, KeyInit, Mac};
+use settings::Secret;
 use sha2::{Digest, Sha256};
 
 /// 256 random bits. Only the digest is stored.
@@ -31,6 +33,14 @@ impl SecretToken {
         Sha256::digest(&self.0).into()
     }
 
+    /// As [`Self::digest`], of a secret that ends when the key changes.
+    pub(crate) fn digest_under(&self, key: &Secret) -> [u8; 32] {
+        let mut mac = Hmac::<Sha256>::new_from_slice(key.expose().as_bytes())
+            .unwrap_or_else(|_| unreachable!("HMAC takes a key of any length"));
+        mac.update(self.0.as_bytes());
+        mac.finalize().into_bytes().into()
+    }
+
     /// The secret itself, for the cookie or the link.
     pub(crate) fn expose(&self) -> &str {
         &self.0
@@ -54,5 +64,13 @@ mod tests {
         for bad in ["", "x", &token.expose()[1..], &format!("{}A", token.expose()), "é"] {
             assert!(SecretToken::parse(bad).is_none(), "{bad}");
         }
+    }
+
+    #[test]
+    fn another_key_is_another_digest() {
+        let token = SecretToken::generate(&Entropy::seeded(3));
+        let before = token.digest_under(&Secret::new("the operator's token"));
+        assert_eq!(before, token.digest_under(&Secret::new("the operator's token")));
+        assert_ne!(before, token.digest_under(&Secret::new("the operator's next token")));
     }
 }

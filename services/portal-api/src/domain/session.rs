@@ -1,9 +1,9 @@
 //! Sessions of users and of the console, and how long they last.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use domain::{AccountId, BusinessId, SessionId, StaffId, UserId};
+use domain::{AccountId, BusinessId, SessionId, UserId};
 
-use super::{Account, Role, SSO_AUTHENTICATION_LASTS};
+use super::{Account, Realm, Role, SSO_AUTHENTICATION_LASTS};
 
 /// The use of a session is recorded in steps of at most this length, so that most requests write nothing.
 const STEP_MAX: TimeDelta = TimeDelta::minutes(5);
@@ -66,15 +66,18 @@ pub(crate) enum SessionHolder {
     Configuration,
 }
 
-impl From<AccountId> for SessionHolder {
-    fn from(account: AccountId) -> Self {
-        Self::Account(Account::User(account))
+impl<A: Into<Account>> From<A> for SessionHolder {
+    fn from(account: A) -> Self {
+        Self::Account(account.into())
     }
 }
 
-impl From<StaffId> for SessionHolder {
-    fn from(person: StaffId) -> Self {
-        Self::Account(Account::Staff(person))
+impl SessionHolder {
+    pub(crate) fn realm(self) -> Realm {
+        match self {
+            Self::Account(account) => account.realm(),
+            Self::Configuration => Realm::Staff,
+        }
     }
 }
 

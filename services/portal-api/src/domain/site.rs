@@ -3,7 +3,7 @@
 use serde::Serialize;
 use url::Url;
 
-use super::Origins;
+use super::{Origins, Realm};
 
 /// The address of the console's first page. Its other pages are below.
 const CONSOLE: &str = "/operator";
@@ -16,6 +16,23 @@ pub(crate) enum Part {
     Portal,
     /// For the operator's staff.
     Console,
+}
+
+impl Part {
+    /// For the people of this realm.
+    pub(crate) fn of(realm: Realm) -> Self {
+        match realm {
+            Realm::User => Self::Portal,
+            Realm::Staff => Self::Console,
+        }
+    }
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Portal => "portal",
+            Self::Console => "console",
+        }
+    }
 }
 
 /// The site of one listener.

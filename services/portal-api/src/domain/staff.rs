@@ -61,14 +61,6 @@ pub(crate) struct NewStaff {
     pub(crate) role: OperatorRole,
 }
 
-/// A person with the hash of their password.
-#[derive(Clone)]
-pub(crate) struct StaffCredentials {
-    pub(crate) id: StaffId,
-    pub(crate) email: String,
-    pub(crate) password_hash: Option<String>,
-}
-
 /// A named operator token, without its secret.
 #[derive(Clone, Debug)]
 pub(crate) struct OperatorToken {

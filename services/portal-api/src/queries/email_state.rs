@@ -13,7 +13,7 @@ pub(crate) async fn of_user(state: &State, session: &Session) -> Result<Option<E
         .unit
         .database
         .read(async |conn| {
-            let Some(found) = accounts::credentials(conn, account).await? else { return Ok(None) };
+            let Some(found) = accounts::of_user(conn, account).await? else { return Ok(None) };
             let pending = email_confirmations::pending_change(conn, account, now).await?;
             Ok(Some(EmailState { email: found.email, verified: found.email_verified, pending }))
         })

@@ -3,37 +3,28 @@
 use domain::SessionId;
 use postgres::StoreError;
 
-use crate::domain::{OpenSession, Session, SessionHolder};
+use crate::domain::{OpenSession, Realm, SessionHolder};
 use crate::live_updates::SessionKey;
 use crate::state::State;
 use crate::store::{sessions, user_sessions};
 
-/// The open sessions of the session's account, newest first. See [`sessions::list`].
+/// The open sessions of the holder, newest first. See [`sessions::list`].
 pub(crate) async fn list(
     state: &State,
-    session: &Session,
+    holder: SessionHolder,
     limit: usize,
     after: Option<SessionId>,
 ) -> Result<Option<Vec<OpenSession>>, StoreError> {
-    let open = state.user_sessions.at(state.unit.clock.now());
-    let database = &state.unit.database;
-    database.read(async |conn| sessions::list(conn, session.account.into(), limit, after, open).await).await
+    let lifetimes = match holder.realm() {
+        Realm::User => state.user_sessions,
+        Realm::Staff => state.console_sessions,
+    };
+    let open = lifetimes.at(state.unit.clock.now());
+    state.unit.database.read(async |conn| sessions::list(conn, holder, limit, after, open).await).await
 }
 
 /// The sessions among these that have not ended.
 pub(crate) async fn still_open(state: &State, known: &[SessionKey]) -> Result<Vec<SessionId>, StoreError> {
     let open = state.user_sessions.at(state.unit.clock.now());
     state.unit.database.read(async |conn| user_sessions::still_open(conn, known, open).await).await
-}
-
-/// The open console sessions of the holder, newest first. See [`sessions::list`].
-pub(crate) async fn of_console(
-    state: &State,
-    holder: SessionHolder,
-    limit: usize,
-    after: Option<SessionId>,
-) -> Result<Option<Vec<OpenSession>>, StoreError> {
-    let open = state.console_sessions.at(state.unit.clock.now());
-    let database = &state.unit.database;
-    database.read(async |conn| sessions::list(conn, holder, limit, after, open).await).await
 }

@@ -8,11 +8,12 @@ use web::{ApiError, JsonBody, read_body};
 use super::account_fields::{business_name, new_password, reachable_email};
 use super::audited::{browser, request_id};
 use super::caller::address;
+use super::errors;
 use super::openapi::bodies;
+use super::opened::opened;
 use super::session::SessionView;
-use super::{browser_cookie, errors, session_cookie};
 use crate::commands::sign_up::{SignUp, sign_up as create_account};
-use crate::domain::{Email, Password};
+use crate::domain::{Email, Password, Realm};
 use crate::state::State;
 
 #[utoipa::path(
@@ -31,13 +32,10 @@ pub(super) async fn sign_up(
 ) -> Result<HttpResponse, ApiError> {
     let (business_name, email, password) = parse(&body.0)?;
     let address = address(&state, &request);
-    let (browser, request) = (browser(&state, &request, &session_cookie::PORTAL), request_id(&request));
+    let (browser, request) = (browser(&state, &request, Realm::User), request_id(&request));
     let sign_up = SignUp { business_name, email, password, address, browser, request };
-    let opened = create_account(&state, sign_up).await.map_err(errors::sign_up)?;
-    Ok(HttpResponse::Created()
-        .cookie(session_cookie::PORTAL.set(&state, &opened.token, opened.session.expires_at))
-        .cookie(browser_cookie::PORTAL.set(&state, &opened.browser))
-        .json(SessionView::of(&opened.session)))
+    let session = create_account(&state, sign_up).await.map_err(errors::sign_up)?;
+    opened(&state, Realm::User, &mut HttpResponse::Created(), &session).await
 }
 
 fn parse(body: &Value) -> Result<(String, Email, Password), ApiError> {

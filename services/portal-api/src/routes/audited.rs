@@ -9,11 +9,11 @@ use actix_web::{FromRequest, HttpMessage, HttpRequest};
 use domain::RequestId;
 use web::ApiError;
 
-use super::caller::address;
-use super::session_cookie::SessionCookie;
-use crate::commands::Browser;
+use super::caller::{address, caller};
+use super::session_cookie;
 use crate::commands::audit::try_write_audit;
-use crate::domain::{AuditEvent, Author, Session};
+use crate::commands::{Browser, Visitor};
+use crate::domain::{AuditEvent, Author, Realm, Session};
 use crate::state::State;
 
 /// In characters. Browsers send far less.
@@ -59,13 +59,23 @@ pub(super) fn request_id(request: &HttpRequest) -> Option<RequestId> {
 }
 
 /// The browser that will hold a session.
-pub(super) fn browser(state: &State, request: &HttpRequest, cookie: &SessionCookie) -> Browser {
+pub(super) fn browser(state: &State, request: &HttpRequest, realm: Realm) -> Browser {
     let header = request.headers().get(header::USER_AGENT).and_then(|value| value.to_str().ok());
     let user_agent: Option<String> = header.map(|value| value.trim().chars().take(USER_AGENT_MAX).collect());
     Browser {
-        replaces: cookie.read(state, request),
+        replaces: session_cookie::of(realm).read(state, request),
         user_agent: user_agent.filter(|value| !value.is_empty()),
         address: address(state, request),
+    }
+}
+
+/// Somebody who logs in.
+pub(super) fn visitor(state: &State, request: &HttpRequest, realm: Realm) -> Visitor {
+    Visitor {
+        realm,
+        caller: caller(state, request, realm),
+        browser: browser(state, request, realm),
+        request: request_id(request),
     }
 }
 

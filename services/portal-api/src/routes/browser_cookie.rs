@@ -4,7 +4,7 @@ use actix_web::HttpRequest;
 use actix_web::cookie::time::Duration;
 use actix_web::cookie::{Cookie, SameSite};
 
-use crate::domain::KnownBrowser;
+use crate::domain::{KnownBrowser, Realm};
 use crate::state::State;
 
 /// The cookie of one part of the site: people may use both parts in one browser.
@@ -14,12 +14,19 @@ pub(super) struct BrowserCookie {
 }
 
 /// Browsers of users.
-pub(super) const PORTAL: BrowserCookie =
+const PORTAL: BrowserCookie =
     BrowserCookie { secure_name: "__Host-portal_browser", plain_name: "portal_browser" };
 
 /// Browsers of the operator's staff.
-pub(super) const OPERATOR: BrowserCookie =
+const OPERATOR: BrowserCookie =
     BrowserCookie { secure_name: "__Host-operator_browser", plain_name: "operator_browser" };
+
+pub(super) fn of(realm: Realm) -> &'static BrowserCookie {
+    match realm {
+        Realm::User => &PORTAL,
+        Realm::Staff => &OPERATOR,
+    }
+}
 
 impl BrowserCookie {
     pub(super) fn read(&self, state: &State, request: &HttpRequest) -> Option<KnownBrowser> {

@@ -24,11 +24,12 @@ pub(super) struct Call {
 pub(super) enum Who {
     /// Everybody, at sites with one of these parts. The handler checks what the body or a cookie proves.
     Anybody(&'static [Part]),
-    /// A user whose role has the permission. Handlers receive the `Session`.
+    /// A user whose role has the permission. Handlers receive the `Session`, or the `OwnAccount`.
     User(Permission),
-    /// A person of the staff, about the own account. Handlers receive the `Person`.
+    /// A person of the staff, about the own account. Handlers receive the `OwnAccount`.
     Person,
-    /// As `Person`, and also a session of the configured token, which is no account. Handlers receive the `ConsoleSession`.
+    /// As `Person`, and also a session of the configured token, which is no account. Handlers receive the `ConsoleSession`, or the
+    /// `OwnSession`.
     Console,
     /// A token or a console session with the permission. Handlers receive the `Author` and the role.
     Operator(OperatorPermission),
@@ -74,10 +75,26 @@ impl Call {
     }
 }
 
-/// Makes the table. A row: method, path, handler, who may send it, rules.
+/// The description of a handler of users, at its path for the staff.
+pub(super) fn described_for_staff(mut description: OpenApi, path: &str, id: &str, summary: &str) -> OpenApi {
+    let items = std::mem::take(&mut description.paths.paths).into_values();
+    description.paths.paths = items.map(|item| (path.to_owned(), item)).collect();
+    for item in description.paths.paths.values_mut() {
+        let methods = [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
+        for operation in methods.into_iter().flatten() {
+            operation.operation_id = Some(id.to_owned());
+            operation.summary = Some(summary.to_owned());
+            operation.tags = Some(vec!["Operator".to_owned()]);
+        }
+    }
+    description
+}
+
+/// Makes the table. A row: method, path, handler, who may send it, rules. The second row of a handler that serves the staff too has
+/// the id and the summary of the operation after `as`.
 macro_rules! calls {
     ($(
-        $method:ident $path:literal $($handler:ident)::+:
+        $method:ident $path:literal $($handler:ident)::+ $(as $id:literal $summary:literal)?:
         $who:ident $(($($of:ident),+))? $(, $rule:ident $(($action:ident))?)*;
     )+) => {
         pub(super) static CALLS: &[Call] = &[$(Call {
@@ -90,7 +107,7 @@ macro_rules! calls {
                 #[derive(OpenApi)]
                 #[openapi(paths($($handler)::+))]
                 struct Described;
-                Described::openapi()
+                calls!(@described Described::openapi() $(, $path, $id, $summary)?)
             },
         }),+];
     };
@@ -98,5 +115,9 @@ macro_rules! calls {
     (@who User $permission:ident) => { Who::User(Permission::$permission) };
     (@who Operator $permission:ident) => { Who::Operator(OperatorPermission::$permission) };
     (@who $who:ident) => { Who::$who };
+    (@described $of:expr) => { $of };
+    (@described $of:expr, $path:literal, $id:literal, $summary:literal) => {
+        super::call::described_for_staff($of, $path, $id, $summary)
+    };
 }
 pub(super) use calls;

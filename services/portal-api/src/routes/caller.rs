@@ -6,7 +6,7 @@ use web::ApiError;
 
 use super::{browser_cookie, errors};
 use crate::commands::Caller;
-use crate::domain::{CallerAddress, is_recent};
+use crate::domain::{CallerAddress, Realm, is_recent};
 use crate::state::State;
 
 /// The header of calls that a page sends by itself.
@@ -42,11 +42,6 @@ pub(super) fn is_attended(request: &HttpRequest) -> bool {
     !request.headers().contains_key(UNATTENDED) && !request.path().ends_with("/stream")
 }
 
-pub(super) fn caller(state: &State, request: &HttpRequest) -> Caller {
-    Caller { address: address(state, request), browser: browser_cookie::PORTAL.read(state, request) }
-}
-
-/// As [`caller`], of the console.
-pub(super) fn console_caller(state: &State, request: &HttpRequest) -> Caller {
-    Caller { address: address(state, request), browser: browser_cookie::OPERATOR.read(state, request) }
+pub(super) fn caller(state: &State, request: &HttpRequest, realm: Realm) -> Caller {
+    Caller { address: address(state, request), browser: browser_cookie::of(realm).read(state, request) }
 }

@@ -7,12 +7,11 @@ use utoipa::OpenApi;
 use super::call::{Call, Rule, Who, calls};
 use super::{
     accounts, api_keys, approvals, audit_log, cash, config, confirm_session, email, events, invitations,
-    memberships, names, operator, operator_audit_log, operator_health, operator_orders, operator_passkeys,
-    operator_password, operator_second_factor, operator_session, operator_sessions, operator_sso,
-    operator_tokens, operator_wallet, order_cancel, order_request, order_stream, orders, packages, passkeys,
-    password, password_resets, payments, personal_data, pickup_profile, portal_sso, second_factor,
-    second_step, session, sessions, single_sign_on, staff, staff_links, statement, status, status_stream,
-    subscription, users, wallet, webhook_deliveries, webhook_endpoints, webhook_tools,
+    memberships, names, operator, operator_audit_log, operator_health, operator_orders, operator_session,
+    operator_sso, operator_tokens, operator_wallet, order_cancel, order_request, order_stream, orders,
+    packages, passkeys, password, password_resets, payments, personal_data, pickup_profile, portal_sso,
+    second_factor, second_step, session, sessions, single_sign_on, staff, staff_links, statement, status,
+    status_stream, subscription, users, wallet, webhook_deliveries, webhook_endpoints, webhook_tools,
 };
 use crate::domain::{Action, OperatorPermission, Part, Permission};
 
@@ -25,9 +24,9 @@ calls! {
     POST "/v1/portal/session/second-factor" second_step::portal: Anybody(Portal);
     POST "/v1/portal/session/second-factor/passkey-options" second_step::portal_options: Anybody(Portal);
     // The own account of a user.
-    POST "/v1/portal/session/confirm" confirm_session::portal:
+    POST "/v1/portal/session/confirm" confirm_session::confirm:
         User(UseAccount), WhileEnrolling, NotSingleSignOn;
-    POST "/v1/portal/session/confirm/passkey-options" confirm_session::portal_options:
+    POST "/v1/portal/session/confirm/passkey-options" confirm_session::options:
         User(UseAccount), NotSingleSignOn;
     // Also the way to a business that requires no second factor.
     POST "/v1/portal/session/business" memberships::switch:
@@ -48,7 +47,7 @@ calls! {
     POST "/v1/portal/second-factor/passkeys" passkeys::add: User(UseAccount), Recent, NotSingleSignOn;
     DELETE "/v1/portal/second-factor/passkeys/{id}" passkeys::remove:
         User(UseAccount), Recent, NotSingleSignOn;
-    DELETE "/v1/portal/users/{id}/second-factor" second_factor::reset:
+    DELETE "/v1/portal/users/{id}/second-factor" second_factor::reset_by_owner:
         User(ManageUsers), Recent, NotSingleSignOn;
     PUT "/v1/portal/password" password::change: User(UseAccount), NotSingleSignOn;
     GET "/v1/portal/email" email::read: User(UseAccount), NotSingleSignOn;
@@ -151,10 +150,14 @@ calls! {
     GET "/v1/operator/session" operator_session::read: Console, WhileEnrolling, AnyPage;
     DELETE "/v1/operator/session" operator_session::close: Anybody(Console);
     PUT "/v1/operator/name" names::of_staff: Person;
-    PUT "/v1/operator/password" operator_password::change: Person, Recent, NotSingleSignOn;
-    GET "/v1/operator/sessions" operator_sessions::list: Console, Query;
-    DELETE "/v1/operator/sessions/{id}" operator_sessions::revoke: Console, Recent;
-    POST "/v1/operator/sessions/revoke-others" operator_sessions::revoke_others: Console, Recent;
+    PUT "/v1/operator/password" password::change as "changeStaffPassword"
+        "Change the own password. All other console sessions end": Person, Recent, NotSingleSignOn;
+    GET "/v1/operator/sessions" sessions::list as "listOperatorSessions"
+        "List the own open console sessions, newest first. All holders of the installation token share its list": Console, Query;
+    DELETE "/v1/operator/sessions/{id}" sessions::revoke as "revokeOperatorSession"
+        "End one of the own console sessions": Console, Recent;
+    POST "/v1/operator/sessions/revoke-others" sessions::revoke_all_others as "revokeOtherOperatorSessions"
+        "End all other own console sessions": Console, Recent;
     POST "/v1/operator/session/second-factor" second_step::operator: Anybody(Console);
     POST "/v1/operator/session/second-factor/passkey-options" second_step::operator_options: Anybody(Console);
     // Single sign-on of users. A change of the settings must not end the only way in.
@@ -169,26 +172,35 @@ calls! {
     POST "/v1/operator/sso/log-ins" operator_sso::start: Anybody(Console);
     POST "/v1/operator/sso/log-ins/complete" operator_sso::complete: Anybody(Console);
     // The second factor of the staff.
-    POST "/v1/operator/session/confirm" confirm_session::operator: Person, WhileEnrolling, NotSingleSignOn;
-    POST "/v1/operator/session/confirm/passkey-options" confirm_session::operator_options:
-        Person, NotSingleSignOn;
-    GET "/v1/operator/second-factor" operator_second_factor::read: Person, WhileEnrolling;
-    POST "/v1/operator/second-factor" operator_second_factor::start: Person, Recent, WhileEnrolling;
-    POST "/v1/operator/second-factor/confirm" operator_second_factor::confirm: Person, WhileEnrolling;
-    POST "/v1/operator/second-factor/recovery-codes" operator_second_factor::replace_recovery_codes:
-        Person, Recent;
-    DELETE "/v1/operator/second-factor" operator_second_factor::remove: Person, Recent;
-    GET "/v1/operator/second-factor/passkeys" operator_passkeys::list: Person;
-    POST "/v1/operator/second-factor/passkeys/options" operator_passkeys::start: Person, Recent;
-    POST "/v1/operator/second-factor/passkeys" operator_passkeys::add: Person, Recent;
-    DELETE "/v1/operator/second-factor/passkeys/{id}" operator_passkeys::remove: Person, Recent;
+    POST "/v1/operator/session/confirm" confirm_session::confirm as "confirmOperatorSession"
+        "Confirm the console session with the password or a passkey, before a sensitive call": Person, WhileEnrolling, NotSingleSignOn;
+    POST "/v1/operator/session/confirm/passkey-options" confirm_session::options as "startOperatorConfirmationWithPasskey"
+        "Begin to confirm the console session with a passkey": Person, NotSingleSignOn;
+    GET "/v1/operator/second-factor" second_factor::read as "readStaffSecondFactor"
+        "Whether the own account has a second factor": Person, WhileEnrolling;
+    POST "/v1/operator/second-factor" second_factor::start as "startStaffSecondFactor"
+        "Start to set up an authenticator app for the own account": Person, Recent, WhileEnrolling;
+    POST "/v1/operator/second-factor/confirm" second_factor::confirm as "confirmStaffSecondFactor"
+        "Turn on two-factor authentication with the first code of the app": Person, WhileEnrolling;
+    POST "/v1/operator/second-factor/recovery-codes" second_factor::replace_recovery_codes as "replaceStaffRecoveryCodes"
+        "Replace all recovery codes of the own account": Person, Recent;
+    DELETE "/v1/operator/second-factor" second_factor::remove as "removeStaffSecondFactor"
+        "Turn off two-factor authentication of the own account": Person, Recent;
+    GET "/v1/operator/second-factor/passkeys" passkeys::list as "listStaffPasskeys"
+        "The passkeys of the own account, the oldest first": Person;
+    POST "/v1/operator/second-factor/passkeys/options" passkeys::start as "startStaffPasskey"
+        "Begin to add a passkey to the own account, which has an authenticator app": Person, Recent;
+    POST "/v1/operator/second-factor/passkeys" passkeys::add as "addStaffPasskey"
+        "Add a passkey to the own account": Person, Recent;
+    DELETE "/v1/operator/second-factor/passkeys/{id}" passkeys::remove as "removeStaffPasskey"
+        "Remove a passkey of the own account": Person, Recent;
     // Second factors that somebody else resets, and links that set passwords.
-    DELETE "/v1/operator/staff/{id}/second-factor" operator_second_factor::reset_staff:
+    DELETE "/v1/operator/staff/{id}/second-factor" second_factor::reset_staff:
         Operator(ManageStaff), Recent;
-    DELETE "/v1/operator/businesses/{id}/users/{user}/second-factor" operator_second_factor::reset_user:
+    DELETE "/v1/operator/businesses/{id}/users/{user}/second-factor" second_factor::reset_by_support:
         Operator(IssuePasswordResets), Recent;
     POST "/v1/operator/password-links/look-up" staff_links::look_up: Anybody(Console);
-    POST "/v1/operator/password-links/use" staff_links::use_link: Anybody(Console);
+    POST "/v1/operator/password-links/use" staff_links::set_password: Anybody(Console);
     // Businesses and orders. The lists contain the e-mail addresses of owners.
     GET "/v1/operator/businesses" operator::list: Operator(ReadBusinesses), Query, Logged(BusinessesRead);
     GET "/v1/operator/businesses/{id}" operator::read: Operator(ReadBusinesses), Logged(BusinessRead);

@@ -18,8 +18,9 @@ use crate::commands::change_password::ChangePasswordError;
 use crate::commands::change_user::ChangeUserError;
 use crate::commands::invite::InviteError;
 use crate::commands::log_in::LogInError;
-use crate::commands::reset_password::{IssueResetError, RequestResetError, ResetError};
+use crate::commands::reset_password::{IssueResetError, RequestResetError};
 use crate::commands::sign_up::SignUpError;
+use crate::commands::use_password_link::UseLinkError;
 use crate::domain::{OperatorPermission, Permission};
 use crate::passwords::PasswordError;
 
@@ -39,8 +40,7 @@ pub(super) use single_sign_on::{complete_sso, password_log_in_off, sso_ended, st
 use staff::no_permission;
 pub(super) use staff::{
     approval_limit, approval_not_found, decide, named_token_opens_no_session, password_link_invalid,
-    permission_missing, request_approval, set_password, staff, staff_log_in, staff_not_found, token,
-    token_not_found,
+    permission_missing, request_approval, staff, staff_not_found, token, token_not_found,
 };
 
 pub(super) fn not_logged_in() -> ApiError {
@@ -86,6 +86,7 @@ pub(super) fn log_in(error: LogInError) -> ApiError {
             "The e-mail or the password is wrong.",
         ),
         LogInError::TooMany { wait } => too_many("too_many_log_ins", "Too many log-ins.", wait),
+        LogInError::PasswordsOff => password_log_in_off(),
         LogInError::Sso(error) => sso_required(error),
         LogInError::Password(error) => password(error),
         LogInError::Store(error) => error.into(),
@@ -126,7 +127,7 @@ pub(super) fn change_password(error: ChangePasswordError) -> ApiError {
         ChangePasswordError::TooMany { wait } => {
             too_many("too_many_log_ins", "Too many wrong passwords.", wait)
         }
-        ChangePasswordError::UnknownUser => not_logged_in(),
+        ChangePasswordError::UnknownAccount => not_logged_in(),
         ChangePasswordError::Password(error) => password(error),
         ChangePasswordError::Store(error) => error.into(),
     }
@@ -149,11 +150,15 @@ pub(super) fn reset_link_invalid() -> ApiError {
     )
 }
 
-pub(super) fn reset_password(error: ResetError) -> ApiError {
+/// `invalid` is the error of a link that the realm of the account does not know.
+pub(super) fn use_link(error: UseLinkError, invalid: fn() -> ApiError) -> ApiError {
     match error {
-        ResetError::Invalid => reset_link_invalid(),
-        ResetError::Password(error) => password(error),
-        ResetError::Store(error) => error.into(),
+        UseLinkError::Invalid => invalid(),
+        UseLinkError::LikeEmail => {
+            ApiError::invalid_field("password", "too_common", "password must not be your e-mail address.")
+        }
+        UseLinkError::Password(error) => password(error),
+        UseLinkError::Store(error) => error.into(),
     }
 }
 

@@ -11,13 +11,14 @@ use web::{ApiError, JsonBody, TextRule, page_query, read_body};
 
 use super::account_fields::{new_password, reachable_email};
 use super::audited::{UserAuthor, browser, request_id};
+use super::errors;
 use super::openapi::{bodies, params};
+use super::opened::opened;
 use super::pagination::PageRequest;
 use super::session::SessionView;
-use super::{browser_cookie, errors, session_cookie};
 use crate::commands::accept_invitation::{AcceptInvitation, accept_invitation};
 use crate::commands::invite;
-use crate::domain::{BusinessStatus, Email, Invitation, LinkToken, Password, Role, Session};
+use crate::domain::{BusinessStatus, Email, Invitation, LinkToken, Password, Realm, Role, Session};
 use crate::queries;
 use crate::state::State;
 
@@ -173,13 +174,10 @@ pub(super) async fn accept(
 ) -> Result<HttpResponse, ApiError> {
     let (token, password) = parse_token_and_password(&body.0)?;
     let token = token.ok_or_else(errors::invitation_invalid)?;
-    let (browser, request) = (browser(&state, &request, &session_cookie::PORTAL), request_id(&request));
+    let (browser, request) = (browser(&state, &request, Realm::User), request_id(&request));
     let accepted = AcceptInvitation { token, password, browser, request };
-    let opened = accept_invitation(&state, accepted).await.map_err(errors::accept_invitation)?;
-    Ok(HttpResponse::Created()
-        .cookie(session_cookie::PORTAL.set(&state, &opened.token, opened.session.expires_at))
-        .cookie(browser_cookie::PORTAL.set(&state, &opened.browser))
-        .json(SessionView::of(&opened.session)))
+    let session = accept_invitation(&state, accepted).await.map_err(errors::accept_invitation)?;
+    opened(&state, Realm::User, &mut HttpResponse::Created(), &session).await
 }
 
 fn parse_invitation(body: &Value) -> Result<(Email, Role), ApiError> {

@@ -1,8 +1,6 @@
 //! `PUT /v1/portal/name` and `PUT /v1/operator/name`: a user, or a person of the staff, changes their own name.
 //! `PUT /v1/portal/business`: an owner changes the name of the business.
 
-use std::rc::Rc;
-
 use actix_web::HttpResponse;
 use actix_web::web::{Data, ReqData};
 use serde_json::Value;
@@ -12,9 +10,8 @@ use super::account_fields::{business_name, plain_name};
 use super::audited::UserAuthor;
 use super::errors;
 use super::openapi::bodies;
-use super::operator_caller::Person;
-use crate::commands::{change_name, change_staff_name};
-use crate::domain::{Account, Session};
+use crate::commands::{OwnAccount, change_name};
+use crate::domain::Session;
 use crate::state::State;
 
 /// In characters.
@@ -32,17 +29,14 @@ const STAFF_NAME_MAX: usize = 120;
 )]
 pub(super) async fn of_user(
     state: Data<State>,
-    session: ReqData<Session>,
-    author: UserAuthor,
+    own: OwnAccount,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let name = parse(&body.0, "name", |fields| match fields.value("name") {
         None => Some(None),
         Some(_) => plain_name(fields, "name", NAME_MAX).map(Some),
     })?;
-    let changed = change_name::of_user(&state, &session, &author.0, name.as_deref()).await;
-    changed.map_err(errors::change_name)?;
-    Ok(HttpResponse::NoContent().finish())
+    change(&state, &own, name.as_deref()).await
 }
 
 #[utoipa::path(
@@ -77,13 +71,15 @@ pub(super) async fn of_business(
 )]
 pub(super) async fn of_staff(
     state: Data<State>,
-    person: ReqData<Rc<Person>>,
+    own: OwnAccount,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let Account::Staff(id) = person.holder.account else { return Err(errors::account_required()) };
     let name = parse(&body.0, "name", |fields| plain_name(fields, "name", STAFF_NAME_MAX))?;
-    let changed = change_staff_name::change_name(&state, &person.author, id, &name).await;
-    changed.map_err(errors::staff)?;
+    change(&state, &own, Some(&name)).await
+}
+
+async fn change(state: &State, own: &OwnAccount, name: Option<&str>) -> Result<HttpResponse, ApiError> {
+    change_name::of_account(state, own, name).await.map_err(errors::change_name)?;
     Ok(HttpResponse::NoContent().finish())
 }
 

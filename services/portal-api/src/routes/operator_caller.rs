@@ -2,21 +2,16 @@
 
 use actix_web::HttpRequest;
 use chrono::{DateTime, Utc};
-use domain::{BusinessId, SessionId};
+use domain::BusinessId;
 use postgres::StoreError;
 use web::{ApiError, bearer_token, same_secret};
 
 use super::audited::request_id;
 use super::caller::{address, is_attended, require_expected_user};
-use super::errors;
 use super::session_cookie::OPERATOR;
 use crate::commands::operator_session::{self, ConsoleSession};
-use crate::commands::staff_log_in::accepts_password;
-use crate::commands::{Holder, operator_token};
-use crate::domain::{
-    Account, Author, CeremonyKey, CeremonyPurpose, OperatorActor, OperatorCaller, OperatorRole,
-    OperatorSecret, SessionToken,
-};
+use crate::commands::operator_token;
+use crate::domain::{Author, OperatorActor, OperatorCaller, OperatorRole, OperatorSecret};
 use crate::state::State;
 
 /// Who sends a call, and what they have proved.
@@ -97,59 +92,4 @@ pub(super) fn author(state: &State, request: &HttpRequest, actor: OperatorActor)
 /// The business of a call below `/businesses`.
 pub(super) fn business_of(request: &HttpRequest) -> Option<BusinessId> {
     request.match_info().get("id")?.parse().ok()
-}
-
-/// The person whose console session sends a call.
-pub(super) struct Person {
-    pub(super) holder: Holder,
-    pub(super) token: SessionToken,
-    session: SessionId,
-    pub(super) role: OperatorRole,
-    /// Of the session.
-    pub(super) expires_at: DateTime<Utc>,
-    pub(super) author: Author,
-    pub(super) authenticated_at: DateTime<Utc>,
-    single_sign_on: bool,
-}
-
-impl Person {
-    /// # Errors
-    /// 403 for a session of the configured token.
-    pub(super) fn of(
-        state: &State,
-        request: &HttpRequest,
-        session: ConsoleSession,
-    ) -> Result<Self, ApiError> {
-        let token = OPERATOR.read(state, request).ok_or_else(errors::not_logged_in)?;
-        let OperatorActor::Person { id, email } = &session.actor else {
-            return Err(errors::account_required());
-        };
-        Ok(Self {
-            holder: Holder { account: Account::Staff(*id), email: email.clone() },
-            token,
-            session: session.id,
-            role: session.role,
-            expires_at: session.expires_at,
-            authenticated_at: session.authenticated_at,
-            single_sign_on: session.single_sign_on,
-            author: author(state, request, session.actor),
-        })
-    }
-
-    /// The key of a passkey's challenge in this session.
-    pub(super) fn ceremony(&self, purpose: CeremonyPurpose) -> CeremonyKey {
-        CeremonyKey::new(purpose, self.session.to_string())
-    }
-
-    /// Who logged in with single sign-on, or is linked, proves nothing with a password: the provider decides about their access.
-    ///
-    /// # Errors
-    /// 403 `password_log_in_off`.
-    pub(super) async fn require_password(&self, state: &State) -> Result<(), ApiError> {
-        let Account::Staff(id) = self.holder.account else { return Err(errors::account_required()) };
-        if self.single_sign_on || !accepts_password(state, id).await? {
-            return Err(errors::password_log_in_off());
-        }
-        Ok(())
-    }
 }

@@ -14,11 +14,12 @@ use super::call::{Call, Rule, Who};
 use super::caller::{address, require_recent};
 use super::errors;
 use super::guard::{forbid_caching, is_read, publish_change, state_of};
-use super::operator_caller::{self, OperatorCallerFound, Person};
+use super::operator_caller::{self, OperatorCallerFound};
 use super::operator_records::{Refused, record_read, record_refusal, refused_in};
 use crate::commands::audit_line::{Refusal, log_refusal};
+use crate::commands::destination::accepts_password;
 use crate::commands::operator_session::ConsoleSession;
-use crate::domain::OperatorPermission;
+use crate::domain::{OperatorPermission, Realm};
 use crate::state::State;
 
 /// Requires a token of the operator or the cookie of a console session, with the permission. Writes reads of personal data to the
@@ -76,7 +77,7 @@ pub(super) async fn authenticated(
     }
     if request.headers().contains_key(header::AUTHORIZATION) {
         let from = address(state, request);
-        log_refusal(Refusal::WrongToken, "console", from.as_ref(), request_id(request));
+        log_refusal(Refusal::WrongToken, Realm::Staff, from.as_ref(), request_id(request));
     }
     Err(state.failure_limits.count(request, errors::operator_token_invalid()))
 }
@@ -88,39 +89,21 @@ pub(super) async fn of_console(
     next: Next<BoxBody>,
 ) -> Result<ServiceResponse, Error> {
     let state = state_of(&request)?.clone();
-    if call.who == Who::Person {
-        let person = person(&state, request.request(), call.rules).await?;
-        request.extensions_mut().insert(Rc::new(person));
-    } else {
-        let session = console_session(&state, request.request(), call.rules).await?;
-        if call.has(Rule::Recent) {
-            require_recent(&state, Some(session.authenticated_at))?;
-        }
-        request.extensions_mut().insert(Rc::new(session));
-    }
+    let session = console_session(&state, request.request(), call.who, call.rules).await?;
+    request.extensions_mut().insert(Rc::new(session));
     let mut response = next.call(request).await?;
     forbid_caching(&mut response);
     Ok(response)
 }
 
-/// The person whose console session sends a call with these rules.
+/// The console session that sends a call with these rules.
 ///
 /// # Errors
-/// 401 without a session; 403 if it is one of the configured token, or breaks a rule.
-pub(super) async fn person(state: &State, request: &HttpRequest, rules: &[Rule]) -> Result<Person, ApiError> {
-    let person = Person::of(state, request, console_session(state, request, rules).await?)?;
-    if rules.contains(&Rule::Recent) {
-        require_recent(state, Some(person.authenticated_at))?;
-    }
-    if rules.contains(&Rule::NotSingleSignOn) {
-        person.require_password(state).await?;
-    }
-    Ok(person)
-}
-
-async fn console_session(
+/// 401 without a session; 403 if it is one of the configured token and the call needs a person, or if it breaks a rule.
+pub(super) async fn console_session(
     state: &State,
     request: &HttpRequest,
+    who: Who,
     rules: &[Rule],
 ) -> Result<ConsoleSession, ApiError> {
     let found = match rules.contains(&Rule::AnyPage) {
@@ -130,6 +113,19 @@ async fn console_session(
     let session = found.ok_or_else(errors::not_logged_in)?;
     if session.must_enrol && !rules.contains(&Rule::WhileEnrolling) {
         return Err(errors::mfa_enrolment_required());
+    }
+    let person = session.actor.staff();
+    if who == Who::Person && person.is_none() {
+        return Err(errors::account_required());
+    }
+    if rules.contains(&Rule::Recent) {
+        require_recent(state, Some(session.authenticated_at))?;
+    }
+    // The provider decides about the access of who logged in with single sign-on, or is linked: a password proves nothing.
+    if let Some(person) = person.filter(|_| rules.contains(&Rule::NotSingleSignOn))
+        && (session.single_sign_on || !accepts_password(state, person).await?)
+    {
+        return Err(errors::password_log_in_off());
     }
     Ok(session)
 }

@@ -2,9 +2,8 @@
 
 use std::rc::Rc;
 
-use actix_web::http::header;
 use actix_web::web::{Data, ReqData};
-use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
 use domain::Paise;
 use serde::Serialize;
@@ -13,17 +12,17 @@ use web::{ApiError, JsonBody, TextRule, read_body};
 
 use super::account_fields::{email, password_text};
 use super::audited::{browser, request_id};
-use super::caller::{address, console_caller};
+use super::caller::address;
 use super::openapi::bodies;
 use super::operator_caller::{self, author};
-use super::second_step::{self, ChallengeView};
-use super::session_cookie::{OPERATOR, OPERATOR_CHALLENGE};
-use super::{browser_cookie, errors};
-use crate::commands::approval_limit;
+use super::second_step::ChallengeView;
+use super::session::log_in_with_password;
+use super::session_cookie::OPERATOR;
+use super::{errors, opened};
 use crate::commands::audit_line::{Refusal, log_refusal};
-use crate::commands::operator_session::{self, ConsoleSession, OpenedConsole};
-use crate::commands::staff_log_in::{self, StaffLogIn, StaffLogInOutcome};
-use crate::domain::{Email, OperatorActor, OperatorPermission, OperatorRole, Password};
+use crate::commands::operator_session::{self, ConsoleSession};
+use crate::commands::{OpenedSession, approval_limit};
+use crate::domain::{Email, OperatorActor, OperatorPermission, OperatorRole, Password, Realm};
 use crate::state::State;
 
 /// Longer than any operator token.
@@ -86,7 +85,7 @@ pub(super) struct LoggedOutView {
 }
 
 impl OperatorSessionView {
-    async fn new(state: &State, session: &ConsoleSession) -> Result<Self, ApiError> {
+    pub(super) async fn new(state: &State, session: &ConsoleSession) -> Result<Self, ApiError> {
         Ok(Self {
             expires_at: session.expires_at,
             kind: session.actor.kind(),
@@ -126,48 +125,22 @@ pub(super) async fn open(
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let opened = match parse(&body.0)? {
-        Given::Token(token) => open_with_token(&state, &request, &token).await?,
         Given::Account(email, password) => {
-            let caller = console_caller(&state, &request);
-            let (browser, request) = (browser(&state, &request, &OPERATOR), request_id(&request));
-            let log_in = StaffLogIn { email, password, caller, browser, request };
-            match staff_log_in::log_in(&state, log_in).await.map_err(errors::staff_log_in)? {
-                StaffLogInOutcome::Session(opened) => opened,
-                StaffLogInOutcome::Challenge(challenge) => {
-                    return Ok(second_step::challenge(&state, &OPERATOR_CHALLENGE, &challenge));
-                }
-            }
+            return log_in_with_password(&state, Realm::Staff, &request, email, password).await;
         }
+        Given::Token(token) => open_with_token(&state, &request, &token).await?,
     };
-    let mut response = HttpResponse::Ok();
-    opened_console(&state, &mut response, &opened).await
-}
-
-/// The response with the cookie of a new session.
-pub(super) async fn opened_console(
-    state: &State,
-    response: &mut HttpResponseBuilder,
-    opened: &OpenedConsole,
-) -> Result<HttpResponse, ApiError> {
-    let session =
-        operator_session::find(state, &opened.token, true).await?.ok_or_else(errors::not_logged_in)?;
-    response.cookie(OPERATOR.set(state, &opened.token, opened.expires_at));
-    if let Some(browser) = &opened.browser {
-        response.cookie(browser_cookie::OPERATOR.set(state, browser));
-    }
-    Ok(response
-        .insert_header((header::CACHE_CONTROL, "no-store"))
-        .json(OperatorSessionView::new(state, &session).await?))
+    opened::opened(&state, Realm::Staff, &mut HttpResponse::Ok(), &opened).await
 }
 
 async fn open_with_token(
     state: &State,
     request: &HttpRequest,
     token: &str,
-) -> Result<OpenedConsole, ApiError> {
+) -> Result<OpenedSession, ApiError> {
     let Some((actor, _)) = operator_caller::of_token(state, token).await? else {
         let from = address(state, request);
-        log_refusal(Refusal::WrongToken, "console", from.as_ref(), request_id(request));
+        log_refusal(Refusal::WrongToken, Realm::Staff, from.as_ref(), request_id(request));
         return Err(state.failure_limits.count(request, errors::operator_token_invalid()));
     };
     // A session would outlive the token.
@@ -175,7 +148,7 @@ async fn open_with_token(
         return Err(errors::named_token_opens_no_session());
     }
     let author = author(state, request, actor);
-    Ok(operator_session::open(state, &browser(state, request, &OPERATOR), &author).await?)
+    Ok(operator_session::open(state, &browser(state, request, Realm::Staff), &author).await?)
 }
 
 #[utoipa::path(

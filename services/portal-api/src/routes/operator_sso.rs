@@ -6,18 +6,19 @@ use actix_web::{HttpRequest, HttpResponse};
 use serde_json::Value;
 use web::{ApiError, JsonBody, read_body, read_object};
 
-use super::audited::{browser, request_id};
-use super::call::Rule;
+use super::audited::visitor;
+use super::call::{Rule, Who};
 use super::caller::caller;
 use super::errors;
 use super::openapi::bodies;
-use super::operator_guard::person;
-use super::operator_session::{OperatorSessionView, opened_console};
+use super::opened::opened;
+use super::operator_guard::console_session;
+use super::operator_session::OperatorSessionView;
 use super::session_cookie::{OPERATOR, OPERATOR_SSO};
 use super::sso_log_ins::{self, SsoLogInView, response_fields};
-use crate::commands::complete_sso::{self, SsoOutcome, SsoReturn};
 use crate::commands::start_sso::{self, SsoStart};
-use crate::domain::{SsoPurpose, SsoResponse, SsoSubject};
+use crate::commands::{SsoOutcome, SsoReturn, complete_sso};
+use crate::domain::{Realm, SsoPurpose, SsoResponse, SsoSubject};
 use crate::state::State;
 
 #[utoipa::path(
@@ -35,13 +36,18 @@ pub(super) async fn start(
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let purpose = parse_purpose(&body.0)?;
-    let session = match purpose {
+    let rules: Option<&[Rule]> = match purpose {
         SsoPurpose::LogIn => None,
-        SsoPurpose::Confirm => Some(person(&state, &request, &[Rule::WhileEnrolling]).await?.token),
+        SsoPurpose::Confirm => Some(&[Rule::WhileEnrolling]),
         // A link outlives the session.
-        SsoPurpose::Link => Some(person(&state, &request, &[Rule::Recent]).await?.token),
+        SsoPurpose::Link => Some(&[Rule::Recent]),
     };
-    let caller = caller(&state, &request);
+    let mut session = None;
+    if let Some(rules) = rules {
+        console_session(&state, &request, Who::Person, rules).await?;
+        session = OPERATOR.read(&state, &request);
+    }
+    let caller = caller(&state, &request, Realm::Staff);
     let start = SsoStart { subject: SsoSubject::Staff, purpose, session, caller };
     let started = start_sso::start(&state, start).await.map_err(errors::start_sso)?;
     Ok(sso_log_ins::started(&state, &OPERATOR_SSO, started))
@@ -66,18 +72,12 @@ pub(super) async fn complete(
 ) -> Result<HttpResponse, ApiError> {
     let response = parse_response(&body.0)?;
     let token = OPERATOR_SSO.read(&state, &request).ok_or_else(errors::sso_ended)?;
-    let returned = SsoReturn {
-        token,
-        response,
-        browser: browser(&state, &request, &OPERATOR),
-        caller: caller(&state, &request),
-        request: request_id(&request),
-    };
+    let returned = SsoReturn { token, response, visitor: visitor(&state, &request, Realm::Staff) };
     match complete_sso::complete(&state, &returned).await.map_err(errors::complete_sso)? {
-        SsoOutcome::Opened(opened) => {
+        SsoOutcome::Opened(session) => {
             let mut response = HttpResponse::Ok();
             response.cookie(OPERATOR_SSO.clear(&state));
-            opened_console(&state, &mut response, &opened).await
+            opened(&state, Realm::Staff, &mut response, &session).await
         }
         SsoOutcome::Confirmed(token, expires_at) => {
             Ok(sso_log_ins::confirmed(&state, (&OPERATOR_SSO, &OPERATOR), (&token, expires_at)))

@@ -1,8 +1,8 @@
-//! `/v1/portal/second-factor/passkeys`: a user manages the passkeys of their account.
+//! `/v1/portal/second-factor/passkeys` and `/v1/operator/second-factor/passkeys`: a person manages the passkeys of their account.
 
 use actix_web::HttpResponse;
 use actix_web::http::header;
-use actix_web::web::{Data, Path, ReqData};
+use actix_web::web::{Data, Path};
 use chrono::{DateTime, Utc};
 use domain::PasskeyId;
 use serde::Serialize;
@@ -10,13 +10,12 @@ use serde_json::Value;
 use web::{ApiError, JsonBody, read_body};
 
 use super::account_fields::{credential, listed_name};
-use super::audited::UserAuthor;
 use super::errors;
 use super::openapi::bodies;
-use super::second_factor::require_verified;
-use crate::commands::Holder;
+use super::second_factor::require_proved_email;
+use crate::commands::OwnAccount;
 use crate::commands::manage_passkeys::{self, Addition};
-use crate::domain::{Account, CeremonyKey, CeremonyPurpose, PASSKEYS_MAX, Passkey, Session};
+use crate::domain::{CeremonyPurpose, PASSKEYS_MAX, Passkey};
 use crate::passkeys::Attestation;
 use crate::queries;
 use crate::state::State;
@@ -25,7 +24,7 @@ const NAME_MAX: usize = 60;
 
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct PasskeysView {
+struct PasskeysView {
     /// The most that an account may have.
     max: i64,
     data: Vec<PasskeyView>,
@@ -33,7 +32,7 @@ pub(super) struct PasskeysView {
 
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct PasskeyView {
+struct PasskeyView {
     id: PasskeyId,
     name: String,
     created_at: DateTime<Utc>,
@@ -61,17 +60,6 @@ impl From<Passkey> for PasskeyView {
     }
 }
 
-impl PasskeysView {
-    pub(super) async fn read(state: &State, account: Account) -> Result<Self, ApiError> {
-        let passkeys = queries::passkeys::list(state, account).await?;
-        Ok(Self { max: PASSKEYS_MAX, data: passkeys.into_iter().map(PasskeyView::from).collect() })
-    }
-}
-
-fn key(session: &Session) -> CeremonyKey {
-    CeremonyKey::new(CeremonyPurpose::Add, session.id.to_string())
-}
-
 #[utoipa::path(
     get,
     path = "/v1/portal/second-factor/passkeys",
@@ -80,9 +68,10 @@ fn key(session: &Session) -> CeremonyKey {
     summary = "The passkeys of the account, the oldest first",
     responses((status = 200, description = "The passkeys.", body = PasskeysView)),
 )]
-pub(super) async fn list(state: Data<State>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
-    let view = PasskeysView::read(&state, Holder::of(&session).account).await?;
-    Ok(HttpResponse::Ok().json(view))
+pub(super) async fn list(state: Data<State>, own: OwnAccount) -> Result<HttpResponse, ApiError> {
+    let passkeys = queries::passkeys::list(&state, own.holder.account).await?;
+    let data = passkeys.into_iter().map(PasskeyView::from).collect();
+    Ok(HttpResponse::Ok().json(PasskeysView { max: PASSKEYS_MAX, data }))
 }
 
 #[utoipa::path(
@@ -93,9 +82,9 @@ pub(super) async fn list(state: Data<State>, session: ReqData<Session>) -> Resul
     summary = "Begin to add a passkey to an account with an authenticator app",
     responses((status = 200, description = "A challenge. It is valid for five minutes, and once.", body = PasskeyOptionsView)),
 )]
-pub(super) async fn start(state: Data<State>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
-    require_verified(&state, &session)?;
-    let options = manage_passkeys::start(&state, &Holder::of(&session), key(&session)).await;
+pub(super) async fn start(state: Data<State>, own: OwnAccount) -> Result<HttpResponse, ApiError> {
+    require_proved_email(&own)?;
+    let options = manage_passkeys::start(&state, &own.holder, own.ceremony(CeremonyPurpose::Add)).await;
     Ok(PasskeyOptionsView::respond(options.map_err(errors::factor)?))
 }
 
@@ -110,13 +99,12 @@ pub(super) async fn start(state: Data<State>, session: ReqData<Session>) -> Resu
 )]
 pub(super) async fn add(
     state: Data<State>,
-    session: ReqData<Session>,
-    author: UserAuthor,
+    own: OwnAccount,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    require_verified(&state, &session)?;
-    let (holder, addition) = (Holder::of(&session), parse(&body.0)?);
-    let added = manage_passkeys::add(&state, &holder, &addition, key(&session), &author.0).await;
+    require_proved_email(&own)?;
+    let (addition, key) = (parse(&body.0)?, own.ceremony(CeremonyPurpose::Add));
+    let added = manage_passkeys::add(&state, &own.holder, &addition, key, own.author()).await;
     Ok(HttpResponse::Created().json(PasskeyView::from(added.map_err(errors::factor)?)))
 }
 
@@ -131,18 +119,16 @@ pub(super) async fn add(
 )]
 pub(super) async fn remove(
     state: Data<State>,
-    session: ReqData<Session>,
-    author: UserAuthor,
+    own: OwnAccount,
     id: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
     let id = id.parse().map_err(|_| errors::passkey_not_found())?;
-    let removed = manage_passkeys::remove(&state, &Holder::of(&session), id, &author.0).await;
+    let removed = manage_passkeys::remove(&state, &own.holder, id, own.author()).await;
     removed.map_err(errors::factor)?;
     Ok(HttpResponse::NoContent().finish())
 }
 
-/// Shared with the operator's staff.
-pub(super) fn parse(body: &Value) -> Result<Addition, ApiError> {
+fn parse(body: &Value) -> Result<Addition, ApiError> {
     read_body(body, &["name", "passkey"], |fields| {
         let name = listed_name(fields, "name", NAME_MAX);
         let attestation = credential(fields, "passkey", Attestation::parse);

@@ -1,20 +1,21 @@
-//! `PUT /v1/portal/password`: a user changes their own password.
+//! `PUT /v1/portal/password` and `PUT /v1/operator/password`: a person changes their own password.
 
-use actix_web::web::{Data, ReqData};
+use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use serde_json::Value;
 use web::{ApiError, JsonBody, read_body};
 
 use super::account_fields::{new_password, password_text};
-use super::audited::{UserAuthor, browser};
-use super::caller::caller;
+use super::audited::browser;
+use super::errors;
 use super::openapi::bodies;
-use super::{browser_cookie, errors, session_cookie};
+use super::opened::set_cookies;
+use crate::commands::OwnAccount;
 use crate::commands::change_password::{ChangePassword, change_password};
-use crate::domain::{Email, Password, Session};
+use crate::domain::{Email, Password};
 use crate::state::State;
 
-/// All sessions of the user end, and this browser gets a new one.
+/// All sessions of the person end, and this browser gets a new one.
 #[utoipa::path(
     put,
     path = "/v1/portal/password",
@@ -26,23 +27,20 @@ use crate::state::State;
 )]
 pub(super) async fn change(
     state: Data<State>,
-    session: ReqData<Session>,
-    author: UserAuthor,
+    own: OwnAccount,
     request: HttpRequest,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let (current, new) = parse(&body.0, Email::parse(&session.email).as_ref())?;
-    let (caller, browser) = (caller(&state, &request), browser(&state, &request, &session_cookie::PORTAL));
-    let change = ChangePassword { current, new, caller, browser };
-    let opened =
-        change_password(&state, &session, &author.0, change).await.map_err(errors::change_password)?;
-    Ok(HttpResponse::NoContent()
-        .cookie(session_cookie::PORTAL.set(&state, &opened.token, opened.session.expires_at))
-        .cookie(browser_cookie::PORTAL.set(&state, &opened.browser))
-        .finish())
+    let realm = own.holder.account.realm();
+    let (current, new) = parse(&body.0, Email::parse(&own.holder.email).as_ref())?;
+    let change = ChangePassword { current, new, browser: browser(&state, &request, realm) };
+    let opened = change_password(&state, &own, &change).await.map_err(errors::change_password)?;
+    let mut response = HttpResponse::NoContent();
+    set_cookies(&state, realm, &mut response, &opened);
+    Ok(response.finish())
 }
 
-pub(super) fn parse(body: &Value, email: Option<&Email>) -> Result<(Password, Password), ApiError> {
+fn parse(body: &Value, email: Option<&Email>) -> Result<(Password, Password), ApiError> {
     read_body(body, &["currentPassword", "newPassword"], |fields| {
         let current = password_text(fields, "currentPassword").map(Password::entered);
         let new = new_password(fields, "newPassword", email);

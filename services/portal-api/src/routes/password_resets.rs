@@ -10,14 +10,15 @@ use web::{ApiError, JsonBody, read_body};
 
 use super::account_fields::email;
 use super::approval_view::{self, ApprovalView};
-use super::audited::{OperatorAuthor, request_id};
+use super::audited::{OperatorAuthor, request_id, visitor};
 use super::caller::caller;
 use super::errors;
 use super::invitations::{parse_token, parse_token_and_password};
 use super::openapi::bodies;
 use super::operator::business_id;
 use crate::commands::reset_password::{self, IssuedReset};
-use crate::domain::{Email, LinkToken};
+use crate::commands::use_password_link::use_link;
+use crate::domain::{Email, LinkToken, Realm};
 use crate::queries;
 use crate::state::State;
 
@@ -59,7 +60,7 @@ pub(super) async fn request(
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let email = parse(&body.0)?;
-    let caller = caller(&state, &request);
+    let caller = caller(&state, &request, Realm::User);
     reset_password::request_reset(&state, email, &caller, request_id(&request))
         .await
         .map_err(errors::request_reset)?;
@@ -100,15 +101,8 @@ pub(super) async fn confirm(
 ) -> Result<HttpResponse, ApiError> {
     let (token, password) = parse_token_and_password(&body.0)?;
     let token = token.ok_or_else(errors::reset_link_invalid)?;
-    reset_password::reset_password(
-        &state,
-        &token,
-        &password,
-        &caller(&state, &request),
-        request_id(&request),
-    )
-    .await
-    .map_err(errors::reset_password)?;
+    let used = use_link(&state, &token, &password, &visitor(&state, &request, Realm::User)).await;
+    used.map_err(|error| errors::use_link(error, errors::reset_link_invalid))?;
     Ok(HttpResponse::NoContent().finish())
 }
 

@@ -1,24 +1,24 @@
 //! `/v1/portal/sso/log-ins`: single sign-on of a business. The page that starts it sends the browser to the provider of the business,
 //! and the page that the provider sends it back to completes it.
 
-use actix_web::http::header;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use domain::BusinessId;
 use serde_json::Value;
 use web::{ApiError, Fields, JsonBody, TextRule, read_object};
 
-use super::audited::{browser, request_id};
+use super::audited::visitor;
 use super::caller::caller;
 use super::errors;
 use super::guard::active_session;
 use super::openapi::bodies;
+use super::opened::opened;
 use super::session::SessionView;
 use super::session_cookie::{PORTAL, PORTAL_SSO};
 use super::sso_log_ins::{self, SsoLogInView, response_fields};
-use crate::commands::complete_business_sso::{self, BusinessSsoOutcome, BusinessSsoReturn};
 use crate::commands::start_sso::{self, SsoStart};
-use crate::domain::{SsoPurpose, SsoResponse, SsoSubject};
+use crate::commands::{SsoOutcome, SsoReturn, complete_business_sso};
+use crate::domain::{Realm, SsoPurpose, SsoResponse, SsoSubject};
 use crate::state::State;
 
 /// Longer than ids.
@@ -43,7 +43,7 @@ pub(super) async fn start(
             subject: SsoSubject::Business(business_id(&business)?),
             purpose: SsoPurpose::LogIn,
             session: None,
-            caller: caller(&state, &request),
+            caller: caller(&state, &request, Realm::User),
         },
         Start::Confirm => {
             let active = active_session(&state, &request).await?.ok_or_else(errors::not_logged_in)?;
@@ -54,7 +54,7 @@ pub(super) async fn start(
                 subject: SsoSubject::Business(active.session.business),
                 purpose: SsoPurpose::Confirm,
                 session: PORTAL.read(&state, &request),
-                caller: caller(&state, &request),
+                caller: caller(&state, &request, Realm::User),
             }
         }
     };
@@ -82,24 +82,18 @@ pub(super) async fn complete(
     let (business, response) = parse_return(&body.0)?;
     let business = business_id(&business)?;
     let token = PORTAL_SSO.read(&state, &request).ok_or_else(errors::sso_ended)?;
-    let returned = BusinessSsoReturn {
-        business,
-        token,
-        response,
-        browser: browser(&state, &request, &PORTAL),
-        caller: caller(&state, &request),
-        request: request_id(&request),
-    };
-    let outcome = complete_business_sso::complete(&state, &returned).await;
+    let returned = SsoReturn { token, response, visitor: visitor(&state, &request, Realm::User) };
+    let outcome = complete_business_sso::complete(&state, business, &returned).await;
     match outcome.map_err(errors::complete_business_sso)? {
-        BusinessSsoOutcome::Opened(opened) => Ok(HttpResponse::Ok()
-            .cookie(PORTAL_SSO.clear(&state))
-            .cookie(PORTAL.set(&state, &opened.token, opened.session.expires_at))
-            .insert_header((header::CACHE_CONTROL, "no-store"))
-            .json(SessionView::of(&opened.session))),
-        BusinessSsoOutcome::Confirmed(token, expires_at) => {
+        SsoOutcome::Opened(session) => {
+            let mut response = HttpResponse::Ok();
+            response.cookie(PORTAL_SSO.clear(&state));
+            opened(&state, Realm::User, &mut response, &session).await
+        }
+        SsoOutcome::Confirmed(token, expires_at) => {
             Ok(sso_log_ins::confirmed(&state, (&PORTAL_SSO, &PORTAL), (&token, expires_at)))
         }
+        SsoOutcome::Linked => Ok(HttpResponse::NoContent().cookie(PORTAL_SSO.clear(&state)).finish()),
     }
 }
 

@@ -1,23 +1,24 @@
-//! `/v1/portal/second-factor`: a user manages the second factor of their account. Owners reset those of their users.
+//! `/v1/portal/second-factor` and `/v1/operator/second-factor`: a person manages the second factor of their account. Also: owners, the
+//! support and administrators reset that of somebody who has lost it.
 
+use actix_web::HttpResponse;
 use actix_web::web::{Data, Path, ReqData};
-use actix_web::{HttpRequest, HttpResponse};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chrono::{DateTime, Utc};
-use domain::UserId;
+use domain::{BusinessId, StaffId, UserId};
 use qrcode::QrCode;
 use qrcode::render::svg;
 use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, JsonBody, TextRule, read_body};
 
-use super::audited::UserAuthor;
-use super::caller::caller;
+use super::audited::{OperatorAuthor, UserAuthor};
 use super::errors;
 use super::openapi::bodies;
-use crate::commands::{Holder, enrol_factor, reset_factor};
-use crate::domain::{Account, FactorCode, FactorSecret, RecoveryCode, Session};
+use super::operator::business_id;
+use crate::commands::{OwnAccount, enrol_factor, reset_factor};
+use crate::domain::{FactorCode, FactorSecret, RecoveryCode, Session};
 use crate::queries;
 use crate::state::State;
 
@@ -26,7 +27,7 @@ const QR_SIZE: u32 = 240;
 
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct FactorView {
+struct FactorView {
     /// Whether this installation offers two-factor authentication.
     available: bool,
     /// Whether the role requires it.
@@ -40,24 +41,9 @@ pub(super) struct FactorView {
     passkey_origin: Option<String>,
 }
 
-impl FactorView {
-    pub(super) async fn read(state: &State, account: Account, required: bool) -> Result<Self, ApiError> {
-        let status = queries::second_factors::status(state, account).await?;
-        Ok(Self {
-            passkeys: queries::passkeys::count(state, account).await?,
-            passkey_origin: state.passkeys.origin(account).map(str::to_owned),
-            available: state.second_factors.is_available(),
-            required,
-            enrolled: status.confirmed_at.is_some(),
-            confirmed_at: status.confirmed_at,
-            recovery_codes_left: status.recovery_codes_left,
-        })
-    }
-}
-
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct EnrolmentView {
+struct EnrolmentView {
     /// Base32, to type into the app.
     secret: String,
     /// The `otpauth:` URL of the QR code.
@@ -68,7 +54,7 @@ pub(super) struct EnrolmentView {
 
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct RecoveryCodesView {
+struct RecoveryCodesView {
     recovery_codes: Vec<String>,
 }
 
@@ -86,10 +72,18 @@ impl From<Vec<RecoveryCode>> for RecoveryCodesView {
     summary = "Whether the account has a second factor",
     responses((status = 200, description = "The second factor.", body = FactorView)),
 )]
-pub(super) async fn read(state: Data<State>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
-    let required = state.second_factors.requires_user(session.role);
-    let view = FactorView::read(&state, Holder::of(&session).account, required).await?;
-    Ok(HttpResponse::Ok().json(view))
+pub(super) async fn read(state: Data<State>, own: OwnAccount) -> Result<HttpResponse, ApiError> {
+    let account = own.holder.account;
+    let status = queries::second_factors::status(&state, account).await?;
+    Ok(HttpResponse::Ok().json(FactorView {
+        passkeys: queries::passkeys::count(&state, account).await?,
+        passkey_origin: state.passkeys.origin(account).map(str::to_owned),
+        available: state.second_factors.is_available(),
+        required: own.requires_factor,
+        enrolled: status.confirmed_at.is_some(),
+        confirmed_at: status.confirmed_at,
+        recovery_codes_left: status.recovery_codes_left,
+    }))
 }
 
 #[utoipa::path(
@@ -100,31 +94,25 @@ pub(super) async fn read(state: Data<State>, session: ReqData<Session>) -> Resul
     summary = "Start to set up an authenticator app",
     responses((status = 201, description = "The secret, which is shown only once.", body = EnrolmentView)),
 )]
-pub(super) async fn start(state: Data<State>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
-    require_verified(&state, &session)?;
-    let view = begin(&state, &Holder::of(&session)).await?;
-    Ok(HttpResponse::Created().json(view))
-}
-
-/// Anybody can sign up with any address. A second factor of such an account would lock out the owner of the address.
-///
-/// # Errors
-/// 403 until the address is verified, where mails are sent.
-pub(super) fn require_verified(state: &State, session: &Session) -> Result<(), ApiError> {
-    let is_allowed = session.email_verified || !state.mailbox.is_enabled;
-    is_allowed.then_some(()).ok_or_else(errors::email_not_verified)
-}
-
-/// Shared with the operator's staff.
-pub(super) async fn begin(state: &State, holder: &Holder) -> Result<EnrolmentView, ApiError> {
+pub(super) async fn start(state: Data<State>, own: OwnAccount) -> Result<HttpResponse, ApiError> {
+    require_proved_email(&own)?;
     if !state.second_factors.is_available() {
         return Err(errors::second_factor_unavailable());
     }
-    let secret = enrol_factor::start(state, holder).await.map_err(errors::factor)?;
+    let secret = enrol_factor::start(&state, &own.holder).await.map_err(errors::factor)?;
     let brand = &state.public_config.brand.name;
-    let url = secret.url(brand, &holder.email);
+    let url = secret.url(brand, &own.holder.email);
     let url = url.ok_or_else(|| ApiError::internal("the URL of a second factor cannot be written"))?;
-    Ok(EnrolmentView { qr_code: qr_code(&url)?, secret: FactorSecret::expose(&secret), url })
+    let secret = FactorSecret::expose(&secret);
+    Ok(HttpResponse::Created().json(EnrolmentView { qr_code: qr_code(&url)?, secret, url }))
+}
+
+/// A second factor of an address that is not verified would lock out the owner of the address.
+///
+/// # Errors
+/// 403 until the address is verified, where mails are sent.
+pub(super) fn require_proved_email(own: &OwnAccount) -> Result<(), ApiError> {
+    own.has_proved_email.then_some(()).ok_or_else(errors::email_not_verified)
 }
 
 fn qr_code(url: &str) -> Result<String, ApiError> {
@@ -144,14 +132,12 @@ fn qr_code(url: &str) -> Result<String, ApiError> {
 )]
 pub(super) async fn confirm(
     state: Data<State>,
-    session: ReqData<Session>,
-    author: UserAuthor,
-    request: HttpRequest,
+    own: OwnAccount,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    require_verified(&state, &session)?;
-    let (holder, code) = (Holder::of(&session), parse_app_code(&body.0)?);
-    let confirmed = enrol_factor::confirm(&state, &holder, &code, &caller(&state, &request), &author.0).await;
+    require_proved_email(&own)?;
+    let code = parse_app_code(&body.0)?;
+    let confirmed = enrol_factor::confirm(&state, &own.holder, &code, &own.caller, own.author()).await;
     Ok(HttpResponse::Ok().json(RecoveryCodesView::from(confirmed.map_err(errors::factor)?)))
 }
 
@@ -165,10 +151,9 @@ pub(super) async fn confirm(
 )]
 pub(super) async fn replace_recovery_codes(
     state: Data<State>,
-    session: ReqData<Session>,
-    author: UserAuthor,
+    own: OwnAccount,
 ) -> Result<HttpResponse, ApiError> {
-    let replaced = enrol_factor::replace_recovery_codes(&state, &Holder::of(&session), &author.0).await;
+    let replaced = enrol_factor::replace_recovery_codes(&state, &own.holder, own.author()).await;
     Ok(HttpResponse::Ok().json(RecoveryCodesView::from(replaced.map_err(errors::factor)?)))
 }
 
@@ -180,12 +165,8 @@ pub(super) async fn replace_recovery_codes(
     summary = "Turn off two-factor authentication",
     responses((status = 204, description = "The second factor is removed.")),
 )]
-pub(super) async fn remove(
-    state: Data<State>,
-    session: ReqData<Session>,
-    author: UserAuthor,
-) -> Result<HttpResponse, ApiError> {
-    enrol_factor::remove(&state, &Holder::of(&session), &author.0).await.map_err(errors::factor)?;
+pub(super) async fn remove(state: Data<State>, own: OwnAccount) -> Result<HttpResponse, ApiError> {
+    enrol_factor::remove(&state, &own.holder, own.author()).await.map_err(errors::factor)?;
     Ok(HttpResponse::NoContent().finish())
 }
 
@@ -198,7 +179,7 @@ pub(super) async fn remove(
     params(("id" = UserId, Path, description = "The user.")),
     responses((status = 204, description = "The second factor is removed.")),
 )]
-pub(super) async fn reset(
+pub(super) async fn reset_by_owner(
     state: Data<State>,
     session: ReqData<Session>,
     author: UserAuthor,
@@ -210,8 +191,53 @@ pub(super) async fn reset(
     Ok(HttpResponse::NoContent().finish())
 }
 
+#[utoipa::path(
+    delete,
+    path = "/v1/operator/staff/{id}/second-factor",
+    operation_id = "resetStaffSecondFactor",
+    tag = "Operator",
+    summary = "Remove the second factor of a person who has lost it, and end their sessions",
+    params(("id" = StaffId, Path, description = "The person.")),
+    responses((status = 204, description = "The second factor is removed.")),
+)]
+pub(super) async fn reset_staff(
+    state: Data<State>,
+    author: OperatorAuthor,
+    id: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let id = id.parse().map_err(|_| errors::staff_not_found())?;
+    let reset = reset_factor::of_staff(&state, &author.0, id).await;
+    reset.map_err(|error| errors::reset_factor(error, errors::staff_not_found))?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+#[utoipa::path(
+    delete,
+    path = "/v1/operator/businesses/{id}/users/{user}/second-factor",
+    operation_id = "resetSecondFactorOfUser",
+    tag = "Operator",
+    summary = "Remove the second factor of a user who has lost it, and end their sessions",
+    params(
+        ("id" = BusinessId, Path, description = "The business."),
+        ("user" = UserId, Path, description = "The user."),
+    ),
+    responses((status = 204, description = "The second factor is removed.")),
+)]
+pub(super) async fn reset_by_support(
+    state: Data<State>,
+    author: OperatorAuthor,
+    path: Path<(String, String)>,
+) -> Result<HttpResponse, ApiError> {
+    let (business, user) = path.into_inner();
+    let business = business_id(&state, &business).await?;
+    let user = user.parse().map_err(|_| errors::user_not_found())?;
+    let reset = reset_factor::of_user(&state, business, &author.0, user).await;
+    reset.map_err(|error| errors::reset_factor(error, errors::user_not_found))?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
 /// Only a code of the app confirms it: there are no recovery codes yet.
-pub(super) fn parse_app_code(body: &Value) -> Result<String, ApiError> {
+fn parse_app_code(body: &Value) -> Result<String, ApiError> {
     read_body(body, &["code"], |fields| {
         let text = fields.required_text("code", TextRule::line(64))?;
         match FactorCode::parse(&text) {

@@ -10,19 +10,17 @@ use serde_json::Value;
 use web::{ApiError, JsonBody, read_body};
 
 use super::account_fields::{factor_code, passkey_instead_of};
-use super::audited::{browser, request_id};
-use super::caller::{caller, console_caller};
+use super::audited::visitor;
 use super::openapi::bodies;
-use super::operator_session::{OperatorSessionView, opened_console};
+use super::opened::opened;
+use super::operator_session::OperatorSessionView;
 use super::passkeys::PasskeyOptionsView;
 use super::session::SessionView;
-use super::session_cookie::{OPERATOR, OPERATOR_CHALLENGE, PORTAL, PORTAL_CHALLENGE, SessionCookie};
-use super::{browser_cookie, errors};
+use super::{errors, session_cookie};
 use crate::commands::OpenedChallenge;
 use crate::commands::second_step::{self, SecondStep};
-use crate::commands::staff_second_step::{self, StaffSecondStep};
 use crate::commands::use_passkey::{self, FactorAnswer};
-use crate::domain::{Account, SecretToken};
+use crate::domain::{Realm, SecretToken};
 use crate::state::State;
 
 /// A log-in that waits for the second factor.
@@ -37,9 +35,9 @@ pub(super) struct ChallengeView {
 }
 
 /// The response to the right password of an account with a second factor. Its cookie grants nothing else.
-pub(super) fn challenge(state: &State, cookie: &SessionCookie, opened: &OpenedChallenge) -> HttpResponse {
+pub(super) fn challenge(state: &State, realm: Realm, opened: &OpenedChallenge) -> HttpResponse {
     HttpResponse::Accepted()
-        .cookie(cookie.set(state, &opened.token, opened.expires_at))
+        .cookie(session_cookie::of_challenge(realm).set(state, &opened.token, opened.expires_at))
         .insert_header((header::CACHE_CONTROL, "no-store"))
         .json(ChallengeView {
             mfa_required: true,
@@ -62,17 +60,7 @@ pub(super) async fn portal(
     request: HttpRequest,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let answer = parse(&body.0)?;
-    let token = PORTAL_CHALLENGE.read(&state, &request).ok_or_else(errors::challenge_ended)?;
-    let caller = caller(&state, &request);
-    let (browser, request) = (browser(&state, &request, &PORTAL), request_id(&request));
-    let step = SecondStep { token, answer, caller, browser, request };
-    let opened = second_step::second_step(&state, step).await.map_err(errors::challenge)?;
-    Ok(HttpResponse::Ok()
-        .cookie(PORTAL.set(&state, &opened.token, opened.session.expires_at))
-        .cookie(PORTAL_CHALLENGE.clear(&state))
-        .cookie(browser_cookie::PORTAL.set(&state, &opened.browser))
-        .json(SessionView::of(&opened.session)))
+    complete(&state, Realm::User, &request, &body.0).await
 }
 
 #[utoipa::path(
@@ -89,15 +77,25 @@ pub(super) async fn operator(
     request: HttpRequest,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let answer = parse(&body.0)?;
-    let token = OPERATOR_CHALLENGE.read(&state, &request).ok_or_else(errors::challenge_ended)?;
-    let caller = console_caller(&state, &request);
-    let (browser, request) = (browser(&state, &request, &OPERATOR), request_id(&request));
-    let step = StaffSecondStep { token, answer, caller, browser, request };
-    let opened = staff_second_step::second_step(&state, step).await.map_err(errors::challenge)?;
+    complete(&state, Realm::Staff, &request, &body.0).await
+}
+
+async fn complete(
+    state: &State,
+    realm: Realm,
+    request: &HttpRequest,
+    body: &Value,
+) -> Result<HttpResponse, ApiError> {
+    let (answer, token) = (parse(body)?, token(state, realm, request)?);
+    let step = SecondStep { token, answer, visitor: visitor(state, request, realm) };
+    let session = second_step::second_step(state, step).await.map_err(errors::challenge)?;
     let mut response = HttpResponse::Ok();
-    response.cookie(OPERATOR_CHALLENGE.clear(&state));
-    opened_console(&state, &mut response, &opened).await
+    response.cookie(session_cookie::of_challenge(realm).clear(state));
+    opened(state, realm, &mut response, &session).await
+}
+
+fn token(state: &State, realm: Realm, request: &HttpRequest) -> Result<SecretToken, ApiError> {
+    session_cookie::of_challenge(realm).read(state, request).ok_or_else(errors::challenge_ended)
 }
 
 #[utoipa::path(
@@ -112,8 +110,7 @@ pub(super) async fn portal_options(
     state: Data<State>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let token = PORTAL_CHALLENGE.read(&state, &request).ok_or_else(errors::challenge_ended)?;
-    options(&state, &token, |account| matches!(account, Account::User(_))).await
+    options(&state, Realm::User, &request).await
 }
 
 #[utoipa::path(
@@ -128,16 +125,12 @@ pub(super) async fn operator_options(
     state: Data<State>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let token = OPERATOR_CHALLENGE.read(&state, &request).ok_or_else(errors::challenge_ended)?;
-    options(&state, &token, |account| matches!(account, Account::Staff(_))).await
+    options(&state, Realm::Staff, &request).await
 }
 
-async fn options(
-    state: &State,
-    token: &SecretToken,
-    is_of_part: fn(Account) -> bool,
-) -> Result<HttpResponse, ApiError> {
-    let options = use_passkey::start_log_in(state, token, is_of_part).await.map_err(errors::challenge)?;
+async fn options(state: &State, realm: Realm, request: &HttpRequest) -> Result<HttpResponse, ApiError> {
+    let token = token(state, realm, request)?;
+    let options = use_passkey::start_log_in(state, realm, &token).await.map_err(errors::challenge)?;
     Ok(PasskeyOptionsView::respond(options))
 }
 

@@ -9,15 +9,16 @@ use serde_json::Value;
 use web::{ApiError, JsonBody, read_body};
 
 use super::account_fields::{email, password_text};
-use super::audited::{browser, request_id};
-use super::caller::{address, caller};
+use super::audited::{request_id, visitor};
+use super::caller::address;
 use super::openapi::bodies;
+use super::opened::opened;
 use super::operator_session::LoggedOutView;
 use super::second_step::{self, ChallengeView};
-use super::{browser_cookie, errors, session_cookie};
-use crate::commands::log_in::{LogIn, LogInOutcome, log_in as open_session};
+use super::{errors, session_cookie};
+use crate::commands::log_in::{self, LogIn, LogInOutcome};
 use crate::commands::log_out::log_out as end_session;
-use crate::domain::{BusinessStatus, Email, Membership, Password, Permission, Role, Session};
+use crate::domain::{BusinessStatus, Email, Membership, Password, Permission, Realm, Role, Session};
 use crate::queries;
 use crate::state::State;
 
@@ -107,19 +108,22 @@ pub(super) async fn log_in(
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let (email, password) = parse(&body.0)?;
-    let caller = caller(&state, &request);
-    let (browser, request) = (browser(&state, &request, &session_cookie::PORTAL), request_id(&request));
-    let log_in = LogIn { email, password, caller, browser, request };
-    let opened = match open_session(&state, log_in).await.map_err(errors::log_in)? {
-        LogInOutcome::Session(opened) => opened,
-        LogInOutcome::Challenge(challenge) => {
-            return Ok(second_step::challenge(&state, &session_cookie::PORTAL_CHALLENGE, &challenge));
-        }
-    };
-    Ok(HttpResponse::Ok()
-        .cookie(session_cookie::PORTAL.set(&state, &opened.token, opened.session.expires_at))
-        .cookie(browser_cookie::PORTAL.set(&state, &opened.browser))
-        .json(SessionView::of(&opened.session)))
+    log_in_with_password(&state, Realm::User, &request, email, password).await
+}
+
+/// In either realm.
+pub(super) async fn log_in_with_password(
+    state: &Data<State>,
+    realm: Realm,
+    request: &HttpRequest,
+    email: Email,
+    password: Password,
+) -> Result<HttpResponse, ApiError> {
+    let log_in = LogIn { email, password, visitor: visitor(state, request, realm) };
+    match log_in::log_in(state, log_in).await.map_err(errors::log_in)? {
+        LogInOutcome::Session(session) => opened(state, realm, &mut HttpResponse::Ok(), &session).await,
+        LogInOutcome::Challenge(challenge) => Ok(second_step::challenge(state, realm, &challenge)),
+    }
 }
 
 #[utoipa::path(

@@ -5,7 +5,7 @@ use actix_web::cookie::time::Duration;
 use actix_web::cookie::{Cookie, SameSite};
 use chrono::{DateTime, Utc};
 
-use crate::domain::SessionToken;
+use crate::domain::{Realm, SessionToken};
 use crate::state::State;
 
 /// The cookie of one kind of session.
@@ -24,11 +24,11 @@ pub(super) const OPERATOR: SessionCookie =
     SessionCookie { secure_name: "__Host-operator_session", plain_name: "operator_session" };
 
 /// Log-ins of users that wait for the second factor.
-pub(super) const PORTAL_CHALLENGE: SessionCookie =
+const PORTAL_CHALLENGE: SessionCookie =
     SessionCookie { secure_name: "__Host-portal_challenge", plain_name: "portal_challenge" };
 
 /// Log-ins of the operator's staff that wait for the second factor.
-pub(super) const OPERATOR_CHALLENGE: SessionCookie =
+const OPERATOR_CHALLENGE: SessionCookie =
     SessionCookie { secure_name: "__Host-operator_challenge", plain_name: "operator_challenge" };
 
 /// Log-ins of the operator's staff that are at the identity provider.
@@ -38,6 +38,21 @@ pub(super) const OPERATOR_SSO: SessionCookie =
 /// Log-ins of users that are at the identity provider of their business.
 pub(super) const PORTAL_SSO: SessionCookie =
     SessionCookie { secure_name: "__Host-portal_sso", plain_name: "portal_sso" };
+
+pub(super) fn of(realm: Realm) -> &'static SessionCookie {
+    match realm {
+        Realm::User => &PORTAL,
+        Realm::Staff => &OPERATOR,
+    }
+}
+
+/// The cookie of log-ins that wait for the second factor.
+pub(super) fn of_challenge(realm: Realm) -> &'static SessionCookie {
+    match realm {
+        Realm::User => &PORTAL_CHALLENGE,
+        Realm::Staff => &OPERATOR_CHALLENGE,
+    }
+}
 
 impl SessionCookie {
     /// The token of a request, if it is well-formed.

@@ -1,6 +1,7 @@
-//! `/v1/portal/sessions`: the person's own sessions, in all their businesses.
+//! `/v1/portal/sessions` and `/v1/operator/sessions`: the own sessions of a user, in all their businesses; of a person of the staff; or
+//! of the configured token.
 
-use actix_web::web::{Data, Path, ReqData};
+use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, SessionId};
@@ -8,19 +9,19 @@ use internal_api::Page;
 use serde::Serialize;
 use web::{ApiError, page_query};
 
-use super::audited::UserAuthor;
 use super::openapi::params;
 use super::pagination::PageRequest;
 use super::session_cookie;
-use crate::commands::revoke_sessions::{revoke_others, revoke_session};
-use crate::domain::{OpenSession, Session, browser_name};
+use crate::commands::OwnSession;
+use crate::commands::revoke_sessions::{revoke_one, revoke_others};
+use crate::domain::{OpenSession, browser_name};
 use crate::queries;
 use crate::state::State;
 
 /// One of the user's own sessions.
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct OwnSessionView {
+struct OwnSessionView {
     id: String,
     created_at: DateTime<Utc>,
     last_seen_at: DateTime<Utc>,
@@ -41,7 +42,7 @@ pub(super) struct OwnSessionView {
 }
 
 impl OwnSessionView {
-    pub(super) fn of(session: OpenSession, current: SessionId) -> Self {
+    fn of(session: OpenSession, current: SessionId) -> Self {
         let (business_id, business_name) = session.business.unzip();
         Self {
             business_id,
@@ -74,12 +75,12 @@ pub(super) struct RevokedView {
 )]
 pub(super) async fn list(
     state: Data<State>,
-    session: ReqData<Session>,
+    own: OwnSession,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let page = PageRequest::new(page_query(&request)?, "session")?;
-    let rows = queries::sessions::list(&state, &session, page.limit, page.after).await?;
-    let view = |listed| OwnSessionView::of(listed, session.id);
+    let rows = queries::sessions::list(&state, own.holder, page.limit, page.after).await?;
+    let view = |listed| OwnSessionView::of(listed, own.id);
     Ok(HttpResponse::Ok().json(page.page(rows)?.map(view)))
 }
 
@@ -94,18 +95,17 @@ pub(super) async fn list(
 )]
 pub(super) async fn revoke(
     state: Data<State>,
-    session: ReqData<Session>,
-    author: UserAuthor,
+    own: OwnSession,
     id: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
     let not_found = || ApiError::not_found("session_not_found", "session");
     let id = id.parse().map_err(|_| not_found())?;
-    if !revoke_session(&state, &session, &author.0, id).await? {
+    if !revoke_one(&state, &own, id).await? {
         return Err(not_found());
     }
     let mut response = HttpResponse::NoContent();
-    if id == session.id {
-        response.cookie(session_cookie::PORTAL.clear(&state));
+    if id == own.id {
+        response.cookie(session_cookie::of(own.holder.realm()).clear(&state));
     }
     Ok(response.finish())
 }
@@ -118,11 +118,7 @@ pub(super) async fn revoke(
     summary = "End all other sessions of the account, in all businesses",
     responses((status = 200, description = "How many sessions have ended.", body = RevokedView)),
 )]
-pub(super) async fn revoke_all_others(
-    state: Data<State>,
-    session: ReqData<Session>,
-    author: UserAuthor,
-) -> Result<HttpResponse, ApiError> {
-    let revoked = revoke_others(&state, &session, &author.0).await?;
+pub(super) async fn revoke_all_others(state: Data<State>, own: OwnSession) -> Result<HttpResponse, ApiError> {
+    let revoked = revoke_others(&state, &own).await?;
     Ok(HttpResponse::Ok().json(RevokedView { revoked }))
 }

@@ -12,7 +12,8 @@ use web::{ApiError, Fields, JsonBody, TextRule, read_object};
 use super::audited::UserAuthor;
 use super::errors;
 use super::openapi::sso_bodies;
-use super::second_factor::require_verified;
+use super::second_factor::require_proved_email;
+use crate::commands::OwnAccount;
 use crate::commands::configure_sso::{self, SsoInput};
 use crate::domain::{BusinessSso, CompanyDomain, GroupRoles, Role, Session, SsoAccess};
 use crate::queries;
@@ -145,13 +146,13 @@ pub(super) async fn read(state: Data<State>, session: ReqData<Session>) -> Resul
 pub(super) async fn put(
     state: Data<State>,
     session: ReqData<Session>,
-    author: UserAuthor,
+    own: OwnAccount,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     // Its sessions would outlive the reset that gives the owner of the address the account.
-    require_verified(&state, &session)?;
+    require_proved_email(&own)?;
     let input = parse(&state, &body.0)?;
-    let put = configure_sso::put(&state, session.business, &author.0, input).await;
+    let put = configure_sso::put(&state, session.business, own.author(), input).await;
     let sso = put.map_err(errors::configure_sso)?;
     Ok(HttpResponse::Ok().json(view(&state, &session, Some(sso))))
 }

@@ -5,13 +5,12 @@ use actix_web::{HttpRequest, HttpResponse};
 use serde::Serialize;
 use web::{ApiError, JsonBody};
 
-use super::audited::request_id;
-use super::caller::caller;
+use super::audited::visitor;
 use super::invitations::{parse_token, parse_token_and_password};
 use super::openapi::bodies;
 use super::{browser_cookie, errors};
-use crate::commands::set_staff_password::set_password;
-use crate::domain::OperatorRole;
+use crate::commands::use_password_link::use_link;
+use crate::domain::{OperatorRole, Realm};
 use crate::queries;
 use crate::state::State;
 
@@ -49,15 +48,15 @@ pub(super) async fn look_up(state: Data<State>, body: JsonBody) -> Result<HttpRe
     request_body = bodies::TokenAndPassword,
     responses((status = 204, description = "The password is set. Log in with it.")),
 )]
-pub(super) async fn use_link(
+pub(super) async fn set_password(
     state: Data<State>,
     request: HttpRequest,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let (token, password) = parse_token_and_password(&body.0)?;
     let token = token.ok_or_else(errors::password_link_invalid)?;
-    let browser = set_password(&state, &token, &password, &caller(&state, &request), request_id(&request))
-        .await
-        .map_err(errors::set_password)?;
-    Ok(HttpResponse::NoContent().cookie(browser_cookie::OPERATOR.set(&state, &browser)).finish())
+    let used = use_link(&state, &token, &password, &visitor(&state, &request, Realm::Staff)).await;
+    let browser = used.map_err(|error| errors::use_link(error, errors::password_link_invalid))?;
+    let cookie = browser_cookie::of(Realm::Staff).set(&state, &browser);
+    Ok(HttpResponse::NoContent().cookie(cookie).finish())
 }

@@ -8,7 +8,7 @@ use postgres::{StoreError, violates};
 
 use super::schema::{accounts, memberships};
 use super::stored;
-use crate::domain::{Account, Credentials, Email, Realm};
+use crate::domain::{Account, Credentials, Email, Realm, UserAccount};
 
 pub(crate) struct NewAccount<'a> {
     pub(crate) id: AccountId,
@@ -31,6 +31,7 @@ pub(crate) enum LogInBy<'a> {
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = accounts)]
 struct CredentialsRow {
+    realm: String,
     id: String,
     email: String,
     email_verified_at: Option<DateTime<Utc>>,
@@ -42,6 +43,14 @@ struct CredentialsRow {
 macro_rules! of_users {
     () => {
         accounts::table.filter(accounts::realm.eq(Realm::User.as_str()))
+    };
+}
+
+macro_rules! of_account {
+    ($account:expr) => {
+        accounts::table
+            .filter(accounts::id.eq($account.id()))
+            .filter(accounts::realm.eq($account.realm().as_str()))
     };
 }
 
@@ -81,47 +90,63 @@ pub(crate) async fn insert(conn: &mut AsyncPgConnection, new: &NewAccount<'_>) -
 /// The account with this address. Searches all businesses, because a log-in does not name the business.
 pub(crate) async fn by_email(
     conn: &mut AsyncPgConnection,
-    email: &Email,
+    (realm, email): (Realm, &Email),
 ) -> Result<Option<Credentials>, StoreError> {
-    let found = of_users!().filter(accounts::email_key.eq(email.key())).select(accounts::id);
-    let id: Option<String> = found.first(conn).await.optional()?;
-    match id {
-        Some(id) => credentials(conn, stored("accounts.id", &id)?).await,
-        None => Ok(None),
+    let found = accounts::table
+        .filter(accounts::realm.eq(realm.as_str()))
+        .filter(accounts::email_key.eq(email.key()));
+    let row = found.select(CredentialsRow::as_select()).first(conn).await.optional()?;
+    row.map(Credentials::try_from).transpose()
+}
+
+/// The user's account with this address.
+pub(crate) async fn user_by_email(
+    conn: &mut AsyncPgConnection,
+    email: &Email,
+) -> Result<Option<UserAccount>, StoreError> {
+    match by_email(conn, (Realm::User, email)).await? {
+        Some(Credentials { account: Account::User(id), .. }) => of_user(conn, id).await,
+        _ => Ok(None),
     }
 }
 
 pub(crate) async fn credentials(
     conn: &mut AsyncPgConnection,
-    account: AccountId,
+    account: Account,
 ) -> Result<Option<Credentials>, StoreError> {
-    let row: Option<(CredentialsRow, String, String)> = of_users!()
+    let row = of_account!(account).select(CredentialsRow::as_select()).first(conn).await.optional()?;
+    row.map(Credentials::try_from).transpose()
+}
+
+pub(crate) async fn of_user(
+    conn: &mut AsyncPgConnection,
+    account: AccountId,
+) -> Result<Option<UserAccount>, StoreError> {
+    let row: Option<(String, String, String, Option<DateTime<Utc>>)> = of_users!()
         .inner_join(memberships::table)
         .filter(accounts::id.eq(account.to_string()))
         .order(memberships::id)
-        .select((CredentialsRow::as_select(), memberships::id, memberships::business_id))
+        .select((memberships::id, memberships::business_id, accounts::email, accounts::email_verified_at))
         .first(conn)
         .await
         .optional()?;
-    row.map(|(row, user, business)| {
-        Ok(Credentials {
-            account: stored("accounts.id", &row.id)?,
-            user: stored("memberships.id", &user)?,
-            business: stored("memberships.business_id", &business)?,
-            email: row.email,
-            email_verified: row.email_verified_at.is_some(),
-            name: row.name,
-            password_hash: row.password_hash,
-        })
+    row.map(|(user, business, email, verified_at)| {
+        let (user, business) =
+            (stored("memberships.id", &user)?, stored("memberships.business_id", &business)?);
+        Ok(UserAccount { account, user, business, email, email_verified: verified_at.is_some() })
     })
     .transpose()
 }
 
 /// Locks the account until the transaction ends. To avoid deadlocks, every transaction locks first the business that it changes,
 /// then the account, then memberships of it, and then attempts, sessions and links.
-pub(crate) async fn lock(conn: &mut AsyncPgConnection, account: AccountId) -> Result<(), StoreError> {
-    let account = of_users!().filter(accounts::id.eq(account.to_string())).select(accounts::id);
-    account.for_no_key_update().first::<String>(conn).await.optional()?;
+pub(crate) async fn lock(
+    conn: &mut AsyncPgConnection,
+    account: impl Into<Account>,
+) -> Result<(), StoreError> {
+    let account: Account = account.into();
+    let account = of_account!(account).select(accounts::id).for_no_key_update();
+    account.first::<String>(conn).await.optional()?;
     Ok(())
 }
 
@@ -131,9 +156,7 @@ pub(crate) async fn lock_unchanged(
     account: Account,
     checked_hash: Option<&str>,
 ) -> Result<bool, StoreError> {
-    let locked: Option<String> = accounts::table
-        .find(account.id())
-        .filter(accounts::realm.eq(account.realm().as_str()))
+    let locked: Option<String> = of_account!(account)
         .filter(accounts::password_hash.is_not_distinct_from(checked_hash))
         .select(accounts::id)
         .for_no_key_update()
@@ -145,23 +168,21 @@ pub(crate) async fn lock_unchanged(
 
 pub(crate) async fn set_name(
     conn: &mut AsyncPgConnection,
-    account: AccountId,
+    account: Account,
     name: Option<&str>,
 ) -> Result<(), StoreError> {
-    let account = accounts::table.find(account.to_string());
-    diesel::update(account).set(accounts::name.eq(name)).execute(conn).await?;
+    diesel::update(of_account!(account)).set(accounts::name.eq(name)).execute(conn).await?;
     Ok(())
 }
 
-/// Writes a new password hash.
+/// Writes a new password hash. False if there is no such account.
 pub(crate) async fn set_password(
     conn: &mut AsyncPgConnection,
-    account: AccountId,
+    account: Account,
     hash: &str,
-) -> Result<(), StoreError> {
-    let account = accounts::table.find(account.to_string());
-    diesel::update(account).set(accounts::password_hash.eq(hash)).execute(conn).await?;
-    Ok(())
+) -> Result<bool, StoreError> {
+    let changed = diesel::update(of_account!(account)).set(accounts::password_hash.eq(hash));
+    Ok(changed.execute(conn).await? == 1)
 }
 
 /// Whether an account has the address.
@@ -218,4 +239,18 @@ pub(crate) async fn remove_if_unused(
     }
     diesel::delete(accounts::table.find(account.to_string())).execute(conn).await?;
     Ok(())
+}
+
+impl TryFrom<CredentialsRow> for Credentials {
+    type Error = StoreError;
+
+    fn try_from(row: CredentialsRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            account: read(&row.realm, &row.id)?,
+            email: row.email,
+            email_verified: row.email_verified_at.is_some(),
+            name: row.name,
+            password_hash: row.password_hash,
+        })
+    }
 }

@@ -103,17 +103,3 @@ pub(crate) async fn of_configuration(
     })
     .transpose()
 }
-
-/// Ends the session with one of these digests. Does nothing if there is none.
-pub(crate) async fn end(
-    conn: &mut AsyncPgConnection,
-    digests: [[u8; 32]; 2],
-    now: DateTime<Utc>,
-) -> Result<(), StoreError> {
-    let open = sessions::table
-        .filter(sessions::token_hash.eq_any(digests.map(|digest| digest.to_vec())))
-        .filter(sessions::realm.eq(Realm::Staff.as_str()))
-        .filter(sessions::revoked_at.is_null());
-    diesel::update(open).set(sessions::revoked_at.eq(now)).execute(conn).await?;
-    Ok(())
-}

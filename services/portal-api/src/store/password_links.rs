@@ -40,7 +40,7 @@ pub(crate) async fn insert(
     (now, expires_at): (DateTime<Utc>, DateTime<Utc>),
     max: i64,
 ) -> Result<(), StoreError> {
-    if let Account::User(account) = account {
+    if account.realm() == Realm::User {
         accounts::lock(conn, account).await?;
     }
     let beyond: Vec<Vec<u8>> = of_account!(account)
@@ -104,7 +104,7 @@ pub(crate) async fn consume(
     account: Account,
     token: &LinkToken,
 ) -> Result<Option<UsedLink>, StoreError> {
-    if let Account::User(account) = account {
+    if account.realm() == Realm::User {
         accounts::lock(conn, account).await?;
     }
     let link = of_account!(account).filter(password_links::token_hash.eq(token.digest().to_vec()));

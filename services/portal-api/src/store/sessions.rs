@@ -71,7 +71,7 @@ pub(crate) async fn insert(
         .values((
             sessions::id.eq(new.id.to_string()),
             sessions::token_hash.eq(new.digest.to_vec()),
-            sessions::realm.eq(account.map_or(Realm::Staff, Account::realm).as_str()),
+            sessions::realm.eq(new.holder.realm().as_str()),
             sessions::account_id.eq(account.map(Account::id)),
             sessions::business_id.eq(business),
             sessions::user_id.eq(user),
@@ -226,6 +226,21 @@ pub(crate) async fn end(
     Ok(ended.execute(conn).await? == 1)
 }
 
+/// Ends the session of the realm with one of these digests. Does nothing if there is none.
+pub(crate) async fn end_by_digest(
+    conn: &mut AsyncPgConnection,
+    realm: Realm,
+    digests: [[u8; 32]; 2],
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let open = sessions::table
+        .filter(sessions::token_hash.eq_any(digests.map(|digest| digest.to_vec())))
+        .filter(sessions::realm.eq(realm.as_str()))
+        .filter(sessions::revoked_at.is_null());
+    diesel::update(open).set(sessions::revoked_at.eq(now)).execute(conn).await?;
+    Ok(())
+}
+
 /// Ends all sessions of the holder except `kept`, and returns how many.
 pub(crate) async fn end_all(
     conn: &mut AsyncPgConnection,
@@ -233,7 +248,7 @@ pub(crate) async fn end_all(
     kept: Option<SessionId>,
     now: DateTime<Utc>,
 ) -> Result<usize, StoreError> {
-    if let SessionHolder::Account(Account::User(account)) = holder {
+    if let SessionHolder::Account(account @ Account::User(_)) = holder {
         accounts::lock(conn, account).await?;
     }
     let kept = kept.map(|kept| kept.to_string()).unwrap_or_default();

@@ -10,9 +10,7 @@ use postgres::StoreError;
 
 use super::schema::{accounts, staff_roles};
 use super::{password_links, stored};
-use crate::domain::{
-    Account, Email, LinkToken, NewStaff, OperatorRole, Realm, Staff, StaffCredentials, StaffIdentity,
-};
+use crate::domain::{Account, LinkToken, NewStaff, OperatorRole, Realm, Staff, StaffIdentity};
 
 /// Key of the advisory lock for changes of the staff.
 const LOCK: i64 = 0x0073_7461_6666;
@@ -44,15 +42,6 @@ const ISSUERS_WITHOUT_ROLE: &str = "ARRAY(SELECT issuer FROM identities AS ident
 macro_rules! persons {
     () => {
         staff_roles::table.inner_join(accounts::table)
-    };
-}
-
-/// The account of a person.
-macro_rules! account {
-    ($id:expr) => {
-        accounts::table
-            .filter(accounts::id.eq($id.to_string()))
-            .filter(accounts::realm.eq(Realm::Staff.as_str()))
     };
 }
 
@@ -150,22 +139,6 @@ pub(crate) async fn count(conn: &mut AsyncPgConnection) -> Result<i64, StoreErro
     Ok(staff_roles::table.count().get_result(conn).await?)
 }
 
-pub(crate) async fn credentials(
-    conn: &mut AsyncPgConnection,
-    email: &Email,
-) -> Result<Option<StaffCredentials>, StoreError> {
-    let row: Option<(String, String, Option<String>)> = persons!()
-        .filter(accounts::email_key.eq(email.key()))
-        .select((accounts::id, accounts::email, accounts::password_hash))
-        .first(conn)
-        .await
-        .optional()?;
-    row.map(|(id, email, password_hash)| {
-        Ok(StaffCredentials { id: stored("accounts.id", &id)?, email, password_hash })
-    })
-    .transpose()
-}
-
 /// The administrators, also those who cannot log in. Exact while the staff is locked.
 pub(crate) async fn administrators(conn: &mut AsyncPgConnection) -> Result<Vec<Staff>, StoreError> {
     let rows: Vec<StaffRow> = persons!()
@@ -188,24 +161,6 @@ pub(crate) async fn set_role(
     Ok(())
 }
 
-pub(crate) async fn set_name(
-    conn: &mut AsyncPgConnection,
-    id: StaffId,
-    name: &str,
-) -> Result<(), StoreError> {
-    diesel::update(account!(id)).set(accounts::name.eq(name)).execute(conn).await?;
-    Ok(())
-}
-
-/// False if there is no such person.
-pub(crate) async fn set_password(
-    conn: &mut AsyncPgConnection,
-    id: StaffId,
-    hash: &str,
-) -> Result<bool, StoreError> {
-    Ok(diesel::update(account!(id)).set(accounts::password_hash.eq(hash)).execute(conn).await? == 1)
-}
-
 pub(crate) async fn mark_seen(
     conn: &mut AsyncPgConnection,
     id: StaffId,
@@ -220,7 +175,8 @@ pub(crate) async fn mark_seen(
 
 /// Deletes the person with their sessions, their link, and the links that they created. False if there is no such person.
 pub(crate) async fn remove(conn: &mut AsyncPgConnection, id: StaffId) -> Result<bool, StoreError> {
-    Ok(diesel::delete(account!(id)).execute(conn).await? == 1)
+    let account = accounts::table.find(id.to_string()).filter(accounts::realm.eq(Realm::Staff.as_str()));
+    Ok(diesel::delete(account).execute(conn).await? == 1)
 }
 
 impl TryFrom<StaffRow> for Staff {

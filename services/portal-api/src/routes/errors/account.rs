@@ -79,7 +79,7 @@ pub(in crate::routes) fn change_email(error: ChangeEmailError) -> ApiError {
 
 pub(in crate::routes) fn change_name(error: ChangeNameError) -> ApiError {
     match error {
-        ChangeNameError::UnknownUser => not_logged_in(),
+        ChangeNameError::UnknownAccount => not_logged_in(),
         ChangeNameError::NotOwner => role_insufficient(Permission::ManageBusiness),
         ChangeNameError::Store(error) => error.into(),
     }

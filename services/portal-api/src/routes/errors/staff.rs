@@ -3,15 +3,12 @@
 use actix_web::http::StatusCode;
 use web::ApiError;
 
-use super::{change_business, log_in, password, password_log_in_off, user_not_found};
+use super::{change_business, user_not_found};
 use crate::commands::approval_limit::ApprovalLimitError;
 use crate::commands::decide_approval::DecideError;
-use crate::commands::log_in::LogInError;
 use crate::commands::operator_token::TokenError;
 use crate::commands::request_approval::RequestApprovalError;
-use crate::commands::set_staff_password::SetPasswordError;
 use crate::commands::staff::StaffError;
-use crate::commands::staff_log_in::StaffLogInError;
 use crate::domain::{ApprovalRefusal, OperatorPermission, OperatorRole};
 
 pub(in crate::routes) fn permission_missing(permission: OperatorPermission, role: OperatorRole) -> ApiError {
@@ -35,16 +32,6 @@ pub(super) fn no_permission(permission: OperatorPermission) -> ApiError {
     let message = format!("This requires the permission {permission}, which you do not have.");
     ApiError::new(StatusCode::FORBIDDEN, "permission_missing", message)
         .with("requiredPermission", permission.as_str())
-}
-
-pub(in crate::routes) fn staff_log_in(error: StaffLogInError) -> ApiError {
-    match error {
-        StaffLogInError::PasswordsOff => password_log_in_off(),
-        StaffLogInError::InvalidCredentials => log_in(LogInError::InvalidCredentials),
-        StaffLogInError::TooMany { wait } => log_in(LogInError::TooMany { wait }),
-        StaffLogInError::Password(error) => password(error),
-        StaffLogInError::Store(error) => error.into(),
-    }
 }
 
 pub(in crate::routes) fn staff_not_found() -> ApiError {
@@ -81,17 +68,6 @@ pub(in crate::routes) fn password_link_invalid() -> ApiError {
         "password_link_invalid",
         "This link is used, replaced or expired. Ask an administrator for a new one.",
     )
-}
-
-pub(in crate::routes) fn set_password(error: SetPasswordError) -> ApiError {
-    match error {
-        SetPasswordError::Invalid => password_link_invalid(),
-        SetPasswordError::LikeEmail => {
-            ApiError::invalid_field("password", "too_common", "password must not be your e-mail address.")
-        }
-        SetPasswordError::Password(error) => password(error),
-        SetPasswordError::Store(error) => error.into(),
-    }
 }
 
 pub(in crate::routes) fn token_not_found() -> ApiError {

@@ -1,0 +1,52 @@
+//! Who calls without a session.
+
+use domain::RequestId;
+
+use super::attempt_limits::Caller;
+use crate::domain::{Author, CallerAddress, Credentials, OperatorActor, OperatorCaller, Realm, SessionToken};
+use crate::store::sessions::Origin;
+
+/// The browser that will hold a session.
+#[derive(Clone, Default)]
+pub(crate) struct Browser {
+    /// The session that it already has.
+    pub(crate) replaces: Option<SessionToken>,
+    /// Truncated.
+    pub(crate) user_agent: Option<String>,
+    pub(crate) address: Option<CallerAddress>,
+}
+
+impl Browser {
+    pub(super) fn origin(&self, new_browser: Option<bool>) -> Origin<'_> {
+        Origin { address: self.address.as_ref(), user_agent: self.user_agent.as_deref(), new_browser }
+    }
+}
+
+/// Somebody who logs in.
+pub(crate) struct Visitor {
+    /// Of the account that they name.
+    pub(crate) realm: Realm,
+    pub(crate) caller: Caller,
+    pub(crate) browser: Browser,
+    pub(crate) request: Option<RequestId>,
+}
+
+impl Visitor {
+    /// The author of failed attempts: nobody knows who has made them.
+    pub(super) fn unknown(&self) -> Author {
+        match self.realm {
+            Realm::User => Author::system(self.request).at(self.caller.address.clone()),
+            Realm::Staff => self.operator(OperatorActor::Unknown),
+        }
+    }
+
+    /// The operator as the author.
+    pub(super) fn operator(&self, actor: OperatorActor) -> Author {
+        Author::operator(OperatorCaller { actor, address: self.caller.address.clone() }, self.request)
+    }
+
+    /// Whether the person of the account has logged in from this browser.
+    pub(super) fn is_known_to(&self, of: &Credentials, now: chrono::DateTime<chrono::Utc>) -> bool {
+        of.knows(self.caller.browser.as_ref(), now)
+    }
+}
