@@ -9,8 +9,12 @@ use actix_web::web::Data;
 use anyhow::Context as _;
 use chassis::{Chassis, Running};
 use chrono::TimeDelta;
-use domain::{Clock, Entropy, indian_time};
+use domain::{Clock, Email, Entropy, indian_time};
 use events::queues;
+use identity::TokenCipher;
+use identity::passkeys::Passkeys;
+use identity::passwords::Passwords;
+use identity::second_factors::FactorSecrets;
 use messaging::Queue;
 use postgres::Database;
 use reconciliation::{Report, RunArguments};
@@ -22,15 +26,13 @@ use web::{FailureLimits, FairSlots};
 use crate::commands::staff;
 use crate::consumers::{GoLiveFactsConsumer, WarningsConsumer};
 use crate::domain::{
-    Author, Email, Links, NewStaff, OperatorActor, OperatorCaller, OperatorRole, Part, RegionFormat, Site,
+    Author, FactorPolicy, Links, NewStaff, OperatorActor, OperatorCaller, OperatorRole, Part, RegionFormat,
+    Site,
 };
 use crate::live_updates::{OpenPages, OrderStreams, SessionMonitor, StatusStreams};
-use crate::mail::{Encryption, MailSender, Mailbox, Route, SmtpServer, TokenCipher, Transport};
+use crate::mail::{Encryption, MailSender, Mailbox, Route, SmtpServer, Transport};
 use crate::pages::Pages;
-use crate::passkeys::Passkeys;
-use crate::passwords::Passwords;
 use crate::peers::Peers;
-use crate::second_factor::SecondFactors;
 use crate::settings::{
     CreateOperatorSettings, MailEncryption, MailSettings, MailTransport, PortalSettings, Public,
 };
@@ -84,7 +86,8 @@ fn state(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<State> 
     Ok(State {
         peers: Peers::new(&settings.peers, &settings.internal.token)?,
         passwords: Passwords::new(unit.entropy.clone())?,
-        second_factors: second_factors(settings)?,
+        factor_policy: factor_policy(settings),
+        factor_secrets: FactorSecrets::new((settings.mfa.key.as_ref(), settings.mfa.previous_key.as_ref()))?,
         passkeys: Passkeys::new(&settings.brand.name, &settings.public.url, settings.public.console_url())?,
         single_sign_on: single_sign_on(settings, chassis)?,
         business_sso: business_sso(settings, chassis)?,
@@ -127,12 +130,15 @@ fn links(public: &Public) -> Links {
     Links::new(public.url.clone()).with_console(public.console_url().clone())
 }
 
-fn second_factors(settings: &PortalSettings) -> anyhow::Result<SecondFactors> {
+fn factor_policy(settings: &PortalSettings) -> FactorPolicy {
     let mfa = &settings.mfa;
-    let recent_within =
-        mfa.recent_minutes(settings.environment).map(|minutes| TimeDelta::minutes(minutes.into()));
-    let keys = (mfa.key.as_ref(), mfa.previous_key.as_ref());
-    SecondFactors::new(keys, mfa.user_roles(), mfa.staff_roles(), recent_within)
+    FactorPolicy {
+        required_for_users: mfa.user_roles(),
+        required_for_staff: mfa.staff_roles(),
+        recent_within: mfa
+            .recent_minutes(settings.environment)
+            .map(|minutes| TimeDelta::minutes(minutes.into())),
+    }
 }
 
 /// `None` without an issuer. The other settings were checked.

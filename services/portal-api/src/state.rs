@@ -4,6 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::BusinessId;
+use identity::passkeys::Passkeys;
+use identity::passwords::Passwords;
+use identity::second_factors::FactorSecrets;
+use identity::sessions::Lifetimes;
 use messaging::Publisher;
 use outbox::Unit;
 use settings::{Brand, Secret, TrustedProxies};
@@ -11,13 +15,10 @@ use tokio::sync::Semaphore;
 use url::Url;
 use web::{FailureLimits, FairSlots, Tasks};
 
-use crate::domain::{ApprovalPolicy, AuditRetention, Author, Lifetimes, Links, Locale, LogInWays};
+use crate::domain::{ApprovalPolicy, AuditRetention, Author, FactorPolicy, Links, Locale, LogInWays};
 use crate::live_updates::{OpenPages, OrderStreams, SessionMonitor, StatusStreams};
 use crate::mail::Mailbox;
-use crate::passkeys::Passkeys;
-use crate::passwords::Passwords;
 use crate::peers::Peers;
-use crate::second_factor::SecondFactors;
 use crate::single_sign_on::{BusinessProviders, StaffSignOn};
 
 /// Exports that run at once on this instance: of one user, person or token, and of one business.
@@ -32,7 +33,8 @@ pub(crate) struct State {
     pub(crate) publisher: Publisher,
     pub(crate) peers: Peers,
     pub(crate) passwords: Passwords,
-    pub(crate) second_factors: SecondFactors,
+    pub(crate) factor_policy: FactorPolicy,
+    pub(crate) factor_secrets: FactorSecrets,
     pub(crate) passkeys: Passkeys,
     /// `None` if the operator has no identity provider.
     pub(crate) single_sign_on: Option<StaffSignOn>,

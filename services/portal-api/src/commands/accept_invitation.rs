@@ -3,21 +3,22 @@
 
 use diesel_async::AsyncPgConnection;
 use domain::{AccountId, RequestId, UserId};
+use identity::LinkToken;
+use identity::accounts::{LogInBy, NewAccount};
+use identity::passwords::{Password, PasswordError, Requester};
 use postgres::StoreError;
 
-use super::audit::write_audit;
-use super::create_account;
-use super::open_session::{OpenedSession, open_with_new_password};
-use super::owners::mail_other_owners;
-use super::sso_required::{self, SsoRequiredError};
-use super::visitor::Browser;
+use crate::commands::audit::write_audit;
+use crate::commands::create_account;
+use crate::commands::open_session::{OpenedSession, open_with_new_password};
+use crate::commands::owners::mail_other_owners;
+use crate::commands::sso_required::{self, SsoRequiredError};
+use crate::commands::visitor::Browser;
 use crate::domain::{
-    Action, Actor, AuditEvent, Author, BusinessStatus, Invitation, LinkToken, Membership, Password, Role,
-    Target, TargetKind, UserAccount,
+    Action, Actor, AuditEvent, Author, BusinessStatus, Invitation, Membership, Role, Target, TargetKind,
+    UserAccount,
 };
-use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
-use crate::store::accounts::{LogInBy, NewAccount};
 use crate::store::{businesses, invitations, users};
 
 /// Users of one business.

@@ -2,14 +2,16 @@
 
 use chrono::TimeDelta;
 use diesel_async::AsyncPgConnection;
+use identity::accounts::Credentials;
+use identity::{Account, CallerAddress, browser_name, sessions};
 use postgres::StoreError;
 
-use super::visitor::Browser;
-use crate::domain::{Account, CallerAddress, Credentials, Part, browser_name};
+use crate::commands::visitor::Browser;
+use crate::domain::Part;
 use crate::mail::Mail;
 use crate::state::State;
 use crate::store::mails::MailOwner;
-use crate::store::{accounts, sessions};
+use crate::store::user_accounts;
 
 /// An account gets at most this many mails about new browsers in [`WARNINGS_WITHIN`].
 const WARNINGS_MAX: i64 = 5;
@@ -23,7 +25,7 @@ pub(super) async fn mail_account(
     mail: &Mail<'_>,
 ) -> Result<(), StoreError> {
     let owner: MailOwner = match account {
-        Account::User(id) => match accounts::of_user(conn, id).await? {
+        Account::User(id) => match user_accounts::of(conn, id).await? {
             Some(user) => user.business.into(),
             None => return Ok(()),
         },

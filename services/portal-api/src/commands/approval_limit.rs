@@ -5,8 +5,8 @@ use diesel_async::AsyncPgConnection;
 use domain::Paise;
 use postgres::StoreError;
 
-use super::audit::write_operator_audit;
-use super::staff::still_may;
+use crate::commands::audit::write_operator_audit;
+use crate::commands::staff::still_may;
 use crate::domain::{Action, ApprovalPolicy, AuditEvent, Author, OperatorPermission};
 use crate::state::State;
 use crate::store::{approval_limit, staff};

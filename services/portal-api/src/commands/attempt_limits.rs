@@ -2,14 +2,14 @@
 
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::AccountId;
+use domain::{AccountId, Email};
+use identity::accounts::{self, Credentials};
+use identity::attempts::{self, Admission, Attempt, Scopes, Subject};
+use identity::passwords::Requester;
+use identity::{Account, CallerAddress, KnownBrowser, Realm};
 use postgres::StoreError;
 
-use crate::domain::{Account, CallerAddress, Credentials, Email, KnownBrowser, Realm, Scope, Subject};
-use crate::passwords::Requester;
 use crate::state::State;
-use crate::store::accounts;
-use crate::store::attempts::{self, Admission, Attempt};
 
 /// Where a call comes from.
 #[derive(Clone, Default)]
@@ -25,33 +25,6 @@ impl Caller {
         self.address.as_ref().map(CallerAddress::as_str).unwrap_or_default().to_owned()
     }
 }
-
-/// The scopes of one kind of attempt.
-pub(super) struct Scopes {
-    browser: Scope,
-    account_and_address: Scope,
-    account: Scope,
-    address: Scope,
-}
-
-pub(super) const LOG_IN: Scopes = Scopes {
-    browser: Scope::LogInBrowser,
-    account_and_address: Scope::LogInAccountAddress,
-    account: Scope::LogInAccount,
-    address: Scope::LogInAddress,
-};
-pub(super) const RESET: Scopes = Scopes {
-    browser: Scope::ResetBrowser,
-    account_and_address: Scope::ResetAccountAddress,
-    account: Scope::ResetAccount,
-    address: Scope::ResetAddress,
-};
-pub(super) const SECOND_FACTOR: Scopes = Scopes {
-    browser: Scope::SecondFactorBrowser,
-    account_and_address: Scope::SecondFactorAccountAddress,
-    account: Scope::SecondFactorAccount,
-    address: Scope::LogInAddress,
-};
 
 /// The limits that an attempt counts against. A known browser of a user's account has a limit of its own, so that attempts of
 /// strangers do not lock it out.
@@ -103,7 +76,8 @@ pub(super) async fn requester(
         return Ok(Requester::Known(email.key()));
     }
     let Some(address) = address else { return Ok(Requester::Stranger(String::new())) };
-    let (success, now) = (Subject::address(Scope::LogInSuccessAddress, address), state.unit.clock.now());
+    let (success, now) =
+        (Subject::address(attempts::LOG_IN_SUCCESS_ADDRESS, address), state.unit.clock.now());
     let database = &state.unit.database;
     let reached = database.read(async |conn| attempts::wait(conn, &success, now).await).await?;
     let name = address.as_str().to_owned();
@@ -117,7 +91,7 @@ pub(super) async fn record_success(
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     let Some(address) = &caller.address else { return Ok(()) };
-    attempts::record(conn, Subject::address(Scope::LogInSuccessAddress, address), now).await
+    attempts::record(conn, Subject::address(attempts::LOG_IN_SUCCESS_ADDRESS, address), now).await
 }
 
 /// Counts an attempt in a transaction of its own.
@@ -134,7 +108,7 @@ pub(super) async fn clear_failures(
     counted: &[Attempt],
 ) -> Result<(), StoreError> {
     attempts::cancel(conn, counted).await?;
-    for subject in subjects.iter().filter(|subject| subject.scope != Scope::LogInAddress) {
+    for subject in subjects.iter().filter(|subject| subject.scope != attempts::LOG_IN.address) {
         attempts::clear(conn, *subject).await?;
     }
     Ok(())

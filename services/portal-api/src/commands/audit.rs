@@ -3,10 +3,11 @@
 use chrono::TimeDelta;
 use diesel_async::AsyncPgConnection;
 use domain::{AccountId, AuditEntryId, BusinessId, Clock, Entropy, UserId};
+use identity::Account;
 use postgres::StoreError;
 
-use super::audit_line::{log_entry, log_operator_entry, log_operator_refusal};
-use crate::domain::{Account, Actor, AuditEvent, Author};
+use crate::commands::audit_line::{log_entry, log_operator_entry, log_operator_refusal};
+use crate::domain::{Actor, AuditEvent, Author};
 use crate::state::State;
 use crate::store::audit_log::{self, NewEntry};
 use crate::store::memberships;

@@ -2,9 +2,10 @@
 //! tables are authoritative: a process that dies after a commit writes no line.
 
 use domain::{BusinessId, RequestId};
+use identity::{CallerAddress, Realm};
 use postgres::after_commit;
 
-use crate::domain::{Actor, AuditEvent, Author, CallerAddress, Part, Permission, Realm};
+use crate::domain::{Actor, AuditEvent, Author, Part, Permission};
 use crate::store::audit_log::NewEntry;
 use crate::store::operator_audit_log::NewOperatorEntry;
 

@@ -2,15 +2,15 @@
 
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
+use identity::second_factors::log_in_challenges::{self, Challenge};
+use identity::second_factors::{self, CHALLENGE_LASTS, CHALLENGE_TRIES};
+use identity::{Account, SecretToken, passkeys};
 use postgres::StoreError;
 use sha2::{Digest, Sha256};
 
-use super::factor_code::FactorError;
-use super::sso_required::SsoRequiredError;
-use crate::domain::{Account, CHALLENGE_LASTS, CHALLENGE_TRIES, SecretToken};
+use crate::commands::factor_code::FactorError;
+use crate::commands::sso_required::SsoRequiredError;
 use crate::state::State;
-use crate::store::log_in_challenges::{self, Challenge};
-use crate::store::{passkeys, second_factors};
 
 pub(crate) struct OpenedChallenge {
     /// The value of the cookie.

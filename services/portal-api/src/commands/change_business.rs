@@ -4,10 +4,10 @@ use diesel_async::AsyncPgConnection;
 use domain::{ApprovalId, BusinessId};
 use postgres::StoreError;
 
-use super::announce::announce_business_change;
-use super::audit::write_audit;
-use super::owners::mail_owners;
-use super::request_approval::{self, RequestApprovalError};
+use crate::commands::announce::announce_business_change;
+use crate::commands::audit::write_audit;
+use crate::commands::owners::mail_owners;
+use crate::commands::request_approval::{self, RequestApprovalError};
 use crate::domain::{
     Approval, Author, Business, BusinessChange, BusinessStatus, ProtectedAction, SuspensionLift,
 };

@@ -2,18 +2,19 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::SessionId;
+use domain::{Email, SessionId};
+use identity::{Account, accounts, password_links, sessions};
 use postgres::StoreError;
 
-use super::audit::write_account_audit;
-use super::confirm_email::{admit, create_link};
+use crate::commands::audit::write_account_audit;
+use crate::commands::confirm_email::{admit, create_link};
 use crate::domain::{
-    Account, Action, AuditEvent, Author, Email, EmailConfirmation, Session, Target, TargetKind, UserAccount,
+    Action, AuditEvent, Author, EmailConfirmation, Session, Target, TargetKind, UserAccount,
 };
 use crate::mail::Mail;
 use crate::state::State;
-use crate::store::email_confirmations::Changes;
-use crate::store::{accounts, email_confirmations, password_links, sessions};
+use crate::store::email_confirmations::{self, Changes};
+use crate::store::user_accounts;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ChangeEmailError {
@@ -51,7 +52,7 @@ pub(crate) async fn change_email(
         .database
         .transaction(async |conn| {
             accounts::lock(conn, key).await?;
-            let account = accounts::of_user(conn, key).await?;
+            let account = user_accounts::of(conn, key).await?;
             let account = account.ok_or(ChangeEmailError::UnknownUser)?;
             if account.email_is(email) {
                 email_confirmations::remove_changes(conn, key, Changes::All).await?;
@@ -78,7 +79,7 @@ pub(crate) async fn change_email(
 /// In lower case.
 async fn present_address(state: &State, session: &Session) -> Result<Option<String>, StoreError> {
     let (key, database) = (session.account, &state.unit.database);
-    let found = database.read(async |conn| accounts::of_user(conn, key).await).await;
+    let found = database.read(async |conn| user_accounts::of(conn, key).await).await;
     let found: Option<UserAccount> = found?;
     Ok(found.and_then(|account| Email::parse(&account.email)).map(|email| email.key()))
 }

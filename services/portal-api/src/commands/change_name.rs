@@ -1,14 +1,15 @@
 //! A person changes their own name, and an owner the name of the business.
 
 use domain::BusinessId;
+use identity::{Account, accounts};
 use postgres::StoreError;
 
-use super::audit::{write_audit, write_entry};
-use super::own_account::OwnAccount;
-use super::owners::is_still_owner;
-use crate::domain::{Account, Action, AuditEvent, Author, Target, TargetKind};
+use crate::commands::audit::{write_audit, write_entry};
+use crate::commands::own_account::OwnAccount;
+use crate::commands::owners::is_still_owner;
+use crate::domain::{Action, AuditEvent, Author, Target, TargetKind};
 use crate::state::State;
-use crate::store::{accounts, businesses};
+use crate::store::businesses;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ChangeNameError {
@@ -43,7 +44,7 @@ pub(crate) async fn of_account(
             }
             accounts::set_name(conn, account, name).await?;
             let event = AuditEvent::new(action)
-                .on(account.target(&before.email))
+                .on(Target::account(account, &before.email))
                 .with("from", before.name)
                 .with("to", name);
             Ok(write_entry(conn, state, account, own.author(), &event).await?)

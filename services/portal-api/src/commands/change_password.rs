@@ -2,21 +2,24 @@
 
 use chrono::TimeDelta;
 use diesel_async::AsyncPgConnection;
+use domain::Email;
+use identity::accounts::{self, Credentials};
+use identity::attempts::{self, Admission, Attempt};
+use identity::passwords::{Password, PasswordError, Requester};
+use identity::{Account, password_links, second_factors, sessions};
 use postgres::StoreError;
 
-use super::account_mail::mail_password_changed;
-use super::attempt_limits;
-use super::audit::write_entry;
-use super::failed_proofs::{self, FailedProof};
-use super::open_session::{OpenedSession, open_with_new_password};
-use super::own_account::OwnAccount;
-use super::visitor::Browser;
-use crate::domain::{Account, Action, AuditEvent, Credentials, Email, Password};
-use crate::passwords::{PasswordError, Requester};
+use crate::commands::account_mail::mail_password_changed;
+use crate::commands::attempt_limits;
+use crate::commands::audit::write_entry;
+use crate::commands::failed_proofs::{self, FailedProof};
+use crate::commands::open_session::{OpenedSession, open_with_new_password};
+use crate::commands::own_account::OwnAccount;
+use crate::commands::visitor::Browser;
+use crate::domain::{Action, AuditEvent, Target};
 use crate::state::State;
-use crate::store::attempts::{self, Admission, Attempt};
 use crate::store::email_confirmations::{self, Changes};
-use crate::store::{accounts, memberships, password_links, second_factors, sessions, staff};
+use crate::store::{memberships, staff};
 
 pub(crate) struct ChangePassword {
     pub(crate) current: Password,
@@ -48,7 +51,7 @@ pub(crate) async fn change_password(
     let account = own.holder.account;
     let email = Email::parse(&own.holder.email).ok_or(ChangePasswordError::UnknownAccount)?;
     let of = (account.realm(), &email);
-    let subjects = attempt_limits::subjects(state, &attempt_limits::LOG_IN, of, &own.caller).await?;
+    let subjects = attempt_limits::subjects(state, &attempts::LOG_IN, of, &own.caller).await?;
     let counted = match attempt_limits::admit(state, &subjects).await? {
         Admission::Granted(counted) => counted,
         Admission::RetryAfter(wait) => return Err(ChangePasswordError::TooMany { wait }),
@@ -97,7 +100,7 @@ async fn check_and_change(
             accounts::set_password(conn, account, &hash).await?;
             attempts::cancel(conn, counted).await?;
             sessions::end_all(conn, account.into(), None, state.unit.clock.now()).await?;
-            let event = AuditEvent::new(Action::PasswordChanged).on(account.target(&before.email));
+            let event = AuditEvent::new(Action::PasswordChanged).on(Target::account(account, &before.email));
             write_entry(conn, state, account, own.author(), &event).await?;
             end_requests(conn, &before).await?;
             mail_password_changed(conn, state, &before).await?;

@@ -4,8 +4,8 @@ use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, UserId};
 use postgres::StoreError;
 
-use super::audit::write_audit;
-use super::owners::{is_still_owner, mail_other_owners};
+use crate::commands::audit::write_audit;
+use crate::commands::owners::{is_still_owner, mail_other_owners};
 use crate::domain::{Action, AuditEvent, Author, Role, Target, TargetKind, User, UserKey};
 use crate::state::State;
 use crate::store::email_confirmations::{self, Changes};

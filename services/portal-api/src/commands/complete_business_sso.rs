@@ -3,20 +3,20 @@
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, UserId};
+use identity::SessionToken;
+use identity::single_sign_on::sso_log_ins::SsoVisit;
+use identity::single_sign_on::{ProviderError, SsoIdentity, SsoPurpose, SsoSubject};
 use postgres::StoreError;
 
-use super::audit::{try_write_audit, write_audit};
-use super::open_session::{OpenedSession, Proved, open};
-use super::sso_proof::{self, Proof, ProofError, SsoOutcome, SsoReturn, is_since};
-use super::user_from_sso::{self, SsoUser};
+use crate::commands::audit::{try_write_audit, write_audit};
+use crate::commands::open_session::{OpenedSession, Proved, open};
+use crate::commands::sso_proof::{self, Proof, ProofError, SsoOutcome, SsoReturn, is_since};
+use crate::commands::user_from_sso::{self, SsoUser};
 use crate::domain::{
-    Action, AuditEvent, Author, BusinessSso, BusinessStatus, SessionToken, SsoIdentity, SsoPurpose,
-    SsoSubject, Target, TargetKind, User, UserAccount,
+    Action, AuditEvent, Author, BusinessSso, BusinessStatus, Target, TargetKind, User, UserAccount,
 };
-use crate::single_sign_on::ProviderError;
 use crate::state::State;
-use crate::store::sso_log_ins::SsoVisit;
-use crate::store::{business_sso, businesses, identities, user_sessions};
+use crate::store::{business_sso, businesses, sso_users, user_sessions};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BusinessSsoError {
@@ -212,7 +212,7 @@ async fn confirm(
             if session.business != business || !session.single_sign_on {
                 return Err(ProofError::Ended.into());
             }
-            let person = identities::find_user(conn, business, identity).await?;
+            let person = sso_users::find_user(conn, business, identity).await?;
             if person != Some(session.user) {
                 return Err(BusinessSsoError::OtherPerson);
             }

@@ -3,22 +3,21 @@
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
 use domain::StaffId;
+use identity::single_sign_on::sso_log_ins::SsoVisit;
+use identity::single_sign_on::{SsoIdentity, SsoPurpose, SsoSubject, identities};
+use identity::{Account, SessionToken};
 use postgres::StoreError;
 
-use super::audit::write_operator_audit;
-use super::open_session::{OpenedSession, Proved, open};
-use super::operator_session;
-use super::sso_proof::{self, Proof, ProofError, SsoOutcome, SsoReturn, is_since};
-use super::staff_from_sso::{self, SsoPerson};
-use crate::domain::{
-    Account, Action, AuditEvent, OperatorActor, SessionToken, SsoIdentity, SsoPurpose, SsoSubject, Target,
-    TargetKind,
-};
+use crate::commands::audit::write_operator_audit;
+use crate::commands::open_session::{OpenedSession, Proved, open};
+use crate::commands::operator_session;
+use crate::commands::sso_proof::{self, Proof, ProofError, SsoOutcome, SsoReturn, is_since};
+use crate::commands::staff_from_sso::{self, SsoPerson};
+use crate::domain::{Action, AuditEvent, OperatorActor, Target, TargetKind};
 use crate::single_sign_on::StaffSignOn;
 use crate::state::State;
 use crate::store::console_sessions::{self, StaffSession};
-use crate::store::sso_log_ins::SsoVisit;
-use crate::store::{identities, staff};
+use crate::store::staff;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CompleteSsoError {

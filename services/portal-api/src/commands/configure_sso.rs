@@ -1,18 +1,18 @@
 //! An owner sets up single sign-on of the business, tests it, or turns it off.
 
 use domain::BusinessId;
+use identity::VaultError;
+use identity::single_sign_on::{ProviderError, identities};
 use postgres::StoreError;
 
-use super::audit::write_audit;
-use super::owners::is_still_owner;
+use crate::commands::audit::write_audit;
+use crate::commands::owners::is_still_owner;
 use crate::domain::{
     Action, AuditEvent, Author, BusinessSso, BusinessStatus, CompanyDomain, Role, SsoAccess, SsoProvider,
     Target, TargetKind,
 };
-use crate::second_factor::VaultError;
-use crate::single_sign_on::ProviderError;
 use crate::state::State;
-use crate::store::{business_sso, businesses, email_confirmations, identities, user_sessions, users};
+use crate::store::{business_sso, businesses, email_confirmations, user_sessions, users};
 
 /// What the owner has entered.
 pub(crate) struct SsoInput {

@@ -2,19 +2,19 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{AccountId, SessionId};
+use domain::{AccountId, Email, SessionId};
+use identity::attempts::{self, Admission, Subject};
+use identity::{LinkToken, accounts};
 use postgres::StoreError;
 
-use super::audit::write_account_audit;
-use super::change_email::{self, ChangeEmailError};
+use crate::commands::audit::write_account_audit;
+use crate::commands::change_email::{self, ChangeEmailError};
 use crate::domain::{
-    Action, AuditEvent, Author, Email, EmailConfirmation, LinkToken, Scope, Session, Subject, Target,
-    TargetKind, UserAccount,
+    Action, AuditEvent, Author, EmailConfirmation, Session, Target, TargetKind, UserAccount, limits,
 };
 use crate::mail::Mail;
 use crate::state::State;
-use crate::store::attempts::{self, Admission};
-use crate::store::{accounts, email_confirmations};
+use crate::store::{email_confirmations, user_accounts};
 
 /// The link expires after this time.
 const VALID_FOR: TimeDelta = TimeDelta::hours(24);
@@ -85,7 +85,7 @@ pub(crate) async fn send_again(state: &State, session: &Session) -> Result<(), S
         .database
         .transaction(async |conn| {
             accounts::lock(conn, key).await?;
-            let account = accounts::of_user(conn, key).await?;
+            let account = user_accounts::of(conn, key).await?;
             let account = account.ok_or(SendConfirmationError::UnknownUser)?;
             if account.email_verified {
                 return Err(SendConfirmationError::AlreadyVerified);
@@ -110,8 +110,8 @@ pub(super) async fn admit(
     email: &Email,
     now: DateTime<Utc>,
 ) -> Result<Option<TimeDelta>, StoreError> {
-    let inbox = Subject::other_name(Scope::EmailConfirmationInbox, email);
-    let of_both = [Subject::confirmation_of(account), Subject::confirmation_to(email)];
+    let inbox = Subject::other_name(limits::EMAIL_CONFIRMATION_INBOX, email);
+    let of_both = [limits::confirmation_of(account), limits::confirmation_to(email)];
     let subjects: Vec<Subject> = of_both.into_iter().chain(inbox).collect();
     match attempts::admit(conn, &subjects, now).await? {
         Admission::Granted(_) => Ok(None),
@@ -167,7 +167,7 @@ pub(crate) async fn confirm_email(
             // A change of the address may have ended it since.
             let link = email_confirmations::find(conn, token, now).await?;
             let link = link.ok_or(ConfirmEmailError::Invalid)?;
-            let account = accounts::of_user(conn, link.account).await?;
+            let account = user_accounts::of(conn, link.account).await?;
             let account = account.ok_or(ConfirmEmailError::Invalid)?;
             use_link(conn, state, (&link, token), &account, (session.id, author)).await?;
             Ok(link)

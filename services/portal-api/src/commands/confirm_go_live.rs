@@ -8,7 +8,7 @@ use domain::{BusinessId, GoLiveItem};
 use internal_api::CallError;
 use postgres::StoreError;
 
-use super::record_go_live_fact::record_go_live_fact;
+use crate::commands::record_go_live_fact::record_go_live_fact;
 use crate::domain::{GoLiveFact, Standing};
 use crate::state::State;
 

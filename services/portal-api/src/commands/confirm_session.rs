@@ -2,23 +2,24 @@
 //! one is worth nothing.
 
 use diesel_async::AsyncPgConnection;
+use domain::Email;
+use identity::accounts::{self, Credentials};
+use identity::attempts::{self, Admission, Attempt, Subject};
+use identity::passkeys::CeremonyPurpose;
+use identity::passwords::{Password, PasswordError, Requester};
+use identity::{Account, SessionToken, second_factors, sessions};
 use postgres::StoreError;
 
-use super::attempt_limits::{self, Caller};
-use super::audit::write_entry;
-use super::audit_line::{Refusal, log_refusal};
-use super::factor_code::{self, FactorError, Holder, Proof, mail_holder};
-use super::failed_proofs::{self, FailedProof};
-use super::own_account::OwnAccount;
-use super::use_passkey::{self, CheckedAnswer, FactorAnswer};
-use crate::domain::{
-    Account, Action, AuditEvent, CeremonyPurpose, Credentials, Email, Password, SessionToken, Subject,
-};
+use crate::commands::attempt_limits::{self, Caller};
+use crate::commands::audit::write_entry;
+use crate::commands::audit_line::{Refusal, log_refusal};
+use crate::commands::factor_code::{self, FactorError, Holder, Proof, mail_holder};
+use crate::commands::failed_proofs::{self, FailedProof};
+use crate::commands::own_account::OwnAccount;
+use crate::commands::use_passkey::{self, CheckedAnswer, FactorAnswer};
+use crate::domain::{Action, AuditEvent};
 use crate::mail::FactorNews;
-use crate::passwords::{PasswordError, Requester};
 use crate::state::State;
-use crate::store::attempts::{self, Admission, Attempt};
-use crate::store::{accounts, second_factors, sessions};
 
 /// What the person proves.
 pub(crate) enum Evidence {
@@ -100,7 +101,7 @@ async fn subjects(
 ) -> Result<Vec<Subject>, ConfirmError> {
     let email = Email::parse(&holder.email).ok_or(ConfirmError::UnknownAccount)?;
     let of = (holder.account.realm(), &email);
-    let mut subjects = attempt_limits::subjects(state, &attempt_limits::LOG_IN, of, caller).await?;
+    let mut subjects = attempt_limits::subjects(state, &attempts::LOG_IN, of, caller).await?;
     if enrolled {
         let of_code = factor_code::subjects(state, holder, caller).await?;
         // The address counts once.

@@ -2,11 +2,11 @@
 
 use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, UserId};
+use identity::accounts::{self, NewAccount};
 use postgres::StoreError;
 
 use crate::domain::{Role, UserAccount};
 use crate::state::State;
-use crate::store::accounts::{self, NewAccount};
 use crate::store::memberships::{self, NewMembership};
 
 /// `None` if the e-mail address already has an account.

@@ -6,11 +6,11 @@ use domain::ApprovalId;
 use internal_api::CallError;
 use postgres::StoreError;
 
-use super::audit::write_operator_audit;
-use super::change_business::{self, ChangeBusinessError};
-use super::move_money;
-use super::request_approval::{end_outdated, event};
-use super::staff::still_may;
+use crate::commands::audit::write_operator_audit;
+use crate::commands::change_business::{self, ChangeBusinessError};
+use crate::commands::move_money;
+use crate::commands::request_approval::{end_outdated, event};
+use crate::commands::staff::still_may;
 use crate::domain::{
     Action, Approval, ApprovalCaller, ApprovalRefusal, ApprovalState, Author, OperatorActor, ProtectedAction,
     RELATED_FOR, are_related,

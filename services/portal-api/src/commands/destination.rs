@@ -2,14 +2,15 @@
 
 use diesel_async::AsyncPgConnection;
 use domain::{SessionId, StaffId};
+use identity::Account;
+use identity::single_sign_on::identities;
 use postgres::StoreError;
 
-use super::audit::{write_audit, write_operator_audit};
-use super::sso_required::{self, SsoRequiredError};
-use super::visitor::Visitor;
-use crate::domain::{Account, AuditEvent, Author, Membership, OperatorActor, Target, TargetKind, UserKey};
+use crate::commands::audit::{write_audit, write_operator_audit};
+use crate::commands::sso_required::{self, SsoRequiredError};
+use crate::commands::visitor::Visitor;
+use crate::domain::{AuditEvent, Author, Membership, OperatorActor, Target, TargetKind, UserKey};
 use crate::state::State;
-use crate::store::identities;
 
 pub(super) enum Destination {
     Business(Membership),

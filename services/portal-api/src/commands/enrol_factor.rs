@@ -1,16 +1,16 @@
 //! A person sets up a second factor for their own account, replaces the recovery codes, or removes the factor.
 
 use chrono::TimeDelta;
+use identity::attempts;
+use identity::second_factors::{self, FactorSecret, RecoveryCode};
 
-use super::attempt_limits::{self, Caller};
-use super::audit::write_entry;
-use super::factor_code::{self, CountedTry, FactorError, Holder, mail_holder};
-use super::failed_proofs::{self, FailedProof};
-use crate::domain::{Action, AuditEvent, Author, FactorSecret, RecoveryCode};
+use crate::commands::attempt_limits::{self, Caller};
+use crate::commands::audit::write_entry;
+use crate::commands::factor_code::{self, CountedTry, FactorError, Holder, mail_holder};
+use crate::commands::failed_proofs::{self, FailedProof};
+use crate::domain::{Action, AuditEvent, Author, Target};
 use crate::mail::FactorNews;
 use crate::state::State;
-use crate::store::attempts;
-use crate::store::second_factors;
 
 /// An enrolment must be confirmed within this time.
 const ENROLMENT_LASTS: TimeDelta = TimeDelta::hours(1);
@@ -18,7 +18,7 @@ const ENROLMENT_LASTS: TimeDelta = TimeDelta::hours(1);
 /// Begins an enrolment, and replaces an unfinished one. Nothing changes for log-ins until [`confirm`].
 pub(crate) async fn start(state: &State, holder: &Holder) -> Result<FactorSecret, FactorError> {
     let secret = FactorSecret::generate(&state.unit.entropy);
-    let sealed = state.second_factors.seal(&holder.account.id(), &secret, &state.unit.entropy)?;
+    let sealed = state.factor_secrets.seal(&holder.account.id(), &secret, &state.unit.entropy)?;
     let now = state.unit.clock.now();
     let database = &state.unit.database;
     let begun: Result<bool, FactorError> = database
@@ -74,14 +74,15 @@ async fn check_and_confirm(
             if now >= factor.started_at + ENROLMENT_LASTS {
                 return Err(FactorError::NotStarted);
             }
-            let secret = state.second_factors.open(&account.id(), &factor.sealed_secret)?;
+            let secret = state.factor_secrets.open(&account.id(), &factor.sealed_secret)?;
             let step = secret.step_of(code, now).ok_or(FactorError::WrongCode)?;
             if !second_factors::confirm(conn, account, step, &factor.sealed_secret, now).await? {
                 return Err(FactorError::NotStarted);
             }
             second_factors::replace_recovery_codes(conn, account, &codes).await?;
             attempts::cancel(conn, &counted.attempts).await?;
-            let event = AuditEvent::new(Action::SecondFactorEnrolled).on(account.target(&holder.email));
+            let event =
+                AuditEvent::new(Action::SecondFactorEnrolled).on(Target::account(account, &holder.email));
             write_entry(conn, state, account, author, &event).await?;
             mail_holder(conn, state, holder, FactorNews::Enrolled).await?;
             Ok(codes.clone())
@@ -105,7 +106,8 @@ pub(crate) async fn replace_recovery_codes(
                 return Err(FactorError::NotEnrolled);
             }
             second_factors::replace_recovery_codes(conn, account, &codes).await?;
-            let event = AuditEvent::new(Action::RecoveryCodesCreated).on(account.target(&holder.email));
+            let event =
+                AuditEvent::new(Action::RecoveryCodesCreated).on(Target::account(account, &holder.email));
             write_entry(conn, state, account, author, &event).await?;
             Ok(mail_holder(conn, state, holder, FactorNews::RecoveryCodesCreated).await?)
         })
@@ -126,7 +128,8 @@ pub(crate) async fn remove(state: &State, holder: &Holder, author: &Author) -> R
             if !second_factors::remove(conn, account).await? {
                 return Err(FactorError::NotEnrolled);
             }
-            let event = AuditEvent::new(Action::SecondFactorRemoved).on(account.target(&holder.email));
+            let event =
+                AuditEvent::new(Action::SecondFactorRemoved).on(Target::account(account, &holder.email));
             write_entry(conn, state, account, author, &event).await?;
             Ok(mail_holder(conn, state, holder, FactorNews::Removed).await?)
         })

@@ -2,18 +2,18 @@
 
 use chrono::TimeDelta;
 use diesel_async::AsyncPgConnection;
+use domain::Email;
+use identity::attempts::{self, Admission, Attempt, Subject};
+use identity::passkeys::PasskeyError;
+use identity::second_factors::{self, FactorCode};
+use identity::{Account, VaultError};
 use postgres::StoreError;
 
-use super::account_mail::mail_account;
-use super::attempt_limits::{self, Caller};
-use super::use_passkey::{self, CheckedAnswer};
-use crate::domain::{Account, Email, FactorCode, Subject};
+use crate::commands::account_mail::mail_account;
+use crate::commands::attempt_limits::{self, Caller};
+use crate::commands::use_passkey::{self, CheckedAnswer};
 use crate::mail::{FactorNews, Mail};
-use crate::passkeys::PasskeyError;
-use crate::second_factor::VaultError;
 use crate::state::State;
-use crate::store::attempts::{Admission, Attempt};
-use crate::store::second_factors;
 
 /// The owner of a second factor.
 #[derive(Clone)]
@@ -110,7 +110,7 @@ pub(super) async fn subjects(
     let invalid = || StoreError::Corrupt("the e-mail address of an account is invalid".to_owned());
     let email = Email::parse(&holder.email).ok_or_else(invalid)?;
     let of = (holder.account.realm(), &email);
-    attempt_limits::subjects(state, &attempt_limits::SECOND_FACTOR, of, caller).await
+    attempt_limits::subjects(state, &attempts::SECOND_FACTOR, of, caller).await
 }
 
 /// Counts a try before its code is checked.
@@ -158,10 +158,10 @@ async fn accept_code(
             return is_right.then_some(Proof::RecoveryCode).ok_or(FactorError::WrongCode);
         }
     };
-    let secret = state.second_factors.open(&account.id(), &factor.sealed_secret)?;
+    let secret = state.factor_secrets.open(&account.id(), &factor.sealed_secret)?;
     let step = secret.step_of(code, state.unit.clock.now()).ok_or(FactorError::WrongCode)?;
     // With the present key, also if the previous one encrypted it.
-    let sealed = state.second_factors.seal(&account.id(), &secret, &state.unit.entropy)?;
+    let sealed = state.factor_secrets.seal(&account.id(), &secret, &state.unit.entropy)?;
     let is_fresh = second_factors::accept_step(conn, account, step, &sealed).await?;
     is_fresh.then_some(Proof::App).ok_or(FactorError::WrongCode)
 }

@@ -1,8 +1,8 @@
 //! Entries about wrong passwords and codes that people enter in an open session. A thief of the session may have guessed.
 
-use super::audit::try_write_entry;
-use super::factor_code::Holder;
-use crate::domain::{Action, AuditEvent, Author};
+use crate::commands::audit::try_write_entry;
+use crate::commands::factor_code::Holder;
+use crate::domain::{Action, AuditEvent, Author, Target};
 use crate::state::State;
 
 /// What somebody has entered.
@@ -35,6 +35,6 @@ impl FailedProof {
 
 /// The limit on attempts bounds the number of entries. A failure is only logged: the call is refused anyway.
 pub(super) async fn record(state: &State, holder: &Holder, author: &Author, failed: FailedProof) {
-    let event = failed.event().on(holder.account.target(&holder.email));
+    let event = failed.event().on(Target::account(holder.account, &holder.email));
     try_write_entry(state, holder.account, author, &event).await;
 }

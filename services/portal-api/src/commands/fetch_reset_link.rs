@@ -2,13 +2,14 @@
 
 use chrono::{DateTime, Utc};
 use domain::ApprovalId;
+use identity::LinkToken;
 
-use super::decide_approval::{DecideError, load};
-use super::reset_password::issue;
-use super::staff::still_may;
-use crate::domain::{Author, LinkToken, OperatorActor, ProtectedAction};
+use crate::commands::decide_approval::{DecideError, load};
+use crate::commands::reset_password::issue;
+use crate::commands::staff::still_may;
+use crate::domain::{Author, OperatorActor, ProtectedAction};
 use crate::state::State;
-use crate::store::{accounts, approvals, memberships};
+use crate::store::{approvals, memberships, user_accounts};
 
 /// Only once. The person who approved must still be allowed to.
 pub(crate) async fn fetch_reset_link(
@@ -36,7 +37,7 @@ pub(crate) async fn fetch_reset_link(
             };
             let account = memberships::account_of(conn, (after.business, user_id)).await?;
             let account = account.ok_or(DecideError::UserRemoved)?;
-            let account = accounts::of_user(conn, account).await?.ok_or(DecideError::UserRemoved)?;
+            let account = user_accounts::of(conn, account).await?.ok_or(DecideError::UserRemoved)?;
             approvals::update(conn, &after).await?;
             Ok(issue(conn, state, author, &account, now).await?)
         })

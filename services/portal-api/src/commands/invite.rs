@@ -2,18 +2,18 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{BusinessId, InvitationId};
+use domain::{BusinessId, Email, InvitationId};
+use identity::LinkToken;
+use identity::attempts::{self, Admission};
 use postgres::StoreError;
 
-use super::audit::write_audit;
-use super::owners::is_still_owner;
+use crate::commands::audit::write_audit;
+use crate::commands::owners::is_still_owner;
 use crate::domain::{
-    Action, AuditEvent, Author, BusinessStatus, Email, Invitation, LinkToken, Role, Session, Subject, Target,
-    TargetKind,
+    Action, AuditEvent, Author, BusinessStatus, Invitation, Role, Session, Target, TargetKind, limits,
 };
 use crate::mail::Mail;
 use crate::state::State;
-use crate::store::attempts::{self, Admission};
 use crate::store::{businesses, invitations, users};
 
 /// The link expires after this time.
@@ -117,7 +117,7 @@ async fn check(
     if invitations::count_others(conn, business, email, now).await? >= OPEN_MAX {
         return Err(InviteError::TooManyOpen);
     }
-    let subjects = [Subject::invitation_by(business), Subject::invitation_to(email)];
+    let subjects = [limits::invitation_by(business), limits::invitation_to(email)];
     match attempts::admit(conn, &subjects, now).await? {
         Admission::Granted(_) => Ok(()),
         Admission::RetryAfter(wait) => Err(InviteError::TooMany { wait }),

@@ -3,17 +3,18 @@
 use chrono::TimeDelta;
 use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, UserId};
+use identity::{LinkToken, accounts};
 use postgres::StoreError;
 
-use super::accept_invitation::{self, AcceptInvitationError};
-use super::audit::write_audit;
-use super::confirm_email::verify;
-use super::open_session::{ReplacedSession, replace_session};
-use super::sign_up::{self, insert_business, ownership};
-use crate::domain::{Action, AuditEvent, Author, LinkToken, Role, Session, Target, TargetKind, UserAccount};
+use crate::commands::accept_invitation::{self, AcceptInvitationError};
+use crate::commands::audit::write_audit;
+use crate::commands::confirm_email::verify;
+use crate::commands::open_session::{ReplacedSession, replace_session};
+use crate::commands::sign_up::{self, insert_business, ownership};
+use crate::domain::{Action, AuditEvent, Author, Role, Session, Target, TargetKind, UserAccount};
 use crate::state::State;
-use crate::store::accounts;
 use crate::store::memberships::{self, NewMembership};
+use crate::store::user_accounts;
 
 /// Businesses of one person.
 const BUSINESSES_MAX: usize = 20;
@@ -111,7 +112,7 @@ pub(crate) async fn create_business(
 
 async fn lock_account(conn: &mut AsyncPgConnection, session: &Session) -> Result<UserAccount, JoinError> {
     accounts::lock(conn, session.account).await?;
-    let account = accounts::of_user(conn, session.account).await?;
+    let account = user_accounts::of(conn, session.account).await?;
     account.ok_or(JoinError::SessionEnded)
 }
 

@@ -3,13 +3,14 @@
 
 use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, UserId};
+use identity::single_sign_on::identities;
 use postgres::StoreError;
 
-use super::audit::write_audit;
-use super::change_user::{self, ChangeUserError, lock_and_find};
+use crate::commands::audit::write_audit;
+use crate::commands::change_user::{self, ChangeUserError, lock_and_find};
 use crate::domain::{Action, AuditEvent, Author, Target, TargetKind, User};
 use crate::state::State;
-use crate::store::{identities, memberships, users};
+use crate::store::{memberships, users};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LinkIdentityError {

@@ -3,21 +3,23 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
+use domain::Email;
+use identity::Realm;
+use identity::accounts::{self, Credentials};
+use identity::attempts::{self, Admission, Attempt, Subject};
+use identity::passwords::{Password, PasswordError};
 use postgres::StoreError;
 
-use super::attempt_limits;
-use super::audit::try_write_entry;
-use super::audit_line::{Refusal, log_refusal};
-use super::challenge::{self, OpenedChallenge};
-use super::destination::Destination;
-use super::open_session::{OpenedSession, open_after_log_in};
-use super::sso_required::SsoRequiredError;
-use super::visitor::Visitor;
-use crate::domain::{Action, AuditEvent, Credentials, Email, Password, Realm, Scope, Subject};
-use crate::passwords::PasswordError;
+use crate::commands::attempt_limits;
+use crate::commands::audit::try_write_entry;
+use crate::commands::audit_line::{Refusal, log_refusal};
+use crate::commands::challenge::{self, OpenedChallenge};
+use crate::commands::destination::Destination;
+use crate::commands::open_session::{OpenedSession, open_after_log_in};
+use crate::commands::sso_required::SsoRequiredError;
+use crate::commands::visitor::Visitor;
+use crate::domain::{Action, AuditEvent, Target};
 use crate::state::State;
-use crate::store::accounts;
-use crate::store::attempts::{self, Admission, Attempt};
 
 /// How often the transaction is tried when deadlocks abort it.
 const TRIES: usize = 3;
@@ -65,7 +67,7 @@ pub(crate) async fn log_in(state: &Arc<State>, log_in: LogIn) -> Result<LogInOut
         return Err(LogInError::PasswordsOff);
     }
     let of = (visitor.realm, email);
-    let subjects = attempt_limits::subjects(state, &attempt_limits::LOG_IN, of, &visitor.caller).await?;
+    let subjects = attempt_limits::subjects(state, &attempts::LOG_IN, of, &visitor.caller).await?;
     let counted = match admit(state, of, &subjects).await? {
         Admission::RetryAfter(wait) => {
             log_refused(Refusal::TooMany, visitor);
@@ -110,7 +112,7 @@ async fn admit(state: &State, of: (Realm, &Email), subjects: &[Subject]) -> Resu
 }
 
 fn success(of: (Realm, &Email)) -> Option<Subject> {
-    (of.0 == Realm::User).then(|| Subject::account(Scope::LogInSuccess, of))
+    (of.0 == Realm::User).then(|| Subject::account(attempts::LOG_IN_SUCCESS, of))
 }
 
 async fn check(
@@ -140,7 +142,7 @@ fn log_refused(refusal: Refusal, visitor: &Visitor) {
 /// Runs in the background: the time of another write would reveal that the account exists. The limit on attempts bounds the
 /// number of entries.
 fn audit_failure(state: &Arc<State>, of: &Credentials, visitor: &Visitor) {
-    let event = AuditEvent::new(Action::SessionFailed).on(of.account.target(&of.email));
+    let event = AuditEvent::new(Action::SessionFailed).on(Target::account(of.account, &of.email));
     let (shared, account, author) = (state.clone(), of.account, visitor.unknown());
     state.background.spawn(async move {
         try_write_entry(&shared, account, &author, &event).await;

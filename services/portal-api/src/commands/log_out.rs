@@ -1,13 +1,12 @@
 //! A user logs out.
 
 use domain::RequestId;
+use identity::{CallerAddress, SessionToken};
 use postgres::StoreError;
 use url::Url;
 
-use super::audit::write_audit;
-use crate::domain::{
-    Action, AuditEvent, Author, BusinessSso, CallerAddress, Session, SessionToken, Target, TargetKind,
-};
+use crate::commands::audit::write_audit;
+use crate::domain::{Action, AuditEvent, Author, BusinessSso, Session, Target, TargetKind};
 use crate::state::State;
 use crate::store::{business_sso, user_sessions};
 

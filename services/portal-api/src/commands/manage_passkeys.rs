@@ -1,19 +1,19 @@
 //! A person adds passkeys to their own account, and removes them. The authenticator app and the recovery codes stay.
 
 use domain::PasskeyId;
+use identity::passkeys::{
+    self, Attestation, CEREMONY_LASTS, CeremonyKey, NewPasskey, PASSKEYS_MAX, Passkey, PasskeyError,
+    VerifiedPasskey, passkey_ceremonies,
+};
+use identity::second_factors;
 use serde_json::Value;
 
-use super::audit::write_entry;
-use super::factor_code::{FactorError, Holder, mail_holder};
-use super::use_passkey::take;
-use crate::domain::{
-    Action, AuditEvent, Author, CEREMONY_LASTS, CeremonyKey, PASSKEYS_MAX, Passkey, Target, TargetKind,
-};
+use crate::commands::audit::write_entry;
+use crate::commands::factor_code::{FactorError, Holder, mail_holder};
+use crate::commands::use_passkey::take;
+use crate::domain::{Action, AuditEvent, Author, Target, TargetKind};
 use crate::mail::FactorNews;
-use crate::passkeys::{Attestation, PasskeyError, VerifiedPasskey};
 use crate::state::State;
-use crate::store::passkeys::NewPasskey;
-use crate::store::{passkey_ceremonies, passkeys, second_factors};
 
 /// A passkey as the browser sends it.
 pub(crate) struct Addition {

@@ -9,9 +9,9 @@ use internal_api::wallet::{CreditView, OperatorDebitView};
 use postgres::StoreError;
 use serde_json::{Value, json};
 
-use super::audit::write_audit;
-use super::decide_approval::{DecideError, log};
-use super::record_go_live_fact::record_funding;
+use crate::commands::audit::write_audit;
+use crate::commands::decide_approval::{DecideError, log};
+use crate::commands::record_go_live_fact::record_funding;
 use crate::domain::{
     Action, Approval, ApprovalState, AuditEvent, Author, ProtectedAction, Target, TargetKind, WalletDebit,
 };

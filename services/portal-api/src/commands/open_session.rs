@@ -3,19 +3,18 @@
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
 use domain::{AccountId, SessionId};
+use identity::accounts::Credentials;
+use identity::sessions::{self, NewSession, Origin, SessionHolder};
+use identity::{Account, CallerAddress, KnownBrowser, Realm, SessionToken, second_factors};
 use postgres::StoreError;
 
-use super::account_mail::warn_of_new_browser;
-use super::audit::write_audit;
-use super::destination::Destination;
-use super::visitor::{Browser, Visitor};
-use crate::domain::{
-    Account, Action, AuditEvent, Author, CallerAddress, Credentials, KnownBrowser, Membership, Realm, Role,
-    Session, SessionHolder, SessionToken, Target, TargetKind, UserKey,
-};
+use crate::commands::account_mail::warn_of_new_browser;
+use crate::commands::audit::write_audit;
+use crate::commands::destination::Destination;
+use crate::commands::visitor::{Browser, Visitor};
+use crate::domain::{Action, AuditEvent, Author, Membership, Role, Session, Target, TargetKind, UserKey};
 use crate::state::State;
-use crate::store::sessions::{self, NewSession, Origin};
-use crate::store::{email_confirmations, second_factors, user_sessions};
+use crate::store::{email_confirmations, user_sessions};
 
 pub(crate) struct OpenedSession {
     pub(crate) id: SessionId,
@@ -79,7 +78,7 @@ pub(super) async fn open(
         single_sign_on,
         origin: browser.origin(new_browser),
     };
-    sessions::insert(conn, &new, now).await?;
+    user_sessions::insert(conn, &new, now).await?;
     sessions::end_beyond(conn, &new, open_max(holder), now).await?;
     Ok(OpenedSession { id: new.id, expires_at: new.expires_at, token, browser: None })
 }
@@ -178,7 +177,7 @@ pub(super) async fn replace_session(
         single_sign_on: opened.single_sign_on,
         origin,
     };
-    sessions::insert(conn, &new, now).await?;
+    user_sessions::insert(conn, &new, now).await?;
     email_confirmations::move_changes(conn, session.account, (session.id, opened.id)).await?;
     let author = Author::of(&opened, author.request).at(author.address.clone());
     let event = AuditEvent::new(Action::SessionOpened)
@@ -195,6 +194,6 @@ pub(super) async fn must_enrol(
     account: AccountId,
     role: Role,
 ) -> Result<bool, StoreError> {
-    let is_required = state.second_factors.requires_user(role);
+    let is_required = state.factor_policy.requires_user(role);
     Ok(is_required && !second_factors::is_enrolled(conn, Account::User(account)).await?)
 }

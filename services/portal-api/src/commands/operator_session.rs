@@ -4,17 +4,17 @@
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
 use domain::SessionId;
+use identity::sessions::{self, SessionHolder};
+use identity::{Account, Realm, SessionToken, second_factors};
 use postgres::StoreError;
 
-use super::audit::write_operator_audit;
-use super::open_session::{self, OpenedSession, Proved};
-use super::visitor::Browser;
-use crate::domain::{
-    Account, Action, AuditEvent, Author, OperatorActor, OperatorRole, Realm, SessionHolder, SessionToken,
-};
+use crate::commands::audit::write_operator_audit;
+use crate::commands::open_session::{self, OpenedSession, Proved};
+use crate::commands::visitor::Browser;
+use crate::domain::{Action, AuditEvent, Author, OperatorActor, OperatorRole};
 use crate::state::State;
 use crate::store::console_sessions::{self, StaffSession};
-use crate::store::{second_factors, sessions, staff};
+use crate::store::staff;
 
 /// The holder of an open session, with the present role.
 pub(crate) struct ConsoleSession {
@@ -86,7 +86,7 @@ async fn of_configuration(
 ) -> Result<Option<ConsoleSession>, StoreError> {
     let digest = token.digest_under(&state.operator_token);
     let open = state.console_sessions.at(state.unit.clock.now());
-    let Some(found) = console_sessions::of_configuration(conn, digest, open).await? else { return Ok(None) };
+    let Some(found) = sessions::of_configuration(conn, digest, open).await? else { return Ok(None) };
     if is_attended && open.is_due(found.last_seen_at) {
         sessions::mark_used(conn, found.session, None, open.now).await?;
     }
@@ -109,7 +109,7 @@ pub(super) async fn must_enrol(
     state: &State,
     session: &StaffSession,
 ) -> Result<bool, StoreError> {
-    let is_required = !session.single_sign_on && state.second_factors.requires_staff(session.role);
+    let is_required = !session.single_sign_on && state.factor_policy.requires_staff(session.role);
     Ok(is_required && !second_factors::is_enrolled(conn, Account::Staff(session.id)).await?)
 }
 

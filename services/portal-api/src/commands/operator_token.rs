@@ -3,8 +3,8 @@
 use domain::OperatorTokenId;
 use postgres::StoreError;
 
-use super::audit::write_operator_audit;
-use super::staff::lock_administrator;
+use crate::commands::audit::write_operator_audit;
+use crate::commands::staff::lock_administrator;
 use crate::domain::{
     Action, AuditEvent, Author, OperatorActor, OperatorRole, OperatorSecret, OperatorToken, Target,
     TargetKind, TokenGrace,

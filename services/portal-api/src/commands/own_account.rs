@@ -3,12 +3,15 @@
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
 use domain::SessionId;
+use identity::SessionToken;
+use identity::passkeys::{CeremonyKey, CeremonyPurpose};
+use identity::sessions::SessionHolder;
 use postgres::StoreError;
 
-use super::attempt_limits::Caller;
-use super::audit::{write_audit, write_operator_audit};
-use super::factor_code::Holder;
-use crate::domain::{AuditEvent, Author, CeremonyKey, CeremonyPurpose, SessionHolder, SessionToken, UserKey};
+use crate::commands::attempt_limits::Caller;
+use crate::commands::audit::{write_audit, write_operator_audit};
+use crate::commands::factor_code::Holder;
+use crate::domain::{AuditEvent, Author, UserKey};
 use crate::state::State;
 
 /// The session that sends the call.

@@ -1,13 +1,14 @@
 //! Deletes rows that are no longer needed: ended sessions, old attempts, expired challenges, links and mails, old audit log entries.
 
 use chrono::{DateTime, TimeDelta};
+use identity::passkeys::passkey_ceremonies;
+use identity::second_factors::log_in_challenges;
+use identity::single_sign_on::sso_log_ins;
+use identity::{attempts, password_links, sessions};
 use postgres::StoreError;
 
 use crate::state::State;
-use crate::store::{
-    approvals, attempts, audit_log, email_confirmations, invitations, log_in_challenges, mails,
-    operator_audit_log, passkey_ceremonies, password_links, sessions, sso_log_ins,
-};
+use crate::store::{approvals, audit_log, email_confirmations, invitations, mails, operator_audit_log};
 
 const BATCH_MAX: i64 = 1_000;
 const BATCHES_MAX: usize = 50;

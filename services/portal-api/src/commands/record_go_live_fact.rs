@@ -5,7 +5,7 @@ use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, EventId, Paise};
 use postgres::StoreError;
 
-use super::announce::announce_business_change;
+use crate::commands::announce::announce_business_change;
 use crate::domain::GoLiveFact;
 use crate::state::State;
 use crate::store::go_live::{self, Recorded};

@@ -4,7 +4,7 @@ use diesel_async::AsyncPgConnection;
 use domain::{ApprovalId, BusinessId};
 use postgres::StoreError;
 
-use super::audit::write_operator_audit;
+use crate::commands::audit::write_operator_audit;
 use crate::domain::{Action, Approval, AuditEvent, Author, ProtectedAction, Target, TargetKind};
 use crate::state::State;
 use crate::store::approvals;

@@ -3,8 +3,8 @@
 use domain::BusinessId;
 use postgres::StoreError;
 
-use super::announce::announce_business_change;
-use super::audit::write_audit;
+use crate::commands::announce::announce_business_change;
+use crate::commands::audit::write_audit;
 use crate::domain::{Action, AuditEvent, Author, Subscription, Target, TargetKind};
 use crate::state::State;
 use crate::store::businesses;

@@ -2,17 +2,18 @@
 //! of the staff. All sessions of the person end.
 
 use domain::{BusinessId, StaffId, UserId};
+use identity::{Account, accounts, second_factors, sessions};
 use postgres::StoreError;
 
-use super::audit::{write_account_audit, write_operator_audit};
-use super::factor_code::{Holder, mail_holder};
-use super::owners::is_still_owner;
-use super::staff::lock_administrator;
-use crate::domain::{Account, Action, Actor, AuditEvent, Author};
+use crate::commands::audit::{write_account_audit, write_operator_audit};
+use crate::commands::factor_code::{Holder, mail_holder};
+use crate::commands::owners::is_still_owner;
+use crate::commands::staff::lock_administrator;
+use crate::domain::{Action, Actor, AuditEvent, Author, Target};
 use crate::mail::FactorNews;
 use crate::state::State;
-use crate::store::email_confirmations::Changes;
-use crate::store::{accounts, businesses, email_confirmations, memberships, second_factors, sessions, staff};
+use crate::store::email_confirmations::{self, Changes};
+use crate::store::{businesses, memberships, staff, user_accounts};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ResetFactorError {
@@ -50,7 +51,7 @@ pub(crate) async fn of_user(
             let id = memberships::account_of(conn, (business, user)).await?;
             let id = id.ok_or(ResetFactorError::Unknown)?;
             accounts::lock(conn, id).await?;
-            let found = accounts::of_user(conn, id).await?.ok_or(ResetFactorError::Unknown)?;
+            let found = user_accounts::of(conn, id).await?.ok_or(ResetFactorError::Unknown)?;
             let account = Account::User(id);
             // Otherwise the owner of one business could weaken the protection of another one.
             let is_owner = matches!(author.actor, Actor::User { .. });
@@ -62,7 +63,7 @@ pub(crate) async fn of_user(
             if !second_factors::remove(conn, account).await? {
                 return Err(ResetFactorError::NotEnrolled);
             }
-            let event = AuditEvent::new(Action::SecondFactorReset).on(account.target(&found.email));
+            let event = AuditEvent::new(Action::SecondFactorReset).on(Target::account(account, &found.email));
             write_account_audit(conn, state, id, author, &event).await?;
             let holder = Holder { account, email: found.email };
             Ok(mail_holder(conn, state, &holder, FactorNews::Reset).await?)
@@ -90,7 +91,8 @@ pub(crate) async fn of_staff(state: &State, author: &Author, id: StaffId) -> Res
                 return Err(ResetFactorError::NotEnrolled);
             }
             sessions::end_all(conn, id.into(), None, parts.0.now()).await?;
-            let event = AuditEvent::new(Action::SecondFactorReset).on(account.target(&person.email));
+            let event =
+                AuditEvent::new(Action::SecondFactorReset).on(Target::account(account, &person.email));
             write_operator_audit(conn, parts, None, author, &event).await?;
             let holder = Holder { account, email: person.email };
             Ok(mail_holder(conn, state, &holder, FactorNews::Reset).await?)

@@ -4,22 +4,23 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{BusinessId, RequestId};
+use domain::{BusinessId, Email, RequestId};
+use identity::attempts::{self, Admission, Subject};
+use identity::password_links::{self, Way};
+use identity::{Account, LinkToken, Realm, accounts};
 use postgres::StoreError;
 
-use super::attempt_limits::{self, Caller};
-use super::audit::write_account_audit;
-use super::request_approval::{self, RequestApprovalError};
-use super::staff::still_may;
+use crate::commands::attempt_limits::{self, Caller};
+use crate::commands::audit::write_account_audit;
+use crate::commands::request_approval::{self, RequestApprovalError};
+use crate::commands::staff::still_may;
 use crate::domain::{
-    Account, Action, Approval, AuditEvent, Author, Email, LinkToken, OperatorPermission, ProtectedAction,
-    Realm, Role, Scope, Subject, Target, TargetKind, UserAccount,
+    Action, Approval, AuditEvent, Author, OperatorPermission, ProtectedAction, Role, Target, TargetKind,
+    UserAccount, limits,
 };
 use crate::mail::Mail;
 use crate::state::State;
-use crate::store::attempts::{self, Admission};
-use crate::store::password_links::{self, Way};
-use crate::store::{accounts, memberships, staff, users};
+use crate::store::{memberships, staff, user_accounts, users};
 
 /// A link expires after this time.
 const VALID_FOR: TimeDelta = TimeDelta::hours(1);
@@ -53,8 +54,7 @@ pub(crate) async fn request_reset(
     caller: &Caller,
     request: Option<RequestId>,
 ) -> Result<(), RequestResetError> {
-    let subjects =
-        attempt_limits::subjects(state, &attempt_limits::RESET, (Realm::User, &email), caller).await?;
+    let subjects = attempt_limits::subjects(state, &attempts::RESET, (Realm::User, &email), caller).await?;
     if let Admission::RetryAfter(wait) = attempt_limits::admit(state, &subjects).await? {
         return Err(RequestResetError::TooMany { wait });
     }
@@ -76,7 +76,7 @@ async fn mail_link(state: &State, email: &Email, author: Author) -> Result<(), S
         .unit
         .database
         .transaction(async |conn| {
-            let Some(account) = accounts::user_by_email(conn, email).await? else { return Ok(false) };
+            let Some(account) = user_accounts::by_email(conn, email).await? else { return Ok(false) };
             if !account.email_verified && !may_mail_unverified(conn, &account, email, now).await? {
                 tracing::info!(user_id = %account.user, "reset link not mailed: the address is not verified");
                 return Ok(false);
@@ -109,7 +109,7 @@ async fn may_mail_unverified(
     if password_links::has_mailed(conn, account.account, now).await? {
         return Ok(false);
     }
-    let Some(inbox) = Subject::other_name(Scope::ResetInbox, email) else { return Ok(true) };
+    let Some(inbox) = Subject::other_name(limits::RESET_INBOX, email) else { return Ok(true) };
     let admission = attempts::admit(conn, &[inbox], now).await?;
     Ok(matches!(admission, Admission::Granted(_)))
 }
@@ -135,7 +135,7 @@ pub(crate) async fn issue_link(
         .transaction(async |conn| {
             let user = users::find_by_email(conn, business, email).await?;
             let user = user.ok_or(IssueResetError::UnknownUser)?;
-            let account = accounts::user_by_email(conn, email).await?.ok_or(IssueResetError::UnknownUser)?;
+            let account = user_accounts::by_email(conn, email).await?.ok_or(IssueResetError::UnknownUser)?;
             if state.approvals.reset_links {
                 let action = ProtectedAction::IssueResetLink { user_id: user.id };
                 let requested = request_approval::request(conn, state, business, author, action).await?;

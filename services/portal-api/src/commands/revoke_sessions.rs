@@ -2,13 +2,14 @@
 
 use diesel_async::AsyncPgConnection;
 use domain::SessionId;
+use identity::Account;
+use identity::sessions::{self, SessionHolder};
 use postgres::StoreError;
 
-use super::own_account::OwnSession;
-use crate::domain::{Account, Action, Actor, AuditEvent, SessionHolder, Target, TargetKind};
+use crate::commands::own_account::OwnSession;
+use crate::domain::{Action, Actor, AuditEvent, Target, TargetKind};
 use crate::state::State;
 use crate::store::email_confirmations::{self, Changes};
-use crate::store::sessions;
 
 /// False if the session is not theirs or has already ended.
 pub(crate) async fn revoke_one(state: &State, own: &OwnSession, id: SessionId) -> Result<bool, StoreError> {

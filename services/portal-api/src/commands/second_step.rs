@@ -1,22 +1,24 @@
 //! A user, or a person of the staff, completes the log-in with their second factor.
 
+use domain::Email;
+use identity::SecretToken;
+use identity::accounts::{self, Credentials};
+use identity::attempts::{self, Subject};
+use identity::passkeys::{CeremonyKey, CeremonyPurpose};
+use identity::second_factors::log_in_challenges::{self, Challenge};
 use postgres::StoreError;
 
-use super::attempt_limits::{self, clear_failures};
-use super::audit::try_write_entry;
-use super::challenge::{self, ChallengeError};
-use super::destination::Destination;
-use super::factor_code::{self, CountedTry, Holder, Proof, mail_holder};
-use super::open_session::{OpenedSession, open_after_log_in};
-use super::use_passkey::{self, FactorAnswer};
-use super::visitor::Visitor;
-use crate::domain::{
-    Action, AuditEvent, CeremonyKey, CeremonyPurpose, Credentials, Email, SecretToken, Subject,
-};
+use crate::commands::attempt_limits::{self, clear_failures};
+use crate::commands::audit::try_write_entry;
+use crate::commands::challenge::{self, ChallengeError};
+use crate::commands::destination::Destination;
+use crate::commands::factor_code::{self, CountedTry, Holder, Proof, mail_holder};
+use crate::commands::open_session::{OpenedSession, open_after_log_in};
+use crate::commands::use_passkey::{self, FactorAnswer};
+use crate::commands::visitor::Visitor;
+use crate::domain::{Action, AuditEvent, Target};
 use crate::mail::FactorNews;
 use crate::state::State;
-use crate::store::accounts;
-use crate::store::log_in_challenges::{self, Challenge};
 
 pub(crate) struct SecondStep {
     /// Of the challenge.
@@ -44,7 +46,7 @@ pub(crate) async fn second_step(state: &State, step: SecondStep) -> Result<Opene
         }
         Err(ChallengeError::Factor(error)) if error.failure().is_some() => {
             let event = AuditEvent::new(Action::SessionFailed)
-                .on(holder.account.target(&holder.email))
+                .on(Target::account(holder.account, &holder.email))
                 .with("secondFactor", error.failure());
             try_write_entry(state, holder.account, &visitor.unknown(), &event).await;
         }
@@ -68,7 +70,7 @@ async fn password_subjects(
     visitor: &Visitor,
 ) -> Result<Vec<Subject>, StoreError> {
     let Some(email) = Email::parse(&credentials.email) else { return Ok(Vec::new()) };
-    attempt_limits::subjects(state, &attempt_limits::LOG_IN, (visitor.realm, &email), &visitor.caller).await
+    attempt_limits::subjects(state, &attempts::LOG_IN, (visitor.realm, &email), &visitor.caller).await
 }
 
 async fn open(

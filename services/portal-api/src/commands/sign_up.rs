@@ -2,23 +2,23 @@
 
 use chrono::TimeDelta;
 use diesel_async::AsyncPgConnection;
-use domain::{AccountId, BusinessId, RequestId, UserId};
+use domain::{AccountId, BusinessId, Email, RequestId, UserId};
+use identity::CallerAddress;
+use identity::accounts::{LogInBy, NewAccount};
+use identity::attempts::Admission;
+use identity::passwords::{Password, PasswordError};
 use postgres::StoreError;
 
-use super::attempt_limits;
-use super::audit::write_audit;
-use super::confirm_email::welcome;
-use super::create_account;
-use super::open_session::{OpenedSession, open_with_new_password};
-use super::visitor::Browser;
+use crate::commands::audit::write_audit;
+use crate::commands::confirm_email::welcome;
+use crate::commands::open_session::{OpenedSession, open_with_new_password};
+use crate::commands::visitor::Browser;
+use crate::commands::{attempt_limits, create_account};
 use crate::domain::{
-    Action, AuditEvent, Author, Business, BusinessStatus, CallerAddress, Email, Membership, Password, Role,
-    Subject, Subscription, Target, TargetKind, UserAccount,
+    Action, AuditEvent, Author, Business, BusinessStatus, Membership, Role, Subscription, Target, TargetKind,
+    UserAccount, limits,
 };
-use crate::passwords::PasswordError;
 use crate::state::State;
-use crate::store::accounts::{LogInBy, NewAccount};
-use crate::store::attempts::Admission;
 use crate::store::{businesses, go_live};
 
 pub(crate) struct SignUp {
@@ -70,7 +70,7 @@ pub(super) async fn count(
     address: Option<&CallerAddress>,
 ) -> Result<Option<TimeDelta>, StoreError> {
     let Some(address) = address.filter(|_| state.limit_per_address) else { return Ok(None) };
-    match attempt_limits::admit(state, &[Subject::sign_up_from(address)]).await? {
+    match attempt_limits::admit(state, &[limits::sign_up_from(address)]).await? {
         Admission::Granted(_) => Ok(None),
         Admission::RetryAfter(wait) => Ok(Some(wait)),
     }

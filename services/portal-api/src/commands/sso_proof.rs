@@ -3,18 +3,17 @@
 
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
+use identity::single_sign_on::sso_log_ins::{self, SsoVisit};
+use identity::single_sign_on::{
+    CLOCK_SKEW, ProviderError, RelyingParty, SSO_AUTHENTICATION_LASTS, SsoIdentity, SsoResponse, SsoResult,
+    SsoSecrets, SsoSubject,
+};
+use identity::{SecretToken, SessionToken, sessions};
 use postgres::StoreError;
 
-use super::open_session::OpenedSession;
-use super::visitor::Visitor;
-use crate::domain::{
-    SSO_AUTHENTICATION_LASTS, SecretToken, SessionToken, SsoIdentity, SsoResponse, SsoResult, SsoSecrets,
-    SsoSubject,
-};
-use crate::single_sign_on::{CLOCK_SKEW, ProviderError, RelyingParty};
+use crate::commands::open_session::OpenedSession;
+use crate::commands::visitor::Visitor;
 use crate::state::State;
-use crate::store::sessions;
-use crate::store::sso_log_ins::{self, SsoVisit};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProofError {

@@ -4,17 +4,18 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::AsyncPgConnection;
 use domain::{Clock, Entropy, StaffId};
+use identity::password_links::{self, Way};
+use identity::{Account, LinkToken, Realm, sessions};
 use postgres::{Database, StoreError};
 
-use super::audit::write_operator_audit;
+use crate::commands::audit::write_operator_audit;
 use crate::domain::{
-    Account, Action, AuditEvent, Author, LinkToken, NewStaff, OperatorActor, OperatorPermission,
-    OperatorRole, Realm, Staff, Target, TargetKind,
+    Action, AuditEvent, Author, NewStaff, OperatorActor, OperatorPermission, OperatorRole, Staff, Target,
+    TargetKind,
 };
 use crate::mail::Mail;
 use crate::state::State;
-use crate::store::password_links::{self, Way};
-use crate::store::{operator_tokens, sessions, staff};
+use crate::store::{operator_tokens, staff};
 
 /// The first link of a person expires after this time.
 const INVITATION_VALID_FOR: TimeDelta = TimeDelta::days(7);

@@ -2,17 +2,19 @@
 
 use diesel_async::AsyncPgConnection;
 use domain::StaffId;
+use identity::single_sign_on::{SsoIdentity, SsoSubject, identities};
+use identity::{Account, Realm, password_links, sessions};
 
-use super::audit::write_operator_audit;
-use super::complete_sso::CompleteSsoError;
-use super::sso_proof::ProofError;
-use super::staff::{self as staff_commands, STAFF_MAX};
+use crate::commands::audit::write_operator_audit;
+use crate::commands::complete_sso::CompleteSsoError;
+use crate::commands::sso_proof::ProofError;
+use crate::commands::staff as staff_commands;
+use crate::commands::staff::STAFF_MAX;
 use crate::domain::{
-    Account, Action, AuditEvent, Author, NewStaff, OperatorActor, OperatorRole, Realm, SsoIdentity,
-    SsoSubject, Staff, Target, TargetKind,
+    Action, AuditEvent, Author, NewStaff, OperatorActor, OperatorRole, Staff, Target, TargetKind,
 };
 use crate::state::State;
-use crate::store::{identities, password_links, sessions, staff};
+use crate::store::staff;
 
 pub(super) enum SsoPerson {
     Active(Staff),

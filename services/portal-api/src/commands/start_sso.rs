@@ -2,15 +2,18 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::BusinessId;
+use identity::attempts::{self, Admission};
+use identity::single_sign_on::{
+    ProviderError, RelyingParty, SSO_LASTS, SsoPurpose, SsoSecrets, SsoSubject, sso_log_ins,
+};
+use identity::{SecretToken, SessionToken};
 use postgres::StoreError;
 use url::Url;
 
-use super::attempt_limits::{self, Caller};
-use crate::domain::{BusinessSso, SSO_LASTS, SecretToken, SessionToken, SsoPurpose, SsoSecrets, SsoSubject};
-use crate::single_sign_on::{ProviderError, RelyingParty};
+use crate::commands::attempt_limits::{self, Caller};
+use crate::domain::BusinessSso;
 use crate::state::State;
-use crate::store::attempts::Admission;
-use crate::store::{business_sso, sso_log_ins};
+use crate::store::business_sso;
 
 pub(crate) struct SsoStart {
     /// Whose provider is visited.
@@ -44,7 +47,7 @@ pub(crate) enum StartSsoError {
 /// Counts against the limit of the caller's address, because anyone may call it.
 pub(crate) async fn start(state: &State, start: SsoStart) -> Result<StartedSso, StartSsoError> {
     let subjects: Vec<_> =
-        attempt_limits::of_address(state, &attempt_limits::LOG_IN, &start.caller).into_iter().collect();
+        attempt_limits::of_address(state, &attempts::LOG_IN, &start.caller).into_iter().collect();
     let counted = match attempt_limits::admit(state, &subjects).await? {
         Admission::RetryAfter(wait) => return Err(StartSsoError::TooMany { wait }),
         Admission::Granted(counted) => counted,

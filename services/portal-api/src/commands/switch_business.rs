@@ -1,13 +1,14 @@
 //! A person continues in another one of their businesses.
 
 use domain::BusinessId;
+use identity::accounts;
 use postgres::StoreError;
 
-use super::open_session::{ReplacedSession, replace_session};
-use super::sso_required::{self, SsoRequiredError};
+use crate::commands::open_session::{ReplacedSession, replace_session};
+use crate::commands::sso_required::{self, SsoRequiredError};
 use crate::domain::{Author, Session};
 use crate::state::State;
-use crate::store::{accounts, memberships};
+use crate::store::memberships;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SwitchError {

@@ -2,12 +2,14 @@
 //! there is one.
 
 use domain::StaffId;
+use identity::single_sign_on::identities;
+use identity::{Account, sessions};
 
-use super::audit::write_operator_audit;
-use super::staff::{StaffError, lock_administrator, require_another_administrator, target};
-use crate::domain::{Account, Action, AuditEvent, Author, Staff};
+use crate::commands::audit::write_operator_audit;
+use crate::commands::staff::{StaffError, lock_administrator, require_another_administrator, target};
+use crate::domain::{Action, AuditEvent, Author, Staff};
 use crate::state::State;
-use crate::store::{identities, sessions, staff};
+use crate::store::staff;
 
 /// Ends the sessions that the provider has opened.
 pub(crate) async fn unlink(state: &State, author: &Author, id: StaffId) -> Result<(), StaffError> {

@@ -1,16 +1,17 @@
 //! A passkey instead of a code: the challenge, and the check of its signature.
 
 use diesel_async::AsyncPgConnection;
+use identity::passkeys::{
+    self, Assertion, CEREMONY_LASTS, CeremonyKey, CeremonyPurpose, PasskeyError, VerifiedUse, is_later_use,
+    passkey_ceremonies,
+};
+use identity::second_factors::{self, FactorCode};
+use identity::{Account, Realm, SecretToken};
 use serde_json::Value;
 
-use super::challenge::{self, ChallengeError};
-use super::factor_code::FactorError;
-use crate::domain::{
-    Account, CEREMONY_LASTS, CeremonyKey, CeremonyPurpose, FactorCode, Realm, SecretToken, is_later_use,
-};
-use crate::passkeys::{Assertion, PasskeyError, VerifiedUse};
+use crate::commands::challenge::{self, ChallengeError};
+use crate::commands::factor_code::FactorError;
 use crate::state::State;
-use crate::store::{passkey_ceremonies, passkeys, second_factors};
 
 /// What a person sends to prove the second factor.
 pub(crate) enum FactorAnswer {

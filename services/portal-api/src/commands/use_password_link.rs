@@ -1,22 +1,22 @@
 //! A person sets their password with a link: a new one, or the first one of a person of the staff.
 
 use diesel_async::AsyncPgConnection;
-use domain::AccountId;
+use domain::{AccountId, Email};
+use identity::accounts::{self, Credentials};
+use identity::attempts::{self, Subject};
+use identity::password_links::{self, UsedLink};
+use identity::passwords::{Password, PasswordError, Requester};
+use identity::{Account, KnownBrowser, LinkToken, Realm, second_factors, sessions};
 use postgres::StoreError;
 
-use super::account_mail::mail_password_changed;
-use super::audit::{write_account_audit, write_entry};
-use super::confirm_email::verify;
-use super::visitor::Visitor;
-use crate::domain::{
-    Account, Action, AuditEvent, Author, Credentials, Email, KnownBrowser, LinkToken, OperatorActor,
-    Password, Realm, Scope, Subject, UserAccount,
-};
-use crate::passwords::{PasswordError, Requester};
+use crate::commands::account_mail::mail_password_changed;
+use crate::commands::audit::{write_account_audit, write_entry};
+use crate::commands::confirm_email::verify;
+use crate::commands::visitor::Visitor;
+use crate::domain::{Action, AuditEvent, Author, OperatorActor, Target, UserAccount};
 use crate::state::State;
 use crate::store::email_confirmations::{self, Changes};
-use crate::store::password_links::UsedLink;
-use crate::store::{accounts, attempts, password_links, second_factors, sessions, staff};
+use crate::store::{staff, user_accounts};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum UseLinkError {
@@ -69,7 +69,7 @@ pub(crate) async fn use_link(
             password_links::remove_all(conn, account).await?;
             sessions::end_all(conn, account.into(), None, now).await?;
             clear_failures(conn, &before, visitor).await?;
-            let event = AuditEvent::new(action).on(account.target(&before.email));
+            let event = AuditEvent::new(action).on(Target::account(account, &before.email));
             write_entry(conn, state, account, &author, &event).await?;
             // The first one changes nothing.
             if before.password_hash.is_some() {
@@ -104,7 +104,7 @@ async fn prepare_user(
     link: &UsedLink,
     visitor: &Visitor,
 ) -> Result<Author, UseLinkError> {
-    let user = accounts::of_user(conn, id).await?.ok_or(UseLinkError::Invalid)?;
+    let user = user_accounts::of(conn, id).await?.ok_or(UseLinkError::Invalid)?;
     let author = Author::user(user.user, &user.email, visitor.request).at(visitor.caller.address.clone());
     if let Some(mailed_to) = &link.mailed_to {
         // The address may have changed since the mail.
@@ -130,7 +130,7 @@ async fn end_second_factor(
 ) -> Result<(), StoreError> {
     let account = Account::User(of.account);
     if second_factors::remove(conn, account).await? {
-        let event = AuditEvent::new(Action::SecondFactorReset).on(account.target(&of.email));
+        let event = AuditEvent::new(Action::SecondFactorReset).on(Target::account(account, &of.email));
         write_account_audit(conn, state, of.account, author, &event).await?;
     }
     Ok(())
@@ -143,8 +143,8 @@ async fn clear_failures(
     visitor: &Visitor,
 ) -> Result<(), StoreError> {
     let Some(email) = Email::parse(&of.email) else { return Ok(()) };
-    let password = (Scope::LogInAccount, Scope::LogInAccountAddress);
-    let code = (Scope::SecondFactorAccount, Scope::SecondFactorAccountAddress);
+    let password = (attempts::LOG_IN.account, attempts::LOG_IN.account_and_address);
+    let code = (attempts::SECOND_FACTOR.account, attempts::SECOND_FACTOR.account_and_address);
     let cleared = match visitor.realm {
         Realm::User => vec![password],
         Realm::Staff => vec![password, code],

@@ -1,12 +1,13 @@
 //! Finds the session of a request, and extends it if somebody uses the page.
 
 use chrono::{DateTime, Utc};
+use identity::{SessionToken, sessions};
 use postgres::StoreError;
 
-use super::open_session::must_enrol;
-use crate::domain::{Session, SessionToken};
+use crate::commands::open_session::must_enrol;
+use crate::domain::Session;
 use crate::state::State;
-use crate::store::{email_confirmations, memberships, sessions, user_sessions};
+use crate::store::{email_confirmations, memberships, user_sessions};
 
 /// A session in use, and its new end if it was extended.
 pub(crate) struct UsedSession {
@@ -36,7 +37,10 @@ pub(crate) async fn use_session(
             // The second factor of the provider counts.
             session.must_enrol =
                 !session.single_sign_on && must_enrol(conn, state, session.account, session.role).await?;
-            let extended = state.user_sessions.extend(&session, now).filter(|_| is_attended);
+            let extended = state
+                .user_sessions
+                .extend((session.created_at, session.expires_at), session.single_sign_on, now)
+                .filter(|_| is_attended);
             let Some(until) = extended else {
                 return Ok(Some(UsedSession { session, extended_until: None }));
             };

@@ -2,22 +2,24 @@
 //! provider's groups give now.
 
 use diesel_async::AsyncPgConnection;
-use domain::{AccountId, BusinessId, UserId};
+use domain::{AccountId, BusinessId, Email, UserId};
+use identity::Account;
+use identity::accounts::{LogInBy, NewAccount};
+use identity::single_sign_on::{SsoIdentity, SsoSubject, identities};
 
-use super::accept_invitation::USERS_MAX;
-use super::audit::write_audit;
-use super::change_user::{self, ChangeUserError};
-use super::complete_business_sso::BusinessSsoError;
-use super::create_account;
-use super::owners::mail_other_owners;
+use crate::commands::accept_invitation::USERS_MAX;
+use crate::commands::audit::write_audit;
+use crate::commands::change_user::{self, ChangeUserError};
+use crate::commands::complete_business_sso::BusinessSsoError;
+use crate::commands::create_account;
+use crate::commands::owners::mail_other_owners;
 use crate::domain::{
-    Account, Action, AuditEvent, Author, BusinessSso, Email, Role, SsoIdentity, SsoSubject, Target,
-    TargetKind, User, UserAccount, UserKey, has_web_address,
+    Action, AuditEvent, Author, BusinessSso, Role, Target, TargetKind, User, UserAccount, UserKey,
+    has_web_address,
 };
 use crate::mail::is_deliverable;
 use crate::state::State;
-use crate::store::accounts::{self, LogInBy, NewAccount};
-use crate::store::{identities, memberships, user_sessions, users};
+use crate::store::{memberships, sso_users, user_accounts, user_sessions, users};
 
 /// In characters.
 const NAME_MAX: usize = 100;
@@ -36,7 +38,7 @@ pub(super) async fn find_or_provision(
     identity: &SsoIdentity,
     author: impl Fn(&User) -> Author,
 ) -> Result<SsoUser, BusinessSsoError> {
-    let known = identities::find_user(conn, business, identity).await?;
+    let known = sso_users::find_user(conn, business, identity).await?;
     let Some(role) = sso.access.role_of(identity) else {
         if let Some(user) = known {
             lose_access(conn, state, (business, user), author).await?;
@@ -64,7 +66,7 @@ pub(super) async fn find_or_provision(
         })?;
     }
     let account = memberships::account_of(conn, (business, id)).await?.ok_or(BusinessSsoError::Gone)?;
-    let account = accounts::of_user(conn, account).await?.ok_or(BusinessSsoError::Gone)?;
+    let account = user_accounts::of(conn, account).await?.ok_or(BusinessSsoError::Gone)?;
     Ok(SsoUser::Active(account, id))
 }
 
@@ -101,7 +103,7 @@ async fn link_or_provision(
 ) -> Result<UserId, BusinessSsoError> {
     let email = identity.email.as_ref().ok_or(BusinessSsoError::NoEmail)?;
     let found = if identity.email_verified {
-        identities::find_linkable(conn, business, &identity.issuer, email).await?
+        sso_users::find_linkable(conn, business, &identity.issuer, email).await?
     } else {
         None
     };

@@ -1,10 +1,12 @@
 //! Who calls without a session.
 
 use domain::RequestId;
+use identity::accounts::Credentials;
+use identity::sessions::Origin;
+use identity::{CallerAddress, Realm, SessionToken};
 
-use super::attempt_limits::Caller;
-use crate::domain::{Author, CallerAddress, Credentials, OperatorActor, OperatorCaller, Realm, SessionToken};
-use crate::store::sessions::Origin;
+use crate::commands::attempt_limits::Caller;
+use crate::domain::{Author, OperatorActor, OperatorCaller};
 
 /// The browser that will hold a session.
 #[derive(Clone, Default)]

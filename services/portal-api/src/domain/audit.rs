@@ -3,10 +3,11 @@
 
 use chrono::{DateTime, Utc};
 use domain::{AccountId, AuditEntryId, RequestId, StaffId, UserId};
+use identity::{Account, CallerAddress};
 use serde_json::{Value, json};
 use strum::{Display, EnumString, IntoStaticStr};
 
-use super::{CallerAddress, OperatorActor, OperatorCaller, OperatorPermission, OperatorRole, Session};
+use crate::domain::{OperatorActor, OperatorCaller, OperatorPermission, OperatorRole, Session};
 
 /// What was done, as `thing.verb`. Stored names never change their meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr)]
@@ -316,6 +317,15 @@ impl Target {
     #[must_use]
     pub(crate) fn labelled(self, label: impl Into<String>) -> Self {
         Self { label: Some(label.into()), ..self }
+    }
+
+    /// The log of a business names its user instead of the account.
+    pub(crate) fn account(account: Account, email: &str) -> Self {
+        let kind = match account {
+            Account::User(_) => TargetKind::User,
+            Account::Staff(_) => TargetKind::Staff,
+        };
+        Self::new(kind, account.id()).labelled(email)
     }
 }
 

@@ -4,7 +4,7 @@ use domain::BusinessId;
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
-use super::{Action, AuditEvent, Business, BusinessStatus, Target, TargetKind};
+use crate::domain::{Action, AuditEvent, Business, BusinessStatus, Target, TargetKind};
 
 /// Absent fields stay unchanged. Stored while it waits for an approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -3,8 +3,10 @@
 use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
+use domain::Email;
+use identity::single_sign_on::{GroupRoles, SsoIdentity};
 
-use super::{Email, GroupRoles, Role, SsoIdentity};
+use crate::domain::Role;
 
 /// How to call a provider. Anything that changes here makes another provider of it.
 #[derive(Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use domain::Paise;
 
-use super::{
+use crate::domain::{
     ConnectionTest, EndpointStatus, KeysReport, Standing, SubscriptionState, WalletReport, WebhooksReport,
 };
 

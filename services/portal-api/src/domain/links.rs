@@ -1,8 +1,7 @@
 //! Links to pages of the portal. Tokens are in the fragment, which browsers never send to a server.
 
+use identity::LinkToken;
 use url::Url;
-
-use super::LinkToken;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Links {

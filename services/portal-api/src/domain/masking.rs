@@ -3,8 +3,8 @@
 
 use serde_json::{Map, Value};
 
-use super::masked_text::{HIDDEN, masked_phone, masked_text};
-use super::{Permission, Role};
+use crate::domain::masked_text::{HIDDEN, masked_phone, masked_text};
+use crate::domain::{Permission, Role};
 
 /// Of the customer and the driver.
 const KEPT_OF_PERSON: [&str; 2] = ["name", "vehicle"];

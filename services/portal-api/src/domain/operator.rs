@@ -1,11 +1,10 @@
 //! Who acts for the operator, and what each role may do.
 
 use domain::{OperatorTokenId, StaffId};
+use identity::CallerAddress;
 use serde::Serialize;
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
-
-use super::CallerAddress;
 
 /// The role of a person or a token of the operator. The names are stored.
 #[derive(

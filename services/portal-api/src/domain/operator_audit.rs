@@ -2,9 +2,10 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{AuditEntryId, BusinessId};
+use identity::CallerAddress;
 use serde_json::Value;
 
-use super::{Action, AuditTarget, CallerAddress};
+use crate::domain::{Action, AuditTarget};
 
 /// A written entry. Its words are plain strings: a later version may have written words that this one does not know.
 pub(crate) struct OperatorEntry {

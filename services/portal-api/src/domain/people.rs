@@ -1,9 +1,9 @@
 //! The users of a business, and open invitations.
 
 use chrono::{DateTime, Utc};
-use domain::{AccountId, BusinessId, InvitationId, SessionId, UserId};
+use domain::{AccountId, BusinessId, Email, InvitationId, SessionId, UserId};
 
-use super::{Account, BusinessStatus, Email, KnownBrowser, Role};
+use crate::domain::{BusinessStatus, Role};
 
 /// A user as owners see them in the list.
 #[derive(Clone, Debug)]
@@ -18,31 +18,6 @@ pub(crate) struct User {
     pub(crate) has_second_factor: bool,
     /// False for a user who logs in with single sign-on only.
     pub(crate) has_password: bool,
-}
-
-/// The account of a person of either realm: what logs in.
-#[derive(Clone)]
-pub(crate) struct Credentials {
-    pub(crate) account: Account,
-    pub(crate) email: String,
-    /// Always false for the staff: an administrator has entered the address.
-    pub(crate) email_verified: bool,
-    pub(crate) name: Option<String>,
-    /// `None` for an account that a provider has made, and until a person of the staff has set one.
-    pub(crate) password_hash: Option<String>,
-}
-
-impl Credentials {
-    /// Whether the person has logged in from this browser with the present password.
-    pub(crate) fn knows(&self, browser: Option<&KnownBrowser>, now: DateTime<Utc>) -> bool {
-        let of = browser.zip(self.password_hash.as_deref());
-        of.is_some_and(|(browser, hash)| browser.is_known(hash, self.account, now))
-    }
-
-    /// Makes a browser known. Without a password, [`Self::knows`] knows none.
-    pub(crate) fn known_browser(&self, now: DateTime<Utc>) -> KnownBrowser {
-        KnownBrowser::issue(self.password_hash.as_deref().unwrap_or_default(), self.account, now)
-    }
 }
 
 /// The account of a user, for all memberships.

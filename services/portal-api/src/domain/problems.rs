@@ -2,7 +2,7 @@
 
 use domain::Paise;
 
-use super::{
+use crate::domain::{
     Business, BusinessStatus, ConnectionTest, EndpointReport, EndpointStatus, RegionFormat, WalletReport,
 };
 
@@ -85,9 +85,10 @@ fn of_endpoint(region: RegionFormat, endpoint: &EndpointReport) -> Vec<Problem> 
 
 #[cfg(test)]
 mod tests {
+    use chrono::DateTime;
+
     use super::*;
     use crate::domain::{Locale, Subscription};
-    use chrono::DateTime;
 
     const REGION: RegionFormat = RegionFormat { locale: Locale::India, zone: chrono_tz::Tz::Asia__Kolkata };
 

@@ -1,9 +1,10 @@
 //! What a listener serves to browsers, and which pages may call it.
 
+use identity::Realm;
 use serde::Serialize;
 use url::Url;
 
-use super::{Origins, Realm};
+use crate::domain::Origins;
 
 /// The address of the console's first page. Its other pages are below.
 const CONSOLE: &str = "/operator";

@@ -1,10 +1,11 @@
 //! The operator's staff, and operator tokens.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use domain::{Entropy, OperatorTokenId, StaffId};
+use domain::{Email, Entropy, OperatorTokenId, StaffId};
+use identity::SecretToken;
 use sha2::{Digest, Sha256};
 
-use super::{Email, OperatorRole, SecretToken};
+use crate::domain::OperatorRole;
 
 /// A person of the operator's staff.
 #[derive(Clone, Debug)]

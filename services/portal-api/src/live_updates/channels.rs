@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use domain::{BusinessId, UserId};
 
-use super::OpenPages;
+use crate::live_updates::OpenPages;
 
 /// A business has a channel with a sender of type `S` while at least one of its pages is open.
 pub(super) struct Channels<S> {

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use domain::{BusinessId, EventId, Mode, UserId};
-use tokio::sync::broadcast::{self, error::RecvError};
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
 
-use super::OpenPages;
-use super::channels::{Channels, Subscription};
+use crate::live_updates::OpenPages;
+use crate::live_updates::channels::{Channels, Subscription};
 
 /// A page that falls this many updates behind must reload.
 const BACKLOG_MAX: usize = 256;

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use domain::{BusinessId, UserId};
 use tokio::sync::watch;
 
-use super::OpenPages;
-use super::channels::{Channels, Subscription};
+use crate::live_updates::OpenPages;
+use crate::live_updates::channels::{Channels, Subscription};
 
 /// Merges changes that a page has not seen yet into one.
 type Sender = watch::Sender<()>;

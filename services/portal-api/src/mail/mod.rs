@@ -1,9 +1,9 @@
 //! Sends mails: templates, the queue, and the transports.
 
+mod placeholder;
 mod sender;
 mod template;
 mod texts;
-mod token_cipher;
 mod transport;
 
 use std::fmt::Display;
@@ -11,18 +11,18 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::Entropy;
+use domain::{Email, Entropy};
+use identity::{CipherError, TokenCipher};
 use postgres::StoreError;
 use settings::Brand;
 use tokio::sync::Notify;
 
-use crate::domain::{Email, Links, RegionFormat};
+use crate::domain::{Links, RegionFormat};
 use crate::store::mails::{self, ClaimedMail, MailOwner, NewMail};
 use crate::store::users;
 pub(crate) use sender::MailSender;
 pub(crate) use template::Mail;
 pub(crate) use texts::FactorNews;
-pub(crate) use token_cipher::TokenCipher;
 pub(crate) use transport::{Encryption, Route, SmtpServer, Transport, is_deliverable};
 
 /// A business may have this many queued mails. Further ones are dropped.
@@ -70,8 +70,8 @@ impl Mailbox {
         if let Some(token) = mail.token() {
             let sealed = self.cipher.encrypt(recipient, token.expose(), &self.entropy);
             sealed_token = Some(sealed.map_err(|error| failed(&error))?);
-            rendered.text = token_cipher::with_placeholder(&rendered.text, token.expose());
-            rendered.html = token_cipher::with_placeholder(&rendered.html, token.expose());
+            rendered.text = placeholder::with_placeholder(&rendered.text, token.expose());
+            rendered.html = placeholder::with_placeholder(&rendered.html, token.expose());
         }
         let mail = NewMail {
             owner,
@@ -95,11 +95,11 @@ impl Mailbox {
     }
 
     /// The text and the HTML of a queued mail, with the token.
-    fn bodies(&self, mail: &ClaimedMail) -> Result<(String, String), token_cipher::CipherError> {
+    fn bodies(&self, mail: &ClaimedMail) -> Result<(String, String), CipherError> {
         let (text, html) = (&mail.text_body, &mail.html_body);
         let Some(sealed) = &mail.sealed_token else { return Ok((text.clone(), html.clone())) };
         let token = self.cipher.decrypt(&mail.recipient, sealed)?;
-        Ok((token_cipher::with_token(text, &token), token_cipher::with_token(html, &token)))
+        Ok((placeholder::with_token(text, &token), placeholder::with_token(html, &token)))
     }
 
     /// A lost wake-up only delays the mail by a few seconds.

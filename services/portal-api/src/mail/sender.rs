@@ -10,8 +10,8 @@ use postgres::StoreError;
 use strum::VariantNames;
 use tokio::sync::Notify;
 
-use super::transport::{SEND_MAX, SendError, Transport};
-use super::{Mail, Mailbox};
+use crate::mail::transport::{SEND_MAX, SendError, Transport};
+use crate::mail::{Mail, Mailbox};
 use crate::store::mails::{self, ClaimedMail};
 
 /// Sent concurrently.

@@ -4,11 +4,12 @@ use askama::Template;
 use chrono::{DateTime, Utc};
 use domain::Paise;
 use events::WalletMoneyTakenBack;
+use identity::LinkToken;
 use settings::Brand;
 use strum::{IntoStaticStr, VariantNames};
 
-use super::texts::{self, Content, FactorNews};
-use crate::domain::{LinkToken, Links, OperatorRole, Part, RegionFormat, Role, color};
+use crate::domain::{Links, OperatorRole, Part, RegionFormat, Role, color};
+use crate::mail::texts::{self, Content, FactorNews};
 
 /// A kind of mail with its values.
 #[derive(IntoStaticStr, VariantNames)]

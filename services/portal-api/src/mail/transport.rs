@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use chrono::{DateTime, Utc};
+use domain::Email;
 use lettre::message::{Mailbox, MultiPart};
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::extension::ClientId;
@@ -12,7 +13,6 @@ use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 use settings::Secret;
 use tokio::io::AsyncWriteExt as _;
 
-use crate::domain::Email;
 use crate::store::mails::ClaimedMail;
 
 /// The timeout of one SMTP command.

@@ -10,11 +10,10 @@ use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::http::{StatusCode, Uri};
 use actix_web::web::{Bytes, Data, ServiceConfig, get, resource};
 use actix_web::{HttpRequest, HttpResponse};
-use url::Url;
-use web::ApiError;
-
 use files::{PageFile, PageFiles};
 use headers::PageHeaders;
+use url::Url;
+use web::ApiError;
 
 use crate::domain::Site;
 

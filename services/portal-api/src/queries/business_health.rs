@@ -7,12 +7,12 @@ use internal_api::wallet::WalletView;
 use internal_api::webhooks::EndpointView;
 use postgres::StoreError;
 
-use super::businesses;
-use super::unanswered::Unanswered;
 use crate::commands::confirm_go_live::confirm_go_live;
 use crate::domain::indicators::{Indicators, Reports};
 use crate::domain::{DoneSince, EndpointReport, Problem, WalletReport, problems};
 use crate::peers::{endpoint_report, webhooks_report};
+use crate::queries::businesses;
+use crate::queries::unanswered::Unanswered;
 use crate::state::State;
 
 /// More than a business may have.

@@ -4,7 +4,7 @@ use postgres::StoreError;
 
 use crate::domain::{EmailState, Session};
 use crate::state::State;
-use crate::store::{accounts, email_confirmations};
+use crate::store::{email_confirmations, user_accounts};
 
 /// `None` if the user no longer exists.
 pub(crate) async fn of_user(state: &State, session: &Session) -> Result<Option<EmailState>, StoreError> {
@@ -13,7 +13,7 @@ pub(crate) async fn of_user(state: &State, session: &Session) -> Result<Option<E
         .unit
         .database
         .read(async |conn| {
-            let Some(found) = accounts::of_user(conn, account).await? else { return Ok(None) };
+            let Some(found) = user_accounts::of(conn, account).await? else { return Ok(None) };
             let pending = email_confirmations::pending_change(conn, account, now).await?;
             Ok(Some(EmailState { email: found.email, verified: found.email_verified, pending }))
         })

@@ -1,11 +1,12 @@
 //! Open invitations.
 
 use domain::{BusinessId, InvitationId};
+use identity::{LinkToken, accounts};
 use postgres::StoreError;
 
-use crate::domain::{BusinessStatus, Invitation, LinkToken};
+use crate::domain::{BusinessStatus, Invitation};
 use crate::state::State;
-use crate::store::{accounts, invitations};
+use crate::store::invitations;
 
 /// Newest first. See [`invitations::list`].
 pub(crate) async fn list(

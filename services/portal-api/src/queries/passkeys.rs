@@ -1,10 +1,10 @@
 //! Passkeys of accounts.
 
+use identity::Account;
+use identity::passkeys::{self, Passkey};
 use postgres::StoreError;
 
-use crate::domain::{Account, Passkey};
 use crate::state::State;
-use crate::store::passkeys;
 
 /// As their owner sees them, the oldest first.
 pub(crate) async fn list(state: &State, account: Account) -> Result<Vec<Passkey>, StoreError> {

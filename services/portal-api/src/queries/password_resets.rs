@@ -1,10 +1,9 @@
 //! Password reset links.
 
+use identity::{Account, LinkToken, password_links};
 use postgres::StoreError;
 
-use crate::domain::{Account, LinkToken};
 use crate::state::State;
-use crate::store::password_links;
 
 /// Whether the link can be used now.
 pub(crate) async fn is_valid(state: &State, token: &LinkToken) -> Result<bool, StoreError> {

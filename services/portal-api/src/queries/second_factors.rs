@@ -1,10 +1,10 @@
 //! Second factors of accounts.
 
+use identity::Account;
+use identity::second_factors::{self, FactorStatus};
 use postgres::StoreError;
 
-use crate::domain::{Account, FactorStatus};
 use crate::state::State;
-use crate::store::second_factors;
 
 /// The second factor as its owner sees it.
 pub(crate) async fn status(state: &State, account: Account) -> Result<FactorStatus, StoreError> {

@@ -1,9 +1,10 @@
 //! The operator's staff.
 
 use domain::StaffId;
+use identity::LinkToken;
 use postgres::StoreError;
 
-use crate::domain::{LinkToken, Staff};
+use crate::domain::Staff;
 use crate::state::State;
 use crate::store::staff;
 

@@ -6,12 +6,12 @@ use domain::{BusinessId, GoLiveFacts};
 use internal_api::orders::RetryEvidence;
 use postgres::StoreError;
 
-use super::businesses;
-use super::unanswered::Unanswered;
 use crate::commands::confirm_go_live::confirm_go_live;
 use crate::domain::indicators::{Indicators, Reports};
 use crate::domain::{Advice, DoneSince, WalletReport, advice};
 use crate::peers::{evidence, webhooks_report};
+use crate::queries::businesses;
+use crate::queries::unanswered::Unanswered;
 use crate::state::State;
 
 /// Advice must not delay the status. Evidence that takes longer counts as missing.

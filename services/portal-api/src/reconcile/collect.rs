@@ -8,9 +8,9 @@ use internal_api::{CallError, Page, PageQuery};
 use postgres::{Database, StoreError};
 use reconciliation::Finding;
 
-use super::discrepancies::{Key, OwnRecords, PeerRecords, discrepancies};
 use crate::domain::{Action, AuditEntry, AuditFilter};
 use crate::peers::Peers;
+use crate::reconcile::discrepancies::{Key, OwnRecords, PeerRecords, discrepancies};
 use crate::store::{audit_log, businesses};
 
 /// Rows per page.

@@ -9,13 +9,13 @@ use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::time::{Duration, Instant};
 
+use collect::{CollectError, Collector, Owner};
 use domain::{BusinessId, Clock};
 use postgres::Database;
 use reconciliation::{Finding, Report};
 use tokio::time::sleep;
 
 use crate::peers::Peers;
-use collect::{CollectError, Collector, Owner};
 
 /// Candidates that are checked again together, because the check waits first.
 const CANDIDATES_MAX: usize = 1_000;

@@ -1,12 +1,15 @@
 //! Fields of accounts in request bodies.
 
+use domain::Email;
+use identity::passkeys::Assertion;
+use identity::passwords::{Password, PasswordRejection};
+use identity::second_factors::FactorCode;
 use serde_json::Value;
 use web::{Fields, TextRule};
 
 use crate::commands::use_passkey::FactorAnswer;
-use crate::domain::{Email, FactorCode, Password, PasswordRejection, has_web_address};
+use crate::domain::has_web_address;
 use crate::mail::is_deliverable;
-use crate::passkeys::Assertion;
 
 /// Longer than any code of a second factor.
 const CODE_TEXT: TextRule = TextRule::line(64);

@@ -2,18 +2,20 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use domain::Email;
+use identity::Realm;
+use identity::passwords::Password;
 use serde_json::Value;
 use web::{ApiError, JsonBody, read_body};
 
-use super::account_fields::{business_name, new_password, reachable_email};
-use super::audited::{browser, request_id};
-use super::caller::address;
-use super::errors;
-use super::openapi::bodies;
-use super::opened::opened;
-use super::session::SessionView;
 use crate::commands::sign_up::{SignUp, sign_up as create_account};
-use crate::domain::{Email, Password, Realm};
+use crate::routes::account_fields::{business_name, new_password, reachable_email};
+use crate::routes::audited::{browser, request_id};
+use crate::routes::caller::address;
+use crate::routes::errors;
+use crate::routes::openapi::bodies;
+use crate::routes::opened::opened;
+use crate::routes::session::SessionView;
 use crate::state::State;
 
 #[utoipa::path(

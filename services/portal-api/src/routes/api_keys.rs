@@ -8,13 +8,13 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use web::{ApiError, JsonBody, read_optional_json, read_query};
 
-use super::audited::{UserAuthor, audited, audited_each};
-use super::caller::require_recent;
-use super::errors;
-use super::openapi::{bodies, params};
 use crate::commands::confirm_go_live::confirm_go_live;
 use crate::domain::{Action, AuditEvent, Permission, Session, Target, TargetKind};
 use crate::queries::{businesses, users};
+use crate::routes::audited::{UserAuthor, audited, audited_each};
+use crate::routes::caller::require_recent;
+use crate::routes::errors;
+use crate::routes::openapi::{bodies, params};
 use crate::state::State;
 
 /// An API key in the list.

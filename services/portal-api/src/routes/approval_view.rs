@@ -9,11 +9,11 @@ use postgres::StoreError;
 use serde::Serialize;
 use web::ApiError;
 
-use super::operator_actor_view::OperatorActorView;
 use crate::domain::{
     Approval, ApprovalCaller, ApprovalState, Author, OperatorActor, OperatorRole, ProtectedAction,
 };
 use crate::queries::businesses;
+use crate::routes::operator_actor_view::OperatorActorView;
 use crate::state::State;
 
 #[derive(Serialize, utoipa::ToSchema)]

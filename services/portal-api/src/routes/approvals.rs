@@ -8,16 +8,16 @@ use serde_json::Value;
 use strum::VariantArray;
 use web::{ApiError, JsonBody, QueryFields, TextRule, read_body, read_query};
 
-use super::approval_view::{ApprovalView, view, views};
-use super::audited::OperatorAuthor;
-use super::errors;
-use super::openapi::{bodies, params};
-use super::pagination::PageRequest;
-use super::password_resets::ResetLinkView;
 use crate::commands::publish_portal_change::publish_portal_change;
 use crate::commands::{approval_limit, decide_approval, fetch_reset_link};
 use crate::domain::{ApprovalFilter, ApprovalKind, ApprovalState, OperatorRole};
 use crate::queries::approvals;
+use crate::routes::approval_view::{ApprovalView, view, views};
+use crate::routes::audited::OperatorAuthor;
+use crate::routes::errors;
+use crate::routes::openapi::{bodies, params};
+use crate::routes::pagination::PageRequest;
+use crate::routes::password_resets::ResetLinkView;
 use crate::state::State;
 
 const REASON: TextRule = TextRule::lines(500);

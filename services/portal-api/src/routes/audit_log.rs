@@ -7,21 +7,22 @@ use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
 use domain::{AuditEntryId, BusinessId};
+use identity::CallerAddress;
 use internal_api::{Page, PageQuery};
 use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, QueryFields, TextRule, read_query};
 
-use super::audited::UserAuthor;
-use super::export::{self, Pages};
-use super::log_export::{self, EXPORT_PAGE, ExportedLine, Format, Progress};
-use super::openapi::params;
-use super::operator::business_id;
-use super::operator_records::Sent;
-use super::pagination::PageRequest;
 use crate::commands::audit::record_export;
-use crate::domain::{AuditEntry, AuditFilter, AuditTarget, Author, CallerAddress, RegionFormat, Session};
+use crate::domain::{AuditEntry, AuditFilter, AuditTarget, Author, RegionFormat, Session};
 use crate::queries;
+use crate::routes::audited::UserAuthor;
+use crate::routes::export::{self, Pages};
+use crate::routes::log_export::{self, EXPORT_PAGE, ExportedLine, Format, Progress};
+use crate::routes::openapi::params;
+use crate::routes::operator::business_id;
+use crate::routes::operator_records::Sent;
+use crate::routes::pagination::PageRequest;
 use crate::state::State;
 
 /// As long as an e-mail address may be.

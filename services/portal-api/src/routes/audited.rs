@@ -7,13 +7,14 @@ use actix_web::http::header;
 use actix_web::web::Data;
 use actix_web::{FromRequest, HttpMessage, HttpRequest};
 use domain::RequestId;
+use identity::Realm;
 use web::ApiError;
 
-use super::caller::{address, caller};
-use super::session_cookie;
 use crate::commands::audit::try_write_audit;
 use crate::commands::{Browser, Visitor};
-use crate::domain::{AuditEvent, Author, Realm, Session};
+use crate::domain::{AuditEvent, Author, Session};
+use crate::routes::caller::{address, caller};
+use crate::routes::session_cookie;
 use crate::state::State;
 
 /// In characters. Browsers send far less.

@@ -3,8 +3,8 @@
 use actix_web::HttpRequest;
 use actix_web::cookie::time::Duration;
 use actix_web::cookie::{Cookie, SameSite};
+use identity::{KnownBrowser, Realm};
 
-use crate::domain::{KnownBrowser, Realm};
 use crate::state::State;
 
 /// The cookie of one part of the site: people may use both parts in one browser.

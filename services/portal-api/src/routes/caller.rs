@@ -2,11 +2,12 @@
 
 use actix_web::HttpRequest;
 use chrono::{DateTime, Utc};
+use identity::second_factors::is_recent;
+use identity::{CallerAddress, Realm};
 use web::ApiError;
 
-use super::{browser_cookie, errors};
 use crate::commands::Caller;
-use crate::domain::{CallerAddress, Realm, is_recent};
+use crate::routes::{browser_cookie, errors};
 use crate::state::State;
 
 /// The header of calls that a page sends by itself.
@@ -25,7 +26,7 @@ pub(super) fn require_expected_user(request: &HttpRequest, user: &str) -> Result
 
 /// 403 if the last authentication was too long ago. `None` for tokens, which programs send.
 pub(super) fn require_recent(state: &State, at: Option<DateTime<Utc>>) -> Result<(), ApiError> {
-    let (within, now) = (state.second_factors.recent_within, state.unit.clock.now());
+    let (within, now) = (state.factor_policy.recent_within, state.unit.clock.now());
     let is_allowed = at.is_none_or(|at| is_recent(at, within, now));
     is_allowed.then_some(()).ok_or_else(errors::recent_authentication_required)
 }

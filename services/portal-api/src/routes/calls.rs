@@ -4,8 +4,9 @@
 use actix_web::http::Method;
 use utoipa::OpenApi;
 
-use super::call::{Call, Rule, Who, calls};
-use super::{
+use crate::domain::{Action, OperatorPermission, Part, Permission};
+use crate::routes::call::{Call, Rule, Who, calls};
+use crate::routes::{
     accounts, api_keys, approvals, audit_log, cash, config, confirm_session, email, events, invitations,
     memberships, names, operator, operator_audit_log, operator_health, operator_orders, operator_session,
     operator_sso, operator_tokens, operator_wallet, order_cancel, order_request, order_stream, orders,
@@ -13,7 +14,6 @@ use super::{
     second_factor, second_step, session, sessions, single_sign_on, staff, staff_links, statement, status,
     status_stream, subscription, users, wallet, webhook_deliveries, webhook_endpoints, webhook_tools,
 };
-use crate::domain::{Action, OperatorPermission, Part, Permission};
 
 calls! {
     // Log-ins of users.

@@ -6,8 +6,8 @@ use actix_web::{HttpRequest, HttpResponse};
 use internal_api::cash::CashQuery;
 use web::{ApiError, TextRule, page_query, read_query};
 
-use super::openapi::params;
 use crate::domain::Session;
+use crate::routes::openapi::params;
 use crate::state::State;
 
 /// For filters that wallet validates.

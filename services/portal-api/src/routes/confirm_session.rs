@@ -2,17 +2,18 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
+use identity::passkeys::CeremonyPurpose;
+use identity::passwords::Password;
 use serde_json::Value;
 use web::{ApiError, JsonBody, read_body};
 
-use super::account_fields::{factor_code, passkey_instead_of, password_text};
-use super::openapi::bodies;
-use super::passkeys::PasskeyOptionsView;
-use super::{errors, session_cookie};
 use crate::commands::OwnAccount;
 use crate::commands::confirm_session::{self, Evidence};
 use crate::commands::use_passkey::{self, FactorAnswer};
-use crate::domain::{CeremonyPurpose, Password};
+use crate::routes::account_fields::{factor_code, passkey_instead_of, password_text};
+use crate::routes::openapi::bodies;
+use crate::routes::passkeys::PasskeyOptionsView;
+use crate::routes::{errors, session_cookie};
 use crate::state::State;
 
 #[utoipa::path(

@@ -3,19 +3,20 @@
 use actix_web::HttpResponse;
 use actix_web::web::{Data, ReqData};
 use chrono::{DateTime, Utc};
+use domain::Email;
 use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, JsonBody, read_object};
 
-use super::account_fields::reachable_email;
-use super::audited::UserAuthor;
-use super::errors;
-use super::invitations::parse_token;
-use super::openapi::bodies;
 use crate::commands::change_email::{EmailChange, change_email};
 use crate::commands::confirm_email::{confirm_email, send_again};
-use crate::domain::{Email, EmailState, Session};
+use crate::domain::{EmailState, Session};
 use crate::queries;
+use crate::routes::account_fields::reachable_email;
+use crate::routes::audited::UserAuthor;
+use crate::routes::errors;
+use crate::routes::invitations::parse_token;
+use crate::routes::openapi::bodies;
 use crate::state::State;
 
 #[derive(Serialize, utoipa::ToSchema)]

@@ -9,7 +9,9 @@ mod staff;
 use actix_web::http::StatusCode;
 use chrono::TimeDelta;
 use domain::GoLiveItem;
+use identity::passwords::PasswordError;
 use serde_json::json;
+use staff::no_permission;
 use web::ApiError;
 
 use crate::commands::accept_invitation::AcceptInvitationError;
@@ -22,8 +24,6 @@ use crate::commands::reset_password::{IssueResetError, RequestResetError};
 use crate::commands::sign_up::SignUpError;
 use crate::commands::use_password_link::UseLinkError;
 use crate::domain::{OperatorPermission, Permission};
-use crate::passwords::PasswordError;
-
 pub(super) use account::{
     change_email, change_name, confirm_email, confirmation_invalid, email_not_verified, join,
     send_confirmation, session_changed, switch_business,
@@ -37,7 +37,6 @@ pub(super) use second_factor::{
     recent_authentication_required, reset_factor, second_factor_unavailable,
 };
 pub(super) use single_sign_on::{complete_sso, password_log_in_off, sso_ended, start_sso};
-use staff::no_permission;
 pub(super) use staff::{
     approval_limit, approval_not_found, decide, named_token_opens_no_session, password_link_invalid,
     permission_missing, request_approval, staff, staff_not_found, token, token_not_found,

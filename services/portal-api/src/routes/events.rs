@@ -5,9 +5,9 @@ use actix_web::{HttpRequest, HttpResponse};
 use internal_api::orders::BusinessEventsQuery;
 use web::{ApiError, read_query};
 
-use super::openapi::params;
-use super::orders;
 use crate::domain::Session;
+use crate::routes::openapi::params;
+use crate::routes::orders;
 use crate::state::State;
 
 #[utoipa::path(

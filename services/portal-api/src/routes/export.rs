@@ -15,8 +15,8 @@ use internal_api::CallError;
 use tokio::time::Instant;
 use web::ApiError;
 
-use super::errors;
 use crate::domain::Author;
+use crate::routes::errors;
 use crate::state::{ExportSlot, State};
 
 /// Bounds the time that a slow client may hold a connection. One that reads nothing loses it earlier (`web`).

@@ -11,15 +11,15 @@ use actix_web::{Error, HttpMessage};
 use domain::BusinessId;
 use web::ApiError;
 
-use super::audited::request_id;
-use super::call::{Call, Rule};
-use super::caller::{address, is_attended, require_expected_user, require_recent};
-use super::masked::masked;
-use super::{errors, session_cookie};
 use crate::commands::audit_line::log_role_refusal;
 use crate::commands::publish_portal_change::publish_portal_change;
 use crate::commands::use_session::{is_present, use_session};
 use crate::domain::{Author, Mask, Permission, Session, Site};
+use crate::routes::audited::request_id;
+use crate::routes::call::{Call, Rule};
+use crate::routes::caller::{address, is_attended, require_expected_user, require_recent};
+use crate::routes::masked::masked;
+use crate::routes::{errors, session_cookie};
 use crate::state::State;
 
 /// Writing calls must come from a page of the portal or from no page, and carry JSON, which forms of foreign pages cannot send

@@ -3,23 +3,25 @@
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
-use domain::InvitationId;
+use domain::{Email, InvitationId};
+use identity::passwords::Password;
+use identity::{LinkToken, Realm};
 use internal_api::Page;
 use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, JsonBody, TextRule, page_query, read_body};
 
-use super::account_fields::{new_password, reachable_email};
-use super::audited::{UserAuthor, browser, request_id};
-use super::errors;
-use super::openapi::{bodies, params};
-use super::opened::opened;
-use super::pagination::PageRequest;
-use super::session::SessionView;
 use crate::commands::accept_invitation::{AcceptInvitation, accept_invitation};
 use crate::commands::invite;
-use crate::domain::{BusinessStatus, Email, Invitation, LinkToken, Password, Realm, Role, Session};
+use crate::domain::{BusinessStatus, Invitation, Role, Session};
 use crate::queries;
+use crate::routes::account_fields::{new_password, reachable_email};
+use crate::routes::audited::{UserAuthor, browser, request_id};
+use crate::routes::errors;
+use crate::routes::openapi::{bodies, params};
+use crate::routes::opened::opened;
+use crate::routes::pagination::PageRequest;
+use crate::routes::session::SessionView;
 use crate::state::State;
 
 /// Longer than any token.

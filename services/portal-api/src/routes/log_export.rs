@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde_json::Value;
 use web::ApiError;
 
-use super::export::{self, File};
 use crate::domain::{Action, AuditEvent, RegionFormat, csv};
+use crate::routes::export::{self, File};
 use crate::state::State;
 
 /// Entries that an export holds in memory.

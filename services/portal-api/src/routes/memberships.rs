@@ -8,16 +8,16 @@ use domain::BusinessId;
 use serde_json::Value;
 use web::{ApiError, Fields, JsonBody, TextRule, read_object};
 
-use super::account_fields::business_name;
-use super::audited::UserAuthor;
-use super::invitations::parse_token;
-use super::openapi::bodies;
-use super::session::SessionView;
-use super::{errors, session_cookie};
 use crate::commands::ReplacedSession;
 use crate::commands::join_business::{create_business, join_business};
 use crate::commands::switch_business::switch_business;
 use crate::domain::Session;
+use crate::routes::account_fields::business_name;
+use crate::routes::audited::UserAuthor;
+use crate::routes::invitations::parse_token;
+use crate::routes::openapi::bodies;
+use crate::routes::session::SessionView;
+use crate::routes::{errors, session_cookie};
 use crate::state::State;
 
 /// Longer than any id.

@@ -78,10 +78,6 @@ mod webhook_deliveries;
 mod webhook_endpoints;
 mod webhook_tools;
 
-pub(crate) use internal::internal;
-pub use openapi::document as openapi_document;
-pub(crate) use staff::NAME as STAFF_NAME;
-
 use actix_web::middleware::from_fn;
 use actix_web::web::{Data, ServiceConfig, scope};
 use web::BodyLimit;
@@ -89,6 +85,9 @@ use web::BodyLimit;
 use crate::domain::Site;
 use crate::pages::Pages;
 use crate::state::State;
+pub(crate) use internal::internal;
+pub use openapi::document as openapi_document;
+pub(crate) use staff::NAME as STAFF_NAME;
 
 /// Enough for all calls of the portal.
 const BODY_MAX_BYTES: usize = 64 * 1024;

@@ -6,12 +6,12 @@ use actix_web::web::{Data, ReqData};
 use serde_json::Value;
 use web::{ApiError, Fields, JsonBody, read_body};
 
-use super::account_fields::{business_name, plain_name};
-use super::audited::UserAuthor;
-use super::errors;
-use super::openapi::bodies;
 use crate::commands::{OwnAccount, change_name};
 use crate::domain::Session;
+use crate::routes::account_fields::{business_name, plain_name};
+use crate::routes::audited::UserAuthor;
+use crate::routes::errors;
+use crate::routes::openapi::bodies;
 use crate::state::State;
 
 /// In characters.

@@ -2,14 +2,14 @@
 
 use actix_web::http::header;
 use actix_web::{HttpResponse, HttpResponseBuilder};
+use identity::Realm;
 use web::ApiError;
 
-use super::operator_session::OperatorSessionView;
-use super::session::SessionView;
-use super::{browser_cookie, errors, session_cookie};
 use crate::commands::use_session::use_session;
 use crate::commands::{OpenedSession, operator_session};
-use crate::domain::Realm;
+use crate::routes::operator_session::OperatorSessionView;
+use crate::routes::session::SessionView;
+use crate::routes::{browser_cookie, errors, session_cookie};
 use crate::state::State;
 
 /// The response with the session and its cookies.

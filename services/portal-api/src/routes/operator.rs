@@ -8,16 +8,15 @@ use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, Fields, JsonBody, TextRule, read_object, read_query};
 
-use super::approval_view::{self, ApprovalView};
-use super::audited::OperatorAuthor;
-use super::errors;
-use super::openapi::{bodies, params};
-use super::operator_records::Sent;
-use super::pagination::PageRequest;
-use super::subscription;
 use crate::commands::change_business::change_business;
 use crate::domain::{BusinessChange, BusinessFilter, BusinessStatus, ListedBusiness, Standing};
 use crate::queries::businesses;
+use crate::routes::approval_view::{self, ApprovalView};
+use crate::routes::audited::OperatorAuthor;
+use crate::routes::openapi::{bodies, params};
+use crate::routes::operator_records::Sent;
+use crate::routes::pagination::PageRequest;
+use crate::routes::{errors, subscription};
 use crate::state::State;
 
 /// As long as an e-mail address may be.

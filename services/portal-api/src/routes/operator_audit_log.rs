@@ -12,16 +12,16 @@ use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, QueryFields, read_query};
 
-use super::audit_log::{ACTOR, TargetView, ip_address};
-use super::audited::OperatorAuthor;
-use super::export::{self, Pages};
-use super::log_export::{self, EXPORT_PAGE, ExportedLine, Format, Progress};
-use super::openapi::params;
-use super::operator_actor_view::OperatorActorView;
-use super::pagination::PageRequest;
 use crate::commands::audit::record_export;
 use crate::domain::{Author, OperatorEntry, OperatorFilter, RegionFormat};
 use crate::queries;
+use crate::routes::audit_log::{ACTOR, TargetView, ip_address};
+use crate::routes::audited::OperatorAuthor;
+use crate::routes::export::{self, Pages};
+use crate::routes::log_export::{self, EXPORT_PAGE, ExportedLine, Format, Progress};
+use crate::routes::openapi::params;
+use crate::routes::operator_actor_view::OperatorActorView;
+use crate::routes::pagination::PageRequest;
 use crate::state::State;
 
 #[derive(Serialize, utoipa::ToSchema)]

@@ -6,12 +6,12 @@ use domain::BusinessId;
 use postgres::StoreError;
 use web::{ApiError, bearer_token, same_secret};
 
-use super::audited::request_id;
-use super::caller::{address, is_attended, require_expected_user};
-use super::session_cookie::OPERATOR;
 use crate::commands::operator_session::{self, ConsoleSession};
 use crate::commands::operator_token;
 use crate::domain::{Author, OperatorActor, OperatorCaller, OperatorRole, OperatorSecret};
+use crate::routes::audited::request_id;
+use crate::routes::caller::{address, is_attended, require_expected_user};
+use crate::routes::session_cookie::OPERATOR;
 use crate::state::State;
 
 /// Who sends a call, and what they have proved.

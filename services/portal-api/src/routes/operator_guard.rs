@@ -7,19 +7,20 @@ use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header;
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, HttpRequest};
+use identity::Realm;
 use web::ApiError;
 
-use super::audited::request_id;
-use super::call::{Call, Rule, Who};
-use super::caller::{address, require_recent};
-use super::errors;
-use super::guard::{forbid_caching, is_read, publish_change, state_of};
-use super::operator_caller::{self, OperatorCallerFound};
-use super::operator_records::{Refused, record_read, record_refusal, refused_in};
 use crate::commands::audit_line::{Refusal, log_refusal};
 use crate::commands::destination::accepts_password;
 use crate::commands::operator_session::ConsoleSession;
-use crate::domain::{OperatorPermission, Realm};
+use crate::domain::OperatorPermission;
+use crate::routes::audited::request_id;
+use crate::routes::call::{Call, Rule, Who};
+use crate::routes::caller::{address, require_recent};
+use crate::routes::errors;
+use crate::routes::guard::{forbid_caching, is_read, publish_change, state_of};
+use crate::routes::operator_caller::{self, OperatorCallerFound};
+use crate::routes::operator_records::{Refused, record_read, record_refusal, refused_in};
 use crate::state::State;
 
 /// Requires a token of the operator or the cookie of a console session, with the permission. Writes reads of personal data to the

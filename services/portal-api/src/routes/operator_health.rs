@@ -8,11 +8,11 @@ use internal_api::webhooks::EndpointView;
 use serde::Serialize;
 use web::ApiError;
 
-use super::errors;
-use super::status::{GoLiveView, IndicatorsView};
-use super::webhook_endpoints::without_query;
 use crate::domain::Problem;
 use crate::queries::business_health::{BusinessHealth, business_health};
+use crate::routes::errors;
+use crate::routes::status::{GoLiveView, IndicatorsView};
+use crate::routes::webhook_endpoints::without_query;
 use crate::state::State;
 
 /// The health of a business. Values of services in `incomplete` are null or `Unknown`.

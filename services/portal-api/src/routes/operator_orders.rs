@@ -9,10 +9,10 @@ use internal_api::orders::OrderView;
 use serde::Serialize;
 use web::{ApiError, TextRule, page_query, read_query};
 
-use super::openapi::params;
-use super::operator_records::Sent;
-use super::orders::order_id;
 use crate::queries::businesses;
+use crate::routes::openapi::params;
+use crate::routes::operator_records::Sent;
+use crate::routes::orders::order_id;
 use crate::state::State;
 
 /// An id, tracking code or reference. order-api validates it.

@@ -9,9 +9,9 @@ use postgres::StoreError;
 use serde_json::Value;
 use web::ApiError;
 
-use super::operator_caller::business_of;
 use crate::commands::audit::{record_operator_read, record_operator_refusal};
 use crate::domain::{Action, AuditEvent, Author, Target, TargetKind, search_digest};
+use crate::routes::operator_caller::business_of;
 use crate::state::State;
 
 /// The ids that may be in paths of the operator's calls.

@@ -5,24 +5,26 @@ use std::rc::Rc;
 use actix_web::web::{Data, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
-use domain::Paise;
+use domain::{Email, Paise};
+use identity::Realm;
+use identity::passwords::Password;
 use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, JsonBody, TextRule, read_body};
 
-use super::account_fields::{email, password_text};
-use super::audited::{browser, request_id};
-use super::caller::address;
-use super::openapi::bodies;
-use super::operator_caller::{self, author};
-use super::second_step::ChallengeView;
-use super::session::log_in_with_password;
-use super::session_cookie::OPERATOR;
-use super::{errors, opened};
 use crate::commands::audit_line::{Refusal, log_refusal};
 use crate::commands::operator_session::{self, ConsoleSession};
 use crate::commands::{OpenedSession, approval_limit};
-use crate::domain::{Email, OperatorActor, OperatorPermission, OperatorRole, Password, Realm};
+use crate::domain::{OperatorActor, OperatorPermission, OperatorRole};
+use crate::routes::account_fields::{email, password_text};
+use crate::routes::audited::{browser, request_id};
+use crate::routes::caller::address;
+use crate::routes::openapi::bodies;
+use crate::routes::operator_caller::{self, author};
+use crate::routes::second_step::ChallengeView;
+use crate::routes::session::log_in_with_password;
+use crate::routes::session_cookie::OPERATOR;
+use crate::routes::{errors, opened};
 use crate::state::State;
 
 /// Longer than any operator token.

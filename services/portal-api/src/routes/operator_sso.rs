@@ -3,22 +3,23 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use identity::Realm;
+use identity::single_sign_on::{SsoPurpose, SsoResponse, SsoSubject};
 use serde_json::Value;
 use web::{ApiError, JsonBody, read_body, read_object};
 
-use super::audited::visitor;
-use super::call::{Rule, Who};
-use super::caller::caller;
-use super::errors;
-use super::openapi::bodies;
-use super::opened::opened;
-use super::operator_guard::console_session;
-use super::operator_session::OperatorSessionView;
-use super::session_cookie::{OPERATOR, OPERATOR_SSO};
-use super::sso_log_ins::{self, SsoLogInView, response_fields};
 use crate::commands::start_sso::{self, SsoStart};
 use crate::commands::{SsoOutcome, SsoReturn, complete_sso};
-use crate::domain::{Realm, SsoPurpose, SsoResponse, SsoSubject};
+use crate::routes::audited::visitor;
+use crate::routes::call::{Rule, Who};
+use crate::routes::caller::caller;
+use crate::routes::errors;
+use crate::routes::openapi::bodies;
+use crate::routes::opened::opened;
+use crate::routes::operator_guard::console_session;
+use crate::routes::operator_session::OperatorSessionView;
+use crate::routes::session_cookie::{OPERATOR, OPERATOR_SSO};
+use crate::routes::sso_log_ins::{self, SsoLogInView, response_fields};
 use crate::state::State;
 
 #[utoipa::path(

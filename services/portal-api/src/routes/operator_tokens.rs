@@ -9,14 +9,14 @@ use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, JsonBody, page_query, read_body};
 
-use super::audited::OperatorAuthor;
-use super::errors;
-use super::openapi::{bodies, params};
-use super::pagination::PageRequest;
-use super::staff::NAME;
 use crate::commands::operator_token;
 use crate::domain::{OperatorActor, OperatorRole, OperatorSecret, OperatorToken, TokenGrace};
 use crate::queries;
+use crate::routes::audited::OperatorAuthor;
+use crate::routes::errors;
+use crate::routes::openapi::{bodies, params};
+use crate::routes::pagination::PageRequest;
+use crate::routes::staff::NAME;
 use crate::state::State;
 
 #[derive(Serialize, utoipa::ToSchema)]

@@ -8,15 +8,15 @@ use internal_api::wallet::{CreditView, OperatorDebitView};
 use serde_json::Value;
 use web::{ApiError, Fields, JsonBody, TextRule, read_body};
 
-use super::approval_view::{self, ApprovalView};
-use super::audited::{OperatorAuthor, audited};
-use super::errors;
-use super::openapi::bodies;
-use super::operator::business_id;
 use crate::commands::audit::record_operator_request;
 use crate::commands::request_approval::request_approval;
 use crate::commands::{approval_limit, move_money};
 use crate::domain::{Action, ApprovalPolicy, AuditEvent, Author, ProtectedAction, WalletDebit};
+use crate::routes::approval_view::{self, ApprovalView};
+use crate::routes::audited::{OperatorAuthor, audited};
+use crate::routes::errors;
+use crate::routes::openapi::bodies;
+use crate::routes::operator::business_id;
 use crate::state::State;
 
 /// The rule of wallet.

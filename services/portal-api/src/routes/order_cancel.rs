@@ -5,10 +5,10 @@ use actix_web::{HttpRequest, HttpResponse};
 use internal_api::orders::OrderView;
 use web::{ApiError, read_optional_json};
 
-use super::audited::{UserAuthor, audited};
-use super::openapi::{bodies, shown};
-use super::orders::order_id;
 use crate::domain::{Action, AuditEvent, Session, Target, TargetKind};
+use crate::routes::audited::{UserAuthor, audited};
+use crate::routes::openapi::{bodies, shown};
+use crate::routes::orders::order_id;
 use crate::state::State;
 
 #[utoipa::path(

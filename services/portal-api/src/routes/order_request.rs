@@ -9,9 +9,9 @@ use serde::Serialize;
 use serde_json::Value;
 use web::ApiError;
 
-use super::openapi::bodies;
-use super::orders::order_id;
 use crate::domain::Session;
+use crate::routes::openapi::bodies;
+use crate::routes::orders::order_id;
 use crate::state::State;
 
 #[derive(Serialize, utoipa::ToSchema)]

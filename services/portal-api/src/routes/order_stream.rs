@@ -6,11 +6,11 @@ use bytes::Bytes;
 use domain::Mode;
 use web::ApiError;
 
-use super::event_stream::{self, Connection};
-use super::openapi::params;
-use super::{errors, orders};
 use crate::domain::Session;
 use crate::live_updates::{OrderStream, OrderUpdate, StreamItem};
+use crate::routes::event_stream::{self, Connection};
+use crate::routes::openapi::params;
+use crate::routes::{errors, orders};
 use crate::state::State;
 
 const RELOAD: &[u8] = b"event: reload\ndata: {}\n\n";

@@ -6,10 +6,10 @@ use domain::BusinessId;
 use internal_api::ordering::OrderingContext;
 use web::ApiError;
 
-use super::errors;
-use super::pickup_profile::to_wire;
 use crate::commands::confirm_go_live::confirm_go_live;
 use crate::queries::businesses;
+use crate::routes::errors;
+use crate::routes::pickup_profile::to_wire;
 use crate::state::State;
 
 /// A service that does not answer leaves its item open, without an error: test orders need only the pickup profile.

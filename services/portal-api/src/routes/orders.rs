@@ -6,9 +6,9 @@ use domain::{Mode, OrderId};
 use internal_api::orders::{OrdersQuery, SimulatedOrderView};
 use web::{ApiError, JsonBody, QueryFields, TextRule, page_query, read_query};
 
-use super::audited::{UserAuthor, audited};
-use super::openapi::{bodies, params, shown};
 use crate::domain::{Action, AuditEvent, Session, Target, TargetKind};
+use crate::routes::audited::{UserAuthor, audited};
+use crate::routes::openapi::{bodies, params, shown};
 use crate::state::State;
 
 /// For filters that order-api validates.

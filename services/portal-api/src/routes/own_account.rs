@@ -6,14 +6,16 @@ use std::rc::Rc;
 use actix_web::dev::Payload;
 use actix_web::web::Data;
 use actix_web::{FromRequest, HttpMessage, HttpRequest};
+use identity::Realm;
+use identity::sessions::SessionHolder;
 use web::ApiError;
 
-use super::audited::request_id;
-use super::caller::{address, caller};
-use super::{errors, operator_caller, session_cookie};
 use crate::commands::operator_session::ConsoleSession;
 use crate::commands::{Holder, OwnAccount, OwnSession};
-use crate::domain::{Author, Realm, Session, SessionHolder};
+use crate::domain::{Author, Session};
+use crate::routes::audited::request_id;
+use crate::routes::caller::{address, caller};
+use crate::routes::{errors, operator_caller, session_cookie};
 use crate::state::State;
 
 impl FromRequest for OwnSession {
@@ -83,7 +85,7 @@ fn own_account(request: &HttpRequest) -> Result<OwnAccount, ApiError> {
             token: with_token(Realm::User)?,
             expires_at: session.expires_at,
             authenticated_at: session.authenticated_at,
-            requires_factor: state.second_factors.requires_user(session.role),
+            requires_factor: state.factor_policy.requires_user(session.role),
             has_proved_email: session.email_verified || !state.mailbox.is_enabled,
             holder: Holder { account: session.account.into(), email: session.email },
         }),
@@ -97,7 +99,7 @@ fn own_account(request: &HttpRequest) -> Result<OwnAccount, ApiError> {
                 token: with_token(Realm::Staff)?,
                 expires_at: session.expires_at,
                 authenticated_at: session.authenticated_at,
-                requires_factor: state.second_factors.requires_staff(session.role),
+                requires_factor: state.factor_policy.requires_staff(session.role),
                 has_proved_email: true,
                 holder: Holder { account, email: session.actor.name().to_owned() },
             })

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use internal_api::{Page, PageQuery};
 use web::ApiError;
 
-use super::errors;
+use crate::routes::errors;
 
 /// The requested page of a list whose rows have ids of type `Id`.
 pub(super) struct PageRequest<Id> {

@@ -5,19 +5,18 @@ use actix_web::http::header;
 use actix_web::web::{Data, Path};
 use chrono::{DateTime, Utc};
 use domain::PasskeyId;
+use identity::passkeys::{Attestation, CeremonyPurpose, PASSKEYS_MAX, Passkey};
 use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, JsonBody, read_body};
 
-use super::account_fields::{credential, listed_name};
-use super::errors;
-use super::openapi::bodies;
-use super::second_factor::require_proved_email;
 use crate::commands::OwnAccount;
 use crate::commands::manage_passkeys::{self, Addition};
-use crate::domain::{CeremonyPurpose, PASSKEYS_MAX, Passkey};
-use crate::passkeys::Attestation;
 use crate::queries;
+use crate::routes::account_fields::{credential, listed_name};
+use crate::routes::errors;
+use crate::routes::openapi::bodies;
+use crate::routes::second_factor::require_proved_email;
 use crate::state::State;
 
 const NAME_MAX: usize = 60;

@@ -2,17 +2,18 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use domain::Email;
+use identity::passwords::Password;
 use serde_json::Value;
 use web::{ApiError, JsonBody, read_body};
 
-use super::account_fields::{new_password, password_text};
-use super::audited::browser;
-use super::errors;
-use super::openapi::bodies;
-use super::opened::set_cookies;
 use crate::commands::OwnAccount;
 use crate::commands::change_password::{ChangePassword, change_password};
-use crate::domain::{Email, Password};
+use crate::routes::account_fields::{new_password, password_text};
+use crate::routes::audited::browser;
+use crate::routes::errors;
+use crate::routes::openapi::bodies;
+use crate::routes::opened::set_cookies;
 use crate::state::State;
 
 /// All sessions of the person end, and this browser gets a new one.

@@ -4,22 +4,23 @@
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
+use domain::Email;
+use identity::{LinkToken, Realm};
 use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, JsonBody, read_body};
 
-use super::account_fields::email;
-use super::approval_view::{self, ApprovalView};
-use super::audited::{OperatorAuthor, request_id, visitor};
-use super::caller::caller;
-use super::errors;
-use super::invitations::{parse_token, parse_token_and_password};
-use super::openapi::bodies;
-use super::operator::business_id;
 use crate::commands::reset_password::{self, IssuedReset};
 use crate::commands::use_password_link::use_link;
-use crate::domain::{Email, LinkToken, Realm};
 use crate::queries;
+use crate::routes::account_fields::email;
+use crate::routes::approval_view::{self, ApprovalView};
+use crate::routes::audited::{OperatorAuthor, request_id, visitor};
+use crate::routes::caller::caller;
+use crate::routes::errors;
+use crate::routes::invitations::{parse_token, parse_token_and_password};
+use crate::routes::openapi::bodies;
+use crate::routes::operator::business_id;
 use crate::state::State;
 
 /// Does not reveal whether the account exists, or whether mails are sent.

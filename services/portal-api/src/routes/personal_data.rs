@@ -6,11 +6,11 @@ use domain::BusinessId;
 use internal_api::orders::{ErasureView, OrderView};
 use web::ApiError;
 
-use super::audited::{OperatorAuthor, UserAuthor, audited};
-use super::operator;
-use super::orders::order_id;
 use crate::commands::audit::{record_operator_request, try_record_operator};
 use crate::domain::{Action, AuditEvent, Author, Session, Target, TargetKind};
+use crate::routes::audited::{OperatorAuthor, UserAuthor, audited};
+use crate::routes::operator;
+use crate::routes::orders::order_id;
 use crate::state::State;
 
 #[utoipa::path(

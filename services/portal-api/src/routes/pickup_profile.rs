@@ -6,11 +6,11 @@ use internal_api::ordering;
 use serde_json::{Value, json};
 use web::{ApiError, Fields, JsonBody, TextRule, one_line, read_body};
 
-use super::audited::UserAuthor;
-use super::openapi::bodies;
 use crate::commands::put_pickup_profile::put_pickup_profile;
 use crate::domain::{PickupProfile, Session};
 use crate::queries;
+use crate::routes::audited::UserAuthor;
+use crate::routes::openapi::bodies;
 use crate::state::State;
 
 const REQUIRED: [&str; 7] =

@@ -4,21 +4,22 @@
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use domain::BusinessId;
+use identity::Realm;
+use identity::single_sign_on::{SsoPurpose, SsoResponse, SsoSubject};
 use serde_json::Value;
 use web::{ApiError, Fields, JsonBody, TextRule, read_object};
 
-use super::audited::visitor;
-use super::caller::caller;
-use super::errors;
-use super::guard::active_session;
-use super::openapi::bodies;
-use super::opened::opened;
-use super::session::SessionView;
-use super::session_cookie::{PORTAL, PORTAL_SSO};
-use super::sso_log_ins::{self, SsoLogInView, response_fields};
 use crate::commands::start_sso::{self, SsoStart};
 use crate::commands::{SsoOutcome, SsoReturn, complete_business_sso};
-use crate::domain::{Realm, SsoPurpose, SsoResponse, SsoSubject};
+use crate::routes::audited::visitor;
+use crate::routes::caller::caller;
+use crate::routes::errors;
+use crate::routes::guard::active_session;
+use crate::routes::openapi::bodies;
+use crate::routes::opened::opened;
+use crate::routes::session::SessionView;
+use crate::routes::session_cookie::{PORTAL, PORTAL_SSO};
+use crate::routes::sso_log_ins::{self, SsoLogInView, response_fields};
 use crate::state::State;
 
 /// Longer than ids.

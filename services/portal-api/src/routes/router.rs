@@ -10,10 +10,10 @@ use actix_web::web::{Data, ServiceConfig, method, resource, to};
 use actix_web::{Error, HttpRequest, HttpResponse, Resource, Route};
 use web::{ApiError, no_query};
 
-use super::call::{Call, Rule, Who};
-use super::calls::CALLS;
-use super::{errors, guard, operator_guard};
 use crate::domain::{Part, Site};
+use crate::routes::call::{Call, Rule, Who};
+use crate::routes::calls::CALLS;
+use crate::routes::{errors, guard, operator_guard};
 use crate::state::State;
 
 /// The path of the scope with all calls.

@@ -7,19 +7,20 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, StaffId, UserId};
+use identity::second_factors::{FactorCode, FactorSecret, RecoveryCode};
 use qrcode::QrCode;
 use qrcode::render::svg;
 use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, JsonBody, TextRule, read_body};
 
-use super::audited::{OperatorAuthor, UserAuthor};
-use super::errors;
-use super::openapi::bodies;
-use super::operator::business_id;
 use crate::commands::{OwnAccount, enrol_factor, reset_factor};
-use crate::domain::{FactorCode, FactorSecret, RecoveryCode, Session};
+use crate::domain::Session;
 use crate::queries;
+use crate::routes::audited::{OperatorAuthor, UserAuthor};
+use crate::routes::errors;
+use crate::routes::openapi::bodies;
+use crate::routes::operator::business_id;
 use crate::state::State;
 
 /// In pixels, at least. Pages scale it.
@@ -78,7 +79,7 @@ pub(super) async fn read(state: Data<State>, own: OwnAccount) -> Result<HttpResp
     Ok(HttpResponse::Ok().json(FactorView {
         passkeys: queries::passkeys::count(&state, account).await?,
         passkey_origin: state.passkeys.origin(account).map(str::to_owned),
-        available: state.second_factors.is_available(),
+        available: state.factor_secrets.is_available(),
         required: own.requires_factor,
         enrolled: status.confirmed_at.is_some(),
         confirmed_at: status.confirmed_at,
@@ -96,7 +97,7 @@ pub(super) async fn read(state: Data<State>, own: OwnAccount) -> Result<HttpResp
 )]
 pub(super) async fn start(state: Data<State>, own: OwnAccount) -> Result<HttpResponse, ApiError> {
     require_proved_email(&own)?;
-    if !state.second_factors.is_available() {
+    if !state.factor_secrets.is_available() {
         return Err(errors::second_factor_unavailable());
     }
     let secret = enrol_factor::start(&state, &own.holder).await.map_err(errors::factor)?;

@@ -5,22 +5,22 @@ use actix_web::http::header;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
+use identity::{Realm, SecretToken};
 use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, JsonBody, read_body};
 
-use super::account_fields::{factor_code, passkey_instead_of};
-use super::audited::visitor;
-use super::openapi::bodies;
-use super::opened::opened;
-use super::operator_session::OperatorSessionView;
-use super::passkeys::PasskeyOptionsView;
-use super::session::SessionView;
-use super::{errors, session_cookie};
 use crate::commands::OpenedChallenge;
 use crate::commands::second_step::{self, SecondStep};
 use crate::commands::use_passkey::{self, FactorAnswer};
-use crate::domain::{Realm, SecretToken};
+use crate::routes::account_fields::{factor_code, passkey_instead_of};
+use crate::routes::audited::visitor;
+use crate::routes::openapi::bodies;
+use crate::routes::opened::opened;
+use crate::routes::operator_session::OperatorSessionView;
+use crate::routes::passkeys::PasskeyOptionsView;
+use crate::routes::session::SessionView;
+use crate::routes::{errors, session_cookie};
 use crate::state::State;
 
 /// A log-in that waits for the second factor.

@@ -3,23 +3,25 @@
 use actix_web::web::{Data, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
-use domain::{BusinessId, UserId};
+use domain::{BusinessId, Email, UserId};
+use identity::Realm;
+use identity::passwords::Password;
 use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, JsonBody, read_body};
 
-use super::account_fields::{email, password_text};
-use super::audited::{request_id, visitor};
-use super::caller::address;
-use super::openapi::bodies;
-use super::opened::opened;
-use super::operator_session::LoggedOutView;
-use super::second_step::{self, ChallengeView};
-use super::{errors, session_cookie};
 use crate::commands::log_in::{self, LogIn, LogInOutcome};
 use crate::commands::log_out::log_out as end_session;
-use crate::domain::{BusinessStatus, Email, Membership, Password, Permission, Realm, Role, Session};
+use crate::domain::{BusinessStatus, Membership, Permission, Role, Session};
 use crate::queries;
+use crate::routes::account_fields::{email, password_text};
+use crate::routes::audited::{request_id, visitor};
+use crate::routes::caller::address;
+use crate::routes::openapi::bodies;
+use crate::routes::opened::opened;
+use crate::routes::operator_session::LoggedOutView;
+use crate::routes::second_step::{self, ChallengeView};
+use crate::routes::{errors, session_cookie};
 use crate::state::State;
 
 /// The session of the logged-in user.

@@ -4,8 +4,8 @@ use actix_web::HttpRequest;
 use actix_web::cookie::time::Duration;
 use actix_web::cookie::{Cookie, SameSite};
 use chrono::{DateTime, Utc};
+use identity::{Realm, SessionToken};
 
-use crate::domain::{Realm, SessionToken};
 use crate::state::State;
 
 /// The cookie of one kind of session.

@@ -5,17 +5,18 @@ use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, SessionId};
+use identity::browser_name;
+use identity::sessions::OpenSession;
 use internal_api::Page;
 use serde::Serialize;
 use web::{ApiError, page_query};
 
-use super::openapi::params;
-use super::pagination::PageRequest;
-use super::session_cookie;
 use crate::commands::OwnSession;
 use crate::commands::revoke_sessions::{revoke_one, revoke_others};
-use crate::domain::{OpenSession, browser_name};
 use crate::queries;
+use crate::routes::openapi::params;
+use crate::routes::pagination::PageRequest;
+use crate::routes::session_cookie;
 use crate::state::State;
 
 /// One of the user's own sessions.
@@ -42,10 +43,9 @@ struct OwnSessionView {
 }
 
 impl OwnSessionView {
-    fn of(session: OpenSession, current: SessionId) -> Self {
-        let (business_id, business_name) = session.business.unzip();
+    fn of((session, business_name): (OpenSession, Option<String>), current: SessionId) -> Self {
         Self {
-            business_id,
+            business_id: session.business,
             business_name,
             current: session.id == current,
             id: session.id.to_string(),

@@ -3,20 +3,21 @@
 use actix_web::HttpResponse;
 use actix_web::web::{Data, ReqData};
 use chrono::{DateTime, Utc};
+use identity::single_sign_on::GroupRoles;
 use outbound::{TargetRefused, parse_url};
 use serde::Serialize;
 use serde_json::Value;
 use url::Url;
 use web::{ApiError, Fields, JsonBody, TextRule, read_object};
 
-use super::audited::UserAuthor;
-use super::errors;
-use super::openapi::sso_bodies;
-use super::second_factor::require_proved_email;
 use crate::commands::OwnAccount;
 use crate::commands::configure_sso::{self, SsoInput};
-use crate::domain::{BusinessSso, CompanyDomain, GroupRoles, Role, Session, SsoAccess};
+use crate::domain::{BusinessSso, CompanyDomain, Role, Session, SsoAccess};
 use crate::queries;
+use crate::routes::audited::UserAuthor;
+use crate::routes::errors;
+use crate::routes::openapi::sso_bodies;
+use crate::routes::second_factor::require_proved_email;
 use crate::state::State;
 
 /// In the table of groups.

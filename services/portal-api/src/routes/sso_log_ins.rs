@@ -4,12 +4,13 @@
 use actix_web::HttpResponse;
 use actix_web::http::header;
 use chrono::{DateTime, Utc};
+use identity::SessionToken;
+use identity::single_sign_on::{SsoResponse, SsoResult};
 use serde::Serialize;
 use web::{Fields, TextRule};
 
-use super::session_cookie::SessionCookie;
 use crate::commands::start_sso::StartedSso;
-use crate::domain::{SessionToken, SsoResponse, SsoResult};
+use crate::routes::session_cookie::SessionCookie;
 use crate::state::State;
 
 /// Longer than the codes of known providers.

@@ -9,16 +9,16 @@ use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, JsonBody, TextRule, page_query, read_body};
 
-use super::account_fields::reachable_email;
-use super::audited::OperatorAuthor;
-use super::errors;
-use super::openapi::{bodies, params};
-use super::pagination::PageRequest;
-use super::sessions::RevokedView;
 use crate::commands::staff::{self, IssuedLink};
 use crate::commands::unlink_identity;
 use crate::domain::{NewStaff, OperatorRole, Staff};
 use crate::queries;
+use crate::routes::account_fields::reachable_email;
+use crate::routes::audited::OperatorAuthor;
+use crate::routes::errors;
+use crate::routes::openapi::{bodies, params};
+use crate::routes::pagination::PageRequest;
+use crate::routes::sessions::RevokedView;
 use crate::state::State;
 
 /// The name of a person or a token.

@@ -2,16 +2,17 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use identity::Realm;
 use serde::Serialize;
 use web::{ApiError, JsonBody};
 
-use super::audited::visitor;
-use super::invitations::{parse_token, parse_token_and_password};
-use super::openapi::bodies;
-use super::{browser_cookie, errors};
 use crate::commands::use_password_link::use_link;
-use crate::domain::{OperatorRole, Realm};
+use crate::domain::OperatorRole;
 use crate::queries;
+use crate::routes::audited::visitor;
+use crate::routes::invitations::{parse_token, parse_token_and_password};
+use crate::routes::openapi::bodies;
+use crate::routes::{browser_cookie, errors};
 use crate::state::State;
 
 /// The person of a link as they see it before they set the password.

@@ -11,11 +11,11 @@ use internal_api::wallet::{EntriesQuery, EntryView};
 use internal_api::{CallError, Page};
 use web::{ApiError, TextRule, read_query};
 
-use super::audited::UserAuthor;
-use super::export::{self, File};
-use super::openapi::params;
-use super::operator;
 use crate::domain::{RegionFormat, Session, csv};
+use crate::routes::audited::UserAuthor;
+use crate::routes::export::{self, File};
+use crate::routes::openapi::params;
+use crate::routes::operator;
 use crate::state::State;
 
 /// For filters that wallet validates.

@@ -8,10 +8,10 @@ use serde::Serialize;
 use strum::VariantArray;
 use web::ApiError;
 
-use super::errors;
 use crate::domain::indicators::{Indicators, Label};
 use crate::domain::{Advice, DoneSince, Session};
 use crate::queries::status::{self, Status};
+use crate::routes::errors;
 use crate::state::State;
 
 #[derive(Serialize, utoipa::ToSchema)]

@@ -8,10 +8,10 @@ use bytes::Bytes;
 use tokio::time::{Instant, sleep_until};
 use web::ApiError;
 
-use super::errors;
-use super::event_stream::{self, Connection};
 use crate::domain::Session;
 use crate::live_updates::StatusStream;
+use crate::routes::errors;
+use crate::routes::event_stream::{self, Connection};
 use crate::state::State;
 
 /// The minimum time between two signals, because a page requests the whole status after each.

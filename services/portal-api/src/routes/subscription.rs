@@ -6,12 +6,12 @@ use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, JsonBody, TextRule, read_body};
 
-use super::audited::UserAuthor;
-use super::errors;
-use super::openapi::bodies;
 use crate::commands::request_subscription::request_subscription;
 use crate::domain::{Session, Subscription};
 use crate::queries::businesses;
+use crate::routes::audited::UserAuthor;
+use crate::routes::errors;
+use crate::routes::openapi::bodies;
 use crate::state::State;
 
 #[derive(Serialize, utoipa::ToSchema)]

@@ -12,18 +12,18 @@ use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, JsonBody, page_query, read_body};
 
-use super::audited::UserAuthor;
-use super::errors;
-use super::openapi::{bodies, params, sso_bodies};
-use super::operator::business_id;
-use super::operator_records::Sent;
-use super::pagination::PageRequest;
-use super::sessions::RevokedView;
 use crate::commands::change_user::{self, change_role, remove_user};
 use crate::commands::link_identity::link_identity;
 use crate::domain::{Role, Session, User};
 use crate::queries;
 use crate::queries::keys_of_user::working_keys_of_user;
+use crate::routes::audited::UserAuthor;
+use crate::routes::errors;
+use crate::routes::openapi::{bodies, params, sso_bodies};
+use crate::routes::operator::business_id;
+use crate::routes::operator_records::Sent;
+use crate::routes::pagination::PageRequest;
+use crate::routes::sessions::RevokedView;
 use crate::state::State;
 
 #[derive(Serialize, utoipa::ToSchema)]

@@ -5,10 +5,10 @@ use actix_web::{HttpRequest, HttpResponse};
 use internal_api::wallet::{TopUpView, WalletView};
 use web::{ApiError, JsonBody, idempotency_key};
 
-use super::audited::{UserAuthor, audited};
-use super::openapi::{bodies, params};
 use crate::commands::record_go_live_fact::record_funding;
 use crate::domain::{Action, AuditEvent, Session, Target, TargetKind};
+use crate::routes::audited::{UserAuthor, audited};
+use crate::routes::openapi::{bodies, params};
 use crate::state::State;
 
 #[utoipa::path(

@@ -5,10 +5,10 @@ use actix_web::{HttpRequest, HttpResponse};
 use domain::WebhookDeliveryId;
 use web::ApiError;
 
-use super::audited::{UserAuthor, audited};
-use super::openapi::{params, shown};
-use super::webhook_endpoints::{delivery_for, endpoint_id};
 use crate::domain::{Action, AuditEvent, Session, Target, TargetKind};
+use crate::routes::audited::{UserAuthor, audited};
+use crate::routes::openapi::{params, shown};
+use crate::routes::webhook_endpoints::{delivery_for, endpoint_id};
 use crate::state::State;
 
 #[utoipa::path(

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use url::Url;
 use web::{ApiError, JsonBody, page_query};
 
-use super::audited::{UserAuthor, audited};
-use super::caller::require_recent;
-use super::openapi::{bodies, params};
 use crate::domain::{Action, AuditEvent, HIDDEN, Permission, Role, Session, Target, TargetKind};
+use crate::routes::audited::{UserAuthor, audited};
+use crate::routes::caller::require_recent;
+use crate::routes::openapi::{bodies, params};
 use crate::state::State;
 
 #[utoipa::path(

@@ -7,10 +7,10 @@ use domain::RecoveryId;
 use internal_api::webhooks::RecoveryView;
 use web::{ApiError, JsonBody, page_query, read_optional_json};
 
-use super::audited::{UserAuthor, audited};
-use super::openapi::{bodies, params};
-use super::webhook_endpoints::{endpoint_event, endpoint_id, require_recent_for_live};
 use crate::domain::{Action, AuditEvent, Session, Target, TargetKind};
+use crate::routes::audited::{UserAuthor, audited};
+use crate::routes::openapi::{bodies, params};
+use crate::routes::webhook_endpoints::{endpoint_event, endpoint_id, require_recent_for_live};
 use crate::state::State;
 
 /// The only response that contains the new secret.

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{Environment, SettingErrors};
 
-use super::MfaSettings;
+use crate::settings::MfaSettings;
 
 /// Single sign-on of businesses with identity providers that their owners choose (`WAYBILL_BUSINESS_SSO__…`).
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
@@ -41,7 +41,7 @@ impl BusinessSsoSettings {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::load;
+    use crate::settings::tests::load;
 
     const ENABLED: (&str, &str) = ("WAYBILL_BUSINESS_SSO__ENABLED", "true");
     const KEY: (&str, &str) = ("WAYBILL_MFA__KEY", "a key that encrypts secrets");

@@ -2,8 +2,8 @@
 
 use settings::SettingErrors;
 
-use super::PortalSettings;
 use crate::domain::Part;
+use crate::settings::PortalSettings;
 
 impl PortalSettings {
     /// The parts of the portal at the public listener. The console is there unless it has a listener of its own.
@@ -36,7 +36,7 @@ pub(super) fn check(settings: &PortalSettings, errors: &mut SettingErrors) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::load;
+    use crate::settings::tests::load;
 
     const LISTENER: (&str, &str) = ("WAYBILL_HTTP__OPERATOR", "127.0.0.1:0");
     const ON_PUBLIC: (&str, &str) = ("WAYBILL_OPERATOR__ON_PUBLIC_LISTENER", "true");

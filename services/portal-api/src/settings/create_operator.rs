@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{Database, Environment, SettingErrors, Settings};
 
-use super::Public;
+use crate::settings::Public;
 
 /// A part of [`super::PortalSettings`]. The command needs no listeners, broker or tokens.
 #[derive(Deserialize, Serialize, JsonSchema)]

@@ -1,11 +1,10 @@
 //! How long sessions last (`WAYBILL_SESSIONS__…`).
 
 use chrono::TimeDelta;
+use identity::sessions::Lifetimes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::SettingErrors;
-
-use crate::domain::Lifetimes;
 
 /// A session ends after the idle time without a call, and after the longest time even when in use. A shorter setting also ends
 /// open sessions.

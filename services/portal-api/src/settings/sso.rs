@@ -1,11 +1,12 @@
 //! Single sign-on (`WAYBILL_SSO__…`).
 
+use identity::single_sign_on::GroupRoles;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{Environment, Secret, SettingErrors};
 use url::Url;
 
-use crate::domain::{GroupRoles, OperatorRole};
+use crate::domain::OperatorRole;
 
 /// Single sign-on of the operator's staff with an OpenID Connect provider (`WAYBILL_SSO__…`). It is on if the issuer is set.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -103,7 +104,7 @@ fn is_issuer(text: &str, environment: Environment) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::load;
+    use crate::settings::tests::load;
 
     const COMPLETE: [(&str, &str); 4] = [
         ("WAYBILL_SSO__ISSUER", "https://id.example.com"),

@@ -7,16 +7,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, Clock, Entropy};
+use identity::single_sign_on::{Budget, ProviderError, ProviderHttp, RelyingParty, RelyingPartyOptions};
+use identity::{Vault, VaultError};
 use outbound::{NameServers, Policy, TargetRefused, VettingResolver};
 use settings::Secret;
 use tokio::sync::Semaphore;
 use url::Url;
 
-use super::budget::Budget;
-use super::http::ProviderHttp;
-use super::{ProviderError, RelyingParty, RelyingPartyOptions};
 use crate::domain::{Links, SsoProvider};
-use crate::second_factor::{Vault, VaultError};
 
 /// Requests to the provider of one business at once.
 const REQUESTS_MAX: usize = 8;
@@ -229,11 +227,13 @@ mod tests {
         let first = provider(&providers, business, &entropy);
         let party = providers.party(business, &first).unwrap();
         assert!(Arc::ptr_eq(&party, &providers.party(business, &first).unwrap()));
-        let _busy = party.slots.try_acquire().unwrap();
+        let slots = || providers.kept.lock().unwrap()[&business].limits.slots.clone();
+        let before = slots();
+        let _busy = before.try_acquire().unwrap();
         let changed = SsoProvider { client_id: "another".to_owned(), ..first };
         let next = providers.party(business, &changed).unwrap();
         assert!(!Arc::ptr_eq(&party, &next));
-        assert_eq!(next.slots.available_permits(), REQUESTS_MAX - 1);
+        assert_eq!(slots().available_permits(), REQUESTS_MAX - 1);
     }
 
     #[tokio::test]

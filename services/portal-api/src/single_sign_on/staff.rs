@@ -4,12 +4,11 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use domain::Clock;
+use identity::single_sign_on::{GroupRoles, ProviderHttp, RelyingParty, RelyingPartyOptions, SsoIdentity};
 use settings::Secret;
 use tokio::sync::Semaphore;
 
-use super::http::ProviderHttp;
-use super::{RelyingParty, RelyingPartyOptions};
-use crate::domain::{GroupRoles, OperatorRole, SsoIdentity};
+use crate::domain::OperatorRole;
 
 /// Requests to the provider at once. Further callers are refused.
 const REQUESTS_MAX: usize = 16;

@@ -1,12 +1,12 @@
 //! The limit of approvals that administrators chose: at most one row.
 
 use chrono::{DateTime, Utc};
-use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::Paise;
 use postgres::StoreError;
 
-use super::schema::approval_limit;
+use crate::store::schema::approval_limit;
+use diesel::prelude::*;
 
 pub(crate) async fn find(conn: &mut AsyncPgConnection) -> Result<Option<Paise>, StoreError> {
     let limit = approval_limit::table.select(approval_limit::credits_above_paise).first(conn).await;

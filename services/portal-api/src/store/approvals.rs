@@ -1,18 +1,18 @@
 //! Requests of the operator for the approval of a second person.
 
 use chrono::{DateTime, Utc};
-use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{ApprovalId, BusinessId};
+use identity::{prune, stored};
 use postgres::StoreError;
 use serde_json::{Value, json};
 
-use super::schema::operator_approvals;
-use super::stored;
 use crate::domain::{
     Approval, ApprovalFilter, ApprovalKind, ApprovalState, Decision, OperatorActor, ProtectedAction,
 };
+use crate::store::schema::operator_approvals;
+use diesel::prelude::*;
 
 /// Key of the advisory lock for new requests.
 const LOCK: i64 = 0x6170_7072_6f76_6573;

@@ -1,16 +1,16 @@
 //! The audit log. Entries are inserted, read, and pruned when old.
 
 use chrono::{DateTime, Utc};
-use diesel::prelude::*;
 use diesel::sql_types::Text;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{AuditEntryId, BusinessId};
+use identity::{CallerAddress, prune, stored};
 use postgres::StoreError;
 use serde_json::Value;
 
-use super::schema::audit_log;
-use super::stored;
-use crate::domain::{Actor, AuditEntry, AuditEvent, AuditFilter, AuditTarget, Author, CallerAddress};
+use crate::domain::{Actor, AuditEntry, AuditEvent, AuditFilter, AuditTarget, Author};
+use crate::store::schema::audit_log;
+use diesel::prelude::*;
 
 /// An entry to write.
 pub(crate) struct NewEntry<'a> {

@@ -1,15 +1,16 @@
 //! The identity providers of businesses.
 
-use diesel::prelude::*;
 use diesel::upsert::excluded;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::BusinessId;
+use identity::single_sign_on::GroupRoles;
+use identity::stored;
 use postgres::StoreError;
 use serde_json::{Value, json};
 
-use super::schema::business_sso;
-use super::stored;
-use crate::domain::{BusinessSso, CompanyDomain, GroupRoles, Role, SsoAccess, SsoProvider};
+use crate::domain::{BusinessSso, CompanyDomain, Role, SsoAccess, SsoProvider};
+use crate::store::schema::business_sso;
+use diesel::prelude::*;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = business_sso)]

@@ -2,16 +2,16 @@
 
 use chrono::{DateTime, Utc};
 use diesel::dsl::sql;
-use diesel::prelude::*;
 use diesel::sql_types::{Bool, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::BusinessId;
+use identity::stored;
 use postgres::{StoreError, statement};
 
-use super::pickup_profiles::PickupRow;
-use super::schema::{accounts, businesses, go_live_facts, memberships, pickup_profiles};
-use super::stored;
 use crate::domain::{Business, BusinessFilter, DoneSince, ListedBusiness, Standing, Subscription};
+use crate::store::pickup_profiles::PickupRow;
+use crate::store::schema::{accounts, businesses, go_live_facts, memberships, pickup_profiles};
+use diesel::prelude::*;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = businesses)]

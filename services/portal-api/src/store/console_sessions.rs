@@ -1,15 +1,15 @@
-//! Console sessions: of persons with their role, and of the configured token.
+//! Console sessions of persons, with their role.
 
 use chrono::{DateTime, Utc};
-use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{SessionId, StaffId};
+use identity::sessions::OpenAt;
+use identity::{Realm, SessionToken, is_open, stored};
 use postgres::StoreError;
 
-use super::schema::{accounts, sessions, staff_roles};
-use super::sessions::is_open;
-use super::stored;
-use crate::domain::{OpenAt, OperatorRole, Realm, SessionToken};
+use crate::domain::OperatorRole;
+use crate::store::schema::{accounts, sessions, staff_roles};
+use diesel::prelude::*;
 
 /// An open session of a person, with the present role.
 pub(crate) struct StaffSession {
@@ -24,15 +24,6 @@ pub(crate) struct StaffSession {
     pub(crate) authenticated_at: DateTime<Utc>,
     /// Whether the identity provider has authenticated the person.
     pub(crate) single_sign_on: bool,
-}
-
-/// An open session of the configured token.
-pub(crate) struct TokenSession {
-    pub(crate) session: SessionId,
-    pub(crate) created_at: DateTime<Utc>,
-    /// Even when in use.
-    pub(crate) expires_at: DateTime<Utc>,
-    pub(crate) last_seen_at: DateTime<Utc>,
 }
 
 /// When a session was opened, ends, and was last used.
@@ -74,31 +65,6 @@ pub(crate) async fn of_person(
             last_seen_at,
             authenticated_at,
             single_sign_on,
-        })
-    })
-    .transpose()
-}
-
-/// The session of the configured token with this digest. `None` if it has ended.
-pub(crate) async fn of_configuration(
-    conn: &mut AsyncPgConnection,
-    digest: [u8; 32],
-    open: OpenAt,
-) -> Result<Option<TokenSession>, StoreError> {
-    let row: Option<(String, Times)> = sessions::table
-        .filter(sessions::token_hash.eq(digest.to_vec()))
-        .filter(sessions::account_id.is_null())
-        .filter(is_open!(open))
-        .select((sessions::id, TIMES))
-        .first(conn)
-        .await
-        .optional()?;
-    row.map(|(session, (created_at, expires_at, last_seen_at))| {
-        Ok(TokenSession {
-            session: stored("sessions.id", &session)?,
-            created_at,
-            expires_at: open.end(created_at, None, expires_at),
-            last_seen_at,
         })
     })
     .transpose()

@@ -1,14 +1,14 @@
 //! Links that confirm e-mail addresses, stored by the digest of their token.
 
 use chrono::{DateTime, Utc};
-use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{AccountId, SessionId};
+use domain::{AccountId, Email, SessionId};
+use identity::{LinkToken, prune, stored};
 use postgres::StoreError;
 
-use super::schema::{email_confirmations, sessions};
-use super::stored;
-use crate::domain::{Email, EmailConfirmation, LinkToken, UserKey};
+use crate::domain::{EmailConfirmation, UserKey};
+use crate::store::schema::{email_confirmations, sessions};
+use diesel::prelude::*;
 
 /// Requested changes of an account's address, by who may have requested them.
 pub(crate) enum Changes<'a> {

@@ -1,13 +1,13 @@
 //! Go-live facts that other services report. Set once, never unset.
 
 use chrono::{DateTime, Utc};
-use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::BusinessId;
 use postgres::StoreError;
 
-use super::schema::go_live_facts;
 use crate::domain::GoLiveFact;
+use crate::store::schema::go_live_facts;
+use diesel::prelude::*;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Recorded {

@@ -1,14 +1,14 @@
 //! Open invitations.
 
 use chrono::{DateTime, Utc};
-use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, InvitationId, UserId};
+use domain::{BusinessId, Email, InvitationId, UserId};
+use identity::{LinkToken, prune, stored};
 use postgres::StoreError;
 
-use super::schema::{businesses, invitations};
-use super::stored;
-use crate::domain::{BusinessStatus, Email, Invitation, LinkToken};
+use crate::domain::{BusinessStatus, Invitation};
+use crate::store::schema::{businesses, invitations};
+use diesel::prelude::*;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = invitations)]

@@ -1,13 +1,14 @@
 //! The queue of mails. Mails are inserted in the transaction of the change that causes them, and removed once sent.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, StaffId};
+use identity::prune;
 use postgres::{StoreError, statement};
 
-use super::schema::mails;
+use crate::store::schema::mails;
+use diesel::prelude::*;
 
 /// Whose queue a mail is in.
 #[derive(Clone, Copy, Debug)]

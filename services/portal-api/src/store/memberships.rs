@@ -1,14 +1,14 @@
 //! The businesses of a person. These queries search all businesses, because an account belongs to none of them.
 
 use chrono::{DateTime, Utc};
-use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{AccountId, BusinessId, UserId};
+use identity::stored;
 use postgres::StoreError;
 
-use super::schema::{businesses, memberships};
-use super::stored;
 use crate::domain::{Membership, Role, UserKey};
+use crate::store::schema::{businesses, memberships};
+use diesel::prelude::*;
 
 pub(crate) struct NewMembership {
     pub(crate) user: UserId,

@@ -3,17 +3,17 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
-use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{AuditEntryId, BusinessId, RequestId};
+use identity::{CallerAddress, prune, stored};
 use postgres::StoreError;
 use serde_json::Value;
 
-use super::schema::operator_audit_log;
-use super::stored;
 use crate::domain::{
-    Action, AuditEvent, AuditTarget, CallerAddress, OperatorCaller, OperatorEntry, OperatorFilter, TargetKind,
+    Action, AuditEvent, AuditTarget, OperatorCaller, OperatorEntry, OperatorFilter, TargetKind,
 };
+use crate::store::schema::operator_audit_log;
+use diesel::prelude::*;
 
 /// An entry to write.
 pub(crate) struct NewOperatorEntry<'a> {

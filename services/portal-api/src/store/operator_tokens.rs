@@ -1,14 +1,14 @@
 //! Named operator tokens, stored by the digest of their secret.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::OperatorTokenId;
+use identity::stored;
 use postgres::StoreError;
 
-use super::schema::operator_tokens;
-use super::stored;
 use crate::domain::{OperatorRole, OperatorSecret, OperatorToken};
+use crate::store::schema::operator_tokens;
+use diesel::prelude::*;
 
 /// `last_used_at` is written in steps of at least this length, so that most requests write nothing.
 const USED_STEP: TimeDelta = TimeDelta::minutes(1);

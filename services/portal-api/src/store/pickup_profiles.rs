@@ -1,13 +1,13 @@
 //! Pickup profiles.
 
 use chrono::{DateTime, Utc};
-use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::BusinessId;
 use postgres::StoreError;
 
-use super::schema::pickup_profiles;
 use crate::domain::PickupProfile;
+use crate::store::schema::pickup_profiles;
+use diesel::prelude::*;
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset, PartialEq)]
 #[diesel(table_name = pickup_profiles)]

@@ -1,5 +1,7 @@
 //! Diesel's table definitions.
 
+pub(super) use identity::schema::{accounts, identities, sessions};
+
 diesel::table! {
     businesses (id) {
         id -> Text,
@@ -15,20 +17,6 @@ diesel::table! {
         subscription_active_since -> Nullable<Timestamptz>,
         live_access_since -> Nullable<Timestamptz>,
         suspensions -> Int4,
-    }
-}
-
-diesel::table! {
-    accounts (id) {
-        id -> Text,
-        realm -> Text,
-        email -> Text,
-        email_key -> Nullable<Text>,
-        email_verified_at -> Nullable<Timestamptz>,
-        name -> Nullable<Text>,
-        password_hash -> Nullable<Text>,
-        provider_of -> Nullable<Text>,
-        created_at -> Timestamptz,
     }
 }
 
@@ -52,26 +40,6 @@ diesel::table! {
 }
 
 diesel::table! {
-    sessions (id) {
-        id -> Text,
-        token_hash -> Binary,
-        realm -> Text,
-        account_id -> Nullable<Text>,
-        business_id -> Nullable<Text>,
-        user_id -> Nullable<Text>,
-        created_at -> Timestamptz,
-        last_seen_at -> Timestamptz,
-        expires_at -> Timestamptz,
-        revoked_at -> Nullable<Timestamptz>,
-        user_agent -> Nullable<Text>,
-        authenticated_at -> Timestamptz,
-        address -> Nullable<Text>,
-        new_browser -> Nullable<Bool>,
-        single_sign_on -> Bool,
-    }
-}
-
-diesel::table! {
     invitations (id) {
         id -> Text,
         token_hash -> Binary,
@@ -84,30 +52,6 @@ diesel::table! {
         created_at -> Timestamptz,
         expires_at -> Timestamptz,
         mailed -> Bool,
-    }
-}
-
-diesel::table! {
-    password_links (token_hash) {
-        token_hash -> Binary,
-        account_id -> Text,
-        realm -> Text,
-        issued_by -> Nullable<Text>,
-        mailed_to -> Nullable<Text>,
-        created_at -> Timestamptz,
-        expires_at -> Timestamptz,
-    }
-}
-
-diesel::table! {
-    identities (account_id, issuer) {
-        business_id -> Nullable<Text>,
-        issuer -> Text,
-        subject -> Text,
-        account_id -> Text,
-        realm -> Text,
-        created_at -> Timestamptz,
-        role_lost_at -> Nullable<Timestamptz>,
     }
 }
 
@@ -188,15 +132,6 @@ diesel::table! {
 }
 
 diesel::table! {
-    attempts (id) {
-        id -> BigInt,
-        scope -> Text,
-        subject -> Binary,
-        attempted_at -> Timestamptz,
-    }
-}
-
-diesel::table! {
     operator_tokens (id) {
         id -> Text,
         name -> Text,
@@ -224,72 +159,6 @@ diesel::table! {
         allowed_domains -> Array<Text>,
         required -> Bool,
         updated_at -> Timestamptz,
-    }
-}
-
-diesel::table! {
-    sso_log_ins (token_hash) {
-        token_hash -> Binary,
-        business_id -> Nullable<Text>,
-        issuer -> Text,
-        purpose -> Text,
-        session_hash -> Nullable<Binary>,
-        created_at -> Timestamptz,
-        expires_at -> Timestamptz,
-    }
-}
-
-diesel::table! {
-    second_factors (account_id) {
-        account_id -> Text,
-        realm -> Text,
-        sealed_secret -> Binary,
-        started_at -> Timestamptz,
-        confirmed_at -> Nullable<Timestamptz>,
-        last_step -> BigInt,
-    }
-}
-
-diesel::table! {
-    recovery_codes (account_id, code_hash) {
-        account_id -> Text,
-        code_hash -> Binary,
-    }
-}
-
-diesel::table! {
-    log_in_challenges (token_hash) {
-        token_hash -> Binary,
-        account_id -> Text,
-        realm -> Text,
-        password_digest -> Binary,
-        tries -> Integer,
-        created_at -> Timestamptz,
-        expires_at -> Timestamptz,
-    }
-}
-
-diesel::table! {
-    passkeys (id) {
-        id -> Text,
-        account_id -> Text,
-        realm -> Text,
-        credential_id -> Binary,
-        credential -> Jsonb,
-        sign_count -> BigInt,
-        name -> Text,
-        created_at -> Timestamptz,
-        last_used_at -> Nullable<Timestamptz>,
-    }
-}
-
-diesel::table! {
-    passkey_ceremonies (ceremony_hash) {
-        ceremony_hash -> Binary,
-        account_id -> Text,
-        realm -> Text,
-        state -> Jsonb,
-        expires_at -> Timestamptz,
     }
 }
 
@@ -341,20 +210,13 @@ diesel::table! {
     }
 }
 
-diesel::joinable!(staff_roles -> accounts (account_id));
-diesel::joinable!(sessions -> memberships (user_id));
-diesel::joinable!(sessions -> accounts (account_id));
-diesel::joinable!(memberships -> accounts (account_id));
-diesel::joinable!(sessions -> businesses (business_id));
 diesel::joinable!(memberships -> businesses (business_id));
 diesel::joinable!(invitations -> businesses (business_id));
 diesel::joinable!(pickup_profiles -> businesses (business_id));
 diesel::joinable!(go_live_facts -> businesses (business_id));
 diesel::allow_tables_to_appear_in_same_query!(
-    accounts,
     businesses,
     memberships,
-    sessions,
     staff_roles,
     invitations,
     audit_log,
@@ -362,6 +224,31 @@ diesel::allow_tables_to_appear_in_same_query!(
     mails,
     pickup_profiles,
     go_live_facts,
-    attempts,
-    identities
+);
+
+diesel::joinable!(memberships -> accounts (account_id));
+diesel::joinable!(staff_roles -> accounts (account_id));
+diesel::joinable!(sessions -> memberships (user_id));
+diesel::joinable!(sessions -> businesses (business_id));
+
+/// As `allow_tables_to_appear_in_same_query`, which also implements traits of foreign types.
+macro_rules! join_identity {
+    ($($own:ident with $foreign:ident),+ $(,)?) => {
+        $(
+            impl diesel::query_source::TableNotEqual<$own::table> for $foreign::table {}
+            impl diesel::query_source::TableNotEqual<$foreign::table> for $own::table {}
+        )+
+    };
+}
+join_identity!(
+    businesses with accounts,
+    go_live_facts with accounts,
+    pickup_profiles with accounts,
+    businesses with sessions,
+    memberships with accounts,
+    memberships with sessions,
+    memberships with identities,
+    staff_roles with accounts,
+    staff_roles with sessions,
+    email_confirmations with sessions,
 );

@@ -2,15 +2,15 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel::dsl::sql;
-use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Bool, Text};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::StaffId;
+use identity::{Account, LinkToken, Realm, password_links, stored};
 use postgres::StoreError;
 
-use super::schema::{accounts, staff_roles};
-use super::{password_links, stored};
-use crate::domain::{Account, LinkToken, NewStaff, OperatorRole, Realm, Staff, StaffIdentity};
+use crate::domain::{NewStaff, OperatorRole, Staff, StaffIdentity};
+use crate::store::schema::{accounts, staff_roles};
+use diesel::prelude::*;
 
 /// Key of the advisory lock for changes of the staff.
 const LOCK: i64 = 0x0073_7461_6666;

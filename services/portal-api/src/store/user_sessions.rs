@@ -2,17 +2,17 @@
 
 use chrono::{DateTime, Utc};
 use diesel::dsl::sql;
-use diesel::prelude::*;
 use diesel::sql_types::Bool;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, SessionId, UserId};
+use identity::sessions::{NewSession, OpenAt};
+use identity::{SessionToken, is_open, stored};
 use postgres::StoreError;
 
-use super::schema::{accounts, businesses, memberships, sessions};
-use super::sessions::is_open;
-use super::stored;
-use super::users::lock as lock_user;
-use crate::domain::{OpenAt, Role, Session, SessionToken, UserKey, may_use_password};
+use crate::domain::{Role, Session, UserKey, may_use_password};
+use crate::store::schema::{accounts, businesses, memberships, sessions};
+use crate::store::users::lock as lock_user;
+use diesel::prelude::*;
 
 #[derive(Queryable)]
 struct SessionRow {
@@ -35,6 +35,19 @@ struct SessionRow {
 
 const SSO_REQUIRED: &str = "EXISTS (SELECT FROM business_sso AS sso
     WHERE sso.business_id = sessions.business_id AND sso.required)";
+
+/// Inserts a session, and records when its user was last seen.
+pub(crate) async fn insert(
+    conn: &mut AsyncPgConnection,
+    new: &NewSession<'_>,
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    identity::sessions::insert(conn, new, now).await?;
+    match new.user {
+        Some(user) => super::memberships::set_seen(conn, user, now).await,
+        None => Ok(()),
+    }
+}
 
 /// The session of a cookie, unless it has ended. The caller decides whether the user must enrol a second factor.
 pub(crate) async fn find(

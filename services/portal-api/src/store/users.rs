@@ -4,16 +4,16 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use diesel::dsl::sql;
-use diesel::prelude::*;
 use diesel::sql_types::Bool;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, UserId};
+use domain::{BusinessId, Email, UserId};
+use identity::stored;
 use postgres::StoreError;
 
-use super::memberships::account_of;
-use super::schema::{accounts, memberships};
-use super::stored;
-use crate::domain::{Email, Role, User, UserKey};
+use crate::domain::{Role, User, UserKey};
+use crate::store::memberships::account_of;
+use crate::store::schema::{accounts, memberships};
+use diesel::prelude::*;
 
 #[derive(Queryable)]
 struct UserRow {
@@ -68,7 +68,7 @@ macro_rules! columns {
 /// Locks the user, and before it the account, until the transaction ends; see [`accounts::lock`](super::accounts::lock).
 pub(crate) async fn lock(conn: &mut AsyncPgConnection, (business, user): UserKey) -> Result<(), StoreError> {
     let Some(account) = account_of(conn, (business, user)).await? else { return Ok(()) };
-    super::accounts::lock(conn, account).await?;
+    identity::accounts::lock(conn, account).await?;
     let user = memberships::table
         .find(user.to_string())
         .filter(memberships::business_id.eq(business.to_string()))
@@ -240,7 +240,7 @@ pub(crate) async fn remove(
     let user =
         memberships::table.find(user.to_string()).filter(memberships::business_id.eq(business.to_string()));
     diesel::delete(user).execute(conn).await?;
-    super::accounts::remove_if_unused(conn, account).await
+    super::user_accounts::remove_if_unused(conn, account).await
 }
 
 impl TryFrom<UserRow> for User {

@@ -30,6 +30,8 @@ const IMPORTS: &[(&str, &[&str])] = &[
     // Calls of webhook-dispatcher and portal-api to URLs of strangers.
     ("outbound", &["settings"]),
     ("reconciliation", &[]),
+    // Accounts and how their people prove who they are; portal-api decides who may do what.
+    ("identity", &["domain", "outbound", "postgres", "settings", "web"]),
     // The common parts of all five services.
     ("chassis", &["domain", "messaging", "outbox", "postgres", "settings", "telemetry", "web"]),
     // webhook-dispatcher and the events feed of order-api render the same bytes.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
-use super::{AuditEvent, BusinessChange, OperatorActor, OperatorPermission};
+use crate::domain::{AuditEvent, BusinessChange, OperatorActor, OperatorPermission};
 
 /// A request expires after this time. A reset link must be fetched before, too.
 const VALID_FOR: TimeDelta = TimeDelta::hours(24);

@@ -2,8 +2,10 @@
 
 use chrono::{DateTime, Utc};
 
-use super::{Approval, ApprovalCaller, ApprovalKind, ApprovalRefusal, ApprovalState, Decision};
 use crate::domain::OperatorActor;
+use crate::domain::approval::{
+    Approval, ApprovalCaller, ApprovalKind, ApprovalRefusal, ApprovalState, Decision,
+};
 
 /// The outcome of requests that ended with their suspension.
 const SUSPENSION_ENDED: &str = "suspension_ended";

@@ -1,9 +1,8 @@
 //! The steps as a table, and as random walks against the rules that must always hold.
 
-use proptest::prelude::*;
-
 use super::*;
 use crate::domain::BusinessStatus;
+use proptest::prelude::*;
 
 fn person(last: char) -> OperatorActor {
     let id = format!("stf_01ARZ3NDEKTSV4RRFFQ69G5FA{last}");

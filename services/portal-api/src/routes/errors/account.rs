@@ -3,15 +3,15 @@
 use actix_web::http::StatusCode;
 use web::ApiError;
 
-use super::{
-    accept_invitation, business_not_found, not_logged_in, role_insufficient, sso_required, too_many,
-};
 use crate::commands::change_email::ChangeEmailError;
 use crate::commands::change_name::ChangeNameError;
 use crate::commands::confirm_email::{ConfirmEmailError, SendConfirmationError};
 use crate::commands::join_business::JoinError;
 use crate::commands::switch_business::SwitchError;
 use crate::domain::Permission;
+use crate::routes::errors::{
+    accept_invitation, business_not_found, not_logged_in, role_insufficient, sso_required, too_many,
+};
 
 const TOO_MANY: &str = "Too many links to confirm this account or e-mail address were sent.";
 

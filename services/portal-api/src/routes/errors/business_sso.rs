@@ -3,14 +3,14 @@
 use actix_web::http::StatusCode;
 use web::ApiError;
 
-use super::single_sign_on::{declined, not_recent, other_person, provider, sso_ended};
-use super::{change_user, role_insufficient, too_many};
 use crate::commands::complete_business_sso::BusinessSsoError;
 use crate::commands::configure_sso::ConfigureSsoError;
 use crate::commands::link_identity::LinkIdentityError;
 use crate::commands::start_sso::StartSsoError;
 use crate::commands::{ProofError, SsoRequiredError};
 use crate::domain::Permission;
+use crate::routes::errors::single_sign_on::{declined, not_recent, other_person, provider, sso_ended};
+use crate::routes::errors::{change_user, role_insufficient, too_many};
 
 fn forbidden(code: &'static str, message: &'static str) -> ApiError {
     ApiError::new(StatusCode::FORBIDDEN, code, message)

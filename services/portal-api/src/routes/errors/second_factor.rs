@@ -1,13 +1,16 @@
 //! The errors of second factors and of recent authentication.
 
 use actix_web::http::StatusCode;
+use identity::passkeys::PASSKEYS_MAX;
 use web::ApiError;
 
-use super::{no_permission, not_logged_in, password, role_insufficient, sso_required, too_many};
 use crate::commands::confirm_session::ConfirmError;
 use crate::commands::reset_factor::ResetFactorError;
 use crate::commands::{ChallengeError, FactorError};
-use crate::domain::{OperatorPermission, PASSKEYS_MAX, Permission};
+use crate::domain::{OperatorPermission, Permission};
+use crate::routes::errors::{
+    no_permission, not_logged_in, password, role_insufficient, sso_required, too_many,
+};
 
 /// The person may only set up the second factor that the role requires.
 pub(in crate::routes) fn mfa_enrolment_required() -> ApiError {

@@ -1,14 +1,14 @@
 //! The errors of single sign-on.
 
 use actix_web::http::StatusCode;
+use identity::single_sign_on::ProviderError;
 use web::ApiError;
 
-use super::business_sso::proof;
-use super::{staff, too_many};
 use crate::commands::complete_sso::CompleteSsoError;
 use crate::commands::staff::StaffError;
 use crate::commands::start_sso::StartSsoError;
-use crate::single_sign_on::ProviderError;
+use crate::routes::errors::business_sso::proof;
+use crate::routes::errors::{staff, too_many};
 
 fn off() -> ApiError {
     let message = "This installation has no single sign-on. Log in with your password.";

@@ -3,13 +3,13 @@
 use actix_web::http::StatusCode;
 use web::ApiError;
 
-use super::{change_business, user_not_found};
 use crate::commands::approval_limit::ApprovalLimitError;
 use crate::commands::decide_approval::DecideError;
 use crate::commands::operator_token::TokenError;
 use crate::commands::request_approval::RequestApprovalError;
 use crate::commands::staff::StaffError;
 use crate::domain::{ApprovalRefusal, OperatorPermission, OperatorRole};
+use crate::routes::errors::{change_business, user_not_found};
 
 pub(in crate::routes) fn permission_missing(permission: OperatorPermission, role: OperatorRole) -> ApiError {
     let without = if role.may(permission) { "a named token".to_owned() } else { format!("the role {role}") };

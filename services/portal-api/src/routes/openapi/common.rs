@@ -7,8 +7,8 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder
 use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Response, ResponseBuilder, SecurityRequirement};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::super::call::{Call, Who};
 use crate::domain::{OperatorPermission, Role};
+use crate::routes::call::{Call, Who};
 
 const ERROR: &str = "Error";
 const SESSION: &str = "session";

@@ -11,7 +11,7 @@ mod tests;
 
 use utoipa::OpenApi;
 
-use super::calls::CALLS;
+use crate::routes::calls::CALLS;
 
 const INTRODUCTION: &str = "The API of the portal's pages. Amounts are integers in paise; times are RFC 3339 in UTC. Lists accept `limit` and \
 `startingAfter` and return `{data, hasMore}`; a page of orders has at most 256 KiB or a single order. Writing calls from pages of other origins are rejected with 403.";
