@@ -3,23 +3,30 @@
 //! It owns businesses, and decides whether a business may place live orders. Keys, webhooks, wallets and orders belong to
 //! other services. Calls to them always carry the business of the session, which no request can change.
 
+mod account;
+mod approvals;
+mod audit;
+mod business;
 mod commands;
+mod console;
 mod consumers;
 mod domain;
+mod go_live;
+mod http;
 mod live_updates;
 mod mail;
 mod pages;
 mod peers;
-mod queries;
 mod reconcile;
-mod routes;
+mod relay;
 pub mod settings;
 mod single_sign_on;
 mod start;
 mod state;
 mod store;
+mod team;
 mod workers;
 
-pub use routes::openapi_document;
+pub use http::openapi_document;
 pub use start::{CreateOperator, create_operator, reconcile, start};
 pub use store::MIGRATIONS;

@@ -14,8 +14,9 @@ use events::queues;
 use identity::TokenCipher;
 use identity::passkeys::Passkeys;
 use identity::passwords::Passwords;
-use identity::second_factors::FactorSecrets;
+use identity::second_factors::{FactorSecrets, Factors};
 use messaging::Queue;
+use outbox::Unit;
 use postgres::Database;
 use reconciliation::{Report, RunArguments};
 use settings::Environment;
@@ -23,12 +24,12 @@ use tokio::sync::Notify;
 use url::Url;
 use web::{FailureLimits, FairSlots};
 
-use crate::commands::staff;
+use crate::account::domain::FactorPolicy;
+use crate::audit::domain::Author;
+use crate::console::commands::staff;
+use crate::console::domain::NewStaff;
 use crate::consumers::{GoLiveFactsConsumer, WarningsConsumer};
-use crate::domain::{
-    Author, FactorPolicy, Links, NewStaff, OperatorActor, OperatorCaller, OperatorRole, Part, RegionFormat,
-    Site,
-};
+use crate::domain::{Links, OperatorActor, OperatorCaller, OperatorRole, Part, RegionFormat, Site};
 use crate::live_updates::{OpenPages, OrderStreams, SessionMonitor, StatusStreams};
 use crate::mail::{Encryption, MailSender, Mailbox, Route, SmtpServer, Transport};
 use crate::pages::Pages;
@@ -36,9 +37,11 @@ use crate::peers::Peers;
 use crate::settings::{
     CreateOperatorSettings, MailEncryption, MailSettings, MailTransport, PortalSettings, Public,
 };
-use crate::single_sign_on::{BusinessProviders, BusinessProvidersOptions, StaffSignOn, StaffSignOnOptions};
+use crate::single_sign_on::providers::{
+    BusinessProviders, BusinessProvidersOptions, StaffSignOn, StaffSignOnOptions,
+};
 use crate::state::{BackgroundTasks, Exports, PublicConfig, State};
-use crate::{reconcile as reconciler, routes, workers};
+use crate::{console, http, reconcile as reconciler, workers};
 
 /// Messages processed at once; each is one short transaction.
 const FACTS_PARALLEL: u16 = 8;
@@ -63,7 +66,7 @@ pub fn start(settings: &PortalSettings, mut chassis: Chassis) -> anyhow::Result<
     chassis.consume("warnings", Queue::shared(queues::WARNINGS), WARNINGS_PARALLEL, warnings);
     start_workers(&mut chassis, settings, &state)?;
     listen(settings, &mut chassis, &state)?;
-    chassis.start(routes::internal(Data::from(state), settings.internal.clone()))
+    chassis.start(http::internal(Data::from(state), settings.internal.clone()))
 }
 
 /// Listens for businesses, and for the operator's staff.
@@ -73,7 +76,7 @@ fn listen(settings: &PortalSettings, chassis: &mut Chassis, state: &Arc<State>) 
     let pages_of_console = pages.as_ref().map(|pages| pages.at(console_url));
     let routes = |url: &Url, parts, pages: Option<Pages>| {
         let site = Data::new(Site::new(url.clone(), parts));
-        routes::of_site(Data::from(state.clone()), site, pages.map(Data::new))
+        http::of_site(Data::from(state.clone()), site, pages.map(Data::new))
     };
     chassis.listen_public(routes(&settings.public.url, settings.public_parts(), pages))?;
     chassis.listen_operator(routes(console_url, &[Part::Console], pages_of_console))
@@ -87,8 +90,7 @@ fn state(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<State> 
         peers: Peers::new(&settings.peers, &settings.internal.token)?,
         passwords: Passwords::new(unit.entropy.clone())?,
         factor_policy: factor_policy(settings),
-        factor_secrets: FactorSecrets::new((settings.mfa.key.as_ref(), settings.mfa.previous_key.as_ref()))?,
-        passkeys: Passkeys::new(&settings.brand.name, &settings.public.url, settings.public.console_url())?,
+        factors: factors(settings, &unit)?,
         single_sign_on: single_sign_on(settings, chassis)?,
         business_sso: business_sso(settings, chassis)?,
         mailbox: Arc::new(mailbox(settings, chassis)?),
@@ -128,6 +130,13 @@ fn state(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<State> 
 
 fn links(public: &Public) -> Links {
     Links::new(public.url.clone()).with_console(public.console_url().clone())
+}
+
+fn factors(settings: &PortalSettings, unit: &Unit) -> anyhow::Result<Factors> {
+    let secrets = FactorSecrets::new((settings.mfa.key.as_ref(), settings.mfa.previous_key.as_ref()))?;
+    let public = &settings.public;
+    let passkeys = Passkeys::new(&settings.brand.name, &public.url, public.console_url())?;
+    Ok(Factors::new(unit.clock.clone(), unit.entropy.clone(), secrets, passkeys))
 }
 
 fn factor_policy(settings: &PortalSettings) -> FactorPolicy {
@@ -241,7 +250,8 @@ pub struct CreateOperator {
 }
 
 fn name(text: &str) -> Result<String, String> {
-    let name = routes::STAFF_NAME.check(text).map_err(|error| format!("the name {}", error.message))?;
+    let name =
+        console::routes::staff::NAME.check(text).map_err(|error| format!("the name {}", error.message))?;
     name.map(str::to_owned).ok_or_else(|| "the name is empty".to_owned())
 }
 

@@ -4,9 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::BusinessId;
-use identity::passkeys::Passkeys;
 use identity::passwords::Passwords;
-use identity::second_factors::FactorSecrets;
+use identity::second_factors::Factors;
 use identity::sessions::Lifetimes;
 use messaging::Publisher;
 use outbox::Unit;
@@ -15,11 +14,15 @@ use tokio::sync::Semaphore;
 use url::Url;
 use web::{FailureLimits, FairSlots, Tasks};
 
-use crate::domain::{ApprovalPolicy, AuditRetention, Author, FactorPolicy, Links, Locale, LogInWays};
+use crate::account::domain::FactorPolicy;
+use crate::approvals::domain::ApprovalPolicy;
+use crate::audit::domain::{AuditRetention, Author};
+use crate::console::domain::LogInWays;
+use crate::domain::{Links, Locale};
 use crate::live_updates::{OpenPages, OrderStreams, SessionMonitor, StatusStreams};
 use crate::mail::Mailbox;
 use crate::peers::Peers;
-use crate::single_sign_on::{BusinessProviders, StaffSignOn};
+use crate::single_sign_on::providers::{BusinessProviders, StaffSignOn};
 
 /// Exports that run at once on this instance: of one user, person or token, and of one business.
 const EXPORTS_OF_ONE_MAX: usize = 2;
@@ -34,8 +37,7 @@ pub(crate) struct State {
     pub(crate) peers: Peers,
     pub(crate) passwords: Passwords,
     pub(crate) factor_policy: FactorPolicy,
-    pub(crate) factor_secrets: FactorSecrets,
-    pub(crate) passkeys: Passkeys,
+    pub(crate) factors: Factors,
     /// `None` if the operator has no identity provider.
     pub(crate) single_sign_on: Option<StaffSignOn>,
     pub(crate) business_sso: BusinessProviders,

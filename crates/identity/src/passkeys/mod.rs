@@ -1,5 +1,6 @@
 //! Passkeys of accounts. They refer to the second factor, and end with it.
 
+mod own_passkeys;
 mod passkey;
 pub mod passkey_ceremonies;
 mod web_authn;

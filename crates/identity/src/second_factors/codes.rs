@@ -19,9 +19,9 @@ const RECOVERY_CHARACTERS: usize = 24;
 const RECOVERY_CODES: usize = 10;
 
 /// The right password alone opens nothing for longer than this.
-pub const CHALLENGE_LASTS: TimeDelta = TimeDelta::minutes(5);
+pub(super) const CHALLENGE_LASTS: TimeDelta = TimeDelta::minutes(5);
 /// Codes that one challenge accepts for checking. Then the password must be entered again.
-pub const CHALLENGE_TRIES: i32 = 5;
+pub(super) const CHALLENGE_TRIES: i32 = 5;
 
 /// The second factor of an account as its owner sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

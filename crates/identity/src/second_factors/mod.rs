@@ -1,7 +1,11 @@
 //! Second factors and their recovery codes. The secret is sealed, and codes are stored by their digest.
 
+mod answer;
+mod challenge;
 mod codes;
+mod enrolment;
 mod factor_secrets;
+mod factors;
 pub mod log_in_challenges;
 
 use chrono::{DateTime, Utc};
@@ -9,10 +13,11 @@ use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use postgres::StoreError;
 
-pub use codes::{
-    CHALLENGE_LASTS, CHALLENGE_TRIES, FactorCode, FactorSecret, FactorStatus, RecoveryCode, is_recent,
-};
+pub use answer::{CheckedAnswer, FactorAnswer, Proof};
+pub use challenge::OpenedChallenge;
+pub use codes::{FactorCode, FactorSecret, FactorStatus, RecoveryCode, is_recent};
 pub use factor_secrets::FactorSecrets;
+pub use factors::{FactorError, Factors};
 
 use crate::accounts::Account;
 use crate::schema::{recovery_codes, second_factors};

@@ -8,7 +8,7 @@ use postgres::StoreError;
 use crate::state::State;
 
 /// Announces, in the transaction of the change, that the ordering rules of a business have changed.
-pub(super) async fn announce_business_change(
+pub(crate) async fn announce_business_change(
     conn: &mut AsyncPgConnection,
     state: &State,
     business: BusinessId,

@@ -7,8 +7,10 @@ use identity::single_sign_on::sso_log_ins;
 use identity::{attempts, password_links, sessions};
 use postgres::StoreError;
 
+use crate::approvals::store::approvals;
 use crate::state::State;
-use crate::store::{approvals, audit_log, email_confirmations, invitations, mails, operator_audit_log};
+use crate::store::{audit_log, email_confirmations, mails, operator_audit_log};
+use crate::team::store::invitations;
 
 const BATCH_MAX: i64 = 1_000;
 const BATCHES_MAX: usize = 50;

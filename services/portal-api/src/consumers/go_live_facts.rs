@@ -5,8 +5,8 @@ use std::sync::Arc;
 use events::{Body, Envelope};
 use messaging::{Handler, Rejection};
 
-use crate::commands::record_go_live_fact::record_from_event;
-use crate::domain::GoLiveFact;
+use crate::business::domain::GoLiveFact;
+use crate::go_live::commands::record_go_live_fact::record_from_event;
 use crate::state::State;
 
 pub(crate) struct GoLiveFactsConsumer(pub(crate) Arc<State>);

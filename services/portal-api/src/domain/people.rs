@@ -3,7 +3,8 @@
 use chrono::{DateTime, Utc};
 use domain::{AccountId, BusinessId, Email, InvitationId, SessionId, UserId};
 
-use crate::domain::{BusinessStatus, Role};
+use crate::business::domain::BusinessStatus;
+use crate::domain::Role;
 
 /// A user as owners see them in the list.
 #[derive(Clone, Debug)]

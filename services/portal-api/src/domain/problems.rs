@@ -2,9 +2,9 @@
 
 use domain::Paise;
 
-use crate::domain::{
-    Business, BusinessStatus, ConnectionTest, EndpointReport, EndpointStatus, RegionFormat, WalletReport,
-};
+use crate::business::domain::{Business, BusinessStatus};
+use crate::domain::RegionFormat;
+use crate::relay::domain::{ConnectionTest, EndpointReport, EndpointStatus, WalletReport};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
@@ -88,7 +88,8 @@ mod tests {
     use chrono::DateTime;
 
     use super::*;
-    use crate::domain::{Locale, Subscription};
+    use crate::business::domain::Subscription;
+    use crate::domain::Locale;
 
     const REGION: RegionFormat = RegionFormat { locale: Locale::India, zone: chrono_tz::Tz::Asia__Kolkata };
 

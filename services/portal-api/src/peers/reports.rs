@@ -5,8 +5,9 @@ use internal_api::orders::{RetryEvidence, RetryProof};
 use internal_api::wallet::WalletView;
 use internal_api::webhooks::{self, EndpointView, WebhookSummary, WebhookVerified};
 
-use crate::domain::{
-    ConnectionTest, EndpointReport, EndpointStatus, Evidence, KeysReport, Proof, WalletReport, WebhooksReport,
+use crate::go_live::domain::{Evidence, Proof};
+use crate::relay::domain::{
+    ConnectionTest, EndpointReport, EndpointStatus, KeysReport, WalletReport, WebhooksReport,
 };
 
 impl From<ApiKeySummary> for KeysReport {

@@ -8,7 +8,7 @@ use internal_api::{CallError, Page, PageQuery};
 use postgres::{Database, StoreError};
 use reconciliation::Finding;
 
-use crate::domain::{Action, AuditEntry, AuditFilter};
+use crate::audit::domain::{Action, AuditEntry, AuditFilter};
 use crate::peers::Peers;
 use crate::reconcile::discrepancies::{Key, OwnRecords, PeerRecords, discrepancies};
 use crate::store::{audit_log, businesses};

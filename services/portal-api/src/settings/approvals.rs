@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{Environment, SettingErrors};
 
-use crate::domain::ApprovalPolicy;
+use crate::approvals::domain::ApprovalPolicy;
 
 /// By default, every call is executed at once; production requires a limit for money. Set these after the last instance of a release without approvals has ended.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::SettingErrors;
 
-use crate::domain::AuditRetention;
+use crate::audit::domain::AuditRetention;
 
 /// Older entries are deleted in batches. `0` keeps them forever.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]

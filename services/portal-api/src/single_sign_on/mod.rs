@@ -1,7 +1,8 @@
-//! The identity providers of the operator, for its staff, and of businesses, for their users.
+//! Log-ins with identity providers: that of the operator, and those of businesses.
 
-mod businesses;
-mod staff;
-
-pub(crate) use businesses::{BusinessProviders, BusinessProvidersOptions};
-pub(crate) use staff::{StaffSignOn, StaffSignOnOptions};
+pub(crate) mod commands;
+pub(crate) mod domain;
+pub(crate) mod providers;
+pub(crate) mod queries;
+pub(crate) mod routes;
+pub(crate) mod store;

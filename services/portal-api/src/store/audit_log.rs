@@ -8,7 +8,7 @@ use identity::{CallerAddress, prune, stored};
 use postgres::StoreError;
 use serde_json::Value;
 
-use crate::domain::{Actor, AuditEntry, AuditEvent, AuditFilter, AuditTarget, Author};
+use crate::audit::domain::{Actor, AuditEntry, AuditEvent, AuditFilter, AuditTarget, Author};
 use crate::store::schema::audit_log;
 use diesel::prelude::*;
 

@@ -8,7 +8,8 @@ use identity::stored;
 use postgres::StoreError;
 use serde_json::{Value, json};
 
-use crate::domain::{BusinessSso, CompanyDomain, Role, SsoAccess, SsoProvider};
+use crate::domain::Role;
+use crate::single_sign_on::domain::{BusinessSso, CompanyDomain, SsoAccess, SsoProvider};
 use crate::store::schema::business_sso;
 use diesel::prelude::*;
 

@@ -5,7 +5,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::BusinessId;
 use postgres::StoreError;
 
-use crate::domain::GoLiveFact;
+use crate::business::domain::GoLiveFact;
 use crate::store::schema::go_live_facts;
 use diesel::prelude::*;
 

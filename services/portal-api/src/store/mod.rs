@@ -1,21 +1,15 @@
 //! The tables of this service. Rows stay private; functions return types of [`crate::domain`].
 
-pub(crate) mod approval_limit;
-pub(crate) mod approvals;
 pub(crate) mod audit_log;
 pub(crate) mod business_sso;
 pub(crate) mod businesses;
 pub(crate) mod console_sessions;
 pub(crate) mod email_confirmations;
 pub(crate) mod go_live;
-pub(crate) mod invitations;
 pub(crate) mod mails;
 pub(crate) mod memberships;
 pub(crate) mod operator_audit_log;
-pub(crate) mod operator_tokens;
-pub(crate) mod pickup_profiles;
-mod schema;
-pub(crate) mod sso_users;
+pub(crate) mod schema;
 pub(crate) mod staff;
 pub(crate) mod user_accounts;
 pub(crate) mod user_sessions;

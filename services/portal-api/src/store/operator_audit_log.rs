@@ -9,9 +9,8 @@ use identity::{CallerAddress, prune, stored};
 use postgres::StoreError;
 use serde_json::Value;
 
-use crate::domain::{
-    Action, AuditEvent, AuditTarget, OperatorCaller, OperatorEntry, OperatorFilter, TargetKind,
-};
+use crate::audit::domain::{Action, AuditEvent, AuditTarget, OperatorEntry, OperatorFilter, TargetKind};
+use crate::domain::OperatorCaller;
 use crate::store::schema::operator_audit_log;
 use diesel::prelude::*;
 

@@ -1,6 +1,6 @@
 //! Diesel's table definitions.
 
-pub(super) use identity::schema::{accounts, identities, sessions};
+pub(crate) use identity::schema::{accounts, identities, sessions};
 
 diesel::table! {
     businesses (id) {

@@ -8,7 +8,8 @@ use domain::StaffId;
 use identity::{Account, LinkToken, Realm, password_links, stored};
 use postgres::StoreError;
 
-use crate::domain::{NewStaff, OperatorRole, Staff, StaffIdentity};
+use crate::console::domain::{NewStaff, Staff, StaffIdentity};
+use crate::domain::OperatorRole;
 use crate::store::schema::{accounts, staff_roles};
 use diesel::prelude::*;
 

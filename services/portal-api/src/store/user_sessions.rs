@@ -9,7 +9,8 @@ use identity::sessions::{NewSession, OpenAt};
 use identity::{SessionToken, is_open, stored};
 use postgres::StoreError;
 
-use crate::domain::{Role, Session, UserKey, may_use_password};
+use crate::domain::{Role, Session, UserKey};
+use crate::single_sign_on::domain::may_use_password;
 use crate::store::schema::{accounts, businesses, memberships, sessions};
 use crate::store::users::lock as lock_user;
 use diesel::prelude::*;

@@ -38,7 +38,7 @@ macro_rules! has_address {
             .bind::<diesel::sql_types::Text, _>($email.key())
     };
 }
-pub(super) use has_address;
+pub(crate) use has_address;
 
 /// The users of a business, with their accounts.
 macro_rules! of_business {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use postgres::StoreError;
 use tokio::time::Instant;
 
-use crate::queries::sessions::still_open;
+use crate::account::queries::sessions::still_open;
 use crate::state::State;
 
 pub(crate) const INTERVAL: Duration = Duration::from_secs(1);

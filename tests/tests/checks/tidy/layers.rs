@@ -1,10 +1,20 @@
-//! Dependencies inside a crate point downwards.
+//! Dependencies inside a crate point downwards. A service with many files is divided by feature first, with the same layers inside each
+//! feature; a small one by layer only.
 
-use super::imports::of_all_crates;
+use std::collections::BTreeSet;
+
+use super::imports::{Imports, of_all_crates};
 use super::{none, sources};
 
 /// The largest group of files that may import each other.
 const CIRCLE_MAX: usize = 3;
+
+/// A service with more files has features.
+const FILES_WITHOUT_FEATURES: usize = 150;
+/// The layers that features have.
+const LAYERS: &[&str] = &["routes", "commands", "queries", "store", "domain"];
+/// Of the routes of all features.
+const SHARED_ROUTES: &str = "http";
 
 /// The folders of a service that a folder must not import. Named subsystems are between commands and store; circles are
 /// forbidden for all folders.
@@ -31,6 +41,21 @@ fn folder(file: &str) -> String {
     file.split('/').next().unwrap_or(file).trim_end_matches(".rs").to_owned()
 }
 
+/// The feature that a file belongs to, if its folder has layers inside.
+fn feature<'f>(imports: &Imports, file: &'f str) -> Option<&'f str> {
+    let (feature, _) = file.split_once('/')?;
+    let inside = |layer: &&str| imports.of.contains_key(&format!("{feature}/{layer}/mod.rs"));
+    LAYERS.iter().any(inside).then_some(feature)
+}
+
+/// The layer of a file: its first folder, or the one within its feature.
+fn layer(imports: &Imports, file: &str) -> String {
+    match feature(imports, file) {
+        Some(feature) => folder(&file[feature.len() + 1..]),
+        None => folder(file).replace(SHARED_ROUTES, "routes"),
+    }
+}
+
 #[test]
 fn files_form_no_large_circle() {
     let circles = of_all_crates().into_iter().flat_map(|(home, imports)| {
@@ -46,7 +71,7 @@ fn files_form_no_large_circle() {
 fn folders_form_no_circle() {
     let services = of_all_crates().into_iter().filter(|(home, _)| home.starts_with("services/"));
     let circles = services.flat_map(|(home, imports)| {
-        let circles = imports.circles(folder).into_iter();
+        let circles = imports.circles(|file| layer(&imports, file)).into_iter();
         circles
             .map(move |circle| format!("{home}: {}", circle.into_iter().collect::<Vec<_>>().join(", ")))
             .collect::<Vec<_>>()
@@ -59,14 +84,50 @@ fn services_import_downwards() {
     let mut breaches = Vec::new();
     for (home, imports) in of_all_crates().into_iter().filter(|(home, _)| home.starts_with("services/")) {
         for (file, targets) in &imports.of {
-            let forbidden =
-                UPWARDS.iter().filter(|(from, _)| from.contains(&&*folder(file))).flat_map(|(_, to)| *to);
+            let forbidden = UPWARDS
+                .iter()
+                .filter(|(from, _)| from.contains(&&*layer(&imports, file)))
+                .flat_map(|(_, to)| *to);
             let forbidden: Vec<_> = forbidden.collect();
-            let upwards = targets.iter().filter(|target| forbidden.contains(&&&*folder(target)));
+            let upwards = targets.iter().filter(|target| forbidden.contains(&&&*layer(&imports, target)));
             breaches.extend(upwards.map(|target| format!("{home}/src/{file} → {target}")));
         }
     }
     none(breaches, "These imports point upwards or skip a layer; see ARCHITECTURE.md, layers:");
+}
+
+#[test]
+fn features_keep_their_tables_to_themselves() {
+    let mut breaches = Vec::new();
+    for (home, imports) in of_all_crates().into_iter().filter(|(home, _)| home.starts_with("services/")) {
+        for (file, targets) in &imports.of {
+            let Some(own) = feature(&imports, file) else { continue };
+            let is_foreign = |target: &&String| {
+                layer(&imports, target) == "store" && feature(&imports, target).is_some_and(|of| of != own)
+            };
+            breaches.extend(
+                targets.iter().filter(is_foreign).map(|target| format!("{home}/src/{file} → {target}")),
+            );
+        }
+    }
+    none(
+        breaches,
+        "Use a command or query of the feature, or move a table that several features use to src/store:",
+    );
+}
+
+#[test]
+fn services_with_many_files_have_features() {
+    let breaches = of_all_crates()
+        .into_iter()
+        .filter(|(home, _)| home.starts_with("services/"))
+        .filter(|(_, imports)| {
+            let features: BTreeSet<&str> =
+                imports.of.keys().filter_map(|file| feature(imports, file)).collect();
+            features.is_empty() == (imports.of.len() > FILES_WITHOUT_FEATURES)
+        })
+        .map(|(home, imports)| format!("{home}: {} files", imports.of.len()));
+    none(breaches.collect(), "Divide a service by feature above 150 files, and by layer only up to that:");
 }
 
 #[test]
@@ -77,7 +138,9 @@ fn layers_use_no_foreign_types() {
         else {
             continue;
         };
-        for (folders, foreign) in FOREIGN.iter().filter(|(folders, _)| folders.contains(&&*folder(file))) {
+        // Of the features too.
+        let layer = file.split('/').find(|part| LAYERS.contains(part)).unwrap_or_default();
+        for (folders, foreign) in FOREIGN.iter().filter(|(folders, _)| folders.contains(&layer)) {
             let used = foreign.iter().filter(|name| uses_crate(&text, name));
             breaches.extend(used.map(|name| format!("{path} uses {name} in {}", folders.join(", "))));
         }

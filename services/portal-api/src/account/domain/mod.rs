@@ -1,0 +1,5 @@
+//! Pure rules.
+
+pub(crate) mod factor_policy;
+
+pub(crate) use factor_policy::FactorPolicy;

@@ -1,0 +1,4 @@
+//! HTTP.
+
+pub(crate) mod approval_view;
+pub(crate) mod approvals;

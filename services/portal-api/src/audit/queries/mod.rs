@@ -1,0 +1,4 @@
+//! Reads.
+
+pub(crate) mod audit_log;
+pub(crate) mod operator_audit_log;

@@ -1,0 +1,39 @@
+//! A business requests a plan, which the operator then activates.
+
+use domain::BusinessId;
+use postgres::StoreError;
+
+use crate::audit::commands::audit::write_audit;
+use crate::audit::domain::{Action, AuditEvent, Author, Target, TargetKind};
+use crate::business::domain::Subscription;
+use crate::commands::announce::announce_business_change;
+use crate::state::State;
+use crate::store::businesses;
+
+/// Returns the changed subscription; `None` for an unknown business.
+pub(crate) async fn request_subscription(
+    state: &State,
+    business: BusinessId,
+    author: &Author,
+    plan: &str,
+) -> Result<Option<Subscription>, StoreError> {
+    let outcome: Result<Option<Subscription>, StoreError> = state
+        .unit
+        .transaction(async |conn| {
+            let Some(mut found) = businesses::find_for_update(conn, business).await? else { return Ok(None) };
+            let requested = found.subscription.request(plan);
+            if requested != found.subscription {
+                found.subscription = requested;
+                businesses::update(conn, &found, state.unit.clock.now()).await?;
+                announce_business_change(conn, state, business).await?;
+                let target = Target::new(TargetKind::Business, business);
+                let event = AuditEvent::new(Action::SubscriptionRequested).on(target).with("plan", plan);
+                write_audit(conn, state, business, author, &event).await?;
+            }
+            Ok(Some(found.subscription))
+        })
+        .await;
+    let subscription = outcome?;
+    tracing::info!(business_id = %business, "subscription requested");
+    Ok(subscription)
+}

@@ -1,0 +1,163 @@
+//! A business, and its progress towards live orders.
+
+use chrono::{DateTime, Utc};
+use domain::{BusinessId, GoLiveFacts, GoLiveItem};
+use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr};
+use utoipa::ToSchema;
+
+use crate::business::domain::{PickupProfile, Subscription, SubscriptionState};
+
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema, Display, EnumString, IntoStaticStr,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub(crate) enum BusinessStatus {
+    Active,
+    /// Not approved by the operator. Test mode works.
+    Inactive,
+    Suspended,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Business {
+    pub(crate) id: BusinessId,
+    pub(crate) name: String,
+    pub(crate) status: BusinessStatus,
+    pub(crate) live_access: bool,
+    pub(crate) subscription: Subscription,
+    pub(crate) created_at: DateTime<Utc>,
+}
+
+/// Everything that decides whether a business may place live orders.
+#[derive(Clone, Debug)]
+pub(crate) struct Standing {
+    pub(crate) business: Business,
+    pub(crate) successful_test_order: bool,
+    pub(crate) wallet_funded: bool,
+    /// `None` until it is complete.
+    pub(crate) pickup: Option<PickupProfile>,
+    pub(crate) since: DoneSince,
+}
+
+/// When each item of the go-live checklist was completed, if known. For the profile it is the latest change.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DoneSince {
+    pub(crate) successful_test_order: Option<DateTime<Utc>>,
+    pub(crate) active: Option<DateTime<Utc>>,
+    pub(crate) subscription: Option<DateTime<Utc>>,
+    pub(crate) live_access: Option<DateTime<Utc>>,
+    pub(crate) wallet_funded: Option<DateTime<Utc>>,
+    pub(crate) profile: Option<DateTime<Utc>>,
+}
+
+impl DoneSince {
+    pub(crate) fn of(&self, item: GoLiveItem) -> Option<DateTime<Utc>> {
+        match item {
+            GoLiveItem::SuccessfulTestOrder => self.successful_test_order,
+            GoLiveItem::BusinessActive => self.active,
+            GoLiveItem::SubscriptionActive => self.subscription,
+            GoLiveItem::LiveAccessActive => self.live_access,
+            GoLiveItem::WalletFunded => self.wallet_funded,
+            GoLiveItem::PickupProfileComplete => self.profile,
+        }
+    }
+}
+
+impl Standing {
+    pub(crate) fn facts(&self) -> GoLiveFacts {
+        GoLiveFacts {
+            successful_test_order: self.successful_test_order,
+            business_active: self.business.status == BusinessStatus::Active,
+            subscription_active: self.business.subscription.state == SubscriptionState::Active,
+            live_access_active: self.business.live_access,
+            wallet_funded: self.wallet_funded,
+            pickup_profile_complete: self.pickup.is_some(),
+        }
+    }
+
+    /// The open items. Live orders are unlocked when there are none.
+    pub(crate) fn missing(&self) -> Vec<GoLiveItem> {
+        self.facts().missing()
+    }
+}
+
+/// A fact of the go-live checklist that another service reports. Once recorded it stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GoLiveFact {
+    SuccessfulTestOrder,
+    WalletFunded,
+}
+
+/// A business in the operator's list.
+pub(crate) struct ListedBusiness {
+    pub(crate) standing: Standing,
+    pub(crate) owner_email: String,
+}
+
+/// Selects businesses for the operator's list; absent fields match all.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BusinessFilter {
+    pub(crate) only: Option<BusinessId>,
+    /// An id, or part of the name or of a user's e-mail address; case does not matter.
+    pub(crate) search: Option<String>,
+    pub(crate) status: Option<BusinessStatus>,
+    pub(crate) subscription: Option<SubscriptionState>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_item_depends_on_its_own_fact() {
+        let profile = PickupProfile {
+            business_name: "Shop".into(),
+            contact_name: "Asha".into(),
+            phone: "+919876543210".into(),
+            address_line1: "1 MG Road".into(),
+            address_line2: None,
+            city: "Bengaluru".into(),
+            state: "Karnataka".into(),
+            pincode: "560001".into(),
+            landmark: None,
+            latitude: None,
+            longitude: None,
+            full_address: None,
+        };
+        let business = Business {
+            id: "biz_01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap(),
+            name: "Shop".into(),
+            status: BusinessStatus::Active,
+            live_access: true,
+            subscription: Subscription::none().request("starter").activate(),
+            created_at: DateTime::UNIX_EPOCH,
+        };
+        let ready = Standing {
+            business,
+            successful_test_order: true,
+            wallet_funded: true,
+            pickup: Some(profile),
+            since: DoneSince::default(),
+        };
+        assert!(ready.missing().is_empty());
+        type TakeAway = fn(&mut Standing);
+        let cases: [(GoLiveItem, TakeAway); 7] = [
+            (GoLiveItem::SuccessfulTestOrder, |s| s.successful_test_order = false),
+            (GoLiveItem::BusinessActive, |s| s.business.status = BusinessStatus::Inactive),
+            (GoLiveItem::BusinessActive, |s| s.business.status = BusinessStatus::Suspended),
+            (GoLiveItem::SubscriptionActive, |s| {
+                s.business.subscription = s.business.subscription.deactivate()
+            }),
+            (GoLiveItem::LiveAccessActive, |s| s.business.live_access = false),
+            (GoLiveItem::WalletFunded, |s| s.wallet_funded = false),
+            (GoLiveItem::PickupProfileComplete, |s| s.pickup = None),
+        ];
+        for (item, take_away) in cases {
+            let mut standing = ready.clone();
+            take_away(&mut standing);
+            assert_eq!(standing.missing(), [item]);
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! Pure rules.
+
+pub(crate) mod business;
+pub(crate) mod business_change;
+pub(crate) mod pickup_profile;
+pub(crate) mod subscription;
+
+pub(crate) use business::{
+    Business, BusinessFilter, BusinessStatus, DoneSince, GoLiveFact, ListedBusiness, Standing,
+};
+pub(crate) use business_change::BusinessChange;
+pub(crate) use pickup_profile::PickupProfile;
+pub(crate) use subscription::{Subscription, SubscriptionState};

@@ -1,0 +1,5 @@
+//! Reads.
+
+pub(crate) mod business_health;
+pub(crate) mod businesses;
+pub(crate) mod pickup_profile;

@@ -1,0 +1,7 @@
+//! Pure rules.
+
+pub(crate) mod staff;
+
+pub(crate) use staff::{
+    LogInWays, NewStaff, OperatorSecret, OperatorToken, Staff, StaffIdentity, TokenGrace,
+};

@@ -1,0 +1,4 @@
+//! Reads.
+
+pub(crate) mod operator_tokens;
+pub(crate) mod staff;

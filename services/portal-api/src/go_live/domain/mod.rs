@@ -1,0 +1,6 @@
+//! Pure rules.
+
+pub(crate) mod advice;
+pub(crate) mod indicators;
+
+pub(crate) use advice::{Advice, Evidence, Proof, advice};

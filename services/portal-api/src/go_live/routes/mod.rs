@@ -1,0 +1,4 @@
+//! HTTP.
+
+pub(crate) mod status;
+pub(crate) mod status_stream;

@@ -1,0 +1,203 @@
+//! Descriptions of query parameters. Handlers parse them by hand, so that one response lists all errors.
+#![expect(dead_code, reason = "only described")]
+
+use chrono::{DateTime, Utc};
+use domain::{BusinessId, DeliveryStatus, EventKind, Mode, OrderId, UserId};
+use utoipa::IntoParams;
+
+use crate::approvals::domain::ApprovalState;
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct PageParams {
+    /// The maximum number of items. Default: 20.
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<i32>,
+    /// The id of the last item of the previous page. An unknown id is 400.
+    starting_after: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct ApiKeysParams {
+    /// Only keys that this user created, and their successors.
+    created_by: Option<UserId>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<i32>,
+    starting_after: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct ModeParams {
+    /// Default: both.
+    mode: Option<Mode>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct OrdersParams {
+    mode: Option<Mode>,
+    status: Option<DeliveryStatus>,
+    order_reference: Option<String>,
+    tracking_code: Option<String>,
+    /// An exact id, tracking code or reference.
+    #[param(max_length = 128)]
+    search: Option<String>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<i32>,
+    starting_after: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct EventsParams {
+    /// Default: both.
+    mode: Option<Mode>,
+    event: Option<EventKind>,
+    /// An exact id, tracking code or reference of an order.
+    #[param(max_length = 128)]
+    search: Option<String>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<i32>,
+    /// `continueAfter` of the previous page. An unknown id is 400.
+    starting_after: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct EntriesParams {
+    /// `delivery_fee`, `refund`, `top_up`, `operator_credit`, `operator_debit`, `top_up_reversal` or `receivable_payment`.
+    kind: Option<String>,
+    /// Inclusive.
+    since: Option<DateTime<Utc>>,
+    /// Exclusive.
+    until: Option<DateTime<Utc>>,
+    order_id: Option<OrderId>,
+    order_reference: Option<String>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<i32>,
+    starting_after: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct BusinessesParams {
+    /// An id, or part of the name or of a user's e-mail address.
+    #[param(max_length = 320)]
+    search: Option<String>,
+    /// `active`, `inactive` or `suspended`.
+    status: Option<String>,
+    /// `required`, `requested`, `active` or `expired`.
+    subscription: Option<String>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<i32>,
+    starting_after: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct CodeParams {
+    /// An exact id, tracking code or reference of an order.
+    #[param(max_length = 128)]
+    code: String,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct SpendParams {
+    /// The number of days up to today. Default: 30.
+    #[param(minimum = 1, maximum = 366)]
+    days: Option<i32>,
+    /// The time zone of the days. Default: `Asia/Kolkata`.
+    #[param(max_length = 64)]
+    time_zone: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct CashParams {
+    /// `pending`, `collected`, `handed_over` or `settled`.
+    status: Option<String>,
+    /// Only orders with (`true`) or without (`false`) a discrepancy.
+    discrepant: Option<bool>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<i32>,
+    starting_after: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct DeliveriesParams {
+    /// `pending`, `succeeded`, `failed`, `discarded` or `parked`.
+    status: Option<String>,
+    event: Option<EventKind>,
+    mode: Option<Mode>,
+    /// The response of the latest attempt: `500`, `5xx`, or `none` without a response.
+    response_status: Option<String>,
+    order_reference: Option<String>,
+    /// The earliest creation time, inclusive.
+    since: Option<DateTime<Utc>>,
+    /// The latest creation time, exclusive.
+    until: Option<DateTime<Utc>>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<i32>,
+    starting_after: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Header)]
+pub(crate) struct IdempotencyParams {
+    /// Repeating the same key and amount returns the same top-up.
+    #[param(rename = "Idempotency-Key")]
+    idempotency_key: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct OperatorAuditLogFilters {
+    /// `thing.verb`, such as `staff.invited`.
+    action: Option<String>,
+    /// The e-mail address of a person, or the name of a token.
+    #[param(max_length = 320)]
+    actor: Option<String>,
+    /// An IP address. An IPv6 address finds its /64 network.
+    #[param(max_length = 45)]
+    address: Option<String>,
+    business_id: Option<BusinessId>,
+    /// Leaves out entries of reads.
+    without_reads: Option<bool>,
+    /// Inclusive.
+    since: Option<DateTime<Utc>>,
+    /// Exclusive.
+    until: Option<DateTime<Utc>>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct AuditLogFilters {
+    /// `thing.verb`, such as `api_key.created`.
+    action: Option<String>,
+    user_id: Option<UserId>,
+    /// The e-mail address of a user at that time.
+    #[param(max_length = 320)]
+    actor: Option<String>,
+    /// An IP address. An IPv6 address finds its /64 network.
+    #[param(max_length = 45)]
+    address: Option<String>,
+    /// Inclusive.
+    since: Option<DateTime<Utc>>,
+    /// Exclusive.
+    until: Option<DateTime<Utc>>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct ApprovalsParams {
+    state: Option<ApprovalState>,
+    /// Only requests about this business.
+    business_id: Option<BusinessId>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<i32>,
+    starting_after: Option<String>,
+}

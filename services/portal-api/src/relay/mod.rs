@@ -1,0 +1,5 @@
+//! Keys, orders, webhooks, wallet and cash: calls that other services answer.
+
+pub(crate) mod domain;
+pub(crate) mod queries;
+pub(crate) mod routes;

@@ -1,0 +1,84 @@
+//! `/v1/operator/orders`: finds orders of any business, and reads their timeline.
+
+use std::collections::HashMap;
+
+use actix_web::web::{Data, Path};
+use actix_web::{HttpRequest, HttpResponse};
+use domain::{BusinessId, OrderId};
+use internal_api::orders::OrderView;
+use serde::Serialize;
+use web::{ApiError, TextRule, page_query, read_query};
+
+use crate::business::queries::businesses;
+use crate::console::routes::operator_records::Sent;
+use crate::http::openapi::params;
+use crate::relay::routes::orders::order_id;
+use crate::state::State;
+
+/// An id, tracking code or reference. order-api validates it.
+const CODE: TextRule = TextRule::line(200);
+
+#[derive(Serialize, utoipa::ToSchema)]
+struct FoundOrders {
+    data: Vec<FoundOrderView>,
+}
+
+#[derive(Serialize, utoipa::ToSchema)]
+struct FoundOrderView {
+    business: BusinessName,
+    order: OrderView,
+}
+
+#[derive(Serialize, utoipa::ToSchema)]
+struct BusinessName {
+    id: BusinessId,
+    name: String,
+}
+
+#[utoipa::path(
+    get,
+    path = "/v1/operator/orders",
+    operation_id = "findOrders",
+    tag = "Operator",
+    summary = "Find orders of any business by id, tracking code or reference",
+    params(params::CodeParams),
+    responses((status = 200, description = "At most 20 orders, newest first. Those after the first 256 KiB have no items.", body = FoundOrders)),
+)]
+pub(crate) async fn orders(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
+    let code = read_query(&request, |fields| fields.text("code", CODE))?;
+    let code = code.ok_or_else(|| ApiError::invalid_field("code", "required", "code is required."))?;
+    let found = state.peers.orders.find_anywhere(&code).await?;
+    let orders = found.iter().map(|found| found.order.id);
+    Sent::new("orders", orders).found_by(&state, Some(&code)).record(&request);
+    let ids: Vec<BusinessId> = found.iter().map(|found| found.business_id).collect();
+    let names: HashMap<BusinessId, String> = businesses::names(&state, &ids).await?.into_iter().collect();
+    let data = found.into_iter().map(|found| FoundOrderView {
+        business: BusinessName {
+            id: found.business_id,
+            name: names.get(&found.business_id).cloned().unwrap_or_default(),
+        },
+        order: found.order,
+    });
+    Ok(HttpResponse::Ok().json(FoundOrders { data: data.collect() }))
+}
+
+#[utoipa::path(
+    get,
+    path = "/v1/operator/orders/{id}/events",
+    operation_id = "readTimelineOfAny",
+    tag = "Operator",
+    summary = "Read the timeline of an order of any business",
+    params(("id" = domain::OrderId, Path, description = "The order."), params::PageParams),
+    responses((status = 200, description = "A page of the timeline, oldest first.", body = internal_api::orders::TimelinePage)),
+)]
+pub(crate) async fn order_events(
+    state: Data<State>,
+    order: Path<String>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let order: OrderId = order_id(&order)?;
+    let page = page_query(&request)?;
+    let business = state.peers.orders.business_of(order).await?;
+    let business = business.ok_or_else(|| ApiError::not_found("order_not_found", "order"))?;
+    Ok(HttpResponse::Ok().json(state.peers.orders.events(business, &order.to_string(), &page).await?))
+}

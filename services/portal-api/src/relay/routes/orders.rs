@@ -1,0 +1,119 @@
+//! `/v1/portal/orders`: forwarded to order-api.
+
+use actix_web::web::{Data, Path, ReqData};
+use actix_web::{HttpRequest, HttpResponse};
+use domain::{Mode, OrderId};
+use internal_api::orders::{OrdersQuery, SimulatedOrderView};
+use web::{ApiError, JsonBody, QueryFields, TextRule, page_query, read_query};
+
+use crate::audit::domain::{Action, AuditEvent, Target, TargetKind};
+use crate::domain::Session;
+use crate::http::audited::{UserAuthor, audited};
+use crate::http::openapi::{bodies, params, shown};
+use crate::state::State;
+
+/// For filters that order-api validates.
+pub(crate) const FORWARDED: TextRule = TextRule::line(200);
+
+#[utoipa::path(
+    get,
+    path = "/v1/portal/orders",
+    operation_id = "listOrders",
+    tag = "Orders",
+    summary = "List orders, newest first",
+    params(params::OrdersParams),
+    responses((status = 200, description = "A page of orders.", body = internal_api::Page<shown::ShownOrder>)),
+)]
+pub(crate) async fn list(
+    state: Data<State>,
+    session: ReqData<Session>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let query = read_query(&request, |fields| {
+        let page = fields.page();
+        OrdersQuery {
+            mode: mode(fields),
+            limit: Some(page.limit),
+            starting_after: page.starting_after,
+            order_reference: fields.text("orderReference", FORWARDED),
+            tracking_code: fields.text("trackingCode", FORWARDED),
+            status: fields.text("status", FORWARDED),
+            search: fields.text("search", FORWARDED),
+        }
+    })?;
+    Ok(HttpResponse::Ok().json(state.peers.orders.list(session.business, &query).await?))
+}
+
+#[utoipa::path(
+    get,
+    path = "/v1/portal/orders/{id}",
+    operation_id = "readOrder",
+    tag = "Orders",
+    summary = "Read an order",
+    params(("id" = domain::OrderId, Path, description = "The order.")),
+    responses((status = 200, description = "The order.", body = shown::ShownOrder)),
+)]
+pub(crate) async fn read(
+    state: Data<State>,
+    session: ReqData<Session>,
+    order: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let order = order_id(&order)?.to_string();
+    Ok(HttpResponse::Ok().json(state.peers.orders.get(session.business, &order).await?))
+}
+
+#[utoipa::path(
+    get,
+    path = "/v1/portal/orders/{id}/events",
+    operation_id = "readTimeline",
+    tag = "Orders",
+    summary = "Read the timeline of an order: status, money, webhooks",
+    description = "Without the permission `read_customers`, `data` contains neither the driver's phone nor reasons, and the entry has `personalDataMasked`. Without `read_money`, `balanceAfterPaise` is null.",
+    params(("id" = domain::OrderId, Path, description = "The order."), params::PageParams),
+    responses((status = 200, description = "A page of the timeline, oldest first.", body = internal_api::orders::TimelinePage)),
+)]
+pub(crate) async fn events(
+    state: Data<State>,
+    session: ReqData<Session>,
+    order: Path<String>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let order = order_id(&order)?.to_string();
+    let page = page_query(&request)?;
+    Ok(HttpResponse::Ok().json(state.peers.orders.events(session.business, &order, &page).await?))
+}
+
+#[utoipa::path(
+    post,
+    path = "/v1/portal/orders/{id}/simulate",
+    operation_id = "simulate",
+    tag = "Orders",
+    summary = "Simulate an event of a test order",
+    params(("id" = domain::OrderId, Path, description = "The order.")),
+    request_body = bodies::Simulate,
+    responses((status = 200, description = "The order after the event.", body = shown::ShownSimulation)),
+)]
+pub(crate) async fn simulate(
+    state: Data<State>,
+    session: ReqData<Session>,
+    author: UserAuthor,
+    order: Path<String>,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let order = order_id(&order)?;
+    let (business, orders) = (session.business, state.peers.orders.clone());
+    let call = async move { Ok(orders.simulate(business, &order.to_string(), &body.0).await?) };
+    let event = move |_: &SimulatedOrderView| {
+        AuditEvent::new(Action::OrderSimulated).on(Target::new(TargetKind::Order, order))
+    };
+    Ok(HttpResponse::Ok().json(audited(&state, business, author.0, call, event).await?))
+}
+
+/// `mode` of the query string; both modes if absent.
+pub(crate) fn mode(fields: &mut QueryFields) -> Option<Mode> {
+    fields.parsed("mode", "test or live")
+}
+
+pub(crate) fn order_id(text: &str) -> Result<OrderId, ApiError> {
+    text.parse().map_err(|_| ApiError::not_found("order_not_found", "order"))
+}

@@ -1,0 +1,235 @@
+//! `GET /v1/portal/wallet/entries`: the statement from wallet, with order references from order-api; paginated, or complete as
+//! CSV.
+
+use actix_web::http::header;
+use actix_web::web::{Data, Path, ReqData};
+use actix_web::{HttpRequest, HttpResponse};
+use chrono::{DateTime, SecondsFormat, Utc};
+use domain::{BusinessId, Mode, OrderId, Paise};
+use internal_api::orders::OrdersQuery;
+use internal_api::wallet::{EntriesQuery, EntryView};
+use internal_api::{CallError, Page};
+use web::{ApiError, TextRule, read_query};
+
+use crate::business::routes::operator;
+use crate::domain::{RegionFormat, Session, csv};
+use crate::http::audited::UserAuthor;
+use crate::http::export::{self, File};
+use crate::http::openapi::params;
+use crate::state::State;
+
+/// For filters that wallet validates.
+const FORWARDED: TextRule = TextRule::line(64);
+const ORDER_REFERENCE: TextRule = TextRule::line(128);
+/// Entries that an export holds in memory.
+const EXPORT_PAGE: usize = 100;
+
+/// The names of the JSON fields, then the same for people: the time in the operator's time zone, and amounts in rupees.
+const COLUMNS: [&str; 13] = [
+    "id",
+    "createdAt",
+    "kind",
+    "amountPaise",
+    "balanceAfterPaise",
+    "orderId",
+    "orderReference",
+    "reference",
+    "transferId",
+    "reverses",
+    "createdAtLocal",
+    "amountRupees",
+    "balanceAfterRupees",
+];
+
+/// JSON, or CSV if the client accepts it.
+#[utoipa::path(
+    get,
+    path = "/v1/portal/wallet/entries",
+    operation_id = "listEntries",
+    tag = "Wallet",
+    summary = "Read the statement, newest first",
+    params(params::EntriesParams),
+    responses((status = 200, description = "A page of the statement.", body = internal_api::Page<internal_api::wallet::EntryView>)),
+)]
+pub(crate) async fn entries(
+    state: Data<State>,
+    session: ReqData<Session>,
+    author: UserAuthor,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    if accept.is_some_and(|accept| accept.contains("text/csv")) {
+        return export_entries(state, session, author, request).await;
+    }
+    page_of(&state, session.business, &request).await
+}
+
+async fn page_of(
+    state: &State,
+    business: BusinessId,
+    request: &HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let (query, order_reference) = read(request)?;
+    let Some(query) = with_order(state, business, query, order_reference).await? else {
+        return Ok(HttpResponse::Ok().json(Page::<EntryView> { data: Vec::new(), has_more: false }));
+    };
+    let mut page = state.peers.wallet.entries(business, &query).await?;
+    // A statement without order references is better than an error.
+    if let Err(error) = add_references(state, business, &mut page.data).await {
+        tracing::warn!(%error, "statement sent without order references");
+    }
+    Ok(HttpResponse::Ok().json(page))
+}
+
+/// For the operator, who corrects entries.
+#[utoipa::path(
+    get,
+    path = "/v1/operator/businesses/{id}/wallet/entries",
+    operation_id = "listEntriesOfBusiness",
+    tag = "Operator",
+    summary = "Read the statement of a business, newest first",
+    params(("id" = domain::BusinessId, Path, description = "The business."), params::EntriesParams),
+    responses((status = 200, description = "A page of the statement.", body = internal_api::Page<internal_api::wallet::EntryView>)),
+)]
+pub(crate) async fn entries_for_operator(
+    state: Data<State>,
+    business: Path<String>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let business = operator::business_id(&state, &business).await?;
+    page_of(&state, business, &request).await
+}
+
+/// All matching entries, newest first.
+#[utoipa::path(
+    get,
+    path = "/v1/portal/wallet/entries.csv",
+    operation_id = "exportEntries",
+    tag = "Wallet",
+    summary = "Export the statement as CSV",
+    params(params::EntriesParams),
+    responses((status = 200, description = "All entries, newest first.", body = String, content_type = "text/csv")),
+)]
+pub(crate) async fn export_entries(
+    state: Data<State>,
+    session: ReqData<Session>,
+    author: UserAuthor,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let (query, order_reference) = read(&request)?;
+    let slot = export::begin(&state, &author.0, Some(session.business))?;
+    let query = with_order(&state, session.business, query, order_reference).await?;
+    let head = csv::record(COLUMNS.iter().copied());
+    let time = |text: Option<&str>| text?.parse::<DateTime<Utc>>().ok();
+    let period = query.as_ref().map(|query| (time(query.since.as_deref()), time(query.until.as_deref())));
+    let zone = state.mailbox.region.zone;
+    let file = File {
+        name: export::named("wallet-entries", "csv", period.unwrap_or_default(), zone),
+        content_type: "text/csv; charset=utf-8",
+    };
+    export::send((state, slot), &file, head, Statement { business: session.business, query }).await
+}
+
+fn read(request: &HttpRequest) -> Result<(EntriesQuery, Option<String>), ApiError> {
+    read_query(request, |fields| {
+        let page = fields.page();
+        let query = EntriesQuery {
+            limit: Some(page.limit),
+            starting_after: page.starting_after,
+            kind: fields.text("kind", FORWARDED),
+            since: fields.text("since", FORWARDED),
+            until: fields.text("until", FORWARDED),
+            order_id: fields.parsed("orderId", "the id of an order"),
+        };
+        (query, fields.text("orderReference", ORDER_REFERENCE))
+    })
+}
+
+/// Adds the id of the order with this reference to the query. `None` if there is no such order, or `orderId` names another
+/// one.
+async fn with_order(
+    state: &State,
+    business: BusinessId,
+    query: EntriesQuery,
+    order_reference: Option<String>,
+) -> Result<Option<EntriesQuery>, ApiError> {
+    if order_reference.is_none() {
+        return Ok(Some(query));
+    }
+    // Test orders have no wallet entries.
+    let live_order =
+        OrdersQuery { mode: Some(Mode::Live), limit: Some(1), order_reference, ..OrdersQuery::default() };
+    let found = state.peers.orders.list(business, &live_order).await?.data.pop().map(|order| order.id);
+    let matching = found.filter(|found| query.order_id.is_none_or(|wanted| wanted == *found));
+    Ok(matching.map(|order| EntriesQuery { order_id: Some(order), ..query }))
+}
+
+/// Adds the order references.
+async fn add_references(
+    state: &State,
+    business: BusinessId,
+    entries: &mut [EntryView],
+) -> Result<(), CallError> {
+    let mut orders: Vec<OrderId> = entries.iter().filter_map(|entry| entry.order_id).collect();
+    orders.sort_unstable();
+    orders.dedup();
+    if orders.is_empty() {
+        return Ok(());
+    }
+    let known = state.peers.orders.references(business, &orders).await?;
+    for entry in entries {
+        let found = known.iter().find(|known| Some(known.id) == entry.order_id);
+        entry.order_reference = found.map(|known| known.order_reference.clone());
+    }
+    Ok(())
+}
+
+/// The statement of a business.
+struct Statement {
+    business: BusinessId,
+    /// The query of the next page; `None` at the end.
+    query: Option<EntriesQuery>,
+}
+
+impl export::Pages for Statement {
+    async fn next(&mut self, state: &State) -> Result<Option<Vec<u8>>, ApiError> {
+        let Some(mut query) = self.query.take() else { return Ok(None) };
+        query.limit = Some(EXPORT_PAGE);
+        let mut page = state.peers.wallet.entries(self.business, &query).await?;
+        add_references(state, self.business, &mut page.data).await?;
+        let region = state.mailbox.region;
+        let written = page.data.iter().flat_map(|entry| csv_record(entry, region)).collect();
+        if page.has_more
+            && let Some(last) = page.data.pop()
+        {
+            self.query = Some(EntriesQuery { starting_after: Some(last.id), ..query });
+        }
+        Ok(Some(written))
+    }
+}
+
+fn csv_record(entry: &EntryView, region: RegionFormat) -> Vec<u8> {
+    let written = [
+        entry.id.clone(),
+        // The format of the JSON field.
+        entry.created_at.to_rfc3339_opts(SecondsFormat::AutoSi, true),
+        entry.kind.clone(),
+        entry.amount_paise.get().to_string(),
+        entry.balance_after_paise.get().to_string(),
+        entry.order_id.map(|order| order.to_string()).unwrap_or_default(),
+        csv::without_formulas(entry.order_reference.as_deref().unwrap_or_default()),
+        csv::without_formulas(entry.reference.as_deref().unwrap_or_default()),
+        entry.transfer_id.to_string(),
+        entry.reverses.map(|transfer| transfer.to_string()).unwrap_or_default(),
+        region.spreadsheet_time(entry.created_at),
+        rupees(entry.amount_paise),
+        rupees(entry.balance_after_paise),
+    ];
+    csv::record(written.iter().map(String::as_str))
+}
+
+/// `-49.00`, a number for spreadsheets.
+fn rupees(amount: Paise) -> String {
+    let (sign, paise) = (if amount.is_negative() { "-" } else { "" }, amount.get().unsigned_abs());
+    format!("{sign}{}.{:02}", paise / 100, paise % 100)
+}

@@ -1,0 +1,4 @@
+//! Reads.
+
+pub(crate) mod invitations;
+pub(crate) mod users;

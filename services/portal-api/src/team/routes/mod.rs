@@ -1,0 +1,4 @@
+//! HTTP.
+
+pub(crate) mod invitations;
+pub(crate) mod users;
