@@ -200,6 +200,30 @@ async fn an_unverified_address_always_has_a_reset_link_and_one_at_a_time() {
     until("a verified address gets them as before", async || links() == 24).await;
 }
 
+/// Neither before the account exists nor after.
+#[tokio::test]
+async fn strangers_use_up_no_reset_link_of_an_address() {
+    let folder = MailFolder::new();
+    let settings = [&folder.settings()[..], &[("WAYBILL_LIMITS__TRUSTED_PROXIES", "127.0.0.0/8")]].concat();
+    let portal = Portal::with(&settings).await;
+    let from = |address: &str| portal.stranger().with_header("x-forwarded-for", address);
+    let links = || folder.mails().iter().filter(|mail| mail.subject.starts_with("Reset your")).count();
+    for number in 0..21 {
+        assert_eq!(ask(&mut from(&format!("203.0.113.{number}")), "owner@shop.example").await.status, 202);
+    }
+    portal.newcomer("owner@shop.example").await;
+    assert_eq!(ask(&mut from("203.0.113.200"), "owner@shop.example").await.status, 202);
+    until("the link arrives", async || links() == 1).await;
+    let token = folder.mails().last().unwrap().token();
+    assert_eq!(portal.stranger().post(CONFIRM, confirm(&token, "battery staple")).await.status, 204);
+    for number in 0..21 {
+        assert_eq!(ask(&mut from(&format!("203.0.113.{number}")), "owner@shop.example").await.status, 202);
+    }
+    until("a verified address gets twenty an hour", async || links() == 21).await;
+    let latest = folder.mails().last().unwrap().token();
+    assert_eq!(portal.stranger().post(LOOK_UP, json!({ "token": latest })).await.status, 204);
+}
+
 /// Otherwise a stranger would flood an inbox, whose names are countless.
 #[tokio::test]
 async fn the_other_names_of_an_inbox_get_few_reset_links_before_they_are_verified() {

@@ -53,7 +53,10 @@ pub(crate) async fn request_reset(
     caller: &Caller,
     request: Option<RequestId>,
 ) -> Result<(), RequestResetError> {
-    let subjects = attempt_limits::subjects(state, &attempts::RESET, (Realm::User, &email), caller).await?;
+    let mut subjects =
+        attempt_limits::subjects(state, &attempts::RESET, (Realm::User, &email), caller).await?;
+    // Per account, mails are counted instead: strangers would use up what its owner may ask for, also before it exists.
+    subjects.retain(|subject| subject.scope != attempts::RESET.account);
     if let Admission::RetryAfter(wait) = attempt_limits::admit(state, &subjects).await? {
         return Err(RequestResetError::TooMany { wait });
     }
@@ -76,8 +79,8 @@ async fn mail_link(state: &State, email: &Email, author: Author) -> Result<(), S
         .database
         .transaction(async |conn| {
             let Some(account) = user_accounts::by_email(conn, email).await? else { return Ok(false) };
-            if !account.email_verified && !may_mail_unverified(conn, &account, email, now).await? {
-                tracing::info!(user_id = %account.user, "reset link not mailed: the address is not verified");
+            if !may_mail(conn, &account, email, now).await? {
+                tracing::info!(user_id = %account.user, "reset link not mailed: the inbox has enough");
                 return Ok(false);
             }
             let (token, expires_at) =
@@ -96,14 +99,19 @@ async fn mail_link(state: &State, email: &Email, author: Author) -> Result<(), S
     Ok(())
 }
 
-/// Anybody can sign up with any address and ask for links. An address that is not verified has one open link at a time. No other
-/// limit counts it: strangers would use it up, and only this link gives the owner of the address the account.
-async fn may_mail_unverified(
+/// A verified address gets a bounded number an hour, the latest of which work. Anybody can sign up with any address and ask for links: an
+/// address that is not verified has one open link at a time. No other limit counts it: strangers would use it up, and only this link gives
+/// the owner of the address the account.
+async fn may_mail(
     conn: &mut AsyncPgConnection,
     account: &UserAccount,
     email: &Email,
     now: DateTime<Utc>,
 ) -> Result<bool, StoreError> {
+    if account.email_verified {
+        let mailed = Subject::account(attempts::RESET.account, (Realm::User, email));
+        return Ok(matches!(attempts::admit(conn, &[mailed], now).await?, Admission::Granted(_)));
+    }
     accounts::lock(conn, account.account).await?;
     if password_links::has_mailed(conn, account.account, now).await? {
         return Ok(false);

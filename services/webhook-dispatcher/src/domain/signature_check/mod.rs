@@ -10,6 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::Value;
 use sha2::Sha256;
+use subtle::ConstantTimeEq;
 
 use self::body::{altered, difference, reserialised};
 use self::form::{Given, read, timestamp_problems};
@@ -105,15 +106,20 @@ pub(crate) fn check(secrets: &SigningSecrets, evidence: &Evidence, now_unix: i64
     let fits = match evidence.scheme {
         Scheme::Standard => {
             let mut given = evidence.signature.split(' ');
-            given.any(|one| one == expected || also.as_deref() == Some(one))
+            given.any(|one| same(one, &expected) || also.as_deref().is_some_and(|also| same(one, also)))
         }
-        Scheme::Service | Scheme::ServiceNext => evidence.signature == expected,
+        Scheme::Service | Scheme::ServiceNext => same(&evidence.signature, &expected),
     };
     if !fits {
         let search = Search { evidence, current, next };
         problems.extend(search.problems());
     }
     Findings { matches: fits && is_clean, string_to_sign, problems }
+}
+
+/// In constant time: the time must not tell how much of a guessed signature is right.
+fn same(given: impl AsRef<[u8]>, computed: impl AsRef<[u8]>) -> bool {
+    given.as_ref().ct_eq(computed.as_ref()).into()
 }
 
 fn are_swapped(evidence: &Evidence) -> bool {
@@ -251,7 +257,7 @@ impl Search<'_> {
         ];
         for (key, by_key) in self.keys() {
             for (text, by_frame) in &frames {
-                if digest(&key, text) == *given {
+                if same(digest(&key, text), given) {
                     return Some(by_key.into_iter().chain(by_frame.clone()).collect());
                 }
             }
@@ -315,7 +321,7 @@ impl Search<'_> {
         let mut secrets = [Some(self.current), self.next].into_iter().flatten();
         let fits = secrets.any(|secret| {
             let mut spaced = ["\n", "\r\n", " "].iter().map(|end| [secret, end].concat());
-            spaced.any(|key| digest(key.as_bytes(), &text) == *given)
+            spaced.any(|key| same(digest(key.as_bytes(), &text), given))
         });
         fits.then(|| {
             let message = "The secret was used with a line break or a space at its end. Remove it where the secret is read.";
@@ -344,7 +350,7 @@ impl Search<'_> {
         let keys: Vec<Vec<u8>> = keys.collect();
         let fits = |body: &[u8]| {
             let text = signed_text(evidence.scheme, evidence, &evidence.timestamp, body);
-            keys.iter().any(|key| digest(key, &text) == *given)
+            keys.iter().any(|key| same(digest(key, &text), given))
         };
         for (body, found) in altered(&evidence.body) {
             if fits(&body) {
@@ -364,7 +370,7 @@ impl Search<'_> {
         let seconds = evidence.timestamp.strip_suffix("000")?;
         let text = signed_text(evidence.scheme, evidence, seconds, &evidence.body);
         // `timestamp_problems` reports the milliseconds.
-        (digest(&key(evidence.scheme, self.current), &text) == *given).then(Vec::new)
+        (same(digest(&key(evidence.scheme, self.current), &text), given)).then(Vec::new)
     }
 }
 
