@@ -3,6 +3,7 @@
 //! Helpers panic when a test cannot continue.
 #![expect(clippy::expect_used, reason = "a helper ends a test that cannot continue")]
 
+mod authenticator;
 mod background;
 mod calls;
 mod directory;
@@ -12,12 +13,14 @@ mod json_schema;
 mod metrics;
 mod orders;
 mod own_broker;
+mod passkey_device;
 mod program;
 mod servers;
 mod wait;
 
 pub use local_stack::Service;
 
+pub use authenticator::Authenticator;
 pub use background::in_background;
 pub use calls::{invalid_fields, peer, refusal, refused};
 pub use directory::Directory;
@@ -27,6 +30,7 @@ pub use json_schema::JsonSchema;
 pub use metrics::metrics;
 pub use orders::smallest_order;
 pub use own_broker::OwnBroker;
+pub use passkey_device::PasskeyDevice;
 pub use program::{Program, service_command};
 pub use servers::{
     broker, database, database_of, database_url, listeners, nowhere, unreachable_broker,

@@ -1,8 +1,8 @@
 //! An authenticator app, and accounts that use it.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 use serde_json::{Value, json};
-use totp_rs::{Builder, Secret, Totp};
+use test_kit::Authenticator;
 
 use crate::client::{Answer, Client};
 use crate::portal::Portal;
@@ -12,30 +12,7 @@ pub(crate) const SECOND_STEP: &str = "/v1/portal/session/second-factor";
 pub(crate) const FACTOR: &str = "/v1/portal/second-factor";
 pub(crate) const MFA_KEY: (&str, &str) = ("WAYBILL_MFA__KEY", "local-key-of-the-tests");
 /// The length of the periods in which codes are valid.
-pub(crate) const STEP: TimeDelta = TimeDelta::seconds(30);
-
-pub(crate) struct Authenticator(Totp);
-
-impl Authenticator {
-    pub(crate) fn new(secret: &str) -> Self {
-        let secret = Secret::try_from_base32(secret).unwrap();
-        Self(Builder::new().with_secret(secret).with_account_name("account").build().unwrap())
-    }
-
-    pub(crate) fn at(&self, time: DateTime<Utc>) -> String {
-        self.0.generate(time.timestamp().try_into().unwrap()).to_string()
-    }
-
-    pub(crate) fn now(&self, portal: &Portal) -> String {
-        self.at(portal.clock.now())
-    }
-
-    /// Six digits that are no code of these minutes.
-    pub(crate) fn wrong(&self, portal: &Portal) -> String {
-        let near: Vec<String> = (-3..=3).map(|steps| self.at(portal.clock.now() + STEP * steps)).collect();
-        (0..10).map(|digit| digit.to_string().repeat(6)).find(|code| !near.contains(code)).unwrap()
-    }
-}
+pub(crate) const STEP: TimeDelta = Authenticator::STEP;
 
 /// A second factor that is turned on.
 pub(crate) struct Enrolled {
@@ -55,7 +32,7 @@ pub(crate) async fn enrol_at(portal: &Portal, client: &mut Client, factor: &str)
     let started = client.press(factor).await;
     assert_eq!(started.status, 201, "{started:?}");
     let app = Authenticator::new(started.body["secret"].as_str().unwrap());
-    let confirmed = client.post(&format!("{factor}/confirm"), code(&app.now(portal))).await;
+    let confirmed = client.post(&format!("{factor}/confirm"), code(&app.now(&portal.clock))).await;
     assert_eq!(confirmed.status, 200, "{confirmed:?}");
     portal.clock.advance(STEP);
     Enrolled { app, recovery_codes: recovery_codes(&confirmed) }

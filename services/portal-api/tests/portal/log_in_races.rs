@@ -101,21 +101,3 @@ async fn of_two_concurrent_resets_one_succeeds_without_a_deadlock() {
     statuses.sort_unstable();
     assert_eq!(statuses, [204, 422]);
 }
-
-#[tokio::test]
-async fn many_concurrent_log_ins_of_one_user_succeed() {
-    let portal = Portal::start().await;
-    portal.owner("owner@shop.example").await;
-    for _ in 0..4 {
-        let log_ins = (0..8).map(|_| {
-            let mut visitor = portal.stranger();
-            tokio::spawn(async move {
-                let body = json!({ "email": "owner@shop.example", "password": "correct horse" });
-                visitor.post("/v1/portal/session", body).await.status
-            })
-        });
-        for log_in in log_ins.collect::<Vec<_>>() {
-            assert_eq!(log_in.await.unwrap(), 200);
-        }
-    }
-}

@@ -145,7 +145,7 @@ async fn a_person_has_one_second_factor() {
         );
     }
     let mut login = challenged(&portal, ASHA).await;
-    assert_eq!(login.post(SECOND_STEP, code(&enrolled.app.now(&portal))).await.status, 200);
+    assert_eq!(login.post(SECOND_STEP, code(&enrolled.app.now(&portal.clock))).await.status, 200);
     let codes = at_home.press(&format!("{FACTOR}/recovery-codes")).await;
     assert_eq!(codes.status, 200, "{codes:?}");
     let recovery = codes.body["recoveryCodes"][0].as_str().unwrap();

@@ -28,8 +28,8 @@ async fn is_whole(portal: &Portal, two: &mut Two, enrolled: &Enrolled, third: &s
     assert_eq!(two.asha.get(FACTOR).await.body["enrolled"], true);
 
     let mut login = challenged(portal, ASHA).await;
-    assert_eq!(login.post(SECOND_STEP, code(&enrolled.app.wrong(portal))).await.status, 422);
-    let opened = login.post(SECOND_STEP, code(&enrolled.app.now(portal))).await;
+    assert_eq!(login.post(SECOND_STEP, code(&enrolled.app.wrong(&portal.clock))).await.status, 422);
+    let opened = login.post(SECOND_STEP, code(&enrolled.app.now(&portal.clock))).await;
     assert_eq!((opened.status, &opened.body["businessId"]), (200, &json!(third)), "{opened:?}");
     let mut second = challenged(portal, ASHA).await;
     assert_eq!(second.post(SECOND_STEP, code(&enrolled.recovery_codes[0])).await.status, 200);
@@ -43,7 +43,7 @@ async fn is_whole(portal: &Portal, two: &mut Two, enrolled: &Enrolled, third: &s
     assert_eq!(two.asha.get(SESSION).await.status, 401);
     let email = json!({ "email": "new@shop.example" });
     portal.clock.advance(STEP);
-    let confirm = json!({ "password": "other horse battery", "code": enrolled.app.now(portal) });
+    let confirm = json!({ "password": "other horse battery", "code": enrolled.app.now(&portal.clock) });
     assert_eq!(login.post("/v1/portal/session/confirm", confirm).await.status, 204);
     assert_eq!(login.put("/v1/portal/email", email).await.status, 200);
     let new = json!({ "email": "new@shop.example", "password": "other horse battery" });

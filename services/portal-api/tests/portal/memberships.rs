@@ -191,7 +191,7 @@ async fn a_role_that_requires_a_second_factor_requires_it_in_its_business_only()
     let app = enrol(&portal, &mut home.client).await.app;
     assert_eq!(join(&mut home.client, &token).await.status, 201);
     portal.clock.advance(crate::authenticator::STEP);
-    let confirmed = json!({ "password": "correct horse", "code": app.now(&portal) });
+    let confirmed = json!({ "password": "correct horse", "code": app.now(&portal.clock) });
     assert_eq!(home.client.post("/v1/portal/session/confirm", confirmed).await.status, 204);
     assert_eq!(home.client.delete(FACTOR).await.status, 204, "a viewer may");
     let status = "/v1/portal/status";

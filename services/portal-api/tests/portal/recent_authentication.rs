@@ -171,9 +171,9 @@ async fn an_account_with_a_factor_confirms_with_its_code_too() {
     let missing = owner.post(CONFIRM, password("correct horse")).await;
     assert_eq!((missing.status, missing.invalid_fields()), (400, vec!["code"]));
     let with = |password: &str, code: &str| json!({ "password": password, "code": code });
-    let wrong = owner.post(CONFIRM, with("correct horse", &enrolled.app.wrong(&portal))).await;
+    let wrong = owner.post(CONFIRM, with("correct horse", &enrolled.app.wrong(&portal.clock))).await;
     assert_eq!((wrong.status, wrong.code()), (422, "code_wrong"));
-    let right = enrolled.app.now(&portal);
+    let right = enrolled.app.now(&portal.clock);
     let wrong = owner.post(CONFIRM, with("wrong", &right)).await;
     assert_eq!((wrong.status, wrong.code()), (422, "password_wrong"));
     check(&mut owner, "/v1/portal", OF_USERS, true).await;
@@ -260,8 +260,8 @@ async fn a_local_stack_has_no_limit() {
     portal.clock.advance(TimeDelta::hours(11));
     check(&mut owner, "/v1/portal", OF_USERS, false).await;
     let first = owner.press(FACTOR).await;
-    let app = crate::authenticator::Authenticator::new(first.body["secret"].as_str().unwrap());
-    assert_eq!(owner.post(&format!("{FACTOR}/confirm"), code(&app.now(&portal))).await.status, 200);
+    let app = test_kit::Authenticator::new(first.body["secret"].as_str().unwrap());
+    assert_eq!(owner.post(&format!("{FACTOR}/confirm"), code(&app.now(&portal.clock))).await.status, 200);
     portal.clock.advance(STEP);
 }
 

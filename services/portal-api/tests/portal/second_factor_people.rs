@@ -27,9 +27,9 @@ async fn a_person_of_the_staff_logs_in_with_a_code() {
     for path in [staff::SESSION, BUSINESSES, CONSOLE_FACTOR] {
         assert_eq!(visitor.get(path).await.status, 401, "{path}");
     }
-    let wrong = visitor.post(CONSOLE_STEP, code(&enrolled.app.wrong(&portal))).await;
+    let wrong = visitor.post(CONSOLE_STEP, code(&enrolled.app.wrong(&portal.clock))).await;
     assert_eq!((wrong.status, wrong.code()), (422, "code_wrong"));
-    let entered = code(&enrolled.app.now(&portal));
+    let entered = code(&enrolled.app.now(&portal.clock));
     let opened = visitor.post(CONSOLE_STEP, entered.clone()).await;
     assert_eq!((opened.status, &opened.body["role"]), (200, &json!("support")), "{opened:?}");
     assert_eq!(visitor.get(BUSINESSES).await.status, 200);
@@ -146,7 +146,7 @@ async fn a_user_whose_role_needs_a_factor_can_only_set_it_up() {
     assert_eq!(visitor.get("/v1/portal/status").await.status, 200, "in the same session");
     assert_eq!(visitor.get(SESSION).await.body["mfaEnrolmentRequired"], Value::Null);
     let mut second = challenged(&portal, "owner@shop.example").await;
-    let opened = second.post(SECOND_STEP, code(&app.now(&portal))).await;
+    let opened = second.post(SECOND_STEP, code(&app.now(&portal.clock))).await;
     assert_eq!((opened.status, &opened.body["mfaEnrolmentRequired"]), (200, &Value::Null));
     assert_eq!(second.delete(FACTOR).await.status, 204);
     assert_eq!(visitor.get("/v1/portal/status").await.code(), "mfa_enrolment_required", "it is needed again");

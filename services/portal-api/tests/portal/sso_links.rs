@@ -108,7 +108,7 @@ async fn the_second_step_of_an_account_that_was_linked_meanwhile_opens_nothing()
     let visit = Visit::of(&asha.post(START, json!({ "purpose": "link" })).await);
     provider.issue(&key.sign(&provider.claims(&portal, &visit, &json!({}))));
     assert_eq!(come_back(&mut asha, &visit).await.status, 204);
-    let refused = waiting.post(&format!("{SESSION}/second-factor"), code(&app.now(&portal))).await;
+    let refused = waiting.post(&format!("{SESSION}/second-factor"), code(&app.now(&portal.clock))).await;
     assert_eq!((refused.status, refused.code()), (401, "challenge_ended"), "{refused:?}");
     assert_eq!(waiting.get(SESSION).await.status, 401);
 }
