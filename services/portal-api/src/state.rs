@@ -114,7 +114,7 @@ impl BackgroundTasks {
 #[derive(Default)]
 pub(crate) struct Exports(Arc<Mutex<HashMap<String, usize>>>);
 
-/// Dropping it frees its place.
+/// Dropping it frees the slot.
 pub(crate) struct ExportSlot {
     running: Arc<Mutex<HashMap<String, usize>>>,
     of: Vec<String>,

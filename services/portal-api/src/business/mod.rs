@@ -4,4 +4,3 @@ pub(crate) mod commands;
 pub(crate) mod domain;
 pub(crate) mod queries;
 pub(crate) mod routes;
-pub(crate) mod store;

@@ -1,5 +1,5 @@
 //! Masks phones and addresses in responses with orders, for roles that do not see them. The fields to keep are listed, so a
-//! new field of a person or a place is hidden unless it is added here.
+//! new field of a person or an address is hidden unless it is added here.
 
 use serde_json::{Map, Value};
 

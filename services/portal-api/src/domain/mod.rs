@@ -9,8 +9,8 @@ mod masking;
 mod operator;
 mod origin;
 mod people;
-mod problems;
 mod region;
+pub(crate) mod reports;
 mod role;
 mod search_digest;
 mod session;
@@ -24,9 +24,11 @@ pub(crate) use masking::Mask;
 pub(crate) use operator::{OperatorActor, OperatorCaller, OperatorPermission, OperatorRole};
 pub(crate) use origin::Origins;
 pub(crate) use people::{EmailConfirmation, EmailState, Invitation, Membership, User, UserAccount};
-pub(crate) use problems::{Problem, problems};
 pub use region::Locale;
 pub(crate) use region::RegionFormat;
+pub(crate) use reports::{
+    ConnectionTest, EndpointReport, EndpointStatus, KeysReport, WalletReport, WebhooksReport,
+};
 pub(crate) use role::{Permission, Role};
 pub(crate) use search_digest::search_digest;
 pub(crate) use session::Session;

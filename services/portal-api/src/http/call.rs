@@ -46,7 +46,7 @@ pub(crate) enum Rule {
     /// Refused to who logged in with single sign-on. The provider of a business must not take over the account of a person, and
     /// people of the staff whose provider decides about their access prove nothing with a password.
     NotSingleSignOn,
-    /// Answers whomever the page shows: the page learns from it who is logged in now.
+    /// Answers also if the page shows another person: the page learns from it who is logged in now.
     AnyPage,
     /// The handler reads the query and refuses unknown parameters. The other calls accept none.
     Query,

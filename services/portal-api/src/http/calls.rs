@@ -5,29 +5,29 @@ use actix_web::http::Method;
 use utoipa::OpenApi;
 
 use crate::account::routes::{
-    accounts, confirm_session, email, memberships, names, operator_session, passkeys, password,
-    password_resets, second_factor, second_step, session, sessions,
+    confirm_session, console_session, email, memberships, names, passkeys, password, password_resets,
+    second_factor, second_step, session, sessions, sign_up, staff_links,
 };
 use crate::approvals::routes::approvals;
 use crate::audit::domain::Action;
 use crate::audit::routes::{audit_log, operator_audit_log};
-use crate::business::routes::{operator, operator_health, pickup_profile, subscription};
-use crate::console::routes::{operator_tokens, staff, staff_links};
+use crate::business::routes::{businesses, operator_health, pickup_profile, subscription};
+use crate::console::routes::{operator_tokens, staff};
 use crate::domain::{OperatorPermission, Part, Permission};
 use crate::go_live::routes::{status, status_stream};
 use crate::http::call::{Call, Rule, Who, calls};
-use crate::http::{config, events};
+use crate::http::config;
 use crate::relay::routes::{
-    api_keys, cash, operator_orders, operator_wallet, order_cancel, order_request, order_stream, orders,
-    packages, payments, personal_data, statement, wallet, webhook_deliveries, webhook_endpoints,
+    api_keys, cash, events, operator_orders, operator_wallet, order_cancel, order_request, order_stream,
+    orders, packages, payments, personal_data, statement, wallet, webhook_deliveries, webhook_endpoints,
     webhook_tools,
 };
-use crate::single_sign_on::routes::{operator_sso, portal_sso, single_sign_on};
+use crate::single_sign_on::routes::{of_staff, of_users, settings};
 use crate::team::routes::{invitations, users};
 
 calls! {
     // Log-ins of users.
-    POST "/v1/portal/accounts" accounts::sign_up: Anybody(Portal);
+    POST "/v1/portal/accounts" sign_up::sign_up: Anybody(Portal);
     POST "/v1/portal/session" session::log_in: Anybody(Portal);
     GET "/v1/portal/session" session::who_am_i: User(UseAccount), WhileEnrolling, AnyPage;
     DELETE "/v1/portal/session" session::log_out: Anybody(Portal);
@@ -156,9 +156,9 @@ calls! {
     POST "/v1/portal/webhook-endpoints/{id}/verify-signature" webhook_tools::verify_signature:
         User(ManageIntegration);
     // Log-ins and the own account of the staff.
-    POST "/v1/operator/session" operator_session::open: Anybody(Console);
-    GET "/v1/operator/session" operator_session::read: Console, WhileEnrolling, AnyPage;
-    DELETE "/v1/operator/session" operator_session::close: Anybody(Console);
+    POST "/v1/operator/session" console_session::open: Anybody(Console);
+    GET "/v1/operator/session" console_session::read: Console, WhileEnrolling, AnyPage;
+    DELETE "/v1/operator/session" console_session::close: Anybody(Console);
     PUT "/v1/operator/name" names::of_staff: Person;
     PUT "/v1/operator/password" password::change
         as "changeStaffPassword" "Change the own password. All other console sessions end":
@@ -173,16 +173,16 @@ calls! {
     POST "/v1/operator/session/second-factor" second_step::operator: Anybody(Console);
     POST "/v1/operator/session/second-factor/passkey-options" second_step::operator_options: Anybody(Console);
     // Single sign-on of users. A change of the settings must not end the only way in.
-    POST "/v1/portal/sso/log-ins" portal_sso::start: Anybody(Portal);
-    POST "/v1/portal/sso/log-ins/complete" portal_sso::complete: Anybody(Portal);
-    GET "/v1/portal/single-sign-on" single_sign_on::read: User(ManageSingleSignOn);
-    PUT "/v1/portal/single-sign-on" single_sign_on::put: User(ManageSingleSignOn), Recent, NotSingleSignOn;
-    DELETE "/v1/portal/single-sign-on" single_sign_on::remove:
+    POST "/v1/portal/sso/log-ins" of_users::start: Anybody(Portal);
+    POST "/v1/portal/sso/log-ins/complete" of_users::complete: Anybody(Portal);
+    GET "/v1/portal/single-sign-on" settings::read: User(ManageSingleSignOn);
+    PUT "/v1/portal/single-sign-on" settings::put: User(ManageSingleSignOn), Recent, NotSingleSignOn;
+    DELETE "/v1/portal/single-sign-on" settings::remove:
         User(ManageSingleSignOn), Recent, NotSingleSignOn;
-    POST "/v1/portal/single-sign-on/test" single_sign_on::test: User(ManageSingleSignOn);
+    POST "/v1/portal/single-sign-on/test" settings::test: User(ManageSingleSignOn);
     // Single sign-on of the staff. Its handler checks the session that it confirms or links.
-    POST "/v1/operator/sso/log-ins" operator_sso::start: Anybody(Console);
-    POST "/v1/operator/sso/log-ins/complete" operator_sso::complete: Anybody(Console);
+    POST "/v1/operator/sso/log-ins" of_staff::start: Anybody(Console);
+    POST "/v1/operator/sso/log-ins/complete" of_staff::complete: Anybody(Console);
     // The second factor of the staff.
     POST "/v1/operator/session/confirm" confirm_session::confirm
         as "confirmOperatorSession" "Confirm the console session with the password or a passkey, before a sensitive call":
@@ -219,8 +219,8 @@ calls! {
     POST "/v1/operator/password-links/look-up" staff_links::look_up: Anybody(Console);
     POST "/v1/operator/password-links/use" staff_links::set_password: Anybody(Console);
     // Businesses and orders. The lists contain the e-mail addresses of owners.
-    GET "/v1/operator/businesses" operator::list: Operator(ReadBusinesses), Query, Logged(BusinessesRead);
-    GET "/v1/operator/businesses/{id}" operator::read: Operator(ReadBusinesses), Logged(BusinessRead);
+    GET "/v1/operator/businesses" businesses::list: Operator(ReadBusinesses), Query, Logged(BusinessesRead);
+    GET "/v1/operator/businesses/{id}" businesses::read: Operator(ReadBusinesses), Logged(BusinessRead);
     GET "/v1/operator/businesses/{id}/health" operator_health::health: Operator(ReadBusinesses);
     GET "/v1/operator/orders" operator_orders::orders: Operator(ReadOrders), Query, Logged(OrdersRead);
     GET "/v1/operator/orders/{id}/events" operator_orders::order_events:
@@ -230,7 +230,7 @@ calls! {
     POST "/v1/operator/businesses/{id}/personal-data-erasure" personal_data::erase_all_of:
         Operator(ErasePersonalData), Recent;
     // Money, live access and the status.
-    PATCH "/v1/operator/businesses/{id}" operator::change: Operator(ChangeBusinesses), Recent;
+    PATCH "/v1/operator/businesses/{id}" businesses::change: Operator(ChangeBusinesses), Recent;
     POST "/v1/operator/businesses/{id}/wallet/credits" operator_wallet::credit:
         Operator(CreditWallets), Recent;
     POST "/v1/operator/businesses/{id}/wallet/debits" operator_wallet::debit: Operator(CreditWallets), Recent;

@@ -70,7 +70,7 @@ impl<P: Pages> Export<P> {
     }
 }
 
-/// A place for an export. Taken before the entry of the audit log is written.
+/// A slot for an export. Taken before the entry of the audit log is written.
 ///
 /// # Errors
 /// 429 if the author or the business has too many.

@@ -4,7 +4,7 @@ use actix_web::middleware::from_fn;
 use actix_web::web::{Data, ServiceConfig, get, resource, scope};
 use web::require_internal_token;
 
-use crate::relay::routes::ordering;
+use crate::business::routes::ordering;
 use crate::state::State;
 
 /// The routes of the internal listener.

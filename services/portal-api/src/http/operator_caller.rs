@@ -6,7 +6,7 @@ use domain::BusinessId;
 use postgres::StoreError;
 use web::{ApiError, bearer_token, same_secret};
 
-use crate::account::commands::operator_session::{self, ConsoleSession};
+use crate::account::commands::console_session::{self, ConsoleSession};
 use crate::audit::domain::Author;
 use crate::console::commands::operator_token;
 use crate::console::domain::OperatorSecret;
@@ -66,7 +66,7 @@ pub(crate) async fn session(
     request: &HttpRequest,
 ) -> Result<Option<ConsoleSession>, StoreError> {
     match OPERATOR.read(state, request) {
-        Some(token) => operator_session::find(state, &token, is_attended(request)).await,
+        Some(token) => console_session::find(state, &token, is_attended(request)).await,
         None => Ok(None),
     }
 }

@@ -10,10 +10,9 @@ use actix_web::{Error, HttpMessage, HttpRequest};
 use identity::Realm;
 use web::ApiError;
 
+use crate::account::commands::console_session::ConsoleSession;
 use crate::account::commands::destination::accepts_password;
-use crate::account::commands::operator_session::ConsoleSession;
 use crate::audit::commands::audit_line::{Refusal, log_refusal};
-use crate::console::routes::operator_records::{Refused, record_read, record_refusal, refused_in};
 use crate::domain::OperatorPermission;
 use crate::http::audited::request_id;
 use crate::http::call::{Call, Rule, Who};
@@ -21,6 +20,7 @@ use crate::http::caller::{address, require_recent};
 use crate::http::errors;
 use crate::http::guard::{forbid_caching, is_read, publish_change, state_of};
 use crate::http::operator_caller::{self, OperatorCallerFound};
+use crate::http::operator_records::{Refused, record_read, record_refusal, refused_in};
 use crate::state::State;
 
 /// Requires a token of the operator or the cookie of a console session, with the permission. Writes reads of personal data to the

@@ -10,7 +10,7 @@ use identity::Realm;
 use identity::sessions::SessionHolder;
 use web::ApiError;
 
-use crate::account::commands::operator_session::ConsoleSession;
+use crate::account::commands::console_session::ConsoleSession;
 use crate::account::commands::{Holder, OwnAccount, OwnSession};
 use crate::audit::domain::Author;
 use crate::domain::Session;

@@ -125,7 +125,7 @@ pub(super) fn email_changed(brand: &str, link: String, at: &str) -> Content {
     }
 }
 
-/// Whom to inform about what one did not do.
+/// Whom to tell about a change that the reader did not make.
 pub(super) fn contact(part: Part) -> &'static str {
     match part {
         Part::Portal => "an owner of your business",

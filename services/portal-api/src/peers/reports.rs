@@ -5,10 +5,10 @@ use internal_api::orders::{RetryEvidence, RetryProof};
 use internal_api::wallet::WalletView;
 use internal_api::webhooks::{self, EndpointView, WebhookSummary, WebhookVerified};
 
-use crate::go_live::domain::{Evidence, Proof};
-use crate::relay::domain::{
+use crate::domain::{
     ConnectionTest, EndpointReport, EndpointStatus, KeysReport, WalletReport, WebhooksReport,
 };
+use crate::go_live::domain::{Evidence, Proof};
 
 impl From<ApiKeySummary> for KeysReport {
     fn from(keys: ApiKeySummary) -> Self {

@@ -1,5 +1,3 @@
 //! Keys, orders, webhooks, wallet and cash: calls that other services answer.
 
-pub(crate) mod domain;
-pub(crate) mod queries;
 pub(crate) mod routes;

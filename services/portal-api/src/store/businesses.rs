@@ -9,7 +9,7 @@ use identity::stored;
 use postgres::{StoreError, statement};
 
 use crate::business::domain::{Business, BusinessFilter, DoneSince, ListedBusiness, Standing, Subscription};
-use crate::business::store::pickup_profiles::PickupRow;
+use crate::store::pickup_profiles::PickupRow;
 use crate::store::schema::{accounts, businesses, go_live_facts, memberships, pickup_profiles};
 use diesel::prelude::*;
 

@@ -9,6 +9,7 @@ pub(crate) mod go_live;
 pub(crate) mod mails;
 pub(crate) mod memberships;
 pub(crate) mod operator_audit_log;
+pub(crate) mod pickup_profiles;
 pub(crate) mod schema;
 pub(crate) mod staff;
 pub(crate) mod user_accounts;

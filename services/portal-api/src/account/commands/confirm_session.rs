@@ -29,7 +29,7 @@ pub(crate) enum Evidence {
         /// Required if the account has a second factor.
         code: Option<FactorAnswer>,
     },
-    /// It is two factors in one: the authenticator, and what unlocks it.
+    /// A passkey is two factors: the authenticator, and what unlocks it.
     Passkey(FactorAnswer),
 }
 

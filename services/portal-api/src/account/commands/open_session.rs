@@ -26,7 +26,7 @@ pub(crate) struct OpenedSession {
     pub(crate) browser: Option<KnownBrowser>,
 }
 
-/// A session in the place of another one of the same browser.
+/// A session that replaces another one of the same browser.
 pub(crate) struct ReplacedSession {
     pub(crate) session: Session,
     /// The value of the cookie.
@@ -139,7 +139,7 @@ pub(crate) async fn end(
     sessions::end_by_digest(conn, realm, digests, state.unit.clock.now()).await
 }
 
-/// Opens a session of another membership in the place of this one, with a new token. Nobody authenticates: the start of the
+/// Replaces the session by one of another membership, with a new token. Nobody authenticates: the start of the
 /// session, its last authentication and its origin stay. `None` if it has ended meanwhile.
 pub(crate) async fn replace_session(
     conn: &mut AsyncPgConnection,

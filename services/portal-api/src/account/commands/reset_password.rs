@@ -55,7 +55,7 @@ pub(crate) async fn request_reset(
 ) -> Result<(), RequestResetError> {
     let mut subjects =
         attempt_limits::subjects(state, &attempts::RESET, (Realm::User, &email), caller).await?;
-    // Per account, mails are counted instead: strangers would use up what its owner may ask for, also before it exists.
+    // `may_mail` counts the mails of an account instead: strangers would use up a limit of its requests.
     subjects.retain(|subject| subject.scope != attempts::RESET.account);
     if let Admission::RetryAfter(wait) = attempt_limits::admit(state, &subjects).await? {
         return Err(RequestResetError::TooMany { wait });

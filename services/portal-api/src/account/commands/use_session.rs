@@ -15,7 +15,7 @@ pub(crate) struct UsedSession {
     pub(crate) extended_until: Option<DateTime<Utc>>,
 }
 
-/// `None` if there is no such session or it has ended. A page that refreshes itself while nobody uses it is no use.
+/// `None` if there is no such session or it has ended. Calls that a page sends by itself do not count as use.
 pub(crate) async fn use_session(
     state: &State,
     token: &SessionToken,
@@ -29,7 +29,7 @@ pub(crate) async fn use_session(
             let Some(mut session) = user_sessions::find(conn, token, open).await? else { return Ok(None) };
             // Its user is no longer an owner, or single sign-on has become required.
             if session.password_refused && state.business_sso.is_available() {
-                // First: it is tried again as long as the session is open.
+                // Before the end of the session: a failure is repeated with its next call.
                 email_confirmations::remove_changes_in(conn, &[session.id.to_string()]).await?;
                 user_sessions::end(conn, &session, now).await?;
                 return Ok(None);

@@ -1,13 +1,12 @@
 //! HTTP.
 
 pub(crate) mod account_fields;
-pub(crate) mod accounts;
 pub(crate) mod confirm_session;
+pub(crate) mod console_session;
 pub(crate) mod email;
 pub(crate) mod memberships;
 pub(crate) mod names;
 pub(crate) mod opened;
-pub(crate) mod operator_session;
 pub(crate) mod passkeys;
 pub(crate) mod password;
 pub(crate) mod password_resets;
@@ -16,3 +15,5 @@ pub(crate) mod second_step;
 pub(crate) mod session;
 pub(crate) mod session_views;
 pub(crate) mod sessions;
+pub(crate) mod sign_up;
+pub(crate) mod staff_links;

@@ -6,7 +6,7 @@ use identity::Realm;
 use web::ApiError;
 
 use crate::account::commands::use_session::use_session;
-use crate::account::commands::{OpenedSession, operator_session};
+use crate::account::commands::{OpenedSession, console_session};
 use crate::account::routes::session_views::{OperatorSessionView, SessionView};
 use crate::http::{browser_cookie, errors, session_cookie};
 use crate::state::State;
@@ -26,7 +26,7 @@ pub(crate) async fn opened(
             response.json(SessionView::of(&used.session))
         }
         Realm::Staff => {
-            let found = operator_session::find(state, &opened.token, true).await?;
+            let found = console_session::find(state, &opened.token, true).await?;
             let session = found.ok_or_else(errors::not_logged_in)?;
             response.json(OperatorSessionView::new(state, &session).await?)
         }

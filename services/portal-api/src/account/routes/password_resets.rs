@@ -15,7 +15,7 @@ use crate::account::commands::reset_password::{self, IssuedReset};
 use crate::account::commands::use_password_link::use_link;
 use crate::account::routes::account_fields::email;
 use crate::approvals::routes::approval_view::{self, ApprovalView};
-use crate::business::routes::operator::business_id;
+use crate::business::routes::businesses::business_id;
 use crate::http::audited::{OperatorAuthor, request_id, visitor};
 use crate::http::caller::caller;
 use crate::http::errors;

@@ -16,7 +16,7 @@ use web::{ApiError, JsonBody, TextRule, read_body};
 
 use crate::account;
 use crate::account::commands::{OwnAccount, enrol_factor, reset_factor};
-use crate::business::routes::operator::business_id;
+use crate::business::routes::businesses::business_id;
 use crate::domain::Session;
 use crate::http::audited::{OperatorAuthor, UserAuthor};
 use crate::http::errors;

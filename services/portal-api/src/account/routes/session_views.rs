@@ -5,7 +5,7 @@ use domain::{BusinessId, Paise, UserId};
 use serde::Serialize;
 use web::ApiError;
 
-use crate::account::commands::operator_session::ConsoleSession;
+use crate::account::commands::console_session::ConsoleSession;
 use crate::approvals::commands::approval_limit;
 use crate::business::domain::BusinessStatus;
 use crate::domain::{Membership, OperatorPermission, OperatorRole, Permission, Role, Session};

@@ -21,8 +21,8 @@ const REFUSALS_WITHIN: TimeDelta = TimeDelta::minutes(1);
 const REFUSALS_MAX: i64 = 100;
 
 /// Writes an entry within the caller's transaction. Actions of the operator are written to its own log too, which names the
-/// person. An event with `once` is one row in each log, however often its call is repeated: each repetition has a row of its
-/// own from before the call.
+/// person. A repeated call adds no second row for an event with `once`. The row of its request, from before
+/// the call, is written each time.
 pub(crate) async fn write_audit(
     conn: &mut AsyncPgConnection,
     state: &State,

@@ -97,8 +97,7 @@ fn actor(author: &Author) -> (&'static str, Option<String>) {
     }
 }
 
-/// Why a call was refused that has no entry in a table, because nobody is known to have sent it, or because callers could fill
-/// the table.
+/// Refused calls that only the log lines record: nobody is known to have sent them, or callers could fill the table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Refusal {
     /// A log-in of an account that does not exist.

@@ -15,13 +15,13 @@ use web::{ApiError, QueryFields, TextRule, read_query};
 
 use crate::audit::commands::audit::record_export;
 use crate::audit::domain::{AuditEntry, AuditFilter, AuditTarget, Author};
-use crate::business::routes::operator::business_id;
-use crate::console::routes::operator_records::Sent;
+use crate::business::routes::businesses::business_id;
 use crate::domain::{RegionFormat, Session};
 use crate::http::audited::UserAuthor;
 use crate::http::export::{self, Pages};
 use crate::http::log_export::{self, EXPORT_PAGE, ExportedLine, Format, Progress};
 use crate::http::openapi::params;
+use crate::http::operator_records::Sent;
 use crate::http::pagination::PageRequest;
 use crate::state::State;
 use crate::{audit, team};

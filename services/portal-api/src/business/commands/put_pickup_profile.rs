@@ -6,9 +6,9 @@ use postgres::StoreError;
 use crate::audit::commands::audit::write_audit;
 use crate::audit::domain::{Action, AuditEvent, Author, Target, TargetKind};
 use crate::business::domain::PickupProfile;
-use crate::business::store::pickup_profiles;
 use crate::commands::announce::announce_business_change;
 use crate::state::State;
+use crate::store::pickup_profiles;
 
 /// Stores the profile, and announces it if it has changed.
 pub(crate) async fn put_pickup_profile(

@@ -3,6 +3,7 @@
 pub(crate) mod business;
 pub(crate) mod business_change;
 pub(crate) mod pickup_profile;
+pub(crate) mod problems;
 pub(crate) mod subscription;
 
 pub(crate) use business::{
@@ -10,4 +11,5 @@ pub(crate) use business::{
 };
 pub(crate) use business_change::BusinessChange;
 pub(crate) use pickup_profile::PickupProfile;
+pub(crate) use problems::{Problem, problems};
 pub(crate) use subscription::{Subscription, SubscriptionState};

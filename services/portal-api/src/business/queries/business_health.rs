@@ -7,14 +7,13 @@ use internal_api::wallet::WalletView;
 use internal_api::webhooks::EndpointView;
 use postgres::StoreError;
 
-use crate::business::domain::DoneSince;
+use crate::business::domain::{DoneSince, Problem, problems};
 use crate::business::queries::businesses;
-use crate::domain::{Problem, problems};
+use crate::business::queries::unanswered::Unanswered;
+use crate::domain::{EndpointReport, WalletReport};
 use crate::go_live::commands::confirm_go_live::confirm_go_live;
 use crate::go_live::domain::indicators::{Indicators, Reports};
 use crate::peers::{endpoint_report, webhooks_report};
-use crate::relay::domain::{EndpointReport, WalletReport};
-use crate::relay::queries::unanswered::Unanswered;
 use crate::state::State;
 
 /// More than a business may have.

@@ -3,3 +3,4 @@
 pub(crate) mod business_health;
 pub(crate) mod businesses;
 pub(crate) mod pickup_profile;
+pub(crate) mod unanswered;

@@ -8,8 +8,8 @@ use internal_api::webhooks::EndpointView;
 use serde::Serialize;
 use web::ApiError;
 
+use crate::business::domain::Problem;
 use crate::business::queries::business_health::{BusinessHealth, business_health};
-use crate::domain::Problem;
 use crate::go_live::routes::status::{GoLiveView, IndicatorsView};
 use crate::http::errors;
 use crate::relay::routes::webhook_endpoints::without_query;

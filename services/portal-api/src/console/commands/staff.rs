@@ -246,7 +246,7 @@ pub(crate) async fn still_may(
     Ok(role.is_some_and(|role| actor.may(role, permission)))
 }
 
-/// An administrator counts who can log in.
+/// Only administrators who can log in count.
 pub(crate) async fn require_another_administrator(
     conn: &mut AsyncPgConnection,
     state: &State,

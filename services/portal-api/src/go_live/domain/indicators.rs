@@ -3,7 +3,7 @@
 use domain::Paise;
 
 use crate::business::domain::{Standing, SubscriptionState};
-use crate::relay::domain::{ConnectionTest, EndpointStatus, KeysReport, WalletReport, WebhooksReport};
+use crate::domain::{ConnectionTest, EndpointStatus, KeysReport, WalletReport, WebhooksReport};
 
 /// The text of an indicator. Its code is the label in snake_case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,12 +8,12 @@ use postgres::StoreError;
 
 use crate::business::domain::DoneSince;
 use crate::business::queries::businesses;
+use crate::business::queries::unanswered::Unanswered;
+use crate::domain::WalletReport;
 use crate::go_live::commands::confirm_go_live::confirm_go_live;
 use crate::go_live::domain::indicators::{Indicators, Reports};
 use crate::go_live::domain::{Advice, advice};
 use crate::peers::{evidence, webhooks_report};
-use crate::relay::domain::WalletReport;
-use crate::relay::queries::unanswered::Unanswered;
 use crate::state::State;
 
 /// Advice must not delay the status. Evidence that takes longer counts as missing.

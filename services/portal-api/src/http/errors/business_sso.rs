@@ -6,7 +6,7 @@ use web::ApiError;
 use crate::domain::Permission;
 use crate::http::errors::single_sign_on::{declined, not_recent, other_person, provider, sso_ended};
 use crate::http::errors::{change_user, role_insufficient, too_many};
-use crate::single_sign_on::commands::complete_business_sso::BusinessSsoError;
+use crate::single_sign_on::commands::complete_business::BusinessSsoError;
 use crate::single_sign_on::commands::configure_sso::ConfigureSsoError;
 use crate::single_sign_on::commands::link_identity::LinkIdentityError;
 use crate::single_sign_on::commands::start_sso::StartSsoError;

@@ -7,7 +7,7 @@ use web::ApiError;
 use crate::console::commands::staff::StaffError;
 use crate::http::errors::business_sso::proof;
 use crate::http::errors::{staff, too_many};
-use crate::single_sign_on::commands::complete_sso::CompleteSsoError;
+use crate::single_sign_on::commands::complete_staff::CompleteSsoError;
 use crate::single_sign_on::commands::start_sso::StartSsoError;
 
 fn off() -> ApiError {

@@ -2,12 +2,12 @@
 
 pub(crate) mod api_keys;
 pub(crate) mod cash;
+pub(crate) mod events;
 pub(crate) mod operator_orders;
 pub(crate) mod operator_wallet;
 pub(crate) mod order_cancel;
 pub(crate) mod order_request;
 pub(crate) mod order_stream;
-pub(crate) mod ordering;
 pub(crate) mod orders;
 pub(crate) mod packages;
 pub(crate) mod payments;

@@ -10,8 +10,8 @@ use serde::Serialize;
 use web::{ApiError, TextRule, page_query, read_query};
 
 use crate::business::queries::businesses;
-use crate::console::routes::operator_records::Sent;
 use crate::http::openapi::params;
+use crate::http::operator_records::Sent;
 use crate::relay::routes::orders::order_id;
 use crate::state::State;
 

@@ -14,7 +14,7 @@ use crate::approvals::domain::{ApprovalPolicy, ProtectedAction, WalletDebit};
 use crate::approvals::routes::approval_view::{self, ApprovalView};
 use crate::audit::commands::audit::record_operator_request;
 use crate::audit::domain::{Action, AuditEvent, Author};
-use crate::business::routes::operator::business_id;
+use crate::business::routes::businesses::business_id;
 use crate::http::audited::{OperatorAuthor, audited};
 use crate::http::errors;
 use crate::http::openapi::bodies;

@@ -8,7 +8,7 @@ use web::ApiError;
 
 use crate::audit::commands::audit::{record_operator_request, try_record_operator};
 use crate::audit::domain::{Action, AuditEvent, Author, Target, TargetKind};
-use crate::business::routes::operator;
+use crate::business::routes::businesses;
 use crate::domain::Session;
 use crate::http::audited::{OperatorAuthor, UserAuthor, audited};
 use crate::relay::routes::orders::order_id;
@@ -85,7 +85,7 @@ pub(crate) async fn erase_all_of(
     author: OperatorAuthor,
     business: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
-    let business = operator::business_id(&state, &business).await?;
+    let business = businesses::business_id(&state, &business).await?;
     let target = || Target::new(TargetKind::Business, business);
     let attempted = AuditEvent::new(Action::PersonalDataErasureAttempted).on(target());
     record_operator_request(&state, business, &author.0, &attempted).await?;
@@ -112,7 +112,7 @@ pub(crate) async fn erase_all_of(
     responses((status = 200, description = "The latest erasure, or none.", body = internal_api::orders::BusinessErasureView)),
 )]
 pub(crate) async fn latest_of(state: Data<State>, business: Path<String>) -> Result<HttpResponse, ApiError> {
-    let business = operator::business_id(&state, &business).await?;
+    let business = businesses::business_id(&state, &business).await?;
     Ok(HttpResponse::Ok().json(state.peers.orders.latest_erasure(business).await?))
 }
 

@@ -11,7 +11,7 @@ use internal_api::wallet::{EntriesQuery, EntryView};
 use internal_api::{CallError, Page};
 use web::{ApiError, TextRule, read_query};
 
-use crate::business::routes::operator;
+use crate::business::routes::businesses;
 use crate::domain::{RegionFormat, Session, csv};
 use crate::http::audited::UserAuthor;
 use crate::http::export::{self, File};
@@ -96,7 +96,7 @@ pub(crate) async fn entries_for_operator(
     business: Path<String>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let business = operator::business_id(&state, &business).await?;
+    let business = businesses::business_id(&state, &business).await?;
     page_of(&state, business, &request).await
 }
 

@@ -1,5 +1,5 @@
-//! An owner says that a user whom single sign-on has created is another user of the business: a provider that does not say that it
-//! has verified addresses creates everybody anew.
+//! An owner links a user whom single sign-on has created to an older user of the business. A provider that does not verify addresses
+//! makes a new user of everybody.
 
 use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, UserId};

@@ -1,7 +1,7 @@
 //! Use cases that write.
 
-pub(crate) mod complete_business_sso;
-pub(crate) mod complete_sso;
+pub(crate) mod complete_business;
+pub(crate) mod complete_staff;
 pub(crate) mod configure_sso;
 pub(crate) mod link_identity;
 pub(crate) mod sso_proof;

@@ -11,7 +11,7 @@ use crate::console::commands::staff as staff_commands;
 use crate::console::commands::staff::STAFF_MAX;
 use crate::console::domain::{NewStaff, Staff};
 use crate::domain::{OperatorActor, OperatorRole};
-use crate::single_sign_on::commands::complete_sso::CompleteSsoError;
+use crate::single_sign_on::commands::complete_staff::CompleteSsoError;
 use crate::single_sign_on::commands::sso_proof::ProofError;
 use crate::state::State;
 use crate::store::staff;

@@ -12,7 +12,7 @@ use crate::audit::commands::audit::write_audit;
 use crate::audit::domain::{Action, AuditEvent, Author, Target, TargetKind};
 use crate::domain::{Role, User, UserAccount, UserKey, has_web_address};
 use crate::mail::is_deliverable;
-use crate::single_sign_on::commands::complete_business_sso::BusinessSsoError;
+use crate::single_sign_on::commands::complete_business::BusinessSsoError;
 use crate::single_sign_on::domain::BusinessSso;
 use crate::single_sign_on::store::sso_users;
 use crate::state::State;

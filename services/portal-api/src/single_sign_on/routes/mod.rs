@@ -1,6 +1,6 @@
 //! HTTP.
 
-pub(crate) mod operator_sso;
-pub(crate) mod portal_sso;
-pub(crate) mod single_sign_on;
+pub(crate) mod of_staff;
+pub(crate) mod of_users;
+pub(crate) mod settings;
 pub(crate) mod sso_log_ins;

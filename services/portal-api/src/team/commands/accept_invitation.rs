@@ -1,5 +1,5 @@
 //! An invited person without an account accepts with the link that they received. People with an account join in
-//! [`super::join_business`].
+//! `account/commands/join_business.rs`.
 
 use diesel_async::AsyncPgConnection;
 use domain::{AccountId, RequestId, UserId};

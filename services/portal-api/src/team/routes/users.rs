@@ -13,18 +13,18 @@ use serde_json::Value;
 use web::{ApiError, JsonBody, page_query, read_body};
 
 use crate::account::routes::sessions::RevokedView;
-use crate::business::routes::operator::business_id;
-use crate::console::routes::operator_records::Sent;
+use crate::business::routes::businesses::business_id;
 use crate::domain::{Role, Session, User};
 use crate::http::audited::UserAuthor;
 use crate::http::errors;
 use crate::http::openapi::{bodies, params, sso_bodies};
+use crate::http::operator_records::Sent;
 use crate::http::pagination::PageRequest;
-use crate::relay::queries::keys_of_user::working_keys_of_user;
 use crate::single_sign_on::commands::link_identity::link_identity;
 use crate::state::State;
 use crate::team;
 use crate::team::commands::change_user::{self, change_role, remove_user};
+use crate::team::queries::keys_of_user::working_keys_of_user;
 
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]

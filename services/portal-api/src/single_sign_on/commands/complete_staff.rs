@@ -8,8 +8,8 @@ use identity::single_sign_on::{SsoIdentity, SsoPurpose, SsoSubject, identities};
 use identity::{Account, SessionToken};
 use postgres::StoreError;
 
+use crate::account::commands::console_session;
 use crate::account::commands::open_session::{OpenedSession, Proved, open};
-use crate::account::commands::operator_session;
 use crate::audit::commands::audit::write_operator_audit;
 use crate::audit::domain::{Action, AuditEvent, Target, TargetKind};
 use crate::domain::OperatorActor;
@@ -194,7 +194,7 @@ async fn link(
         .transaction(async |conn| {
             let (_, session) = session_of(conn, state, returned, visit).await?;
             // The role may have changed since the visit was started.
-            if operator_session::must_enrol(conn, state, &session).await? {
+            if console_session::must_enrol(conn, state, &session).await? {
                 return Err(ProofError::Ended.into());
             }
             if !identities::insert(conn, SsoSubject::Staff, identity, Account::Staff(session.id), now).await?

@@ -18,7 +18,7 @@ use crate::http::guard::active_session;
 use crate::http::openapi::bodies;
 use crate::http::session_cookie::{PORTAL, PORTAL_SSO};
 use crate::single_sign_on::commands::start_sso::{self, SsoStart};
-use crate::single_sign_on::commands::{SsoOutcome, SsoReturn, complete_business_sso};
+use crate::single_sign_on::commands::{SsoOutcome, SsoReturn, complete_business};
 use crate::single_sign_on::routes::sso_log_ins::{self, SsoLogInView, response_fields};
 use crate::state::State;
 
@@ -84,7 +84,7 @@ pub(crate) async fn complete(
     let business = business_id(&business)?;
     let token = PORTAL_SSO.read(&state, &request).ok_or_else(errors::sso_ended)?;
     let returned = SsoReturn { token, response, visitor: visitor(&state, &request, Realm::User) };
-    let outcome = complete_business_sso::complete(&state, business, &returned).await;
+    let outcome = complete_business::complete(&state, business, &returned).await;
     match outcome.map_err(errors::complete_business_sso)? {
         SsoOutcome::Opened(session) => {
             let mut response = HttpResponse::Ok();

@@ -18,7 +18,7 @@ use crate::http::openapi::bodies;
 use crate::http::operator_guard::console_session;
 use crate::http::session_cookie::{OPERATOR, OPERATOR_SSO};
 use crate::single_sign_on::commands::start_sso::{self, SsoStart};
-use crate::single_sign_on::commands::{SsoOutcome, SsoReturn, complete_sso};
+use crate::single_sign_on::commands::{SsoOutcome, SsoReturn, complete_staff};
 use crate::single_sign_on::routes::sso_log_ins::{self, SsoLogInView, response_fields};
 use crate::state::State;
 
@@ -74,7 +74,7 @@ pub(crate) async fn complete(
     let response = parse_response(&body.0)?;
     let token = OPERATOR_SSO.read(&state, &request).ok_or_else(errors::sso_ended)?;
     let returned = SsoReturn { token, response, visitor: visitor(&state, &request, Realm::Staff) };
-    match complete_sso::complete(&state, &returned).await.map_err(errors::complete_sso)? {
+    match complete_staff::complete(&state, &returned).await.map_err(errors::complete_sso)? {
         SsoOutcome::Opened(session) => {
             let mut response = HttpResponse::Ok();
             response.cookie(OPERATOR_SSO.clear(&state));

@@ -19,7 +19,7 @@ use crate::state::State;
 const IDS: [fn(&str) -> bool; 6] =
     [is::<BusinessId>, is::<UserId>, is::<OrderId>, is::<StaffId>, is::<OperatorTokenId>, is::<ApprovalId>];
 
-/// Handlers of lists add it to the request: what is in their response.
+/// What a list shows. Its handler adds this to the request.
 pub(crate) struct Sent {
     /// The rows, as the entry names them.
     rows: &'static str,

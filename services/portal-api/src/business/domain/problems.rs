@@ -3,8 +3,7 @@
 use domain::Paise;
 
 use crate::business::domain::{Business, BusinessStatus};
-use crate::domain::RegionFormat;
-use crate::relay::domain::{ConnectionTest, EndpointReport, EndpointStatus, WalletReport};
+use crate::domain::{ConnectionTest, EndpointReport, EndpointStatus, RegionFormat, WalletReport};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Problem {

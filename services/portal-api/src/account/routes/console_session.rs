@@ -11,7 +11,7 @@ use serde_json::Value;
 use web::{ApiError, JsonBody, TextRule, read_body};
 
 use crate::account::commands::OpenedSession;
-use crate::account::commands::operator_session::{self, ConsoleSession};
+use crate::account::commands::console_session::{self, ConsoleSession};
 use crate::account::routes::account_fields::{email, password_text};
 use crate::account::routes::opened;
 use crate::account::routes::second_step::ChallengeView;
@@ -77,7 +77,7 @@ async fn open_with_token(
         return Err(errors::named_token_opens_no_session());
     }
     let author = author(state, request, actor);
-    Ok(operator_session::open(state, &browser(state, request, Realm::Staff), &author).await?)
+    Ok(console_session::open(state, &browser(state, request, Realm::Staff), &author).await?)
 }
 
 #[utoipa::path(
@@ -109,9 +109,9 @@ pub(crate) async fn read(
 )]
 pub(crate) async fn close(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     if let Some(token) = OPERATOR.read(&state, &request)
-        && let Some(session) = operator_session::find(&state, &token, false).await?
+        && let Some(session) = console_session::find(&state, &token, false).await?
     {
-        operator_session::close(&state, &token, &author(&state, &request, session.actor)).await?;
+        console_session::close(&state, &token, &author(&state, &request, session.actor)).await?;
         if session.single_sign_on
             && let Some(sso) = &state.single_sign_on
             && let Some(url) = sso.log_out_url(&state.links.console_page("operator")).await

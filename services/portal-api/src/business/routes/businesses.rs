@@ -13,10 +13,10 @@ use crate::business::commands::change_business::change_business;
 use crate::business::domain::{BusinessChange, BusinessFilter, BusinessStatus, ListedBusiness, Standing};
 use crate::business::queries::businesses;
 use crate::business::routes::subscription;
-use crate::console::routes::operator_records::Sent;
 use crate::http::audited::OperatorAuthor;
 use crate::http::errors;
 use crate::http::openapi::{bodies, params};
+use crate::http::operator_records::Sent;
 use crate::http::pagination::PageRequest;
 use crate::state::State;
 

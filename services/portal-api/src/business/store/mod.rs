@@ -1,3 +1,0 @@
-//! Tables of this feature only.
-
-pub(crate) mod pickup_profiles;
