@@ -40,9 +40,7 @@ pub async fn insert(
     (now, expires_at): (DateTime<Utc>, DateTime<Utc>),
     max: i64,
 ) -> Result<(), StoreError> {
-    if account.realm() == Realm::User {
-        accounts::lock(conn, account).await?;
-    }
+    accounts::lock(conn, account).await?;
     let beyond: Vec<Vec<u8>> = of_account!(account)
         .order(password_links::created_at.desc())
         .offset(max - 1)
@@ -104,9 +102,7 @@ pub async fn consume(
     account: Account,
     token: &LinkToken,
 ) -> Result<Option<UsedLink>, StoreError> {
-    if account.realm() == Realm::User {
-        accounts::lock(conn, account).await?;
-    }
+    accounts::lock(conn, account).await?;
     let link = of_account!(account).filter(password_links::token_hash.eq(token.digest().to_vec()));
     let consumed = diesel::delete(link).returning(password_links::mailed_to);
     let used = consumed.get_result(conn).await.optional()?;

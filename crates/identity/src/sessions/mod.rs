@@ -244,7 +244,7 @@ pub async fn end_all(
     kept: Option<SessionId>,
     now: DateTime<Utc>,
 ) -> Result<usize, StoreError> {
-    if let SessionHolder::Account(account @ Account::User(_)) = holder {
+    if let SessionHolder::Account(account) = holder {
         accounts::lock(conn, account).await?;
     }
     let kept = kept.map(|kept| kept.to_string()).unwrap_or_default();

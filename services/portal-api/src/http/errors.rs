@@ -149,13 +149,15 @@ pub(crate) fn reset_link_invalid() -> ApiError {
     )
 }
 
+fn password_is_email() -> ApiError {
+    ApiError::invalid_field("password", "too_common", "password must not be your e-mail address.")
+}
+
 /// `invalid` is the error of a link that the realm of the account does not know.
 pub(crate) fn use_link(error: UseLinkError, invalid: fn() -> ApiError) -> ApiError {
     match error {
         UseLinkError::Invalid => invalid(),
-        UseLinkError::LikeEmail => {
-            ApiError::invalid_field("password", "too_common", "password must not be your e-mail address.")
-        }
+        UseLinkError::LikeEmail => password_is_email(),
         UseLinkError::Password(error) => password(error),
         UseLinkError::Store(error) => error.into(),
     }
@@ -245,6 +247,7 @@ pub(crate) fn invitation_of_inactive() -> ApiError {
 pub(crate) fn accept_invitation(error: AcceptInvitationError) -> ApiError {
     match error {
         AcceptInvitationError::Invalid => invitation_invalid(),
+        AcceptInvitationError::LikeEmail => password_is_email(),
         AcceptInvitationError::NotActive => invitation_of_inactive(),
         AcceptInvitationError::EmailTaken => ApiError::new(
             StatusCode::CONFLICT,

@@ -197,7 +197,9 @@ async fn strangers_use_up_no_reset_link_of_an_address() {
     }
     until("a verified address gets twenty an hour", async || links() == 21).await;
     let latest = folder.mails().last().unwrap().token();
-    assert_eq!(portal.stranger().post(LOOK_UP, json!({ "token": latest })).await.status, 204);
+    assert_eq!(portal.stranger().post(CONFIRM, confirm(&latest, "battery horse")).await.status, 204);
+    assert_eq!(ask(&mut from("203.0.113.201"), "owner@shop.example").await.status, 202);
+    until("who has used a link gets another one", async || links() == 22).await;
 }
 
 /// Otherwise a stranger would flood an inbox, whose names are countless.

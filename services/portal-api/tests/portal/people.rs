@@ -29,6 +29,9 @@ async fn an_invitation_is_looked_up_accepted_once_and_opens_a_session() {
     assert_eq!(found.status, 200, "{found:?}");
     assert_eq!(found.body["businessName"], "Corner Shop");
     assert_eq!((&found.body["email"], &found.body["role"]), (&open["email"], &open["role"]));
+    let address = json!({ "token": token, "password": "dev@shop.example" });
+    let like = visitor.post(ACCEPT, address).await;
+    assert_eq!((like.status, like.invalid_fields()), (400, vec!["password"]), "the password is the address");
     let joined = visitor.post(ACCEPT, accept(&token)).await;
     assert_eq!((joined.status, &joined.body["role"]), (201, &json!("developer")), "{joined:?}");
     assert_eq!(joined.body["businessId"], owner.business);

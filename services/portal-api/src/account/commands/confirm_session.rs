@@ -8,7 +8,7 @@ use identity::attempts::{self, Admission, Attempt, Subject};
 use identity::passkeys::CeremonyPurpose;
 use identity::passwords::{Password, PasswordError, Requester};
 use identity::second_factors::{self, CheckedAnswer, FactorAnswer, FactorError, Proof};
-use identity::{Account, SessionToken, sessions};
+use identity::{SessionToken, sessions};
 use postgres::StoreError;
 
 use crate::account::commands::attempt_limits::{self, Caller};
@@ -139,9 +139,7 @@ async fn check(
     let renewed: Result<(), ConfirmError> = database
         .transaction(async |conn| {
             // Before the factor and the sessions, as resets of the factor do.
-            if let Account::User(account) = holder.account {
-                accounts::lock(conn, account).await?;
-            }
+            accounts::lock(conn, holder.account).await?;
             let is_passkey = matches!(answer, Some(CheckedAnswer::Passkey(_)));
             let proof = match is_passkey || second_factors::is_enrolled(conn, holder.account).await? {
                 true => {

@@ -151,6 +151,8 @@ async fn clear_failures(
         Realm::Staff => vec![password, code],
     };
     let (of, address) = ((visitor.realm, &email), visitor.caller.address_text());
+    // The links that were counted are void.
+    attempts::clear(conn, Subject::account(attempts::RESET.account, of)).await?;
     for (account, account_at) in cleared {
         attempts::clear(conn, Subject::account(account, of)).await?;
         attempts::clear(conn, Subject::account_at(account_at, of, &address)).await?;

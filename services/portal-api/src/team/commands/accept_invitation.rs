@@ -39,6 +39,8 @@ pub(crate) enum AcceptInvitationError {
     NotActive,
     #[error("the e-mail address already has an account")]
     EmailTaken,
+    #[error("the password is the e-mail address")]
+    LikeEmail,
     #[error("the business has the maximum number of users")]
     TooManyUsers,
     #[error(transparent)]
@@ -56,6 +58,9 @@ pub(crate) async fn accept_invitation(
 ) -> Result<OpenedSession, AcceptInvitationError> {
     // Checked before hashing the password, which is expensive.
     let (invitation, _) = find(state, &request.token).await?;
+    if request.password.is_like(&invitation.email) {
+        return Err(AcceptInvitationError::LikeEmail);
+    }
     let requester = Requester::Known(invitation.email.key());
     let password_hash = state.passwords.hash(&request.password, requester).await?;
     let database = &state.unit.database;
