@@ -73,7 +73,7 @@ async fn an_attempt_counts_for_all_its_subjects_or_for_none() {
         let refused = attempts::admit(&mut world.conn, &[other, full], now).await.unwrap();
         assert!(matches!(refused, Admission::RetryAfter(wait) if wait == QUARTER));
         assert_eq!(attempts::wait(&mut world.conn, &other, now).await.unwrap(), None);
-        assert_eq!(world.count("attempts").await, 10, "the other realm has an attempt less to lose");
+        assert_eq!(world.count("attempts").await, 10, "none of the other subject");
         attempts::clear(&mut world.conn, full).await.unwrap();
     }
 }

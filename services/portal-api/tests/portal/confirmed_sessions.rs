@@ -5,7 +5,7 @@ use futures_util::FutureExt;
 use serde_json::{Value, json};
 use test_kit::{PATIENCE, until};
 
-use crate::authenticator::{MFA_KEY, STEP, enrol, enrol_at};
+use crate::authenticator::{MFA_KEY, enrol_at};
 use crate::client::Client;
 use crate::mail_folder::MailFolder;
 use crate::portal::{OPERATOR_TOKEN, Portal};
@@ -13,7 +13,6 @@ use crate::staff::{SESSION as CONSOLE, person};
 
 const SESSION: &str = "/v1/portal/session";
 const CONFIRM: &str = "/v1/portal/session/confirm";
-const CONSOLE_CONFIRM: &str = "/v1/operator/session/confirm";
 const USERS: &str = "/v1/portal/users";
 const RECENT: (&str, &str) = ("WAYBILL_MFA__RECENT_MINUTES", "15");
 
@@ -65,57 +64,37 @@ async fn the_token_of_a_user_is_replaced_and_streams_of_other_tabs_go_on() {
 }
 
 #[tokio::test]
-async fn confirmations_of_users_leave_entries_and_a_used_recovery_code_is_mailed() {
+async fn confirmations_leave_entries_and_a_used_recovery_code_is_mailed() {
     let folder = MailFolder::new();
-    let portal = Portal::with_factors(&[
-        ("WAYBILL_MAIL__TRANSPORT", "folder"),
-        ("WAYBILL_MAIL__FOLDER", folder.path()),
-    ])
-    .await;
-    let mut owner = portal.owner("owner@shop.example").await.client;
-    let log = "/v1/portal/audit-log";
-    assert_eq!(owner.post(CONFIRM, password("wrong")).await.code(), "password_wrong");
-    let failed = entries(&mut owner, log, "session.confirmation_failed").await;
-    assert_eq!(failed[0]["details"], json!({ "reason": "wrong_password" }));
-    assert_eq!(
-        (&failed[0]["actor"]["email"], &failed[0]["address"]),
-        (&json!("owner@shop.example"), &json!("127.0.0.1"))
-    );
-    assert_eq!(owner.post(CONFIRM, password("correct horse")).await.status, 204);
-    assert_eq!(entries(&mut owner, log, "session.confirmed").await[0]["details"], json!({}));
-    let enrolled = enrol(&portal, &mut owner).await;
-    let with = |code: &str| json!({ "password": "correct horse", "code": code });
-    assert_eq!(owner.post(CONFIRM, with(&enrolled.app.wrong(&portal.clock))).await.code(), "code_wrong");
-    portal.clock.advance(STEP);
-    assert_eq!(owner.post(CONFIRM, with(&enrolled.recovery_codes[0])).await.status, 204);
-    let failed = entries(&mut owner, log, "session.confirmation_failed").await;
-    let reasons: Vec<_> = failed.iter().map(|entry| entry["details"]["reason"].as_str().unwrap()).collect();
-    assert_eq!(reasons, ["wrong_code", "wrong_password"]);
-    let confirmed = entries(&mut owner, log, "session.confirmed").await;
-    assert_eq!(confirmed[0]["details"], json!({ "secondFactor": "recovery_code" }));
-    until("the used code is mailed", async || {
-        folder.mails().iter().any(|mail| mail.subject.starts_with("A recovery code of your"))
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn confirmations_of_the_staff_leave_entries() {
-    let portal = Portal::with_factors(&[]).await;
-    let (mut asha, id) = person(&portal, "asha@carrier.example", "viewer").await;
-    let log = "/v1/operator/audit-log";
-    let mut operator = portal.operator();
-    assert_eq!(asha.post(CONSOLE_CONFIRM, password("wrong")).await.code(), "password_wrong");
-    let failed = entries(&mut operator, log, "session.confirmation_failed").await;
-    assert_eq!(
-        (&failed[0]["actor"]["id"], &failed[0]["details"]),
-        (&json!(id), &json!({ "reason": "wrong_password" }))
-    );
-    let enrolled = enrol_at(&portal, &mut asha, "/v1/operator/second-factor").await;
-    let body = json!({ "password": "battery staple", "code": enrolled.recovery_codes[0] });
-    assert_eq!(asha.post(CONSOLE_CONFIRM, body).await.status, 204);
-    let confirmed = entries(&mut operator, log, "session.confirmed").await;
-    assert_eq!(confirmed[0]["details"], json!({ "secondFactor": "recovery_code" }));
+    let portal = Portal::with_factors(&folder.settings()).await;
+    let owner = portal.owner("owner@shop.example").await.client;
+    let (asha, _) = person(&portal, "asha@carrier.example", "viewer").await;
+    for (mut client, scope, email, right) in [
+        (owner, "/v1/portal", "owner@shop.example", "correct horse"),
+        (asha, "/v1/operator", "asha@carrier.example", "battery staple"),
+    ] {
+        let confirm = format!("{scope}/session/confirm");
+        assert_eq!(client.post(&confirm, password("wrong")).await.code(), "password_wrong");
+        assert_eq!(client.post(&confirm, password(right)).await.status, 204);
+        let enrolled = enrol_at(&portal, &mut client, &format!("{scope}/second-factor")).await;
+        let with = |code: &str| json!({ "password": right, "code": code });
+        let wrong = enrolled.app.wrong(&portal.clock);
+        assert_eq!(client.post(&confirm, with(&wrong)).await.code(), "code_wrong");
+        assert_eq!(client.post(&confirm, with(&enrolled.recovery_codes[0])).await.status, 204);
+        let mut reader = if scope == "/v1/portal" { client } else { portal.operator() };
+        let log = format!("{scope}/audit-log");
+        let failed = entries(&mut reader, &log, "session.confirmation_failed").await;
+        let reasons: Vec<_> = failed.iter().map(|entry| entry["details"]["reason"].clone()).collect();
+        assert_eq!(reasons, ["wrong_code", "wrong_password"]);
+        let confirmed = entries(&mut reader, &log, "session.confirmed").await;
+        let details: Vec<_> = confirmed.iter().map(|entry| entry["details"].clone()).collect();
+        assert_eq!(details, [json!({ "secondFactor": "recovery_code" }), json!({})]);
+        until("the used code is mailed", async || {
+            let mut mails = folder.mails().into_iter();
+            mails.any(|mail| mail.to == email && mail.subject.starts_with("A recovery code of your"))
+        })
+        .await;
+    }
 }
 
 /// A new log-in with the token is its confirmation.
