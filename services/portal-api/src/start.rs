@@ -24,11 +24,11 @@ use tokio::sync::Notify;
 use url::Url;
 use web::{FailureLimits, FairSlots};
 
-use crate::account::domain::FactorPolicy;
 use crate::audit::domain::Author;
 use crate::console::commands::staff;
 use crate::console::domain::NewStaff;
 use crate::consumers::{GoLiveFactsConsumer, WarningsConsumer};
+use crate::domain::FactorPolicy;
 use crate::domain::{Links, OperatorActor, OperatorCaller, OperatorRole, Part, RegionFormat, Site};
 use crate::live_updates::{OpenPages, OrderStreams, SessionMonitor, StatusStreams};
 use crate::mail::{Encryption, MailSender, Mailbox, Route, SmtpServer, Transport};

@@ -14,10 +14,10 @@ use tokio::sync::Semaphore;
 use url::Url;
 use web::{FailureLimits, FairSlots, Tasks};
 
-use crate::account::domain::FactorPolicy;
 use crate::approvals::domain::ApprovalPolicy;
 use crate::audit::domain::{AuditRetention, Author};
 use crate::console::domain::LogInWays;
+use crate::domain::FactorPolicy;
 use crate::domain::{Links, Locale};
 use crate::live_updates::{OpenPages, OrderStreams, SessionMonitor, StatusStreams};
 use crate::mail::Mailbox;

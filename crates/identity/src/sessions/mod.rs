@@ -295,8 +295,8 @@ pub struct TokenSession {
 }
 
 /// When a session was opened, ends, and was last used.
-type Times = (DateTime<Utc>, DateTime<Utc>, DateTime<Utc>);
-const TIMES: (sessions::created_at, sessions::expires_at, sessions::last_seen_at) =
+pub type Times = (DateTime<Utc>, DateTime<Utc>, DateTime<Utc>);
+pub const TIMES: (sessions::created_at, sessions::expires_at, sessions::last_seen_at) =
     (sessions::created_at, sessions::expires_at, sessions::last_seen_at);
 
 /// The session of the configured token with this digest. `None` if it has ended.

@@ -2,6 +2,7 @@
 
 pub(crate) mod color;
 pub(crate) mod csv;
+mod factor_policy;
 pub(crate) mod limits;
 mod links;
 mod masked_text;
@@ -18,6 +19,7 @@ mod site;
 mod user_key;
 mod web_address;
 
+pub(crate) use factor_policy::FactorPolicy;
 pub(crate) use links::Links;
 pub(crate) use masked_text::HIDDEN;
 pub(crate) use masking::Mask;

@@ -1,15 +1,15 @@
 //! Console sessions of persons, with their role.
 
 use chrono::{DateTime, Utc};
+use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{SessionId, StaffId};
-use identity::sessions::OpenAt;
+use identity::sessions::{OpenAt, TIMES, Times};
 use identity::{Realm, SessionToken, is_open, stored};
 use postgres::StoreError;
 
 use crate::domain::OperatorRole;
 use crate::store::schema::{accounts, sessions, staff_roles};
-use diesel::prelude::*;
 
 /// An open session of a person, with the present role.
 pub(crate) struct StaffSession {
@@ -25,11 +25,6 @@ pub(crate) struct StaffSession {
     /// Whether the identity provider has authenticated the person.
     pub(crate) single_sign_on: bool,
 }
-
-/// When a session was opened, ends, and was last used.
-type Times = (DateTime<Utc>, DateTime<Utc>, DateTime<Utc>);
-const TIMES: (sessions::created_at, sessions::expires_at, sessions::last_seen_at) =
-    (sessions::created_at, sessions::expires_at, sessions::last_seen_at);
 
 type PersonRow = (String, (String, Option<String>, String, String), Times, (DateTime<Utc>, bool));
 

@@ -5,9 +5,10 @@ use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
 use domain::SessionId;
 use identity::sessions::{self, SessionHolder};
-use identity::{Account, Realm, SessionToken, second_factors};
+use identity::{Realm, SessionToken};
 use postgres::StoreError;
 
+use crate::account::commands::open_session::must_enrol;
 use crate::account::commands::open_session::{self, OpenedSession, Proved};
 use crate::account::commands::visitor::Browser;
 use crate::audit::commands::audit::write_operator_audit;
@@ -104,23 +105,14 @@ async fn of_configuration(
     }))
 }
 
-/// Whether the role requires a second factor that the person does not have. That of the provider counts.
-pub(crate) async fn must_enrol(
-    conn: &mut AsyncPgConnection,
-    state: &State,
-    session: &StaffSession,
-) -> Result<bool, StoreError> {
-    let is_required = !session.single_sign_on && state.factor_policy.requires_staff(session.role);
-    Ok(is_required && !second_factors::is_enrolled(conn, Account::Staff(session.id)).await?)
-}
-
 async fn of_person(
     conn: &mut AsyncPgConnection,
     state: &State,
     found: StaffSession,
 ) -> Result<ConsoleSession, StoreError> {
+    let is_required = !found.single_sign_on && state.factor_policy.requires_staff(found.role);
     Ok(ConsoleSession {
-        must_enrol: must_enrol(conn, state, &found).await?,
+        must_enrol: must_enrol(conn, found.id.into(), is_required).await?,
         id: found.session,
         holder: found.id.into(),
         actor: OperatorActor::Person { id: found.id, email: found.email },

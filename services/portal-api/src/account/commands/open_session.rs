@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{AccountId, SessionId};
+use domain::SessionId;
 use identity::accounts::Credentials;
 use identity::sessions::{self, NewSession, Origin, SessionHolder};
 use identity::{Account, CallerAddress, KnownBrowser, Realm, SessionToken, second_factors};
@@ -13,7 +13,7 @@ use crate::account::commands::destination::Destination;
 use crate::account::commands::visitor::{Browser, Visitor};
 use crate::audit::commands::audit::write_audit;
 use crate::audit::domain::{Action, AuditEvent, Author, Target, TargetKind};
-use crate::domain::{Membership, Role, Session, UserKey};
+use crate::domain::{Membership, Session, UserKey};
 use crate::state::State;
 use crate::store::{email_confirmations, user_sessions};
 
@@ -154,6 +154,7 @@ pub(crate) async fn replace_session(
     };
     let closed = AuditEvent::new(Action::SessionClosed).on(Target::new(TargetKind::Session, session.id));
     write_audit(conn, state, session.business, author, &closed).await?;
+    let is_required = state.factor_policy.requires_user(membership.role);
     let opened = Session {
         id: SessionId::generate(&state.unit.clock, &state.unit.entropy),
         user: membership.user,
@@ -161,7 +162,7 @@ pub(crate) async fn replace_session(
         business: membership.business,
         business_name: membership.business_name,
         expires_at: state.user_sessions.end(session.created_at, now),
-        must_enrol: must_enrol(conn, state, session.account, membership.role).await?,
+        must_enrol: must_enrol(conn, session.account.into(), is_required).await?,
         ..session.clone()
     };
     let token = SessionToken::generate(&state.unit.entropy);
@@ -188,13 +189,11 @@ pub(crate) async fn replace_session(
     Ok(Some(ReplacedSession { session: opened, token }))
 }
 
-/// Whether the role requires a second factor that the user does not have yet.
+/// Whether a second factor is required that the account does not have yet. That of a provider counts.
 pub(crate) async fn must_enrol(
     conn: &mut AsyncPgConnection,
-    state: &State,
-    account: AccountId,
-    role: Role,
+    account: Account,
+    is_required: bool,
 ) -> Result<bool, StoreError> {
-    let is_required = state.factor_policy.requires_user(role);
-    Ok(is_required && !second_factors::is_enrolled(conn, Account::User(account)).await?)
+    Ok(is_required && !second_factors::is_enrolled(conn, account).await?)
 }

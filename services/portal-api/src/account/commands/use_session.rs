@@ -35,8 +35,8 @@ pub(crate) async fn use_session(
                 return Ok(None);
             }
             // The second factor of the provider counts.
-            session.must_enrol =
-                !session.single_sign_on && must_enrol(conn, state, session.account, session.role).await?;
+            let is_required = !session.single_sign_on && state.factor_policy.requires_user(session.role);
+            session.must_enrol = must_enrol(conn, session.account.into(), is_required).await?;
             let extended = state
                 .user_sessions
                 .extend((session.created_at, session.expires_at), session.single_sign_on, now)

@@ -8,7 +8,7 @@ use identity::single_sign_on::{SsoIdentity, SsoPurpose, SsoSubject, identities};
 use identity::{Account, SessionToken};
 use postgres::StoreError;
 
-use crate::account::commands::console_session;
+use crate::account::commands::open_session::must_enrol;
 use crate::account::commands::open_session::{OpenedSession, Proved, open};
 use crate::audit::commands::audit::write_operator_audit;
 use crate::audit::domain::{Action, AuditEvent, Target, TargetKind};
@@ -194,7 +194,8 @@ async fn link(
         .transaction(async |conn| {
             let (_, session) = session_of(conn, state, returned, visit).await?;
             // The role may have changed since the visit was started.
-            if console_session::must_enrol(conn, state, &session).await? {
+            let is_required = !session.single_sign_on && state.factor_policy.requires_staff(session.role);
+            if must_enrol(conn, session.id.into(), is_required).await? {
                 return Err(ProofError::Ended.into());
             }
             if !identities::insert(conn, SsoSubject::Staff, identity, Account::Staff(session.id), now).await?
