@@ -11,11 +11,15 @@ pub struct SharedQueue {
     pub bindings: &'static [&'static str],
 }
 
-/// Events that become webhooks; consumed by webhook-dispatcher.
+/// Events that become webhooks, except those of test orders; consumed by webhook-dispatcher.
 pub const WEBHOOK_EVENTS: SharedQueue = SharedQueue {
     name: "webhook-dispatcher.events",
-    bindings: &[binding::LIVE_ORDERS, binding::TEST_ORDERS, binding::WALLET_LOW_BALANCE],
+    bindings: &[binding::LIVE_ORDERS, binding::WALLET_LOW_BALANCE],
 };
+
+/// Those of test orders: live ones do not wait behind them.
+pub const WEBHOOK_TEST_EVENTS: SharedQueue =
+    SharedQueue { name: "webhook-dispatcher.test-events", bindings: &[binding::TEST_ORDERS] };
 
 /// Events that may refund a delivery fee; consumed by wallet.
 pub const REFUNDS: SharedQueue = SharedQueue {
@@ -48,4 +52,5 @@ pub const ERASURES: SharedQueue =
     SharedQueue { name: "webhook-dispatcher.erasures", bindings: &[binding::PERSONAL_DATA_ERASED] };
 
 /// All shared queues.
-pub const ALL: [SharedQueue; 6] = [WEBHOOK_EVENTS, REFUNDS, CASH, FACTS, WARNINGS, ERASURES];
+pub const ALL: [SharedQueue; 7] =
+    [WEBHOOK_EVENTS, WEBHOOK_TEST_EVENTS, REFUNDS, CASH, FACTS, WARNINGS, ERASURES];

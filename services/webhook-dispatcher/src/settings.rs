@@ -66,9 +66,9 @@ pub struct Webhooks {
     /// responds.
     pub per_endpoint: usize,
     /// Webhooks per second to one endpoint, unless its owner set `maxPerSecond`. Both limits apply to all instances
-    /// together and on average: a single second may see twice as many, or one of each instance if that is more. Each
-    /// instance takes an equal part. For 3 s after an instance starts, its part comes in addition; for 12 s after one is
-    /// killed, its part is not used. Instances of releases before 4 take the whole rate each.
+    /// together and on average: a single second may see twice as many, or one of each instance if that is more. One half is
+    /// for new webhooks, and all instances have an equal part of it. The other half is for what waits, and the instance
+    /// that the endpoint prefers has it. For 4 s after an instance is killed, its part is not used.
     #[schemars(range(min = 1, max = 100_000))]
     pub per_second: u32,
     /// How long an event that its endpoint refuses, while it accepts others, blocks the later events of its order.

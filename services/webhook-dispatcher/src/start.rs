@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chassis::{Chassis, Running};
+use domain::Mode;
 use events::queues;
 use messaging::Queue;
 use metrics::counter;
 use postgres::Database;
+use web::FairSlots;
 
 use crate::commands::{EventIntake, Rewrapped, WAYS, rewrap_secrets};
 use crate::consumers::{Erasures, WebhookEvents};
@@ -18,11 +20,13 @@ use crate::secrets::SecretCipher;
 use crate::sender::{OUTCOMES, Sender, SenderOptions};
 use crate::settings::{Settings, Webhooks};
 use crate::state::State;
-use crate::store::{INSTANCE_RENEWAL, LEASE};
 use crate::workers::{self, QueueMonitor};
 
 /// Events processed at once. One transaction takes all that arrived during the previous one.
 const EVENTS_PARALLEL: u16 = 128;
+const TEST_EVENTS_PARALLEL: u16 = 32;
+/// Claims of both modes, renewals of leases, signs of life, the scan, and one for what is released.
+const SENDER_CONNECTIONS: usize = 6;
 /// Erasures are not urgent, and each is a transaction of its own.
 const ERASURES_PARALLEL: u16 = 2;
 
@@ -45,7 +49,11 @@ pub fn start(settings: &Settings, mut chassis: Chassis) -> anyhow::Result<Runnin
     publish_counters();
     let webhooks = &settings.webhooks;
     let secrets = SecretCipher::new(settings.secrets.keys()?);
-    let sender = Sender::new(&chassis.unit, secrets.clone(), &settings.brand, sender_options(webhooks))?;
+    // Claims and renewals never wait for a connection that others use.
+    let own = settings::Database { pool_size: SENDER_CONNECTIONS, ..settings.database.clone() };
+    let options = sender_options(webhooks);
+    let sender = Sender::new(&chassis.unit, Database::new(&own)?, secrets.clone(), &settings.brand, options)?;
+    let pages = (settings.database.pool_size / 4).max(1);
     let state = Arc::new(State {
         unit: chassis.unit.clone(),
         secrets,
@@ -53,14 +61,20 @@ pub fn start(settings: &Settings, mut chassis: Chassis) -> anyhow::Result<Runnin
         skip_after: webhooks.skip_after(),
         disable_after: webhooks.disable_after(),
         retention_days: webhooks.retention_days,
+        page_slots: FairSlots::new(pages, (pages / 2).max(1)),
         header_prefix: settings.brand.header_prefix.clone(),
     });
     chassis.relay();
-    let events = WebhookEvents(EventIntake::start(&state));
-    chassis.consume("events", Queue::shared(queues::WEBHOOK_EVENTS), EVENTS_PARALLEL, events);
+    for (name, queue, mode, parallel) in [
+        ("events", queues::WEBHOOK_EVENTS, Mode::Live, EVENTS_PARALLEL),
+        ("test-events", queues::WEBHOOK_TEST_EVENTS, Mode::Test, TEST_EVENTS_PARALLEL),
+    ] {
+        let events = WebhookEvents(EventIntake::start(&state, mode));
+        chassis.consume(name, Queue::shared(queue), parallel, events);
+    }
     let erasures = Erasures(state.clone());
     chassis.consume("erasures", Queue::shared(queues::ERASURES), ERASURES_PARALLEL, erasures);
-    chassis.worker("dispatch", |stop| sender.dispatch(stop));
+    chassis.worker("send", |stop| sender.run(stop));
     start_workers(&mut chassis, &state, webhooks.sweep_interval());
     let tasks = chassis.tasks.clone();
     chassis.start(routes::internal(&state, settings.internal.clone(), tasks))
@@ -79,10 +93,6 @@ fn sender_options(webhooks: &Webhooks) -> SenderOptions {
 }
 
 fn start_workers(chassis: &mut Chassis, state: &Arc<State>, sweep_interval: Duration) {
-    let shared = state.clone();
-    chassis.every("renew-leases", LEASE / 4, move |_| workers::renew_leases(shared.clone()));
-    let shared = state.clone();
-    chassis.every("renew-instance", INSTANCE_RENEWAL, move |_| workers::renew_instance(shared.clone()));
     let shared = state.clone();
     chassis.every("sweep", sweep_interval, move |stop| workers::sweep(shared.clone(), stop));
     let (shared, monitor) = (state.clone(), Arc::new(QueueMonitor::default()));

@@ -155,6 +155,8 @@ CREATE TABLE deliveries (
     order_id         TEXT COLLATE "C",
     sequence         BIGINT,
     kind             TEXT NOT NULL,
+    -- The event's. Claims for test mode and for live mode do not wait for each other.
+    mode             TEXT NOT NULL CHECK (mode IN ('test', 'live')),
     -- Part of the queue of its endpoint and order. False for events without an order, and for redeliveries.
     in_turn          BOOLEAN NOT NULL,
     -- Parked: pending while its endpoint was disabled.
@@ -193,8 +195,8 @@ CREATE TABLE deliveries (
     CONSTRAINT deliveries_lease_has_a_token CHECK (lease_until IS NULL OR lease_token IS NOT NULL),
     CONSTRAINT deliveries_complete_once CHECK ((state IN ('pending', 'parked')) = (completed_at IS NULL))
 ) WITH (fillfactor = 70);
--- For claims: endpoint by endpoint, oldest first. Contains only the heads of queues.
-CREATE INDEX deliveries_due ON deliveries (endpoint_id, due_at, id) WHERE due_at IS NOT NULL;
+-- For claims: endpoint by endpoint, of one mode, oldest first. Contains only the heads of queues.
+CREATE INDEX deliveries_due ON deliveries (endpoint_id, mode, due_at, id) WHERE due_at IS NOT NULL;
 -- For the next delivery in the queue of an endpoint and order.
 CREATE INDEX deliveries_pending ON deliveries (endpoint_id, order_id, sequence) WHERE state = 'pending';
 -- Events that may block their order.
@@ -266,8 +268,10 @@ CREATE UNIQUE INDEX recoveries_one_running ON recoveries (endpoint_id, business_
 CREATE INDEX recoveries_due ON recoveries (due_at) WHERE state = 'running';
 CREATE INDEX recoveries_of_endpoint ON recoveries (business_id, endpoint_id, id);
 
--- The running instances of the service. They share the rate limits of endpoints.
+-- The running instances of the service. Each endpoint prefers one of them.
 CREATE TABLE dispatchers (
     id          BIGINT PRIMARY KEY,
-    alive_until TIMESTAMPTZ NOT NULL
+    alive_until TIMESTAMPTZ NOT NULL,
+    -- A new instance counts when no other one can still believe that it does not exist.
+    counts_from TIMESTAMPTZ NOT NULL
 );

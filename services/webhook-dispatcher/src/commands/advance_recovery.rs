@@ -57,8 +57,8 @@ pub(crate) async fn advance_recovery(
 }
 
 async fn advance(state: &State, busy_pause: Duration) -> Result<Work, StoreError> {
-    let now = state.unit.clock.now();
     let work = async |conn: &mut AsyncPgConnection| {
+        let now = store::now(conn).await?;
         let Some(due) = store::lock_due_recovery(conn, now, PENDING_MAX).await? else {
             return Ok(Work::NothingDue);
         };

@@ -30,7 +30,6 @@ pub(crate) async fn begin_recovery(
     endpoint: EndpointId,
     span: (DateTime<Utc>, DateTime<Utc>),
 ) -> Result<Recovery, RecoverError> {
-    let now = state.unit.clock.now();
     let id = RecoveryId::generate(&state.unit.clock, &state.unit.entropy);
     let recovery = state
         .unit
@@ -39,6 +38,7 @@ pub(crate) async fn begin_recovery(
             if store::find_endpoint(conn, business, endpoint).await?.is_none() {
                 return Err(RecoverError::NoEndpoint);
             }
+            let now = store::now(conn).await?;
             let begun = store::begin_recovery(conn, (business, endpoint), id, span, now).await?;
             let begun = begun.ok_or(RecoverError::UnderWay)?;
             // Deliveries that are still pending are not part of the recovery, but get their next attempt now, or after the
@@ -48,7 +48,7 @@ pub(crate) async fn begin_recovery(
             Ok(begun)
         })
         .await?;
-    state.sender.wake_for(endpoint, business, now);
+    state.sender.wake_for((endpoint, business));
     tracing::info!(
         business_id = %business, endpoint_id = %endpoint, recovery_id = %id, total = recovery.total,
         "recovery begun"
@@ -66,7 +66,6 @@ pub(crate) async fn cancel_recovery(
     endpoint: EndpointId,
     id: RecoveryId,
 ) -> Result<Recovery, RecoverError> {
-    let now = state.unit.clock.now();
     state
         .unit
         .database
@@ -74,6 +73,7 @@ pub(crate) async fn cancel_recovery(
             if store::find_recovery(conn, business, endpoint, id).await?.is_none() {
                 return Err(RecoverError::NotFound);
             }
+            let now = store::now(conn).await?;
             store::end_recovery(conn, business, id, RecoveryState::Cancelled, now).await?;
             let ended = store::find_recovery(conn, business, endpoint, id).await?;
             let ended = ended.ok_or(RecoverError::NotFound)?;

@@ -44,11 +44,11 @@ pub(crate) async fn redeliver(
     business: BusinessId,
     id: WebhookDeliveryId,
 ) -> Result<Redelivered, RedeliverError> {
-    let now = state.unit.clock.now();
     let redelivered = state
         .unit
         .database
         .transaction(async |conn| {
+            let now = store::now(conn).await?;
             let (locked, queue) = store::lock_queue_of_parked_delivery(conn, business, id).await?;
             let stored =
                 store::find_for_redelivery(conn, business, id).await?.ok_or(RedeliverError::NotFound)?;
@@ -78,6 +78,6 @@ pub(crate) async fn redeliver(
         })
         .await?;
     tracing::info!(business_id = %business, delivery_id = %id, "redelivery requested");
-    state.sender.wake_for(redelivered.delivery.endpoint_id, business, state.unit.clock.now());
+    state.sender.wake_for((redelivered.delivery.endpoint_id, business));
     Ok(redelivered)
 }

@@ -17,8 +17,7 @@ pub(crate) async fn discard_for_deleted_endpoints(
     stop: &CancellationToken,
 ) -> Result<(), StoreError> {
     while !stop.is_cancelled() {
-        let now = state.unit.clock.now();
-        let discard = async |conn: &mut _| store::discard_for_deleted_endpoints(conn, now, BATCH_MAX).await;
+        let discard = async |conn: &mut _| store::discard_for_deleted_endpoints(conn, BATCH_MAX).await;
         let discarded = state.unit.database.read(discard).await?;
         if discarded == 0 {
             break;
@@ -53,18 +52,14 @@ pub(crate) async fn resolve_parked(state: &State, stop: &CancellationToken) -> R
     let database = &state.unit.database;
     let mut replayed = 0;
     while !stop.is_cancelled() {
-        let now = state.unit.clock.now();
-        let batch =
-            database.transaction(async |conn| store::replay_parked(conn, now, BATCH_MAX).await).await?;
+        let batch = database.transaction(async |conn| store::replay_parked(conn, BATCH_MAX).await).await?;
         if batch == 0 {
             break;
         }
         replayed += batch;
         state.sender.wake();
     }
-    let now = state.unit.clock.now();
-    let discarded =
-        database.transaction(async |conn| store::discard_parked(conn, now, BATCH_MAX).await).await?;
+    let discarded = database.transaction(async |conn| store::discard_parked(conn, BATCH_MAX).await).await?;
     if discarded > 0 {
         state.sender.wake();
     }
@@ -80,12 +75,11 @@ pub(crate) async fn resolve_parked(state: &State, stop: &CancellationToken) -> R
 /// # Errors
 /// When the database is unreachable.
 pub(crate) async fn skip_blocking(state: &State) -> Result<(), StoreError> {
-    let now = state.unit.clock.now();
-    let since = now - state.skip_after;
+    let skip_after = state.skip_after;
     let skipped = state
         .unit
         .database
-        .transaction(async |conn| store::skip_blocking(conn, since, now, BATCH_MAX).await)
+        .transaction(async |conn| store::skip_blocking(conn, skip_after, BATCH_MAX).await)
         .await?;
     for one in &skipped {
         metrics::counter!("webhook_skipped_total").increment(1);

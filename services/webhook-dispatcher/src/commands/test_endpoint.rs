@@ -84,6 +84,7 @@ pub(crate) async fn test_endpoint(
         delivery,
         business_id: business,
         endpoint,
+        mode: event.mode,
         order: None,
         queue_order: None,
         token,

@@ -20,6 +20,7 @@ pub(crate) async fn deliveries(
     business: BusinessId,
     filter: &DeliveryFilter,
 ) -> Result<LogPage, PageError> {
+    let _slot = state.page_slot(business).await?;
     let database = &state.unit.database;
     database
         .read(async |conn| {
@@ -45,6 +46,7 @@ pub(crate) async fn delivery(
     business: BusinessId,
     id: WebhookDeliveryId,
 ) -> Result<Option<DeliveryWithLog>, StoreError> {
+    let _slot = state.page_slot(business).await?;
     let database = &state.unit.database;
     database
         .read(async |conn| {

@@ -16,6 +16,7 @@ pub(crate) async fn deliveries_of_order(
     after: Option<TimelineCursor>,
     limit: usize,
 ) -> Result<Vec<OrderDelivery>, StoreError> {
+    let _slot = state.page_slot(business).await?;
     let limit = one_more_than(limit);
     let list = async |conn: &mut _| store::deliveries_of_order(conn, business, order, after, limit).await;
     state.unit.database.read(list).await
@@ -30,6 +31,7 @@ pub(crate) async fn deliveries_of_events(
     business: BusinessId,
     ids: &[EventId],
 ) -> Result<Vec<OrderDelivery>, StoreError> {
+    let _slot = state.page_slot(business).await?;
     let list = async |conn: &mut _| store::deliveries_of_events(conn, business, ids, OF_EVENTS_MAX).await;
     state.unit.database.read(list).await
 }

@@ -13,12 +13,12 @@ pub(crate) struct QueueStatus {
     pub breakers: Breakers,
 }
 
-pub(crate) async fn queue_status(state: &State, now: DateTime<Utc>) -> Result<QueueStatus, StoreError> {
+pub(crate) async fn queue_status(state: &State) -> Result<QueueStatus, StoreError> {
     let database = &state.unit.database;
     database
         .transaction(async |conn| {
             let (held_back, oldest_held_back) = store::held_back_overview(conn).await?;
-            let breakers = store::breakers(conn, now).await?;
+            let breakers = store::breakers(conn).await?;
             Ok::<_, StoreError>(QueueStatus { held_back, oldest_held_back, breakers })
         })
         .await

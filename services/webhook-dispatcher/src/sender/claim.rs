@@ -1,132 +1,106 @@
-//! Claims due deliveries of the endpoints that may have some.
+//! Claims due deliveries, in one loop for each mode, and sends each in a task of its own.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use domain::EndpointId;
+use domain::Mode;
 use postgres::StoreError;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use super::Sender;
-use super::capacity::{Found, Key, Page, Plan};
 use super::express::ReadyToSend;
-use crate::store::{self, ClaimRequest, Claimed, ClaimedDelivery, LEASE, Lease};
+use super::schedule::{Found, Request};
+use crate::store::{self, Ask, ClaimRequest, ClaimedDelivery, LEASE, Lease};
 
-/// A business that holds as many slots as are free is considered again after this time. A freed slot of its own wakes the
-/// loop earlier.
-const BUSINESS_FULL: Duration = Duration::from_millis(100);
-
-/// A look without a statement must not follow another at once, or the loop would keep its thread busy.
-const LOOK_PAUSE: Duration = Duration::from_millis(5);
-
-/// The result of a claim. What it found is being sent.
-#[derive(Default)]
-pub(super) struct Claim {
-    pub found: Vec<EndpointId>,
-    /// Another claim may find more.
-    pub more: bool,
-    /// When an endpoint with due deliveries may get the next one. The loop is woken when a slot is free.
-    pub next_at: Option<Instant>,
-}
+/// One claim covers everything that becomes due, or ends, within this time.
+const GATHER: Duration = Duration::from_millis(5);
+/// Each end of an attempt may permit another choice, which looks at the waiting endpoints.
+const LOOK_PAUSE: Duration = Duration::from_millis(2);
+/// While the database is unreachable.
+const PAUSE_MIN: Duration = Duration::from_millis(500);
+const PAUSE_MAX: Duration = Duration::from_secs(2);
 
 impl Sender {
-    /// Claims for endpoints of one speed and then for those of the other. The first leave a quarter to the second.
-    pub(super) async fn claim(self: &Arc<Self>, room: usize) -> Result<Claim, StoreError> {
-        let now = self.unit.clock.now();
-        let due = self.capacity.due(room, now);
-        let mut claim = Claim::default();
-        let [_, second] = &due.pages;
-        let of_first = if second.asked.is_empty() { room } else { room - room / 4 };
-        for (page, most) in due.pages.iter().zip([of_first, room]) {
-            let left = most.saturating_sub(claim.found.len());
-            let part = self.claim_for((page, due.notes), left, now).await?;
-            claim.found.extend(part.found);
-            claim.more |= part.more;
+    /// Claims until `stop`. New deliveries go by express and never wait for this loop.
+    pub(super) async fn claim_until(self: &Arc<Self>, mode: Mode, stop: &CancellationToken) {
+        let mut pause = None;
+        while !stop.is_cancelled() {
+            let chosen_at = Instant::now();
+            let rest_until = match self.schedule.choose(mode) {
+                Ok(request) => {
+                    pause = self.claim_or_pause(&request, pause).await;
+                    Instant::now() + pause.unwrap_or(GATHER)
+                }
+                Err(until) => {
+                    self.wait(mode, until, stop).await;
+                    chosen_at + LOOK_PAUSE
+                }
+            };
+            stop.run_until_cancelled(tokio::time::sleep_until(rest_until)).await;
         }
-        let (instant, time) = (Instant::now(), self.unit.clock.now());
-        let noted = self.capacity.next_noted(now).map(|at| (at - time).to_std().unwrap_or_default());
-        let business = due.is_business_full.then_some(BUSINESS_FULL);
-        let waits = noted.into_iter().chain(business).map(|wait| instant + wait);
-        let next_at = due.limited_until.into_iter().chain(waits).min();
-        claim.next_at = next_at.map(|at| at.max(instant + LOOK_PAUSE));
-        Ok(claim)
     }
 
-    /// Sends at once what it finds, without the result of the other claim.
-    async fn claim_for(
-        self: &Arc<Self>,
-        (page, notes): (&Page, u64),
-        room: usize,
-        now: DateTime<Utc>,
-    ) -> Result<Claim, StoreError> {
-        let asked = page.asked.as_slice();
-        let (began, plan) = (Instant::now(), self.capacity.plan(page.speed));
-        if asked.is_empty() || room == 0 || plan.free.all <= 0 {
-            // New deliveries, or outcomes that are not written yet, may have taken the last slots since the room was
-            // counted.
-            let more = self.capacity.room(began) == 0;
-            return Ok(Claim { more, ..Claim::default() });
+    /// Returns how long to wait if the claim has failed, after the pause of the claim before.
+    async fn claim_or_pause(self: &Arc<Self>, request: &Request, pause: Option<Duration>) -> Option<Duration> {
+        let error = self.claim(request).await.err()?;
+        self.schedule.not_claimed(request);
+        if pause.is_none() {
+            tracing::warn!(%error, "claiming due webhooks failed; it is retried until it succeeds");
         }
-        let request = ClaimRequest {
-            now,
-            token: i64::from_le_bytes(self.unit.entropy.bytes()),
-            room: i64::try_from(room).unwrap_or(i64::MAX),
-            per_second: plan.per_second,
-            instances: plan.instances,
-            asked,
-            held: &plan.held,
-            free: plan.free,
-            excluded: &plan.excluded,
+        Some(pause.map_or(PAUSE_MIN, |pause| (pause * 2).min(PAUSE_MAX)))
+    }
+
+    /// Returns when another choice may have another result.
+    async fn wait(&self, mode: Mode, until: Option<Instant>, stop: &CancellationToken) {
+        let next = async {
+            match until {
+                Some(until) => tokio::time::sleep_until(until).await,
+                None => std::future::pending().await,
+            }
         };
-        let (Claimed { deliveries: claimed, due_since }, served, skipped) = self
-            .unit
-            .database
-            .read(async |conn| {
-                let claimed = store::claim(conn, &request).await?;
-                let key = |claimed: &ClaimedDelivery| (claimed.endpoint_id, claimed.business_id);
-                let served: HashSet<Key> = claimed.deliveries.iter().map(key).collect();
-                let rest = asked.iter().filter(|asked| !served.contains(&asked.key()));
-                let skipped = store::still_due(conn, &Vec::from_iter(rest), now).await?;
-                Ok::<_, StoreError>((claimed, served, skipped.into_iter().collect()))
-            })
-            .await?;
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = self.schedule.changed(mode) => {}
+            () = next => {}
+        }
+    }
+
+    /// Sends at once what it finds.
+    async fn claim(self: &Arc<Self>, request: &Request) -> Result<(), StoreError> {
+        let asks: Vec<Ask> = request.asked.iter().map(|one| one.ask).collect();
+        let excluded = self.schedule.excluded_from_claims();
+        let token = i64::from_le_bytes(self.unit.entropy.bytes());
+        let claim = ClaimRequest { mode: request.mode, token, asks: &asks, excluded: &excluded };
+        let began = Instant::now();
+        let claim = async |conn: &mut _| {
+            // It may have waited for its connection.
+            if !self.schedule.has_valid_view() {
+                return Err(StoreError::Unavailable("this instance could not show that it lives".into()));
+            }
+            store::claim(conn, &claim).await
+        };
+        let claimed = self.database.read(claim).await?;
         metrics::histogram!("webhook_claim_duration_seconds").record(began.elapsed());
-        self.capacity.asked((page, notes), (&served, &skipped), now);
-        self.capacity.looked(due_since, notes);
-        let more = !served.is_empty() || page.is_full;
         if began.elapsed() > LEASE / 2 {
             // The leases may expire before they are renewed.
-            self.release(&Vec::from_iter(claimed.iter().map(lease_of))).await;
-            return Ok(Claim { more, ..Claim::default() });
+            self.release(&Vec::from_iter(claimed.iter().map(|(one, _)| lease_of(one)))).await;
+            return Err(StoreError::Unavailable("the claim took too long".into()));
         }
-        let ready = self.admit(claimed, &plan).await;
-        let found = ready.iter().map(|(claimed, _)| claimed.endpoint_id).collect();
-        self.send_now(ready).await;
-        Ok(Claim { found, more, next_at: None })
-    }
-
-    /// Counts claimed deliveries as in flight. Releases those whose slots were taken meanwhile.
-    async fn admit(&self, claimed: Vec<ClaimedDelivery>, plan: &Plan) -> Vec<ReadyToSend> {
-        let taken_over = claimed.iter().filter(|one| one.taken_over).count();
+        let taken_over = claimed.iter().filter(|(one, _)| one.taken_over).count();
         metrics::counter!("webhook_taken_over_total").increment(taken_over as u64);
-        let guards = self.capacity.admit(plan, claimed.iter().map(found));
-        let (mut ready, mut excess) = (Vec::with_capacity(claimed.len()), Vec::new());
-        for (claimed, guard) in claimed.into_iter().zip(guards) {
-            match guard {
-                Some(guard) => ready.push((claimed, guard)),
-                None => excess.push(lease_of(&claimed)),
-            }
-        }
-        self.release(&excess).await;
-        ready
+        let found: Vec<Found> = claimed.iter().map(found).collect();
+        let guards = self.schedule.claimed(request, &found);
+        let ready: Vec<ReadyToSend> = claimed.into_iter().map(|(one, _)| one).zip(guards).collect();
+        self.send_now(ready).await;
+        Ok(())
     }
 }
 
-fn found(claimed: &ClaimedDelivery) -> Found {
-    let ClaimedDelivery { endpoint_id: endpoint, mode, max_per_second, .. } = *claimed;
-    Found { lease: lease_of(claimed), endpoint, mode, max_per_second }
+fn found((claimed, due_at): &(ClaimedDelivery, DateTime<Utc>)) -> Found {
+    let ClaimedDelivery { endpoint_id: endpoint, max_per_second, .. } = *claimed;
+    Found { lease: lease_of(claimed), endpoint, due_at: *due_at, max_per_second }
 }
 
 fn lease_of(claimed: &ClaimedDelivery) -> Lease {

@@ -1,21 +1,39 @@
 //! Sends one delivery and decides its next state.
 
-use chrono::TimeDelta;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tracing::Instrument;
 
 use super::Sender;
-use super::capacity::InFlight;
 use super::client::Webhook;
+use super::express::ReadyToSend;
+use super::schedule::InFlight;
 use crate::domain::Failure;
-use crate::store::{ClaimedDelivery, NextState, Outcome};
+use crate::store::{ClaimedDelivery, Lease, NextState, Outcome};
 
 /// A secret that cannot be decrypted is the operator's error: it delays the delivery but uses up no attempt.
-const UNREADABLE_SECRET_PAUSE: TimeDelta = TimeDelta::seconds(60);
+const UNREADABLE_SECRET_PAUSE: Duration = Duration::from_secs(60);
 
 impl Sender {
-    /// Sends a delivery and stores the outcome.
-    pub(super) async fn deliver(&self, claimed: ClaimedDelivery, guard: InFlight) {
-        let outcome = self.send(claimed, &guard).await;
-        self.recorder.record(outcome).await;
+    /// Sends a delivery and stores the outcome. Returns the lease if the service stops before the attempt has ended.
+    pub(super) async fn deliver(&self, claimed: ClaimedDelivery, guard: InFlight) -> Option<Lease> {
+        match self.give_up.run_until_cancelled(self.send(claimed, &guard)).await {
+            Some(outcome) => {
+                self.recorder.record(outcome).await;
+                None
+            }
+            None => Some(guard.lease()),
+        }
+    }
+
+    /// Returns the delivery if the service stops.
+    pub(super) fn start(self: &Arc<Self>, ready: ReadyToSend) -> Option<ReadyToSend> {
+        let sender = self.clone();
+        self.tasks.start(ready, |(claimed, guard)| async move {
+            let span = span_of(&claimed);
+            sender.deliver(claimed, guard).instrument(span).await
+        })
     }
 
     /// Sends a delivery. The caller stores the outcome.
@@ -39,6 +57,7 @@ impl Sender {
             delivery: claimed.id,
             business_id: claimed.business_id,
             endpoint: claimed.endpoint_id,
+            mode: claimed.mode,
             order: claimed.order_id,
             queue_order: claimed.queue_order,
             token: claimed.token,
@@ -66,7 +85,7 @@ impl Sender {
         match attempted {
             Err(error) => {
                 tracing::error!(%error, "decrypting a signing secret failed; check WAYBILL_SECRETS__KEY");
-                outcome.next = NextState::Retry(outcome.at + UNREADABLE_SECRET_PAUSE);
+                outcome.next = NextState::Retry(UNREADABLE_SECRET_PAUSE);
             }
             Ok(attempted) => {
                 outcome.disable_reason = attempted.disable_reason();
@@ -79,8 +98,8 @@ impl Sender {
                         log_failure(failure);
                         let jitter = self.unit.entropy.jitter();
                         let (mode, number) = (claimed.mode, claimed.number_in_schedule);
-                        match self.schedule.next_attempt(mode, number, attempted.retry_after, jitter) {
-                            Some(delay) => NextState::Retry(outcome.at + delay),
+                        match self.retries.next_attempt(mode, number, attempted.retry_after, jitter) {
+                            Some(delay) => NextState::Retry(delay),
                             None => NextState::Failed,
                         }
                     }

@@ -9,11 +9,12 @@ use super::Sender;
 use super::deliver::span_of;
 use super::eager_send::EagerSend;
 use super::express::ReadyToSend;
+use crate::store::Lease;
 
 impl Sender {
     /// Starts to send a delivery that is not stored yet.
     pub(crate) fn send_eagerly(self: &Arc<Self>, (claimed, guard): ReadyToSend) -> EagerSend {
-        let ids = (claimed.id, claimed.endpoint_id, claimed.token);
+        let ids = (guard.lease(), claimed.endpoint_id);
         let (sender, span, began_at) = (self.clone(), span_of(&claimed), self.unit.clock.now());
         let sending = async move {
             let outcome = sender.send(claimed, &guard).await;
@@ -24,17 +25,26 @@ impl Sender {
 
     /// Records the outcome of a delivery that was stored before it was known, in a task of its own.
     pub(crate) async fn record_later(self: &Arc<Self>, send: EagerSend) {
-        self.capacity.stored(send.delivery, send.token);
+        self.schedule.stored(send.lease.delivery, send.lease.token);
         let sender = self.clone();
-        let unstarted = self.tasks.start(send, |send| async move { sender.record_eager(send).await });
-        if let Some(send) = unstarted {
-            self.record_eager(send).await;
+        let unstarted = self.tasks.start(send, |send| async move {
+            sender.record_eager(send).await
+        });
+        if let Some(send) = unstarted
+            && let Some(lease) = self.record_eager(send).await
+        {
+            self.release(&[lease]).await;
         }
     }
 
-    async fn record_eager(&self, send: EagerSend) {
-        if let Some((outcome, _guard)) = send.into_outcome().await {
+    /// Returns the lease if the service stops before the attempt has ended.
+    async fn record_eager(&self, send: EagerSend) -> Option<Lease> {
+        let lease = send.lease;
+        let ended = self.give_up.run_until_cancelled(send.into_outcome()).await;
+        let Some(ended) = ended else { return Some(lease) };
+        if let Some((outcome, _guard)) = ended {
             self.recorder.record(outcome).await;
         }
+        None
     }
 }

@@ -1,18 +1,17 @@
 //! A webhook that is sent before it is stored.
 
 use chrono::{DateTime, Utc};
-use domain::{EndpointId, WebhookDeliveryId};
+use domain::EndpointId;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 
-use super::capacity::InFlight;
-use crate::store::Outcome;
+use super::schedule::InFlight;
+use crate::store::{Lease, Outcome};
 
 /// A webhook that is being sent, or was sent and is not stored yet.
 pub(crate) struct EagerSend {
-    pub delivery: WebhookDeliveryId,
+    pub lease: Lease,
     pub endpoint: EndpointId,
-    pub token: i64,
     pub began_at: DateTime<Utc>,
     progress: Progress,
 }
@@ -26,11 +25,11 @@ enum Progress {
 
 impl EagerSend {
     pub(super) fn new(
-        (delivery, endpoint, token): (WebhookDeliveryId, EndpointId, i64),
+        (lease, endpoint): (Lease, EndpointId),
         began_at: DateTime<Utc>,
         task: JoinHandle<(Outcome, InFlight)>,
     ) -> Self {
-        Self { delivery, endpoint, token, began_at, progress: Progress::Sending(task) }
+        Self { lease, endpoint, began_at, progress: Progress::Sending(task) }
     }
 
     /// Waits for the response until the deadline.

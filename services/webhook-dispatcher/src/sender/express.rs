@@ -7,7 +7,7 @@ use std::sync::Arc;
 use domain::{BusinessId, Mode, WebhookDeliveryId};
 
 use super::Sender;
-use super::capacity::{InFlight, Origin};
+use super::schedule::{InFlight, Origin};
 use crate::store::{ClaimedDelivery, Lease, Subscriber};
 
 /// A leased delivery, counted as in flight.
@@ -42,7 +42,7 @@ impl Sender {
             return None;
         }
         let token = i64::from_le_bytes(self.unit.entropy.bytes());
-        let guard = self.capacity.reserve(Lease { delivery, business, token }, to.endpoint, mode, origin)?;
+        let guard = self.schedule.reserve(Lease { delivery, business, token }, to.endpoint, mode, origin)?;
         Some(Reservation { guard, token })
     }
 
@@ -54,7 +54,7 @@ impl Sender {
         key: (BusinessId, Mode),
         to: &Subscriber,
     ) -> Option<Reservation> {
-        if !self.capacity.is_quick(to.endpoint) {
+        if !self.schedule.is_quick(to.endpoint) {
             return None;
         }
         self.reserve_slot(delivery, key, to, Origin::Eager)

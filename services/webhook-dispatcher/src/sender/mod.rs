@@ -1,10 +1,8 @@
 //! Sends webhooks: claims due deliveries, calls the endpoints outside of any transaction, and records the outcomes.
 
-mod capacity;
 mod claim;
 mod client;
 mod deliver;
-mod dispatch;
 mod eager;
 mod eager_send;
 mod exchange;
@@ -12,33 +10,39 @@ mod express;
 mod failures;
 mod headers;
 mod recorder;
+mod run;
 mod scan;
+mod schedule;
 mod tasks;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
 use domain::{BusinessId, EndpointId, Mode};
 use outbound::{NameServers, Policy, TargetRefused, VettingResolver};
 use outbox::Unit;
+use postgres::Database;
 use settings::Brand;
+use strum::VariantArray;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 use url::Url;
 use webhook_signature::Secret;
 
-use self::capacity::{Capacity, InFlight, TestSlot};
+
 use self::client::{Attempted, WebhookClient};
 use self::exchange::Exchange;
 use self::recorder::Recorder;
+use self::schedule::{InFlight, Limits, Schedule, TestSlot};
 use self::tasks::Tasks;
 use crate::domain::RetrySchedule;
 use crate::secrets::{DecryptError, SecretCipher};
-use crate::store::{Lease, Outcome};
+use crate::store::{Lease, Outcome, Recorded};
 
-pub(crate) use self::capacity::NoTestSlot;
 pub(crate) use self::client::{OUTCOMES, Webhook};
 pub(crate) use self::eager_send::EagerSend;
 pub(crate) use self::express::{ReadyToSend, Reservation};
+pub(crate) use self::schedule::{Key, NoTestSlot};
 
 /// The operator's limits and rules for sending.
 pub(crate) struct SenderOptions {
@@ -57,14 +61,19 @@ pub(crate) struct SenderOptions {
 /// The entry to this subsystem, shared by commands, workers and the dispatch loop.
 pub(crate) struct Sender {
     unit: Unit,
+    /// Its own connections.
+    database: Database,
     /// Identifies this instance.
     instance: i64,
     client: WebhookClient,
     resolver: VettingResolver,
     recorder: Recorder,
-    capacity: Capacity,
+    schedule: Schedule,
+    scan_requested: Notify,
     tasks: Tasks,
-    schedule: RetrySchedule,
+    /// The service stops, and attempts in flight had their time.
+    give_up: CancellationToken,
+    retries: RetrySchedule,
 }
 
 impl Sender {
@@ -72,23 +81,32 @@ impl Sender {
     /// When a setting is not usable.
     pub(crate) fn new(
         unit: &Unit,
+        database: Database,
         secrets: SecretCipher,
         brand: &Brand,
         options: SenderOptions,
     ) -> anyhow::Result<Arc<Self>> {
         let resolver = VettingResolver::new(&options.name_servers, options.policy)?;
         let exchange = Exchange::new(resolver.clone(), brand, options.timeout, options.per_endpoint)?;
-        let per_endpoint = i64::try_from(options.per_endpoint)?;
-        let capacity = Capacity::new(options.concurrency, per_endpoint, options.per_second);
+        let limits = Limits {
+            concurrency: options.concurrency,
+            per_endpoint: i64::try_from(options.per_endpoint)?,
+            per_second: options.per_second,
+        };
+        let instance = i64::from_le_bytes(unit.entropy.bytes());
+        let schedule = Schedule::new(instance, limits);
         Ok(Arc::new(Self {
             client: WebhookClient::new(exchange, brand, secrets, unit.clock.clone())?,
-            recorder: Recorder::start(unit, capacity.clone()),
-            instance: i64::from_le_bytes(unit.entropy.bytes()),
+            recorder: Recorder::start(unit, schedule.clone()),
+            instance,
             unit: unit.clone(),
+            database,
             resolver,
-            capacity,
+            schedule,
+            scan_requested: Notify::new(),
             tasks: Tasks::new(),
-            schedule: options.schedule,
+            give_up: CancellationToken::new(),
+            retries: options.schedule,
         }))
     }
 
@@ -97,23 +115,31 @@ impl Sender {
         self.resolver.vet_target(url).await
     }
 
-    /// To be called after a commit that made deliveries of an endpoint due at that time.
-    pub(crate) fn wake_for(&self, endpoint: EndpointId, business: BusinessId, at: DateTime<Utc>) {
-        self.capacity.note([(endpoint, business)], at, self.unit.clock.now());
+    /// To be called after a commit that makes deliveries of an endpoint due.
+    pub(crate) fn wake_for(&self, key: Key) {
+        for mode in Mode::VARIANTS {
+            self.schedule.note(key, *mode, Duration::ZERO);
+        }
+    }
+
+    /// The same for new ones.
+    pub(crate) fn wake_for_new(&self, key: Key, mode: Mode) {
+        self.schedule.note(key, mode, Duration::ZERO);
+    }
+
+    /// The same for what an outcome makes due.
+    pub(crate) fn wake_for_recorded(&self, outcome: &Outcome, recorded: &Recorded) {
+        self.schedule.note_recorded(outcome, recorded);
     }
 
     /// The same if the endpoints are unknown.
     pub(crate) fn wake(&self) {
-        self.capacity.request_scan();
+        self.scan_requested.notify_one();
     }
 
-    /// The same for new deliveries.
-    pub(crate) fn wake_for_new<'a>(
-        &self,
-        due: impl IntoIterator<Item = &'a (EndpointId, BusinessId, Mode)>,
-        at: DateTime<Utc>,
-    ) {
-        self.capacity.note_new(due, at);
+    /// Whether this instance does what one of all must do.
+    pub(crate) fn is_first(&self) -> bool {
+        self.schedule.is_first()
     }
 
     /// To be called when deliveries were stored behind others of their orders.
@@ -123,12 +149,12 @@ impl Sender {
 
     /// Reserves a slot for a connection test, until the slot is dropped.
     pub(crate) fn reserve_test_slot(&self, business: BusinessId) -> Result<TestSlot, NoTestSlot> {
-        self.capacity.reserve_test(business)
+        self.schedule.reserve_test(business)
     }
 
     /// Counts a delivery as in flight, and renews its lease, until the result is dropped.
     pub(crate) fn track(&self, lease: Lease, endpoint: EndpointId, mode: Mode) -> InFlight {
-        self.capacity.insert(lease, endpoint, mode)
+        self.schedule.insert(lease, endpoint, mode)
     }
 
     /// As [`WebhookClient::attempt`].

@@ -6,7 +6,7 @@ use diesel_async::AsyncPgConnection;
 use outbox::Unit;
 use postgres::{Apply, Batcher, BatcherOptions, Gather, StoreError};
 
-use super::capacity::Capacity;
+use super::schedule::Schedule;
 use crate::domain::Attempt;
 use crate::store::{self, Inserted, Outcome, Recorded};
 
@@ -27,7 +27,7 @@ pub(super) struct Recorder {
     batcher: Batcher<Outcome, Recorded>,
     unit: Unit,
     /// Notes what an outcome makes due.
-    capacity: Capacity,
+    schedule: Schedule,
 }
 
 struct Write(Unit);
@@ -44,17 +44,17 @@ impl Apply for Write {
         let Self(unit) = self;
         let now = unit.clock.now();
         let (recorded, disabled) =
-            store::record(conn, (outcomes, &Inserted::default()), now, || unit.entropy.jitter()).await?;
+            store::record(conn, (outcomes, &Inserted::default()), &unit.clock, || unit.entropy.jitter()).await?;
         store::announce(conn, unit, disabled, now).await?;
         Ok(recorded)
     }
 }
 
 impl Recorder {
-    pub(super) fn start(unit: &Unit, capacity: Capacity) -> Self {
+    pub(super) fn start(unit: &Unit, schedule: Schedule) -> Self {
         let options = BatcherOptions { gather: Some(GATHER), ..BatcherOptions::default() };
         let batcher = Batcher::start("webhook-outcomes", unit.database.clone(), options, Write(unit.clone()));
-        Self { batcher, unit: unit.clone(), capacity }
+        Self { batcher, unit: unit.clone(), schedule }
     }
 
     /// Writes the next outcomes without delay: a delivery waits for one of them.
@@ -70,8 +70,8 @@ impl Recorder {
         let mut detail = Detail::Full;
         loop {
             let recorded = self.write(&outcome, detail).await;
-            if let Ok(Recorded { due_at: Some(at), .. }) = recorded {
-                self.capacity.note([(outcome.endpoint, outcome.business_id)], at, self.unit.clock.now());
+            if let Ok(recorded) = &recorded {
+                self.schedule.note_recorded(&outcome, recorded);
             }
             match recorded {
                 Ok(recorded) => {
@@ -106,8 +106,7 @@ impl Recorder {
         if detail != Detail::State {
             return self.batcher.submit(outcome.clone()).await;
         }
-        let now = self.unit.clock.now();
-        self.unit.transaction(async |conn| store::record_state(conn, outcome, now).await).await
+        self.unit.transaction(async |conn| store::record_state(conn, outcome).await).await
     }
 }
 

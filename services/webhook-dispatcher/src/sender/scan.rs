@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use postgres::StoreError;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use super::Sender;
 use crate::store::{self, DuePage};
@@ -57,11 +59,6 @@ impl Scan {
         }
     }
 
-    /// Puts off the next page while the database is unreachable.
-    pub(super) fn postpone(&mut self, until: Instant) {
-        self.next_at = until;
-    }
-
     /// The page is tried again. True if the one before it has not failed.
     fn failed(&mut self, (began, now): (Instant, Instant)) -> bool {
         self.rest_until = now + rest_after(now - began);
@@ -91,23 +88,39 @@ fn rest_after(page: Duration) -> Duration {
 }
 
 impl Sender {
+    /// Scans until `stop`.
+    pub(super) async fn scan_until(&self, stop: &CancellationToken) {
+        let mut scan = Scan::new(Instant::now());
+        while !stop.is_cancelled() {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = self.scan_requested.notified() => scan.request(Instant::now()),
+                () = tokio::time::sleep_until(scan.next_at()) => self.scan(&mut scan).await,
+            }
+        }
+    }
+
     /// Looks at the next page, and retries it until it succeeds.
-    pub(super) async fn scan(&self, scan: &mut Scan) {
-        let (began, now) = (Instant::now(), self.unit.clock.now());
-        let after = scan.after.as_str();
-        let database = &self.unit.database;
-        let page = match database.read(async |conn| store::scan_due(conn, after, PAGE, now).await).await {
+    async fn scan(&self, scan: &mut Scan) {
+        let began = Instant::now();
+        let (after, parts) = (scan.after.as_str(), self.schedule.preferring_parts());
+        let look = async |conn: &mut _| store::scan_due(conn, after, PAGE, parts.as_deref()).await;
+        let page: DuePage = match self.database.read(look).await {
             Ok(page) => page,
             Err(error) => {
+                let error: StoreError = error;
                 if scan.failed((began, Instant::now())) {
                     tracing::warn!(%error, "looking for due webhooks failed; it is retried until it succeeds");
                 }
                 return;
             }
         };
-        self.capacity.note_scanned(&page.due, now);
+        for (endpoint, business, mode) in &page.due {
+            self.schedule.note_scanned((*endpoint, *business), *mode);
+        }
         if let Some(oldest) = scan.found(&page, (began, Instant::now())) {
-            let age = oldest.and_then(|since| (now - since).to_std().ok()).unwrap_or_default();
+            self.schedule.forget_idle();
+            let age = oldest.and_then(|since| (page.at - since).to_std().ok()).unwrap_or_default();
             metrics::gauge!("webhook_oldest_due_age_seconds").set(age);
         }
     }
@@ -125,6 +138,7 @@ mod tests {
         let page = |next: Option<&str>, seconds: Option<i64>| DuePage {
             due: Vec::new(),
             oldest: seconds.map(|seconds| due + TimeDelta::seconds(seconds)),
+            at: due,
             next: next.map(str::to_owned),
         };
         let mut scan = Scan::new(start);

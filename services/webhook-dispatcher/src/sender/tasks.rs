@@ -1,11 +1,13 @@
-//! The attempts that run.
+//! The attempts that run. Each returns its lease if it was given up.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::task::JoinSet;
 
+use crate::store::Lease;
+
 /// None once the service stops.
-pub(super) struct Tasks(Mutex<Option<JoinSet<()>>>);
+pub(super) struct Tasks(Mutex<Option<JoinSet<Option<Lease>>>>);
 
 impl Tasks {
     pub(super) fn new() -> Self {
@@ -19,7 +21,7 @@ impl Tasks {
     /// Starts a task for the item. Returns the item if the service stops.
     pub(super) fn start<T, F>(&self, item: T, task: impl FnOnce(T) -> F) -> Option<T>
     where
-        F: Future<Output = ()> + Send + 'static,
+        F: Future<Output = Option<Lease>> + Send + 'static,
     {
         let mut tasks = self.lock();
         let Some(tasks) = &mut *tasks else { return Some(item) };
@@ -29,11 +31,11 @@ impl Tasks {
     }
 
     /// The running tasks. No other task starts from now on.
-    pub(super) fn close(&self) -> JoinSet<()> {
+    pub(super) fn close(&self) -> JoinSet<Option<Lease>> {
         self.lock().take().unwrap_or_default()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<JoinSet<()>>> {
+    fn lock(&self) -> MutexGuard<'_, Option<JoinSet<Option<Lease>>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -47,7 +49,10 @@ mod tests {
         let (tasks, (sender, mut ended)) = (Tasks::new(), tokio::sync::mpsc::channel(2));
         let start = |number: u8| {
             let sender = sender.clone();
-            tasks.start(number, |number| async move { sender.send(number).await.unwrap_or_default() })
+            tasks.start(number, |number| async move {
+                sender.send(number).await.unwrap_or_default();
+                None
+            })
         };
         assert_eq!((start(1), tasks.is_closed()), (None, false));
         let mut running = tasks.close();

@@ -172,11 +172,14 @@ const REQUEST_UNLESS_RECEIVED: &str = "
     FROM (
         SELECT id, business_id FROM deliveries
         WHERE business_id = $1 AND lease_token IS NOT NULL AND kind <> 'webhook.test' AND id = ANY (ARRAY(
-            SELECT id FROM (
-                SELECT id, lease_token FROM deliveries WHERE endpoint_id = $2 AND business_id = $1 AND due_at IS NOT NULL
+            SELECT oldest.id
+            FROM (VALUES ('live'), ('test')) AS modes (mode)
+            CROSS JOIN LATERAL (
+                SELECT id, lease_token FROM deliveries
+                WHERE endpoint_id = $2 AND business_id = $1 AND deliveries.mode = modes.mode AND due_at IS NOT NULL
                 ORDER BY due_at, id
                 LIMIT $3) AS oldest
-            WHERE lease_token IS NOT NULL))
+            WHERE oldest.lease_token IS NOT NULL))
         ORDER BY id
         FOR UPDATE
     ) AS in_flight

@@ -30,7 +30,6 @@ pub(crate) struct NewDelivery<'a> {
 /// The outcome of a delivery that needs no further attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Success {
-    pub at: DateTime<Utc>,
     pub last_status: i32,
 }
 
@@ -44,26 +43,26 @@ const FAN_OUT: &str = concat!(
             occurred_at)
         SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
         ON CONFLICT DO NOTHING
-        RETURNING event_id, business_id, order_id, sequence, kind
+        RETURNING event_id, business_id, order_id, sequence, kind, mode
     )
     INSERT INTO deliveries (
-        id, event_id, endpoint_id, business_id, order_id, sequence, kind, due_at, lease_token, lease_until, in_turn,
+        id, event_id, endpoint_id, business_id, order_id, sequence, kind, mode, due_at, lease_token, lease_until, in_turn,
         state, attempts, earlier_attempts, created_at, completed_at, last_status)
-    SELECT id, event_id, endpoint_id, business_id, order_id, sequence, kind,
-        CASE WHEN head AND NOT done THEN at END, CASE WHEN head AND NOT done THEN lease_token END,
+    SELECT id, event_id, endpoint_id, business_id, order_id, sequence, kind, mode,
+        CASE WHEN head AND NOT done THEN statement_timestamp() END, CASE WHEN head AND NOT done THEN lease_token END,
         CASE WHEN head AND NOT done AND lease_token IS NOT NULL THEN ",
     lease_end!(),
     " END,
         order_id IS NOT NULL, CASE WHEN head AND done THEN 'succeeded' ELSE 'pending' END, (head AND done)::int, 0, at,
-        CASE WHEN head THEN succeeded_at END, CASE WHEN head THEN last_status END
+        CASE WHEN head AND done THEN statement_timestamp() END, CASE WHEN head THEN last_status END
     FROM (
-        SELECT stored.*, new.id, new.endpoint_id, new.lease_token, new.at, new.succeeded_at, new.last_status,
-            new.succeeded_at IS NOT NULL AS done,
+        SELECT stored.*, new.id, new.endpoint_id, new.lease_token, new.at, new.last_status,
+            new.last_status IS NOT NULL AS done,
             stored.order_id IS NULL OR (
                 row_number() OVER (PARTITION BY new.endpoint_id, stored.order_id ORDER BY stored.sequence) = 1
                 AND earlier.id IS NULL) AS head
-        FROM unnest($12, $13, $14, $15, $16, $17, $18) AS new (
-            id, event_id, endpoint_id, lease_token, at, succeeded_at, last_status)
+        FROM unnest($12, $13, $14, $15, $16, $17) AS new (
+            id, event_id, endpoint_id, lease_token, at, last_status)
         JOIN stored ON stored.event_id = new.event_id
         LEFT JOIN LATERAL (
             (SELECT id FROM deliveries
@@ -135,9 +134,6 @@ pub(crate) async fn fan_out(
         .bind::<Array<Text>, _>(Vec::from_iter(new().map(|delivery| delivery.endpoint.to_string())))
         .bind::<Array<Nullable<BigInt>>, _>(Vec::from_iter(new().map(|delivery| delivery.lease_token)))
         .bind::<Array<Timestamptz>, _>(Vec::from_iter(new().map(|delivery| delivery.at)))
-        .bind::<Array<Nullable<Timestamptz>>, _>(Vec::from_iter(
-            new().map(|delivery| delivery.success.map(|success| success.at)),
-        ))
         .bind::<Array<Nullable<Integer>>, _>(Vec::from_iter(
             new().map(|delivery| delivery.success.map(|success| success.last_status)),
         ))

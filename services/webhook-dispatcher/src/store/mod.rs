@@ -29,10 +29,11 @@ mod secrets;
 mod skipping;
 mod streams;
 mod subscribers;
+mod time;
 
 pub(crate) use announcements::announce;
 pub(crate) use attempts::attempts_of;
-pub(crate) use claims::{Asked, ClaimRequest, Claimed, ClaimedDelivery, claim};
+pub(crate) use claims::{Ask, ClaimRequest, ClaimedDelivery, claim};
 pub(crate) use deleted_endpoints::discard_for_deleted_endpoints;
 pub(crate) use deliveries::{
     find_delivery, find_for_redelivery, request_attempt, request_unless_received, send_again,
@@ -46,7 +47,7 @@ pub(crate) use failing::{Notice, failing_endpoints, record_notices};
 pub(crate) use fan_out::{InitialState, NewDelivery, Success, fan_out};
 pub(crate) use health::{bring_forward_endpoint, enable, record_forgery_test, reset_test};
 pub(crate) use held_back::{OrderPosition, held_back_events, held_back_overview, hold_back, take_held_back};
-pub(crate) use instances::{INSTANCE_RENEWAL, remove_instance, renew_instance};
+pub(crate) use instances::{INSTANCE_RENEWAL, Member, join_instances, remove_instance, renew_instance};
 pub(crate) use leases::{LEASE, Lease, release_leases, renew_leases};
 pub(crate) use log::list_deliveries;
 pub(crate) use monitoring::{Breakers, breakers};
@@ -67,7 +68,7 @@ pub(crate) use retention::{
     add_partition, attempts_in_default_partition, delete_expired_in_default_partition, drop_partition,
     partitions, prune_deliveries, prune_events, prune_streams, try_lock_retention,
 };
-pub(crate) use scan::{DuePage, scan_due, still_due};
+pub(crate) use scan::{DuePage, scan_due};
 pub(crate) use secrets::{
     EndpointSecrets, count_secrets_of_other_keys, find_target, lock_secrets, lock_secrets_of_other_keys,
     promote_staged_secrets, write_secrets,
@@ -75,6 +76,7 @@ pub(crate) use secrets::{
 pub(crate) use skipping::skip_blocking;
 pub(crate) use streams::{Stream, advance_streams, begin_streams, clear_erasures, find_streams};
 pub(crate) use subscribers::{Subscriber, subscribers};
+pub(crate) use time::now;
 
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use postgres::StoreError;

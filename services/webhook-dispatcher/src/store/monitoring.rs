@@ -1,8 +1,7 @@
 //! Figures for the operator's metrics. Serves all businesses.
 
-use chrono::{DateTime, Utc};
 use diesel::QueryableByName;
-use diesel::sql_types::{BigInt, Timestamptz};
+use diesel::sql_types::BigInt;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use postgres::{StoreError, statement};
 
@@ -18,17 +17,14 @@ pub(crate) struct Breakers {
 }
 
 const BREAKERS: &str = "
-SELECT count(*) FILTER (WHERE tripped_until > $1) AS open,
-       count(*) FILTER (WHERE tripped_until <= $1) AS half_open,
+SELECT count(*) FILTER (WHERE tripped_until > statement_timestamp()) AS open,
+       count(*) FILTER (WHERE tripped_until <= statement_timestamp()) AS half_open,
        (SELECT count(*) FROM endpoint_health
         JOIN endpoints ON endpoints.id = endpoint_health.endpoint_id AND endpoints.business_id = endpoint_health.business_id
         WHERE endpoint_health.disabled_at IS NOT NULL AND endpoints.deleted_at IS NULL) AS disabled
 FROM endpoint_health
 WHERE failing_since IS NOT NULL AND tripped_until IS NOT NULL";
 
-pub(crate) async fn breakers(
-    conn: &mut AsyncPgConnection,
-    now: DateTime<Utc>,
-) -> Result<Breakers, StoreError> {
-    Ok(statement(BREAKERS).bind::<Timestamptz, _>(now).get_result(conn).await?)
+pub(crate) async fn breakers(conn: &mut AsyncPgConnection) -> Result<Breakers, StoreError> {
+    Ok(statement(BREAKERS).get_result(conn).await?)
 }

@@ -23,10 +23,10 @@ const ADD: &str = r#"
     ),
     added AS (
         INSERT INTO deliveries (
-            id, event_id, endpoint_id, business_id, order_id, sequence, kind, in_turn, state, attempts, earlier_attempts,
+            id, event_id, endpoint_id, business_id, order_id, sequence, kind, mode, in_turn, state, attempts, earlier_attempts,
             last_error, created_at, completed_at)
         SELECT 'whd_' || substr(looked_at.event_id, 5, 18) || upper(substr(md5($2), 1, 8)), looked_at.event_id, $2, $1,
-            looked_at.order_id, looked_at.sequence, looked_at.kind, false, 'discarded', 0, 0,
+            looked_at.order_id, looked_at.sequence, looked_at.kind, looked_at.mode, false, 'discarded', 0, 0,
             'not sent: the endpoint no longer subscribes to such events', $7, $7
         FROM looked_at
         JOIN endpoints ON endpoints.business_id = $1 AND endpoints.id = $2

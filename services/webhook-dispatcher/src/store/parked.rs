@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
@@ -115,12 +114,11 @@ WHERE id = ANY ($1) AND coalesce(state = 'parked', false)";
 /// Replays up to `limit` parked deliveries whose owners decided so. Returns their number. Serves all businesses.
 pub(crate) async fn replay_parked(
     conn: &mut AsyncPgConnection,
-    now: DateTime<Utc>,
     limit: i64,
 ) -> Result<usize, StoreError> {
     let rows: Vec<ParkedRow> =
         statement(FIND_TO_REPLAY).bind::<BigInt, _>(PENDING_MAX).bind::<BigInt, _>(limit).load(conn).await?;
-    unpark(conn, REPLAY, rows, now).await
+    unpark(conn, REPLAY, rows).await
 }
 
 const FIND_TO_DISCARD: &str = "
@@ -145,11 +143,10 @@ WHERE id = ANY ($1) AND coalesce(state = 'parked', false)";
 /// number. Serves all businesses.
 pub(crate) async fn discard_parked(
     conn: &mut AsyncPgConnection,
-    now: DateTime<Utc>,
     limit: i64,
 ) -> Result<usize, StoreError> {
     let rows: Vec<ParkedRow> = statement(FIND_TO_DISCARD).bind::<BigInt, _>(limit).load(conn).await?;
-    unpark(conn, DISCARD, rows, now).await
+    unpark(conn, DISCARD, rows).await
 }
 
 /// Runs the statement on these deliveries, and advances the queues behind them.
@@ -157,7 +154,6 @@ async fn unpark(
     conn: &mut AsyncPgConnection,
     sql: &'static str,
     rows: Vec<ParkedRow>,
-    now: DateTime<Utc>,
 ) -> Result<usize, StoreError> {
     if rows.is_empty() {
         return Ok(0);
@@ -165,6 +161,7 @@ async fn unpark(
     let queues: BTreeSet<Queue> =
         rows.iter().filter_map(|row| row.queue().transpose()).collect::<Result<_, _>>()?;
     let locked = LockedQueues::lock(conn, queues.iter().map(|queue| queue.order)).await?;
+    let now = super::now(conn).await?;
     let changed = statement(sql)
         .bind::<Array<Text>, _>(Vec::from_iter(rows.into_iter().map(|row| row.id)))
         .bind::<Timestamptz, _>(now)

@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::{Array, BigInt, Bool, Integer, Nullable, Text, Timestamptz};
+use diesel::sql_types::{Array, BigInt, Bool, Double, Integer, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, EndpointId, OrderId, WebhookDeliveryId};
+use domain::{BusinessId, Clock, EndpointId, Mode, OrderId, WebhookDeliveryId};
 use futures_util::try_join;
 use postgres::{StoreError, statement};
 
@@ -26,6 +26,7 @@ pub(crate) struct Outcome {
     pub delivery: WebhookDeliveryId,
     pub business_id: BusinessId,
     pub endpoint: EndpointId,
+    pub mode: Mode,
     /// The order of the event.
     pub order: Option<OrderId>,
     /// Set if the delivery is part of its order's queue.
@@ -47,12 +48,12 @@ pub(crate) struct Outcome {
 impl Outcome {
     pub(crate) fn success(&self) -> Option<Success> {
         let attempt = self.attempt.as_ref().filter(|_| self.next == NextState::Succeeded)?;
-        Some(Success { at: self.at, last_status: last_status(attempt.response_status) })
+        Some(Success { last_status: last_status(attempt.response_status) })
     }
 
     /// When the endpoint gets its next webhook. `has_advanced`: queues of the batch lost their heads.
-    fn makes_due(&self, has_advanced: bool, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
-        self.next.due_at().or((has_advanced && self.queue_order.is_some()).then_some(now))
+    fn makes_due(&self, has_advanced: bool) -> Option<Duration> {
+        self.next.retry_after().or((has_advanced && self.queue_order.is_some()).then_some(Duration::ZERO))
     }
 }
 
@@ -64,8 +65,8 @@ pub(crate) enum NextState {
     Failed,
     /// The endpoint no longer subscribes to the event.
     Discarded,
-    /// The time of the next attempt.
-    Retry(DateTime<Utc>),
+    /// The time until the next attempt.
+    Retry(Duration),
 }
 
 impl NextState {
@@ -78,15 +79,15 @@ impl NextState {
         }
     }
 
-    fn due_at(self) -> Option<DateTime<Utc>> {
+    fn retry_after(self) -> Option<Duration> {
         match self {
-            Self::Retry(at) => Some(at),
+            Self::Retry(delay) => Some(delay),
             _ => None,
         }
     }
 
     fn is_end(self) -> bool {
-        self.due_at().is_none()
+        self.retry_after().is_none()
     }
 }
 
@@ -96,7 +97,9 @@ pub(crate) struct Recorded {
     /// False if the lease had expired and another process took over, or if this outcome was already recorded.
     pub is_ours: bool,
     /// When the endpoint gets its next webhook because of this outcome: the retry, or the next one of the queue.
-    pub due_at: Option<DateTime<Utc>>,
+    pub due_in: Option<Duration>,
+    /// Deliveries of the endpoint in both modes are due.
+    pub are_others_due: bool,
     /// To be reported after the commit. The first outcome of a batch has the changes of all.
     pub health_changes: Vec<HealthChange>,
 }
@@ -105,6 +108,21 @@ impl Recorded {
     /// To be called after the commit.
     pub(crate) fn report(&self) {
         self.health_changes.iter().for_each(HealthChange::report);
+    }
+}
+
+/// Relates the clock of this process to that of the database.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Times {
+    pub database_now: DateTime<Utc>,
+    /// By how much the clock of this process is ahead.
+    ahead: TimeDelta,
+}
+
+impl Times {
+    /// When that was, by the database's clock.
+    pub(super) fn of_database(self, at: DateTime<Utc>) -> DateTime<Utc> {
+        at - self.ahead
     }
 }
 
@@ -119,19 +137,24 @@ pub(crate) struct Inserted {
     pub streams: BTreeMap<OrderId, Stream>,
 }
 
-/// Also returns the announcements of endpoints that these outcomes disabled. `jitter` returns numbers between -1 and 1.
+/// Also returns the announcements of endpoints that these outcomes disabled. `clock` is that of the outcomes' times. `jitter` returns numbers between -1 and 1.
 pub(crate) async fn record(
     conn: &AsyncPgConnection,
     (outcomes, inserted): (&[Outcome], &Inserted),
-    now: DateTime<Utc>,
+    clock: &Clock,
     jitter: impl Fn() -> f64 + Send,
 ) -> Result<(Vec<Recorded>, Vec<EndpointAnnouncement>), StoreError> {
     let Inserted { succeeded, has_waiting, streams } = inserted;
     let to_write = Vec::from_iter(outcomes.iter().filter(|outcome| !succeeded.contains(&outcome.delivery)));
-    // Pipelined: one round trip.
-    let (mut locked, Written { mut ids, requested }) =
-        try_join!(lock_queues(conn, &to_write), write_states(conn, &to_write))?;
-    attempt_again(conn, &requested, now).await?;
+    let now = clock.now();
+    // Pipelined: one round trip. Both clocks are read before it waits for locks.
+    let (database_now, mut locked, Written { mut ids, requested }) = try_join!(
+        super::now(conn),
+        lock_queues(conn, &to_write),
+        write_states(conn, &to_write)
+    )?;
+    let times = Times { database_now, ahead: now - database_now };
+    attempt_again(conn, &requested, database_now).await?;
     ids.extend(succeeded);
     locked.insert(streams.iter().map(|(order, stream)| (*order, *stream)));
     let ours = Vec::from_iter(outcomes.iter().filter(|outcome| ids.contains(&outcome.delivery)));
@@ -141,16 +164,17 @@ pub(crate) async fn record(
     let erased = locked.erased();
     let ((), advanced, ()) = try_join!(
         insert_attempts(conn, &ours, &erased),
-        locked.advance(conn, &ended, now),
-        record_head_failures(conn, &ours)
+        locked.advance(conn, &ended, database_now),
+        record_head_failures(conn, &ours, times)
     )?;
-    let (disabled, mut health_changes) = record_health(conn, &ours, now, jitter).await?;
+    let (disabled, mut health_changes) = record_health(conn, &ours, times, jitter).await?;
     let is_ours = |outcome: &Outcome| ids.contains(&outcome.delivery);
     // The end of an outage makes other deliveries due. A request makes its own delivery due.
     let are_others_due = !health_changes.is_empty() || !requested.is_empty();
     let recorded = outcomes.iter().map(|outcome| Recorded {
         is_ours: is_ours(outcome),
-        due_at: if are_others_due { Some(now) } else { outcome.makes_due(advanced > 0, now) },
+        due_in: if are_others_due { Some(Duration::ZERO) } else { outcome.makes_due(advanced > 0) },
+        are_others_due,
         health_changes: std::mem::take(&mut health_changes),
     });
     Ok((recorded.collect(), disabled))
@@ -161,16 +185,16 @@ pub(crate) async fn record(
 pub(crate) async fn record_state(
     conn: &mut AsyncPgConnection,
     outcome: &Outcome,
-    now: DateTime<Utc>,
 ) -> Result<Recorded, StoreError> {
+    let now = super::now(conn).await?;
     let ended = queues_of_ended([outcome]);
     let locked = LockedQueues::lock(conn, ended.iter().map(|queue| queue.order)).await?;
     let Written { ids, requested } = write_states(conn, &[outcome]).await?;
     attempt_again(conn, &requested, now).await?;
     let is_ours = !ids.is_empty();
     let advanced = if is_ours { locked.advance(conn, &ended, now).await? } else { 0 };
-    let due_at = if requested.is_empty() { outcome.makes_due(advanced > 0, now) } else { Some(now) };
-    Ok(Recorded { is_ours, due_at, health_changes: Vec::new() })
+    let due_in = if requested.is_empty() { outcome.makes_due(advanced > 0) } else { Some(Duration::ZERO) };
+    Ok(Recorded { is_ours, due_in, are_others_due: false, health_changes: Vec::new() })
 }
 
 /// The queues that lose their heads.
@@ -199,13 +223,13 @@ const WRITE_STATES: &str = r#"
 UPDATE deliveries
 SET state = outcome.state,
     attempts = deliveries.attempts + outcome.made,
-    due_at = outcome.due_at,
+    due_at = statement_timestamp() + make_interval(secs => outcome.retry_after),
     lease_token = NULL,
     lease_until = NULL,
     last_error = CASE WHEN outcome.made = 1 THEN outcome.error ELSE coalesce(outcome.error, deliveries.last_error) END,
     last_status = coalesce(outcome.status, deliveries.last_status),
-    completed_at = CASE WHEN outcome.due_at IS NULL THEN outcome.at END
-FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9) AS outcome (id, business_id, token, state, made, due_at, error, at, status)
+    completed_at = CASE WHEN outcome.retry_after IS NULL THEN statement_timestamp() END
+FROM unnest($1, $2, $3, $4, $5, $6, $7, $8) AS outcome (id, business_id, token, state, made, retry_after, error, status)
 WHERE deliveries.id = outcome.id AND deliveries.business_id = outcome.business_id AND deliveries.lease_token = outcome.token
 RETURNING deliveries.id, coalesce(
     requested_by = 'redelivery' OR (requested_by = 'recovery' AND deliveries.state <> 'succeeded'), false) AS requested
@@ -252,11 +276,10 @@ async fn write_states(mut conn: &AsyncPgConnection, outcomes: &[&Outcome]) -> Re
         .bind::<Array<Integer>, _>(
             all().map(|outcome| i32::from(outcome.attempt.is_some())).collect::<Vec<_>>(),
         )
-        .bind::<Array<Nullable<Timestamptz>>, _>(
-            all().map(|outcome| outcome.next.due_at()).collect::<Vec<_>>(),
+        .bind::<Array<Nullable<Double>>, _>(
+            all().map(|outcome| Some(outcome.next.retry_after()?.as_secs_f64())).collect::<Vec<_>>(),
         )
         .bind::<Array<Nullable<Text>>, _>(all().map(error).collect::<Vec<_>>())
-        .bind::<Array<Timestamptz>, _>(all().map(|outcome| outcome.at).collect::<Vec<_>>())
         .bind::<Array<Nullable<Integer>>, _>(all().map(status).collect::<Vec<_>>())
         .load(&mut conn)
         .await?;
@@ -278,7 +301,11 @@ JOIN endpoint_health AS health ON health.endpoint_id = failed.endpoint_id AND he
 WHERE deliveries.id = failed.id AND deliveries.business_id = failed.business_id
 "#;
 
-async fn record_head_failures(mut conn: &AsyncPgConnection, outcomes: &[&Outcome]) -> Result<(), StoreError> {
+async fn record_head_failures(
+    mut conn: &AsyncPgConnection,
+    outcomes: &[&Outcome],
+    times: Times,
+) -> Result<(), StoreError> {
     let failed = |outcome: &&&Outcome| {
         let made = outcome.attempt.as_ref().is_some_and(|attempt| !attempt.succeeded());
         made && !outcome.next.is_end() && outcome.queue_order.is_some()
@@ -291,7 +318,7 @@ async fn record_head_failures(mut conn: &AsyncPgConnection, outcomes: &[&Outcome
         .bind::<Array<Text>, _>(Vec::from_iter(failed.iter().map(|outcome| outcome.delivery.to_string())))
         .bind::<Array<Text>, _>(Vec::from_iter(failed.iter().map(|outcome| outcome.business_id.to_string())))
         .bind::<Array<Text>, _>(Vec::from_iter(failed.iter().map(|outcome| outcome.endpoint.to_string())))
-        .bind::<Array<Timestamptz>, _>(Vec::from_iter(failed.iter().map(|outcome| outcome.at)))
+        .bind::<Array<Timestamptz>, _>(Vec::from_iter(failed.iter().map(|outcome| times.of_database(outcome.at))))
         .execute(&mut conn)
         .await?;
     Ok(())

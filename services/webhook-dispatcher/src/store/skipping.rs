@@ -1,6 +1,6 @@
 //! Skips events that their endpoint refuses while it accepts others (SPECIFICATION §11.3). Serves all businesses.
 
-use chrono::{DateTime, Utc};
+use chrono::TimeDelta;
 use diesel::QueryableByName;
 use diesel::sql_types::{Array, BigInt, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
@@ -56,13 +56,14 @@ impl Row {
     }
 }
 
-/// Skips up to `limit` heads that have failed since `since` or longer.
+/// Skips up to `limit` heads that have failed for `skip_after` or longer.
 pub(crate) async fn skip_blocking(
     conn: &mut AsyncPgConnection,
-    since: DateTime<Utc>,
-    now: DateTime<Utc>,
+    skip_after: TimeDelta,
     limit: i64,
 ) -> Result<Vec<Skipped>, StoreError> {
+    let now = super::now(conn).await?;
+    let since = now - skip_after;
     let found: Vec<Row> =
         statement(FIND).bind::<Timestamptz, _>(since).bind::<BigInt, _>(limit).load(conn).await?;
     if found.is_empty() {

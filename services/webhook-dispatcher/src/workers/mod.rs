@@ -1,6 +1,5 @@
 //! Background tasks, one per file.
 
-mod lease_renewal;
 mod monitor;
 mod recoveries;
 mod retention;
@@ -8,7 +7,6 @@ mod secret_check;
 mod secret_rotation;
 mod sweep;
 
-pub(crate) use lease_renewal::{renew_instance, renew_leases};
 pub(crate) use monitor::{QueueMonitor, monitor};
 pub(crate) use recoveries::recover;
 pub(crate) use retention::retain;

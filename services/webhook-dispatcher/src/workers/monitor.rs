@@ -22,7 +22,7 @@ pub(crate) struct QueueMonitor {
 
 pub(crate) async fn monitor(state: Arc<State>, monitor: Arc<QueueMonitor>) -> Result<(), StoreError> {
     let now = state.unit.clock.now();
-    let QueueStatus { held_back, oldest_held_back, breakers } = queries::queue_status(&state, now).await?;
+    let QueueStatus { held_back, oldest_held_back, breakers } = queries::queue_status(&state).await?;
     gauge!("webhook_breaker_endpoints", "state" => "open").set(gauge_value(breakers.open));
     gauge!("webhook_breaker_endpoints", "state" => "half_open").set(gauge_value(breakers.half_open));
     gauge!("webhook_disabled_endpoints").set(gauge_value(breakers.disabled));

@@ -1,4 +1,4 @@
-//! The sweeper: handles deliveries that no attempt or request touches. Several instances may sweep at the same time.
+//! The sweeper: handles deliveries that no attempt or request touches. One instance does so at a time; nothing breaks if two do.
 
 use std::sync::Arc;
 
@@ -20,6 +20,9 @@ pub(crate) struct SweepError {
 }
 
 pub(crate) async fn sweep(state: Arc<State>, stop: CancellationToken) -> Result<(), SweepError> {
+    if !state.sender.is_first() {
+        return Ok(());
+    }
     let outcomes = [
         ("discard deliveries of deleted endpoints", discard_for_deleted_endpoints(&state, &stop).await),
         ("park deliveries of disabled endpoints", park_for_disabled_endpoints(&state, &stop).await),

@@ -201,10 +201,10 @@ impl Harness {
             "INSERT INTO events (event_id, business_id, kind, mode, body, occurred_at)
              SELECT 'evt_7' || lpad(n::text, 25, '0'), '{business}', 'wallet.low_balance', 'live', '', now()
              FROM generate_series(1, {count}) AS n;
-             INSERT INTO deliveries (id, event_id, endpoint_id, business_id, kind, in_turn, state, attempts,
+             INSERT INTO deliveries (id, event_id, endpoint_id, business_id, kind, mode, in_turn, state, attempts,
                  earlier_attempts, created_at, completed_at)
              SELECT 'whd_7' || lpad(n::text, 25, '0'), 'evt_7' || lpad(n::text, 25, '0'), '{endpoint}', '{business}',
-                 'wallet.low_balance', false, 'succeeded', 1, 0, now(), now()
+                 'wallet.low_balance', 'live', false, 'succeeded', 1, 0, now(), now()
              FROM generate_series(1, {count}) AS n"
         );
         self.connection().await.batch_execute(&fill).await.unwrap();
@@ -222,6 +222,15 @@ impl Harness {
         use diesel_async::RunQueryDsl;
         let text = diesel::dsl::sql::<diesel::sql_types::Text>(&format!("({query})"));
         diesel::select(text).first(&mut self.connection().await).await.expect("a text")
+    }
+
+    /// The next attempts of all deliveries are due in that many seconds, by the database's clock, and pauses of breakers end.
+    pub(crate) async fn set_due_in(&self, seconds: i32) {
+        let due = format!(
+            "UPDATE deliveries SET due_at = clock_timestamp() + interval '{seconds} seconds' WHERE due_at IS NOT NULL;
+             UPDATE endpoint_health SET tripped_until = clock_timestamp() WHERE tripped_until IS NOT NULL"
+        );
+        self.connection().await.batch_execute(&due).await.expect("another time");
     }
 
     /// The events of such rows.

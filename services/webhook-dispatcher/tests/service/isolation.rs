@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use diesel_async::SimpleAsyncConnection;
 use domain::{Clock, Mode};
 use serde_json::json;
 use test_kit::until;
@@ -148,4 +149,36 @@ async fn two_instances_share_the_work() {
 
 fn webhook_dispatcher_like(harness: &Harness) -> tokio::task::JoinHandle<anyhow::Result<()>> {
     crate::harness::run(&harness.settings, &harness.clock, &harness.entropy).1
+}
+
+/// For example, an erasure locks an order.
+#[tokio::test]
+async fn a_live_event_does_not_wait_for_a_locked_test_order() {
+    let harness = Harness::start().await;
+    let receiver = Receiver::start(|_, _| {
+        let mut reply = reply(200);
+        // Too slow for webhooks that leave before they are stored.
+        reply.after = Duration::from_millis(150);
+        reply
+    });
+    harness.endpoint(&receiver).await;
+    let test = harness.new_order(Mode::Test);
+    harness.publish_created(&test).await;
+    let succeeded = "deliveries WHERE state = 'succeeded'";
+    until("it is stored", async || harness.count(succeeded).await == 1).await;
+    let mut conn = harness.connection().await;
+    let lock = format!("BEGIN; SELECT FROM order_streams WHERE order_id = '{}' FOR UPDATE", test.id);
+    conn.batch_execute(&lock).await.expect("a lock");
+    // A statement that gives up is repeated, with another start.
+    let waiting = "SELECT coalesce(min(pid || ' ' || query_start), '') FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    harness.publish(&[harness.envelope(&test, 2, LIFE[1])]).await;
+    until("it waits for the lock", async || !harness.text(waiting).await.is_empty()).await;
+    let first = harness.text(waiting).await;
+    harness.publish_created(&harness.new_order(Mode::Live)).await;
+    until("the live one arrives", async || receiver.count() == 2).await;
+    let then = harness.text(waiting).await;
+    conn.batch_execute("ROLLBACK").await.expect("no lock");
+    assert_eq!(then, first, "it did not wait until the lock was given up");
+    until("the test order's event arrives", async || receiver.count() == 3).await;
 }

@@ -166,6 +166,41 @@ async fn a_passed_connection_test_closes_the_breaker() {
     assert_eq!(harness.view(&endpoint).await.trouble, None);
 }
 
+#[tokio::test]
+async fn two_instances_probe_an_endpoint_with_one_webhook() {
+    let harness = harness(|webhooks| webhooks.timeout_seconds = 600.0).await;
+    let (_, second) = crate::harness::run(&harness.settings, &harness.clock, &harness.entropy);
+    let counted = "dispatchers WHERE counts_from < clock_timestamp()";
+    until("both instances count", async || harness.count(counted).await == 2).await;
+    let (latch, probing) = (Latch::closed(), Arc::new(AtomicBool::default()));
+    let (held, is_probe) = (latch.clone(), probing.clone());
+    let receiver = Receiver::start(move |_, _| {
+        let mut reply = reply(500);
+        reply.held = is_probe.load(Ordering::SeqCst).then(|| held.clone());
+        reply
+    });
+    harness.endpoint(&receiver).await;
+    let created = |_| harness.envelope(&harness.new_order(Mode::Live), 1, LIFE[0]);
+    harness.publish(&Vec::from_iter((0..20).map(created))).await;
+    let tripped = "endpoint_health WHERE tripped_until IS NOT NULL";
+    until("the breaker trips", async || harness.count(tripped).await == 1).await;
+    let leased = "deliveries WHERE lease_token IS NOT NULL";
+    until("nothing is under way", async || harness.count(leased).await == 0).await;
+    probing.store(true, Ordering::SeqCst);
+    let before = receiver.count();
+    harness.set_due_in(0).await;
+    until("a probe is sent", async || receiver.count() > before).await;
+    // Its lease is renewed for the second time: both instances have looked meanwhile.
+    let end = "SELECT max(lease_until)::text FROM deliveries";
+    for _ in 0..2 {
+        let last = harness.text(end).await;
+        until("its lease is renewed", async || harness.text(end).await > last).await;
+    }
+    assert_eq!(receiver.count(), before + 1);
+    latch.open();
+    second.abort();
+}
+
 /// Fails until it is disabled; then two orders' events come.
 async fn disabled(harness: &Harness, receiver: &Receiver, orders: &[TestOrder]) -> CreatedEndpoint {
     let endpoint = harness.endpoint(receiver).await;

@@ -221,10 +221,10 @@ async fn one_recovery_runs_at_a_time_and_can_be_cancelled() {
     let fill = format!(
         "INSERT INTO events (event_id, business_id, kind, mode, body, occurred_at)
          VALUES ('evt_01ARZ3NDEKTSV4RRFFQ69G5FAV', '{business}', 'wallet.low_balance', 'live', '', now());
-         INSERT INTO deliveries (id, event_id, endpoint_id, business_id, kind, in_turn, state, attempts,
+         INSERT INTO deliveries (id, event_id, endpoint_id, business_id, kind, mode, in_turn, state, attempts,
              earlier_attempts, due_at, created_at)
          SELECT 'whd_0' || lpad(n::text, 25, '0'), 'evt_' || lpad(n::text, 26, '0'), '{endpoint}', '{business}',
-             'wallet.low_balance', false, 'pending', 0, 0, now() + interval '1 hour', now()
+             'wallet.low_balance', 'live', false, 'pending', 0, 0, now() + interval '1 hour', now()
          FROM generate_series(1, 2000) AS n",
         business = harness.business,
         endpoint = endpoint.view.id,
@@ -273,10 +273,10 @@ async fn a_large_recovery_begins_at_once_and_counts_in_batches() {
         "INSERT INTO events (event_id, business_id, kind, mode, body, occurred_at)
          SELECT 'evt_' || lpad(n::text, 26, '0'), '{business}', 'wallet.low_balance', 'live', '', now()
          FROM generate_series(1, 25000) AS n;
-         INSERT INTO deliveries (id, event_id, endpoint_id, business_id, kind, in_turn, state, attempts,
+         INSERT INTO deliveries (id, event_id, endpoint_id, business_id, kind, mode, in_turn, state, attempts,
              earlier_attempts, created_at, completed_at)
          SELECT '{time}' || lpad(n::text, 16, '0'), 'evt_' || lpad(n::text, 26, '0'), '{endpoint}', '{business}',
-             'wallet.low_balance', false, 'failed', 1, 0, now(), now()
+             'wallet.low_balance', 'live', false, 'failed', 1, 0, now(), now()
          FROM generate_series(1, 25000) AS n",
         business = harness.business,
         endpoint = endpoint.view.id,

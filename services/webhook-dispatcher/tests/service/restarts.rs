@@ -6,11 +6,11 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel::dsl::sql;
 use diesel::sql_types::{Nullable, Timestamptz};
-use diesel_async::RunQueryDsl;
+use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use domain::{Clock, Mode};
 use test_kit::until;
 
-use crate::harness::{Harness, LIFE, some_day};
+use crate::harness::{Harness, LIFE, retries, some_day};
 use crate::receiver::{Latch, Receiver, reply};
 
 #[tokio::test]
@@ -145,4 +145,71 @@ async fn a_slow_attempt_is_not_repeated() {
     until("it succeeds", async || harness.succeeded(&endpoint).await).await;
     assert_eq!(receiver.count(), 1);
     second.abort();
+}
+
+/// Only the database's clock decides what is due.
+#[tokio::test]
+async fn an_instance_whose_clock_is_ahead_sends_nothing_early() {
+    let adjust = |settings: &mut webhook_dispatcher::Settings| settings.webhooks.retry_seconds = retries("3");
+    let harness = Harness::start_with(adjust, Clock::system()).await;
+    let ahead = Clock::manual(harness.clock.now() + TimeDelta::hours(1));
+    let (_, second) = crate::harness::run(&harness.settings, &ahead, &harness.entropy);
+    let counted = "dispatchers WHERE counts_from < clock_timestamp()";
+    until("both instances count", async || harness.count(counted).await == 2).await;
+    let receiver = Receiver::start(|_, before| reply(if before < 8 { 500 } else { 200 }));
+    harness.endpoint(&receiver).await;
+    let created = |_| harness.envelope(&harness.new_order(Mode::Live), 1, LIFE[0]);
+    harness.publish(&Vec::from_iter((0..8).map(created))).await;
+    until("all are sent again", async || receiver.count() == 16).await;
+    let received = receiver.received();
+    for (first, again) in received.iter().enumerate().filter_map(|(index, first)| {
+        let again = received[index + 1..].iter().find(|again| again.id() == first.id())?;
+        Some((first, again))
+    }) {
+        let waited = again.at - first.at;
+        assert!(waited >= Duration::from_millis(2_400), "{waited:?}");
+    }
+    second.abort();
+}
+
+/// Otherwise another instance would send the webhook again.
+#[tokio::test]
+async fn readers_of_logs_do_not_keep_leases_from_being_renewed() {
+    let adjust = |settings: &mut webhook_dispatcher::Settings| settings.webhooks.timeout_seconds = 600.0;
+    let harness = Harness::start_with(adjust, Clock::system()).await;
+    let latch = Latch::closed();
+    let held = latch.clone();
+    let receiver = Receiver::start(move |_, before| {
+        let mut reply = reply(200);
+        reply.held = (before == 1).then(|| held.clone());
+        reply
+    });
+    let endpoint = harness.endpoint(&receiver).await;
+    harness.publish_created(&harness.new_order(Mode::Live)).await;
+    until("the first arrives", async || harness.succeeded(&endpoint).await).await;
+    let read = harness.deliveries(&endpoint).await.remove(0).id.to_string();
+    harness.publish_created(&harness.new_order(Mode::Live)).await;
+    until("the second is leased", async || lease_end(&harness).await.is_some()).await;
+    let first_end = lease_end(&harness).await.expect("a lease");
+
+    // Each page waits for this lock, and keeps a connection of the pool until it gives up.
+    let mut conn = harness.connection().await;
+    let lock = "BEGIN; LOCK TABLE attempts IN ACCESS EXCLUSIVE MODE";
+    conn.batch_execute(lock).await.expect("a lock");
+    let reader = async || loop {
+        let _page = harness.hooks.delivery(harness.business, &read).await;
+    };
+    let readers = async { futures_util::future::join_all((0..24).map(|_| reader())).await };
+    let renewals = until("the lease is renewed", async || {
+        assert_eq!(harness.count("deliveries WHERE lease_until < clock_timestamp()").await, 0, "it expired");
+        lease_end(&harness).await.is_some_and(|end| end > first_end + TimeDelta::seconds(8))
+    });
+    tokio::select! {
+        () = renewals => {}
+        _ = readers => unreachable!(),
+    }
+    conn.batch_execute("ROLLBACK").await.expect("no lock");
+    latch.open();
+    until("the second arrives", async || harness.succeeded(&endpoint).await).await;
+    assert_eq!(receiver.count(), 2);
 }

@@ -12,6 +12,7 @@ use super::PENDING_MAX;
 pub async fn are_none(broker: &Broker) -> anyhow::Result<()> {
     for queue in [
         Queue::shared(queues::WEBHOOK_EVENTS),
+        Queue::shared(queues::WEBHOOK_TEST_EVENTS),
         Queue::shared(queues::REFUNDS),
         Queue::shared(queues::CASH),
         Queue::shared(queues::FACTS),

@@ -89,10 +89,7 @@ impl Apply for AcceptBatch {
         inserted.streams.extend(changes.begun.iter().copied());
         let outcomes = Vec::from_iter(sent.values().filter_map(|sent| sent.outcome.clone()));
         accepted.recorded = self.record(conn, (&outcomes, &inserted), now).await?;
-        let due = |(outcome, recorded): (&Outcome, &Recorded)| {
-            Some(((outcome.endpoint, outcome.business_id), recorded.due_at?))
-        };
-        accepted.due_later = outcomes.iter().zip(&accepted.recorded).filter_map(due).collect();
+        accepted.outcomes = outcomes;
         accepted.anomalies = std::mem::take(&mut changes.anomalies);
         // The batch has one result. The first accepted event carries it; the others get an empty one.
         let outcome = |job: &&Incoming| match changes.rejected.get(&job.envelope.id) {
@@ -190,7 +187,7 @@ impl AcceptBatch {
         let is = |planned: &Planned<'_>, state| initial.get(&planned.id) == Some(&state);
         let due = planned.iter().filter(|planned| planned.subscriber.open && is(planned, InitialState::Due));
         let due =
-            due.map(|planned| (planned.subscriber.endpoint, planned.event.business_id, planned.event.mode));
+            due.map(|planned| ((planned.subscriber.endpoint, planned.event.business_id), planned.event.mode));
         let due = due.collect();
         let succeeded = planned.iter().filter(|planned| is(planned, InitialState::Succeeded));
         let succeeded = succeeded.map(|planned| planned.id).collect();
@@ -198,7 +195,7 @@ impl AcceptBatch {
         let ready = planned.into_iter().filter(|planned| is(planned, InitialState::Leased));
         let ready = ready.filter_map(Planned::into_ready).collect();
         Ok((
-            Accepted { at: now, ways, ready, due, has_waiting, ..Accepted::default() },
+            Accepted { ways, ready, due, has_waiting, ..Accepted::default() },
             Inserted { succeeded, has_waiting, ..Inserted::default() },
         ))
     }
@@ -216,7 +213,7 @@ impl AcceptBatch {
         }
         let unit = &self.0.unit;
         let (recorded, disabled) =
-            store::record(conn, (outcomes, inserted), now, || unit.entropy.jitter()).await?;
+            store::record(conn, (outcomes, inserted), &unit.clock, || unit.entropy.jitter()).await?;
         store::announce(conn, unit, disabled, now).await?;
         Ok(recorded)
     }

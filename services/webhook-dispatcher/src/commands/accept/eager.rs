@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use diesel_async::AsyncPgConnection;
-use domain::{OrderId, WebhookDeliveryId};
+use domain::{Mode, OrderId, WebhookDeliveryId};
 use events::Body;
 use futures_util::try_join;
 use postgres::{Apply, Batcher, BatcherOptions, StoreError};
@@ -27,9 +27,6 @@ use crate::store::{self, Stream, Subscriber};
 const UNSTORED_MAX: usize = 64;
 /// How long an event waits until earlier ones are stored. To store it first would cost more than the wait.
 const UNSTORED_WAIT: Duration = Duration::from_millis(50);
-/// Events whose responses are awaited. The rest of the places is for those that are being stored, so that endpoints that respond
-/// slowly make nobody wait.
-const AWAITED_MAX: usize = UNSTORED_MAX / 4 * 3;
 /// How long an event's message waits for the responses. After that, the deliveries are stored as leased.
 const RESPONSE_WAIT: Duration = Duration::from_millis(100);
 
@@ -37,6 +34,7 @@ pub(super) struct Eager {
     state: Arc<State>,
     lookups: Batcher<Lookup, Option<Vec<Subscriber>>>,
     unstored: Arc<Semaphore>,
+    /// For events whose responses are awaited.
     awaited: Arc<Semaphore>,
 }
 
@@ -60,10 +58,16 @@ impl Started {
 }
 
 impl Eager {
-    pub(super) fn new(state: &Arc<State>) -> Self {
-        let options = BatcherOptions { lanes: 2, ..BatcherOptions::default() };
-        let lookups = Batcher::start("webhook-lookups", state.unit.database.clone(), options, LookUp);
-        let [unstored, awaited] = [UNSTORED_MAX, AWAITED_MAX].map(|max| Arc::new(Semaphore::new(max)));
+    pub(super) fn new(state: &Arc<State>, mode: Mode) -> Self {
+        let (name, lanes, unstored_max) = match mode {
+            Mode::Live => ("webhook-lookups", 2, UNSTORED_MAX),
+            Mode::Test => ("webhook-test-lookups", 1, UNSTORED_MAX / 4),
+        };
+        let options = BatcherOptions { lanes, ..BatcherOptions::default() };
+        let lookups = Batcher::start(name, state.unit.database.clone(), options, LookUp);
+        // The rest of the places is for events that are being stored, so that endpoints that respond slowly make nobody wait.
+        let [unstored, awaited] =
+            [unstored_max, unstored_max / 4 * 3].map(|max| Arc::new(Semaphore::new(max)));
         Self { state: state.clone(), lookups, unstored, awaited }
     }
 

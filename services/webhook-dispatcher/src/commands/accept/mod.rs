@@ -10,8 +10,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use chrono::{DateTime, Utc};
-use domain::{BusinessId, EndpointId, EventId, Mode, OrderId};
+use domain::{EventId, Mode, OrderId};
 use postgres::{Batcher, BatcherOptions, Gather, StoreError};
 
 use self::batch::{AcceptBatch, AcceptJob};
@@ -20,9 +19,9 @@ use self::turns::{Turn, Turns};
 
 pub(crate) use self::planned::WAYS;
 use crate::domain::{HELD_BACK_MAX, Incoming};
-use crate::sender::ReadyToSend;
+use crate::sender::{Key, ReadyToSend};
 use crate::state::State;
-use crate::store::Recorded;
+use crate::store::{Outcome, Recorded};
 
 /// A transaction for many events costs little more than for one.
 const GATHER: Gather = Gather { enough: 32, at_most: Duration::from_millis(100) };
@@ -48,7 +47,7 @@ pub(crate) enum AcceptError {
     Store(#[from] StoreError),
 }
 
-/// Accepts events in batches.
+/// Accepts events of one mode in batches: live events do not wait for locks that test orders wait for.
 pub(crate) struct EventIntake {
     state: Arc<State>,
     /// Stores events whose webhooks leave after the commit.
@@ -62,19 +61,16 @@ pub(crate) struct EventIntake {
 /// The follow-up work of a whole batch, done after the commit by the caller of its first event.
 #[derive(Default)]
 struct Accepted {
-    /// The time that its deliveries have.
-    at: DateTime<Utc>,
     /// How its deliveries leave.
     ways: Vec<&'static str>,
     /// Leased to this process.
     ready: Vec<ReadyToSend>,
     /// The keys of other deliveries that are due.
-    due: BTreeSet<(EndpointId, BusinessId, Mode)>,
-    /// Because of the outcomes: retries, and the next deliveries of queues.
-    due_later: Vec<((EndpointId, BusinessId), DateTime<Utc>)>,
+    due: BTreeSet<(Key, Mode)>,
     /// Whether deliveries wait behind others of their orders.
     has_waiting: bool,
     /// Of the deliveries that were sent before.
+    outcomes: Vec<Outcome>,
     recorded: Vec<Recorded>,
     anomalies: Vec<Anomaly>,
 }
@@ -113,16 +109,20 @@ impl Anomaly {
 }
 
 impl EventIntake {
-    pub(crate) fn start(state: &Arc<State>) -> Self {
+    pub(crate) fn start(state: &Arc<State>, mode: Mode) -> Self {
+        let [immediate, gathered] = match mode {
+            Mode::Live => ["webhook-events", "webhook-events-sent"],
+            Mode::Test => ["webhook-test-events", "webhook-test-events-sent"],
+        };
         let start = |name, gather| {
             let options = BatcherOptions { gather, ..BatcherOptions::default() };
             Batcher::start(name, state.unit.database.clone(), options, AcceptBatch(state.clone()))
         };
         Self {
             state: state.clone(),
-            immediate: start("webhook-events", None),
-            gathered: start("webhook-events-sent", Some(GATHER)),
-            eager: Eager::new(state),
+            immediate: start(immediate, None),
+            gathered: start(gathered, Some(GATHER)),
+            eager: Eager::new(state, mode),
             turns: Turns::default(),
         }
     }
@@ -202,7 +202,7 @@ impl EventIntake {
         let is_stored: HashSet<_> =
             job.sent.iter().filter(|sent| sent.outcome.is_some()).map(|sent| sent.delivery).collect();
         for send in started.sends {
-            if !is_stored.contains(&send.delivery) {
+            if !is_stored.contains(&send.lease.delivery) {
                 self.state.sender.record_later(send).await;
             }
         }
@@ -219,7 +219,7 @@ impl EventIntake {
             metrics::counter!("webhook_held_back_overflow_total").increment(1);
             tracing::error!(event_id = %event, "event rejected: too many events of its order are held back");
         }
-        let Accepted { at, ways, ready, due, due_later, has_waiting, recorded, anomalies } = accepted?;
+        let Accepted { ways, ready, due, has_waiting, outcomes, recorded, anomalies } = accepted?;
         anomalies.iter().for_each(Anomaly::report);
         for way in ways {
             metrics::counter!("webhook_new_deliveries_total", "way" => way).increment(1);
@@ -229,9 +229,11 @@ impl EventIntake {
             self.state.sender.hurry_outcomes();
         }
         self.state.sender.send_now(ready).await;
-        self.state.sender.wake_for_new(&due, at);
-        for ((endpoint, business), at) in due_later {
-            self.state.sender.wake_for(endpoint, business, at);
+        for (key, mode) in due {
+            self.state.sender.wake_for_new(key, mode);
+        }
+        for (outcome, recorded) in outcomes.iter().zip(&recorded) {
+            self.state.sender.wake_for_recorded(outcome, recorded);
         }
         Ok(())
     }

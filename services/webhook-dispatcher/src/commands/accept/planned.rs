@@ -6,7 +6,7 @@ use telemetry::TraceContext;
 
 use crate::domain::WebhookEvent;
 use crate::sender::{EagerSend, ReadyToSend, Reservation};
-use crate::store::{ClaimedDelivery, NewDelivery, Outcome, Subscriber, Success};
+use crate::store::{ClaimedDelivery, Lease, NewDelivery, Outcome, Subscriber, Success};
 
 /// A delivery that was sent before it is stored.
 #[derive(Clone)]
@@ -22,7 +22,7 @@ pub(super) struct Sent {
 impl Sent {
     pub(super) fn of(send: &EagerSend) -> Self {
         let outcome = send.outcome().cloned();
-        let EagerSend { delivery, endpoint, token, began_at: at, .. } = *send;
+        let EagerSend { lease: Lease { delivery, token, .. }, endpoint, began_at: at, .. } = *send;
         Self { delivery, endpoint, token, at, outcome }
     }
 

@@ -11,7 +11,7 @@ use postgres::{StoreError, statement};
 
 use crate::domain::{AnnouncementSubject, Breaker, EndpointAnnouncement, Sample};
 use crate::store::corrupt;
-use crate::store::record::Outcome;
+use crate::store::record::{Outcome, Times};
 
 /// Deliveries brought forward when an outage ends. The rest keep their times.
 const BROUGHT_FORWARD_MAX: i64 = 10_000;
@@ -53,7 +53,7 @@ impl EndpointSamples {
     }
 }
 
-fn by_endpoint(outcomes: &[&Outcome]) -> BTreeMap<String, EndpointSamples> {
+fn by_endpoint(outcomes: &[&Outcome], times: Times) -> BTreeMap<String, EndpointSamples> {
     let mut made: Vec<_> =
         outcomes.iter().filter_map(|outcome| Some((outcome, outcome.attempt.as_ref()?))).collect();
     made.sort_by_key(|(outcome, _)| outcome.at);
@@ -61,7 +61,8 @@ fn by_endpoint(outcomes: &[&Outcome]) -> BTreeMap<String, EndpointSamples> {
     for (outcome, attempt) in made {
         let succeeded = attempt.succeeded();
         let samples = by_endpoint.entry(outcome.endpoint.to_string()).or_default();
-        let (at, is_test, requested_pause) = (outcome.at, outcome.is_test, outcome.requested_pause);
+        let (at, is_test) = (times.of_database(outcome.at), outcome.is_test);
+        let requested_pause = outcome.requested_pause;
         samples.samples.push(Sample { at, succeeded, is_test, requested_pause });
         samples.test = if outcome.is_test { Some(succeeded) } else { samples.test };
         samples.disable_reason = outcome.disable_reason.or(samples.disable_reason);
@@ -74,10 +75,10 @@ fn by_endpoint(outcomes: &[&Outcome]) -> BTreeMap<String, EndpointSamples> {
 pub(in crate::store) async fn record_health(
     conn: &AsyncPgConnection,
     outcomes: &[&Outcome],
-    now: DateTime<Utc>,
+    times: Times,
     jitter: impl Fn() -> f64,
 ) -> Result<(Vec<EndpointAnnouncement>, Vec<HealthChange>), StoreError> {
-    let mut samples = by_endpoint(outcomes);
+    let mut samples = by_endpoint(outcomes, times);
     if samples.is_empty() {
         return Ok((Vec::new(), Vec::new()));
     }
@@ -99,7 +100,7 @@ pub(in crate::store) async fn record_health(
         let report = |kind| HealthChange { endpoint: change.endpoint.clone(), kind };
         reports.extend(change.of_breaker().map(report));
         if change.ends_an_outage() {
-            let brought_forward = bring_forward_endpoint(conn, &change.endpoint, now).await?;
+            let brought_forward = bring_forward_endpoint(conn, &change.endpoint, times.database_now).await?;
             reports.push(report(HealthChangeKind::OutageEnded { brought_forward }));
         }
     }
@@ -291,11 +292,15 @@ async fn write(
 const BRING_FORWARD: &str = r#"
 UPDATE deliveries SET due_at = $2
 FROM (
-    SELECT id, business_id FROM deliveries
-    WHERE endpoint_id = $1 AND due_at > $2 AND lease_token IS NULL
-    ORDER BY due_at
-    LIMIT $3
-    FOR UPDATE SKIP LOCKED
+    SELECT later.*
+    FROM (VALUES ('live'), ('test')) AS modes (mode)
+    CROSS JOIN LATERAL (
+        SELECT id, business_id FROM deliveries
+        WHERE endpoint_id = $1 AND deliveries.mode = modes.mode AND due_at > $2 AND lease_token IS NULL
+        ORDER BY due_at
+        LIMIT $3
+        FOR UPDATE SKIP LOCKED
+    ) AS later
 ) AS waiting
 WHERE deliveries.id = waiting.id AND deliveries.business_id = waiting.business_id
 "#;

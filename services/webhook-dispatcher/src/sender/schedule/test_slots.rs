@@ -9,6 +9,7 @@ const SLOTS_MAX: usize = 64;
 /// All tests count alike.
 const KIND: Kind = (Mode::Test, Speed::Prompt);
 
+#[derive(Debug)]
 pub(super) struct TestSlots {
     all: i64,
     in_use: usize,

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use domain::{BusinessId, EndpointId};
 use tokio::time::Instant;
 
-use super::{Capacity, State};
+use super::Schedule;
 use crate::store::{LEASE, Lease};
 
 /// Keeps a delivery in flight until dropped, unless the delivery was claimed again meanwhile.
 pub(crate) struct InFlight {
-    pub(super) capacity: Capacity,
+    pub(super) schedule: Schedule,
     pub(super) lease: Lease,
     pub(super) endpoint: EndpointId,
     pub(super) since: Instant,
@@ -38,33 +38,39 @@ impl InFlight {
     /// in flight until its outcome is written. After a failure the slot stays occupied until then: only then do other
     /// processes see the endpoint's changed health.
     pub(in crate::sender) fn attempted(&self, succeeded: bool, took_ms: i64) {
-        self.capacity.change(|State { in_flight, loads, wake, .. }| {
-            loads.record_result(self.endpoint, succeeded, took_ms);
-            wake.claim |= succeeded && in_flight.received(self.lease);
+        self.schedule.change(|state| {
+            if let Some(endpoint) = state.endpoints.get_mut(&self.endpoint) {
+                endpoint.record_result(succeeded, took_ms);
+            }
+            if succeeded && let Some(held) = state.in_flight.received(self.lease) {
+                state.vacate(&held, Instant::now());
+            }
         });
     }
 }
 
 impl Drop for InFlight {
     fn drop(&mut self) {
-        self.capacity.change(|State { in_flight, loads, wake, in_flight_awaited, .. }| {
-            if *self.has_token.get_mut() {
-                loads.give_back_token(self.endpoint);
+        self.schedule.change(|state| {
+            if *self.has_token.get_mut() && let Some(endpoint) = state.endpoints.get_mut(&self.endpoint) {
+                endpoint.bucket.give_back(1);
             }
-            wake.claim |= in_flight.remove(self.lease);
-            wake.ended |= in_flight_awaited.take_if(|awaited| in_flight.len() <= *awaited).is_some();
+            if let Some(held) = state.in_flight.remove(self.lease) {
+                state.vacate(&held, Instant::now());
+            }
+            state.ring_for_slots();
         });
     }
 }
 
 /// Keeps a slot for a connection test until dropped.
 pub(crate) struct TestSlot {
-    pub(super) capacity: Capacity,
+    pub(super) schedule: Schedule,
     pub(super) business: BusinessId,
 }
 
 impl Drop for TestSlot {
     fn drop(&mut self) {
-        self.capacity.change(|state| state.tests.free(self.business));
+        self.schedule.lock().tests.free(self.business);
     }
 }
