@@ -43,7 +43,11 @@ impl Sender {
     }
 
     /// Returns how long to wait if the claim has failed, after the pause of the claim before.
-    async fn claim_or_pause(self: &Arc<Self>, request: &Request, pause: Option<Duration>) -> Option<Duration> {
+    async fn claim_or_pause(
+        self: &Arc<Self>,
+        request: &Request,
+        pause: Option<Duration>,
+    ) -> Option<Duration> {
         let error = self.claim(request).await.err()?;
         self.schedule.not_claimed(request);
         if pause.is_none() {

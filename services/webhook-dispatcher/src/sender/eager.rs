@@ -27,9 +27,7 @@ impl Sender {
     pub(crate) async fn record_later(self: &Arc<Self>, send: EagerSend) {
         self.schedule.stored(send.lease.delivery, send.lease.token);
         let sender = self.clone();
-        let unstarted = self.tasks.start(send, |send| async move {
-            sender.record_eager(send).await
-        });
+        let unstarted = self.tasks.start(send, |send| async move { sender.record_eager(send).await });
         if let Some(send) = unstarted
             && let Some(lease) = self.record_eager(send).await
         {

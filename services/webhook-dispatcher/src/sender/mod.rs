@@ -29,7 +29,6 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 use webhook_signature::Secret;
 
-
 use self::client::{Attempted, WebhookClient};
 use self::exchange::Exchange;
 use self::recorder::Recorder;

@@ -44,7 +44,8 @@ impl Apply for Write {
         let Self(unit) = self;
         let now = unit.clock.now();
         let (recorded, disabled) =
-            store::record(conn, (outcomes, &Inserted::default()), &unit.clock, || unit.entropy.jitter()).await?;
+            store::record(conn, (outcomes, &Inserted::default()), &unit.clock, || unit.entropy.jitter())
+                .await?;
         store::announce(conn, unit, disabled, now).await?;
         Ok(recorded)
     }

@@ -47,8 +47,7 @@ impl Sender {
     /// the event's id.
     async fn drain(&self) {
         let id = self.instance;
-        if let Err(error) = self.database.read(async |conn| store::remove_instance(conn, id).await).await
-        {
+        if let Err(error) = self.database.read(async |conn| store::remove_instance(conn, id).await).await {
             tracing::warn!(%error, "removing this instance failed; the others take over when it expires");
         }
         let (mut sending, mut given_up) = (self.tasks.close(), Vec::new());
@@ -60,7 +59,10 @@ impl Sender {
         // The outcomes of the others are gathered: to release their leases would fence successes.
         self.release(&given_up).await;
         if all.is_err() && timeout(RECORD, all_of(&mut sending, &mut given_up)).await.is_err() {
-            tracing::warn!(in_flight = self.schedule.in_flight(), "outcomes could not be written before the end");
+            tracing::warn!(
+                in_flight = self.schedule.in_flight(),
+                "outcomes could not be written before the end"
+            );
         }
     }
 

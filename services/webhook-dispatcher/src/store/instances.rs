@@ -56,10 +56,7 @@ pub(crate) async fn renew_instance(
 }
 
 /// An instance joins. Needs a transaction, in which nothing has happened before.
-pub(crate) async fn join_instances(
-    conn: &mut AsyncPgConnection,
-    id: i64,
-) -> Result<Vec<Member>, StoreError> {
+pub(crate) async fn join_instances(conn: &mut AsyncPgConnection, id: i64) -> Result<Vec<Member>, StoreError> {
     statement(LOCK).execute(conn).await?;
     statement(JOIN).bind::<BigInt, _>(id).execute(conn).await?;
     living(conn).await

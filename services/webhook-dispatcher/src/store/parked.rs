@@ -112,10 +112,7 @@ SET state = 'pending', due_at = CASE WHEN in_turn THEN NULL ELSE $2 END, earlier
 WHERE id = ANY ($1) AND coalesce(state = 'parked', false)";
 
 /// Replays up to `limit` parked deliveries whose owners decided so. Returns their number. Serves all businesses.
-pub(crate) async fn replay_parked(
-    conn: &mut AsyncPgConnection,
-    limit: i64,
-) -> Result<usize, StoreError> {
+pub(crate) async fn replay_parked(conn: &mut AsyncPgConnection, limit: i64) -> Result<usize, StoreError> {
     let rows: Vec<ParkedRow> =
         statement(FIND_TO_REPLAY).bind::<BigInt, _>(PENDING_MAX).bind::<BigInt, _>(limit).load(conn).await?;
     unpark(conn, REPLAY, rows).await
@@ -141,10 +138,7 @@ WHERE id = ANY ($1) AND coalesce(state = 'parked', false)";
 
 /// Discards up to `limit` parked deliveries whose owners decided so, or whose endpoint was deleted. Returns their
 /// number. Serves all businesses.
-pub(crate) async fn discard_parked(
-    conn: &mut AsyncPgConnection,
-    limit: i64,
-) -> Result<usize, StoreError> {
+pub(crate) async fn discard_parked(conn: &mut AsyncPgConnection, limit: i64) -> Result<usize, StoreError> {
     let rows: Vec<ParkedRow> = statement(FIND_TO_DISCARD).bind::<BigInt, _>(limit).load(conn).await?;
     unpark(conn, DISCARD, rows).await
 }

@@ -148,11 +148,8 @@ pub(crate) async fn record(
     let to_write = Vec::from_iter(outcomes.iter().filter(|outcome| !succeeded.contains(&outcome.delivery)));
     let now = clock.now();
     // Pipelined: one round trip. Both clocks are read before it waits for locks.
-    let (database_now, mut locked, Written { mut ids, requested }) = try_join!(
-        super::now(conn),
-        lock_queues(conn, &to_write),
-        write_states(conn, &to_write)
-    )?;
+    let (database_now, mut locked, Written { mut ids, requested }) =
+        try_join!(super::now(conn), lock_queues(conn, &to_write), write_states(conn, &to_write))?;
     let times = Times { database_now, ahead: now - database_now };
     attempt_again(conn, &requested, database_now).await?;
     ids.extend(succeeded);
@@ -318,7 +315,9 @@ async fn record_head_failures(
         .bind::<Array<Text>, _>(Vec::from_iter(failed.iter().map(|outcome| outcome.delivery.to_string())))
         .bind::<Array<Text>, _>(Vec::from_iter(failed.iter().map(|outcome| outcome.business_id.to_string())))
         .bind::<Array<Text>, _>(Vec::from_iter(failed.iter().map(|outcome| outcome.endpoint.to_string())))
-        .bind::<Array<Timestamptz>, _>(Vec::from_iter(failed.iter().map(|outcome| times.of_database(outcome.at))))
+        .bind::<Array<Timestamptz>, _>(Vec::from_iter(
+            failed.iter().map(|outcome| times.of_database(outcome.at)),
+        ))
         .execute(&mut conn)
         .await?;
     Ok(())

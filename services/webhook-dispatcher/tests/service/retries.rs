@@ -99,7 +99,8 @@ async fn a_receiver_may_ask_for_more_time() {
 
 /// From the failure of that attempt to the next one, in seconds.
 async fn wait_after(harness: &Harness, attempt: i32) -> f64 {
-    let stored = format!("deliveries WHERE state = 'pending' AND attempts = {attempt} AND lease_token IS NULL");
+    let stored =
+        format!("deliveries WHERE state = 'pending' AND attempts = {attempt} AND lease_token IS NULL");
     until("the attempt is logged", async || harness.count(&stored).await == 1).await;
     let wait = format!("SELECT extract(epoch FROM due_at - last_failed_at)::text FROM {stored}");
     harness.text(&wait).await.parse().expect("seconds")

@@ -163,7 +163,8 @@ impl State {
             }
             let queue = endpoint.queue(*mode);
             queue.place = Place::Idle;
-            if let Some(first) = found.iter().map(|one| one.due_at).min().filter(|_| queue.notes() == *notes) {
+            if let Some(first) = found.iter().map(|one| one.due_at).min().filter(|_| queue.notes() == *notes)
+            {
                 queue.found(first);
             }
             if used < ask.room {

@@ -52,7 +52,9 @@ impl InFlight {
 impl Drop for InFlight {
     fn drop(&mut self) {
         self.schedule.change(|state| {
-            if *self.has_token.get_mut() && let Some(endpoint) = state.endpoints.get_mut(&self.endpoint) {
+            if *self.has_token.get_mut()
+                && let Some(endpoint) = state.endpoints.get_mut(&self.endpoint)
+            {
                 endpoint.bucket.give_back(1);
             }
             if let Some(held) = state.in_flight.remove(self.lease) {

@@ -67,7 +67,9 @@ impl InFlightSet {
     /// Takes the delivery out of the set. Returns it if that frees its slot.
     pub(super) fn remove(&mut self, lease: Lease) -> Option<Held> {
         let freed = self.free_slot(lease);
-        if self.is_held(lease) && let Some(held) = self.held.remove(&lease.delivery) {
+        if self.is_held(lease)
+            && let Some(held) = self.held.remove(&lease.delivery)
+        {
             self.unwritten -= usize::from(held.origin != Origin::Eager);
         }
         freed

@@ -53,7 +53,8 @@ impl Members {
 
     /// Counts the instances whose time has come. True if the view changes.
     pub(super) fn count(&mut self, now: Instant) -> bool {
-        let mut counted: Vec<i64> = self.read.iter().filter(|(_, from)| *from <= now).map(|(id, _)| *id).collect();
+        let mut counted: Vec<i64> =
+            self.read.iter().filter(|(_, from)| *from <= now).map(|(id, _)| *id).collect();
         counted.sort_unstable();
         if self.counted.as_ref() == Some(&counted) {
             return false;
@@ -154,9 +155,15 @@ mod tests {
         let now = Instant::now();
         let mut members = Members::new(1, now);
         assert!(!members.is_valid(now) && members.update(&[member(1, 0)], now, now));
-        assert_eq!((members.is_valid(now), members.is_valid(now + VALID), members.parts()), (true, false, None));
+        assert_eq!(
+            (members.is_valid(now), members.is_valid(now + VALID), members.parts()),
+            (true, false, None)
+        );
         assert!(!members.update(&[member(1, 0)], now, now), "nothing changes");
-        assert!(members.update(&[member(1, 0)], now + VALID, now + VALID), "the rate may have been another's");
+        assert!(
+            members.update(&[member(1, 0)], now + VALID, now + VALID),
+            "the rate may have been another's"
+        );
     }
 
     /// Times by the database's clock, in milliseconds.

@@ -9,11 +9,11 @@ use tokio::time::Instant;
 use super::bucket::Bucket;
 use super::endpoint::{Endpoint, Limit};
 use super::in_flight::{Held, InFlightSet, Origin};
+use super::limits::{Key, Limits};
 use super::members::Members;
 use super::queue::Place;
 use super::test_slots::TestSlots;
 use super::turns::Turns;
-use super::limits::{Key, Limits};
 use crate::domain::{Shares, Slots, Speed};
 use crate::store::{Lease, Member};
 
@@ -125,14 +125,7 @@ impl State {
     }
 
     /// Counts a delivery as in flight whatever the limits are.
-    pub(super) fn insert(
-        &mut self,
-        lease: Lease,
-        id: EndpointId,
-        mode: Mode,
-        origin: Origin,
-        now: Instant,
-    ) {
+    pub(super) fn insert(&mut self, lease: Lease, id: EndpointId, mode: Mode, origin: Origin, now: Instant) {
         let endpoint = self.known((id, lease.business));
         let held = Held::new(lease, id, (mode, endpoint.speed()), origin);
         endpoint.occupy(1, held.is_new(), now);

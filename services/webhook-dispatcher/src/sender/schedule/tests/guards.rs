@@ -22,10 +22,7 @@ impl Guards {
     }
 
     fn key(&self) -> Key {
-        (
-            EndpointId::generate(&self.clock, &self.entropy),
-            BusinessId::generate(&self.clock, &self.entropy),
-        )
+        (EndpointId::generate(&self.clock, &self.entropy), BusinessId::generate(&self.clock, &self.entropy))
     }
 
     fn lease(&self, business: BusinessId) -> Lease {

@@ -166,7 +166,10 @@ fn a_claim_takes_its_slots_before_it_begins() {
     let (waiting, new) = (test.key(), test.key());
     test.note(waiting, Mode::Live);
     let request = test.choose(Mode::Live).unwrap();
-    assert_eq!(request.asked[0].ask.room, 6, "a quarter is left to endpoints that respond, and one half of the rest");
+    assert_eq!(
+        request.asked[0].ask.room, 6,
+        "a quarter is left to endpoints that respond, and one half of the rest"
+    );
     let mut taken = 0;
     while test.reserve(new, Mode::Live).is_some() {
         taken += 1;
@@ -297,5 +300,8 @@ fn businesses_and_their_endpoints_take_turns() {
     assert_eq!(first.len(), 128);
     test.note(other, Mode::Live);
     let asks = test.asks(Mode::Live);
-    assert!(asks.iter().take(2).any(|(endpoint, _)| *endpoint == other.0), "it does not wait for all of them");
+    assert!(
+        asks.iter().take(2).any(|(endpoint, _)| *endpoint == other.0),
+        "it does not wait for all of them"
+    );
 }
