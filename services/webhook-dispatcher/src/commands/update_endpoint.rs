@@ -77,6 +77,6 @@ pub(crate) async fn update_endpoint(state: &State, update: EndpointUpdate) -> Re
         .await?;
     tracing::info!(business_id = %business, endpoint_id = %id, "endpoint changed");
     // Deliveries that waited for it may be sendable now.
-    state.sender.wake_for((id, business));
+    state.sender.wake_for_changed((id, business));
     Ok(endpoint)
 }

@@ -80,8 +80,8 @@ impl Sender {
         let began = Instant::now();
         let claim = async |conn: &mut _| {
             // It may have waited for its connection.
-            if !self.schedule.has_valid_view() {
-                return Err(StoreError::Unavailable("this instance could not show that it lives".into()));
+            if !self.schedule.has_view_of(request) {
+                return Err(StoreError::Unavailable("the running instances have changed".into()));
             }
             store::claim(conn, &claim).await
         };

@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use domain::EndpointId;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
+use tokio_util::task::AbortOnDropHandle;
 
 use super::schedule::InFlight;
 use crate::store::{Lease, Outcome};
@@ -17,7 +18,8 @@ pub(crate) struct EagerSend {
 }
 
 enum Progress {
-    Sending(JoinHandle<(Outcome, InFlight)>),
+    /// Aborted when it is given up.
+    Sending(AbortOnDropHandle<(Outcome, InFlight)>),
     Sent(Box<Outcome>, InFlight),
     /// The task has panicked. The stored delivery is repeated when its lease expires.
     Lost,
@@ -29,7 +31,7 @@ impl EagerSend {
         began_at: DateTime<Utc>,
         task: JoinHandle<(Outcome, InFlight)>,
     ) -> Self {
-        Self { lease, endpoint, began_at, progress: Progress::Sending(task) }
+        Self { lease, endpoint, began_at, progress: Progress::Sending(AbortOnDropHandle::new(task)) }
     }
 
     /// Waits for the response until the deadline.

@@ -38,6 +38,7 @@ impl Sender {
         origin: Origin,
     ) -> Option<Reservation> {
         // Endpoints with a rate limit of their own always use claims, which enforce it.
+        self.schedule.limit_is((to.endpoint, business), to.max_per_second);
         if !to.open || to.max_per_second.is_some() || self.tasks.is_closed() {
             return None;
         }
@@ -60,7 +61,7 @@ impl Sender {
         self.reserve_slot(delivery, key, to, Origin::Eager)
     }
 
-    /// Sends deliveries whose reservations are committed. Releases those that cannot be sent, because the service stops or
+    /// Sends deliveries whose leases are committed. Releases those that cannot be sent, because the service stops or
     /// the commit took too long.
     pub(crate) async fn send_now(self: &Arc<Self>, ready: Vec<ReadyToSend>) {
         let send = |ready: ReadyToSend| if ready.1.is_recent() { self.start(ready) } else { Some(ready) };

@@ -121,6 +121,12 @@ impl Sender {
         }
     }
 
+    /// The same if the endpoint itself was changed.
+    pub(crate) fn wake_for_changed(&self, key: Key) {
+        self.schedule.limit_is_unknown(key);
+        self.wake_for(key);
+    }
+
     /// The same for new ones.
     pub(crate) fn wake_for_new(&self, key: Key, mode: Mode) {
         self.schedule.note(key, mode, Duration::ZERO);

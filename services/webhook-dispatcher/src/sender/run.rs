@@ -6,18 +6,18 @@ use std::time::Duration;
 use domain::Mode;
 use postgres::StoreError;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::Sender;
 use crate::store::{self, INSTANCE_RENEWAL, LEASE, Lease, Member};
 
-/// When the service stops, attempts in flight get this long. All ends before workers are aborted, after 4 s.
+/// When the service stops, attempts in flight get this long. Workers are aborted 4 s after the stop.
 const DRAIN: Duration = Duration::from_secs(2);
 /// Those that do not end in time are given up at once.
 const GIVE_UP: Duration = Duration::from_millis(100);
-/// And then the outcomes of those that have ended.
-const RECORD: Duration = Duration::from_secs(1);
+/// And the outcomes of those that have ended get this long.
+const RECORD: Duration = Duration::from_millis(1_500);
 
 /// Leases that one statement renews. A statement for all of them would delay the webhooks of others.
 const RENEWED_AT_ONCE: usize = 16;
@@ -30,13 +30,18 @@ impl Sender {
     pub(crate) async fn run(self: Arc<Self>, stop: CancellationToken) {
         let drained = CancellationToken::new();
         let work = async {
-            tokio::join!(
+            let stopped = async {
+                stop.cancelled().await;
+                Instant::now()
+            };
+            let (stopped_at, ..) = tokio::join!(
+                stopped,
                 self.claim_until(Mode::Live, &stop),
                 self.claim_until(Mode::Test, &stop),
-                self.scan_until(&stop),
-                self.live_until(&stop),
+                stop.run_until_cancelled(self.scan()),
+                stop.run_until_cancelled(self.show_life()),
             );
-            self.drain().await;
+            self.drain(stopped_at).await;
             drained.cancel();
         };
         tokio::join!(work, self.renew_until(&drained));
@@ -45,24 +50,31 @@ impl Sender {
     /// Others take over at once what has not begun. Waits for the attempts in flight, whose leases are renewed meanwhile, and
     /// for their outcomes. Another process repeats the attempts that do not end in time; receivers recognise the repetition by
     /// the event's id.
-    async fn drain(&self) {
-        let id = self.instance;
-        if let Err(error) = self.database.read(async |conn| store::remove_instance(conn, id).await).await {
-            tracing::warn!(%error, "removing this instance failed; the others take over when it expires");
-        }
+    async fn drain(&self, stopped_at: Instant) {
         let (mut sending, mut given_up) = (self.tasks.close(), Vec::new());
-        if timeout(DRAIN, all_of(&mut sending, &mut given_up)).await.is_ok() {
-            return;
-        }
-        self.give_up.cancel();
-        let all = timeout(GIVE_UP, all_of(&mut sending, &mut given_up)).await;
+        let (give_up, at) = (self.give_up.clone(), stopped_at + DRAIN);
+        // Also of webhooks that are sent before they are stored, which become tasks later.
+        tokio::spawn(async move {
+            sleep_until(at).await;
+            give_up.cancel();
+        });
+        let attempts = timeout_at(at + GIVE_UP, all_of(&mut sending, &mut given_up));
+        let (_in_time, ()) = tokio::join!(attempts, self.leave());
         // The outcomes of the others are gathered: to release their leases would fence successes.
         self.release(&given_up).await;
-        if all.is_err() && timeout(RECORD, all_of(&mut sending, &mut given_up)).await.is_err() {
+        if timeout_at(at + RECORD, all_of(&mut sending, &mut given_up)).await.is_err() {
             tracing::warn!(
                 in_flight = self.schedule.in_flight(),
                 "outcomes could not be written before the end"
             );
+        }
+    }
+
+    /// Others take over at once.
+    async fn leave(&self) {
+        let id = self.instance;
+        if let Err(error) = self.database.read(async |conn| store::remove_instance(conn, id).await).await {
+            tracing::warn!(%error, "removing this instance failed; the others take over when it expires");
         }
     }
 
@@ -80,12 +92,12 @@ impl Sender {
     }
 
     /// Shows the other instances that this one lives, and looks which of them do.
-    async fn live_until(&self, stop: &CancellationToken) {
+    async fn show_life(&self) {
         let mut is_failing = false;
-        while !stop.is_cancelled() {
+        loop {
             metrics::gauge!("webhook_in_flight").set(count(self.schedule.in_flight()));
             let began = Instant::now();
-            match self.show_life().await {
+            match self.renew_instance().await {
                 Ok(members) => {
                     is_failing = false;
                     if self.schedule.update_members(&members, began) {
@@ -98,12 +110,12 @@ impl Sender {
                     }
                 }
             }
-            stop.run_until_cancelled(sleep(INSTANCE_RENEWAL)).await;
+            sleep(INSTANCE_RENEWAL).await;
         }
     }
 
     /// Returns the instances that live.
-    async fn show_life(&self) -> Result<Vec<Member>, StoreError> {
+    async fn renew_instance(&self) -> Result<Vec<Member>, StoreError> {
         let id = self.instance;
         if let Some(members) = self.database.read(async |conn| store::renew_instance(conn, id).await).await? {
             return Ok(members);

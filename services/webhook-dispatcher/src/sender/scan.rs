@@ -6,7 +6,6 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use postgres::StoreError;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 
 use super::Sender;
 use crate::store::{self, DuePage};
@@ -88,20 +87,19 @@ fn rest_after(page: Duration) -> Duration {
 }
 
 impl Sender {
-    /// Scans until `stop`.
-    pub(super) async fn scan_until(&self, stop: &CancellationToken) {
+    /// Never ends.
+    pub(super) async fn scan(&self) {
         let mut scan = Scan::new(Instant::now());
-        while !stop.is_cancelled() {
+        loop {
             tokio::select! {
-                () = stop.cancelled() => return,
                 () = self.scan_requested.notified() => scan.request(Instant::now()),
-                () = tokio::time::sleep_until(scan.next_at()) => self.scan(&mut scan).await,
+                () = tokio::time::sleep_until(scan.next_at()) => self.look(&mut scan).await,
             }
         }
     }
 
     /// Looks at the next page, and retries it until it succeeds.
-    async fn scan(&self, scan: &mut Scan) {
+    async fn look(&self, scan: &mut Scan) {
         let began = Instant::now();
         let (after, parts) = (scan.after.as_str(), self.schedule.preferring_parts());
         let look = async |conn: &mut _| store::scan_due(conn, after, PAGE, parts.as_deref()).await;

@@ -167,11 +167,12 @@ pub(crate) async fn record(
     let (disabled, mut health_changes) = record_health(conn, &ours, times, jitter).await?;
     let is_ours = |outcome: &Outcome| ids.contains(&outcome.delivery);
     // The end of an outage makes other deliveries due. A request makes its own delivery due.
-    let are_others_due = !health_changes.is_empty() || !requested.is_empty();
+    let recovered: HashSet<String> = health_changes.iter().filter_map(HealthChange::recovered).collect();
     let recorded = outcomes.iter().map(|outcome| Recorded {
         is_ours: is_ours(outcome),
-        due_in: if are_others_due { Some(Duration::ZERO) } else { outcome.makes_due(advanced > 0) },
-        are_others_due,
+        due_in: outcome.makes_due(advanced > 0),
+        are_others_due: recovered.contains(&outcome.endpoint.to_string())
+            || requested.contains(&outcome.delivery.to_string()),
         health_changes: std::mem::take(&mut health_changes),
     });
     Ok((recorded.collect(), disabled))

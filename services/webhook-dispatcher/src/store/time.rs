@@ -1,4 +1,4 @@
-//! The database's clock. Whatever SQL compares is a time of this clock: the clocks of the instances may differ.
+//! The database's clock. It decides what is due and which instances live: the clocks of the instances may differ.
 
 use chrono::{DateTime, Utc};
 use diesel::QueryableByName;

@@ -126,8 +126,17 @@ async fn counters_exist_before_their_first_event() {
     harness.crash().await;
     let (program, _, management) = start(&mut command(&harness, "serve"));
     let metrics = management.join("metrics").unwrap();
-    let text = test_kit::client().get(metrics).send().await.unwrap().text().await.unwrap();
+    let read = async || {
+        let page = test_kit::client().get(metrics.clone()).send().await.unwrap();
+        page.text().await.unwrap()
+    };
     let queue = r#"queue="webhook-dispatcher.events""#;
+    // Consumers begin a moment after the service listens.
+    until("the consumer has begun", async || {
+        read().await.lines().any(|line| line.starts_with("messages_consumed_total{") && line.contains(queue))
+    })
+    .await;
+    let text = read().await;
     let counter = |name: &str, labels: &[&str]| {
         let of_name = |line: &&str| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(['{', ' ']));
         let found = text.lines().filter(of_name).find(|line| labels.iter().all(|label| line.contains(label)));

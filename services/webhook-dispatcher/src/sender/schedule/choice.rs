@@ -2,6 +2,7 @@
 //! business, each with a quantum of deliveries, within the free slots.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, EndpointId, Mode};
@@ -21,6 +22,8 @@ const ENDPOINTS_MAX: usize = 64;
 const DELIVERIES_MAX: i64 = 128;
 /// Endpoints that one choice looks at: more than it asks for, because some have no free slot.
 const LOOKS_MAX: usize = 512;
+/// Before it looks at others.
+const LOOKS_PAUSE: Duration = Duration::from_millis(10);
 
 /// An endpoint that a claim asks for. Its slots and tokens are taken, and given back as far as the claim does not use them.
 #[derive(Debug)]
@@ -36,6 +39,8 @@ pub(in crate::sender) struct Request {
     pub mode: Mode,
     pub asked: Vec<Asked>,
     pub began: Instant,
+    /// When the view of the instances began by which its tokens were taken.
+    pub view: Instant,
 }
 
 /// A delivery that a claim has found.
@@ -93,9 +98,9 @@ impl State {
             self.turns(mode).add(business, endpoint);
         }
         if !asked.is_empty() {
-            return Ok(Request { mode, asked, began: now });
+            return Ok(Request { mode, asked, began: now, view: self.members.since() });
         }
-        Err(if are_all_seen { self.turns(mode).next_at() } else { Some(now) })
+        Err(if are_all_seen { self.turns(mode).next_at() } else { Some(now + LOOKS_PAUSE) })
     }
 
     /// Fails if the endpoint cannot have a slot now.
@@ -105,7 +110,7 @@ impl State {
         let endpoint = self.endpoints.get_mut(&id).ok_or(NoTurn::OfEndpoint)?;
         let (business, kind) = (endpoint.business, (mode, endpoint.speed()));
         // Without others, it may have all.
-        let quantum = match endpoint.limit {
+        let quantum = match endpoint.limit() {
             Limit::Unknown => 1,
             Limit::General | Limit::Own(_) => QUANTUM.max(left / (others + 1)),
         };
@@ -142,7 +147,7 @@ impl State {
     /// Counts what the claim has found as in flight, and gives back what it has not used. An endpoint with fewer deliveries than
     /// were asked for has no more.
     pub(super) fn claimed(&mut self, request: &Request, found: &[Found], now: Instant) {
-        let Request { mode, asked, began } = request;
+        let Request { mode, asked, began, view } = request;
         let mut of_endpoint = HashMap::<EndpointId, Vec<&Found>>::new();
         for one in found {
             of_endpoint.entry(one.endpoint).or_default().push(one);
@@ -150,7 +155,7 @@ impl State {
         for Asked { ask, kind, notes } in asked {
             let found = of_endpoint.remove(&ask.endpoint).unwrap_or_default();
             let used = i64::try_from(found.len()).unwrap_or(i64::MAX);
-            self.give_back(ask, *kind, ask.room - used, now);
+            self.give_back((ask, *view), *kind, ask.room - used, now);
             for one in &found {
                 let held = Held::new(one.lease, ask.endpoint, *kind, Origin::Claimed);
                 if let Some(replaced) = self.in_flight.insert(held) {
@@ -159,7 +164,7 @@ impl State {
             }
             let Some(endpoint) = self.endpoints.get_mut(&ask.endpoint) else { continue };
             if let Some(first) = found.first() {
-                endpoint.limit = first.max_per_second.map_or(Limit::General, Limit::Own);
+                endpoint.set_limit(first.max_per_second.map_or(Limit::General, Limit::Own), now);
             }
             let queue = endpoint.queue(*mode);
             queue.place = Place::Idle;
@@ -178,7 +183,7 @@ impl State {
     /// The claim has failed: its endpoints are asked for again.
     pub(super) fn not_claimed(&mut self, request: &Request, now: Instant) {
         for Asked { ask, kind, .. } in &request.asked {
-            self.give_back(ask, *kind, ask.room, now);
+            self.give_back((ask, request.view), *kind, ask.room, now);
             if let Some(endpoint) = self.endpoints.get_mut(&ask.endpoint) {
                 endpoint.queue(request.mode).place = Place::Idle;
             }
@@ -198,11 +203,13 @@ impl State {
         taken
     }
 
-    fn give_back(&mut self, ask: &Ask, kind: Kind, unused: i64, now: Instant) {
+    /// Tokens of a former view are gone.
+    fn give_back(&mut self, (ask, view): (&Ask, Instant), kind: Kind, unused: i64, now: Instant) {
+        let is_view = view == self.members.since();
         (0..unused).for_each(|_| self.shares.remove(ask.business, kind));
         if let Some(endpoint) = self.endpoints.get_mut(&ask.endpoint) {
             endpoint.vacate(unused, false);
-            endpoint.bucket.give_back(unused);
+            endpoint.bucket.give_back(if is_view { unused } else { 0 });
         }
         self.slots_are_free(ask.endpoint, now);
     }

@@ -39,7 +39,7 @@ pub(super) struct Endpoint {
     /// When a new webhook last needed a slot.
     new_at: Option<Instant>,
     pub(super) bucket: Bucket,
-    pub(super) limit: Limit,
+    limit: Limit,
     used_at: Instant,
 }
 
@@ -89,6 +89,19 @@ impl Endpoint {
 
     pub(super) fn queue(&mut self, mode: Mode) -> &mut Queue {
         &mut self.queues[mode as usize]
+    }
+
+    pub(super) fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    /// Tokens of another rate are gone.
+    pub(super) fn set_limit(&mut self, limit: Limit, now: Instant) {
+        let is_own = |limit| matches!(limit, Limit::Own(_));
+        if self.limit != limit && (is_own(self.limit) || is_own(limit)) {
+            self.bucket.drain(now);
+        }
+        self.limit = limit;
     }
 
     pub(super) fn in_flight(&self) -> i64 {

@@ -88,9 +88,10 @@ impl Schedule {
         self.lock().in_flight.excluded_from_claims()
     }
 
-    /// Whether the view of the instances is valid, so that this one may claim.
-    pub(super) fn has_valid_view(&self) -> bool {
-        self.lock().members.is_valid(Instant::now())
+    /// Whether the view of the instances by which this was chosen is still valid.
+    pub(super) fn has_view_of(&self, request: &Request) -> bool {
+        let state = self.lock();
+        state.members.is_valid(Instant::now()) && state.members.since() == request.view
     }
 
     /// Deliveries of an endpoint become due after that time.
@@ -101,10 +102,23 @@ impl Schedule {
 
     /// Notes what an outcome makes due.
     pub(super) fn note_recorded(&self, outcome: &Outcome, recorded: &Recorded) {
-        let Some(after) = recorded.due_in else { return };
-        for mode in Mode::VARIANTS.iter().filter(|mode| **mode == outcome.mode || recorded.are_others_due) {
-            self.note((outcome.endpoint, outcome.business_id), *mode, after);
+        let key = (outcome.endpoint, outcome.business_id);
+        if let Some(after) = recorded.due_in {
+            self.note(key, outcome.mode, after);
         }
+        for mode in Mode::VARIANTS.iter().filter(|_| recorded.are_others_due) {
+            self.note(key, *mode, Duration::ZERO);
+        }
+    }
+
+    /// The endpoint's own rate limit, as its owner has set it.
+    pub(super) fn limit_is(&self, key: Key, limit: Option<i32>) {
+        self.lock().limit_is(key, limit, Instant::now());
+    }
+
+    /// The owner may have changed it.
+    pub(super) fn limit_is_unknown(&self, key: Key) {
+        self.lock().limit_is_unknown(key, Instant::now());
     }
 
     /// The scan has found due deliveries of this endpoint.

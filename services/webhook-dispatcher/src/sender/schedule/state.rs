@@ -65,7 +65,7 @@ impl State {
     /// Webhooks per second that this instance may send to the endpoint.
     pub(super) fn rate(&self, id: EndpointId, now: Instant) -> f64 {
         let Some(endpoint) = self.endpoints.get(&id) else { return 0.0 };
-        let rate = match endpoint.limit {
+        let rate = match endpoint.limit() {
             Limit::Own(limit) => f64::from(limit),
             Limit::General | Limit::Unknown => f64::from(self.limits.per_second),
         };
@@ -78,6 +78,16 @@ impl State {
             let bucket = Bucket::empty(members.since());
             Endpoint::new(business, members.are_preferred_by(id), limits.per_endpoint, bucket)
         })
+    }
+
+    /// None: the operator's.
+    pub(super) fn limit_is(&mut self, key: Key, limit: Option<i32>, now: Instant) {
+        self.known(key).set_limit(limit.map_or(Limit::General, Limit::Own), now);
+    }
+
+    /// The owner may have changed it.
+    pub(super) fn limit_is_unknown(&mut self, key: Key, now: Instant) {
+        self.known(key).set_limit(Limit::Unknown, now);
     }
 
     pub(super) fn note(&mut self, key: Key, mode: Mode, at: Instant, now: Instant) {
@@ -144,7 +154,7 @@ impl State {
         origin: Origin,
         now: Instant,
     ) -> bool {
-        self.known((id, lease.business)).limit = Limit::General;
+        self.known((id, lease.business));
         let rate = self.rate(id, now);
         let in_flight = self.in_flight.len() + usize::try_from(self.reserved).unwrap_or_default();
         let slots = (self.slots, in_flight);
@@ -208,9 +218,25 @@ impl State {
     pub(super) fn view_changed(&mut self) {
         let Self { endpoints, members, view_has_changed, .. } = self;
         *view_has_changed = true;
-        for (id, endpoint) in endpoints {
+        let since = members.since();
+        for (id, endpoint) in endpoints.iter_mut() {
             endpoint.is_preferred = members.are_preferred_by(*id);
-            endpoint.bucket.drain(members.since());
+            endpoint.bucket.drain(since);
+        }
+        let ids: Vec<EndpointId> = endpoints.keys().copied().collect();
+        for (id, mode) in ids.iter().flat_map(|id| Mode::VARIANTS.iter().map(move |mode| (*id, *mode))) {
+            self.end_wait_for_token(id, mode, since);
+        }
+    }
+
+    /// Its rate has changed.
+    fn end_wait_for_token(&mut self, id: EndpointId, mode: Mode, now: Instant) {
+        let Some(endpoint) = self.endpoints.get_mut(&id) else { return };
+        let queue = endpoint.queue(mode);
+        if let Place::Limited(until) = queue.place {
+            queue.place = Place::Idle;
+            self.turns[mode as usize].stop_waiting(id, until);
+            self.place(id, mode, now);
         }
     }
 

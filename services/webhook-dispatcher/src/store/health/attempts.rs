@@ -144,6 +144,11 @@ enum HealthChangeKind {
 }
 
 impl HealthChange {
+    /// The endpoint whose outage has ended.
+    pub(in crate::store) fn recovered(&self) -> Option<String> {
+        matches!(self.kind, HealthChangeKind::OutageEnded { .. }).then(|| self.endpoint.clone())
+    }
+
     /// To be called after the commit.
     pub(crate) fn report(&self) {
         let endpoint_id = &self.endpoint;

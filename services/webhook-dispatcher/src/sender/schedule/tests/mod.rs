@@ -8,7 +8,6 @@ use std::collections::HashMap;
 use domain::{Clock, Entropy};
 
 use super::choice::Asked;
-use super::endpoint::Limit;
 use super::*;
 use crate::domain::Speed;
 
@@ -65,7 +64,7 @@ impl Fixture {
 
     /// Its limit is known.
     fn note(&mut self, key: Key, mode: Mode) {
-        self.state.known(key).limit = Limit::General;
+        self.state.limit_is(key, None, self.now - Duration::from_secs(1));
         self.state.note(key, mode, self.now, self.now);
     }
 
@@ -265,7 +264,9 @@ fn an_endpoint_whose_limit_is_unknown_gets_one_webhook_first() {
     let due_at = chrono::DateTime::UNIX_EPOCH;
     let found = Found { lease, endpoint: key.0, due_at, max_per_second: Some(3) };
     test.state.claimed(&request, &[found], test.now);
-    assert_eq!(test.asks(Mode::Live), [(key.0, 3)], "a second's worth");
+    assert_eq!(test.asks(Mode::Live), [], "its tokens were the operator's");
+    test.pass(1_000);
+    assert_eq!(test.asks(Mode::Live), [(key.0, 3)]);
 }
 
 #[test]
