@@ -268,8 +268,9 @@ CREATE TABLE approval_limit (
 -- Requests of the operator that need the approval of a second person.
 CREATE TABLE operator_approvals (
     id TEXT COLLATE "C" PRIMARY KEY,
-    kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('credit', 'debit', 'lift_suspension', 'issue_reset_link')),
-    about_business TEXT COLLATE "C" NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL
+        CHECK (kind IN ('credit', 'debit', 'raise_limit', 'lift_suspension', 'issue_reset_link')),
+    about_business TEXT COLLATE "C",
     -- What is executed. Contains no secrets and no addresses.
     parameters JSONB NOT NULL CHECK (jsonb_typeof(parameters) = 'object'),
     state TEXT COLLATE "C" NOT NULL
@@ -291,6 +292,7 @@ CREATE TABLE operator_approvals (
     outcome TEXT,
     -- When another call had moved the money of the same reference.
     booked_at TIMESTAMPTZ,
+    CONSTRAINT operator_approvals_about_a_business CHECK ((about_business IS NULL) = (kind = 'raise_limit')),
     CONSTRAINT operator_approvals_decider_is_whole
         CHECK ((decider_id IS NULL) = (decided_at IS NULL) AND (decider_id IS NULL) = (decider_email IS NULL)),
     CONSTRAINT operator_approvals_four_eyes CHECK (decider_id IS NULL OR decider_id IS DISTINCT FROM requester_id),

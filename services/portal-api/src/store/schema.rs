@@ -192,7 +192,7 @@ diesel::table! {
     operator_approvals (id) {
         id -> Text,
         kind -> Text,
-        about_business -> Text,
+        about_business -> Nullable<Text>,
         parameters -> Jsonb,
         state -> Text,
         requester_type -> Text,

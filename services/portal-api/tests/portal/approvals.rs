@@ -360,4 +360,34 @@ async fn administrators_choose_a_limit_up_to_the_setting() {
     assert_eq!(log["data"][0]["details"], json!({ "fromPaise": 500, "toPaise": 99 }));
     let (mut finance, _) = person(&office.portal, "finance@carrier.example", "finance").await;
     assert_eq!(finance.put(limit, json!({ "creditsAbovePaise": 1 })).await.status, 403);
+    assert_eq!(office.asha.put(limit, json!({})).await.invalid_fields(), ["creditsAbovePaise"]);
+}
+
+#[tokio::test]
+async fn a_limit_is_raised_or_removed_by_two() {
+    let mut office = Office::open().await;
+    let (mut finance, _) = person(&office.portal, "finance@carrier.example", "finance").await;
+    let limit = "/v1/operator/approval-limit";
+    assert_eq!(office.asha.put(limit, json!({ "creditsAbovePaise": 99 })).await.status, 204);
+    for higher in [json!(300), Value::Null] {
+        let before = office.asha.get("/v1/operator/session").await.body["approvals"].clone();
+        let id = id_of(&office.asha.put(limit, json!({ "creditsAbovePaise": higher })).await);
+        let session = office.asha.get("/v1/operator/session").await.body;
+        assert_eq!(session["approvals"], before, "nothing is changed yet");
+        assert_eq!(approve(&mut office.asha, &id).await.code(), "own_request");
+        assert_eq!(approve(&mut finance, &id).await.code(), "permission_missing");
+        let approved = approve(&mut office.ravi, &id).await;
+        assert_eq!((approved.status, &approved.body["state"]), (200, &json!("executed")), "{approved:?}");
+        assert_eq!(approved.body["parameters"], json!({ "creditsAbovePaise": higher }));
+        assert_eq!(approved.body["businessId"], Value::Null);
+        let session = office.asha.get("/v1/operator/session").await.body;
+        let expected = higher.as_i64().unwrap_or(500);
+        assert_eq!(session["approvals"]["creditsAbovePaise"], expected, "or the setting");
+    }
+    let log = office.portal.operator().get("/v1/operator/audit-log?action=approval.limit_changed").await.body;
+    // The clock stands still, so that entries have no order.
+    let removed = json!({ "fromPaise": 300, "toPaise": 500 });
+    let removal = log["data"].as_array().unwrap().iter().find(|line| line["details"] == removed).unwrap();
+    assert_eq!(removal["actor"]["name"], "ravi@carrier.example");
+    assert_eq!(office.asha.put(limit, json!({ "creditsAbovePaise": 0 })).await.status, 204, "one lowers it");
 }

@@ -111,9 +111,9 @@ export function useWithdraw(id: string) {
   );
 }
 
-/** The session tells the limit. */
+/** The session tells the limit. `null`: the setting applies. A higher limit waits for an approval. */
 export function useSetApprovalLimit() {
-  return useStep((creditsAbovePaise: number) =>
+  return useStep((creditsAbovePaise: number | null) =>
     operatorAnswer(api.PUT("/v1/operator/approval-limit", { body: { creditsAbovePaise } })),
   );
 }

@@ -1,11 +1,12 @@
 //! The amount above which credits and debits of wallets need a second person. Administrators choose it in the console, but never
-//! above the setting.
+//! above the setting. One alone lowers it; a second one approves a higher limit.
 
 use diesel_async::AsyncPgConnection;
 use domain::Paise;
 use postgres::StoreError;
 
-use crate::approvals::domain::ApprovalPolicy;
+use crate::approvals::commands::request_approval::{RequestApprovalError, request};
+use crate::approvals::domain::{Approval, ApprovalPolicy, ProtectedAction};
 use crate::approvals::store::approval_limit;
 use crate::audit::commands::audit::write_operator_audit;
 use crate::audit::domain::{Action, AuditEvent, Author};
@@ -21,6 +22,8 @@ pub(crate) enum ApprovalLimitError {
     #[error("the author is no longer an administrator")]
     NotAdministrator,
     #[error(transparent)]
+    Approval(#[from] RequestApprovalError),
+    #[error(transparent)]
     Store(#[from] StoreError),
 }
 
@@ -35,11 +38,17 @@ fn effective(setting: ApprovalPolicy, chosen: Option<Paise>) -> ApprovalPolicy {
     ApprovalPolicy { credits_above, ..setting }
 }
 
-pub(crate) async fn set(state: &State, author: &Author, limit: Paise) -> Result<(), ApprovalLimitError> {
-    if let Some(setting) = state.approvals.credits_above.filter(|setting| limit > *setting) {
+/// Sets the limit, or requests the approval for a higher one. `None` removes it, so that the setting applies.
+pub(crate) async fn set(
+    state: &State,
+    author: &Author,
+    limit: Option<Paise>,
+) -> Result<Option<Approval>, ApprovalLimitError> {
+    if let (Some(setting), Some(limit)) = (state.approvals.credits_above, limit)
+        && limit > setting
+    {
         return Err(ApprovalLimitError::AboveSetting(setting));
     }
-    let parts = (&state.unit.clock, &state.unit.entropy);
     let database = &state.unit.database;
     database
         .transaction(async |conn: &mut AsyncPgConnection| {
@@ -47,12 +56,29 @@ pub(crate) async fn set(state: &State, author: &Author, limit: Paise) -> Result<
             if !still_may(conn, state, author.operator_actor(), OperatorPermission::ManageStaff).await? {
                 return Err(ApprovalLimitError::NotAdministrator);
             }
-            let before = effective(state.approvals, approval_limit::find(conn).await?).credits_above;
-            approval_limit::set(conn, limit, state.unit.clock.now()).await?;
-            let event = AuditEvent::new(Action::ApprovalLimitChanged)
-                .with("fromPaise", before.map(Paise::get))
-                .with("toPaise", limit.get());
-            Ok(write_operator_audit(conn, parts, None, author, &event).await?)
+            let before = effective(state.approvals, approval_limit::find(conn).await?);
+            if before.is_raised_by(&effective(state.approvals, limit)) {
+                let action = ProtectedAction::RaiseLimit { credits_above_paise: limit };
+                return Ok(Some(request(conn, state, None, author, action).await?));
+            }
+            change(conn, state, author, limit).await?;
+            Ok(None)
         })
         .await
+}
+
+/// Changes the limit. The caller has locked the staff, which serializes changes.
+pub(crate) async fn change(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    author: &Author,
+    limit: Option<Paise>,
+) -> Result<(), StoreError> {
+    let paise = |limit| effective(state.approvals, limit).credits_above.map(Paise::get);
+    let before = approval_limit::find(conn).await?;
+    approval_limit::set(conn, limit, state.unit.clock.now()).await?;
+    let event = AuditEvent::new(Action::ApprovalLimitChanged)
+        .with("fromPaise", paise(before))
+        .with("toPaise", paise(limit));
+    write_operator_audit(conn, (&state.unit.clock, &state.unit.entropy), None, author, &event).await
 }

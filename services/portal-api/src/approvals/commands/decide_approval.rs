@@ -2,11 +2,11 @@
 
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::ApprovalId;
+use domain::{ApprovalId, BusinessId};
 use internal_api::CallError;
 use postgres::StoreError;
 
-use crate::approvals::commands::move_money;
+use crate::approvals::commands::{approval_limit, move_money};
 use crate::approvals::commands::request_approval::{end_outdated, event};
 use crate::approvals::domain::{
     Approval, ApprovalCaller, ApprovalRefusal, ApprovalState, ProtectedAction, RELATED_FOR, are_related,
@@ -101,10 +101,11 @@ async fn require_unrelated(
 async fn is_current(conn: &mut AsyncPgConnection, approval: &Approval) -> Result<bool, DecideError> {
     match &approval.action {
         ProtectedAction::LiftSuspension(lift) => {
-            Ok(change_business::is_present(conn, approval.business, lift).await?)
+            Ok(change_business::is_present(conn, business_of(approval)?, lift).await?)
         }
         ProtectedAction::Credit { .. }
         | ProtectedAction::Debit(_)
+        | ProtectedAction::RaiseLimit { .. }
         | ProtectedAction::IssueResetLink { .. } => Ok(true),
     }
 }
@@ -128,8 +129,12 @@ async fn execute(
             log(conn, state, author, Action::WalletDebitRequested, &approved).await?;
             Ok(approved)
         }
+        ProtectedAction::RaiseLimit { credits_above_paise } => {
+            approval_limit::change(conn, state, author, *credits_above_paise).await?;
+            Ok(approved.executed(None, state.unit.clock.now()))
+        }
         ProtectedAction::LiftSuspension(lift) => {
-            let request = (approved.id, approved.business);
+            let request = (approved.id, business_of(&approved)?);
             change_business::lift(conn, state, request, author, &lift.change).await?;
             Ok(approved.executed(None, state.unit.clock.now()))
         }
@@ -182,6 +187,11 @@ pub(crate) async fn withdraw(
     Ok(withdrawn)
 }
 
+/// The business of a request that is about one.
+pub(crate) fn business_of(approval: &Approval) -> Result<BusinessId, StoreError> {
+    approval.business.ok_or_else(|| StoreError::Corrupt("operator_approvals.about_business is null".to_owned()))
+}
+
 /// The locked request, and its caller. Locks the staff too: persons may have been demoted or removed since the guard's check.
 pub(crate) async fn load(
     conn: &mut AsyncPgConnection,
@@ -204,5 +214,5 @@ pub(crate) async fn log(
     approval: &Approval,
 ) -> Result<(), StoreError> {
     let parts = (&state.unit.clock, &state.unit.entropy);
-    write_operator_audit(conn, parts, Some(approval.business), author, &event(action, approval)).await
+    write_operator_audit(conn, parts, approval.business, author, &event(action, approval)).await
 }

@@ -5,7 +5,7 @@ use domain::ApprovalId;
 use identity::LinkToken;
 
 use crate::account::commands::reset_password::issue;
-use crate::approvals::commands::decide_approval::{DecideError, load};
+use crate::approvals::commands::decide_approval::{DecideError, business_of, load};
 use crate::approvals::domain::ProtectedAction;
 use crate::approvals::store::approvals;
 use crate::audit::domain::Author;
@@ -38,7 +38,7 @@ pub(crate) async fn fetch_reset_link(
             let ProtectedAction::IssueResetLink { user_id } = after.action else {
                 return Err(DecideError::Unknown);
             };
-            let account = memberships::account_of(conn, (after.business, user_id)).await?;
+            let account = memberships::account_of(conn, (business_of(&after)?, user_id)).await?;
             let account = account.ok_or(DecideError::UserRemoved)?;
             let account = user_accounts::of(conn, account).await?.ok_or(DecideError::UserRemoved)?;
             approvals::update(conn, &after).await?;

@@ -9,7 +9,7 @@ use internal_api::wallet::{CreditView, OperatorDebitView};
 use postgres::StoreError;
 use serde_json::{Value, json};
 
-use crate::approvals::commands::decide_approval::{DecideError, log};
+use crate::approvals::commands::decide_approval::{DecideError, business_of, log};
 use crate::approvals::domain::{Approval, ApprovalState, ProtectedAction, WalletDebit};
 use crate::approvals::store::approvals;
 use crate::audit::commands::audit::write_audit;
@@ -72,20 +72,24 @@ pub(crate) async fn finish(
     let moved = match &approved.action {
         ProtectedAction::Credit { amount_paise, reference } => {
             let body = json!({ "amountPaise": amount_paise, "reference": reference });
-            credit(state, approved.business, &body).await.map(|made| Moved {
+            credit(state, business_of(&approved)?, &body).await.map(|made| Moved {
                 transfer: made.transfer_id,
                 created_at: made.created_at,
                 already: made.already_credited,
                 event: credited(&made),
             })
         }
-        ProtectedAction::Debit(wanted) => debit(state, approved.business, wanted).await.map(|taken| Moved {
-            transfer: taken.transfer_id,
-            created_at: taken.created_at,
-            already: taken.already_debited,
-            event: debited(wanted, taken.transfer_id),
-        }),
-        ProtectedAction::LiftSuspension(_) | ProtectedAction::IssueResetLink { .. } => return Ok(approved),
+        ProtectedAction::Debit(wanted) => {
+            debit(state, business_of(&approved)?, wanted).await.map(|taken| Moved {
+                transfer: taken.transfer_id,
+                created_at: taken.created_at,
+                already: taken.already_debited,
+                event: debited(wanted, taken.transfer_id),
+            })
+        }
+        ProtectedAction::RaiseLimit { .. }
+        | ProtectedAction::LiftSuspension(_)
+        | ProtectedAction::IssueResetLink { .. } => return Ok(approved),
     };
     match moved {
         Ok(moved) => record(state, author, approved.id, Ok(moved)).await,
@@ -125,7 +129,7 @@ async fn record(
             approvals::update(conn, &after).await?;
             match &outcome {
                 Ok(moved) if after.stored == ApprovalState::Executed => {
-                    write_audit(conn, state, after.business, author, &moved.event).await?;
+                    write_audit(conn, state, business_of(&after)?, author, &moved.event).await?;
                 }
                 _ => log(conn, state, author, Action::ApprovalFailed, &after).await?,
             }
@@ -144,8 +148,9 @@ async fn is_by_another(
     if moved.already && moved.created_at < approval.requested_at {
         return Ok(true);
     }
-    audit_log::lock_once(conn, approval.business, &moved.event).await?;
-    audit_log::has(conn, approval.business, &moved.event).await
+    let business = business_of(approval)?;
+    audit_log::lock_once(conn, business, &moved.event).await?;
+    audit_log::has(conn, business, &moved.event).await
 }
 
 /// A refusal after which the request must be made again.

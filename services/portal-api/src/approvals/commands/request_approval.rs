@@ -1,7 +1,7 @@
 //! Stores a call of the operator that needs a second person, instead of executing it.
 
 use diesel_async::AsyncPgConnection;
-use domain::{ApprovalId, BusinessId};
+use domain::{ApprovalId, BusinessId, Paise};
 use postgres::StoreError;
 
 use crate::approvals::domain::{Approval, ProtectedAction};
@@ -30,14 +30,14 @@ pub(crate) async fn request_approval(
     action: ProtectedAction,
 ) -> Result<Approval, RequestApprovalError> {
     let database = &state.unit.database;
-    database.transaction(async |conn| request(conn, state, business, author, action.clone()).await).await
+    database.transaction(async |conn| request(conn, state, Some(business), author, action.clone()).await).await
 }
 
 /// Stores the request. A repeated call returns the open request.
 pub(crate) async fn request(
     conn: &mut AsyncPgConnection,
     state: &State,
-    business: BusinessId,
+    business: Option<BusinessId>,
     author: &Author,
     action: ProtectedAction,
 ) -> Result<Approval, RequestApprovalError> {
@@ -54,8 +54,8 @@ pub(crate) async fn request(
     }
     approvals::insert(conn, &new).await?;
     let event = event(Action::ApprovalRequested, &new);
-    write_operator_audit(conn, (clock, entropy), Some(business), author, &event).await?;
-    tracing::info!(approval_id = %id, kind = %new.kind(), business_id = %business, "approval requested");
+    write_operator_audit(conn, (clock, entropy), business, author, &event).await?;
+    tracing::info!(approval_id = %id, kind = %new.kind(), business_id = business.map(tracing::field::display), "approval requested");
     Ok(new)
 }
 
@@ -84,7 +84,7 @@ pub(crate) async fn end_outdated(
     approvals::update(conn, &ended).await?;
     let event = event(Action::ApprovalFailed, &ended).with("reason", ended.outcome.as_deref());
     let parts = (&state.unit.clock, &state.unit.entropy);
-    write_operator_audit(conn, parts, Some(ended.business), author, &event).await?;
+    write_operator_audit(conn, parts, ended.business, author, &event).await?;
     Ok(ended)
 }
 
@@ -104,6 +104,9 @@ pub(crate) fn event(action: Action, approval: &Approval) -> AuditEvent {
             event.with("amountPaise", amount_paise.get()).with("reference", reference.as_str())
         }
         ProtectedAction::Debit(debit) => debit.describe(event),
+        ProtectedAction::RaiseLimit { credits_above_paise } => {
+            event.with("toPaise", credits_above_paise.map(Paise::get))
+        }
         ProtectedAction::IssueResetLink { user_id } => event.with("userId", user_id.to_string()),
         ProtectedAction::LiftSuspension(_) => event,
     }

@@ -28,10 +28,11 @@ pub(crate) async fn find(
     database
         .read(async |conn| {
             let Some(found) = approvals::find(conn, id).await? else { return Ok(None) };
-            let ProtectedAction::IssueResetLink { user_id } = found.action else {
+            let (ProtectedAction::IssueResetLink { user_id }, Some(business)) = (&found.action, found.business)
+            else {
                 return Ok(Some((found, None)));
             };
-            let user = users::find(conn, found.business, user_id).await?;
+            let user = users::find(conn, business, *user_id).await?;
             Ok(Some((found, user.map(|user| user.email))))
         })
         .await

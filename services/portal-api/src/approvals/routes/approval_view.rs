@@ -23,7 +23,8 @@ pub(crate) struct ApprovalView {
     state: ApprovalState,
     #[serde(flatten)]
     action: ProtectedAction,
-    business_id: BusinessId,
+    /// Null for the limit, which is about the installation.
+    business_id: Option<BusinessId>,
     business_name: Option<String>,
     /// Of a reset link: the user. Only when a single request is read.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,7 +72,7 @@ pub(crate) async fn views(
     (author, role): (&Author, OperatorRole),
     approvals: Vec<Approval>,
 ) -> Result<Vec<ApprovalView>, StoreError> {
-    let ids: Vec<BusinessId> = approvals.iter().map(|approval| approval.business).collect();
+    let ids: Vec<BusinessId> = approvals.iter().filter_map(|approval| approval.business).collect();
     let names: HashMap<BusinessId, String> = businesses::names(state, &ids).await?.into_iter().collect();
     let now = state.unit.clock.now();
     let actor = author.operator_actor();
@@ -98,7 +99,7 @@ impl ApprovalView {
             state: approval.stored,
             action: approval.action,
             business_id: approval.business,
-            business_name: names.get(&approval.business).cloned(),
+            business_name: approval.business.and_then(|business| names.get(&business).cloned()),
             user_email: None,
             requested_by: (&approval.requester).into(),
             requested_at: approval.requested_at,

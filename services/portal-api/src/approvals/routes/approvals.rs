@@ -12,7 +12,7 @@ use crate::account::routes::password_resets::ResetLinkView;
 use crate::approvals::commands::{approval_limit, decide_approval, fetch_reset_link};
 use crate::approvals::domain::{ApprovalFilter, ApprovalKind, ApprovalState};
 use crate::approvals::queries::approvals;
-use crate::approvals::routes::approval_view::{ApprovalView, view, views};
+use crate::approvals::routes::approval_view::{ApprovalView, requested, view, views};
 use crate::commands::publish_portal_change::publish_portal_change;
 use crate::domain::OperatorRole;
 use crate::http::audited::OperatorAuthor;
@@ -56,9 +56,12 @@ pub(crate) async fn list(
     operation_id = "setApprovalLimit",
     tag = "Operator",
     summary = "Choose the amount above which credits and debits need a second person",
-    description = "Never above the setting `WAYBILL_APPROVALS__CREDITS_ABOVE_PAISE`.",
+    description = "Never above the setting `WAYBILL_APPROVALS__CREDITS_ABOVE_PAISE`. A second administrator must approve a higher limit.",
     request_body = bodies::ApprovalLimit,
-    responses((status = 204, description = "The limit holds from now on.")),
+    responses(
+        (status = 204, description = "The limit holds from now on."),
+        (status = 202, description = "The limit would be higher. A second person must approve it first.", body = ApprovalView),
+    ),
 )]
 pub(crate) async fn set_limit(
     state: Data<State>,
@@ -66,10 +69,16 @@ pub(crate) async fn set_limit(
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let limit = read_body(&body.0, &["creditsAbovePaise"], |fields| {
-        fields.required_integer("creditsAbovePaise", 0, Paise::REQUEST_MAX.get())
+        if body.0.get("creditsAbovePaise").is_none() {
+            return fields.missing("creditsAbovePaise");
+        }
+        Some(fields.optional_integer("creditsAbovePaise", 0, Paise::REQUEST_MAX.get()))
     })?;
-    approval_limit::set(&state, &author.0, Paise::new(limit)).await.map_err(errors::approval_limit)?;
-    Ok(HttpResponse::NoContent().finish())
+    let set = approval_limit::set(&state, &author.0, limit.map(Paise::new)).await;
+    match set.map_err(errors::approval_limit)? {
+        None => Ok(HttpResponse::NoContent().finish()),
+        Some(approval) => requested(&state, &author.0, approval).await,
+    }
 }
 
 #[utoipa::path(
@@ -121,7 +130,9 @@ pub(crate) async fn approve(
     // Continues when the client disconnects, so that no credit is left without its outcome.
     let work = async move { decide_approval::approve(&shared, &caller, id, reason).await };
     let approved = state.tasks.run(work).await?.map_err(errors::decide)?;
-    publish_portal_change(&state, approved.business);
+    if let Some(business) = approved.business {
+        publish_portal_change(&state, business);
+    }
     Ok(HttpResponse::Ok().json(view(&state, (&author.0, *role), approved).await?))
 }
 

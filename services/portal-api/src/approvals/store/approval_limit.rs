@@ -13,11 +13,16 @@ pub(crate) async fn find(conn: &mut AsyncPgConnection) -> Result<Option<Paise>, 
     Ok(limit.optional()?.map(Paise::new))
 }
 
+/// `None` removes the limit.
 pub(crate) async fn set(
     conn: &mut AsyncPgConnection,
-    limit: Paise,
+    limit: Option<Paise>,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
+    let Some(limit) = limit else {
+        diesel::delete(approval_limit::table).execute(conn).await?;
+        return Ok(());
+    };
     let values = (approval_limit::credits_above_paise.eq(limit.get()), approval_limit::changed_at.eq(now));
     diesel::insert_into(approval_limit::table)
         .values((approval_limit::only_row.eq(true), values))

@@ -23,7 +23,7 @@ const LOCK: i64 = 0x6170_7072_6f76_6573;
 struct ApprovalRow {
     id: String,
     kind: String,
-    about_business: String,
+    about_business: Option<String>,
     parameters: Value,
     state: String,
     requester_type: String,
@@ -51,7 +51,7 @@ pub(crate) async fn insert(conn: &mut AsyncPgConnection, new: &Approval) -> Resu
         .values((
             operator_approvals::id.eq(new.id.to_string()),
             operator_approvals::kind.eq(<&str>::from(new.kind())),
-            operator_approvals::about_business.eq(new.business.to_string()),
+            operator_approvals::about_business.eq(new.business.map(|id| id.to_string())),
             operator_approvals::parameters.eq(parameters(&new.action)?),
             operator_approvals::state.eq(new.stored.as_str()),
             operator_approvals::requester_type.eq(new.requester.kind()),
@@ -91,7 +91,9 @@ pub(crate) async fn find_same(
     let row = operator_approvals::table
         .filter(operator_approvals::ended_at.is_null())
         .filter(operator_approvals::expires_at.gt(new.requested_at))
-        .filter(operator_approvals::about_business.eq(new.business.to_string()))
+        .filter(
+            operator_approvals::about_business.is_not_distinct_from(new.business.map(|id| id.to_string())),
+        )
         .filter(operator_approvals::kind.eq(<&str>::from(new.kind())))
         .filter(operator_approvals::parameters.eq(parameters(&new.action)?))
         .filter(operator_approvals::requester_type.eq(new.requester.kind()))
@@ -245,7 +247,10 @@ impl TryFrom<ApprovalRow> for Approval {
         };
         Ok(Self {
             id: stored("operator_approvals.id", &row.id)?,
-            business: stored("operator_approvals.about_business", &row.about_business)?,
+            business: row
+                .about_business
+                .map(|id| stored("operator_approvals.about_business", &id))
+                .transpose()?,
             action: serde_json::from_value(action).map_err(|_| damaged("parameters"))?,
             stored: stored("operator_approvals.state", &row.state)?,
             requester: requester.ok_or_else(|| damaged("requester"))?,

@@ -116,6 +116,7 @@ pub(crate) fn approval_limit(error: ApprovalLimitError) -> ApiError {
             format!("creditsAbovePaise must be at most {setting}, the setting of this installation."),
         ),
         ApprovalLimitError::NotAdministrator => no_permission(OperatorPermission::ManageStaff),
+        ApprovalLimitError::Approval(error) => request_approval(error),
         ApprovalLimitError::Store(error) => error.into(),
     }
 }

@@ -371,8 +371,10 @@ pub(crate) struct DebitWallet {
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub(crate) struct ApprovalLimit {
-    #[schema(minimum = 0)]
-    credits_above_paise: Paise,
+    /// Credits and debits above this amount need a second person; `0` for all. `null` removes the limit that administrators
+    /// chose: the setting applies.
+    #[schema(required, minimum = 0)]
+    credits_above_paise: Option<Paise>,
 }
 
 #[derive(ToSchema)]

@@ -33,6 +33,10 @@ export function entryLines({ action, details }: Entry): string[] {
   const given = { ...(details as Details) };
   const lines: string[] = [];
   if (action === "business.changed") dropTitleDetails(given);
+  if (action === "approval.limit_changed") {
+    lines.push(`From ${limitName(given.fromPaise)} to ${limitName(given.toPaise)}`);
+    given.fromPaise = given.toPaise = null;
+  }
   if (given.from && given.to) {
     const name = action === "user.role_changed" ? roleName : String;
     lines.push(`From ${name(given.from)} to ${name(given.to)}`);
@@ -43,6 +47,10 @@ export function entryLines({ action, details }: Entry): string[] {
     lines.push(LINES[name]?.(value) ?? plain(name, value));
   }
   return lines;
+}
+
+function limitName(paise: unknown): string {
+  return typeof paise === "number" ? formatPaise(paise) : "no limit";
 }
 
 /** Removes details that the title contains. */
@@ -69,6 +77,7 @@ const LINES: Record<string, (value: unknown) => string> = {
   status: (value) => PAYMENTS[String(value)] ?? plain("status", value),
   replaces: () => "Replaces the previous key with this name",
   revokedWith: () => "Revoked with the key that replaced it",
+  toPaise: (value) => `Limit: ${formatPaise(Number(value))}`,
   from: (value) => `From ${value}`,
   to: (value) => `To ${value}`,
   verified: (value) => (value ? "Confirmed" : "Not confirmed"),
@@ -96,6 +105,7 @@ const LINES: Record<string, (value: unknown) => string> = {
 const APPROVAL_KINDS: Record<string, string> = {
   credit: "Credit",
   debit: "Debit",
+  raise_limit: "Higher limit",
   lift_suspension: "Lift suspension",
   issue_reset_link: "Create reset link",
 };

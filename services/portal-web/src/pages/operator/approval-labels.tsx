@@ -25,11 +25,19 @@ export function approvalTitle(approval: Approval): string {
       return `Credit ${formatPaise(approval.parameters.amountPaise)}`;
     case "debit":
       return `Debit ${formatPaise(approval.parameters.amountPaise)}`;
+    case "raise_limit":
+      return limitChange(approval.parameters.creditsAbovePaise);
     case "lift_suspension":
       return "Lift suspension";
     case "issue_reset_link":
       return "Create reset link";
   }
+}
+
+function limitChange(abovePaise: number | null): string {
+  return abovePaise === null
+    ? "Remove the limit of approvals"
+    : `Raise the limit of approvals to ${formatPaise(abovePaise)}`;
 }
 
 /** The credits and debits that need an approval. */
@@ -48,6 +56,8 @@ export function approvalPhrase(approval: Approval): string {
       return `credit of ${formatPaise(approval.parameters.amountPaise)}`;
     case "debit":
       return `debit of ${formatPaise(approval.parameters.amountPaise)}`;
+    case "raise_limit":
+      return "change of the limit";
     case "lift_suspension":
       return "end of the suspension";
     case "issue_reset_link":

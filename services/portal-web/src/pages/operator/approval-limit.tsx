@@ -9,7 +9,7 @@ import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { RupeeInput, rupeesError } from "../../components/rupee-input";
 import { decimalRupees, formatPaise, parseRupees } from "../../format/money";
-import { coveredCredits } from "./approval-labels";
+import { coveredCredits, notifySent } from "./approval-labels";
 
 /** The amount above which credits and debits need a second person. Administrators choose it, up to the setting. */
 export function ApprovalLimit() {
@@ -32,49 +32,61 @@ export function ApprovalLimit() {
         </Button>
       )}
       <Dialog opened={isChanging} onClose={close} title={<Text fw={600}>Limit without a second person</Text>}>
-        <LimitForm paise={creditsAbovePaise ?? 0} maxPaise={creditsAboveMaxPaise} onDone={close} />
+        <LimitForm paise={creditsAbovePaise} settingPaise={creditsAboveMaxPaise} onDone={close} />
       </Dialog>
     </Group>
   );
 }
 
 interface LimitFormProps {
-  paise: number;
-  maxPaise: number | null | undefined;
+  /** The limit in force. */
+  paise: number | null | undefined;
+  settingPaise: number | null | undefined;
   onDone: () => void;
 }
 
-function LimitForm({ paise, maxPaise, onDone }: LimitFormProps) {
+function LimitForm({ paise, settingPaise, onDone }: LimitFormProps) {
   const set = useSetApprovalLimit();
+  const isSet = typeof paise === "number";
+  const canRemove = isSet && paise !== settingPaise;
   const form = useForm({
     mode: "uncontrolled",
-    initialValues: { creditsAbovePaise: decimalRupees(paise) },
+    initialValues: { creditsAbovePaise: isSet ? decimalRupees(paise) : "" },
     validate: { creditsAbovePaise: (text) => rupeesError(text, 0) },
   });
-  const submit = form.onSubmit(({ creditsAbovePaise }) => {
-    set.mutate(parseRupees(creditsAbovePaise) ?? 0, {
-      onSuccess: () => {
-        notifications.show({ message: "The limit is changed." });
+  const save = (limit: number | null) =>
+    set.mutate(limit, {
+      onSuccess: (approval) => {
+        if (approval) notifySent(approval);
+        else notifications.show({ message: "The limit is changed." });
         onDone();
       },
     });
-  }, focusFirstError(form));
+  const submit = form.onSubmit((values) => save(parseRupees(values.creditsAbovePaise)), focusFirstError(form));
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
         <FormErrors error={set.error} form={form} />
         <RupeeInput
-          label="Limit without a second person"
-          description={
-            typeof maxPaise === "number" ? `At most ${formatPaise(maxPaise)}, the setting.` : undefined
-          }
+          label="Limit"
+          description={`Amounts above this need a second person. 0 means all amounts.${
+            typeof settingPaise === "number" ? ` At most ${formatPaise(settingPaise)}, the setting.` : ""
+          }`}
           data-autofocus
           key={form.key("creditsAbovePaise")}
           {...form.getInputProps("creditsAbovePaise")}
         />
-        <DialogActions isPending={set.isPending} onCancel={onDone}>
-          Change limit
-        </DialogActions>
+        {isSet && <Text c="dimmed">A second administrator must approve a higher limit, or its removal.</Text>}
+        <Group justify={canRemove ? "space-between" : "flex-end"} gap="xs">
+          {canRemove && (
+            <Button variant="subtle" onClick={() => save(null)} disabled={set.isPending} px={6}>
+              {typeof settingPaise === "number" ? "Use the setting" : "Remove limit"}
+            </Button>
+          )}
+          <DialogActions isPending={set.isPending} onCancel={onDone}>
+            Change limit
+          </DialogActions>
+        </Group>
       </Stack>
     </form>
   );

@@ -1,6 +1,7 @@
 import { Anchor, Stack } from "@mantine/core";
 import { Link, useParams } from "react-router-dom";
 import { useApproval } from "../../api/operator-approvals";
+import { useOperatorSession } from "../../api/operator-session";
 import type { Approval } from "../../api/types";
 import { BackLink } from "../../components/back-link";
 import { InlineCode } from "../../components/code-block";
@@ -14,7 +15,13 @@ import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
 import { statusLabel } from "../../format/status-label";
 import { ApprovalActions } from "./approval-actions";
-import { approvalState, approvalTitle, isAlreadyBooked, requesterName } from "./approval-labels";
+import {
+  approvalState,
+  approvalTitle,
+  coveredCredits,
+  isAlreadyBooked,
+  requesterName,
+} from "./approval-labels";
 import { BUSINESS_STATUSES } from "./business-labels";
 
 export function Component() {
@@ -42,9 +49,11 @@ function ApprovalParts({ approval }: { approval: Approval }) {
         <Section title="Request" actions={<StatusBadge pill {...approvalState(approval)} />}>
           <Facts>
             <Fact name="Business">
-              <Anchor component={Link} to={`/operator/businesses/${approval.businessId}`}>
-                {approval.businessName ?? approval.businessId}
-              </Anchor>
+              {approval.businessId && (
+                <Anchor component={Link} to={`/operator/businesses/${approval.businessId}`}>
+                  {approval.businessName ?? approval.businessId}
+                </Anchor>
+              )}
             </Fact>
             <Parameters approval={approval} />
             <Fact name="Requested by">{requesterName(approval)}</Fact>
@@ -89,6 +98,8 @@ function Parameters({ approval }: { approval: Approval }) {
           </Fact>
         </>
       );
+    case "raise_limit":
+      return <LimitFacts abovePaise={approval.parameters.creditsAbovePaise} />;
     case "lift_suspension": {
       const { status, subscriptionActive, liveAccess } = approval.parameters;
       return (
@@ -102,6 +113,22 @@ function Parameters({ approval }: { approval: Approval }) {
     case "issue_reset_link":
       return <Fact name="User">{approval.userEmail ?? "Removed"}</Fact>;
   }
+}
+
+function LimitFacts({ abovePaise }: { abovePaise: number | null }) {
+  const policy = useOperatorSession().data?.approvals;
+  const setting = policy?.creditsAboveMaxPaise;
+  return (
+    <>
+      <Fact name="Limit now">{policy && limitText(policy.creditsAbovePaise)}</Fact>
+      <Fact name="Limit afterwards">{limitText(abovePaise ?? setting)}</Fact>
+    </>
+  );
+}
+
+function limitText(abovePaise: number | null | undefined): string {
+  if (typeof abovePaise !== "number") return "Credits and debits need no second person";
+  return `A second person must approve ${coveredCredits(abovePaise)}`;
 }
 
 function onOff(value: boolean | null | undefined): string | null {

@@ -55,6 +55,11 @@ impl ApprovalPolicy {
     pub(crate) fn covers_amount(&self, amount: Paise) -> bool {
         self.credits_above.is_some_and(|limit| amount > limit)
     }
+
+    /// Whether some amount would then need no second person any more.
+    pub(crate) fn is_raised_by(&self, after: &Self) -> bool {
+        self.credits_above.is_some_and(|limit| after.credits_above.is_none_or(|higher| higher > limit))
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr, VariantArray)]
@@ -62,6 +67,7 @@ impl ApprovalPolicy {
 pub(crate) enum ApprovalKind {
     Credit,
     Debit,
+    RaiseLimit,
     LiftSuspension,
     IssueResetLink,
 }
@@ -71,6 +77,7 @@ impl ApprovalKind {
     pub(crate) const fn permission(self) -> OperatorPermission {
         match self {
             Self::Credit | Self::Debit => OperatorPermission::CreditWallets,
+            Self::RaiseLimit => OperatorPermission::ManageStaff,
             Self::LiftSuspension => OperatorPermission::ChangeBusinesses,
             Self::IssueResetLink => OperatorPermission::IssuePasswordResets,
         }
@@ -94,6 +101,13 @@ pub(crate) enum ProtectedAction {
     },
     /// Likewise.
     Debit(WalletDebit),
+    /// Raises the limit of the installation above which credits and debits need a second person.
+    #[serde(rename_all = "camelCase")]
+    RaiseLimit {
+        /// `null` removes the limit that administrators chose: the setting applies.
+        #[schema(required)]
+        credits_above_paise: Option<Paise>,
+    },
     LiftSuspension(SuspensionLift),
     #[serde(rename_all = "camelCase")]
     IssueResetLink {
@@ -142,6 +156,7 @@ impl ProtectedAction {
         match self {
             Self::Credit { .. } => ApprovalKind::Credit,
             Self::Debit(_) => ApprovalKind::Debit,
+            Self::RaiseLimit { .. } => ApprovalKind::RaiseLimit,
             Self::LiftSuspension(_) => ApprovalKind::LiftSuspension,
             Self::IssueResetLink { .. } => ApprovalKind::IssueResetLink,
         }
@@ -180,7 +195,8 @@ impl ApprovalState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Approval {
     pub(crate) id: ApprovalId,
-    pub(crate) business: BusinessId,
+    /// `None` for the limit, which is about the installation.
+    pub(crate) business: Option<BusinessId>,
     pub(crate) action: ProtectedAction,
     /// See [`Approval::state`].
     pub(crate) stored: ApprovalState,
@@ -239,7 +255,7 @@ pub(crate) struct ApprovalFilter {
 impl Approval {
     pub(crate) fn request(
         id: ApprovalId,
-        business: BusinessId,
+        business: Option<BusinessId>,
         action: ProtectedAction,
         requester: OperatorActor,
         now: DateTime<Utc>,

@@ -24,6 +24,9 @@ fn action(kind: ApprovalKind) -> ProtectedAction {
             reason: "Entered twice".to_owned(),
             reverses: None,
         }),
+        ApprovalKind::RaiseLimit => {
+            ProtectedAction::RaiseLimit { credits_above_paise: Some(Paise::new(700)) }
+        }
         ApprovalKind::LiftSuspension => ProtectedAction::LiftSuspension(SuspensionLift {
             change: BusinessChange {
                 status: Some(BusinessStatus::Active),
@@ -42,7 +45,7 @@ fn action(kind: ApprovalKind) -> ProtectedAction {
 fn requested(kind: ApprovalKind, by: OperatorActor) -> Approval {
     let id = "apr_01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap();
     let business = "biz_01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap();
-    Approval::request(id, business, action(kind), by, DateTime::UNIX_EPOCH)
+    Approval::request(id, Some(business), action(kind), by, DateTime::UNIX_EPOCH)
 }
 
 fn at(hours: i64) -> DateTime<Utc> {
