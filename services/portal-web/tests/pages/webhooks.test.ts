@@ -4,7 +4,7 @@ import { ask, listedWebhook, newBusiness, newTestKey, type Session } from "../su
 import { check } from "../support/page-checks";
 import { heading, row, rowsOf, takeSecret } from "../support/pages";
 import { Receiver } from "../support/receiver";
-import { expect, screenshot, test } from "../support/test";
+import { expect, PHONE, screenshot, test } from "../support/test";
 
 let session: Session;
 let receiver: Receiver;
@@ -225,6 +225,22 @@ test("a server that fails is quoted, and webhooks of a disabled endpoint are hel
   await expect(page.getByText("1 webhook is held")).toBeVisible();
   await check(page, "webhook-held", { bothSizes: true });
   await gone.stop();
+});
+
+test("on a phone, the log shows the whole cause of a failure", async ({ page }) => {
+  const cause = "no response within 10 s: the server took the connection, and sent nothing until the end";
+  await page.route(`**/v1/portal/webhook-endpoints/${endpointId}/deliveries?*`, async (route) => {
+    const response = await route.fetch();
+    const { data, ...rest } = await response.json();
+    const failed = data.map((one: object) => ({ ...one, status: "failed", attempts: 3, lastError: cause }));
+    return route.fulfill({ response, json: { ...rest, data: failed } });
+  });
+  await page.setViewportSize(PHONE);
+  await page.goto(endpoint);
+  const shown = page.getByRole("list", { name: "Deliveries" }).getByText("until the end").first();
+  await expect(shown).toBeVisible();
+  expect(await shown.evaluate((text) => text.scrollWidth <= text.clientWidth)).toBe(true);
+  await check(page, "phone-webhook-causes");
 });
 
 test("a webhook is due when its endpoint is tried again", async ({ page }) => {
