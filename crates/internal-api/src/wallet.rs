@@ -61,14 +61,18 @@ pub struct WalletView {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EntryView {
-    /// The position in the wallet, from 1 without a gap. Also the cursor of the list.
+    /// The position in the wallet, from 1 without a gap; of a debt, its `transferId`. Also the cursor of the list.
     pub id: String,
     pub transfer_id: TransferId,
     /// `delivery_fee`, `refund`, `top_up`, `operator_credit`, `operator_debit`, `top_up_reversal` or
-    /// `receivable_payment`.
+    /// `receivable_payment`; of a debt, `operator_debit_shortfall` or `top_up_reversal_shortfall`.
     pub kind: String,
-    /// Negative when money leaves the wallet.
+    /// Negative when money leaves the wallet. Zero for a debt, which moves nothing in the wallet.
     pub amount_paise: Paise,
+    /// How much more the business owes. Negative when it pays what it owes.
+    #[serde(default)]
+    #[schema(required)]
+    pub owed_paise: Paise,
     pub balance_after_paise: Paise,
     pub order_id: Option<OrderId>,
     /// The business's reference of that order. portal-api adds it, because wallet does not know it.
@@ -79,6 +83,24 @@ pub struct EntryView {
     /// The transfer that this one takes back.
     #[serde(default)]
     pub reverses: Option<TransferId>,
+    /// Why the operator debited.
+    pub reason: Option<String>,
+    /// Of a debit that takes back a credit, top-up or refund: which one.
+    pub takes_back: Option<TakesBackView>,
+    /// Of a credit, top-up or refund: what was not taken back.
+    pub left_paise: Option<Paise>,
+    pub created_at: DateTime<Utc>,
+}
+
+/// The credit, top-up or refund that a debit takes back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TakesBackView {
+    /// `operator_credit`, `top_up` or `refund`.
+    pub kind: String,
+    /// Of a refund.
+    pub order_id: Option<OrderId>,
+    pub reference: Option<String>,
     pub created_at: DateTime<Utc>,
 }
 
@@ -297,7 +319,12 @@ impl WalletClient {
         self.0.send(Method::POST, &["wallets", &business.to_string(), "credits"], body).await
     }
 
-    /// `POST /internal/wallets/{business}/debits` with `{amountPaise, reference, reverses}`
+    /// `POST /internal/wallets/{business}/debits/check` with the body of the debit: refuses what the debit would refuse
+    pub async fn check_debit_by_operator(&self, business: BusinessId, body: &Value) -> Result<(), CallError> {
+        self.0.send(Method::POST, &["wallets", &business.to_string(), "debits", "check"], body).await
+    }
+
+    /// `POST /internal/wallets/{business}/debits` with `{amountPaise, reference, reason, reverses}`
     pub async fn debit_by_operator(
         &self,
         business: BusinessId,

@@ -221,6 +221,10 @@ impl Known {
         self.balances.insert(request.business_id, balance);
         self.entries.push(EntryView {
             reverses: None,
+            reason: None,
+            takes_back: None,
+            left_paise: None,
+            owed_paise: Paise::ZERO,
             id: (self.entries.len() + 1).to_string(),
             transfer_id: TransferId::generate(&self.clock, &self.entropy),
             kind: "delivery_fee".to_owned(),

@@ -13,6 +13,7 @@ pub(crate) struct KeysReport {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WalletReport {
     pub(crate) balance: Paise,
+    pub(crate) owed: Paise,
     pub(crate) low_balance_threshold: Paise,
     pub(crate) is_funded: bool,
 }

@@ -20,6 +20,7 @@ impl From<&WalletView> for WalletReport {
     fn from(wallet: &WalletView) -> Self {
         Self {
             balance: wallet.balance_paise,
+            owed: wallet.owed_paise,
             low_balance_threshold: wallet.low_balance_threshold_paise,
             is_funded: wallet.funded_at.is_some(),
         }

@@ -239,11 +239,15 @@ pub(crate) fn entry() -> EntryView {
         transfer_id: id("trf_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
         kind: "top_up".to_owned(),
         amount_paise: Paise::new(100),
+        owed_paise: Paise::ZERO,
         balance_after_paise: Paise::new(100),
         order_id: None,
         order_reference: None,
         reverses: None,
         reference: None,
+        reason: None,
+        takes_back: None,
+        left_paise: Some(Paise::new(100)),
         created_at: at(),
     }
 }

@@ -279,17 +279,26 @@ async fn a_debit_above_the_limit_waits_for_another_person_and_is_made_once() {
     taken["reverses"] = json!(TRANSFER);
     taken["alreadyDebited"] = json!(false);
     office.portal.peers.answer(&call, 201, taken.clone());
+    let check = format!("{call}/check");
     let path = office.path("/wallet/debits");
     let body = json!({
         "amountPaise": 700, "reference": "invoice-7 again", "reason": "Entered twice", "reverses": TRANSFER,
     });
+    // An impossible one is refused as the call itself, and waits for nobody.
+    let refusal = json!({ "code": "exceeds_transfer", "message": "Nothing of it is left." });
+    office.portal.peers.answer(&check, 409, refusal);
+    let refused = office.asha.post(&path, body.clone()).await;
+    assert_eq!((refused.status, refused.code()), (409, "exceeds_transfer"));
+    assert_eq!(office.ravi.get(APPROVALS).await.body["data"], json!([]));
+    office.portal.peers.answer(&check, 200, Value::Null);
     let id = id_of(&office.asha.post(&path, body.clone()).await);
     assert!(office.portal.peers.asked(&call).is_empty());
+    assert_eq!(office.portal.peers.asked(&check)[0].body, body);
     let approved = approve(&mut office.ravi, &id).await;
     assert_eq!((approved.status, &approved.body["state"]), (200, &json!("executed")), "{approved:?}");
     assert_eq!((&approved.body["kind"], &approved.body["parameters"]), (&json!("debit"), &body));
     let sent = &office.portal.peers.asked(&call)[0].body;
-    assert_eq!(sent, &json!({ "amountPaise": 700, "reference": "invoice-7 again", "reverses": TRANSFER }));
+    assert_eq!(sent, &body);
     let log = office.portal.operator().get("/v1/operator/audit-log?action=wallet.debited").await.body;
     assert_eq!(log["data"][0]["details"]["debitReason"], "Entered twice");
 

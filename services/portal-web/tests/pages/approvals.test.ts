@@ -266,3 +266,46 @@ test("an empty list says which actions need an approval", async ({ page }) => {
     "These actions need an approval: credits and debits above ₹500.00 and the end of a suspension.";
   await expect(page.getByText(text)).toBeVisible();
 });
+
+test("the limit of approvals is empty without one, needs a value, and is removed by two", async ({ page }) => {
+  const sent: string[] = [];
+  const [credit] = approvals();
+  await page.route(/\/v1\/operator\/approval-limit$/, (route) => {
+    sent.push(route.request().postData() ?? "");
+    return route.fulfill({ status: 202, json: { ...credit, kind: "raise_limit" } });
+  });
+  await logInAsOperator(page);
+  await page.goto("/operator/approvals");
+  await expect(page.getByText("Credits and debits need no second person.")).toBeVisible();
+  await page.getByRole("button", { name: "Change limit" }).click();
+  const dialog = page.getByRole("dialog", { name: "Limit without a second person" });
+  await expect(dialog.getByLabel("Limit", { exact: true })).toHaveValue("");
+  await expect(dialog.getByText("Amounts above this need a second person.")).toBeVisible();
+  await expect(dialog.getByRole("button", { name: "Remove limit" })).toHaveCount(0);
+  await dialog.getByRole("button", { name: "Change limit" }).click();
+  await expect(dialog.getByText("Enter an amount in rupees")).toBeVisible();
+  expect(sent).toEqual([]);
+  await requireApprovals(page);
+  await page.reload();
+  await page.getByRole("button", { name: "Change limit" }).click();
+  await expect(dialog.getByLabel("Limit", { exact: true })).toHaveValue("500.00");
+  await check(page, "operator-approval-limit", { bothSizes: true });
+  await dialog.getByRole("button", { name: "Remove limit" }).click();
+  await expect(page.getByText("Sent for approval.")).toBeVisible();
+  expect(sent).toEqual(['{"creditsAbovePaise":null}']);
+});
+
+test("a higher limit is shown next to the limit in force", async ({ page }) => {
+  const { change } = await answerApprovals(page);
+  const parameters = { creditsAbovePaise: 5_000_000 };
+  change(CREDIT, { kind: "raise_limit", parameters, businessId: null, businessName: null });
+  await requireApprovals(page);
+  await logInAsOperator(page);
+  await page.goto("/operator/approvals");
+  await page.getByRole("link", { name: "Raise the limit of approvals to ₹50,000.00" }).click();
+  for (const words of ["credits and debits above ₹500.00", "credits and debits above ₹50,000.00"]) {
+    await expect(page.getByText(words)).toBeVisible();
+  }
+  await expect(page.getByText("Business", { exact: true })).toHaveCount(0);
+  await check(page, "operator-approval-of-limit", { bothSizes: true });
+});

@@ -180,13 +180,33 @@ test("a wrong credit is typed twice, seen in words, and taken back", async ({ pa
   await expect(page.getByRole("button", { name: "Credit wallet" })).toBeFocused();
   const entry = row(page, "Statement", "cheque-7");
   await entry.getByRole("button", { name: /^Take back entry/ }).click();
+  await expect(page.getByRole("dialog", { name: `Take back from ${business.name}` })).toBeVisible();
+  await dialog.getByLabel("Amount", { exact: true }).fill("2,00,000.01");
   await dialog.getByLabel("Reference").fill("cheque-7 bounced");
   await dialog.getByLabel("Reason").fill("The cheque bounced.");
   await dialog.getByRole("button", { name: "Continue" }).click();
-  await dialog.getByLabel("Type the amount again").fill("200000");
-  await dialog.getByRole("button", { name: "Debit ₹2,00,000.00" }).click();
-  await expect(page.getByText("₹2,00,000.00 debited.")).toBeVisible();
-  await expect(row(page, "Statement", "cheque-7 bounced").getByText("−₹2,00,000.00")).toBeVisible();
+  await expect(dialog.getByText("Only ₹2,00,000.00 of this entry is left.")).toBeVisible();
+  await dialog.getByLabel("Amount", { exact: true }).fill("1,99,999");
+  await dialog.getByRole("button", { name: "Continue" }).click();
+  await dialog.getByLabel("Type the amount again").fill("199999");
+  await dialog.getByRole("button", { name: "Take back ₹1,99,999.00" }).click();
+  await expect(page.getByText("₹1,99,999.00 taken back.")).toBeVisible();
+  const debit = row(page, "Statement", "cheque-7 bounced");
+  await expect(debit.getByText("−₹1,99,999.00")).toBeVisible();
+  await expect(debit.getByText("Takes back: Credit cheque-7 of")).toBeVisible();
+  await expect(debit.getByText("Reason: The cheque bounced.")).toBeVisible();
+  // What is left is offered, and then nothing.
+  const part = row(page, "Statement", "₹1,99,999.00 taken back, ₹1.00 left");
+  await part.getByRole("button", { name: /^Take back entry/ }).click();
+  await expect(dialog.getByLabel("Amount", { exact: true })).toHaveValue("1.00");
+  await check(page, "operator-take-back", { bothSizes: true });
+  await dialog.getByLabel("Reference").fill("cheque-7 rest");
+  await dialog.getByLabel("Reason").fill("The rest.");
+  await dialog.getByRole("button", { name: "Continue" }).click();
+  await dialog.getByRole("button", { name: "Take back ₹1.00" }).click();
+  const taken = row(page, "Statement", "Taken back in full");
+  await expect(taken.getByText("cheque-7")).toBeVisible();
+  await expect(taken.getByRole("button")).toHaveCount(0);
   await check(page, "operator-wallet", { bothSizes: true });
 });
 

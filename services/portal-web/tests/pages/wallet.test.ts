@@ -1,6 +1,7 @@
 import { text } from "node:stream/consumers";
 import { operator, placeOrder } from "../support/api";
-import { newBusiness, openLive, type Session } from "../support/business";
+import { ask, newBusiness, openLive, type Session } from "../support/business";
+import { check } from "../support/page-checks";
 import { row, rowsOf } from "../support/pages";
 import { expect, screenshot, test } from "../support/test";
 
@@ -42,6 +43,33 @@ test("the statement shows each movement, and is filtered by kind, reference and 
   await expect(row(page, "Statement", "bank-4711")).toBeVisible();
   await row(page, "Statement", "paid-1").getByRole("link").click();
   await expect(page.getByRole("heading", { level: 1, name: "paid-1" })).toBeVisible();
+});
+
+test("a debt has a row of its own, and both rows name what was taken back", async ({ visit }) => {
+  const page = await visit();
+  const business = await newBusiness(page, "Owing");
+  await placeOrder(await openLive(page, business), "spent-1");
+  const { data } = await ask(page, "GET", "/wallet/entries?kind=top_up", undefined, 200);
+  const [topUp] = data as { transferId: string }[];
+  const debit = { amountPaise: 50_000, reference: "bank-4712", reason: "Paid by mistake." };
+  const reverses = topUp?.transferId;
+  await operator("POST", `/businesses/${business.id}/wallet/debits`, { ...debit, reverses }, 201);
+  await page.goto("/wallet");
+  const balance = page.getByRole("region", { name: "Balance" });
+  await expect(balance.getByText("Money owed", { exact: true })).toBeVisible();
+  for (const [kind, amount] of [
+    ["Owed after a debit", "₹49.00 owed"],
+    ["Debit", "−₹451.00"],
+  ] as const) {
+    const entry = row(page, "Statement", kind).filter({ hasText: amount });
+    for (const words of ["bank-4712", "Takes back: Top-up", "Reason: Paid by mistake."]) {
+      await expect(entry.getByText(words)).toBeVisible();
+    }
+  }
+  await expect(row(page, "Statement", "Taken back in full").getByText("+₹500.00")).toBeVisible();
+  await check(page, "wallet-owed", { bothSizes: true });
+  await page.goto("/");
+  await expect(page.getByRole("region", { name: "Status indicators" }).getByText("Money owed")).toBeVisible();
 });
 
 test("the spend is shown in total, per day in a table for screen readers, and by the arrow keys", async ({

@@ -66,6 +66,10 @@ CREATE TABLE transfers (
     -- The fee that a refund reverses, or the deposit or refund that a debit takes back.
     reverses TEXT COLLATE "C",
     created_at TIMESTAMPTZ NOT NULL,
+    -- Why the operator debits; the business reads it.
+    reason TEXT,
+    -- Of a shortfall, which is no entry of the wallet: the wallet's newest entry then. The statement lists the debt after it.
+    after_entry BIGINT CHECK (after_entry >= 1),
     PRIMARY KEY (id, business_id),
     CONSTRAINT transfers_reverses_fkey FOREIGN KEY (reverses, business_id) REFERENCES transfers (id, business_id),
     CONSTRAINT transfers_name_their_cause CHECK (
@@ -74,6 +78,10 @@ CREATE TABLE transfers (
             'operator_debit_shortfall', 'top_up_reversal', 'top_up_reversal_shortfall'))
         AND (kind = 'operator_debit' OR (reverses IS NOT NULL) = (kind IN
             ('refund', 'operator_debit_shortfall', 'top_up_reversal', 'top_up_reversal_shortfall')))
+    ),
+    CONSTRAINT transfers_reasons_of_debits CHECK (reason IS NULL OR kind IN ('operator_debit', 'operator_debit_shortfall')),
+    CONSTRAINT transfers_position_of_debts CHECK (
+        (after_entry IS NOT NULL) = (kind IN ('operator_debit_shortfall', 'top_up_reversal_shortfall'))
     )
 );
 -- A refund reverses a posted debit of its own business; an order has one such debit.

@@ -80,6 +80,7 @@ pub(super) async fn take_back<E: From<PostingError> + From<StoreError>>(
     (cause, kind): (Cause, ShortfallKind),
 ) -> Result<(), E> {
     let available = amount.min(record.wallet.balance);
+    let reason = cause.reason().map(str::to_owned);
     if available > Paise::ZERO {
         take::<E>(conn, unit, (record, threshold), available, cause).await?;
     }
@@ -87,7 +88,9 @@ pub(super) async fn take_back<E: From<PostingError> + From<StoreError>>(
     if lacking > Paise::ZERO {
         let id = TransferId::generate(&unit.clock, &unit.entropy);
         let (business, reference) = (record.business, reference.to_owned());
-        let shortfall = NewShortfall { id, business, kind, reference, reverses, amount: lacking };
+        let after_entry = record.wallet.entry_count;
+        let shortfall =
+            NewShortfall { id, business, kind, reference, reverses, reason, amount: lacking, after_entry };
         store::transfers::insert_shortfall(conn, &shortfall, unit.clock.now()).await?;
     }
     let by_payment_provider = kind == ShortfallKind::TopUpReversalShortfall;

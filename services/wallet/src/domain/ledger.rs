@@ -1,6 +1,8 @@
 //! The arithmetic of the ledger. A positive amount increases the account. Every transfer has one line in the wallet of a
 //! business and one in an account of the operator; the two sum to zero.
 
+use std::str::FromStr;
+
 use domain::Paise;
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
@@ -51,9 +53,6 @@ pub(crate) enum TransferKind {
 }
 
 impl TransferKind {
-    /// For error messages.
-    pub(crate) const WORDS: &str = "delivery_fee, refund, top_up, operator_credit, operator_debit, top_up_reversal or receivable_payment";
-
     /// The name in SQL and in the statement.
     pub(crate) fn as_str(self) -> &'static str {
         self.into()
@@ -72,7 +71,7 @@ impl TransferKind {
 }
 
 /// What a wallet lacks for a transfer that may not fail. The business owes it from then on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum ShortfallKind {
     OperatorDebitShortfall,
@@ -90,6 +89,33 @@ impl ShortfallKind {
             Self::OperatorDebitShortfall => Account::OperatorCredits,
             Self::TopUpReversalShortfall => Account::TopUpClearing,
         }
+    }
+}
+
+/// The kind of a line of the statement: money that moved in the wallet, or a debt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LineKind {
+    Moved(TransferKind),
+    Owed(ShortfallKind),
+}
+
+impl LineKind {
+    /// For error messages.
+    pub(crate) const WORDS: &str = "delivery_fee, refund, top_up, operator_credit, operator_debit, operator_debit_shortfall, top_up_reversal, top_up_reversal_shortfall or receivable_payment";
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Moved(kind) => kind.as_str(),
+            Self::Owed(kind) => kind.as_str(),
+        }
+    }
+}
+
+impl FromStr for LineKind {
+    type Err = strum::ParseError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map(Self::Moved).or_else(|_| text.parse().map(Self::Owed))
     }
 }
 

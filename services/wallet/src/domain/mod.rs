@@ -12,7 +12,7 @@ pub(crate) use debits::{
     Action, Debit, DebitId, DebitJob, DebitRefusal, Decided, Known, LowBalance, Outcome, decide,
 };
 pub(crate) use ledger::{
-    Line, PostingError, ShortfallKind, TransferKind, Wallet, WalletEntry, lines, shortfall_lines,
+    Account, Line, LineKind, PostingError, ShortfallKind, TransferKind, Wallet, WalletEntry, lines, shortfall_lines,
 };
 pub use payments::Provider;
 pub(crate) use payments::{CURRENCY, Notice, NoticeOutcome, Payment, Reversal, ReversalStep};
@@ -28,7 +28,6 @@ mod tests {
 
     use strum::VariantArray as _;
 
-    use super::ledger::Account;
     use super::*;
 
     fn named<T: FromStr + Display>(as_str: fn(T) -> &'static str, names: &[&str]) {

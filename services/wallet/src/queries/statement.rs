@@ -7,10 +7,10 @@ use super::one_more;
 use crate::state::State;
 use crate::store;
 
-pub(crate) use crate::store::statement::{LineFilter, StatementLine};
+pub(crate) use crate::store::statement::{Cursor, Deposit, LineFilter, StatementLine};
 
-/// Matching lines of a wallet or of one order, newest first: up to `limit`, and one more if there are more. `None` if the
-/// filter names a line that does not exist.
+/// Matching lines of a wallet or of one order after a line, newest first: up to `limit`, and one more if there are more.
+/// `None` if that line does not exist.
 ///
 /// # Errors
 /// When the database fails.
@@ -19,24 +19,32 @@ pub(crate) async fn page(
     business: BusinessId,
     order: Option<OrderId>,
     filter: &LineFilter,
+    after: Option<Cursor>,
     limit: usize,
 ) -> Result<Option<Vec<StatementLine>>, StoreError> {
     let database = &state.unit.database;
     database
         .read(async |conn| {
-            if let Some(sequence) = filter.before
-                && !store::statement::exists(conn, business, sequence).await?
-            {
-                return Ok(None);
-            }
-            let Some(order) = order else {
-                return store::statement::page(conn, business, filter, one_more(limit)).await.map(Some);
+            let before = match after {
+                None => None,
+                Some(cursor) => match store::statement::position_of(conn, business, cursor).await? {
+                    None => return Ok(None),
+                    found => found,
+                },
             };
-            // At most two lines, found by the order: no page of the statement has to be read.
-            let mut lines = store::statement::of_order(conn, business, order).await?;
-            lines.reverse();
-            lines.retain(|line| filter.matches(line));
-            lines.truncate(limit.saturating_add(1));
+            let mut lines = match order {
+                None => store::statement::page(conn, business, filter, before, one_more(limit)).await?,
+                // At most two lines, found by the order: no page of the statement has to be read.
+                Some(order) => {
+                    let mut lines = store::statement::of_order(conn, business, order).await?;
+                    lines.reverse();
+                    lines.retain(|line| filter.matches(line));
+                    lines.retain(|line| before.is_none_or(|before| line.position < before));
+                    lines.truncate(limit.saturating_add(1));
+                    lines
+                }
+            };
+            store::statement::complete(conn, business, &mut lines).await?;
             Ok(Some(lines))
         })
         .await
@@ -52,5 +60,11 @@ pub(crate) async fn of_order(
     order: OrderId,
 ) -> Result<Vec<StatementLine>, StoreError> {
     let database = &state.unit.database;
-    database.read(async |conn| store::statement::of_order(conn, business, order).await).await
+    database
+        .read(async |conn| {
+            let mut lines = store::statement::of_order(conn, business, order).await?;
+            store::statement::complete(conn, business, &mut lines).await?;
+            Ok(lines)
+        })
+        .await
 }

@@ -1,4 +1,4 @@
-//! `POST /internal/wallets/{business}/credits` and `…/debits`.
+//! `POST /internal/wallets/{business}/credits`, `…/debits` and `…/debits/check`.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
@@ -13,6 +13,7 @@ use crate::state::State;
 
 /// Long enough for any invoice number. References that look alike must be equal, so invisible characters are refused.
 const REFERENCE: TextRule = TextRule::code(128);
+const REASON: TextRule = TextRule::lines(500);
 
 pub(super) async fn create(
     state: Data<State>,
@@ -64,13 +65,25 @@ pub(super) async fn debit(
     Ok(response)
 }
 
+/// Refuses what [`debit`] would refuse.
+pub(super) async fn check_debit(
+    state: Data<State>,
+    business: Path<String>,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let request = read_debit(path::business(&business)?, &body)?;
+    debit_by_operator::check(&state, &request).await.map_err(errors::from_operator_debit)?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
 fn read_debit(business: BusinessId, body: &JsonBody) -> Result<OperatorDebit, ApiError> {
     let field_errors = FieldErrors::default();
-    let known = ["amountPaise", "reference", "reverses"];
+    let known = ["amountPaise", "reference", "reason", "reverses"];
     let read = Fields::only(&body.0, &field_errors, &known).and_then(|fields| {
         let (amount, reference) = (amount(&fields), reference(&fields));
         let reverses = fields.optional_word("reverses", "the id of a transfer");
-        Some(OperatorDebit { business, amount: amount?, reference: reference?, reverses })
+        let reason = fields.optional_text("reason", REASON);
+        Some(OperatorDebit { business, amount: amount?, reference: reference?, reason, reverses })
     });
     read.filter(|_| field_errors.is_empty()).ok_or_else(|| ApiError::invalid(field_errors))
 }

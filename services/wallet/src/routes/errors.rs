@@ -1,6 +1,7 @@
 //! The HTTP status and the message of each error.
 
 use actix_web::http::StatusCode;
+use domain::Paise;
 use web::ApiError;
 
 use crate::commands::credit::CreditError;
@@ -49,6 +50,9 @@ pub(super) fn from_operator_debit(error: OperatorDebitError) -> ApiError {
             "transfer_not_reversible",
             "The wallet has no credit, top-up or refund with this id. Take back one of its statement, or leave reverses out.",
         ),
+        OperatorDebitError::ExceedsTransfer(Paise::ZERO) => {
+            conflict("exceeds_transfer", "This transfer is already taken back in full. Nothing of it is left.")
+        }
         OperatorDebitError::ExceedsTransfer(left) => {
             let message = format!("Only {left} of this transfer is left to take back. Use a smaller amount.");
             conflict("exceeds_transfer", &message)

@@ -58,5 +58,6 @@ fn wallet(config: &mut ServiceConfig) {
         .service(resource("/top-ups/{id}").route(get().to(top_ups::show)))
         .service(resource("/credits").route(post().to(credits::create)))
         .service(resource("/debits").route(post().to(credits::debit)))
+        .service(resource("/debits/check").route(post().to(credits::check_debit)))
         .service(resource("/cash").route(get().to(cash::of_business)));
 }

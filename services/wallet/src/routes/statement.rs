@@ -3,14 +3,14 @@
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
-use internal_api::wallet::EntryView;
+use internal_api::wallet::{EntryView, TakesBackView};
 use internal_api::{Page, PageQuery};
 use web::{ApiError, read_query};
 
 use super::path;
-use crate::domain::TransferKind;
+use crate::domain::LineKind;
 use crate::queries;
-use crate::queries::statement::{LineFilter, StatementLine};
+use crate::queries::statement::{Cursor, Deposit, LineFilter, StatementLine};
 use crate::state::State;
 
 const TIME: &str = "an RFC 3339 time, such as 2026-01-31T09:30:00Z";
@@ -27,15 +27,14 @@ pub(super) async fn entries(
     let business = path::business(&business)?;
     let (query, order, filter) = read_query(&request, |fields| {
         let filter = LineFilter {
-            before: None,
-            kind: fields.parsed("kind", TransferKind::WORDS),
+            kind: fields.parsed("kind", LineKind::WORDS),
             since: fields.parsed_by("since", TIME, time),
             until: fields.parsed_by("until", TIME, time),
         };
         (fields.page(), fields.parsed("orderId", "the id of an order"), filter)
     })?;
-    let filter = LineFilter { before: cursor(&query)?, ..filter };
-    let lines = queries::statement::page(&state, business, order, &filter, query.limit).await?;
+    let lines =
+        queries::statement::page(&state, business, order, &filter, cursor(&query)?, query.limit).await?;
     let lines = lines.ok_or_else(unknown_cursor)?;
     Ok(HttpResponse::Ok().json(Page::cut(lines, query.limit).map(view)))
 }
@@ -50,11 +49,14 @@ pub(super) async fn entries_of_order(
     Ok(HttpResponse::Ok().json(lines.into_iter().map(view).collect::<Vec<_>>()))
 }
 
-fn cursor(query: &PageQuery) -> Result<Option<i64>, ApiError> {
+fn cursor(query: &PageQuery) -> Result<Option<Cursor>, ApiError> {
     let Some(text) = &query.starting_after else { return Ok(None) };
+    if let Ok(debt) = text.parse() {
+        return Ok(Some(Cursor::Debt(debt)));
+    }
     // Only the spelling of responses: no sign, no leading zeros.
     let sequence = text.parse::<i64>().ok().filter(|sequence| sequence.to_string() == *text);
-    sequence.map(Some).ok_or_else(unknown_cursor)
+    sequence.map(Cursor::Entry).map(Some).ok_or_else(unknown_cursor)
 }
 
 fn unknown_cursor() -> ApiError {
@@ -63,15 +65,31 @@ fn unknown_cursor() -> ApiError {
 
 fn view(line: StatementLine) -> EntryView {
     EntryView {
-        id: line.entry.sequence.to_string(),
+        id: match line.position.debt {
+            None => line.position.entry.to_string(),
+            Some(transfer) => transfer.to_string(),
+        },
         transfer_id: line.transfer,
-        kind: line.kind.to_string(),
-        amount_paise: line.entry.amount,
-        balance_after_paise: line.entry.balance_after,
+        kind: line.kind.as_str().to_owned(),
+        amount_paise: line.amount,
+        owed_paise: line.owed,
+        balance_after_paise: line.balance_after,
         order_id: line.order,
         order_reference: None,
         reference: line.reference,
         reverses: line.reverses,
+        reason: line.reason,
+        takes_back: line.takes_back.map(takes_back),
+        left_paise: line.left,
         created_at: line.created_at,
+    }
+}
+
+fn takes_back(deposit: Deposit) -> TakesBackView {
+    TakesBackView {
+        kind: deposit.kind.as_str().to_owned(),
+        order_id: deposit.order,
+        reference: deposit.reference,
+        created_at: deposit.created_at,
     }
 }

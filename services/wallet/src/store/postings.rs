@@ -37,12 +37,12 @@ const WRITE: &str = "
             (transfer_id, account, business_id, amount_paise, sequence, balance_after_paise, created_at)
         SELECT new.*, $1 FROM unnest($5, $6, $7, $8, $9, $10) AS new
     ), added_transfers AS (
-        INSERT INTO transfers (id, kind, business_id, order_id, reference, reverses, created_at)
-        SELECT new.*, $1 FROM unnest($11, $12, $13, $14, $15, $16) AS new
+        INSERT INTO transfers (id, kind, business_id, order_id, reference, reverses, reason, created_at)
+        SELECT new.*, $1 FROM unnest($11, $12, $13, $14, $15, $16, $17) AS new
     ), added_debits AS (
         INSERT INTO debits
             (order_id, attempt, business_id, amount_paise, outcome, transfer_id, balance_after_paise, created_at)
-        SELECT new.*, $1 FROM unnest($17, $18, $19, $20, $21, $22, $23) AS new
+        SELECT new.*, $1 FROM unnest($18, $19, $20, $21, $22, $23, $24) AS new
     )
     SELECT count(*) AS wallets FROM updated_wallets";
 
@@ -124,6 +124,7 @@ struct TransferColumns {
     orders: Vec<Option<String>>,
     references: Vec<Option<String>>,
     reverses: Vec<Option<String>>,
+    reasons: Vec<Option<String>>,
 }
 
 impl TransferColumns {
@@ -134,7 +135,7 @@ impl TransferColumns {
             Cause::TopUp { reference } | Cause::OperatorCredit { reference } => {
                 (None, Some(reference.clone()), None)
             }
-            Cause::OperatorDebit { reference, reverses } => {
+            Cause::OperatorDebit { reference, reverses, .. } => {
                 (None, Some(reference.clone()), reverses.map(|id| id.to_string()))
             }
             Cause::TopUpReversal { reference, reverses } => {
@@ -148,6 +149,7 @@ impl TransferColumns {
         self.orders.push(order);
         self.references.push(reference);
         self.reverses.push(reverses);
+        self.reasons.push(transfer.cause.reason().map(str::to_owned));
     }
 
     fn bind(self, statement: Statement<'_>) -> Statement<'_> {
@@ -158,6 +160,7 @@ impl TransferColumns {
             .bind::<Array<Nullable<Text>>, _>(self.orders)
             .bind::<Array<Nullable<Text>>, _>(self.references)
             .bind::<Array<Nullable<Text>>, _>(self.reverses)
+            .bind::<Array<Nullable<Text>>, _>(self.reasons)
     }
 }
 

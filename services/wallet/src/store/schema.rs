@@ -20,6 +20,8 @@ diesel::table! {
         reference -> Nullable<Text>,
         reverses -> Nullable<Text>,
         created_at -> Timestamptz,
+        reason -> Nullable<Text>,
+        after_entry -> Nullable<BigInt>,
     }
 }
 

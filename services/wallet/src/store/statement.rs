@@ -1,28 +1,76 @@
-//! The statement: the entries of a wallet, newest first, each with its transfer.
+//! The statement: the entries of a wallet and the debts of its business, newest first, each with its transfer.
+
+use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, OrderId, Paise, TransferId};
-use postgres::StoreError;
+use postgres::{StoreError, statement};
+use strum::VariantArray;
 
 use super::columns::parse;
 use super::predicates::{is_not_fee, is_posted, is_refund};
 use super::schema::{debits, entries, transfers};
-use crate::domain::{TransferKind, WalletEntry};
+use crate::domain::{Account, LineKind, ShortfallKind, TransferKind};
 
 #[derive(Clone, Debug)]
 pub(crate) struct StatementLine {
+    pub(crate) position: Position,
     pub(crate) transfer: TransferId,
-    pub(crate) kind: TransferKind,
-    pub(crate) entry: WalletEntry,
+    pub(crate) kind: LineKind,
+    /// The change of the balance.
+    pub(crate) amount: Paise,
+    /// The change of the debt.
+    pub(crate) owed: Paise,
+    pub(crate) balance_after: Paise,
     pub(crate) order: Option<OrderId>,
     pub(crate) reference: Option<String>,
     pub(crate) reverses: Option<TransferId>,
+    pub(crate) reason: Option<String>,
+    /// What of a deposit or refund was not taken back. See [`complete`].
+    pub(crate) left: Option<Paise>,
+    /// What a debit takes back.
+    pub(crate) takes_back: Option<Deposit>,
     pub(crate) created_at: DateTime<Utc>,
 }
 
-type Row = (String, String, i64, i64, i64, Option<String>, Option<String>, Option<String>, DateTime<Utc>);
+/// The position of a line: an entry of the wallet, or a debt after an entry. A later line has a greater position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Position {
+    pub(crate) entry: i64,
+    pub(crate) debt: Option<TransferId>,
+}
+
+/// Names a line. A debt has no number in the wallet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Cursor {
+    Entry(i64),
+    Debt(TransferId),
+}
+
+/// The deposit or refund that a debit takes back.
+#[derive(Clone, Debug)]
+pub(crate) struct Deposit {
+    pub(crate) kind: TransferKind,
+    pub(crate) order: Option<OrderId>,
+    pub(crate) reference: Option<String>,
+    pub(crate) created_at: DateTime<Utc>,
+}
+
+type Row = (
+    String,
+    String,
+    i64,
+    i64,
+    i64,
+    Option<String>,
+    Option<String>,
+    Option<String>,
+    Option<String>,
+    DateTime<Utc>,
+);
 
 /// The columns of a [`Row`].
 macro_rules! row_columns {
@@ -36,6 +84,7 @@ macro_rules! row_columns {
             transfers::order_id,
             transfers::reference,
             transfers::reverses,
+            transfers::reason,
             entries::created_at,
         )
     };
@@ -44,9 +93,7 @@ macro_rules! row_columns {
 /// The default matches all lines.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LineFilter {
-    /// Lines before this sequence.
-    pub(crate) before: Option<i64>,
-    pub(crate) kind: Option<TransferKind>,
+    pub(crate) kind: Option<LineKind>,
     /// Inclusive.
     pub(crate) since: Option<DateTime<Utc>>,
     /// Exclusive.
@@ -55,20 +102,45 @@ pub(crate) struct LineFilter {
 
 impl LineFilter {
     pub(crate) fn matches(&self, line: &StatementLine) -> bool {
-        self.before.is_none_or(|before| line.entry.sequence < before)
-            && self.kind.is_none_or(|kind| line.kind == kind)
+        self.kind.is_none_or(|kind| line.kind == kind)
             && self.since.is_none_or(|since| line.created_at >= since)
             && self.until.is_none_or(|until| line.created_at < until)
     }
 }
 
-/// Up to `limit` matching lines, newest first.
+/// Up to `limit` matching lines before a position, newest first.
 pub(crate) async fn page(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     filter: &LineFilter,
+    before: Option<Position>,
     limit: i64,
 ) -> Result<Vec<StatementLine>, StoreError> {
+    let mut lines = match filter.kind {
+        Some(LineKind::Owed(_)) => Vec::new(),
+        Some(LineKind::Moved(_)) | None => entries_of(conn, business, filter, before, limit).await?,
+    };
+    if !matches!(filter.kind, Some(LineKind::Moved(_))) {
+        lines.extend(debts_of(conn, business, filter, before, limit).await?);
+    }
+    lines.sort_unstable_by_key(|line| std::cmp::Reverse(line.position));
+    lines.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    Ok(lines)
+}
+
+async fn entries_of(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    filter: &LineFilter,
+    before: Option<Position>,
+    limit: i64,
+) -> Result<Vec<StatementLine>, StoreError> {
+    let end = match before {
+        None => i64::MAX,
+        Some(Position { entry, debt: None }) => entry,
+        // The debt follows this entry.
+        Some(Position { entry, debt: Some(_) }) => entry.saturating_add(1),
+    };
     let mut query =
         entries::table
             .inner_join(transfers::table.on(
@@ -76,12 +148,12 @@ pub(crate) async fn page(
             ))
             .filter(entries::business_id.eq(business.to_string()))
             .filter(transfers::business_id.eq(business.to_string()))
-            .filter(entries::sequence.lt(filter.before.unwrap_or(i64::MAX)))
+            .filter(entries::sequence.lt(end))
             .order(entries::sequence.desc())
             .limit(limit)
             .select(row_columns!())
             .into_boxed();
-    if let Some(kind) = filter.kind {
+    if let Some(LineKind::Moved(kind)) = filter.kind {
         query = query.filter(transfers::kind.eq(kind.as_str()));
         if kind != TransferKind::DeliveryFee {
             query = query.filter(is_not_fee());
@@ -95,6 +167,53 @@ pub(crate) async fn page(
     }
     let rows: Vec<Row> = query.load(conn).await?;
     rows.into_iter().map(line).collect()
+}
+
+type DebtRow = (String, String, i64, i64, Option<String>, Option<String>, Option<String>, DateTime<Utc>);
+
+/// Few: they are no entries of the wallet, but transfers beside it.
+async fn debts_of(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    filter: &LineFilter,
+    before: Option<Position>,
+    limit: i64,
+) -> Result<Vec<StatementLine>, StoreError> {
+    let kinds = ShortfallKind::VARIANTS.iter().copied();
+    let wanted = kinds.filter(|kind| filter.kind.is_none_or(|wanted| wanted == LineKind::Owed(*kind)));
+    let end = before.map_or(i64::MAX, |position| position.entry);
+    let end_debt = before.and_then(|position| position.debt).map(|debt| debt.to_string()).unwrap_or_default();
+    let after_entry = transfers::after_entry.assume_not_null();
+    let mut query = transfers::table
+        .inner_join(entries::table.on(entries::transfer_id
+            .eq(transfers::id)
+            .and(entries::business_id.eq(transfers::business_id))
+            .and(entries::account.eq(Account::BusinessReceivable.as_str()))))
+        .filter(transfers::business_id.eq(business.to_string()))
+        .filter(is_not_fee())
+        .filter(transfers::kind.eq_any(wanted.map(ShortfallKind::as_str)))
+        .filter(after_entry.lt(end).or(after_entry.eq(end).and(transfers::id.lt(end_debt))))
+        .order((transfers::after_entry.desc(), transfers::id.desc()))
+        .limit(limit)
+        .select((
+            transfers::id,
+            transfers::kind,
+            entries::amount_paise,
+            after_entry,
+            transfers::reference,
+            transfers::reverses,
+            transfers::reason,
+            transfers::created_at,
+        ))
+        .into_boxed();
+    if let Some(since) = filter.since {
+        query = query.filter(transfers::created_at.ge(since));
+    }
+    if let Some(until) = filter.until {
+        query = query.filter(transfers::created_at.lt(until));
+    }
+    let rows: Vec<DebtRow> = query.load(conn).await?;
+    rows.into_iter().map(debt).collect()
 }
 
 /// The fee and the refund of one order, oldest first. Unique indexes limit both to one, and find them.
@@ -135,26 +254,128 @@ pub(crate) async fn of_order(
     rows.into_iter().map(line).collect()
 }
 
-pub(crate) async fn exists(
+/// The position of a line. `None` if the wallet has no such line.
+pub(crate) async fn position_of(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
-    sequence: i64,
-) -> Result<bool, StoreError> {
-    let found = entries::table
-        .filter(entries::business_id.eq(business.to_string()))
-        .filter(entries::sequence.eq(sequence));
-    Ok(diesel::select(diesel::dsl::exists(found)).get_result(conn).await?)
+    cursor: Cursor,
+) -> Result<Option<Position>, StoreError> {
+    match cursor {
+        Cursor::Entry(sequence) => {
+            let found = entries::table
+                .filter(entries::business_id.eq(business.to_string()))
+                .filter(entries::sequence.eq(sequence));
+            let exists: bool = diesel::select(diesel::dsl::exists(found)).get_result(conn).await?;
+            Ok(exists.then_some(Position { entry: sequence, debt: None }))
+        }
+        Cursor::Debt(transfer) => {
+            let after: Option<Option<i64>> = transfers::table
+                .find((transfer.to_string(), business.to_string()))
+                .select(transfers::after_entry)
+                .first(conn)
+                .await
+                .optional()?;
+            Ok(after.flatten().map(|entry| Position { entry, debt: Some(transfer) }))
+        }
+    }
+}
+
+#[derive(QueryableByName)]
+struct DepositRow {
+    #[diesel(sql_type = Text)]
+    id: String,
+    #[diesel(sql_type = Text)]
+    kind: String,
+    #[diesel(sql_type = Nullable<Text>)]
+    order_id: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    reference: Option<String>,
+    #[diesel(sql_type = Timestamptz)]
+    created_at: DateTime<Utc>,
+    #[diesel(sql_type = BigInt)]
+    taken_paise: i64,
+}
+
+/// Adds to deposits and refunds what is left of them, and to debits what they take back.
+pub(crate) async fn complete(
+    mut conn: &AsyncPgConnection,
+    business: BusinessId,
+    lines: &mut [StatementLine],
+) -> Result<(), StoreError> {
+    let deposits = lines.iter().filter_map(StatementLine::deposit);
+    let mut ids: Vec<String> = deposits.map(|id| id.to_string()).collect();
+    if ids.is_empty() {
+        return Ok(());
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    let query = statement(
+        "SELECT id, kind, order_id, reference, created_at, taken_back(id, business_id) AS taken_paise
+        FROM transfers WHERE id = ANY($1) AND business_id = $2",
+    );
+    let query = query.bind::<Array<Text>, _>(ids).bind::<Text, _>(business.to_string());
+    let rows: Vec<DepositRow> = query.load(&mut conn).await?;
+    let known: HashMap<String, DepositRow> = rows.into_iter().map(|row| (row.id.clone(), row)).collect();
+    for line in lines {
+        let Some(row) = line.deposit().and_then(|id| known.get(&id.to_string())) else { continue };
+        if line.amount > Paise::ZERO {
+            line.left = Some(Paise::new(line.amount.get() - row.taken_paise));
+        } else {
+            line.takes_back = Some(Deposit {
+                kind: parse("transfers.kind", &row.kind)?,
+                order: row.order_id.as_deref().map(|id| parse("transfers.order_id", id)).transpose()?,
+                reference: row.reference.clone(),
+                created_at: row.created_at,
+            });
+        }
+    }
+    Ok(())
+}
+
+impl StatementLine {
+    /// The deposit or refund that the line is, or takes back.
+    fn deposit(&self) -> Option<TransferId> {
+        if self.amount > Paise::ZERO { Some(self.transfer) } else { self.reverses }
+    }
 }
 
 fn line(row: Row) -> Result<StatementLine, StoreError> {
-    let (transfer, kind, amount, sequence, balance_after, order, reference, reverses, created_at) = row;
+    let (transfer, kind, amount, entry, balance_after, order, reference, reverses, reason, created_at) = row;
+    let kind = parse("transfers.kind", &kind)?;
     Ok(StatementLine {
+        position: Position { entry, debt: None },
         transfer: parse("transfers.id", &transfer)?,
-        kind: parse("transfers.kind", &kind)?,
-        entry: WalletEntry { amount: Paise::new(amount), sequence, balance_after: Paise::new(balance_after) },
+        kind: LineKind::Moved(kind),
+        amount: Paise::new(amount),
+        owed: if kind == TransferKind::ReceivablePayment { Paise::new(amount) } else { Paise::ZERO },
+        balance_after: Paise::new(balance_after),
         order: order.map(|order| parse("transfers.order_id", &order)).transpose()?,
         reference,
         reverses: reverses.map(|id| parse("transfers.reverses", &id)).transpose()?,
+        reason,
+        left: None,
+        takes_back: None,
+        created_at,
+    })
+}
+
+/// A debit exceeds a balance only after it has used it up.
+fn debt(row: DebtRow) -> Result<StatementLine, StoreError> {
+    let (transfer, kind, amount, entry, reference, reverses, reason, created_at) = row;
+    let transfer = parse("transfers.id", &transfer)?;
+    Ok(StatementLine {
+        position: Position { entry, debt: Some(transfer) },
+        transfer,
+        kind: LineKind::Owed(parse("transfers.kind", &kind)?),
+        amount: Paise::ZERO,
+        owed: Paise::new(-amount),
+        balance_after: Paise::ZERO,
+        order: None,
+        reference,
+        reverses: reverses.map(|id| parse("transfers.reverses", &id)).transpose()?,
+        reason,
+        left: None,
+        takes_back: None,
         created_at,
     })
 }

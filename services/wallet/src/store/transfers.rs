@@ -36,6 +36,7 @@ pub(crate) enum Cause {
     OperatorDebit {
         reference: String,
         reverses: Option<TransferId>,
+        reason: Option<String>,
     },
     /// `reference` is the provider's id of the refund or dispute; `reverses` is the transfer of the top-up.
     TopUpReversal {
@@ -57,6 +58,13 @@ impl Cause {
             Self::ReceivablePayment => TransferKind::ReceivablePayment,
         }
     }
+
+    pub(crate) fn reason(&self) -> Option<&str> {
+        match self {
+            Self::OperatorDebit { reason, .. } => reason.as_deref(),
+            _ => None,
+        }
+    }
 }
 
 /// A transfer to insert. The operator's line follows from the kind.
@@ -76,7 +84,10 @@ pub(crate) struct NewShortfall {
     pub(crate) kind: ShortfallKind,
     pub(crate) reference: String,
     pub(crate) reverses: TransferId,
+    pub(crate) reason: Option<String>,
     pub(crate) amount: Paise,
+    /// The wallet's newest entry.
+    pub(crate) after_entry: i64,
 }
 
 /// A stored deposit or debit. The amount is positive.
@@ -102,6 +113,8 @@ struct TransferRow {
     reference: Option<String>,
     reverses: Option<String>,
     created_at: DateTime<Utc>,
+    reason: Option<String>,
+    after_entry: Option<i64>,
 }
 
 #[derive(Insertable)]
@@ -145,6 +158,8 @@ pub(crate) async fn insert_cash(
         reference: None,
         reverses: None,
         created_at: now,
+        reason: None,
+        after_entry: None,
     };
     insert(conn, (id, report.business), &lines, &row).await
 }
@@ -163,6 +178,8 @@ pub(crate) async fn insert_shortfall(
         reference: Some(shortfall.reference.clone()),
         reverses: Some(shortfall.reverses.to_string()),
         created_at: now,
+        reason: shortfall.reason.clone(),
+        after_entry: Some(shortfall.after_entry),
     };
     let lines = shortfall_lines(shortfall.kind, shortfall.amount);
     insert(conn, (shortfall.id, shortfall.business), &lines, &row).await

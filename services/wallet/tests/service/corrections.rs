@@ -3,9 +3,9 @@
 use domain::Paise;
 use events::{Body, WalletMoneyTakenBack};
 use futures_util::future::join_all;
-use internal_api::wallet::PaymentNotice;
+use internal_api::wallet::{EntriesQuery, EntryView, PaymentNotice};
 use serde_json::{Value, json};
-use test_kit::refused;
+use test_kit::{refusal, refused};
 
 use crate::fake_razorpay::sign;
 use crate::harness::Harness;
@@ -43,14 +43,27 @@ async fn a_wrong_credit_is_taken_back_and_what_is_spent_of_it_is_owed() {
     let wrong = harness.wallet.credit(business, &wrong).await.unwrap();
     harness.debit(business, harness.order(), 1, 3_000).await.unwrap();
 
-    let body = json!({"amountPaise": 9_000, "reference": "cheque 7 again", "reverses": wrong.transfer_id});
+    let body = json!({
+        "amountPaise": 9_000, "reference": "cheque 7 again", "reason": "Ten times too much",
+        "reverses": wrong.transfer_id,
+    });
     let calls = (0..10).map(|_| harness.wallet.debit_by_operator(business, &body));
     let taken: Vec<_> = join_all(calls).await.into_iter().map(Result::unwrap).collect();
     assert_eq!(taken.iter().filter(|debit| !debit.already_debited).count(), 1);
     assert!(taken.iter().all(|debit| (debit.balance_paise.get(), debit.owed_paise.get()) == (0, 2_000)));
-    let line = harness.entries(business).await.remove(0);
-    assert_eq!((line.kind.as_str(), line.amount_paise.get()), ("operator_debit", -7_000));
-    assert_eq!(line.reverses, Some(wrong.transfer_id));
+    // The statement has a row for the debt, and both rows name the credit, which tells what is left of it.
+    let lines = harness.entries(business).await;
+    let shown: Vec<_> = lines.iter().take(2).map(told).collect();
+    let expected = [("operator_debit_shortfall", 0, 2_000, 0), ("operator_debit", -7_000, 0, 0)];
+    assert_eq!(shown, expected);
+    for line in &lines[..2] {
+        let credit = line.takes_back.as_ref().expect("the credit");
+        assert_eq!((credit.kind.as_str(), credit.reference.as_deref()), ("operator_credit", Some("cheque 7")));
+        assert_eq!(line.reverses, Some(wrong.transfer_id));
+        assert_eq!(line.reason.as_deref(), Some("Ten times too much"));
+    }
+    assert_eq!(lines[0].id, lines[0].transfer_id.to_string());
+    assert_eq!((lines[2].left_paise, lines[3].left_paise), (None, Some(Paise::new(1_000))));
     let more = json!({"amountPaise": 1_001, "reference": "x", "reverses": wrong.transfer_id});
     let refusal = refused(harness.wallet.debit_by_operator(business, &more).await);
     assert_eq!(refusal, (409, "exceeds_transfer".to_owned()));
@@ -61,14 +74,87 @@ async fn a_wrong_credit_is_taken_back_and_what_is_spent_of_it_is_owed() {
     let paid_in = harness.wallet.top_up(business, None, &json!({"amountPaise": 5_000})).await.unwrap();
     assert_eq!(paid_in.balance_paise.get(), 3_000);
     let lines = harness.entries(business).await;
-    let newest: Vec<_> = lines.iter().map(|line| (line.kind.as_str(), line.amount_paise.get())).collect();
-    assert_eq!(newest[..2], [("receivable_payment", -2_000), ("top_up", 5_000)]);
+    let newest: Vec<_> = lines.iter().map(told).collect();
+    let expected = [("receivable_payment", -2_000, -2_000, 3_000), ("top_up", 5_000, 0, 5_000)];
+    assert_eq!(newest[..2], expected);
     assert_eq!(harness.wallet.wallet(business).await.unwrap().owed_paise.get(), 0);
 
     // Fees alone are spending.
     let spend = harness.wallet.spend(business, "days=1").await.unwrap();
     assert_eq!((spend.days[0].fees_paise.get(), spend.days[0].orders), (3_000, 1));
     assert_consistent(&harness).await;
+}
+
+/// Kind, change of the balance, change of the debt, balance.
+fn told(line: &EntryView) -> (&str, i64, i64, i64) {
+    let (amount, owed) = (line.amount_paise.get(), line.owed_paise.get());
+    (line.kind.as_str(), amount, owed, line.balance_after_paise.get())
+}
+
+#[tokio::test]
+async fn a_statement_lists_each_debt_after_the_entry_before_it() {
+    let harness = Harness::start().await;
+    let business = harness.funded(500).await;
+    let credit = harness.entries(business).await.remove(0).transfer_id;
+    harness.debit(business, harness.order(), 1, 450).await.unwrap();
+    for (paise, reference) in [(150, "1"), (150, "2"), (100, "3")] {
+        let body = json!({"amountPaise": paise, "reference": reference, "reverses": credit});
+        harness.wallet.debit_by_operator(business, &body).await.unwrap();
+    }
+    harness.credit(business, 1_000, "later").await;
+    let expected = [
+        ("receivable_payment", -350, -350, 650),
+        ("operator_credit", 1_000, 0, 1_000),
+        ("operator_debit_shortfall", 0, 100, 0),
+        ("operator_debit_shortfall", 0, 150, 0),
+        ("operator_debit_shortfall", 0, 100, 0),
+        ("operator_debit", -50, 0, 0),
+        ("delivery_fee", -450, 0, 50),
+        ("operator_credit", 500, 0, 500),
+    ];
+    for limit in [1, 2, 3, 100] {
+        let mut seen = Vec::new();
+        let mut query = EntriesQuery { limit: Some(limit), ..EntriesQuery::default() };
+        loop {
+            let page = harness.wallet.entries(business, &query).await.unwrap();
+            query.starting_after = page.data.last().map(|line| line.id.clone());
+            seen.extend(page.data);
+            if !page.has_more {
+                break;
+            }
+        }
+        assert_eq!(seen.iter().map(told).collect::<Vec<_>>(), expected, "in pages of {limit}");
+        assert_eq!(seen[7].left_paise, Some(Paise::new(100)), "of the credit that was taken back in part");
+    }
+    let of_kind = |kind: &str| EntriesQuery { kind: Some(kind.into()), ..EntriesQuery::default() };
+    let debts = harness.wallet.entries(business, &of_kind("operator_debit_shortfall")).await.unwrap();
+    assert_eq!(debts.data.len(), 3);
+    assert_eq!(harness.wallet.entries(business, &of_kind("operator_debit")).await.unwrap().data.len(), 1);
+    assert_consistent(&harness).await;
+}
+
+#[tokio::test]
+async fn a_debit_is_checked_before_somebody_approves_it() {
+    let harness = Harness::start().await;
+    let business = harness.funded(500).await;
+    let credit = harness.entries(business).await.remove(0).transfer_id;
+    let debit = |paise: i64, reverses: Value| json!({"amountPaise": paise, "reference": "x", "reverses": reverses});
+    harness.wallet.check_debit_by_operator(business, &debit(500, json!(credit))).await.unwrap();
+    assert_eq!(harness.balance(business).await, 500, "a check takes nothing");
+    harness.wallet.debit_by_operator(business, &debit(500, json!(credit))).await.unwrap();
+    harness.wallet.check_debit_by_operator(business, &debit(500, json!(credit))).await.unwrap();
+    let another = json!({"amountPaise": 1, "reference": "y", "reverses": credit});
+    let alone = json!({"amountPaise": 1, "reference": "y"});
+    for (body, code) in [
+        (debit(499, json!(credit)), "reference_reused"),
+        (another, "exceeds_transfer"),
+        (alone, "insufficient_balance"),
+    ] {
+        let checked = refusal(harness.wallet.check_debit_by_operator(business, &body).await);
+        let refused = refusal(harness.wallet.debit_by_operator(business, &body).await);
+        assert_eq!((checked.status, checked.code.as_str()), (409, code));
+        assert_eq!(checked.message, refused.message, "as the debit itself");
+    }
 }
 
 #[tokio::test]
@@ -150,9 +236,10 @@ async fn refunds_and_lost_disputes_at_the_provider_are_booked_once() {
     assert_eq!(post(&harness, dispute_notice(&payment, "won", 0)).await, "mismatch");
     // So does another amount for the same refund.
     assert_eq!(post(&harness, refund_notice(&payment, "rfnd_1", 401, 4)).await, "mismatch");
-    let line = harness.entries(business).await.remove(0);
-    assert_eq!((line.kind.as_str(), line.amount_paise.get()), ("top_up_reversal", -100));
-    assert_eq!(line.reference.as_deref(), Some("disp_1"));
+    let lines = harness.entries(business).await;
+    let shown: Vec<_> = lines.iter().take(2).map(told).collect();
+    assert_eq!(shown, [("top_up_reversal_shortfall", 0, 500, 0), ("top_up_reversal", -100, 0, 0)]);
+    assert_eq!(lines[1].reference.as_deref(), Some("disp_1"));
     assert_consistent(&harness).await;
 }
 

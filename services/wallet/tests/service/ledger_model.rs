@@ -8,7 +8,7 @@ use domain::{BusinessId, CodStatus, DeliveryStatus, EventId, EventKind, Mode, Or
 use events::{Body, Envelope, OrderEvent, OrderSnapshot, ProgressData, queues};
 use internal_api::CallError;
 use internal_api::wallet::DebitOutcome::{Posted, Rejected, Voided};
-use internal_api::wallet::{DebitAnswer, PaymentNotice};
+use internal_api::wallet::{DebitAnswer, EntryView, PaymentNotice};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;
@@ -332,8 +332,12 @@ impl Played<'_> {
             let seen = seen.expect("a wallet");
             let after = (self.model.balances[index], self.model.owed[index]);
             assert_eq!((seen.balance_paise.get(), seen.owed_paise.get()), after);
-            let entries = self.harness.entries(*business).await;
-            assert_eq!(i64::try_from(entries.len()).expect("few"), self.model.entries[index]);
+            // The statement explains both amounts.
+            let lines = self.harness.entries(*business).await;
+            let sum = |paise: fn(&EntryView) -> Paise| lines.iter().map(|line| paise(line).get()).sum::<i64>();
+            assert_eq!((sum(|line| line.amount_paise), sum(|line| line.owed_paise)), after);
+            let moved = lines.iter().filter(|line| line.amount_paise != Paise::ZERO).count();
+            assert_eq!(i64::try_from(moved).expect("few"), self.model.entries[index]);
         }
     }
 }

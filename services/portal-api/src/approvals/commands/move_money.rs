@@ -54,9 +54,16 @@ pub(crate) async fn debit(
     business: BusinessId,
     debit: &WalletDebit,
 ) -> Result<OperatorDebitView, CallError> {
-    let WalletDebit { amount_paise, reference, reverses, .. } = debit;
-    let body = json!({ "amountPaise": amount_paise, "reference": reference, "reverses": reverses });
-    state.peers.wallet.debit_by_operator(business, &body).await
+    state.peers.wallet.debit_by_operator(business, &json!(debit)).await
+}
+
+/// Refuses what the wallet would refuse, before a request waits for its approval.
+pub(crate) async fn check_debit(
+    state: &State,
+    business: BusinessId,
+    debit: &WalletDebit,
+) -> Result<(), CallError> {
+    state.peers.wallet.check_debit_by_operator(business, &json!(debit)).await
 }
 
 /// Executes an approved credit or debit, and records the outcome. Without a final one the request stays approved, and can be

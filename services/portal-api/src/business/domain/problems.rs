@@ -41,6 +41,11 @@ pub(crate) fn problems(
 fn of_wallet(wallet: WalletReport) -> Option<Problem> {
     let (balance, threshold) = (wallet.balance, wallet.low_balance_threshold);
     match balance {
+        _ if wallet.owed > Paise::ZERO => {
+            let message =
+                format!("The wallet is empty, and the business owes {}: live orders are refused.", wallet.owed);
+            Some(problem("wallet_owes", message))
+        }
         _ if !wallet.is_funded => None,
         Paise::ZERO => Some(problem("wallet_empty", "The wallet is empty: live orders are refused.")),
         balance if balance < threshold => {
@@ -104,7 +109,12 @@ mod tests {
     }
 
     fn wallet(balance: i64, is_funded: bool) -> WalletReport {
-        WalletReport { balance: Paise::new(balance), low_balance_threshold: Paise::new(50_000), is_funded }
+        WalletReport {
+            balance: Paise::new(balance),
+            owed: Paise::ZERO,
+            low_balance_threshold: Paise::new(50_000),
+            is_funded,
+        }
     }
 
     fn endpoint(

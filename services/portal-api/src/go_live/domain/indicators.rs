@@ -92,6 +92,7 @@ fn webhook_connection_test(report: WebhooksReport) -> Label {
 
 fn wallet(wallet: WalletReport) -> Label {
     Label(match wallet.balance {
+        _ if wallet.owed > Paise::ZERO => "Money owed",
         _ if !wallet.is_funded => "Not available",
         Paise::ZERO => "Empty",
         balance if balance < wallet.low_balance_threshold => "Low balance",
@@ -123,6 +124,7 @@ mod tests {
     fn wallet_with(balance: i64, funded: bool) -> Label {
         wallet(WalletReport {
             balance: Paise::new(balance),
+            owed: Paise::ZERO,
             low_balance_threshold: Paise::new(50_000),
             is_funded: funded,
         })
@@ -174,6 +176,13 @@ mod tests {
         ] {
             assert_eq!(wallet_with(balance, true).0, label, "{balance}");
         }
+        let indebted = WalletReport {
+            balance: Paise::ZERO,
+            owed: Paise::new(4_900),
+            low_balance_threshold: Paise::ZERO,
+            is_funded: true,
+        };
+        assert_eq!(wallet(indebted).0, "Money owed");
     }
 
     #[test]

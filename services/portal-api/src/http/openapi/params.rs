@@ -67,7 +67,8 @@ pub(crate) struct EventsParams {
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 pub(crate) struct EntriesParams {
-    /// `delivery_fee`, `refund`, `top_up`, `operator_credit`, `operator_debit`, `top_up_reversal` or `receivable_payment`.
+    /// `delivery_fee`, `refund`, `top_up`, `operator_credit`, `operator_debit`, `operator_debit_shortfall`, `top_up_reversal`,
+    /// `top_up_reversal_shortfall` or `receivable_payment`.
     kind: Option<String>,
     /// Inclusive.
     since: Option<DateTime<Utc>>,

@@ -85,6 +85,7 @@ pub(crate) async fn debit(
     let business = business_id(&state, &business).await?;
     let debit = parse_debit(&body.0)?;
     if approval_limit::policy(&state).await?.covers_amount(debit.amount_paise) {
+        move_money::check_debit(&state, business, &debit).await?;
         return request(&state, business, &author.0, ProtectedAction::Debit(debit)).await;
     }
     let requested = debit.describe(AuditEvent::new(Action::WalletDebitRequested));

@@ -17,7 +17,7 @@ import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { RupeeInput, rupeesError } from "../../components/rupee-input";
 import { decimalRupees, formatPaise, parseRupees } from "../../format/money";
 import { formatExact } from "../../format/time";
-import { AmountCheck, isChecked, type Movement } from "./amount-check";
+import { AmountCheck, isChecked, type Movement, type MovementVerb, movementVerb } from "./amount-check";
 import { coveredCredits, notifySent } from "./approval-labels";
 
 const REFERENCE_CHARS_MAX = 128;
@@ -36,16 +36,20 @@ interface AdjustWalletDialogProps {
 }
 
 export function AdjustWalletDialog({ business, adjustment, onClose }: AdjustWalletDialogProps) {
-  const verb = adjustment?.isDebit ? "Debit" : "Credit";
   return (
     <Dialog
       opened={adjustment !== null}
       onClose={onClose}
-      title={<Text fw={600}>{`${verb} ${business.name}`}</Text>}
+      title={<Text fw={600}>{adjustment && titleOf(adjustment, business.name)}</Text>}
     >
       {adjustment && <Steps business={business} adjustment={adjustment} onDone={onClose} />}
     </Dialog>
   );
+}
+
+function titleOf({ isDebit, entry }: Adjustment, name: string): string {
+  if (entry) return `Take back from ${name}`;
+  return `${isDebit ? "Debit" : "Credit"} ${name}`;
 }
 
 interface StepsProps {
@@ -65,13 +69,18 @@ function Steps({ business, adjustment, onDone }: StepsProps) {
   const { isDebit, entry } = adjustment;
   const [isChecking, setIsChecking] = useState(false);
   const balancePaise = useBusinessHealth(business.id).data?.balancePaise;
+  const leftPaise = entry?.leftPaise ?? 0;
   const form = useForm<Fields>({
-    initialValues: { amountPaise: entry ? decimalRupees(entry.amountPaise) : "", reference: "", reason: "" },
+    initialValues: { amountPaise: entry ? decimalRupees(leftPaise) : "", reference: "", reason: "" },
     validate: {
       amountPaise: (text) => {
         const error = rupeesError(text, 1);
-        const exceeds = isDebit && !entry && (parseRupees(text) ?? 0) > (balancePaise ?? Infinity);
-        return error ?? (exceeds ? `The balance is only ${formatPaise(balancePaise ?? 0)}.` : null);
+        const paise = parseRupees(text) ?? 0;
+        if (error || !isDebit) return error;
+        if (entry) return paise > leftPaise ? `Only ${formatPaise(leftPaise)} of this entry is left.` : null;
+        return paise > (balancePaise ?? Infinity)
+          ? `The balance is only ${formatPaise(balancePaise ?? 0)}.`
+          : null;
       },
       reference: (text) => (text.trim() === "" ? "Enter a reference." : null),
       reason: (text) => (isDebit && text.trim() === "" ? "Enter a reason." : null),
@@ -100,7 +109,7 @@ function Steps({ business, adjustment, onDone }: StepsProps) {
           {isDebit && (
             <Textarea
               label="Reason"
-              description="For the audit logs. The business reads it too."
+              description="The business reads it in its statement. It is also in the audit logs."
               maxLength={REASON_CHARS_MAX}
               autosize
               minRows={2}
@@ -125,7 +134,7 @@ function Rules({ adjustment: { isDebit, entry } }: { adjustment: Adjustment }) {
         {!isDebit && "Each reference is credited once."}
         {isDebit && !entry && "Each reference is debited once. The balance must cover the amount."}
         {entry &&
-          `Takes back the entry of ${formatPaise(entry.amountPaise)} of ${formatExact(entry.createdAt)}. The business owes what its balance does not cover: top-ups and refunds pay it first.`}
+          `The entry of ${formatExact(entry.createdAt)} was ${formatPaise(entry.amountPaise)}; ${formatPaise(entry.leftPaise ?? 0)} of it is left. The business owes what its balance does not cover: top-ups and refunds pay it first.`}
       </Text>
       {typeof limit === "number" && <Text mt={6}>A second person must approve {coveredCredits(limit)}.</Text>}
     </Alert>
@@ -146,6 +155,7 @@ function Check({ business, adjustment: { isDebit, entry }, form, onBack, onDone 
   const movement: Movement = {
     paise,
     isDebit,
+    takesBack: entry !== undefined,
     balancePaise: health?.balancePaise,
     owedPaise: health?.owedPaise,
   };
@@ -160,7 +170,7 @@ function Check({ business, adjustment: { isDebit, entry }, form, onBack, onDone 
       (given) => {
         onDone();
         if (isApproval(given)) notifySent(given);
-        else notifications.show({ message: outcome(given) });
+        else notifications.show({ message: outcome(given, DONE[movementVerb(movement)]) });
       },
       // The form shows the error.
       () => undefined,
@@ -176,7 +186,7 @@ function Check({ business, adjustment: { isDebit, entry }, form, onBack, onDone 
         cancel="Back"
         onAct={act}
       >
-        {isDebit ? `Debit ${formatPaise(paise)}` : `Credit ${formatPaise(paise)}`}
+        {`${movementVerb(movement)} ${formatPaise(paise)}`}
       </DialogActions>
     </Stack>
   );
@@ -191,12 +201,13 @@ interface Given {
   alreadyDebited?: boolean;
 }
 
-function outcome(given: Given): string {
+const DONE: Record<MovementVerb, string> = { Credit: "credited", Debit: "debited", "Take back": "taken back" };
+
+function outcome(given: Given, done: string): string {
   const { amountPaise, balancePaise, owedPaise, createdAt, alreadyCredited, alreadyDebited } = given;
   const owed = owedPaise > 0 ? `, and the business owes ${formatPaise(owedPaise)}` : "";
   const balance = `The balance is ${formatPaise(balancePaise)}${owed}.`;
   const before = `This reference was already used on ${formatExact(createdAt)}, for the same amount.`;
-  if (alreadyCredited) return `Nothing was credited. ${before} ${balance}`;
-  if (alreadyDebited) return `Nothing was debited. ${before} ${balance}`;
-  return `${formatPaise(amountPaise)} ${alreadyDebited === undefined ? "credited" : "debited"}. ${balance}`;
+  if (alreadyCredited || alreadyDebited) return `Nothing was ${done}. ${before} ${balance}`;
+  return `${formatPaise(amountPaise)} ${done}. ${balance}`;
 }

@@ -12,6 +12,8 @@ const TYPED_AGAIN_ABOVE_PAISE = 10_000_000;
 export interface Movement {
   paise: number;
   isDebit: boolean;
+  /** Whether it takes an entry back. */
+  takesBack: boolean;
   /** `undefined` while it is unknown. */
   balancePaise?: number | null;
   owedPaise?: number | null;
@@ -31,7 +33,7 @@ export function AmountCheck({ movement, again, onAgain }: AmountCheckProps) {
   return (
     <Stack gap="sm">
       <Facts>
-        <Fact name={movement.isDebit ? "Debit" : "Credit"}>
+        <Fact name={movementVerb(movement)}>
           <Money paise={paise} />
         </Fact>
         <Fact name="In words">{rupeesInWords(paise)}</Fact>
@@ -53,6 +55,13 @@ export function AmountCheck({ movement, again, onAgain }: AmountCheckProps) {
       )}
     </Stack>
   );
+}
+
+export type MovementVerb = "Credit" | "Debit" | "Take back";
+
+export function movementVerb({ isDebit, takesBack }: Movement): MovementVerb {
+  if (takesBack) return "Take back";
+  return isDebit ? "Debit" : "Credit";
 }
 
 /** Whether the amount was typed again, if it must be. */

@@ -135,6 +135,7 @@ function useMovement(approval: Approval | undefined): Movement | null {
   return {
     paise: approval.parameters.amountPaise,
     isDebit: approval.kind === "debit",
+    takesBack: approval.kind === "debit" && Boolean(approval.parameters.reverses),
     balancePaise,
     owedPaise,
   };

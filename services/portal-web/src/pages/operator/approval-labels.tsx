@@ -24,7 +24,7 @@ export function approvalTitle(approval: Approval): string {
     case "credit":
       return `Credit ${formatPaise(approval.parameters.amountPaise)}`;
     case "debit":
-      return `Debit ${formatPaise(approval.parameters.amountPaise)}`;
+      return `${approval.parameters.reverses ? "Take back" : "Debit"} ${formatPaise(approval.parameters.amountPaise)}`;
     case "raise_limit":
       return limitChange(approval.parameters.creditsAbovePaise);
     case "lift_suspension":

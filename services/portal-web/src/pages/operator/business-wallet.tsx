@@ -1,17 +1,15 @@
-import { Button, Group, Skeleton, Text } from "@mantine/core";
+import { Button, Group, Skeleton } from "@mantine/core";
 import { useState } from "react";
 import { type BusinessDetails, useBusinessEntries, useBusinessHealth } from "../../api/operator-businesses";
 import { useMay } from "../../api/operator-session";
 import type { WalletEntry } from "../../api/wallet";
-import { InlineCode } from "../../components/code-block";
 import type { Column } from "../../components/data-table";
 import { EmptyState } from "../../components/empty-state";
+import { entryColumns } from "../../components/entry-columns";
 import { Fact, Facts } from "../../components/facts";
 import { ListSection } from "../../components/list-section";
 import { Money } from "../../components/money";
 import { Section } from "../../components/section";
-import { Time } from "../../components/time";
-import { ENTRY_KINDS } from "../wallet/entry-labels";
 import { type Adjustment, AdjustWalletDialog } from "./adjust-wallet-dialog";
 
 /** The prepaid balance, its statement, and corrections. */
@@ -73,9 +71,7 @@ interface StatementProps {
 }
 
 function Statement({ businessId, onTakeBack }: StatementProps) {
-  const columns: Column<WalletEntry>[] = onTakeBack
-    ? [...COLUMNS, { key: "act", header: "", align: "end", render: (entry) => takeBack(entry, onTakeBack) }]
-    : COLUMNS;
+  const columns: Column<WalletEntry>[] = onTakeBack ? [...COLUMNS, actions(onTakeBack)] : COLUMNS;
   return (
     <ListSection
       title="Statement"
@@ -88,9 +84,9 @@ function Statement({ businessId, onTakeBack }: StatementProps) {
   );
 }
 
-/** Money that came in can be taken back. */
+/** Money that came in can be taken back, once. */
 function takeBack(entry: WalletEntry, onTakeBack: (entry: WalletEntry) => void) {
-  if (entry.amountPaise <= 0) return null;
+  if (!entry.leftPaise) return null;
   return (
     <Button
       size="compact-xs"
@@ -103,34 +99,13 @@ function takeBack(entry: WalletEntry, onTakeBack: (entry: WalletEntry) => void) 
   );
 }
 
-const COLUMNS: Column<WalletEntry>[] = [
-  {
-    key: "what",
-    header: "Entry",
-    lead: true,
-    render: (entry) => (
-      <div style={{ overflowWrap: "anywhere" }}>
-        <Text fw={500}>{ENTRY_KINDS[entry.kind] ?? entry.kind}</Text>
-        <Text size="xs" c="dimmed" component="div">
-          {entry.orderId ? `Order ${entry.orderReference ?? entry.orderId}` : null}
-          {!entry.orderId && entry.reference && <InlineCode>{entry.reference}</InlineCode>}
-        </Text>
-      </div>
-    ),
-  },
-  { key: "at", header: "Time", width: "22%", render: (entry) => <Time at={entry.createdAt} /> },
-  {
-    key: "amount",
-    header: "Amount",
-    width: "18%",
-    align: "end",
-    render: (entry) => <Money paise={entry.amountPaise} moves />,
-  },
-  {
-    key: "balance",
-    header: "Balance after",
-    width: "18%",
-    align: "end",
-    render: (entry) => <Money paise={entry.balanceAfterPaise} />,
-  },
-];
+const actions = (onTakeBack: (entry: WalletEntry) => void): Column<WalletEntry> => ({
+  key: "act",
+  header: "Actions",
+  actions: true,
+  width: "13%",
+  align: "end",
+  render: (entry) => takeBack(entry, onTakeBack),
+});
+
+const COLUMNS = entryColumns({ linksOrders: false });

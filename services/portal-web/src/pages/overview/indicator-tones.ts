@@ -25,6 +25,7 @@ const TONES: Record<string, Tone> = {
   failed: "bad",
   disabled: "bad",
   empty: "bad",
+  money_owed: "bad",
   expired: "bad",
 };
 

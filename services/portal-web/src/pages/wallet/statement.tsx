@@ -2,13 +2,15 @@ import { Button, Group, NativeSelect, TextInput } from "@mantine/core";
 import { IconDownload, IconReceipt2 } from "@tabler/icons-react";
 import { entriesCsvUrl, useEntries } from "../../api/wallet";
 import { EmptyState, NoMatches } from "../../components/empty-state";
+import { entryColumns } from "../../components/entry-columns";
 import { ListSection } from "../../components/list-section";
 import { SearchField } from "../../components/search-field";
 import { periodError } from "../../format/day";
-import { ENTRY_COLUMNS } from "./entry-columns";
-import { ENTRY_HINTS, ENTRY_KINDS } from "./entry-labels";
+import { ENTRY_HINTS, ENTRY_KINDS } from "../../format/entry-labels";
 import { type EntryFields, useEntryFilter } from "./use-entry-filter";
 import classes from "./wallet.module.css";
+
+const COLUMNS = entryColumns({ linksOrders: true });
 
 /** Every movement of money, newest first. */
 export function Statement() {
@@ -31,7 +33,7 @@ export function Statement() {
       }
       list={useEntries(filter)}
       failed="The statement could not be loaded"
-      columns={ENTRY_COLUMNS}
+      columns={COLUMNS}
       rowKey={(entry) => entry.id}
       showsCount
       empty={<NoEntries kind={fields.kind} isFiltered={isFiltered} onClear={clear} />}

@@ -3,7 +3,7 @@ import { useSearchParams } from "react-router-dom";
 import type { EntryFilter } from "../../api/wallet";
 import { useValidPeriod } from "../../components/use-valid-period";
 import { endOfDay, startOfDay } from "../../format/day";
-import { ENTRY_KINDS } from "./entry-labels";
+import { ENTRY_KINDS } from "../../format/entry-labels";
 
 /** The fields of the filter: days, not times. */
 export interface EntryFields {

@@ -5,7 +5,9 @@ export const ENTRY_KINDS: Record<string, string> = {
   top_up: "Top-up",
   operator_credit: "Credit",
   operator_debit: "Debit",
+  operator_debit_shortfall: "Owed after a debit",
   top_up_reversal: "Top-up taken back",
+  top_up_reversal_shortfall: "Owed after a top-up was taken back",
   receivable_payment: "Payment of what you owed",
 };
 
@@ -16,6 +18,8 @@ export const ENTRY_HINTS: Record<string, string> = {
   top_up: "Your top-ups appear here.",
   operator_credit: "Credits from your delivery company appear here.",
   operator_debit: "Corrections by your delivery company appear here.",
+  operator_debit_shortfall: "What your balance does not cover of a debit appears here.",
   top_up_reversal: "Refunds and chargebacks of your top-ups appear here.",
+  top_up_reversal_shortfall: "What your balance does not cover of them appears here.",
   receivable_payment: "What you owe is paid from the next top-up, credit or refund.",
 };

@@ -1,0 +1,106 @@
+import { Anchor, Text } from "@mantine/core";
+import { Link } from "react-router-dom";
+import type { WalletEntry } from "../api/wallet";
+import { ENTRY_KINDS } from "../format/entry-labels";
+import { formatPaise } from "../format/money";
+import { formatDate } from "../format/time";
+import { InlineCode } from "./code-block";
+import type { Column } from "./data-table";
+import classes from "./entry-columns.module.css";
+import { Money } from "./money";
+import { Time } from "./time";
+
+/** The columns of a statement. The console has no pages of orders. */
+export function entryColumns({ linksOrders }: { linksOrders: boolean }): Column<WalletEntry>[] {
+  return [
+    {
+      key: "what",
+      header: "Entry",
+      lead: true,
+      render: (entry) => <What entry={entry} linksOrders={linksOrders} />,
+    },
+    { key: "at", header: "Time", width: "22%", render: (entry) => <Time at={entry.createdAt} /> },
+    { key: "amount", header: "Amount", width: "18%", align: "end", render: amount },
+    {
+      key: "balance",
+      header: "Balance after",
+      width: "18%",
+      align: "end",
+      render: (entry) => <Money paise={entry.balanceAfterPaise} />,
+    },
+  ];
+}
+
+function What({ entry, linksOrders }: { entry: WalletEntry; linksOrders: boolean }) {
+  return (
+    <div className={classes.entry}>
+      <Text fw={500}>{kindName(entry.kind)}</Text>
+      <Text size="xs" c="dimmed" component="div">
+        {entry.orderId ? (
+          <OrderOf entry={entry} isLink={linksOrders} />
+        ) : (
+          entry.reference && <InlineCode>{entry.reference}</InlineCode>
+        )}
+        {entry.takesBack && <TakesBack deposit={entry.takesBack} />}
+        {entry.reason && <div className={classes.reason}>Reason: {entry.reason}</div>}
+        <Left entry={entry} />
+      </Text>
+    </div>
+  );
+}
+
+function kindName(kind: string): string {
+  return ENTRY_KINDS[kind] ?? kind;
+}
+
+function OrderOf({ entry, isLink }: { entry: WalletEntry; isLink: boolean }) {
+  const name = entry.orderReference ?? entry.orderId;
+  if (!isLink) return <>Order {name}</>;
+  return (
+    <>
+      Order{" "}
+      <Anchor component={Link} to={`/orders/${entry.orderId}`} size="xs">
+        {name}
+      </Anchor>
+    </>
+  );
+}
+
+/** The entry that a debit corrects. */
+function TakesBack({ deposit }: { deposit: NonNullable<WalletEntry["takesBack"]> }) {
+  const { kind, orderId, reference, createdAt } = deposit;
+  const name = reference ?? orderId;
+  return (
+    <div>
+      Takes back: {kindName(kind)} {name && <InlineCode>{name}</InlineCode>}{" "}
+      <span className={classes.date}>of {formatDate(createdAt)}</span>
+    </div>
+  );
+}
+
+/** What debits took back of this entry. */
+function Left({ entry: { amountPaise, leftPaise } }: { entry: WalletEntry }) {
+  if (typeof leftPaise !== "number" || leftPaise === amountPaise) return null;
+  if (leftPaise === 0) return <div>Taken back in full</div>;
+  return (
+    <div>
+      {formatPaise(amountPaise - leftPaise)} taken back, {formatPaise(leftPaise)} left
+    </div>
+  );
+}
+
+function amount({ amountPaise, owedPaise }: WalletEntry) {
+  // A debt moves nothing in the wallet.
+  if (amountPaise === 0) {
+    return (
+      <>
+        <Money paise={owedPaise} /> owed
+      </>
+    );
+  }
+  return (
+    <span className={amountPaise > 0 ? classes.in : undefined}>
+      <Money paise={amountPaise} moves />
+    </span>
+  );
+}
