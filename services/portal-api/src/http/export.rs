@@ -28,18 +28,28 @@ pub(crate) struct File {
     pub(crate) content_type: &'static str,
 }
 
-/// A file name with the period in the operator's time zone, whose end is exclusive.
+/// A file name with its owner, and with the period in the operator's time zone. The end is exclusive; without one, the file
+/// ends now.
 pub(crate) fn named(
-    base: &str,
-    extension: &str,
+    owner: &str,
+    what: &str,
     (since, until): (Option<DateTime<Utc>>, Option<DateTime<Utc>>),
-    zone: Tz,
+    (now, zone): (DateTime<Utc>, Tz),
 ) -> String {
     let day = |at: DateTime<Utc>| at.with_timezone(&zone).format("%Y-%m-%d");
     let from = since.map(|since| format!("-from-{}", day(since))).unwrap_or_default();
-    let last = until.map(|until| until - TimeDelta::milliseconds(1));
-    let to = last.map(|last| format!("-to-{}", day(last))).unwrap_or_default();
-    format!("{base}{from}{to}.{extension}")
+    let last = until.map_or(now, |until| until - TimeDelta::milliseconds(1));
+    format!("{owner}-{what}{from}-to-{}", day(last))
+}
+
+/// The business in a file name: its name in letters that every system accepts, or its id.
+pub(crate) fn owner(business: BusinessId, name: &str) -> String {
+    let words: Vec<String> = name
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_ascii_lowercase)
+        .collect();
+    if words.is_empty() { business.to_string() } else { words.join("-") }
 }
 
 /// The content of a file.
@@ -112,4 +122,30 @@ pub(crate) async fn send(
 fn incomplete(error: ApiError) -> io::Error {
     tracing::warn!(%error, "export ended before it was complete");
     io::Error::other(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_named_after_its_business_and_its_days() {
+        let business: BusinessId = "biz_01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap();
+        for (name, expected) in [
+            ("Corner Shop", "corner-shop"),
+            ("  A&B's \"Best\" / Ltd. ", "a-b-s-best-ltd"),
+            ("नमस्ते", "biz_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+        ] {
+            assert_eq!(owner(business, name), expected);
+        }
+        let at = |text: &str| Some(text.parse::<DateTime<Utc>>().unwrap());
+        let now = ("2026-11-29T20:00:00Z".parse().unwrap(), Tz::Asia__Kolkata);
+        for (since, until, expected) in [
+            (None, None, "shop-log-to-2026-11-30"),
+            (at("2026-01-31T18:30:00Z"), None, "shop-log-from-2026-02-01-to-2026-11-30"),
+            (None, at("2026-02-28T18:30:00Z"), "shop-log-to-2026-02-28"),
+        ] {
+            assert_eq!(named("shop", "log", (since, until), now), expected);
+        }
+    }
 }

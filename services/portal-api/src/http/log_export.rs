@@ -34,12 +34,19 @@ pub(crate) trait ExportedLine: Serialize {
 }
 
 impl Format {
-    pub(crate) fn file(self, period: (Option<DateTime<Utc>>, Option<DateTime<Utc>>), state: &State) -> File {
+    pub(crate) fn file(
+        self,
+        owner: &str,
+        period: (Option<DateTime<Utc>>, Option<DateTime<Utc>>),
+        state: &State,
+    ) -> File {
         let (extension, content_type) = match self {
             Self::Csv => ("csv", "text/csv; charset=utf-8"),
             Self::JsonLines => ("jsonl", "application/x-ndjson; charset=utf-8"),
         };
-        File { name: export::named("audit-log", extension, period, state.mailbox.region.zone), content_type }
+        let today = (state.unit.clock.now(), state.mailbox.region.zone);
+        let name = format!("{}.{extension}", export::named(owner, "audit-log", period, today));
+        File { name, content_type }
     }
 
     /// The entry about the export. It names the parameters without their values, which may be e-mail addresses.

@@ -25,7 +25,9 @@ async fn exported(client: &Client, path: &str) -> Vec<Value> {
     let response = client.open(path).await;
     assert_eq!(response.status(), 200);
     assert_eq!(response.headers()["content-type"], "application/x-ndjson; charset=utf-8");
-    assert_eq!(response.headers()["content-disposition"], "attachment; filename=\"audit-log.jsonl\"");
+    let name = response.headers()["content-disposition"].to_str().unwrap();
+    let owner = if path.starts_with(LOG) { "corner-shop" } else { "operator" };
+    assert!(name.starts_with(&format!("attachment; filename=\"{owner}-audit-log-to-20")), "{name}");
     let text = response.text().await.unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -61,7 +63,8 @@ async fn a_filtered_log_is_exported_completely() {
     let file =
         owner.client.get(&format!("{LOG}.csv?actor=%3D1%2B1@shop.example&until=2100-01-01T00:00:00Z")).await;
     assert_eq!((file.status, file.header("content-type")), (200, "text/csv; charset=utf-8"));
-    assert_eq!(file.header("content-disposition"), "attachment; filename=\"audit-log-to-2100-01-01.csv\"");
+    let name = "attachment; filename=\"corner-shop-audit-log-to-2100-01-01.csv\"";
+    assert_eq!(file.header("content-disposition"), name);
     let text = file.body.as_str().unwrap();
     let rows: Vec<_> = text.split("\r\n").filter(|row| !row.is_empty()).collect();
     assert_eq!(rows.len(), 1_204);

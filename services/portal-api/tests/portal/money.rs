@@ -69,15 +69,16 @@ async fn an_export_has_every_line_and_no_formula() {
     statement(&portal, &owner, &[entry(2, Some(ORDER), None), entry(1, None, Some("a,\"b\""))], false);
     let expected = format!(
         "id,createdAt,kind,amountPaise,balanceAfterPaise,orderId,orderReference,reference,transferId,reverses,\
-         createdAtLocal,amountRupees,balanceAfterRupees\r\n\
+         owedPaise,reason,createdAtLocal,kindLabel,amountRupees,owedRupees,balanceAfterRupees\r\n\
          2,2026-01-01T00:00:00Z,delivery_fee,-4900,5100,{ORDER},'=cmd|' /C calc'!A0,,\
-         trf_01ARZ3NDEKTSV4RRFFQ69G5FAV,,2026-01-01 05:30:00,-49.00,51.00\r\n\
+         trf_01ARZ3NDEKTSV4RRFFQ69G5FAV,,0,,2026-01-01 05:30:00,Delivery fee,-49.00,0.00,51.00\r\n\
          1,2026-01-01T00:00:00Z,operator_credit,10000,5100,,,\"a,\"\"b\"\"\",\
-         trf_01ARZ3NDEKTSV4RRFFQ69G5FAV,,2026-01-01 05:30:00,100.00,51.00\r\n"
+         trf_01ARZ3NDEKTSV4RRFFQ69G5FAV,,0,,2026-01-01 05:30:00,Credit,100.00,0.00,51.00\r\n"
     );
     let by_name = owner.client.open("/v1/portal/wallet/entries.csv").await;
     assert_eq!(by_name.headers()["content-type"], "text/csv; charset=utf-8");
-    assert_eq!(by_name.headers()["content-disposition"], "attachment; filename=\"wallet-entries.csv\"");
+    let name = by_name.headers()["content-disposition"].to_str().unwrap();
+    assert!(name.starts_with("attachment; filename=\"corner-shop-statement-to-20"), "{name}");
     assert_eq!(by_name.headers()["cache-control"], "no-store");
     assert_eq!(by_name.text().await.unwrap(), expected);
     let by_type = owner.client.clone().with_header("accept", "text/csv");
@@ -87,7 +88,7 @@ async fn an_export_has_every_line_and_no_formula() {
     let february = owner.client.open(&format!("/v1/portal/wallet/entries.csv{period}")).await;
     assert_eq!(
         february.headers()["content-disposition"],
-        "attachment; filename=\"wallet-entries-from-2026-02-01-to-2026-02-28.csv\""
+        "attachment; filename=\"corner-shop-statement-from-2026-02-01-to-2026-02-28.csv\""
     );
 
     // An empty statement has only the header. Errors have their usual response.

@@ -21,7 +21,7 @@ const FORMATS = [
 /** Downloads all entries that match the filter. */
 export function ExportLog({ path, filter }: ExportLogProps) {
   const save = useMutation({
-    mutationFn: (extension: string) => download(urlOf(path, extension, filter), `audit-log.${extension}`),
+    mutationFn: (extension: string) => download(urlOf(path, extension, filter)),
     onError: (error) => notifications.show({ color: "red", message: asFailure(error).message }),
   });
   return (

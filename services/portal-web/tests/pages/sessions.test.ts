@@ -23,7 +23,7 @@ async function exported(page: Page, format: RegExp): Promise<string[]> {
     page.waitForEvent("download"),
     page.getByRole("menuitem", { name: format }).click(),
   ]);
-  expect(file.suggestedFilename()).toMatch(/^audit-log\.(csv|jsonl)$/);
+  expect(file.suggestedFilename()).toMatch(/^[a-z]+-audit-log-to-20\d\d-\d\d-\d\d\.(csv|jsonl)$/);
   return (await text(await file.createReadStream())).split(/\r?\n/).filter(Boolean);
 }
 

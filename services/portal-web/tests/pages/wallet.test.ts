@@ -96,9 +96,11 @@ test("the CSV download has the rows of the filtered statement", async ({ page })
   ]);
   const lines = (await text(await download.createReadStream())).trim().split(/\r?\n/);
   expect(lines).toHaveLength(3);
+  expect(download.suggestedFilename()).toMatch(/^moneybags-statement-to-20\d\d-\d\d-\d\d\.csv$/);
   for (const reference of ["paid-1", "paid-2"]) {
     const line = lines.find((one) => one.includes(reference));
     expect(line).toMatch(/-4900\b|-49\.00\b/);
+    expect(line).toContain(",Delivery fee,");
   }
 });
 

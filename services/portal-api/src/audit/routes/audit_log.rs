@@ -159,7 +159,7 @@ pub(crate) async fn export_csv(
     author: UserAuthor,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    export_as(Format::Csv, state, session.business, &author.0, &request).await
+    export_as(Format::Csv, state, &session, &author.0, &request).await
 }
 
 #[utoipa::path(
@@ -177,20 +177,22 @@ pub(crate) async fn export_json_lines(
     author: UserAuthor,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    export_as(Format::JsonLines, state, session.business, &author.0, &request).await
+    export_as(Format::JsonLines, state, &session, &author.0, &request).await
 }
 
 async fn export_as(
     format: Format,
     state: Data<State>,
-    business: BusinessId,
+    session: &Session,
     author: &Author,
     request: &HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
+    let business = session.business;
     let filter = read_query(request, read_filter)?;
     let slot = export::begin(&state, author, Some(business))?;
     record_export(&state, Some(business), author, &format.event(request)).await?;
-    let file = format.file((filter.since, filter.until), &state);
+    let owner = export::owner(business, &session.business_name);
+    let file = format.file(&owner, (filter.since, filter.until), &state);
     let log = BusinessLog { business, filter, progress: Progress::new(format) };
     export::send((state, slot), &file, format.head::<LineView>(), log).await
 }

@@ -130,7 +130,7 @@ async fn export_as(
     let filter = read_query(request, read_filter)?;
     let slot = export::begin(&state, author, None)?;
     record_export(&state, None, author, &format.event(request)).await?;
-    let file = format.file((filter.since, filter.until), &state);
+    let file = format.file("operator", (filter.since, filter.until), &state);
     let log = OperatorLog { filter, progress: Progress::new(format) };
     export::send((state, slot), &file, format.head::<OperatorLineView>(), log).await
 }

@@ -24,8 +24,9 @@ const ORDER_REFERENCE: TextRule = TextRule::line(128);
 /// Entries that an export holds in memory.
 const EXPORT_PAGE: usize = 100;
 
-/// The names of the JSON fields, then the same for people: the time in the operator's time zone, and amounts in rupees.
-const COLUMNS: [&str; 13] = [
+/// The names of the JSON fields, then the same for people: the time in the operator's time zone, the kind in words, and amounts
+/// in rupees.
+const COLUMNS: [&str; 17] = [
     "id",
     "createdAt",
     "kind",
@@ -36,8 +37,12 @@ const COLUMNS: [&str; 13] = [
     "reference",
     "transferId",
     "reverses",
+    "owedPaise",
+    "reason",
     "createdAtLocal",
+    "kindLabel",
     "amountRupees",
+    "owedRupees",
     "balanceAfterRupees",
 ];
 
@@ -122,9 +127,10 @@ pub(crate) async fn export_entries(
     let head = csv::record(COLUMNS.iter().copied());
     let time = |text: Option<&str>| text?.parse::<DateTime<Utc>>().ok();
     let period = query.as_ref().map(|query| (time(query.since.as_deref()), time(query.until.as_deref())));
-    let zone = state.mailbox.region.zone;
+    let today = (state.unit.clock.now(), state.mailbox.region.zone);
+    let owner = export::owner(session.business, &session.business_name);
     let file = File {
-        name: export::named("wallet-entries", "csv", period.unwrap_or_default(), zone),
+        name: format!("{}.csv", export::named(&owner, "statement", period.unwrap_or_default(), today)),
         content_type: "text/csv; charset=utf-8",
     };
     export::send((state, slot), &file, head, Statement { business: session.business, query }).await
@@ -221,11 +227,31 @@ fn csv_record(entry: &EntryView, region: RegionFormat) -> Vec<u8> {
         csv::without_formulas(entry.reference.as_deref().unwrap_or_default()),
         entry.transfer_id.to_string(),
         entry.reverses.map(|transfer| transfer.to_string()).unwrap_or_default(),
+        entry.owed_paise.get().to_string(),
+        csv::without_formulas(entry.reason.as_deref().unwrap_or_default()),
         region.spreadsheet_time(entry.created_at),
+        label(&entry.kind).to_owned(),
         rupees(entry.amount_paise),
+        rupees(entry.owed_paise),
         rupees(entry.balance_after_paise),
     ];
     csv::record(written.iter().map(String::as_str))
+}
+
+/// The words of the page “Wallet” (`entry-labels.ts`).
+fn label(kind: &str) -> &str {
+    match kind {
+        "delivery_fee" => "Delivery fee",
+        "refund" => "Refund",
+        "top_up" => "Top-up",
+        "operator_credit" => "Credit",
+        "operator_debit" => "Debit",
+        "operator_debit_shortfall" => "Owed after a debit",
+        "top_up_reversal" => "Top-up taken back",
+        "top_up_reversal_shortfall" => "Owed after a top-up was taken back",
+        "receivable_payment" => "Payment of what you owed",
+        other => other,
+    }
 }
 
 /// `-49.00`, a number for spreadsheets.
