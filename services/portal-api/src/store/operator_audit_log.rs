@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
+use diesel::sql_types::Bool;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{AuditEntryId, BusinessId, RequestId};
 use identity::{CallerAddress, prune, stored};
-use postgres::StoreError;
+use postgres::{Literal, StoreError, literal};
 use serde_json::Value;
 
 use crate::audit::domain::{Action, AuditEvent, AuditTarget, OperatorEntry, OperatorFilter, TargetKind};
@@ -148,6 +149,19 @@ pub(crate) async fn count_since(
     Ok(found.count().get_result(conn).await?)
 }
 
+/// False for the entry from before a change of another service once the entry about its outcome is there: one event is one
+/// entry.
+fn is_outcome() -> Literal<Bool> {
+    literal(
+        "NOT (operator_audit_log.action IN ('wallet.credit_requested', 'wallet.debit_requested',
+                'business.personal_data_erasure_attempted')
+            AND EXISTS (SELECT FROM operator_audit_log AS outcome
+                WHERE outcome.request_id = operator_audit_log.request_id
+                    AND outcome.action IN ('wallet.credited', 'wallet.debited',
+                        'business.personal_data_erasure_requested', 'business.personal_data_erasure_failed')))",
+    )
+}
+
 /// Newest first. Reads one more than `limit` to show that more follow. `None` if `after` is no entry.
 pub(crate) async fn list(
     conn: &mut AsyncPgConnection,
@@ -156,6 +170,7 @@ pub(crate) async fn list(
     after: Option<AuditEntryId>,
 ) -> Result<Option<Vec<OperatorEntry>>, StoreError> {
     let mut query = operator_audit_log::table
+        .filter(is_outcome())
         .order(operator_audit_log::id.desc())
         .limit(i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1))
         .select(EntryRow::as_select())

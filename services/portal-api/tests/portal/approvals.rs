@@ -256,7 +256,6 @@ async fn each_step_is_in_the_operators_log() {
             "asha@carrier.example approval.withdrawn",
             "ravi@carrier.example approval.approved",
             "ravi@carrier.example approval.rejected",
-            "ravi@carrier.example wallet.credit_requested",
             "ravi@carrier.example wallet.credited",
         ]
     );

@@ -267,7 +267,9 @@ test("an empty list says which actions need an approval", async ({ page }) => {
   await expect(page.getByText(text)).toBeVisible();
 });
 
-test("the limit of approvals is empty without one, needs a value, and is removed by two", async ({ page }) => {
+test("the limit of approvals is empty without one, needs a value, and is removed by two", async ({
+  page,
+}) => {
   const sent: string[] = [];
   const [credit] = approvals();
   await page.route(/\/v1\/operator\/approval-limit$/, (route) => {
@@ -308,4 +310,20 @@ test("a higher limit is shown next to the limit in force", async ({ page }) => {
   }
   await expect(page.getByText("Business", { exact: true })).toHaveCount(0);
   await check(page, "operator-approval-of-limit", { bothSizes: true });
+});
+
+test("the log tells the old and the new limit", async ({ page }) => {
+  const entry = {
+    id: "aud_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+    at: new Date().toISOString(),
+    action: "approval.limit_changed",
+    actor: { type: "person", id: "stf_01ARZ3NDEKTSV4RRFFQ69G5FAV", name: "asha@carrier.example" },
+    details: { fromPaise: null, toPaise: 50_000 },
+  };
+  await page.route(/\/v1\/operator\/audit-log\?/, (route) =>
+    route.fulfill({ json: { data: [entry], hasMore: false } }),
+  );
+  await logInAsOperator(page);
+  await page.goto("/operator/audit-log");
+  await expect(page.getByText("From no limit to ₹500.00")).toBeVisible();
 });

@@ -112,11 +112,8 @@ async fn write(
     request: &OperatorDebit,
 ) -> Result<(), OperatorDebitError> {
     let OperatorDebit { amount, reference, reason, reverses, .. } = request;
-    let cause = Cause::OperatorDebit {
-        reference: reference.clone(),
-        reverses: *reverses,
-        reason: reason.clone(),
-    };
+    let cause =
+        Cause::OperatorDebit { reference: reference.clone(), reverses: *reverses, reason: reason.clone() };
     let Some(deposit) = *reverses else {
         take::<OperatorDebitError>(conn, unit, (&mut *record, threshold), *amount, cause).await?;
         return Ok(announce(conn, unit, record, *amount, (reference, false)).await?);

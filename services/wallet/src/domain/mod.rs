@@ -12,7 +12,8 @@ pub(crate) use debits::{
     Action, Debit, DebitId, DebitJob, DebitRefusal, Decided, Known, LowBalance, Outcome, decide,
 };
 pub(crate) use ledger::{
-    Account, Line, LineKind, PostingError, ShortfallKind, TransferKind, Wallet, WalletEntry, lines, shortfall_lines,
+    Account, Line, LineKind, PostingError, ShortfallKind, TransferKind, Wallet, WalletEntry, lines,
+    shortfall_lines,
 };
 pub use payments::Provider;
 pub(crate) use payments::{CURRENCY, Notice, NoticeOutcome, Payment, Reversal, ReversalStep};

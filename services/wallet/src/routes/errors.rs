@@ -50,9 +50,10 @@ pub(super) fn from_operator_debit(error: OperatorDebitError) -> ApiError {
             "transfer_not_reversible",
             "The wallet has no credit, top-up or refund with this id. Take back one of its statement, or leave reverses out.",
         ),
-        OperatorDebitError::ExceedsTransfer(Paise::ZERO) => {
-            conflict("exceeds_transfer", "This transfer is already taken back in full. Nothing of it is left.")
-        }
+        OperatorDebitError::ExceedsTransfer(Paise::ZERO) => conflict(
+            "exceeds_transfer",
+            "This transfer is already taken back in full. Nothing of it is left.",
+        ),
         OperatorDebitError::ExceedsTransfer(left) => {
             let message = format!("Only {left} of this transfer is left to take back. Use a smaller amount.");
             conflict("exceeds_transfer", &message)

@@ -185,10 +185,12 @@ async fn debts_of(
     let end_debt = before.and_then(|position| position.debt).map(|debt| debt.to_string()).unwrap_or_default();
     let after_entry = transfers::after_entry.assume_not_null();
     let mut query = transfers::table
-        .inner_join(entries::table.on(entries::transfer_id
-            .eq(transfers::id)
-            .and(entries::business_id.eq(transfers::business_id))
-            .and(entries::account.eq(Account::BusinessReceivable.as_str()))))
+        .inner_join(
+            entries::table.on(entries::transfer_id
+                .eq(transfers::id)
+                .and(entries::business_id.eq(transfers::business_id))
+                .and(entries::account.eq(Account::BusinessReceivable.as_str()))),
+        )
         .filter(transfers::business_id.eq(business.to_string()))
         .filter(is_not_fee())
         .filter(transfers::kind.eq_any(wanted.map(ShortfallKind::as_str)))

@@ -58,7 +58,10 @@ async fn a_wrong_credit_is_taken_back_and_what_is_spent_of_it_is_owed() {
     assert_eq!(shown, expected);
     for line in &lines[..2] {
         let credit = line.takes_back.as_ref().expect("the credit");
-        assert_eq!((credit.kind.as_str(), credit.reference.as_deref()), ("operator_credit", Some("cheque 7")));
+        assert_eq!(
+            (credit.kind.as_str(), credit.reference.as_deref()),
+            ("operator_credit", Some("cheque 7"))
+        );
         assert_eq!(line.reverses, Some(wrong.transfer_id));
         assert_eq!(line.reason.as_deref(), Some("Ten times too much"));
     }
@@ -138,7 +141,8 @@ async fn a_debit_is_checked_before_somebody_approves_it() {
     let harness = Harness::start().await;
     let business = harness.funded(500).await;
     let credit = harness.entries(business).await.remove(0).transfer_id;
-    let debit = |paise: i64, reverses: Value| json!({"amountPaise": paise, "reference": "x", "reverses": reverses});
+    let debit =
+        |paise: i64, reverses: Value| json!({"amountPaise": paise, "reference": "x", "reverses": reverses});
     harness.wallet.check_debit_by_operator(business, &debit(500, json!(credit))).await.unwrap();
     assert_eq!(harness.balance(business).await, 500, "a check takes nothing");
     harness.wallet.debit_by_operator(business, &debit(500, json!(credit))).await.unwrap();

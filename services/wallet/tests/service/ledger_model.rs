@@ -334,7 +334,8 @@ impl Played<'_> {
             assert_eq!((seen.balance_paise.get(), seen.owed_paise.get()), after);
             // The statement explains both amounts.
             let lines = self.harness.entries(*business).await;
-            let sum = |paise: fn(&EntryView) -> Paise| lines.iter().map(|line| paise(line).get()).sum::<i64>();
+            let sum =
+                |paise: fn(&EntryView) -> Paise| lines.iter().map(|line| paise(line).get()).sum::<i64>();
             assert_eq!((sum(|line| line.amount_paise), sum(|line| line.owed_paise)), after);
             let moved = lines.iter().filter(|line| line.amount_paise != Paise::ZERO).count();
             assert_eq!(i64::try_from(moved).expect("few"), self.model.entries[index]);

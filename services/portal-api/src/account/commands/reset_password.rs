@@ -145,7 +145,8 @@ pub(crate) async fn issue_link(
             let account = user_accounts::by_email(conn, email).await?.ok_or(IssueResetError::UnknownUser)?;
             if state.approvals.reset_links {
                 let action = ProtectedAction::IssueResetLink { user_id: user.id };
-                let requested = request_approval::request(conn, state, Some(business), author, action).await?;
+                let requested =
+                    request_approval::request(conn, state, Some(business), author, action).await?;
                 return Ok(IssuedReset::Requested(Box::new(requested)));
             }
             // The person may have been removed since the guard's check; then no removal would end the link.

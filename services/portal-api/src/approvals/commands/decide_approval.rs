@@ -6,8 +6,8 @@ use domain::{ApprovalId, BusinessId};
 use internal_api::CallError;
 use postgres::StoreError;
 
-use crate::approvals::commands::{approval_limit, move_money};
 use crate::approvals::commands::request_approval::{end_outdated, event};
+use crate::approvals::commands::{approval_limit, move_money};
 use crate::approvals::domain::{
     Approval, ApprovalCaller, ApprovalRefusal, ApprovalState, ProtectedAction, RELATED_FOR, are_related,
 };
@@ -189,7 +189,9 @@ pub(crate) async fn withdraw(
 
 /// The business of a request that is about one.
 pub(crate) fn business_of(approval: &Approval) -> Result<BusinessId, StoreError> {
-    approval.business.ok_or_else(|| StoreError::Corrupt("operator_approvals.about_business is null".to_owned()))
+    approval
+        .business
+        .ok_or_else(|| StoreError::Corrupt("operator_approvals.about_business is null".to_owned()))
 }
 
 /// The locked request, and its caller. Locks the staff too: persons may have been demoted or removed since the guard's check.

@@ -30,7 +30,9 @@ pub(crate) async fn request_approval(
     action: ProtectedAction,
 ) -> Result<Approval, RequestApprovalError> {
     let database = &state.unit.database;
-    database.transaction(async |conn| request(conn, state, Some(business), author, action.clone()).await).await
+    database
+        .transaction(async |conn| request(conn, state, Some(business), author, action.clone()).await)
+        .await
 }
 
 /// Stores the request. A repeated call returns the open request.

@@ -28,7 +28,8 @@ pub(crate) async fn find(
     database
         .read(async |conn| {
             let Some(found) = approvals::find(conn, id).await? else { return Ok(None) };
-            let (ProtectedAction::IssueResetLink { user_id }, Some(business)) = (&found.action, found.business)
+            let (ProtectedAction::IssueResetLink { user_id }, Some(business)) =
+                (&found.action, found.business)
             else {
                 return Ok(Some((found, None)));
             };

@@ -104,7 +104,7 @@ pub(crate) enum Action {
     WalletToppedUp,
     #[strum(serialize = "wallet.threshold_changed")]
     WalletThresholdChanged,
-    /// Only in the operator's log: before the wallet is asked, because its answer may be lost.
+    /// Only in the operator's log: before the wallet is asked, because its answer may be lost. The entry of the outcome replaces it.
     #[strum(serialize = "wallet.credit_requested")]
     WalletCreditRequested,
     #[strum(serialize = "wallet.credited")]
@@ -137,7 +137,7 @@ pub(crate) enum Action {
     #[strum(serialize = "passkey.removed")]
     PasskeyRemoved,
     // Only in the operator's log.
-    /// Before order-api is asked, because its answer may be lost.
+    /// Before order-api is asked, because its answer may be lost. The entry of the outcome replaces it.
     #[strum(serialize = "business.personal_data_erasure_attempted")]
     PersonalDataErasureAttempted,
     #[strum(serialize = "business.personal_data_erasure_failed")]

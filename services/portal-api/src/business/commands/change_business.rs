@@ -45,7 +45,8 @@ pub(crate) async fn change_business(
                 let suspension = businesses::suspensions(conn, business).await?;
                 let lift = SuspensionLift { change: change.clone(), suspension };
                 let action = ProtectedAction::LiftSuspension(lift);
-                let requested = request_approval::request(conn, state, Some(business), author, action).await?;
+                let requested =
+                    request_approval::request(conn, state, Some(business), author, action).await?;
                 return Ok(Some(requested));
             }
             apply(conn, state, &before, author, (&change, None)).await?;

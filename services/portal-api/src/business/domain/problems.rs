@@ -42,8 +42,10 @@ fn of_wallet(wallet: WalletReport) -> Option<Problem> {
     let (balance, threshold) = (wallet.balance, wallet.low_balance_threshold);
     match balance {
         _ if wallet.owed > Paise::ZERO => {
-            let message =
-                format!("The wallet is empty, and the business owes {}: live orders are refused.", wallet.owed);
+            let message = format!(
+                "The wallet is empty, and the business owes {}: live orders are refused.",
+                wallet.owed
+            );
             Some(problem("wallet_owes", message))
         }
         _ if !wallet.is_funded => None,

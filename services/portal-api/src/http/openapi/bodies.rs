@@ -373,7 +373,7 @@ pub(crate) struct DebitWallet {
 pub(crate) struct ApprovalLimit {
     /// Credits and debits above this amount need a second person; `0` for all. `null` removes the limit that administrators
     /// chose: the setting applies.
-    #[schema(required, minimum = 0)]
+    #[schema(required)]
     credits_above_paise: Option<Paise>,
 }
 

@@ -201,7 +201,11 @@ interface Given {
   alreadyDebited?: boolean;
 }
 
-const DONE: Record<MovementVerb, string> = { Credit: "credited", Debit: "debited", "Take back": "taken back" };
+const DONE: Record<MovementVerb, string> = {
+  Credit: "credited",
+  Debit: "debited",
+  "Take back": "taken back",
+};
 
 function outcome(given: Given, done: string): string {
   const { amountPaise, balancePaise, owedPaise, createdAt, alreadyCredited, alreadyDebited } = given;

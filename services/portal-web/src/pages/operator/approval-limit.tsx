@@ -62,7 +62,10 @@ function LimitForm({ paise, settingPaise, onDone }: LimitFormProps) {
         onDone();
       },
     });
-  const submit = form.onSubmit((values) => save(parseRupees(values.creditsAbovePaise)), focusFirstError(form));
+  const submit = form.onSubmit(
+    (values) => save(parseRupees(values.creditsAbovePaise)),
+    focusFirstError(form),
+  );
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
