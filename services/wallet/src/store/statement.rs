@@ -72,6 +72,20 @@ type Row = (
     DateTime<Utc>,
 );
 
+/// Keeps the lines of the filter's period.
+macro_rules! in_period {
+    ($query:expr, $created_at:expr, $filter:expr) => {{
+        let mut query = $query;
+        if let Some(since) = $filter.since {
+            query = query.filter($created_at.ge(since));
+        }
+        if let Some(until) = $filter.until {
+            query = query.filter($created_at.lt(until));
+        }
+        query
+    }};
+}
+
 /// The columns of a [`Row`].
 macro_rules! row_columns {
     () => {
@@ -159,12 +173,7 @@ async fn entries_of(
             query = query.filter(is_not_fee());
         }
     }
-    if let Some(since) = filter.since {
-        query = query.filter(entries::created_at.ge(since));
-    }
-    if let Some(until) = filter.until {
-        query = query.filter(entries::created_at.lt(until));
-    }
+    query = in_period!(query, entries::created_at, filter);
     let rows: Vec<Row> = query.load(conn).await?;
     rows.into_iter().map(line).collect()
 }
@@ -208,12 +217,7 @@ async fn debts_of(
             transfers::created_at,
         ))
         .into_boxed();
-    if let Some(since) = filter.since {
-        query = query.filter(transfers::created_at.ge(since));
-    }
-    if let Some(until) = filter.until {
-        query = query.filter(transfers::created_at.lt(until));
-    }
+    query = in_period!(query, transfers::created_at, filter);
     let rows: Vec<DebtRow> = query.load(conn).await?;
     rows.into_iter().map(debt).collect()
 }

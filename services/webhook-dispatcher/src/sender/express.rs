@@ -38,8 +38,11 @@ impl Sender {
         origin: Origin,
     ) -> Option<Reservation> {
         // Endpoints with a rate limit of their own always use claims, which enforce it.
-        self.schedule.limit_is((to.endpoint, business), to.max_per_second);
-        if !to.open || to.max_per_second.is_some() || self.tasks.is_closed() {
+        if let Some(limit) = to.max_per_second {
+            self.schedule.limit_is((to.endpoint, business), limit);
+            return None;
+        }
+        if !to.open || self.tasks.is_closed() {
             return None;
         }
         let token = i64::from_le_bytes(self.unit.entropy.bytes());
@@ -61,8 +64,8 @@ impl Sender {
         self.reserve_slot(delivery, key, to, Origin::Eager)
     }
 
-    /// Sends deliveries whose leases are committed. Releases those that cannot be sent, because the service stops or
-    /// the commit took too long.
+    /// Sends deliveries whose leases are committed. If the service stops, or the commit took too long, it releases the
+    /// leases instead.
     pub(crate) async fn send_now(self: &Arc<Self>, ready: Vec<ReadyToSend>) {
         let send = |ready: ReadyToSend| if ready.1.is_recent() { self.start(ready) } else { Some(ready) };
         let unsent: Vec<_> = ready.into_iter().filter_map(send).collect();

@@ -14,12 +14,12 @@ use crate::store::{self, INSTANCE_RENEWAL, LEASE, Lease, Member};
 
 /// When the service stops, attempts in flight get this long. Workers are aborted 4 s after the stop.
 const DRAIN: Duration = Duration::from_secs(2);
-/// Those that do not end in time are given up at once.
+/// The others are given up, which takes no longer than this.
 const GIVE_UP: Duration = Duration::from_millis(100);
-/// And the outcomes of those that have ended get this long.
+/// After that, writing the outcomes of ended attempts may take this long.
 const RECORD: Duration = Duration::from_millis(1_500);
 
-/// Leases that one statement renews. A statement for all of them would delay the webhooks of others.
+/// One statement renews this many leases. A statement for all leases would delay the webhooks of others.
 const RENEWED_AT_ONCE: usize = 16;
 const RENEWAL_PAUSE: Duration = Duration::from_millis(20);
 /// If the database is slow, one statement renews the rest after this time, so that no lease expires meanwhile.

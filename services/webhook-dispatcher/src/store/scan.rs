@@ -29,7 +29,7 @@ WITH RECURSIVE queues (endpoint_id, business_id) AS (
 ),
 page AS (SELECT * FROM queues LIMIT $2)
 SELECT page.endpoint_id, page.business_id, waiting.mode, waiting.due_at,
-    coalesce(waiting.half_open, false) AS half_open
+    coalesce(waiting.half_open, false) AS half_open, statement_timestamp() AS at
 FROM page
 LEFT JOIN LATERAL (
     SELECT modes.mode, first.due_at, health.tripped_until IS NOT NULL AS half_open
@@ -64,6 +64,8 @@ struct Row {
     due_at: Option<DateTime<Utc>>,
     #[diesel(sql_type = Bool)]
     half_open: bool,
+    #[diesel(sql_type = Timestamptz)]
+    at: DateTime<Utc>,
 }
 
 /// A part of the scan.
@@ -73,7 +75,7 @@ pub(crate) struct DuePage {
     pub due: Vec<(EndpointId, BusinessId, Mode)>,
     /// Since when the oldest of these deliveries is due, except those that wait for a probe of a circuit breaker.
     pub oldest: Option<DateTime<Utc>>,
-    /// The time of the scan.
+    /// The time of the look, if it found an endpoint.
     pub at: DateTime<Utc>,
     /// Where the next page begins; none after the last page.
     pub next: Option<String>,
@@ -87,7 +89,6 @@ pub(crate) async fn scan_due(
     endpoints: i64,
     parts: Option<&str>,
 ) -> Result<DuePage, StoreError> {
-    let at = super::now(conn).await?;
     let rows: Vec<Row> = statement(SCAN)
         .bind::<Text, _>(after)
         .bind::<BigInt, _>(endpoints)
@@ -103,5 +104,6 @@ pub(crate) async fn scan_due(
         let (endpoint, business) = (row.endpoint_id.parse(), row.business_id.parse());
         Ok((endpoint.map_err(corrupt)?, business.map_err(corrupt)?, mode.parse().map_err(corrupt)?))
     });
+    let at = rows.iter().map(|row| row.at).next().unwrap_or_default();
     Ok(DuePage { due: due.collect::<Result<_, StoreError>>()?, oldest, at, next })
 }

@@ -20,7 +20,7 @@ const QUANTUM: i64 = 8;
 /// What one claim asks for at most.
 const ENDPOINTS_MAX: usize = 64;
 const DELIVERIES_MAX: i64 = 128;
-/// Endpoints that one choice looks at: more than it asks for, because some have no free slot.
+/// One choice looks at this many endpoints. It asks for fewer of them, because some have no free slot.
 const LOOKS_MAX: usize = 512;
 /// Before it looks at others.
 const LOOKS_PAUSE: Duration = Duration::from_millis(10);

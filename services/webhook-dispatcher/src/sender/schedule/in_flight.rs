@@ -18,7 +18,7 @@ const RENEWAL_DUE: Duration = Duration::from_millis(1_500);
 #[derive(Debug, Default)]
 pub(super) struct InFlightSet {
     held: HashMap<WebhookDeliveryId, Held>,
-    /// Those that were received and are not written yet, without eager ones.
+    /// How many were received while their outcomes are not written. Eager deliveries do not count.
     unwritten: usize,
     /// When all leases that were due were last renewed.
     renewed_at: Option<Instant>,
@@ -30,7 +30,7 @@ pub(in crate::sender) enum Origin {
     Claimed,
     /// New, and stored.
     Express,
-    /// New, and not stored yet. Those that wait for that have a limit of their own. Stored ones become [`Origin::Express`].
+    /// New, and not stored yet. The intake limits their number. When one is stored, it becomes [`Origin::Express`].
     Eager,
 }
 

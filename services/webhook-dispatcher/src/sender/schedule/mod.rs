@@ -36,6 +36,7 @@ use strum::VariantArray;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
+use self::endpoint::Limit;
 use self::state::State;
 use crate::store::{Lease, Member, Outcome, Recorded};
 
@@ -112,13 +113,13 @@ impl Schedule {
     }
 
     /// The endpoint's own rate limit, as its owner has set it.
-    pub(super) fn limit_is(&self, key: Key, limit: Option<i32>) {
-        self.lock().limit_is(key, limit, Instant::now());
+    pub(super) fn limit_is(&self, key: Key, limit: i32) {
+        self.lock().known(key).set_limit(Limit::Own(limit), Instant::now());
     }
 
     /// The owner may have changed it.
     pub(super) fn limit_is_unknown(&self, key: Key) {
-        self.lock().limit_is_unknown(key, Instant::now());
+        self.lock().known(key).set_limit(Limit::Unknown, Instant::now());
     }
 
     /// The scan has found due deliveries of this endpoint.

@@ -80,16 +80,6 @@ impl State {
         })
     }
 
-    /// None: the operator's.
-    pub(super) fn limit_is(&mut self, key: Key, limit: Option<i32>, now: Instant) {
-        self.known(key).set_limit(limit.map_or(Limit::General, Limit::Own), now);
-    }
-
-    /// The owner may have changed it.
-    pub(super) fn limit_is_unknown(&mut self, key: Key, now: Instant) {
-        self.known(key).set_limit(Limit::Unknown, now);
-    }
-
     pub(super) fn note(&mut self, key: Key, mode: Mode, at: Instant, now: Instant) {
         if self.known(key).queue(mode).note(at, now) {
             self.place(key.0, mode, now);
@@ -145,7 +135,7 @@ impl State {
         }
     }
 
-    /// The same for a new delivery. False if a limit is reached.
+    /// The same for a new delivery to an endpoint without a limit of its own. False if a limit is reached.
     pub(super) fn reserve(
         &mut self,
         lease: Lease,
@@ -154,7 +144,7 @@ impl State {
         origin: Origin,
         now: Instant,
     ) -> bool {
-        self.known((id, lease.business));
+        self.known((id, lease.business)).set_limit(Limit::General, now);
         let rate = self.rate(id, now);
         let in_flight = self.in_flight.len() + usize::try_from(self.reserved).unwrap_or_default();
         let slots = (self.slots, in_flight);

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use domain::{Clock, Entropy};
 
 use super::choice::Asked;
+use super::endpoint::Limit;
 use super::*;
 use crate::domain::Speed;
 
@@ -64,7 +65,7 @@ impl Fixture {
 
     /// Its limit is known.
     fn note(&mut self, key: Key, mode: Mode) {
-        self.state.limit_is(key, None, self.now - Duration::from_secs(1));
+        self.state.known(key).set_limit(Limit::General, self.now);
         self.state.note(key, mode, self.now, self.now);
     }
 
