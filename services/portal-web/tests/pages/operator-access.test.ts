@@ -17,6 +17,7 @@ async function inviteStaff(page: Page, email: string, role: string): Promise<str
   const dialog = page.getByRole("dialog", { name: "Invite a person" });
   await dialog.getByLabel("Name").fill("Asha Rao");
   await dialog.getByLabel("E-mail").fill(email);
+  await expect(dialog.getByText("Credits and debits wallets, and takes credits back.")).toBeVisible();
   await dialog.getByLabel(role).check();
   await dialog.getByRole("button", { name: "Create link" }).click();
   return takeSecret(page, `Link for ${email}`);

@@ -12,7 +12,7 @@ export const OPERATOR_ROLE_LABELS: Record<OperatorRole, string> = {
 
 export const OPERATOR_ROLE_DESCRIPTIONS: Record<OperatorRole, string> = {
   administrator: "Full access, including staff, tokens, erasure of personal data, and the audit log.",
-  finance: "Views businesses and cash. Credits wallets.",
+  finance: "Views businesses and cash. Credits and debits wallets, and takes credits back.",
   support: "Approves and changes businesses, helps their users, and views orders with the customers’ data.",
   viewer: "Views businesses and cash. Changes nothing, and sees no orders.",
 };
