@@ -279,12 +279,14 @@ test("the limit of approvals is empty without one, needs a value, and is removed
   await logInAsOperator(page);
   await page.goto("/operator/approvals");
   await expect(page.getByText("Credits and debits need no second person.")).toBeVisible();
-  await page.getByRole("button", { name: "Change limit" }).click();
+  await expect(page.getByText("While nobody else can decide, a request waits")).toBeVisible();
+  await page.getByRole("button", { name: "Set a limit" }).click();
   const dialog = page.getByRole("dialog", { name: "Limit without a second person" });
   await expect(dialog.getByLabel("Limit", { exact: true })).toHaveValue("");
   await expect(dialog.getByText("Amounts above this need a second person.")).toBeVisible();
+  await expect(dialog.getByText("There is no limit now.")).toBeVisible();
   await expect(dialog.getByRole("button", { name: "Remove limit" })).toHaveCount(0);
-  await dialog.getByRole("button", { name: "Change limit" }).click();
+  await dialog.getByRole("button", { name: "Set a limit" }).click();
   await expect(dialog.getByText("Enter an amount in rupees")).toBeVisible();
   expect(sent).toEqual([]);
   await requireApprovals(page);

@@ -19,6 +19,7 @@ export function ApprovalLimit() {
   if (!policy) return null;
   const { creditsAbovePaise, creditsAboveMaxPaise } = policy;
   const isSet = typeof creditsAbovePaise === "number";
+  const act = isSet ? "Change limit" : "Set a limit";
   return (
     <Group gap="sm" mb="sm">
       <Text>
@@ -28,24 +29,25 @@ export function ApprovalLimit() {
       </Text>
       {mayChange && (
         <Button size="xs" variant="default" onClick={open}>
-          Change limit
+          {act}
         </Button>
       )}
       <Dialog opened={isChanging} onClose={close} title={<Text fw={600}>Limit without a second person</Text>}>
-        <LimitForm paise={creditsAbovePaise} settingPaise={creditsAboveMaxPaise} onDone={close} />
+        <LimitForm act={act} paise={creditsAbovePaise} settingPaise={creditsAboveMaxPaise} onDone={close} />
       </Dialog>
     </Group>
   );
 }
 
 interface LimitFormProps {
+  act: string;
   /** The limit in force. */
   paise: number | null | undefined;
   settingPaise: number | null | undefined;
   onDone: () => void;
 }
 
-function LimitForm({ paise, settingPaise, onDone }: LimitFormProps) {
+function LimitForm({ act, paise, settingPaise, onDone }: LimitFormProps) {
   const set = useSetApprovalLimit();
   const isSet = typeof paise === "number";
   const canRemove = isSet && paise !== settingPaise;
@@ -58,7 +60,7 @@ function LimitForm({ paise, settingPaise, onDone }: LimitFormProps) {
     set.mutate(limit, {
       onSuccess: (approval) => {
         if (approval) notifySent(approval);
-        else notifications.show({ message: "The limit is changed." });
+        else notifications.show({ message: isSet ? "The limit is changed." : "The limit is set." });
         onDone();
       },
     });
@@ -79,7 +81,10 @@ function LimitForm({ paise, settingPaise, onDone }: LimitFormProps) {
           key={form.key("creditsAbovePaise")}
           {...form.getInputProps("creditsAbovePaise")}
         />
-        {isSet && <Text c="dimmed">A second administrator must approve a higher limit, or its removal.</Text>}
+        <Text c="dimmed">
+          {!isSet && "There is no limit now. Once there is one, "}
+          {isSet ? "A" : "a"} second administrator must approve a higher limit, or its removal.
+        </Text>
         <Group justify={canRemove ? "space-between" : "flex-end"} gap="xs">
           {canRemove && (
             <Button variant="subtle" onClick={() => save(null)} disabled={set.isPending} px={6}>
@@ -87,7 +92,7 @@ function LimitForm({ paise, settingPaise, onDone }: LimitFormProps) {
             </Button>
           )}
           <DialogActions isPending={set.isPending} onCancel={onDone}>
-            Change limit
+            {act}
           </DialogActions>
         </Group>
       </Stack>

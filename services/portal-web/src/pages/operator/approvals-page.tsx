@@ -31,7 +31,7 @@ export function Component() {
     <>
       <PageHeader
         title="Approvals"
-        description="Actions that a second person must approve before they happen. You can approve or reject requests of others, within 24 hours."
+        description="Actions that a second person must approve before they happen. You can approve or reject requests of others. While nobody else can decide, a request waits; it expires after 24 hours."
       />
       <ApprovalLimit />
       <Group gap="xs" mb="sm">
@@ -67,15 +67,15 @@ export function Component() {
 /** Which actions need an approval. */
 function usePolicyText(): string {
   const policy = useOperatorSession().data?.approvals;
-  const unknown = "The settings decide which actions need an approval. By default, none does.";
-  if (!policy) return unknown;
+  if (!policy) return "The settings of the installation and the limit decide which actions need an approval.";
   const { creditsAbovePaise, liftSuspension, resetLinks } = policy;
   const covered = [
     typeof creditsAbovePaise === "number" && coveredCredits(creditsAbovePaise),
     liftSuspension && "the end of a suspension",
     resetLinks && "reset links for users",
   ].filter((one) => typeof one === "string");
-  return covered.length === 0 ? unknown : `These actions need an approval: ${joinList(covered)}.`;
+  if (covered.length === 0) return "No action needs an approval now.";
+  return `These actions need an approval: ${joinList(covered)}.`;
 }
 
 const COLUMNS: Column<Approval>[] = [
