@@ -4,6 +4,7 @@ import { CASH_STATUSES } from "../format/cash-labels";
 import { formatPaise } from "../format/money";
 import { statusLabel } from "../format/status-label";
 import { StatusBadge } from "./status-badge";
+import { Time } from "./time";
 
 type Cash = components["schemas"]["CashView"];
 
@@ -18,6 +19,15 @@ export function CashStatus({ cash }: { cash: Cash }) {
         </Text>
       )}
     </div>
+  );
+}
+
+/** Since when the cash is due, or when it was settled. */
+export function CashTime({ cash: { dueSince, settledAt } }: { cash: Cash }) {
+  return (
+    <>
+      {settledAt ? "Settled" : "Due since"} <Time at={settledAt ?? dueSince} relative />
+    </>
   );
 }
 

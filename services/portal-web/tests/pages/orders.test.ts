@@ -109,6 +109,14 @@ test("a delivered order says that its cash is not reported", async ({ page }) =>
     page.getByRole("region", { name: "Totals" }).getByText("Delivered, cash not reported"),
   ).toBeVisible();
   await check(page, "cash-unreported", { bothSizes: true });
+  const cash = row(page, "Orders with cash", "unreported-1");
+  await expect(cash.getByRole("cell", { name: /^Due since ./ })).toBeVisible();
+  for (const event of ["cod.collected", "cod.handed_over", "cod.settled"])
+    await report(order.id, event, { codAmountPaise: COD.payment.codAmountPaise });
+  await expect(async () => {
+    await page.reload();
+    await expect(cash.getByRole("cell", { name: /^Settled ./ })).toBeVisible({ timeout: 3_000 });
+  }).toPass();
 });
 
 test("a new order is announced, once, also if its event is missed", async ({ visit }) => {
@@ -226,6 +234,7 @@ test("a cash order is simulated to its end, including its cash, while its page i
   await heading(page, "book-cod");
   const money = page.getByRole("region", { name: "Money" });
   await expect(fact(money, "Cash to collect")).toHaveText("₹1,549.00");
+  await expect(fact(money, "Delivery fee")).toHaveText("Free (test order). Live: ₹49.00");
   await expect(fact(money, "Charged to wallet")).toHaveText("None (test order)");
   await page.getByRole("button", { name: "Run to the end" }).click();
   await expect(page.getByText("Simulating about one step per second.")).toBeVisible();

@@ -3,12 +3,11 @@ import { IconCash } from "@tabler/icons-react";
 import { Link } from "react-router-dom";
 import type { Cash, CashFilter, useCash } from "../../api/cash";
 import { hasPage } from "../../app/navigation";
-import { CashStatus } from "../../components/cash-status";
+import { CashStatus, CashTime } from "../../components/cash-status";
 import type { Column } from "../../components/data-table";
 import { EmptyState, NoMatches } from "../../components/empty-state";
 import { ListSection } from "../../components/list-section";
 import { Money } from "../../components/money";
-import { Time } from "../../components/time";
 import { CASH_STATUSES } from "../../format/cash-labels";
 import { choices } from "../../format/status-label";
 
@@ -29,7 +28,7 @@ const COLUMNS: Column<Cash>[] = [
     align: "end",
     render: ({ settledPaise }) => (settledPaise == null ? "–" : <Money paise={settledPaise} />),
   },
-  { key: "since", header: "Due since", width: "17%", render: (cash) => <Time at={cash.dueSince} relative /> },
+  { key: "since", header: "Time", width: "17%", render: (cash) => <CashTime cash={cash} /> },
 ];
 
 interface CashOrdersProps {

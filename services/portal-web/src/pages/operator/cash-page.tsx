@@ -2,13 +2,12 @@ import { Anchor, Stack } from "@mantine/core";
 import { Link } from "react-router-dom";
 import { useBusiness } from "../../api/operator-businesses";
 import { type BusinessCash, useCashOfAll, useDiscrepancies } from "../../api/operator-orders";
-import { CashStatus } from "../../components/cash-status";
+import { CashStatus, CashTime } from "../../components/cash-status";
 import type { Column } from "../../components/data-table";
 import { EmptyState } from "../../components/empty-state";
 import { ListSection } from "../../components/list-section";
 import { Money } from "../../components/money";
 import { PageHeader } from "../../components/page-header";
-import { Time } from "../../components/time";
 import { CASH_AGES } from "../../format/cash-labels";
 
 export function Component() {
@@ -91,7 +90,7 @@ const DISCREPANCY_COLUMNS: Column<Discrepancy>[] = [
     render: (cash) => <BusinessLink id={cash.businessId} />,
   },
   { key: "standing", header: "Cash", width: "30%", render: (cash) => <CashStatus cash={cash} /> },
-  { key: "since", header: "Due since", width: "17%", render: (cash) => <Time at={cash.dueSince} relative /> },
+  { key: "since", header: "Time", width: "17%", render: (cash) => <CashTime cash={cash} /> },
 ];
 
 function Discrepancies() {

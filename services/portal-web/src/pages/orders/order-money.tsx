@@ -15,7 +15,10 @@ export function OrderMoney({ order }: { order: Order }) {
       <Facts align="end">
         <Fact name="Payment">{isCod ? "Cash on delivery" : "Prepaid"}</Fact>
         <Amount name="Order value" paise={payment.orderValuePaise} />
-        <Amount name="Delivery fee" paise={payment.deliveryFeePaise} />
+        <Fact name="Delivery fee">
+          {order.mode === "test" && "Free (test order). Live: "}
+          <Money paise={payment.deliveryFeePaise} />
+        </Fact>
         <Fact name="Charged to wallet">
           {order.mode === "test" ? "None (test order)" : <Money paise={order.feeChargedPaise} />}
         </Fact>

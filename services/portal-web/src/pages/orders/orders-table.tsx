@@ -54,7 +54,7 @@ const COLUMNS: Column<Order>[] = [
     header: "Delivery fee",
     width: "11%",
     align: "end",
-    render: (order) => <Money paise={order.payment.deliveryFeePaise} />,
+    render: ({ mode, payment }) => (mode === "test" ? "Free" : <Money paise={payment.deliveryFeePaise} />),
   },
   {
     key: "created",
