@@ -5,10 +5,10 @@ export const ENTRY_KINDS: Record<string, string> = {
   top_up: "Top-up",
   operator_credit: "Credit",
   operator_debit: "Debit",
-  operator_debit_shortfall: "Owed after a debit",
+  operator_debit_shortfall: "Debt: debit by the delivery company",
   top_up_reversal: "Top-up taken back",
-  top_up_reversal_shortfall: "Owed after a top-up was taken back",
-  receivable_payment: "Payment of what you owed",
+  top_up_reversal_shortfall: "Debt: top-up refunded or charged back",
+  receivable_payment: "Payment of a debt",
 };
 
 /** Explanations of entry kinds, for an empty statement. */

@@ -58,7 +58,7 @@ test("a debt has a row of its own, and both rows name what was taken back", asyn
   const balance = page.getByRole("region", { name: "Balance" });
   await expect(balance.getByText("Money owed", { exact: true })).toBeVisible();
   for (const [kind, amount] of [
-    ["Owed after a debit", "₹49.00 owed"],
+    ["Debt: debit by the delivery company", "₹49.00 owed"],
     ["Debit", "−₹451.00"],
   ] as const) {
     const entry = row(page, "Statement", kind).filter({ hasText: amount });

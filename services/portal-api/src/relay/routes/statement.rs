@@ -246,10 +246,10 @@ fn label(kind: &str) -> &str {
         "top_up" => "Top-up",
         "operator_credit" => "Credit",
         "operator_debit" => "Debit",
-        "operator_debit_shortfall" => "Owed after a debit",
+        "operator_debit_shortfall" => "Debt: debit by the delivery company",
         "top_up_reversal" => "Top-up taken back",
-        "top_up_reversal_shortfall" => "Owed after a top-up was taken back",
-        "receivable_payment" => "Payment of what you owed",
+        "top_up_reversal_shortfall" => "Debt: top-up refunded or charged back",
+        "receivable_payment" => "Payment of a debt",
         other => other,
     }
 }
