@@ -210,6 +210,25 @@ test("a wrong credit is typed twice, seen in words, and taken back", async ({ pa
   await check(page, "operator-wallet", { bothSizes: true });
 });
 
+test("a take-back says what the balance does not cover, and only then", async ({ page }) => {
+  await logInAsOperator(page);
+  await page.route(/\/businesses\/\w+\/health$/, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), balancePaise: 4_000 } });
+  });
+  await openBusiness(page, business);
+  await expect(page.getByText("“Debit wallet” is for other corrections.")).toBeVisible();
+  await row(page, "Statement", "Top-up")
+    .getByRole("button", { name: /^Take back entry/ })
+    .click();
+  const dialog = page.getByRole("dialog");
+  const uncovered = dialog.getByText("not covered by the balance; the business then owes it.");
+  await expect(uncovered).toContainText("₹460.00 of the amount is");
+  await expect(dialog.getByText("The number of your correction")).toBeVisible();
+  await dialog.getByLabel("Amount", { exact: true }).fill("40");
+  await expect(uncovered).toHaveCount(0);
+});
+
 test("the cash of a business is owed for what is not reported, with drivers, and with the operator", async ({
   page,
 }) => {

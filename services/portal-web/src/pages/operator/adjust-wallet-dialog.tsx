@@ -17,7 +17,14 @@ import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { RupeeInput, rupeesError } from "../../components/rupee-input";
 import { decimalRupees, formatPaise, parseRupees } from "../../format/money";
 import { formatExact } from "../../format/time";
-import { AmountCheck, isChecked, type Movement, type MovementVerb, movementVerb } from "./amount-check";
+import {
+  AmountCheck,
+  isChecked,
+  type Movement,
+  type MovementVerb,
+  movementVerb,
+  uncoveredPaise,
+} from "./amount-check";
 import { coveredCredits, notifySent } from "./approval-labels";
 
 const REFERENCE_CHARS_MAX = 128;
@@ -101,7 +108,7 @@ function Steps({ business, adjustment, onDone }: StepsProps) {
           <RupeeInput label="Amount" data-autofocus {...form.getInputProps("amountPaise")} />
           <TextInput
             label="Reference"
-            description="An invoice or bank reference. The business sees it in its statement."
+            description={`${isDebit ? "The number of your correction, such as a debit note." : "An invoice or bank reference."} The business sees it in its statement.`}
             maxLength={REFERENCE_CHARS_MAX}
             autoComplete="off"
             {...form.getInputProps("reference")}
@@ -116,7 +123,13 @@ function Steps({ business, adjustment, onDone }: StepsProps) {
               {...form.getInputProps("reason")}
             />
           )}
-          <Rules adjustment={adjustment} />
+          <Rules
+            adjustment={adjustment}
+            uncoveredPaise={uncoveredPaise(
+              parseRupees(form.values.amountPaise) ?? 0,
+              balancePaise ?? Infinity,
+            )}
+          />
           <DialogActions isPending={false} onCancel={onDone}>
             Continue
           </DialogActions>
@@ -126,7 +139,13 @@ function Steps({ business, adjustment, onDone }: StepsProps) {
   );
 }
 
-function Rules({ adjustment: { isDebit, entry } }: { adjustment: Adjustment }) {
+interface RulesProps {
+  adjustment: Adjustment;
+  /** What the balance does not cover of the amount. */
+  uncoveredPaise: number;
+}
+
+function Rules({ adjustment: { isDebit, entry }, uncoveredPaise }: RulesProps) {
   const limit = useOperatorSession().data?.approvals.creditsAbovePaise;
   return (
     <Alert role="note" color="gray" variant="light">
@@ -134,7 +153,10 @@ function Rules({ adjustment: { isDebit, entry } }: { adjustment: Adjustment }) {
         {!isDebit && "Each reference is credited once."}
         {isDebit && !entry && "Each reference is debited once. The balance must cover the amount."}
         {entry &&
-          `The entry of ${formatExact(entry.createdAt)} was ${formatPaise(entry.amountPaise)}; ${formatPaise(entry.leftPaise ?? 0)} of it is left. The business owes what its balance does not cover: top-ups and refunds pay it first.`}
+          `The entry of ${formatExact(entry.createdAt)} was ${formatPaise(entry.amountPaise)}; ${formatPaise(entry.leftPaise ?? 0)} of it is left.`}
+        {entry &&
+          uncoveredPaise > 0 &&
+          ` ${formatPaise(uncoveredPaise)} of the amount is not covered by the balance; the business then owes it.`}
       </Text>
       {typeof limit === "number" && <Text mt={6}>A second person must approve {coveredCredits(limit)}.</Text>}
     </Alert>

@@ -73,11 +73,16 @@ function isTypedAgain(paise: number): boolean {
   return paise > TYPED_AGAIN_ABOVE_PAISE;
 }
 
+/** What the balance does not cover of a debit. */
+export function uncoveredPaise(paise: number, balancePaise: number): number {
+  return Math.max(0, paise - balancePaise);
+}
+
 /** What comes in pays the debt first; what the balance does not cover is owed. */
 function afterwards({ paise, isDebit, balancePaise, owedPaise }: Movement) {
   if (typeof balancePaise !== "number" || typeof owedPaise !== "number") return null;
   if (isDebit) {
-    const lacking = Math.max(0, paise - balancePaise);
+    const lacking = uncoveredPaise(paise, balancePaise);
     return { balancePaise: balancePaise - (paise - lacking), owedPaise: owedPaise + lacking };
   }
   const paid = Math.min(owedPaise, paise);

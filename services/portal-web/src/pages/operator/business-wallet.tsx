@@ -23,7 +23,7 @@ export function BusinessWallet({ business }: { business: BusinessDetails }) {
         title="Wallet"
         description={
           mayCredit
-            ? "Credit payments that you received outside the portal, for example by bank transfer."
+            ? "Credit payments that you received outside the portal, for example by bank transfer. “Take back” returns one entry of the statement: a credit, top-up or refund. “Debit wallet” is for other corrections."
             : "The prepaid balance, from which delivery fees are paid."
         }
         actions={
