@@ -77,12 +77,16 @@ async fn an_export_has_every_line_and_no_formula() {
     );
     let by_name = owner.client.open("/v1/portal/wallet/entries.csv").await;
     assert_eq!(by_name.headers()["content-type"], "text/csv; charset=utf-8");
-    let name = by_name.headers()["content-disposition"].to_str().unwrap();
+    let name = by_name.headers()["content-disposition"].to_str().unwrap().to_owned();
     assert!(name.starts_with("attachment; filename=\"corner-shop-statement-to-20"), "{name}");
     assert_eq!(by_name.headers()["cache-control"], "no-store");
     assert_eq!(by_name.text().await.unwrap(), expected);
     let by_type = owner.client.clone().with_header("accept", "text/csv");
     assert_eq!(by_type.open("/v1/portal/wallet/entries").await.text().await.unwrap(), expected);
+    let path = format!("/v1/operator/businesses/{}/wallet/entries.csv", owner.business);
+    let by_operator = portal.operator().open(&path).await;
+    assert_eq!(by_operator.headers()["content-disposition"], name);
+    assert_eq!(by_operator.text().await.unwrap(), expected);
 
     let period = "?since=2026-01-31T18:30:00Z&until=2026-02-28T18:30:00Z";
     let february = owner.client.open(&format!("/v1/portal/wallet/entries.csv{period}")).await;

@@ -18,6 +18,8 @@ pub(crate) const CALLS: &[(&str, &str, &[&str])] = &[
     ("GET /businesses/{business}", "read_businesses", EVERYBODY),
     ("GET /businesses/{business}/health", "read_businesses", EVERYBODY),
     ("GET /businesses/{business}/personal-data-erasure", "read_businesses", EVERYBODY),
+    ("GET /businesses/{business}/wallet/entries", "read_businesses", EVERYBODY),
+    ("GET /businesses/{business}/wallet/entries.csv", "read_businesses", EVERYBODY),
     ("GET /cod", "read_cash", EVERYBODY),
     ("GET /cod/discrepancies", "read_cash", EVERYBODY),
     ("PATCH /businesses/{business}", "change_businesses", SUPPORT),

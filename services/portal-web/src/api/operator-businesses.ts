@@ -4,6 +4,7 @@ import { PAGE_SIZE, useCursorList } from "./list";
 import { approvalsKey } from "./operator-approvals";
 import { operatorAnswer, operatorKey } from "./operator-session";
 import type { components, operations } from "./schema";
+import type { EntryFilter } from "./wallet";
 
 export type { Business, BusinessDetails, BusinessHealth } from "./types";
 
@@ -108,11 +109,11 @@ export function useDebitWallet(id: string) {
   );
 }
 
-export function useBusinessEntries(id: string) {
-  return useCursorList([...businessKey(id), "entries"], (startingAfter) =>
+export function useBusinessEntries(id: string, filter: EntryFilter) {
+  return useCursorList([...businessKey(id), "entries", filter], (startingAfter) =>
     operatorAnswer(
       api.GET("/v1/operator/businesses/{id}/wallet/entries", {
-        params: { path: { id }, query: { limit: PAGE_SIZE, startingAfter } },
+        params: { path: { id }, query: { ...filter, limit: PAGE_SIZE, startingAfter } },
       }),
     ),
   );

@@ -92,11 +92,11 @@ export function useEntries(filter: EntryFilter) {
   );
 }
 
-/** The download URL of the filtered statement. */
-export function entriesCsvUrl(filter: EntryFilter): string {
+/** The download URL of the filtered statement of a wallet: `/v1/portal/wallet`. */
+export function entriesCsvUrl(wallet: string, filter: EntryFilter): string {
   const given = Object.entries(filter).filter(([, value]) => value);
   const query = new URLSearchParams(given as [string, string][]).toString();
-  return `/v1/portal/wallet/entries.csv${query && `?${query}`}`;
+  return `${wallet}/entries.csv${query && `?${query}`}`;
 }
 
 /** Days in the operator's time zone, or in India's if the server does not know that zone. */

@@ -1,3 +1,4 @@
+import { text } from "node:stream/consumers";
 import { placeOrder } from "../support/api";
 import {
   ask,
@@ -227,6 +228,21 @@ test("a take-back says what the balance does not cover, and only then", async ({
   await expect(dialog.getByText("The number of your correction")).toBeVisible();
   await dialog.getByLabel("Amount", { exact: true }).fill("40");
   await expect(uncovered).toHaveCount(0);
+});
+
+test("the statement of a business is filtered and downloaded", async ({ page }) => {
+  await logInAsOperator(page);
+  await openBusiness(page, business);
+  await page.getByLabel("Kind").selectOption({ label: "Top-up" });
+  await rowsOf(page, "Statement", 1);
+  await check(page, "operator-statement", { bothSizes: true });
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("link", { name: "Download CSV" }).click(),
+  ]);
+  expect(download.suggestedFilename()).toMatch(/^overseen-\d+-statement-to-/);
+  const lines = (await text(await download.createReadStream())).trim().split(/\r?\n/);
+  expect(lines).toHaveLength(2);
 });
 
 test("the cash of a business is owed for what is not reported, with drivers, and with the operator", async ({

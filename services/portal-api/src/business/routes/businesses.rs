@@ -200,9 +200,14 @@ impl BusinessView {
 
 /// The id of an existing business.
 pub(crate) async fn business_id(state: &State, text: &str) -> Result<BusinessId, ApiError> {
+    Ok(named_business(state, text).await?.0)
+}
+
+/// The business with its name.
+pub(crate) async fn named_business(state: &State, text: &str) -> Result<(BusinessId, String), ApiError> {
     let business = parse_business_id(text)?;
-    businesses::find(state, business).await?.ok_or_else(errors::business_not_found)?;
-    Ok(business)
+    let found = businesses::find(state, business).await?.ok_or_else(errors::business_not_found)?;
+    Ok((business, found.name))
 }
 
 fn parse_business_id(text: &str) -> Result<BusinessId, ApiError> {

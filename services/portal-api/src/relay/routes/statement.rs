@@ -11,9 +11,10 @@ use internal_api::wallet::{EntriesQuery, EntryView};
 use internal_api::{CallError, Page};
 use web::{ApiError, TextRule, read_query};
 
+use crate::audit::domain::Author;
 use crate::business::routes::businesses;
 use crate::domain::{RegionFormat, Session, csv};
-use crate::http::audited::UserAuthor;
+use crate::http::audited::{OperatorAuthor, UserAuthor};
 use crate::http::export::{self, File};
 use crate::http::openapi::params;
 use crate::state::State;
@@ -121,19 +122,48 @@ pub(crate) async fn export_entries(
     author: UserAuthor,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let (query, order_reference) = read(&request)?;
-    let slot = export::begin(&state, &author.0, Some(session.business))?;
-    let query = with_order(&state, session.business, query, order_reference).await?;
+    export_of(state, &author.0, (session.business, &session.business_name), &request).await
+}
+
+/// The same file, for the operator.
+#[utoipa::path(
+    get,
+    path = "/v1/operator/businesses/{id}/wallet/entries.csv",
+    operation_id = "exportEntriesOfBusiness",
+    tag = "Operator",
+    summary = "Export the statement of a business as CSV",
+    params(("id" = domain::BusinessId, Path, description = "The business."), params::EntriesParams),
+    responses((status = 200, description = "All entries, newest first.", body = String, content_type = "text/csv")),
+)]
+pub(crate) async fn export_for_operator(
+    state: Data<State>,
+    author: OperatorAuthor,
+    business: Path<String>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let (business, name) = businesses::named_business(&state, &business).await?;
+    export_of(state, &author.0, (business, &name), &request).await
+}
+
+async fn export_of(
+    state: Data<State>,
+    author: &Author,
+    (business, business_name): (BusinessId, &str),
+    request: &HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let (query, order_reference) = read(request)?;
+    let slot = export::begin(&state, author, Some(business))?;
+    let query = with_order(&state, business, query, order_reference).await?;
     let head = csv::record(COLUMNS.iter().copied());
     let time = |text: Option<&str>| text?.parse::<DateTime<Utc>>().ok();
     let period = query.as_ref().map(|query| (time(query.since.as_deref()), time(query.until.as_deref())));
     let today = (state.unit.clock.now(), state.mailbox.region.zone);
-    let owner = export::owner(session.business, &session.business_name);
+    let owner = export::owner(business, business_name);
     let file = File {
         name: format!("{}.csv", export::named(&owner, "statement", period.unwrap_or_default(), today)),
         content_type: "text/csv; charset=utf-8",
     };
-    export::send((state, slot), &file, head, Statement { business: session.business, query }).await
+    export::send((state, slot), &file, head, Statement { business, query }).await
 }
 
 fn read(request: &HttpRequest) -> Result<(EntriesQuery, Option<String>), ApiError> {
@@ -238,7 +268,7 @@ fn csv_record(entry: &EntryView, region: RegionFormat) -> Vec<u8> {
     csv::record(written.iter().map(String::as_str))
 }
 
-/// The words of the page “Wallet” (`entry-labels.ts`).
+/// The words of the pages (`entry-labels.ts`).
 fn label(kind: &str) -> &str {
     match kind {
         "delivery_fee" => "Delivery fee",

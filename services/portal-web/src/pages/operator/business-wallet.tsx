@@ -2,14 +2,14 @@ import { Button, Group, Skeleton } from "@mantine/core";
 import { useState } from "react";
 import { type BusinessDetails, useBusinessEntries, useBusinessHealth } from "../../api/operator-businesses";
 import { useMay } from "../../api/operator-session";
-import type { WalletEntry } from "../../api/wallet";
+import { entriesCsvUrl, type WalletEntry } from "../../api/wallet";
 import type { Column } from "../../components/data-table";
-import { EmptyState } from "../../components/empty-state";
 import { entryColumns } from "../../components/entry-columns";
 import { Fact, Facts } from "../../components/facts";
-import { ListSection } from "../../components/list-section";
 import { Money } from "../../components/money";
 import { Section } from "../../components/section";
+import { Statement } from "../../components/statement";
+import { useEntryFilter } from "../../components/use-entry-filter";
 import { type Adjustment, AdjustWalletDialog } from "./adjust-wallet-dialog";
 
 /** The prepaid balance, its statement, and corrections. */
@@ -51,7 +51,7 @@ export function BusinessWallet({ business }: { business: BusinessDetails }) {
           </Fact>
         </Facts>
       </Section>
-      <Statement
+      <BusinessStatement
         businessId={business.id}
         onTakeBack={mayCredit ? (entry) => setAdjustment({ isDebit: true, entry }) : undefined}
       />
@@ -70,16 +70,16 @@ interface StatementProps {
   onTakeBack?: (entry: WalletEntry) => void;
 }
 
-function Statement({ businessId, onTakeBack }: StatementProps) {
+function BusinessStatement({ businessId, onTakeBack }: StatementProps) {
+  const entryFilter = useEntryFilter();
+  const { filter } = entryFilter;
   const columns: Column<WalletEntry>[] = onTakeBack ? [...COLUMNS, actions(onTakeBack)] : COLUMNS;
   return (
-    <ListSection
-      title="Statement"
-      list={useBusinessEntries(businessId)}
-      failed="The statement could not be loaded"
+    <Statement
+      entryFilter={entryFilter}
+      list={useBusinessEntries(businessId, filter)}
+      csvUrl={entriesCsvUrl(`/v1/operator/businesses/${businessId}/wallet`, filter)}
       columns={columns}
-      rowKey={(entry) => entry.id}
-      empty={<EmptyState title="No entries yet">Every movement of money appears here.</EmptyState>}
     />
   );
 }

@@ -10,7 +10,7 @@ import { Balance } from "./balance";
 import { OpenPayment } from "./open-payment";
 import { PendingTopUps } from "./pending-top-ups";
 import { SpendSection } from "./spend-section";
-import { Statement } from "./statement";
+import { OwnStatement } from "./statement";
 import { TopUpDialog } from "./top-up-dialog";
 
 const SHOWN = [walletKey];
@@ -38,7 +38,7 @@ export function Component() {
         <Balance canChange={canPay} />
         <PendingTopUps canPay={canPay} onPay={setUnpaid} />
         <SpendSection />
-        <Statement />
+        <OwnStatement />
       </Stack>
       <TopUpDialog opened={isToppingUp} onClose={close} onUnpaid={setUnpaid} />
     </>

@@ -1,9 +1,9 @@
 import { useCallback, useMemo } from "react";
 import { useSearchParams } from "react-router-dom";
-import type { EntryFilter } from "../../api/wallet";
-import { useValidPeriod } from "../../components/use-valid-period";
-import { endOfDay, startOfDay } from "../../format/day";
-import { ENTRY_KINDS } from "../../format/entry-labels";
+import type { EntryFilter } from "../api/wallet";
+import { endOfDay, startOfDay } from "../format/day";
+import { ENTRY_KINDS } from "../format/entry-labels";
+import { useValidPeriod } from "./use-valid-period";
 
 /** The fields of the filter: days, not times. */
 export interface EntryFields {

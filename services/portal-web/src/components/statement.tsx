@@ -1,0 +1,112 @@
+import { Button, Group, NativeSelect, TextInput } from "@mantine/core";
+import { IconDownload, IconReceipt2 } from "@tabler/icons-react";
+import type { PagedList } from "../api/list";
+import type { WalletEntry } from "../api/wallet";
+import { periodError } from "../format/day";
+import { ENTRY_KINDS } from "../format/entry-labels";
+import type { Column } from "./data-table";
+import { EmptyState, NoMatches } from "./empty-state";
+import { ListSection } from "./list-section";
+import { SearchField } from "./search-field";
+import classes from "./statement.module.css";
+import type { EntryFields, useEntryFilter } from "./use-entry-filter";
+
+interface StatementProps {
+  entryFilter: ReturnType<typeof useEntryFilter>;
+  list: PagedList<WalletEntry>;
+  csvUrl: string;
+  columns: Column<WalletEntry>[];
+  /** Explains a kind that has no entries. */
+  hints?: Record<string, string>;
+}
+
+/** Every movement of money of a wallet, newest first. */
+export function Statement({ entryFilter, list, csvUrl, columns, hints }: StatementProps) {
+  const { fields, change, isFiltered } = entryFilter;
+  const clear = () => change({ kind: undefined, from: undefined, to: undefined, orderReference: undefined });
+  return (
+    <ListSection
+      title="Statement"
+      actions={
+        <Button
+          component="a"
+          href={csvUrl}
+          download
+          variant="default"
+          size="xs"
+          leftSection={<IconDownload size={14} aria-hidden />}
+        >
+          Download CSV
+        </Button>
+      }
+      list={list}
+      failed="The statement could not be loaded"
+      columns={columns}
+      rowKey={(entry) => entry.id}
+      showsCount
+      empty={<NoEntries hint={hints?.[fields.kind ?? ""]} isFiltered={isFiltered} onClear={clear} />}
+    >
+      <Filters fields={fields} onChange={change} />
+    </ListSection>
+  );
+}
+
+function Filters({ fields, onChange }: { fields: EntryFields; onChange: (change: EntryFields) => void }) {
+  return (
+    <Group gap="xs" className={classes.filters} align="flex-start">
+      <SearchField
+        label="Order reference"
+        placeholder="Order reference"
+        value={fields.orderReference}
+        onChange={(orderReference) => onChange({ orderReference })}
+        style={{ flex: "1 1 12rem" }}
+      />
+      <NativeSelect
+        aria-label="Kind"
+        className={classes.kind}
+        value={fields.kind ?? ""}
+        onChange={(event) => onChange({ kind: event.currentTarget.value || undefined })}
+        data={[
+          { value: "", label: "All kinds" },
+          ...Object.entries(ENTRY_KINDS).map(([value, label]) => ({ value, label })),
+        ]}
+      />
+      <TextInput
+        type="date"
+        aria-label="From day"
+        leftSection="From"
+        leftSectionWidth={52}
+        className={classes.date}
+        value={fields.from ?? ""}
+        error={periodError(fields)}
+        onChange={(event) => onChange({ from: event.currentTarget.value || undefined })}
+      />
+      <TextInput
+        type="date"
+        aria-label="To day"
+        leftSection="To"
+        leftSectionWidth={34}
+        className={classes.date}
+        value={fields.to ?? ""}
+        onChange={(event) => onChange({ to: event.currentTarget.value || undefined })}
+      />
+    </Group>
+  );
+}
+
+interface NoEntriesProps {
+  hint?: string;
+  isFiltered: boolean;
+  onClear: () => void;
+}
+
+function NoEntries({ hint, isFiltered, onClear }: NoEntriesProps) {
+  if (isFiltered) {
+    return <NoMatches onClear={onClear}>{hint ?? "Try other days, or a full order reference."}</NoMatches>;
+  }
+  return (
+    <EmptyState icon={<IconReceipt2 size={28} />} title="No entries yet">
+      Top-ups, delivery fees and refunds appear here, with the balance after each.
+    </EmptyState>
+  );
+}
