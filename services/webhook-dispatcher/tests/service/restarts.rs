@@ -8,10 +8,12 @@ use diesel::dsl::sql;
 use diesel::sql_types::{Nullable, Timestamptz};
 use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use domain::{Clock, Mode};
+use serde_json::json;
 use test_kit::until;
 
-use crate::harness::{Harness, LIFE, retries, some_day};
-use crate::receiver::{Latch, Receiver, reply};
+use crate::harness::{Harness, LIFE, client, retries, some_day};
+use crate::process;
+use crate::receiver::{Latch, Receiver, Reply, reply};
 
 #[tokio::test]
 async fn crashes_in_the_middle_lose_nothing_and_keep_the_order() {
@@ -212,4 +214,52 @@ async fn readers_of_logs_do_not_keep_leases_from_being_renewed() {
     latch.open();
     until("the second arrives", async || harness.succeeded(&endpoint).await).await;
     assert_eq!(receiver.count(), 2);
+}
+
+/// A webhook whose outcome is still to be written is not repeated, and another instance sends at once what was given up.
+#[tokio::test]
+async fn a_stop_releases_only_the_attempts_that_it_gives_up() {
+    const ENDED: usize = 40;
+    let mut harness = Harness::start().await;
+    harness.crash().await;
+    let (program, internal, _) = process::start(&mut process::command(&harness, "serve"));
+    harness.hooks = client(&internal, &harness.settings.internal.token);
+    let (answer, never) = (Latch::closed(), Latch::closed());
+    let (held, hanging) = (answer.clone(), never.clone());
+    let live = Receiver::start(move |_, _| Reply { held: Some(held.clone()), ..reply(200) });
+    let test = Receiver::start(move |_, before| Reply {
+        held: (before == 0).then(|| hanging.clone()),
+        ..reply(200)
+    });
+    let answered = harness.create(json!({ "url": live.url(), "modes": ["live"] })).await;
+    let given_up = harness.create(json!({ "url": test.url(), "modes": ["test"] })).await;
+    let created = |mode| harness.envelope(&harness.new_order(mode), 1, LIFE[0]);
+    harness.publish(&[created(Mode::Test)]).await;
+    harness.publish(&Vec::from_iter((0..ENDED).map(|_| created(Mode::Live)))).await;
+    let leased = "deliveries WHERE lease_until > clock_timestamp()";
+    let are_leased = async |count: usize| harness.count(leased).await as usize == count;
+    until("attempts are under way", async || {
+        live.count() >= 2 && are_leased(live.count() + test.count()).await
+    })
+    .await;
+
+    // Outcomes wait for this lock.
+    let mut conn = harness.connection().await;
+    conn.batch_execute("BEGIN; LOCK TABLE attempts IN ACCESS EXCLUSIVE MODE").await.expect("a lock");
+    answer.open();
+    until("an outcome waits", async || harness.count("pg_locks WHERE NOT granted").await > 0).await;
+    let stopped = tokio::task::spawn_blocking(move || program.stop());
+    let released = format!("deliveries WHERE endpoint_id = '{}' AND lease_token IS NULL", given_up.view.id);
+    until("the other attempt is given up", async || harness.count(&released).await == 1).await;
+    conn.batch_execute("ROLLBACK").await.expect("no lock");
+    stopped.await.expect("it stops");
+    assert_eq!(
+        harness.count("deliveries WHERE state = 'succeeded' AND attempts = 1").await,
+        live.count() as i64
+    );
+
+    harness.restart();
+    until("all succeed", async || harness.succeeded(&answered).await && harness.succeeded(&given_up).await)
+        .await;
+    assert_eq!((live.count(), test.count()), (ENDED, 2));
 }
