@@ -22,9 +22,8 @@ use crate::settings::{Settings, Webhooks};
 use crate::state::State;
 use crate::workers::{self, QueueMonitor};
 
-/// Events processed at once. One transaction takes all that arrived during the previous one.
+/// Events of one mode processed at once. One transaction takes all that arrived during the previous one.
 const EVENTS_PARALLEL: u16 = 128;
-const TEST_EVENTS_PARALLEL: u16 = 32;
 /// Claims of both modes, renewals of leases, signs of life, the scan, and one for what is released.
 const SENDER_CONNECTIONS: usize = 6;
 /// Erasures are not urgent, and each is a transaction of its own.
@@ -65,12 +64,12 @@ pub fn start(settings: &Settings, mut chassis: Chassis) -> anyhow::Result<Runnin
         header_prefix: settings.brand.header_prefix.clone(),
     });
     chassis.relay();
-    for (name, queue, mode, parallel) in [
-        ("events", queues::WEBHOOK_EVENTS, Mode::Live, EVENTS_PARALLEL),
-        ("test-events", queues::WEBHOOK_TEST_EVENTS, Mode::Test, TEST_EVENTS_PARALLEL),
+    for (name, queue, mode) in [
+        ("events", queues::WEBHOOK_EVENTS, Mode::Live),
+        ("test-events", queues::WEBHOOK_TEST_EVENTS, Mode::Test),
     ] {
         let events = WebhookEvents(EventIntake::start(&state, mode));
-        chassis.consume(name, Queue::shared(queue), parallel, events);
+        chassis.consume(name, Queue::shared(queue), EVENTS_PARALLEL, events);
     }
     let erasures = Erasures(state.clone());
     chassis.consume("erasures", Queue::shared(queues::ERASURES), ERASURES_PARALLEL, erasures);

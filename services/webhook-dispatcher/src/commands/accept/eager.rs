@@ -16,6 +16,7 @@ use postgres::{Apply, Batcher, BatcherOptions, StoreError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
+use super::GATHER;
 use super::batch::unreadable;
 use super::planned::{Sent, to_send};
 use crate::domain::{Incoming, Subject, WebhookEvent};
@@ -23,8 +24,12 @@ use crate::sender::EagerSend;
 use crate::state::State;
 use crate::store::{self, Stream, Subscriber};
 
-/// Events that were sent and are not stored: they are sent again if the process dies.
-const UNSTORED_MAX: usize = 64;
+/// Events of one mode that were sent and are not stored: they are sent again if the process dies. Twice as many as one
+/// transaction gathers: with fewer, each would wait for the end of its delay.
+const UNSTORED_MAX: usize = 2 * GATHER.enough;
+/// For responses. The rest of the places is for events that are being stored, so that endpoints that respond slowly make
+/// nobody wait.
+const AWAITED_MAX: usize = UNSTORED_MAX / 4 * 3;
 /// How long an event waits until earlier ones are stored. To store it first would cost more than the wait.
 const UNSTORED_WAIT: Duration = Duration::from_millis(50);
 /// How long an event's message waits for the responses. After that, the deliveries are stored as leased.
@@ -59,15 +64,13 @@ impl Started {
 
 impl Eager {
     pub(super) fn new(state: &Arc<State>, mode: Mode) -> Self {
-        let (name, lanes, unstored_max) = match mode {
-            Mode::Live => ("webhook-lookups", 2, UNSTORED_MAX),
-            Mode::Test => ("webhook-test-lookups", 1, UNSTORED_MAX / 4),
+        let name = match mode {
+            Mode::Live => "webhook-lookups",
+            Mode::Test => "webhook-test-lookups",
         };
-        let options = BatcherOptions { lanes, ..BatcherOptions::default() };
+        let options = BatcherOptions { lanes: 2, ..BatcherOptions::default() };
         let lookups = Batcher::start(name, state.unit.database.clone(), options, LookUp);
-        // The rest of the places is for events that are being stored, so that endpoints that respond slowly make nobody wait.
-        let [unstored, awaited] =
-            [unstored_max, unstored_max / 4 * 3].map(|max| Arc::new(Semaphore::new(max)));
+        let [unstored, awaited] = [UNSTORED_MAX, AWAITED_MAX].map(|max| Arc::new(Semaphore::new(max)));
         Self { state: state.clone(), lookups, unstored, awaited }
     }
 
