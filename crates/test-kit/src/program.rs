@@ -45,10 +45,15 @@ impl Program {
         self.child.wait().expect("the program ends");
     }
 
+    /// `TERM`, `STOP`, `CONT` and so on.
+    pub fn signal(&self, name: &str) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-s", name, &id]).status().expect("kill runs").success());
+    }
+
     /// SIGTERM. Asserts that the program succeeds, and returns its log.
     pub fn stop(mut self) -> String {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &id]).status().expect("kill runs").success());
+        self.signal("TERM");
         let status = self.child.wait().expect("the program ends");
         let log = self.log.take().expect("the log is taken once").join().expect("a log in UTF-8");
         assert!(status.success(), "{status}: {log}");

@@ -14,6 +14,7 @@ mod filters;
 mod harness;
 mod hostile_names;
 mod hostile_urls;
+mod instances;
 mod isolation;
 mod log;
 mod name_server;
