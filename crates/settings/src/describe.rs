@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use crate::errors::{SettingErrors, SettingsError};
 use crate::layers::{Layers, read};
 use crate::rules::Rule;
+use crate::server_parts;
 
 /// The settings of a program. Their types declare the names, the purpose (the fields' comments), the range of numbers
 /// (`schemars(range(…))`) and an example of each setting without default.
@@ -45,6 +46,28 @@ pub struct Setting {
 }
 
 impl Setting {
+    /// An optional part of another setting.
+    pub(crate) fn part(
+        path: Vec<String>,
+        (kind, description): (&str, &str),
+        is_secret: bool,
+        rule: Rule,
+    ) -> Self {
+        Self {
+            variable: variable(&path),
+            path,
+            kind: kind.to_owned(),
+            default: None,
+            example: None,
+            required: false,
+            secret: is_secret,
+            description: description.to_owned(),
+            least: None,
+            most: None,
+            rule,
+        }
+    }
+
     pub(crate) fn key(&self) -> String {
         self.path.join(".")
     }
@@ -112,7 +135,13 @@ pub fn describe<S: Settings>() -> Result<Vec<Setting>, SettingsError> {
         setting.default =
             if setting.required { None } else { at(&specimen, &setting.path).and_then(as_written) };
     }
+    list.extend(server_parts::settings(&list));
+    list.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(list)
+}
+
+fn variable(path: &[String]) -> String {
+    format!("WAYBILL_{}", path.join("__").to_uppercase())
 }
 
 /// Replaces a missing or invalid value, so that the other values can be validated.
@@ -144,7 +173,7 @@ fn walk(section: &Map<String, Value>, path: &[String], list: &mut Vec<Setting>) 
         let number = |name| schema.get(name).and_then(Value::as_f64);
         let is_secret = is_secret(schema);
         list.push(Setting {
-            variable: format!("WAYBILL_{}", path.join("__").to_uppercase()),
+            variable: variable(&path),
             path,
             kind: kind(schema),
             default: None,

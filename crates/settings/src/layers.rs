@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 
-use config::{Config, ConfigError};
+use config::builder::DefaultState;
+use config::{Config, ConfigBuilder, ConfigError};
 use serde::de::DeserializeOwned;
 
 use crate::describe::{Placeholder, Setting};
 use crate::errors::{SettingErrors, SettingsError};
+use crate::server_parts;
 use crate::settings_file::SettingsFile;
 
 /// The sources of values; later ones override earlier ones.
@@ -17,10 +19,12 @@ pub(crate) struct Layers {
 }
 
 impl Layers {
-    pub(crate) fn build(
-        &self,
-        placeholders: impl Iterator<Item = Placeholder>,
-    ) -> Result<Config, ConfigError> {
+    /// What the file and the variables contain.
+    pub(crate) fn given(&self) -> Result<Config, ConfigError> {
+        self.sources().build()
+    }
+
+    fn sources(&self) -> ConfigBuilder<DefaultState> {
         let mut layers = Config::builder();
         if let Some(file) = &self.file {
             layers = layers.add_source(config::File::from_str(&file.text, config::FileFormat::Toml));
@@ -29,7 +33,17 @@ impl Layers {
             .prefix_separator("_")
             .separator("__")
             .source(Some(self.variables.clone()));
-        layers = layers.add_source(environment);
+        layers.add_source(environment)
+    }
+
+    pub(crate) fn build(
+        &self,
+        placeholders: impl Iterator<Item = Placeholder>,
+    ) -> Result<Config, ConfigError> {
+        let mut layers = self.sources();
+        for (key, url) in server_parts::urls(&self.given()?) {
+            layers = layers.set_override(key, url)?;
+        }
         for Placeholder { key, value } in placeholders {
             layers = layers.set_override(key, value)?;
         }

@@ -16,6 +16,7 @@ mod load;
 mod rules;
 mod secret;
 mod sections;
+mod server_parts;
 mod settings_file;
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@ use crate::file_contents::FILE_SUFFIX;
 use crate::files::read_files;
 use crate::layers::{Layers, read};
 use crate::sections::Environment;
+use crate::server_parts;
 use crate::settings_file::SettingsFile;
 
 /// Names a TOML file with settings.
@@ -38,6 +39,7 @@ pub fn load_from<S: Settings>(variables: HashMap<String, String>) -> Result<S, S
         None
     });
     let layers = Layers { file, variables: without_empty(variables, &known) };
+    server_parts::check(&layers.given()?, &known, &mut errors);
     let mut invalid: Vec<&Setting> = layers.missing(&known)?;
     for setting in invalid.iter().filter(|_| !is_file_broken) {
         let example = setting.example.as_deref().unwrap_or_default();
