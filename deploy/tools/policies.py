@@ -107,8 +107,6 @@ def services_are_complete(resources):
         spread = {one["topologyKey"] for one in template["spec"].get("topologySpreadConstraints", [])}
         if not {"kubernetes.io/hostname", "topology.kubernetes.io/zone"} <= spread:
             yield f"{title(deployment)} is not spread over nodes and zones"
-        if "schema" not in [one["name"] for one in template["spec"].get("initContainers", [])]:
-            yield f"{title(deployment)} does not wait for its migration"
 
 
 def the_network_is_closed(resources):

@@ -85,7 +85,6 @@ POLICIES = [
         ("NetworkPolicy", "wallet"), ("Job", "migrate-wallet"))),
     (policies.services_are_complete, spec("Deployment", "wallet", lambda s: s.update(replicas=1)), "sets replicas"),
     (policies.services_are_complete, lambda r: pod(r).pop("topologySpreadConstraints"), "not spread"),
-    (policies.services_are_complete, lambda r: pod(r).pop("initContainers"), "does not wait"),
     (policies.the_network_is_closed, drop("NetworkPolicy", "default-deny"), "by default"),
     (policies.the_network_is_closed, spec("NetworkPolicy", "wallet", lambda s: s["egress"].append({})), "allows everything"),
     (policies.the_network_is_closed, spec("NetworkPolicy", "wallet", lambda s: s["egress"].append(

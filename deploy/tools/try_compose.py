@@ -95,10 +95,6 @@ class Machine:
         elif service.get("restart") == "no":
             self.one_shot(name, service)
         else:
-            # Pods on Kubernetes wait for the same, with the same role.
-            schema = subprocess.run(self.in_image(name, ["schema", "--patience", "5"]), env=self.environment(name), capture_output=True, text=True)
-            if schema.returncode != 0:
-                raise SystemExit(f"FAILED  {name} does not find its schema: {(schema.stdout + schema.stderr)[-2000:]}")
             self.begin(name, self.in_image(name, ["serve"]), self.environment(name))
             check = self.in_image(name, service["healthcheck"]["test"][1:])
             self.until(name, lambda: subprocess.run(check, env=self.environment(name), capture_output=True).returncode == 0)

@@ -25,7 +25,7 @@ The settings that each program reads at its start. `<program> settings` prints t
   Exception: a secret with a default for a local stack must not be empty.
 - With missing or invalid settings, a program does not start, and its error names every problem.
   `<program> settings --check` checks the settings without a start. A program logs unknown variables and unknown names
-  in its sections of the file; `--check` rejects unknown names in the program's sections. `migrate` and `schema` read
+  in its sections of the file; `--check` rejects unknown names in the program's sections. `migrate` reads
   only `WAYBILL_DATABASE__…` and `WAYBILL_TELEMETRY__…`.
 - URLs of other services use http or https. They have a host, but no user, query or fragment.
 - **Secrets** are never logged or shown. They have at least 16 bytes unless the table says otherwise. The defaults shown

@@ -20,6 +20,9 @@ use web::{Readiness, RequestEdge, ServeOptions, Servers, StopSignal, Tasks, Work
 
 use crate::{Running, ServiceSettings};
 
+/// How long a starting service waits for a database that refuses its user: its roles may be created at this moment.
+const REFUSED_MAX: Duration = Duration::from_secs(30);
+
 /// A service before it is [`Running`]: the resources of every service. The service adds consumers, workers and routes.
 pub struct Chassis {
     pub unit: Unit,
@@ -78,7 +81,7 @@ impl Chassis {
     /// `false` if the stop signal comes first.
     ///
     /// # Errors
-    /// When the management listener fails.
+    /// When the management listener fails, or the database refuses the user or the password.
     pub(crate) async fn await_schema(&mut self, schema: &Schema) -> anyhow::Result<bool> {
         self.lacks_schema.store(true, Ordering::Relaxed);
         self.servers.start();
@@ -87,7 +90,7 @@ impl Chassis {
         }
         tracing::info!(address = %self.management, "waiting for the tables");
         let there = tokio::select! {
-            () = schema.wait() => true,
+            there = schema.wait(REFUSED_MAX) => there.map(|()| true)?,
             () = self.stop.received() => false,
             failed = self.servers.first_to_fail() => return Err(failed),
         };

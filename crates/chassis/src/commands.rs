@@ -1,11 +1,6 @@
 //! The command line of a service.
 
-use std::time::Duration;
-
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
-
-/// Longer than any migration that a rollout waits for.
-const PATIENCE_MAX_SECONDS: u64 = 86_400;
 
 /// `C` contains the commands of this service alone; [`NoCommands`] if it has none.
 #[derive(Debug, Parser)]
@@ -24,8 +19,6 @@ pub(crate) enum Command<C: Subcommand> {
     Serve,
     /// Create or update the tables
     Migrate,
-    /// Wait until the tables match this program
-    Schema(SchemaArguments),
     /// Ask the instance on this machine whether it is ready
     Health,
     /// Print all settings as JSON, or check those of this process
@@ -34,20 +27,6 @@ pub(crate) enum Command<C: Subcommand> {
     Version,
     #[command(flatten)]
     Own(C),
-}
-
-#[derive(Args, Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SchemaArguments {
-    /// Seconds to wait (at most 86400)
-    #[arg(long, value_name = "SECONDS", default_value_t = 300,
-        value_parser = clap::value_parser!(u64).range(..=PATIENCE_MAX_SECONDS))]
-    patience: u64,
-}
-
-impl SchemaArguments {
-    pub(crate) fn patience(self) -> Duration {
-        Duration::from_secs(self.patience)
-    }
 }
 
 #[derive(Args, Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +78,6 @@ mod tests {
 
     #[test]
     fn commands_are_parsed() {
-        let schema = |patience| Command::Schema(SchemaArguments { patience });
         let settings = |check| Command::Settings(SettingsArguments { check });
         for (words, command) in [
             ("", Command::Serve),
@@ -111,8 +89,6 @@ mod tests {
             ("version", Command::Version),
             ("--version", Command::Version),
             ("-V", Command::Version),
-            ("schema", schema(300)),
-            ("schema --patience 7", schema(7)),
             ("coin --gold", Command::Own(Mint::Coin { gold: true })),
         ] {
             assert_eq!(read(words), Ok(command), "{words}");
@@ -123,23 +99,17 @@ mod tests {
     fn help_names_every_command() {
         for words in ["help", "--help", "-h"] {
             let text = read(words).unwrap_err();
-            for name in ["serve", "migrate", "schema", "health", "settings", "version", "help", "coin"] {
+            for name in ["serve", "migrate", "health", "settings", "version", "help", "coin"] {
                 assert!(text.contains(&format!("\n  {name} ")), "{name} in {text}");
             }
         }
-        assert!(read("schema --help").unwrap_err().contains("--patience <SECONDS>"));
     }
 
     #[test]
     fn unknown_arguments_are_refused() {
-        for (words, named) in [
-            ("dance", "'dance'"),
-            ("migrate now", "'now'"),
-            ("settings --colour", "'--colour'"),
-            ("schema soon", "'soon'"),
-            ("schema --patience soon", "'soon'"),
-            ("schema --patience 86401", "86401 is not in 0..=86400"),
-        ] {
+        for (words, named) in
+            [("dance", "'dance'"), ("migrate now", "'now'"), ("settings --colour", "'--colour'")]
+        {
             let refusal = read(words).unwrap_err();
             assert!(refusal.contains(named), "{words}: {refusal}");
         }

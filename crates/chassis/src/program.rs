@@ -3,18 +3,21 @@
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use clap::Subcommand;
 use diesel_migrations::EmbeddedMigrations;
 use domain::{Clock, Entropy};
-use settings::{Environment, Settings, Telemetry};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use settings::{Environment, SettingErrors, Settings, Telemetry};
 use tokio::runtime::Builder;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::LocalSet;
 
 use crate::commands::{Command, version};
 use crate::health::health;
 use crate::tables::{TableSettings, schema};
-use crate::{Chassis, Running, Sections, ServiceSettings};
+use crate::{Chassis, Running, Sections, ServiceSettings, sections};
 
 /// Runs the command of the first argument with the settings of this process. `own` runs the commands `C` of this
 /// service alone.
@@ -33,44 +36,72 @@ pub fn main<S: ServiceSettings, C: Subcommand>(
         Command::Version => print(&version(S::SERVICE)),
         Command::Settings(arguments) if arguments.check => Ok(settings::check::<S>()?),
         Command::Settings(_) => print(&serde_json::to_string_pretty(&settings::describe::<S>()?)?),
-        Command::Schema(arguments) => {
-            let patience = arguments.patience();
-            with_settings(async |settings: &TableSettings| settings.await_schema(migrations, patience).await)
+        Command::Migrate => {
+            return with_logs::<S, TableSettings>(async |settings| {
+                unless_terminated(settings.migrate(migrations)).await
+            });
         }
-        Command::Migrate => with_logs::<S, TableSettings>(
-            |settings| &settings.telemetry,
-            async |settings| settings.migrate(migrations).await,
-        ),
-        Command::Serve => with_logs::<S, S>(
-            |settings| settings.sections().telemetry,
-            async |settings| serve(settings, migrations, start).await,
-        ),
+        Command::Serve => {
+            return with_logs::<S, S>(async |settings| serve(settings, migrations, start).await);
+        }
     }?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs work of the service `S` with the settings `L`, logs and traces.
+/// How to log, also that other settings are invalid.
+#[derive(Default, Deserialize, Serialize, JsonSchema)]
+struct LogSettings {
+    #[serde(default)]
+    telemetry: Telemetry,
+}
+
+impl Settings for LogSettings {
+    fn check(&self, errors: &mut SettingErrors) {
+        sections::check_telemetry(&self.telemetry, errors);
+    }
+}
+
+/// Runs work of the service `S` with the settings `L`, logs and traces. An error is logged like everything else.
 fn with_logs<S: ServiceSettings, L: Settings>(
-    telemetry_of: impl FnOnce(&L) -> &Telemetry,
     work: impl AsyncFnOnce(&L) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    let settings: L = settings::load()?;
+) -> anyhow::Result<ExitCode> {
+    // If these are invalid, the error of all settings says so.
+    let LogSettings { telemetry } = settings::load().unwrap_or_default();
     let mut builder =
         if S::HAS_ONE_THREAD { Builder::new_current_thread() } else { Builder::new_multi_thread() };
     let runtime = builder.enable_all().build()?;
-    let outcome = LocalSet::new().block_on(&runtime, async {
-        let telemetry = telemetry::init(telemetry_of(&settings), S::SERVICE)?;
-        let unknown = settings::unknown_variables::<S>()?;
-        if !unknown.is_empty() {
-            tracing::warn!(variables = %unknown.join(", "), "unknown settings ignored");
+    let code = LocalSet::new().block_on(&runtime, async {
+        let telemetry = telemetry::init(&telemetry, S::SERVICE)?;
+        let outcome = run::<S, L>(work).await;
+        if let Err(error) = &outcome {
+            tracing::error!(error = format!("{error:#}"), "ended by an error");
         }
-        let outcome = work(&settings).await;
         telemetry.stop();
-        outcome
+        anyhow::Ok(if outcome.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     });
     // A blocking name lookup must not delay the end of the process.
     runtime.shutdown_background();
-    outcome
+    code
+}
+
+async fn run<S: ServiceSettings, L: Settings>(
+    work: impl AsyncFnOnce(&L) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let settings: L = settings::load()?;
+    let unknown = settings::unknown_variables::<S>()?;
+    if !unknown.is_empty() {
+        tracing::warn!(variables = %unknown.join(", "), "unknown settings ignored");
+    }
+    work(&settings).await
+}
+
+/// The first process of a container gets only the signals that it listens for.
+async fn unless_terminated(work: impl Future<Output = anyhow::Result<()>>) -> anyhow::Result<()> {
+    let mut terminated = signal(SignalKind::terminate())?;
+    tokio::select! {
+        outcome = work => outcome,
+        _ = terminated.recv() => bail!("stopped before the end"),
+    }
 }
 
 /// Only warns, because the network may be private to this installation.

@@ -35,6 +35,10 @@ impl Sections<'_> {
 /// Reports errors in the sections that all commands need.
 pub(crate) fn check(database: &Database, telemetry: &Telemetry, errors: &mut SettingErrors) {
     check_database(database, errors);
+    check_telemetry(telemetry, errors);
+}
+
+pub(crate) fn check_telemetry(telemetry: &Telemetry, errors: &mut SettingErrors) {
     telemetry.check(errors);
     if let Err(error) = telemetry::check_filter(telemetry) {
         errors.add("WAYBILL_TELEMETRY__FILTER", error);

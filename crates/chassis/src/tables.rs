@@ -1,6 +1,4 @@
-//! `migrate` and `schema`. They need only the database.
-
-use std::time::Duration;
+//! `migrate`, which needs only the database, and the tables that a service expects.
 
 use diesel_migrations::EmbeddedMigrations;
 use postgres::Schema;
@@ -10,12 +8,12 @@ use settings::{Database, SettingErrors, Telemetry};
 
 use crate::sections;
 
-/// The settings of these commands. They need no listeners, broker or tokens.
+/// The settings of `migrate`. It needs no listeners, broker or tokens.
 #[derive(Deserialize, Serialize, JsonSchema)]
 pub(crate) struct TableSettings {
     database: Database,
     #[serde(default)]
-    pub(crate) telemetry: Telemetry,
+    telemetry: Telemetry,
 }
 
 impl settings::Settings for TableSettings {
@@ -27,14 +25,6 @@ impl settings::Settings for TableSettings {
 impl TableSettings {
     pub(crate) async fn migrate(&self, migrations: EmbeddedMigrations) -> anyhow::Result<()> {
         migrate(&self.database, migrations).await
-    }
-
-    pub(crate) async fn await_schema(
-        &self,
-        migrations: EmbeddedMigrations,
-        patience: Duration,
-    ) -> anyhow::Result<()> {
-        schema(&self.database, migrations)?.wait_at_most(patience).await
     }
 }
 

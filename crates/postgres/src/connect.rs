@@ -13,6 +13,7 @@ use tls::TlsError;
 use tokio::net::lookup_host;
 use tokio::time::{Instant, timeout_at};
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
+use tokio_postgres::error::SqlState;
 use tokio_postgres::{Config, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
@@ -196,7 +197,7 @@ impl Target {
     pub(crate) async fn connect(&self) -> ConnectionResult<AsyncPgConnection> {
         let deadline = Instant::now() + CONNECT;
         let (count, first) = (self.servers.len(), self.accepting.load(Ordering::Relaxed));
-        let mut reasons = Vec::new();
+        let mut reasons = Reasons::default();
         for (tried, (position, server)) in
             self.servers.iter().enumerate().cycle().skip(first).take(count).enumerate()
         {
@@ -209,20 +210,21 @@ impl Target {
                 None => tracing::debug!(position, ?reasons, "database server not used"),
             }
         }
-        Err(ConnectionError::BadConnection(reasons.join("; ")))
+        Err(reasons.into())
     }
 
     async fn connect_to_server(
         &self,
         server: &Server,
         deadline: Instant,
-        reasons: &mut Vec<String>,
+        reasons: &mut Reasons,
     ) -> Option<AsyncPgConnection> {
-        let late = || "timed out while connecting".to_owned();
+        let late = || ConnectionError::BadConnection("timed out while connecting".to_owned());
         let addresses = match timeout_at(deadline, server.addresses()).await {
             Ok(Ok(addresses)) => addresses,
             Ok(Err(error)) => {
-                reasons.push(format!("looking up the server's address failed: {error}"));
+                let text = format!("looking up the server's address failed: {error}");
+                reasons.push(ConnectionError::BadConnection(text));
                 return None;
             }
             Err(_) => {
@@ -235,7 +237,7 @@ impl Target {
             let connecting = self.connect_to_address(server, *address);
             match timeout_at(until, connecting).await {
                 Ok(Ok(connection)) => return Some(connection),
-                Ok(Err(error)) => reasons.push(with_causes(&error)),
+                Ok(Err(error)) => reasons.push(error),
                 Err(_) => reasons.push(late()),
             }
         }
@@ -261,14 +263,13 @@ impl Target {
         if let Some(address) = address {
             config.hostaddr(address);
         }
-        let failed = |error| ConnectionError::BadConnection(with_causes(&error));
         match &self.tls {
             None => {
-                let (client, connection) = config.connect(NoTls).await.map_err(failed)?;
+                let (client, connection) = config.connect(NoTls).await.map_err(failure)?;
                 AsyncPgConnection::try_from_client_and_connection(client, connection).await
             }
             Some(tls) => {
-                let (client, connection) = config.connect(tls.clone()).await.map_err(failed)?;
+                let (client, connection) = config.connect(tls.clone()).await.map_err(failure)?;
                 AsyncPgConnection::try_from_client_and_connection(client, connection).await
             }
         }
@@ -284,6 +285,38 @@ impl Server {
             }
             (_, address) => Ok(vec![address]),
         }
+    }
+}
+
+/// Why none of the servers is used.
+#[derive(Debug, Default)]
+struct Reasons {
+    texts: Vec<String>,
+    /// Another server could still be away.
+    may_pass: bool,
+}
+
+impl Reasons {
+    fn push(&mut self, error: ConnectionError) {
+        self.may_pass |= !matches!(error, ConnectionError::InvalidConnectionUrl(_));
+        self.texts.push(error.to_string());
+    }
+}
+
+impl From<Reasons> for ConnectionError {
+    fn from(Reasons { texts, may_pass }: Reasons) -> Self {
+        let text = texts.join("; ");
+        if may_pass { Self::BadConnection(text) } else { Self::InvalidConnectionUrl(text) }
+    }
+}
+
+fn failure(error: tokio_postgres::Error) -> ConnectionError {
+    let text = with_causes(&error);
+    match error.code() {
+        Some(&SqlState::INVALID_PASSWORD)
+        | Some(&SqlState::INVALID_AUTHORIZATION_SPECIFICATION)
+        | Some(&SqlState::INVALID_CATALOG_NAME) => ConnectionError::InvalidConnectionUrl(text),
+        _ => ConnectionError::BadConnection(text),
     }
 }
 

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail, ensure};
-use diesel::QueryableByName;
 use diesel::migration::{Migration, MigrationSource};
 use diesel::pg::Pg;
 use diesel::sql_types::{BigInt, Bool, Text};
+use diesel::{ConnectionError, QueryableByName};
 use diesel_async::{AsyncMigrationHarness, AsyncPgConnection, RunQueryDsl};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
 use tokio::time::{Instant, sleep, timeout};
@@ -15,8 +15,9 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::connect::{SessionLimits, Target, configure};
 use crate::language::expect_english;
 
-/// The time limit for a starting server.
+/// The time limit for a starting server, and for one that refuses the user: its roles may be created at this moment.
 const SERVER_WAIT: Duration = Duration::from_secs(30);
+const REFUSED_WAIT: Duration = Duration::from_secs(10);
 /// The time limit for another instance's migrations; those of large tables are slow.
 const TURN_WAIT: Duration = Duration::from_secs(600);
 const PAUSE: Duration = Duration::from_millis(250);
@@ -140,14 +141,37 @@ fn run(connection: AsyncPgConnection, sets: Vec<EmbeddedMigrations>) -> anyhow::
 }
 
 async fn wait_for_server(target: &Target) -> anyhow::Result<AsyncPgConnection> {
-    let deadline = Instant::now() + SERVER_WAIT;
+    let (began, mut problems) = (Instant::now(), Problems::default());
     loop {
-        match target.connect().await {
+        let error = match target.connect().await {
             Ok(connection) => return Ok(connection),
-            Err(error) if Instant::now() >= deadline => {
-                return Err(error).context("the database is unreachable; check that it is running");
-            }
-            Err(_) => sleep(PAUSE).await,
+            Err(error) => error,
+        };
+        if began.elapsed() >= if is_refused(&error) { REFUSED_WAIT } else { SERVER_WAIT } {
+            return Err(error).context("the database is unreachable; check that it is running");
+        }
+        problems.report(&error.into());
+        sleep(PAUSE).await;
+    }
+}
+
+/// Whether the server is there and refuses the URL's user, password or database.
+fn is_refused(error: &ConnectionError) -> bool {
+    matches!(error, ConnectionError::InvalidConnectionUrl(_))
+}
+
+/// Logs each problem once, until there is another one.
+#[derive(Default)]
+struct Problems {
+    latest: String,
+}
+
+impl Problems {
+    fn report(&mut self, error: &anyhow::Error) {
+        let missing = format!("{error:#}");
+        if missing != self.latest {
+            tracing::warn!(missing, "database not ready");
+            self.latest = missing;
         }
     }
 }
@@ -185,27 +209,23 @@ impl Schema {
     }
 
     /// Polls until they have run. Logs the problem when it changes.
-    pub async fn wait(&self) {
-        let mut reported = String::new();
-        while let Err(missing) = self.check().await {
-            let missing = format!("{missing:#}");
-            if missing != reported {
-                tracing::warn!(missing, "database not ready");
-                reported = missing;
+    ///
+    /// # Errors
+    /// When the server refuses the URL's user, password or database for this time. Waiting does not help then.
+    pub async fn wait(&self, refused_max: Duration) -> anyhow::Result<()> {
+        let (mut problems, mut refused_since) = (Problems::default(), None);
+        while let Err(error) = self.check().await {
+            problems.report(&error);
+            if error.downcast_ref().is_some_and(is_refused) {
+                if refused_since.get_or_insert_with(Instant::now).elapsed() >= refused_max {
+                    return Err(error);
+                }
+            } else {
+                refused_since = None;
             }
             sleep(CHECK_AGAIN).await;
         }
-    }
-
-    /// As [`Schema::wait`], with a time limit.
-    ///
-    /// # Errors
-    /// Names the problem at the end of the time limit.
-    pub async fn wait_at_most(&self, patience: Duration) -> anyhow::Result<()> {
-        match timeout(patience, self.wait()).await {
-            Ok(()) => Ok(()),
-            Err(_) => self.check().await,
-        }
+        Ok(())
     }
 }
 

@@ -77,21 +77,34 @@ async fn a_new_instance_waits_for_another_migration() {
     let settings = settings(&url, 2);
     let (former, current) =
         (Schema::new(&settings, &[FIRST]).unwrap(), Schema::new(&settings, &[FIRST, SECOND]).unwrap());
-    let missing = former.wait_at_most(Duration::ZERO).await.unwrap_err();
+    let missing = former.check().await.unwrap_err();
     assert!(format!("{missing:#}").contains("__diesel_schema_migrations"), "{missing:#}");
 
     migrate(&settings, vec![FIRST]).await.unwrap();
     former.check().await.unwrap();
-    let missing = current.wait_at_most(Duration::ZERO).await.unwrap_err();
+    let missing = current.check().await.unwrap_err();
     assert!(missing.to_string().contains("have not been run"), "{missing:#}");
 
-    let patience = Duration::from_secs(60);
+    // Missing tables are not a refusal.
     let (waited, migrated) =
-        tokio::join!(current.wait_at_most(patience), migrate(&settings, vec![FIRST, SECOND]));
+        tokio::join!(current.wait(Duration::ZERO), migrate(&settings, vec![FIRST, SECOND]));
     migrated.unwrap();
     waited.unwrap();
     // Additional migrations are allowed.
     former.check().await.unwrap();
+}
+
+/// Waiting for it would hide the mistake.
+#[tokio::test]
+async fn a_wrong_password_or_database_ends_the_wait() {
+    let url = test_kit::database_url().await;
+    let wrong = url.replace('@', "-not@");
+    let missing = format!("{}/nothing", url.rsplit_once('/').unwrap().0);
+    for (url, reason) in [(wrong, "password authentication failed"), (missing, "does not exist")] {
+        let schema = Schema::new(&settings(&url, 2), &[FIRST]).unwrap();
+        let refused = schema.wait(Duration::ZERO).await.unwrap_err();
+        assert!(format!("{refused:#}").contains(reason), "{refused:#}");
+    }
 }
 
 #[tokio::test]
