@@ -14,7 +14,9 @@ from pathlib import Path
 import compose
 import manifests
 
-NOBODY = "127.0.0.1:9"
+# Nothing answers at the port of PostgreSQL there.
+NOBODY = "127.0.0.9"
+MIGRATION_SECONDS = 1
 # Long enough for every secret; a key is in base64.
 SECRET, KEY = "a" * 48, "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 
@@ -34,7 +36,7 @@ def environment(container: dict, config_maps: dict, optional: bool, authority: s
                 continue
             value = KEY if secret["name"] == "webhook-dispatcher" else SECRET
         given[variable["name"]] = re.sub(r"\$\((\w+)\)", lambda found: given[found.group(1)], value)
-    return {name: value.replace("postgres-rw:5432", NOBODY).replace(AUTHORITY, authority) for name, value in given.items()}
+    return {name: value.replace("postgres-rw", NOBODY).replace(AUTHORITY, authority) for name, value in given.items()}
 
 
 def known(program: Path) -> str:
@@ -42,11 +44,14 @@ def known(program: Path) -> str:
 
 
 def faults(program: Path, given: dict, serves: bool):
-    command = ["settings", "--check"] if serves else ["schema", "--patience", "0"]
-    done = subprocess.run([program, *command], env=given, capture_output=True, text=True)
-    said = done.stdout + done.stderr
-    if "settings are invalid" in said or "settings cannot be read" in said or (done.returncode == 0) != serves:
-        yield " ".join(said.split("Stack backtrace")[0].split())
+    command = ["settings", "--check"] if serves else ["migrate"]
+    try:
+        done = subprocess.run([program, *command], env=given, capture_output=True, text=True, timeout=None if serves else MIGRATION_SECONDS)
+        if done.returncode != 0:
+            yield " ".join((done.stdout + done.stderr).split("Stack backtrace")[0].split())
+    except subprocess.TimeoutExpired:
+        # It has read its settings, and waits for the database.
+        assert not serves
     all_known = known(program)
     for name in given:
         if name.startswith("WAYBILL_") and f'"{name}"' not in all_known:
