@@ -1,4 +1,4 @@
--- Keys contain the business, the column for partitioning in PostgreSQL or distribution in Citus. It is the last column,
+-- Keys contain the business, by which PostgreSQL could partition. It is the last column,
 -- so that the same index finds an order by id alone (for the fleet, the reconciliation of the wallet and the search of
 -- operators), and grows at its end.
 

@@ -5,7 +5,7 @@
 -- A transaction that moves money writes in this order: wallets, entries, transfers, debits. Each check runs once per
 -- statement, when the rows that it needs are written. That costs less than checking every row at commit.
 --
--- Keys contain the business, by which PostgreSQL would partition, and Citus distribute, growing tables. It is mostly the
+-- Keys contain the business, by which PostgreSQL could partition growing tables. It is mostly the
 -- last column: so the index still finds a transfer by its id alone, for reconciliation and the ledger's checks, and grows
 -- at its end.
 

@@ -1,4 +1,4 @@
--- Keys contain the business: PostgreSQL would partition growing tables by it, and Citus distribute them. It is the last
+-- Keys contain the business: PostgreSQL could partition growing tables by it. It is the last
 -- column, so the index also finds a row by its id alone, for senders, which serve all businesses.
 
 -- Endpoints as their owners configure them. Senders update endpoint_health all the time, so it is a table of its own.

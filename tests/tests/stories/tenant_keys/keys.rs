@@ -1,5 +1,5 @@
 //! Every key and reference of a table with a business contains the business, so that PostgreSQL could partition the
-//! table by business and Citus distribute it. The exceptions are listed here.
+//! table by business. The exceptions are listed here.
 
 use std::collections::BTreeSet;
 
