@@ -5,3 +5,4 @@ mod deployment;
 mod expand_only;
 mod settings_table;
 mod tidy;
+mod versions;
