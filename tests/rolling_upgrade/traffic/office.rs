@@ -99,7 +99,7 @@ impl Office {
         let path = format!("/businesses/{}/wallet/credits", portal.business_id);
         let wanted = json!({ "amountPaise": AMOUNT, "reference": name });
         let credit = self.operator.call(Method::POST, &path, &wanted).await?.expect(201)?;
-        let again = self.operator.call(Method::POST, &path, &wanted).await?.expect(201)?;
+        let again = self.operator.call(Method::POST, &path, &wanted).await?.expect(200)?;
         ensure!(again["transferId"] == credit["transferId"], "{again} after {credit}");
         self.record.paid_in += 2 * AMOUNT;
         let statement = portal.get("/wallet/entries?limit=50").await?;
