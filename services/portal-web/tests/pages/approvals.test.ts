@@ -312,20 +312,39 @@ test("a higher limit is shown next to the limit in force", async ({ page }) => {
   }
   await expect(page.getByText("Business", { exact: true })).toHaveCount(0);
   await check(page, "operator-approval-of-limit", { bothSizes: true });
+  change(CREDIT, { state: "executed", mayDecide: false });
+  await page.reload();
+  await expect(page.getByText("Asked for", { exact: true })).toBeVisible();
+  await expect(page.getByText("credits and debits above ₹50,000.00")).toBeVisible();
+  await expect(page.getByText("Limit now")).toHaveCount(0);
+  change(CREDIT, { parameters: { creditsAbovePaise: null } });
+  await page.reload();
+  await expect(page.getByText("Removal of the limit")).toBeVisible();
 });
 
-test("the log tells the old and the new limit", async ({ page }) => {
-  const entry = {
-    id: "aud_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+test("the log tells the old and the new limit, and what was requested", async ({ page }) => {
+  const entry = (id: string, action: string, details: object) => ({
+    id: `aud_01ARZ3NDEKTSV4RRFFQ69G5FA${id}`,
     at: new Date().toISOString(),
-    action: "approval.limit_changed",
+    action,
     actor: { type: "person", id: "stf_01ARZ3NDEKTSV4RRFFQ69G5FAV", name: "asha@carrier.example" },
-    details: { fromPaise: null, toPaise: 50_000 },
-  };
+    details,
+  });
+  const data = [
+    entry("V", "approval.limit_changed", { fromPaise: null, toPaise: 50_000 }),
+    entry("W", "approval.requested", { kind: "raise_limit", toPaise: 5_000_000 }),
+    entry("X", "approval.approved", { kind: "raise_limit", toPaise: null }),
+  ];
   await page.route(/\/v1\/operator\/audit-log\?/, (route) =>
-    route.fulfill({ json: { data: [entry], hasMore: false } }),
+    route.fulfill({ json: { data, hasMore: false } }),
   );
   await logInAsOperator(page);
   await page.goto("/operator/audit-log");
-  await expect(page.getByText("From no limit to ₹500.00")).toBeVisible();
+  for (const [title, line] of [
+    ["Limit of approvals changed", "From no limit to ₹500.00"],
+    ["Approval requested", "Higher limit: ₹50,000.00"],
+    ["Request approved", "Removal of the limit"],
+  ] as const) {
+    await expect(row(page, "Audit log", title).getByText(line, { exact: true })).toBeVisible();
+  }
 });

@@ -37,6 +37,10 @@ export function entryLines({ action, details }: Entry): string[] {
     lines.push(`From ${limitName(given.fromPaise)} to ${limitName(given.toPaise)}`);
     given.fromPaise = given.toPaise = null;
   }
+  if (given.kind === "raise_limit" && "toPaise" in given) {
+    lines.push(requestedLimit(given.toPaise));
+    given.kind = given.toPaise = null;
+  }
   if (given.from && given.to) {
     const name = action === "user.role_changed" ? roleName : String;
     lines.push(`From ${name(given.from)} to ${name(given.to)}`);
@@ -51,6 +55,11 @@ export function entryLines({ action, details }: Entry): string[] {
 
 function limitName(paise: unknown): string {
   return typeof paise === "number" ? formatPaise(paise) : "no limit";
+}
+
+/** `null` asks for the removal. */
+function requestedLimit(paise: unknown): string {
+  return typeof paise === "number" ? `Higher limit: ${formatPaise(paise)}` : "Removal of the limit";
 }
 
 /** Removes details that the title contains. */

@@ -99,7 +99,12 @@ function Parameters({ approval }: { approval: Approval }) {
         </>
       );
     case "raise_limit":
-      return <LimitFacts abovePaise={approval.parameters.creditsAbovePaise} />;
+      return (
+        <LimitFacts
+          abovePaise={approval.parameters.creditsAbovePaise}
+          isPending={approval.state === "pending"}
+        />
+      );
     case "lift_suspension": {
       const { status, subscriptionActive, liveAccess } = approval.parameters;
       return (
@@ -115,9 +120,14 @@ function Parameters({ approval }: { approval: Approval }) {
   }
 }
 
-function LimitFacts({ abovePaise }: { abovePaise: number | null }) {
+/** The limit in force says nothing about a request that has ended. */
+function LimitFacts({ abovePaise, isPending }: { abovePaise: number | null; isPending: boolean }) {
   const policy = useOperatorSession().data?.approvals;
   const setting = policy?.creditsAboveMaxPaise;
+  if (!isPending) {
+    const asked = abovePaise === null ? "Removal of the limit" : limitText(abovePaise);
+    return <Fact name="Asked for">{asked}</Fact>;
+  }
   return (
     <>
       <Fact name="Limit now">{policy && limitText(policy.creditsAbovePaise)}</Fact>
