@@ -280,11 +280,14 @@ test("the limit of approvals is empty without one, needs a value, and is removed
   await page.goto("/operator/approvals");
   await expect(page.getByText("Credits and debits need no second person.")).toBeVisible();
   await expect(page.getByText("While nobody else can decide, a request waits")).toBeVisible();
+  const rule = "For 7 days after one person invites another, changes their role or resets their log-in";
+  await expect(page.getByText(rule)).toBeVisible();
   await page.getByRole("button", { name: "Set a limit" }).click();
   const dialog = page.getByRole("dialog", { name: "Limit without a second person" });
   await expect(dialog.getByLabel("Limit", { exact: true })).toHaveValue("");
   await expect(dialog.getByText("Amounts above this need a second person.")).toBeVisible();
   await expect(dialog.getByText("There is no limit now.")).toBeVisible();
+  await expect(dialog.getByText(rule)).toBeVisible();
   await expect(dialog.getByRole("button", { name: "Remove limit" })).toHaveCount(0);
   await dialog.getByRole("button", { name: "Set a limit" }).click();
   await expect(dialog.getByText("Enter an amount in rupees")).toBeVisible();
@@ -294,6 +297,12 @@ test("the limit of approvals is empty without one, needs a value, and is removed
   await page.getByRole("button", { name: "Change limit" }).click();
   await expect(dialog.getByLabel("Limit", { exact: true })).toHaveValue("500.00");
   await check(page, "operator-approval-limit", { bothSizes: true });
+  await dialog.getByRole("button", { name: "Remove limit" }).click();
+  await expect(dialog.getByText("Without it, credits and debits need no second person.")).toBeVisible();
+  expect(sent).toEqual([]);
+  await dialog.getByRole("button", { name: "Back" }).click();
+  await expect(dialog.getByLabel("Limit", { exact: true })).toHaveValue("500.00");
+  await dialog.getByRole("button", { name: "Remove limit" }).click();
   await dialog.getByRole("button", { name: "Remove limit" }).click();
   await expect(page.getByText("Sent for approval.")).toBeVisible();
   expect(sent).toEqual(['{"creditsAbovePaise":null}']);

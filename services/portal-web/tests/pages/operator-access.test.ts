@@ -18,6 +18,7 @@ async function inviteStaff(page: Page, email: string, role: string): Promise<str
   await dialog.getByLabel("Name").fill("Asha Rao");
   await dialog.getByLabel("E-mail").fill(email);
   await expect(dialog.getByText("Credits and debits wallets, and takes credits back.")).toBeVisible();
+  await expect(dialog.getByText("you and this person cannot approve each other’s requests.")).toBeVisible();
   await dialog.getByLabel(role).check();
   await dialog.getByRole("button", { name: "Create link" }).click();
   return takeSecret(page, `Link for ${email}`);
@@ -31,7 +32,7 @@ test("a person is invited, sees what the role allows, gets another role, and is 
   const person = await visit();
   const business = await newBusiness({ request }, `Watched ${Date.now()}`);
   const { email } = someone("asha");
-  await logInAsOperator(boss);
+  await joinStaff(boss, "Meera Iyer");
   await joinStaffBy(person, await inviteStaff(boss, email, "Viewer"), email);
   const navigation = person.getByRole("navigation", { name: "Main" }).getByRole("link");
   await expect(navigation).toHaveText(["Businesses", "Cash"]);

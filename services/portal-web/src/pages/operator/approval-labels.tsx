@@ -45,6 +45,10 @@ export function coveredCredits(abovePaise: number): string {
   return abovePaise === 0 ? "all credits and debits" : `credits and debits above ${formatPaise(abovePaise)}`;
 }
 
+/** Whose requests a person cannot approve. The rule for tokens has no end. */
+export const RELATED_RULE =
+  "For 7 days after one person invites another, changes their role or resets their log-in, neither can approve the other’s requests; a chain of such steps counts too.";
+
 export function requesterName({ requestedBy }: Approval): string {
   return requestedBy.type === "configuration" ? "Installation token" : requestedBy.name;
 }

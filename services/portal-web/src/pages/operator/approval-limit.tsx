@@ -2,14 +2,15 @@ import { Button, Group, Stack, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useDisclosure } from "@mantine/hooks";
 import { notifications } from "@mantine/notifications";
+import { useState } from "react";
 import { useSetApprovalLimit } from "../../api/operator-approvals";
 import { useMay, useOperatorSession } from "../../api/operator-session";
-import { Dialog } from "../../components/dialog";
+import { Dialog, DialogStep } from "../../components/dialog";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { RupeeInput, rupeesError } from "../../components/rupee-input";
 import { decimalRupees, formatPaise, parseRupees } from "../../format/money";
-import { coveredCredits, notifySent } from "./approval-labels";
+import { coveredCredits, notifySent, RELATED_RULE } from "./approval-labels";
 
 /** The amount above which credits and debits need a second person. Administrators choose it, up to the setting. */
 export function ApprovalLimit() {
@@ -47,8 +48,10 @@ interface LimitFormProps {
   onDone: () => void;
 }
 
+/** The form, or the question before the limit is removed. */
 function LimitForm({ act, paise, settingPaise, onDone }: LimitFormProps) {
   const set = useSetApprovalLimit();
+  const [isRemoving, setIsRemoving] = useState(false);
   const isSet = typeof paise === "number";
   const canRemove = isSet && paise !== settingPaise;
   const form = useForm({
@@ -68,34 +71,63 @@ function LimitForm({ act, paise, settingPaise, onDone }: LimitFormProps) {
     (values) => save(parseRupees(values.creditsAbovePaise)),
     focusFirstError(form),
   );
-  return (
-    <form onSubmit={submit} noValidate>
-      <Stack>
-        <FormErrors error={set.error} form={form} />
-        <RupeeInput
-          label="Limit"
-          description={`Amounts above this need a second person. 0 means all amounts.${
-            typeof settingPaise === "number" ? ` At most ${formatPaise(settingPaise)}, the setting.` : ""
-          }`}
-          data-autofocus
-          key={form.key("creditsAbovePaise")}
-          {...form.getInputProps("creditsAbovePaise")}
-        />
-        <Text c="dimmed">
-          {!isSet && "There is no limit now. Once there is one, "}
-          {isSet ? "A" : "a"} second administrator must approve a higher limit, or its removal.
-        </Text>
-        <Group justify={canRemove ? "space-between" : "flex-end"} gap="xs">
-          {canRemove && (
-            <Button variant="subtle" onClick={() => save(null)} disabled={set.isPending} px={6}>
-              {typeof settingPaise === "number" ? "Use the setting" : "Remove limit"}
-            </Button>
-          )}
-          <DialogActions isPending={set.isPending} onCancel={onDone}>
-            {act}
+  const back = () => {
+    set.reset();
+    setIsRemoving(false);
+  };
+  const remove = typeof settingPaise === "number" ? "Use the setting" : "Remove limit";
+  if (isRemoving && canRemove) {
+    return (
+      <DialogStep key="remove">
+        <Stack>
+          <FormErrors error={set.error} form={form} />
+          <Text>{removalText(paise, settingPaise)}</Text>
+          <DialogActions isPending={set.isPending} onCancel={back} cancel="Back" onAct={() => save(null)}>
+            {remove}
           </DialogActions>
-        </Group>
-      </Stack>
-    </form>
+        </Stack>
+      </DialogStep>
+    );
+  }
+  return (
+    <DialogStep key="form">
+      <form onSubmit={submit} noValidate>
+        <Stack>
+          <FormErrors error={set.error} form={form} />
+          <RupeeInput
+            label="Limit"
+            description={`Amounts above this need a second person. 0 means all amounts.${
+              typeof settingPaise === "number" ? ` At most ${formatPaise(settingPaise)}, the setting.` : ""
+            }`}
+            data-autofocus
+            key={form.key("creditsAbovePaise")}
+            {...form.getInputProps("creditsAbovePaise")}
+          />
+          <Text c="dimmed">
+            {!isSet && "There is no limit now. Once there is one, "}
+            {isSet ? "A" : "a"} second administrator must approve a higher limit, or its removal.{" "}
+            {RELATED_RULE}
+          </Text>
+          <Group justify={canRemove ? "space-between" : "flex-end"} gap="xs">
+            {canRemove && (
+              <Button variant="subtle" onClick={() => setIsRemoving(true)} disabled={set.isPending} px={6}>
+                {remove}
+              </Button>
+            )}
+            <DialogActions isPending={set.isPending} onCancel={onDone}>
+              {act}
+            </DialogActions>
+          </Group>
+        </Stack>
+      </form>
+    </DialogStep>
   );
+}
+
+function removalText(paise: number, settingPaise: number | null | undefined): string {
+  const afterwards =
+    typeof settingPaise === "number"
+      ? `the setting applies: a second person must approve ${coveredCredits(settingPaise)}`
+      : "credits and debits need no second person";
+  return `The limit is ${formatPaise(paise)} now. Without it, ${afterwards}. A second administrator must approve the removal.`;
 }

@@ -17,6 +17,7 @@ import {
   approvalState,
   approvalTitle,
   coveredCredits,
+  RELATED_RULE,
   requesterName,
 } from "./approval-labels";
 import { ApprovalLimit } from "./approval-limit";
@@ -31,7 +32,7 @@ export function Component() {
     <>
       <PageHeader
         title="Approvals"
-        description="Actions that a second person must approve before they happen. You can approve or reject requests of others. While nobody else can decide, a request waits; it expires after 24 hours."
+        description={`Actions that a second person must approve before they happen. You can approve or reject requests of others. ${RELATED_RULE} Nobody can approve a request of a token that they created or rotated. While nobody else can decide, a request waits; it expires after 24 hours.`}
       />
       <ApprovalLimit />
       <Group gap="xs" mb="sm">

@@ -1,6 +1,7 @@
 import { Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useInviteStaff } from "../../api/operator-access";
+import { useOperatorSession } from "../../api/operator-session";
 import type { OperatorRole, StaffLink } from "../../api/types";
 import { Dialog } from "../../components/dialog";
 import { DialogActions } from "../../components/dialog-actions";
@@ -39,6 +40,8 @@ interface InviteFormProps {
 
 function InviteForm({ onCancel, onInvited }: InviteFormProps) {
   const invite = useInviteStaff();
+  // The installation token approves nothing.
+  const isPerson = useOperatorSession().data?.type === "person";
   const form = useForm<{ name: string; email: string; role: OperatorRole }>({
     initialValues: { name: "", email: "", role: "viewer" },
     validate: {
@@ -68,6 +71,9 @@ function InviteForm({ onCancel, onInvited }: InviteFormProps) {
           descriptions={OPERATOR_ROLE_DESCRIPTIONS}
           {...form.getInputProps("role")}
         />
+        {isPerson && (
+          <Text c="dimmed">For 7 days, you and this person cannot approve each other’s requests.</Text>
+        )}
         <DialogActions isPending={invite.isPending} onCancel={onCancel}>
           Create link
         </DialogActions>
