@@ -100,6 +100,7 @@ test("a suspended business cannot place live orders until the suspension is lift
   await expect(standing.getByText("Suspended")).toBeVisible();
   await page.getByRole("tab", { name: "Audit log" }).click();
   await expect(row(page, "Audit log", "Business suspended")).toBeVisible();
+  await expect(page.getByText("but no secrets and no postal addresses.")).toBeVisible();
   await screenshot(page, "operator-audit-words");
   await page.getByRole("tab", { name: "Status" }).click();
   await placeOrder(liveKey, "while-suspended", {}, 403);

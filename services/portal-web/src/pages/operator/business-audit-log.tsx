@@ -7,7 +7,7 @@ export function BusinessAuditLog({ businessId }: { businessId: string }) {
   return (
     <AuditSection
       log={useBusinessAuditLog(businessId)}
-      description="Newest first. It contains no secrets and no addresses."
+      description="Newest first. It contains e-mail addresses and IP addresses, but no secrets and no postal addresses."
       empty={<EmptyState title="No entries yet">Actions for this business appear here.</EmptyState>}
     />
   );
