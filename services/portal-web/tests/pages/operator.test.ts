@@ -220,10 +220,18 @@ test("a take-back says what the balance does not cover, and only then", async ({
   });
   await openBusiness(page, business);
   await expect(page.getByText("“Debit wallet” is for other corrections.")).toBeVisible();
+  await expect(
+    page.getByText("takes the money of one entry of the statement out of the wallet"),
+  ).toBeVisible();
+  const dialog = page.getByRole("dialog");
+  await page.getByRole("button", { name: "Debit wallet" }).click();
+  await expect(dialog.getByText("To correct a wrong credit, use “Take back”")).toBeVisible();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await expect(dialog).toBeHidden();
   await row(page, "Statement", "Top-up")
     .getByRole("button", { name: /^Take back entry/ })
     .click();
-  const dialog = page.getByRole("dialog");
+  await expect(dialog.getByText("This does not refund the payment at the payment provider.")).toBeVisible();
   const uncovered = dialog.getByText("not covered by the balance; the business then owes it.");
   await expect(uncovered).toContainText("₹460.00 of the amount is");
   await expect(dialog.getByText("The number of your correction")).toBeVisible();
@@ -244,6 +252,8 @@ test("the statement of a business is filtered and downloaded", async ({ page }) 
   expect(download.suggestedFilename()).toMatch(/^overseen-\d+-statement-to-/);
   const lines = (await text(await download.createReadStream())).trim().split(/\r?\n/);
   expect(lines).toHaveLength(2);
+  await page.getByLabel("Kind").selectOption({ label: "Top-up taken back" });
+  await expect(page.getByText("What you take back yourself is a debit.")).toBeVisible();
 });
 
 test("the cash of a business is owed for what is not reported, with drivers, and with the operator", async ({

@@ -151,9 +151,12 @@ function Rules({ adjustment: { isDebit, entry }, uncoveredPaise }: RulesProps) {
     <Alert role="note" color="gray" variant="light">
       <Text>
         {!isDebit && "Each reference is credited once."}
-        {isDebit && !entry && "Each reference is debited once. The balance must cover the amount."}
+        {isDebit &&
+          !entry &&
+          "Each reference is debited once. The balance must cover the amount. To correct a wrong credit, use “Take back” at its entry of the statement."}
         {entry &&
           `The entry of ${formatExact(entry.createdAt)} was ${formatPaise(entry.amountPaise)}; ${formatPaise(entry.leftPaise ?? 0)} of it is left.`}
+        {entry?.kind === "top_up" && " This does not refund the payment at the payment provider."}
         {entry &&
           uncoveredPaise > 0 &&
           ` ${formatPaise(uncoveredPaise)} of the amount is not covered by the balance; the business then owes it.`}

@@ -23,7 +23,7 @@ export function BusinessWallet({ business }: { business: BusinessDetails }) {
         title="Wallet"
         description={
           mayCredit
-            ? "Credit payments that you received outside the portal, for example by bank transfer. “Take back” returns one entry of the statement: a credit, top-up or refund. “Debit wallet” is for other corrections."
+            ? "Credit payments that you received outside the portal, for example by bank transfer. “Take back” takes the money of one entry of the statement out of the wallet: a credit, top-up or refund. “Debit wallet” is for other corrections."
             : "The prepaid balance, from which delivery fees are paid."
         }
         actions={
@@ -80,6 +80,7 @@ function BusinessStatement({ businessId, onTakeBack }: StatementProps) {
       list={useBusinessEntries(businessId, filter)}
       csvUrl={entriesCsvUrl(`/v1/operator/businesses/${businessId}/wallet`, filter)}
       columns={columns}
+      hints={HINTS}
     />
   );
 }
@@ -109,3 +110,9 @@ const actions = (onTakeBack: (entry: WalletEntry) => void): Column<WalletEntry> 
 });
 
 const COLUMNS = entryColumns({ linksOrders: false });
+
+/** Explains a kind without entries to the delivery company. */
+const HINTS = {
+  top_up_reversal:
+    "Refunds and chargebacks by the payment provider appear here. What you take back yourself is a debit.",
+};
