@@ -41,7 +41,11 @@ function What({ entry, linksOrders }: { entry: WalletEntry; linksOrders: boolean
         ) : (
           entry.reference && <InlineCode>{entry.reference}</InlineCode>
         )}
-        {entry.takesBack && <TakesBack deposit={entry.takesBack} />}
+        {entry.takesBack && (
+          <div>
+            Takes back: <Deposit deposit={entry.takesBack} />
+          </div>
+        )}
         {entry.reason && <div className={classes.reason}>Reason: {entry.reason}</div>}
         <Left entry={entry} />
       </Text>
@@ -67,14 +71,14 @@ function OrderOf({ entry, isLink }: { entry: WalletEntry; isLink: boolean }) {
 }
 
 /** The entry that a debit corrects. */
-function TakesBack({ deposit }: { deposit: NonNullable<WalletEntry["takesBack"]> }) {
+export function Deposit({ deposit }: { deposit: NonNullable<WalletEntry["takesBack"]> }) {
   const { kind, orderId, reference, createdAt } = deposit;
   const name = reference ?? orderId;
   return (
-    <div>
-      Takes back: {kindName(kind)} {name && <InlineCode>{name}</InlineCode>}{" "}
+    <>
+      {kindName(kind)} {name && <InlineCode>{name}</InlineCode>}{" "}
       <span className={classes.date}>of {formatDate(createdAt)}</span>
-    </div>
+    </>
   );
 }
 

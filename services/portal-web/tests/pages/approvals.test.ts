@@ -193,7 +193,11 @@ test("calls that need a second person say that they were sent for approval", asy
   ).toBeVisible();
   await dialog.getByLabel("Reference").fill("neft-0815");
   await dialog.getByRole("button", { name: "Continue" }).click();
-  await dialog.getByRole("button", { name: "Credit ₹7,000.00" }).click();
+  for (const words of ["This is sent for approval.", "neft-0815", "Balance now"]) {
+    await expect(dialog.getByText(words)).toBeVisible();
+  }
+  await expect(dialog.getByText("Balance afterwards")).toHaveCount(0);
+  await dialog.getByRole("button", { name: "Send for approval" }).click();
   await expect(dialog).toBeHidden();
   await expect(sent.first()).toBeVisible();
   await expect(page.getByRole("link", { name: "Open the request" }).first()).toHaveAttribute(

@@ -216,7 +216,10 @@ test("a take-back says what the balance does not cover, and only then", async ({
   await logInAsOperator(page);
   await page.route(/\/businesses\/\w+\/health$/, async (route) => {
     const response = await route.fetch();
-    await route.fulfill({ response, json: { ...(await response.json()), balancePaise: 4_000 } });
+    await route.fulfill({
+      response,
+      json: { ...(await response.json()), balancePaise: 4_000, owedPaise: 1_000 },
+    });
   });
   await openBusiness(page, business);
   await expect(page.getByText("“Debit wallet” is for other corrections.")).toBeVisible();
@@ -237,6 +240,13 @@ test("a take-back says what the balance does not cover, and only then", async ({
   await expect(dialog.getByText("The number of your correction")).toBeVisible();
   await dialog.getByLabel("Amount", { exact: true }).fill("40");
   await expect(uncovered).toHaveCount(0);
+  await dialog.getByLabel("Reference").fill("note-9");
+  await dialog.getByLabel("Reason").fill("Paid twice.");
+  await dialog.getByRole("button", { name: "Continue" }).click();
+  for (const fact of ["note-9", "Paid twice.", /^Top-up .* of /, "Owed now", "Balance afterwards"]) {
+    await expect(dialog.getByText(fact)).toBeVisible();
+  }
+  await check(page, "operator-take-back-check", { bothSizes: true });
 });
 
 test("the statement of a business is filtered and downloaded", async ({ page }) => {

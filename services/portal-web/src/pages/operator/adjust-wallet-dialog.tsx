@@ -13,6 +13,8 @@ import { useOperatorSession } from "../../api/operator-session";
 import type { WalletEntry } from "../../api/wallet";
 import { Dialog, DialogStep } from "../../components/dialog";
 import { DialogActions } from "../../components/dialog-actions";
+import { Deposit } from "../../components/entry-columns";
+import { Fact } from "../../components/facts";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { RupeeInput, rupeesError } from "../../components/rupee-input";
 import { decimalRupees, formatPaise, parseRupees } from "../../format/money";
@@ -177,6 +179,9 @@ function Check({ business, adjustment: { isDebit, entry }, form, onBack, onDone 
   const credit = useCreditWallet(business.id);
   const debit = useDebitWallet(business.id);
   const paise = parseRupees(form.values.amountPaise) ?? 0;
+  const [reference, reason] = [form.values.reference.trim(), form.values.reason.trim()];
+  const limit = useOperatorSession().data?.approvals.creditsAbovePaise;
+  const isRequest = typeof limit === "number" && paise > limit;
   const movement: Movement = {
     paise,
     isDebit,
@@ -185,7 +190,6 @@ function Check({ business, adjustment: { isDebit, entry }, form, onBack, onDone 
     owedPaise: health?.owedPaise,
   };
   const send = async () => {
-    const [reference, reason] = [form.values.reference.trim(), form.values.reason.trim()];
     const body = { amountPaise: paise, reference };
     if (!isDebit) return credit.mutateAsync(body);
     return debit.mutateAsync({ ...body, reason, reverses: entry?.transferId ?? null });
@@ -203,7 +207,12 @@ function Check({ business, adjustment: { isDebit, entry }, form, onBack, onDone 
   return (
     <Stack>
       <FormErrors error={credit.error ?? debit.error} form={form} />
-      <AmountCheck movement={movement} again={again} onAgain={setAgain} />
+      {isRequest && <Text>This is sent for approval. The money moves when another person approves it.</Text>}
+      <AmountCheck movement={movement} again={again} onAgain={setAgain} isRequest={isRequest}>
+        <Fact name="Reference">{reference}</Fact>
+        <Fact name="Reason">{reason}</Fact>
+        <Fact name="Takes back">{entry && <Deposit deposit={entry} />}</Fact>
+      </AmountCheck>
       <DialogActions
         isPending={credit.isPending || debit.isPending}
         disabled={!isChecked(movement, again)}
@@ -211,7 +220,7 @@ function Check({ business, adjustment: { isDebit, entry }, form, onBack, onDone 
         cancel="Back"
         onAct={act}
       >
-        {`${movementVerb(movement)} ${formatPaise(paise)}`}
+        {isRequest ? "Send for approval" : `${movementVerb(movement)} ${formatPaise(paise)}`}
       </DialogActions>
     </Stack>
   );

@@ -1,4 +1,5 @@
 import { Stack } from "@mantine/core";
+import type { ReactNode } from "react";
 import { Fact, Facts } from "../../components/facts";
 import { Money } from "../../components/money";
 import { RupeeInput } from "../../components/rupee-input";
@@ -24,12 +25,17 @@ interface AmountCheckProps {
   /** The amount as typed again. */
   again: string;
   onAgain: (text: string) => void;
+  /** Whether it is only sent for approval: the wallet may change before somebody approves it. */
+  isRequest?: boolean;
+  /** More facts about the movement. */
+  children?: ReactNode;
 }
 
 /** Lets a person check an amount before it moves. */
-export function AmountCheck({ movement, again, onAgain }: AmountCheckProps) {
+export function AmountCheck({ movement, again, onAgain, isRequest = false, children }: AmountCheckProps) {
   const { paise, balancePaise } = movement;
-  const after = afterwards(movement);
+  const owedPaise = movement.owedPaise ?? 0;
+  const after = isRequest ? null : afterwards(movement);
   return (
     <Stack gap="sm">
       <Facts>
@@ -37,12 +43,12 @@ export function AmountCheck({ movement, again, onAgain }: AmountCheckProps) {
           <Money paise={paise} />
         </Fact>
         <Fact name="In words">{rupeesInWords(paise)}</Fact>
+        {children}
         <Fact name="Balance now">{typeof balancePaise === "number" && <Money paise={balancePaise} />}</Fact>
+        <Fact name="Owed now">{owedPaise > 0 && <Money paise={owedPaise} />}</Fact>
         <Fact name="Balance afterwards">{after && <Money paise={after.balancePaise} />}</Fact>
         <Fact name="Owed afterwards">
-          {after && (after.owedPaise > 0 || (movement.owedPaise ?? 0) > 0) && (
-            <Money paise={after.owedPaise} />
-          )}
+          {after && (after.owedPaise > 0 || owedPaise > 0) && <Money paise={after.owedPaise} />}
         </Fact>
       </Facts>
       {isTypedAgain(paise) && (
