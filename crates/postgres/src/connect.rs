@@ -224,23 +224,25 @@ impl Target {
             Ok(Ok(addresses)) => addresses,
             Ok(Err(error)) => {
                 let text = format!("looking up the server's address failed: {error}");
-                reasons.push(ConnectionError::BadConnection(text));
+                reasons.add(&[ConnectionError::BadConnection(text)]);
                 return None;
             }
             Err(_) => {
-                reasons.push(late());
+                reasons.add(&[late()]);
                 return None;
             }
         };
+        let mut errors = Vec::new();
         for (tried, address) in addresses.iter().enumerate() {
             let until = share(deadline, addresses.len() - tried);
             let connecting = self.connect_to_address(server, *address);
             match timeout_at(until, connecting).await {
                 Ok(Ok(connection)) => return Some(connection),
-                Ok(Err(error)) => reasons.push(error),
-                Err(_) => reasons.push(late()),
+                Ok(Err(error)) => errors.push(error),
+                Err(_) => errors.push(late()),
             }
         }
+        reasons.add(&errors);
         None
     }
 
@@ -292,14 +294,16 @@ impl Server {
 #[derive(Debug, Default)]
 struct Reasons {
     texts: Vec<String>,
-    /// Another server could still be away.
+    /// Whether a server could still come. Not if it refuses us at one of its addresses.
     may_pass: bool,
 }
 
 impl Reasons {
-    fn push(&mut self, error: ConnectionError) {
-        self.may_pass |= !matches!(error, ConnectionError::InvalidConnectionUrl(_));
-        self.texts.push(error.to_string());
+    /// Of one server's addresses.
+    fn add(&mut self, errors: &[ConnectionError]) {
+        let is_refusal = |error: &ConnectionError| matches!(error, ConnectionError::InvalidConnectionUrl(_));
+        self.may_pass |= !errors.iter().any(is_refusal);
+        self.texts.extend(errors.iter().map(ToString::to_string));
     }
 }
 

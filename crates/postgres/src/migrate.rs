@@ -141,13 +141,18 @@ fn run(connection: AsyncPgConnection, sets: Vec<EmbeddedMigrations>) -> anyhow::
 }
 
 async fn wait_for_server(target: &Target) -> anyhow::Result<AsyncPgConnection> {
-    let (began, mut problems) = (Instant::now(), Problems::default());
+    let (began, mut refused_since, mut problems) = (Instant::now(), None, Problems::default());
     loop {
         let error = match target.connect().await {
             Ok(connection) => return Ok(connection),
             Err(error) => error,
         };
-        if began.elapsed() >= if is_refused(&error) { REFUSED_WAIT } else { SERVER_WAIT } {
+        if !is_refused(&error) {
+            refused_since = None;
+        } else if refused_since.get_or_insert_with(Instant::now).elapsed() >= REFUSED_WAIT {
+            return Err(error).context("the database refuses the connection");
+        }
+        if began.elapsed() >= SERVER_WAIT {
             return Err(error).context("the database is unreachable; check that it is running");
         }
         problems.report(&error.into());

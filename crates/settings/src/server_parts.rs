@@ -1,6 +1,7 @@
 //! The URL of a server from settings for its parts, which may hold any character: `WAYBILL_DATABASE__HOST`, `__PASSWORD` and so
 //! on. In a URL, some must be encoded, and a platform keeps the password somewhere else than the host.
 
+use std::net::Ipv6Addr;
 use std::num::NonZeroU16;
 
 use config::Config;
@@ -19,7 +20,8 @@ type Parts<'a> = &'a dyn Fn(&str) -> Option<String>;
 /// A server whose URL can be set in parts.
 struct Server {
     section: &'static str,
-    parts: &'static [Part],
+    /// In addition to [`PARTS`].
+    own_parts: &'static [Part],
     url: fn(Parts<'_>) -> String,
 }
 
@@ -32,24 +34,23 @@ struct Part {
 const HOST: Part = Part {
     name: "host",
     kind: "text",
-    description: "The server, instead of the URL; several are separated by commas. With it, the parts below apply.",
+    description: "The server, instead of the URL. With it, the other parts apply. PostgreSQL may have several, separated by commas.",
 };
 const PORT: Part = Part { name: "port", kind: "1 to 65535", description: "The server's port." };
 const USER: Part = Part { name: "user", kind: "text", description: "The user." };
 const PASSWORD: Part = Part {
     name: "password",
     kind: "text",
-    description: "The user's password, as it is: nothing is encoded.",
+    description: "The user's password. It may contain any character.",
 };
+
+/// The parts of every server.
+const PARTS: [Part; 4] = [HOST, PORT, USER, PASSWORD];
 
 const SERVERS: [Server; 2] = [
     Server {
         section: "database",
-        parts: &[
-            HOST,
-            PORT,
-            USER,
-            PASSWORD,
+        own_parts: &[
             Part { name: "dbname", kind: "text", description: "The database." },
             Part { name: "sslmode", kind: "text", description: "As the URL's option." },
             Part { name: "sslrootcert", kind: "text", description: "As the URL's option." },
@@ -58,11 +59,7 @@ const SERVERS: [Server; 2] = [
     },
     Server {
         section: "broker",
-        parts: &[
-            HOST,
-            PORT,
-            USER,
-            PASSWORD,
+        own_parts: &[
             Part { name: "vhost", kind: "text", description: "The virtual host." },
             Part { name: "tls", kind: "`true`, `false`", description: "Whether to use TLS (`amqps://`)." },
         ],
@@ -74,13 +71,16 @@ fn database_url(part: Parts<'_>) -> String {
     let option = |name| Some(format!("{name}={}", encoded(&part(name)?)));
     let options: Vec<String> = ["sslmode", "sslrootcert"].into_iter().filter_map(option).collect();
     let mark = if options.is_empty() { "" } else { "?" };
-    let place = format!("postgres://{}{}/{}", user(part), hosts(part), path(part, "dbname"));
+    let dbname = part("dbname").map(|name| encoded(&name)).unwrap_or_default();
+    let place = format!("postgres://{}{}/{dbname}", user(part), hosts(part));
     format!("{place}{mark}{}", options.join("&"))
 }
 
 fn broker_url(part: Parts<'_>) -> String {
     let scheme = if part("tls").as_deref() == Some("true") { "amqps" } else { "amqp" };
-    format!("{scheme}://{}{}/{}", user(part), hosts(part), path(part, "vhost"))
+    // Without a path, the virtual host is "/"; an empty path would be one without a name.
+    let vhost = part("vhost").map(|name| format!("/{}", encoded(&name))).unwrap_or_default();
+    format!("{scheme}://{}{}{vhost}", user(part), hosts(part))
 }
 
 fn user(part: Parts<'_>) -> String {
@@ -92,13 +92,18 @@ fn user(part: Parts<'_>) -> String {
 fn hosts(part: Parts<'_>) -> String {
     let port = part("port").map(|port| format!(":{port}")).unwrap_or_default();
     let hosts = part("host").unwrap_or_default();
-    let named: Vec<String> =
-        crate::comma_separated_parts(&hosts).map(|host| format!("{host}{port}")).collect();
+    // In a URL, an IPv6 address is in brackets.
+    let named = |host: &str| match host.parse::<Ipv6Addr>() {
+        Ok(address) => format!("[{address}]{port}"),
+        Err(_) => format!("{host}{port}"),
+    };
+    let named: Vec<String> = crate::comma_separated_parts(&hosts).map(named).collect();
     named.join(",")
 }
 
-fn path(part: Parts<'_>, name: &str) -> String {
-    part(name).map(|value| encoded(&value)).unwrap_or_default()
+/// An IPv6 address, perhaps in brackets already.
+fn is_address(host: &str) -> bool {
+    host.trim_start_matches('[').trim_end_matches(']').parse::<Ipv6Addr>().is_ok()
 }
 
 fn encoded(text: &str) -> String {
@@ -106,6 +111,10 @@ fn encoded(text: &str) -> String {
 }
 
 impl Server {
+    fn parts(&self) -> impl Iterator<Item = &'static Part> + use<> {
+        PARTS.iter().chain(self.own_parts)
+    }
+
     fn variable(&self, name: &str) -> String {
         format!("WAYBILL_{}__{}", self.section, name).to_uppercase()
     }
@@ -128,7 +137,7 @@ pub(crate) fn settings(known: &[Setting]) -> Vec<Setting> {
         let path = vec![server.section.to_owned(), part.name.to_owned()];
         Setting::part(path, (part.kind, part.description), is_secret, rule)
     };
-    Server::of(known).flat_map(|server| server.parts.iter().map(|part| setting(server, part))).collect()
+    Server::of(known).flat_map(|server| server.parts().map(|part| setting(server, part))).collect()
 }
 
 /// The keys and values of the URLs that are set in parts.
@@ -141,11 +150,11 @@ pub(crate) fn urls(given: &Config) -> impl Iterator<Item = (String, String)> {
         .map(|server| (format!("{}.url", server.section), (server.url)(&|name| server.get(given, name))))
 }
 
-/// Reports parts that do not apply, and those that are no valid part of a URL.
+/// Adds an error for each part that is set together with the URL or without a host, and for each invalid part.
 pub(crate) fn check(given: &Config, known: &[Setting], errors: &mut SettingErrors) {
     for server in Server::of(known) {
         let has = |name: &str| server.get(given, name).is_some();
-        for part in server.parts {
+        for part in server.parts() {
             let Some(value) = server.get(given, part.name) else { continue };
             let variable = server.variable(part.name);
             if has("url") {
@@ -155,6 +164,10 @@ pub(crate) fn check(given: &Config, known: &[Setting], errors: &mut SettingError
                 );
             } else if !has(HOST.name) {
                 errors.add(&variable, format!("requires {}", server.variable(HOST.name)));
+            } else if part.name == PASSWORD.name && !has(USER.name) {
+                errors.add(&variable, format!("requires {}", server.variable(USER.name)));
+            } else if server.section == "broker" && part.name == HOST.name && value.contains(',') {
+                errors.add(&variable, "must be one host");
             } else if let Some(error) = error_of(part, &value) {
                 errors.add(&variable, error);
             }
@@ -166,7 +179,7 @@ fn error_of(part: &Part, value: &str) -> Option<&'static str> {
     let is_delimiter = |character: char| "/?#@".contains(character) || character.is_whitespace();
     match part.name {
         "host" => crate::comma_separated_parts(value)
-            .any(|host| host.contains(is_delimiter))
+            .any(|host| host.contains(is_delimiter) || (host.contains(':') && !is_address(host)))
             .then_some("must be a host name or address"),
         "port" => value.parse::<NonZeroU16>().is_err().then_some("must be between 1 and 65535"),
         "tls" => (!["true", "false"].contains(&value)).then_some("must be one of `true`, `false`"),
@@ -204,7 +217,7 @@ mod tests {
     #[test]
     fn parts_may_hold_any_character() {
         let depot = load(&[
-            ("DATABASE__HOST", "db-1, db-2"),
+            ("DATABASE__HOST", "db-1, fd00::2"),
             ("DATABASE__PORT", "5433"),
             ("DATABASE__USER", "order api"),
             ("DATABASE__PASSWORD", "p@ss/w#rd?%41"),
@@ -217,8 +230,11 @@ mod tests {
             ("BROKER__TLS", "true"),
         ])
         .unwrap();
-        let url = "postgres://order%20api:p%40ss%2Fw%23rd%3F%2541@db-1:5433,db-2:5433/orders%2Flive";
+        let url = "postgres://order%20api:p%40ss%2Fw%23rd%3F%2541@db-1:5433,[fd00::2]:5433/orders%2Flive";
         assert_eq!(depot.database.url.expose(), format!("{url}?sslmode=verify%2Dfull"));
+        let plain = [("BROKER__HOST", "rabbit"), ("DATABASE__HOST", "[::1]")];
+        let (database, broker) = load(&plain).map(|depot| (depot.database.url, depot.broker.url)).unwrap();
+        assert_eq!((database.expose(), broker.expose()), ("postgres://[::1]/", "amqp://rabbit"));
         assert_eq!(depot.broker.url.expose(), "amqps://order%2Dapi:p%40ss%2Fw%23rd@rabbit/%2F");
     }
 
@@ -233,8 +249,14 @@ mod tests {
         );
         let alone = errors(&[("DATABASE__PORT", "1")]);
         assert!(alone.contains("WAYBILL_DATABASE__PORT: requires WAYBILL_DATABASE__HOST"), "{alone}");
-        let bad =
-            errors(&[("DATABASE__HOST", "h/x"), ("DATABASE__PORT", "0"), ("DATABASE__PASSWORD", "short")]);
+        let nobody = errors(&[("DATABASE__HOST", "h"), ("DATABASE__PASSWORD", "of somebody")]);
+        assert!(nobody.contains("WAYBILL_DATABASE__PASSWORD: requires WAYBILL_DATABASE__USER"), "{nobody}");
+        let bad = errors(&[
+            ("DATABASE__HOST", "h:1"),
+            ("DATABASE__PORT", "0"),
+            ("DATABASE__USER", "u"),
+            ("DATABASE__PASSWORD", "short"),
+        ]);
         for wrong in ["HOST: must be a host", "PORT: must be between", "PASSWORD: must be at least 8 bytes"] {
             assert!(bad.contains(wrong), "{bad}");
         }

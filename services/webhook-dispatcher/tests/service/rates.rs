@@ -77,7 +77,7 @@ fn assert_keeps_to_the_rate(receiver: &Receiver, at_the_edge: f64) {
     }
 }
 
-/// Whoever takes an endpoint over begins without tokens.
+/// An instance that takes over an endpoint has no tokens at first.
 #[tokio::test]
 async fn a_rate_holds_while_three_of_five_instances_are_killed() {
     const INSTANCES: i64 = 5;
