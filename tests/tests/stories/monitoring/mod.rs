@@ -143,7 +143,8 @@ async fn empty_panels(prometheus: &Prometheus, dashboard: &Value) -> anyhow::Res
         let mut has_data = false;
         for target in panel["targets"].as_array().into_iter().flatten() {
             let expression = target["expr"].as_str().unwrap_or_default();
-            let expression = expression.replace("$__rate_interval", RATE_INTERVAL);
+            let expression =
+                expression.replace("$__rate_interval", RATE_INTERVAL).replace("$namespace", ".*");
             has_data |= !prometheus.query(&expression).await?.is_empty();
         }
         if !has_data {
