@@ -156,6 +156,24 @@ fn queries(value: &Value, found: &mut Vec<String>) {
     }
 }
 
+/// The expressions of alerts and dashboards, each with its file.
+fn expressions() -> Vec<(String, String)> {
+    let mut expressions = Vec::new();
+    for (name, text) in files("deploy/alerts", "yaml") {
+        let found = values(&text, "expr");
+        assert_eq!(found.len(), values(&text, "alert").len(), "{name}: each alert has an expression");
+        expressions.extend(found.into_iter().map(|expression| (format!("alerts/{name}"), expression)));
+    }
+    for (name, text) in files("deploy/dashboards", "json") {
+        let dashboard = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let mut found = Vec::new();
+        queries(&dashboard, &mut found);
+        assert!(!found.is_empty(), "{name} has no queries");
+        expressions.extend(found.into_iter().map(|expression| (format!("dashboards/{name}"), expression)));
+    }
+    expressions
+}
+
 #[test]
 fn the_document_lists_the_recorded_metrics() {
     let (recorded, documented, of_others) = (recorded(), documented(), of_others());
@@ -170,25 +188,33 @@ fn the_document_lists_the_recorded_metrics() {
 #[test]
 fn alerts_and_dashboards_query_existing_metrics() {
     let documented = documented();
-    let mut expressions = Vec::new();
-    for (name, text) in files("deploy/alerts", "yaml") {
-        let found = values(&text, "expr");
-        assert_eq!(found.len(), values(&text, "alert").len(), "{name}: each alert has an expression");
-        expressions.extend(found.into_iter().map(|expression| (format!("alerts/{name}"), expression)));
-    }
-    for (name, text) in files("deploy/dashboards", "json") {
-        let dashboard = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let mut found = Vec::new();
-        queries(&dashboard, &mut found);
-        assert!(!found.is_empty(), "{name} has no queries");
-        expressions.extend(found.into_iter().map(|expression| (format!("dashboards/{name}"), expression)));
-    }
-    for (file, expression) in expressions {
+    for (file, expression) in expressions() {
         let queried = queried(&expression);
         assert!(!queried.is_empty(), "{file} queries no metric: {expression}");
         for name in queried {
             assert!(is_known(&name, &documented), "{file}: METRICS.md has no {name}, as in {expression}");
         }
+    }
+}
+
+/// Two installations may share a Prometheus and a Grafana.
+#[test]
+fn every_metric_is_queried_by_namespace() {
+    for (file, expression) in expressions() {
+        let value = if file.starts_with("alerts/") { ".*" } else { "$namespace" };
+        // Hides the metrics that have the matcher: `queried` takes a name before a parenthesis for a function.
+        let others = queried(&expression.replace(&format!("{{namespace=~\"{value}\""), "({"));
+        assert!(others.is_empty(), "{file}: {others:?} without namespace=~\"{value}\", in {expression}");
+    }
+}
+
+/// The Helm chart replaces the beginning of each uid.
+#[test]
+fn only_the_uid_of_a_dashboard_begins_with_waybill() {
+    for (name, text) in files("deploy/dashboards", "json") {
+        let uid = format!("\n  \"uid\": \"waybill-{}\",\n", name.trim_end_matches(".json"));
+        assert!(text.contains(&uid), "{name} has another uid");
+        assert_eq!(text.matches("\"uid\": \"waybill-").count(), 1, "{name}");
     }
 }
 
@@ -265,7 +291,27 @@ fn every_alert_has_a_test_of_each_of_its_states() {
 
 #[test]
 fn the_tests_of_alerts_pass() {
-    let tests = files("tests/alerts", "yaml").into_keys().map(|file| root().join("tests/alerts").join(file));
+    let tests = files("tests/alerts", "yaml").into_keys();
+    promtool(tests.map(|file| root().join("tests/alerts").join(file)));
+}
+
+/// With the rules that the Helm chart makes for the namespace `a`.
+#[test]
+fn the_alerts_of_two_installations_do_not_mix() {
+    let folder = std::env::temp_dir().join(format!("waybill-alerts-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    for (file, rules) in files("deploy/alerts", "yaml") {
+        let rules = rules.replace(r#"namespace=~".*""#, r#"namespace="a""#);
+        let rules = rules.replace("          severity:", "          namespace: a\n          severity:");
+        fs::write(folder.join(file), rules).unwrap();
+    }
+    let test = folder.join("test.yaml");
+    fs::copy(root().join("tests/alerts/namespaces/two-installations.yaml"), &test).unwrap();
+    promtool([test]);
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+fn promtool(tests: impl IntoIterator<Item = PathBuf>) {
     let output = Command::new("promtool")
         .args(["test", "rules"])
         .args(tests)
