@@ -35,7 +35,7 @@ def _service_containers(resources):
 def memory_alert_comes_before_the_limit(resources):
     """The alert fires at three quarters of the smallest limit at the latest."""
     text = (DEPLOY / "alerts/platform.yaml").read_text()
-    alert = int(re.search(r"process_resident_memory_bytes > (\d+) \* 1024 \* 1024$", text, re.MULTILINE).group(1))
+    alert = int(re.search(r"process_resident_memory_bytes\S* > (\d+) \* 1024 \* 1024$", text, re.MULTILINE).group(1))
     for deployment, container in _service_containers(resources):
         limit = container.get("resources", {}).get("limits", {}).get("memory", "")
         if limit.endswith("Mi") and alert * 4 > int(limit.removesuffix("Mi")) * 3:
