@@ -11,6 +11,7 @@ mod describe;
 mod errors;
 mod file_contents;
 mod files;
+mod internal;
 mod layers;
 mod load;
 mod rules;
@@ -29,10 +30,11 @@ pub use certificates::Certificates;
 pub use database_url::{DatabaseUrl, Encryption};
 pub use describe::{Setting, Settings, describe};
 pub use errors::{SettingErrors, SettingsError};
+pub use internal::{Callers, Internal};
 pub use load::{check, load, load_from, search_path, unknown_variables};
 pub use rules::{origin, published};
 pub use secret::Secret;
-pub use sections::{Brand, Broker, Database, Environment, Http, Internal, LogFormat, Peers, Telemetry};
+pub use sections::{Brand, Broker, Database, Environment, Http, LogFormat, Peers, Telemetry};
 pub use trusted_proxies::TrustedProxies;
 
 /// Whether traffic to this host stays on this machine.

@@ -15,6 +15,8 @@ pub(crate) enum Rule {
     Secret {
         least_bytes: usize,
     },
+    /// One to [`SECRETS_MAX`] secrets, separated by commas.
+    Secrets,
     Url(UrlRule),
 }
 
@@ -52,6 +54,14 @@ pub fn published(schema: &mut Schema) {
     schema.insert(PUBLISHED.into(), true.into());
 }
 
+/// For a list of secrets, separated by commas.
+pub(crate) fn secrets(schema: &mut Schema) {
+    schema.insert(SECRETS.into(), true.into());
+}
+
+/// The former, the present and the next one.
+const SECRETS_MAX: usize = 3;
+const SECRETS: &str = "x-secrets";
 const SCHEMES: &str = "x-schemes";
 const ORIGIN: &str = "x-origin";
 const PUBLISHED: &str = "x-published";
@@ -72,6 +82,7 @@ impl Rule {
                 is_origin: schema.contains_key(ORIGIN),
                 is_published: schema.contains_key(PUBLISHED),
             }),
+            None if schema.contains_key(SECRETS) => Self::Secrets,
             None if is_secret => {
                 let least = schema.get("minLength").and_then(Value::as_u64);
                 let least_bytes = least.and_then(|least| usize::try_from(least).ok());
@@ -97,6 +108,14 @@ impl Rule {
             }
             Self::Secret { least_bytes } => (value.trim().len() < *least_bytes)
                 .then(|| format!("must be at least {least_bytes} bytes long")),
+            Self::Secrets if value.split(',').count() > SECRETS_MAX => {
+                Some(format!("must be at most {SECRETS_MAX} secrets, separated by commas"))
+            }
+            Self::Secrets => {
+                let rule = Self::Secret { least_bytes: Secret::BYTES_MIN };
+                let errors = value.split(',').map(|entry| rule.error(entry, is_production));
+                (1..).zip(errors).find_map(|(number, error)| Some(format!("entry {number} {}", error?)))
+            }
         }
     }
 }
@@ -199,6 +218,24 @@ mod tests {
                 rule.error(&format!("y{}", " ".repeat(20)), is_production).is_some(),
                 "spaces do not count"
             );
+        }
+    }
+
+    #[test]
+    fn each_secret_of_a_list_has_the_rules_of_a_secret() {
+        let (one, published) = ("0123456789abcdef", "local-secret-of-the-local-stack");
+        let error = |entries: &[&str]| Rule::Secrets.error(&entries.join(","), true);
+        for good in [&[one][..], &[one, one, one]] {
+            assert_eq!(error(good), None);
+        }
+        for (bad, expected) in [
+            (&[""][..], "entry 1 is empty"),
+            (&[one, " "], "entry 2 is empty"),
+            (&[one, &one[1..]], "entry 2 must be at least 16 bytes long"),
+            (&[published, one], "entry 1 still has its published default, which production refuses"),
+            (&[one, one, one, one], "must be at most 3 secrets, separated by commas"),
+        ] {
+            assert_eq!(error(bad).as_deref(), Some(expected));
         }
     }
 

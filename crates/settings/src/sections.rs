@@ -101,20 +101,6 @@ pub struct Http {
     pub management: SocketAddr,
 }
 
-/// The authentication of calls between the services (`WAYBILL_INTERNAL__…`).
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(default)]
-pub struct Internal {
-    /// The token of internal calls; the same for all services.
-    pub token: Secret,
-}
-
-impl Default for Internal {
-    fn default() -> Self {
-        Self { token: Secret::new("local-internal-token-of-the-local-stack") }
-    }
-}
-
 /// The other services' internal listeners (`WAYBILL_PEERS__…`). A service reads those that it calls.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]

@@ -6,7 +6,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderMap};
 use actix_web::middleware::Next;
 use actix_web::{Error, web};
-use settings::Secret;
+use settings::{Internal, Secret};
 use subtle::ConstantTimeEq;
 
 use crate::ApiError;
@@ -33,11 +33,21 @@ pub fn bearer_token(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
 
 /// Compares in constant time, so that the duration reveals nothing about the secret.
 pub fn same_secret(given: &str, secret: &Secret) -> bool {
-    given.as_bytes().ct_eq(secret.expose().as_bytes()).into()
+    is_same(given, secret.expose())
 }
 
-/// Middleware for internal listeners. Requires `web::Data<settings::Internal>` in the app. Answers 401 without the
-/// token and 400 with two tokens.
+fn is_same(given: &str, secret: &str) -> bool {
+    given.as_bytes().ct_eq(secret.as_bytes()).into()
+}
+
+/// The caller that sends this token, or `shared` if several do. Compares with every accepted token.
+fn caller_of(given: &str, internal: &Internal) -> Option<&'static str> {
+    let accepted = internal.accepted().filter(|(_, token)| is_same(given, token));
+    accepted.map(|(caller, _)| caller).reduce(|one, other| if one == other { one } else { Internal::SHARED })
+}
+
+/// Middleware for internal listeners. Requires `web::Data<settings::Internal>` in the app. Answers 401 without an
+/// accepted token and 400 with two tokens.
 ///
 /// # Errors
 /// Those of the handlers behind it.
@@ -45,14 +55,15 @@ pub async fn require_internal_token(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<EitherBody<impl MessageBody + 'static>>, Error> {
-    let internal = request.app_data::<web::Data<settings::Internal>>().cloned();
-    let known = bearer_token(request.headers()).map(|given| {
-        let token = internal.as_ref().map(|internal| &internal.token);
-        given.zip(token).is_some_and(|(given, token)| same_secret(given, token))
-    });
-    let refusal = match known {
-        Ok(true) => None,
-        Ok(false) => {
+    let internal = request.app_data::<web::Data<Internal>>();
+    let caller = bearer_token(request.headers())
+        .map(|given| given.zip(internal).and_then(|(given, internal)| caller_of(given, internal)));
+    let refusal = match caller {
+        Ok(Some(caller)) => {
+            tracing::Span::current().record("caller", caller);
+            None
+        }
+        Ok(None) => {
             let message = "The internal token is missing or wrong. Only the operator's own services may call this address.";
             Some(ApiError::new(StatusCode::UNAUTHORIZED, "internal_token_invalid", message))
         }
@@ -62,4 +73,27 @@ pub async fn require_internal_token(
         return Ok(request.error_response(error).map_into_right_body());
     }
     Ok(next.call(request).await?.map_into_left_body())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_caller_is_known_by_its_tokens() {
+        let mut internal = Internal { token: Secret::new("own"), ..Internal::default() };
+        assert_eq!((caller_of("own", &internal), caller_of("", &internal)), (Some("shared"), None));
+        internal.callers.order_api = Some(Secret::new("new-of-orders, old-of-orders,old-of-all"));
+        internal.callers.wallet = Some(Secret::new("of-wallet,old-of-all"));
+        for (token, caller) in [
+            ("new-of-orders", Some("order-api")),
+            ("old-of-orders", Some("order-api")),
+            ("of-wallet", Some("wallet")),
+            ("old-of-all", Some("shared")),
+            ("own", None),
+            ("new-of-orders, old-of-orders", None),
+        ] {
+            assert_eq!(caller_of(token, &internal), caller, "{token}");
+        }
+    }
 }

@@ -20,16 +20,18 @@ pub(crate) fn serving(
     id: &RequestId,
     method: &'static str,
     route: &str,
-    caller: Option<TraceContext>,
+    context: Option<TraceContext>,
 ) -> Span {
-    let trace_id = tracing::field::Empty;
+    // The caller of an internal call is known when its token has been checked.
+    let (trace_id, caller) = (tracing::field::Empty, tracing::field::Empty);
     if is_probe(route) {
         return tracing::debug_span!("request", request_id = %id, method, route);
     }
-    let span =
-        tracing::info_span!("request", request_id = %id, method, route, otel.kind = "server", trace_id);
-    if let Some(caller) = caller {
-        caller.set_as_parent_of(&span);
+    let span = tracing::info_span!(
+        "request", request_id = %id, method, route, otel.kind = "server", trace_id, caller
+    );
+    if let Some(context) = context {
+        context.set_as_parent_of(&span);
     }
     if let Some(trace_id) = telemetry::trace_id(&span) {
         span.record("trace_id", trace_id);

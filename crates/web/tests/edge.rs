@@ -10,7 +10,7 @@ use actix_web::{HttpResponse, web as actix};
 use domain::{Clock, Entropy};
 use futures_util::poll;
 use serde_json::Value;
-use settings::{Internal, Secret};
+use settings::{Callers, Internal, Secret};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::{LocalSet, spawn_local};
@@ -19,7 +19,7 @@ use web::{ApiError, BodyDeadline, JsonBody, RequestEdge, ServeOptions, listen, r
 
 fn routes(config: &mut ServiceConfig) {
     config
-        .app_data(actix::Data::new(Internal { token: Secret::new("the-token") }))
+        .app_data(actix::Data::new(Internal { token: Secret::new("the-token"), ..Internal::default() }))
         .service(
             resource("/echo")
                 .route(post().to(|body: JsonBody| async move { HttpResponse::Ok().json(body.0) })),
@@ -80,6 +80,36 @@ async fn exchange(address: SocketAddr, request: &str) -> std::io::Result<(String
     stream.read_to_string(&mut answer).await?;
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
     Ok((head.to_lowercase(), serde_json::from_str(body).unwrap_or_default()))
+}
+
+#[tokio::test]
+async fn named_callers_are_accepted_with_each_of_their_tokens_and_nobody_else() {
+    let routes = |config: &mut ServiceConfig| {
+        let (orders, portal) = (Secret::new("new-of-orders,old-of-orders"), Secret::new("of-portal"));
+        let callers = Callers { order_api: Some(orders), portal_api: Some(portal), wallet: None };
+        let internal = Internal { token: Secret::new("the-token"), callers };
+        let x = resource("/x").wrap(from_fn(require_internal_token)).to(|| async { "" });
+        config.app_data(actix::Data::new(internal)).service(x);
+    };
+    serving(ServeOptions::INTERNAL, routes, async |address, _| {
+        for (token, status) in [
+            ("new-of-orders", 200),
+            ("old-of-orders", 200),
+            ("of-portal", 200),
+            ("the-token", 401),
+            ("of-wallet", 401),
+            ("new-of-orders,old-of-orders", 401),
+        ] {
+            let request = format!(
+                "GET /x HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\r\n"
+            );
+            let (head, body) = exchange(address, &request).await.unwrap();
+            assert!(head.starts_with(&format!("http/1.1 {status}")), "{token}: {head}");
+            assert!(status == 200 || body["code"] == "internal_token_invalid", "{token}: {body}");
+        }
+    })
+    .await
+    .unwrap();
 }
 
 #[tokio::test]

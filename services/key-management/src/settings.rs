@@ -83,6 +83,23 @@ mod tests {
     }
 
     #[test]
+    fn each_token_of_a_caller_is_validated() {
+        let load = |tokens| load(&[("WAYBILL_INTERNAL__CALLERS__ORDER_API", tokens)]);
+        let internal = load("its-own-token-is-new, its-old-token-is-shared").unwrap().internal;
+        let expected = [("order-api", "its-own-token-is-new"), ("order-api", "its-old-token-is-shared")];
+        assert!(internal.accepted().eq(expected));
+        assert!(load("").unwrap().internal.accepted().eq([("shared", internal.token.expose())]));
+        for (bad, error) in [
+            ("its-own-token-is-new,", "entry 2 is empty"),
+            ("its-own-token-is-new,short", "entry 2 must be at least 16 bytes long"),
+            ("a,b,c,d", "must be at most 3 secrets"),
+        ] {
+            let refused = load(bad).unwrap_err().to_string();
+            assert!(refused.contains(&format!("WAYBILL_INTERNAL__CALLERS__ORDER_API: {error}")), "{refused}");
+        }
+    }
+
+    #[test]
     fn a_short_pepper_is_refused() {
         let refused = load(&[("WAYBILL_KEYS__PEPPER", "salt")]).unwrap_err().to_string();
         assert!(refused.contains("WAYBILL_KEYS__PEPPER: must be at least 32 bytes long"), "{refused}");

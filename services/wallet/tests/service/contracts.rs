@@ -2,6 +2,7 @@
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
+use settings::Secret;
 use test_kit::until;
 
 use crate::harness::Harness;
@@ -77,6 +78,27 @@ async fn calls_without_the_internal_token_are_refused() {
     let url = harness.internal.join("/internal/wallets/biz_x/credits").expect("a path");
     let response = test_kit::client().post(url).body("{").send().await.unwrap();
     assert_eq!(response.status(), StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn both_tokens_of_a_caller_are_accepted_and_no_other() {
+    let harness = Harness::start_with(|settings| {
+        settings.internal.callers.order_api = Some(Secret::new("the-next-of-order-api,the-one-of-order-api"));
+        settings.internal.callers.portal_api = Some(Secret::new("the-one-of-portal-api"));
+    })
+    .await;
+    let url = harness.internal.join(&format!("/internal/wallets/{}", harness.business())).expect("a path");
+    for (token, is_accepted) in [
+        ("the-next-of-order-api", true),
+        ("the-one-of-order-api", true),
+        ("the-one-of-portal-api", true),
+        ("the-one-of-wallet", false),
+        (harness.settings.internal.token.expose(), false),
+    ] {
+        let response = test_kit::client().get(url.clone()).bearer_auth(token).send().await.unwrap();
+        let expected = if is_accepted { StatusCode::OK } else { StatusCode::UNAUTHORIZED };
+        assert_eq!(response.status(), expected, "{token}");
+    }
 }
 
 #[tokio::test]
