@@ -34,7 +34,7 @@ use postgres::StoreError;
 
 pub use accounts::{Account, Realm};
 pub use browser::{CallerAddress, KnownBrowser, browser_name};
-pub use secrets::{CipherError, LinkToken, SecretToken, SessionToken, TokenCipher, Vault, VaultError};
+pub use secrets::{LinkToken, SecretToken, SessionToken, Vault, VaultError};
 
 /// Parses an id or a word that this service wrote. A failure means that the row is damaged.
 ///

@@ -11,7 +11,7 @@ use chassis::{Chassis, Running};
 use chrono::TimeDelta;
 use domain::{Clock, Email, Entropy, indian_time};
 use events::queues;
-use identity::TokenCipher;
+use identity::Vault;
 use identity::passkeys::Passkeys;
 use identity::passwords::Passwords;
 use identity::second_factors::{FactorSecrets, Factors};
@@ -19,7 +19,7 @@ use messaging::Queue;
 use outbox::Unit;
 use postgres::Database;
 use reconciliation::{Report, RunArguments};
-use settings::Environment;
+use settings::{Environment, Internal, Secret};
 use tokio::sync::Notify;
 use url::Url;
 use web::{FailureLimits, FairSlots};
@@ -187,10 +187,18 @@ fn mailbox(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<Mailb
         brand: settings.brand.clone(),
         links: links(&settings.public),
         region: RegionFormat { locale: settings.region.locale, zone },
-        cipher: TokenCipher::new(&settings.internal.token)?,
+        vault: link_vault(&settings.internal)?,
         entropy: chassis.unit.entropy.clone(),
         queued: Arc::new(Notify::new()),
     })
+}
+
+/// The key for links in queued mails comes from the token that this service sends. The tokens that its callees accept from
+/// it decrypt too, so that mails survive a change of the token.
+fn link_vault(internal: &Internal) -> anyhow::Result<Vault> {
+    let accepted = internal.callers.portal_api.as_ref().map_or("", Secret::expose);
+    let others: Vec<Secret> = settings::comma_separated_parts(accepted).map(Secret::new).collect();
+    Vault::with_others(&internal.token, &others, "waybill secrets of links in mails")
 }
 
 fn start_workers(chassis: &mut Chassis, settings: &PortalSettings, state: &Arc<State>) -> anyhow::Result<()> {

@@ -5,5 +5,4 @@ mod token_cipher;
 mod vault;
 
 pub use secret_token::{LinkToken, SecretToken, SessionToken};
-pub use token_cipher::{CipherError, TokenCipher};
 pub use vault::{Vault, VaultError};

@@ -1,5 +1,5 @@
-//! Encrypts the tokens of links in queued mails, and the secrets of second factors, with AES-256-GCM. The recipient or account is
-//! authenticated too, so that a text copied to another row does not decrypt.
+//! Encrypts with AES-256-GCM. The recipient or account is authenticated too, so that a text copied to another row does not
+//! decrypt.
 
 use aes_gcm::aead::{Aead, KeyInit as _, Payload};
 use aes_gcm::{Aes256Gcm, Key, Nonce};
@@ -11,35 +11,35 @@ use sha2::Sha256;
 const NONCE_BYTES: usize = 12;
 
 #[derive(Clone)]
-pub struct TokenCipher(Aes256Gcm);
+pub(super) struct TokenCipher(Aes256Gcm);
 
-/// The token was encrypted with another internal token or for another recipient, or is damaged.
+/// The token was encrypted with another secret or for another recipient, or is damaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cannot encrypt or decrypt the secret")]
-pub struct CipherError;
+pub(super) struct CipherError;
 
 impl TokenCipher {
-    /// Derives the key from the services' internal token: mails are queued for minutes, which needs no setting of its own.
-    pub fn new(internal_token: &Secret) -> anyhow::Result<Self> {
-        Self::for_purpose(internal_token, "waybill secrets of links in mails")
-    }
-
     /// Derives a key that no other purpose of the same secret has.
-    pub fn for_purpose(secret: &Secret, purpose: &str) -> anyhow::Result<Self> {
+    pub(super) fn for_purpose(secret: &Secret, purpose: &str) -> anyhow::Result<Self> {
         let mut mac = <Hmac<Sha256> as hmac::KeyInit>::new_from_slice(secret.expose().as_bytes())?;
         mac.update(purpose.as_bytes());
         let key: [u8; 32] = mac.finalize().into_bytes().into();
         Ok(Self(Aes256Gcm::new(&Key::<Aes256Gcm>::from(key))))
     }
 
-    pub fn encrypt(&self, recipient: &str, token: &str, entropy: &Entropy) -> Result<Vec<u8>, CipherError> {
+    pub(super) fn encrypt(
+        &self,
+        recipient: &str,
+        token: &str,
+        entropy: &Entropy,
+    ) -> Result<Vec<u8>, CipherError> {
         let nonce: [u8; NONCE_BYTES] = entropy.bytes();
         let payload = Payload { msg: token.as_bytes(), aad: recipient.as_bytes() };
         let sealed = self.0.encrypt(&Nonce::from(nonce), payload).map_err(|_| CipherError)?;
         Ok(nonce.into_iter().chain(sealed).collect())
     }
 
-    pub fn decrypt(&self, recipient: &str, sealed: &[u8]) -> Result<String, CipherError> {
+    pub(super) fn decrypt(&self, recipient: &str, sealed: &[u8]) -> Result<String, CipherError> {
         let (nonce, message) = sealed.split_first_chunk::<NONCE_BYTES>().ok_or(CipherError)?;
         let payload = Payload { msg: message, aad: recipient.as_bytes() };
         let token = self.0.decrypt(&Nonce::from(*nonce), payload).map_err(|_| CipherError)?;
@@ -53,11 +53,12 @@ mod tests {
 
     #[test]
     fn a_token_decrypts_only_for_its_recipient_and_key() {
-        let (here, entropy) = (TokenCipher::new(&Secret::new("one")).unwrap(), Entropy::seeded(1));
+        let (here, entropy) =
+            (TokenCipher::for_purpose(&Secret::new("one"), "links").unwrap(), Entropy::seeded(1));
         let sealed = here.encrypt("a@shop.example", "the-secret", &entropy).unwrap();
         assert_eq!(here.decrypt("a@shop.example", &sealed).unwrap(), "the-secret");
         assert_eq!(here.decrypt("b@shop.example", &sealed), Err(CipherError));
-        let elsewhere = TokenCipher::new(&Secret::new("two")).unwrap();
+        let elsewhere = TokenCipher::for_purpose(&Secret::new("two"), "links").unwrap();
         assert_eq!(elsewhere.decrypt("a@shop.example", &sealed), Err(CipherError));
         assert_eq!(here.decrypt("a@shop.example", &sealed[..5]), Err(CipherError));
     }

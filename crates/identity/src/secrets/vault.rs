@@ -1,14 +1,15 @@
-//! Encrypts secrets that the service must read again: those of authenticator apps, and client secrets of identity providers.
+//! Encrypts secrets that the service must read again: those of authenticator apps, client secrets of identity providers,
+//! and the tokens of links in queued mails.
 
 use domain::Entropy;
 use settings::Secret;
 
 use super::token_cipher::TokenCipher;
 
-/// The present key, and the one before.
+/// The present key, and others that only decrypt.
 pub struct Vault {
     current: TokenCipher,
-    previous: Option<TokenCipher>,
+    others: Vec<TokenCipher>,
 }
 
 /// The key is missing, or is not the one that encrypted the secret.
@@ -17,14 +18,22 @@ pub struct Vault {
 pub struct VaultError;
 
 impl Vault {
-    /// `None` without a key. The purpose separates the keys from those of other uses of the same secret.
+    /// `None` without a key.
     pub fn new(
         (key, previous): (Option<&Secret>, Option<&Secret>),
         purpose: &str,
     ) -> anyhow::Result<Option<Self>> {
+        key.map(|key| Self::with_others(key, previous, purpose)).transpose()
+    }
+
+    /// The purpose separates the keys from those of other uses of the same secret.
+    pub fn with_others<'a>(
+        key: &Secret,
+        others: impl IntoIterator<Item = &'a Secret>,
+        purpose: &str,
+    ) -> anyhow::Result<Self> {
         let cipher = |key: &Secret| TokenCipher::for_purpose(key, purpose);
-        let Some(key) = key else { return Ok(None) };
-        Ok(Some(Self { current: cipher(key)?, previous: previous.map(cipher).transpose()? }))
+        Ok(Self { current: cipher(key)?, others: others.into_iter().map(cipher).collect::<Result<_, _>>()? })
     }
 
     /// Encrypts with the present key, for one owner.
@@ -45,9 +54,9 @@ impl Vault {
         self.seal(owner, &self.open(owner, sealed)?, entropy).map(Some)
     }
 
-    /// Decrypts with the present key or the previous one.
+    /// Decrypts with the present key or another one.
     pub fn open(&self, owner: &str, sealed: &[u8]) -> Result<String, VaultError> {
-        let mut ciphers = std::iter::once(&self.current).chain(&self.previous);
+        let mut ciphers = std::iter::once(&self.current).chain(&self.others);
         ciphers.find_map(|cipher| cipher.decrypt(owner, sealed).ok()).ok_or(VaultError)
     }
 }

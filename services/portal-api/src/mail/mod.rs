@@ -12,7 +12,7 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::AsyncPgConnection;
 use domain::{Email, Entropy};
-use identity::{CipherError, TokenCipher};
+use identity::{Vault, VaultError};
 use postgres::StoreError;
 use settings::Brand;
 use tokio::sync::Notify;
@@ -39,7 +39,8 @@ pub(crate) struct Mailbox {
     pub(crate) brand: Brand,
     pub(crate) links: Links,
     pub(crate) region: RegionFormat,
-    pub(crate) cipher: TokenCipher,
+    /// Encrypts the tokens of links.
+    pub(crate) vault: Vault,
     pub(crate) entropy: Entropy,
     /// Wakes the sender.
     pub(crate) queued: Arc<Notify>,
@@ -68,7 +69,7 @@ impl Mailbox {
             mail.render(&self.brand, &self.links, self.region).map_err(|error| failed(&error))?;
         let mut sealed_token = None;
         if let Some(token) = mail.token() {
-            let sealed = self.cipher.encrypt(recipient, token.expose(), &self.entropy);
+            let sealed = self.vault.seal(recipient, token.expose(), &self.entropy);
             sealed_token = Some(sealed.map_err(|error| failed(&error))?);
             rendered.text = placeholder::with_placeholder(&rendered.text, token.expose());
             rendered.html = placeholder::with_placeholder(&rendered.html, token.expose());
@@ -95,10 +96,10 @@ impl Mailbox {
     }
 
     /// The text and the HTML of a queued mail, with the token.
-    fn bodies(&self, mail: &ClaimedMail) -> Result<(String, String), CipherError> {
+    fn bodies(&self, mail: &ClaimedMail) -> Result<(String, String), VaultError> {
         let (text, html) = (&mail.text_body, &mail.html_body);
         let Some(sealed) = &mail.sealed_token else { return Ok((text.clone(), html.clone())) };
-        let token = self.cipher.decrypt(&mail.recipient, sealed)?;
+        let token = self.vault.open(&mail.recipient, sealed)?;
         Ok((placeholder::with_token(text, &token), placeholder::with_token(html, &token)))
     }
 

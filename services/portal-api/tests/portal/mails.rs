@@ -10,6 +10,7 @@ use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use domain::{EndpointId, Paise};
 use events::{Body, EndpointDisabled, EndpointFailing, WalletLowBalance, WalletMoneyTakenBack};
 use serde_json::json;
+use settings::Secret;
 use test_kit::{metrics, until};
 
 use crate::mail_folder::{self, Mail, MailFolder};
@@ -348,4 +349,24 @@ async fn a_mail_that_expires_between_retries_counts_as_failed() {
         "{metrics}"
     );
     assert!(server.taken.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_waiting_link_survives_a_change_of_the_internal_token() {
+    let (refusing, server) = (MailServer::start(vec!["451 later"; 50]), MailServer::start(vec![]));
+    let portal = refusing.portal().await;
+    portal.owner("owner@shop.example").await;
+    portal.stranger().post("/v1/portal/password-resets", json!({ "email": "owner@shop.example" })).await;
+    let mut settings = portal.settings.clone();
+    settings.mail.port = Some(server.port);
+    let former = std::mem::replace(&mut settings.internal.token, Secret::new("the-next-of-portal-api"));
+    settings.internal.callers.portal_api = Some(former);
+    let next = portal.with_settings(settings);
+    until("the next instance sends it", async || {
+        next.clock.advance(TimeDelta::seconds(10));
+        wake_sender(&next).await;
+        !server.taken.lock().unwrap().is_empty()
+    })
+    .await;
+    assert_eq!(mail_folder::read(&server.taken.lock().unwrap()[0]).token().len(), 43);
 }
