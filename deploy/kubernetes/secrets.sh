@@ -16,6 +16,9 @@ namespace=${NAMESPACE:-waybill}
 table() {
     cat <<'TABLE'
 internal-calls                 token              hex
+internal-callers               order-api          given
+internal-callers               portal-api         given
+internal-callers               wallet             given
 key-management                 pepper             hex
 order-api                      fleet-token        hex
 portal-api                     operator-token     hex
