@@ -20,4 +20,4 @@ pub use every::every;
 pub use program::{command, main};
 pub use running::Running;
 pub use sections::{Sections, ServiceSettings, check_database};
-pub use tables::migrate;
+pub use tables::Tables;

@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::Subcommand;
-use diesel_migrations::EmbeddedMigrations;
 use domain::{Clock, Entropy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +15,7 @@ use tokio::task::LocalSet;
 
 use crate::commands::{Command, version};
 use crate::health::health;
-use crate::tables::{TableSettings, schema};
+use crate::tables::{TableSettings, Tables, schema};
 use crate::{Chassis, Running, Sections, ServiceSettings, sections};
 
 /// Runs the command of the first argument with the settings of this process. `own` runs the commands `C` of this
@@ -25,7 +24,7 @@ use crate::{Chassis, Running, Sections, ServiceSettings, sections};
 /// # Errors
 /// When the settings are invalid or the command fails. Invalid arguments end the process with exit code 2.
 pub fn main<S: ServiceSettings, C: Subcommand>(
-    migrations: EmbeddedMigrations,
+    tables: Tables,
     start: impl FnOnce(&S, Chassis) -> anyhow::Result<Running>,
     own: impl FnOnce(C) -> anyhow::Result<ExitCode>,
 ) -> anyhow::Result<ExitCode> {
@@ -38,11 +37,11 @@ pub fn main<S: ServiceSettings, C: Subcommand>(
         Command::Settings(_) => print(&serde_json::to_string_pretty(&settings::describe::<S>()?)?),
         Command::Migrate => {
             return with_logs::<S, TableSettings>(async |settings| {
-                unless_terminated(settings.migrate(migrations)).await
+                unless_terminated(settings.migrate(tables)).await
             });
         }
         Command::Serve => {
-            return with_logs::<S, S>(async |settings| serve(settings, migrations, start).await);
+            return with_logs::<S, S>(async |settings| serve(settings, tables, start).await);
         }
     }?;
     Ok(ExitCode::SUCCESS)
@@ -139,11 +138,11 @@ fn with_settings<L: Settings, T>(work: impl AsyncFnOnce(&L) -> anyhow::Result<T>
 
 async fn serve<S: ServiceSettings>(
     settings: &S,
-    migrations: EmbeddedMigrations,
+    tables: Tables,
     start: impl FnOnce(&S, Chassis) -> anyhow::Result<Running>,
 ) -> anyhow::Result<()> {
     warn_of_open_lines(settings.sections());
-    let schema = schema(settings.sections().database, migrations)?;
+    let schema = schema(settings.sections().database, tables.migrations)?;
     let entropy = Entropy::from_system().context("the operating system provides no randomness")?;
     let metrics = telemetry::install_metrics(S::SERVICE)?;
     let mut chassis = Chassis::new(settings, metrics, Clock::system(), entropy)?;

@@ -8,6 +8,13 @@ use settings::{Database, SettingErrors, Telemetry};
 
 use crate::sections;
 
+/// The tables of a service, without those of the outbox.
+pub struct Tables {
+    pub migrations: EmbeddedMigrations,
+    /// The SQL that gives `:"service"`, the role that serves, its rights: [`postgres::ROWS`], or the service's own.
+    pub rights: &'static str,
+}
+
 /// The settings of `migrate`. It needs no listeners, broker or tokens.
 #[derive(Deserialize, Serialize, JsonSchema)]
 pub(crate) struct TableSettings {
@@ -23,17 +30,10 @@ impl settings::Settings for TableSettings {
 }
 
 impl TableSettings {
-    pub(crate) async fn migrate(&self, migrations: EmbeddedMigrations) -> anyhow::Result<()> {
-        migrate(&self.database, migrations).await
+    /// Creates or updates a service's tables, including those of the outbox.
+    pub(crate) async fn migrate(&self, tables: Tables) -> anyhow::Result<()> {
+        postgres::migrate(&self.database, vec![outbox::MIGRATIONS, tables.migrations], tables.rights).await
     }
-}
-
-/// Creates or updates a service's tables, including those of the outbox.
-///
-/// # Errors
-/// When the database is unreachable or rejects a migration.
-pub async fn migrate(database: &Database, migrations: EmbeddedMigrations) -> anyhow::Result<()> {
-    postgres::migrate(database, vec![outbox::MIGRATIONS, migrations]).await
 }
 
 pub(crate) fn schema(database: &Database, migrations: EmbeddedMigrations) -> anyhow::Result<Schema> {

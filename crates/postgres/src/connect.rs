@@ -353,6 +353,10 @@ fn program_name() -> String {
 mod tests {
     use super::*;
 
+    fn database(url: &str) -> settings::Database {
+        settings::Database { url: Secret::new(url), pool_size: 2, serving_role: None }
+    }
+
     #[test]
     fn the_limits_are_added_and_those_of_the_url_win() {
         let url = "postgres://u:p@127.0.0.1/db?connect_timeout=9&options=-c%20lock_timeout%3D7";
@@ -377,15 +381,14 @@ mod tests {
             ("postgres://u@db/d?sslmode=require", true),
             ("postgres://u@db/d?sslmode=verify-full", false),
         ] {
-            let settings = settings::Database { url: Secret::new(url), pool_size: 2 };
+            let settings = database(url);
             assert_eq!(exposure(&settings).is_some(), is_exposed, "{url}");
         }
     }
 
     #[test]
     fn an_invalid_url_is_reported() {
-        let check =
-            |url: &str| check_url(&settings::Database { url: settings::Secret::new(url), pool_size: 2 });
+        let check = |url: &str| check_url(&database(url));
         assert_eq!(check("postgres://u:p@h1:1,h2:2/x?sslmode=prefer"), Ok(()));
         for bad in
             ["postgres://u:p@[bad/x", "postgres://h:port/x", "postgres:///x", "postgres://h/x?colour=red"]

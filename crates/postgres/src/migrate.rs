@@ -13,6 +13,7 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::connect::{SessionLimits, Target, configure};
+use crate::grants::{expect_rights, grant};
 use crate::language::expect_english;
 
 /// The time limit for a starting server, and for one that refuses the user: its roles may be created at this moment.
@@ -28,11 +29,16 @@ const CHECK_AGAIN: Duration = Duration::from_secs(1);
 const LOCK: i64 = 0x77_61_79_62_69_6c_6c;
 
 /// Runs each set of embedded migrations (the outbox's, then the service's). Instances that start at the same time take
-/// turns; the later ones find nothing to do.
+/// turns; the later ones find nothing to do. Afterwards gives `rights` to the serving role of the settings, if there is one.
 ///
 /// # Errors
-/// When the server is unreachable for 30 s, when a migration fails, or when two sets use the same version.
-pub async fn migrate(settings: &settings::Database, sets: Vec<EmbeddedMigrations>) -> anyhow::Result<()> {
+/// When the server is unreachable for 30 s, when a migration fails, when two sets use the same version, or when the serving role
+/// does not exist.
+pub async fn migrate(
+    settings: &settings::Database,
+    sets: Vec<EmbeddedMigrations>,
+    rights: &str,
+) -> anyhow::Result<()> {
     let own = versions(&sets)?;
     let target = configure(&settings.url, SessionLimits::MIGRATING).context("the database URL")?;
     let mut connection = wait_for_server(&target).await?;
@@ -41,7 +47,11 @@ pub async fn migrate(settings: &settings::Database, sets: Vec<EmbeddedMigrations
     drop_unfinished_indexes(&mut connection)
         .await
         .context("dropping the indexes of an interrupted migration")?;
-    tokio::task::spawn_blocking(move || run(connection, sets)).await?
+    let mut connection = tokio::task::spawn_blocking(move || run(connection, sets)).await??;
+    if let Some(role) = &settings.serving_role {
+        grant(&mut connection, role, rights).await.with_context(|| format!("giving {role} its rights"))?;
+    }
+    Ok(())
 }
 
 /// The session holds the lock, so it ends with the connection. Polls instead of waiting, because a concurrent index build
@@ -128,7 +138,7 @@ struct UnfinishedIndex {
     name: String,
 }
 
-fn run(connection: AsyncPgConnection, sets: Vec<EmbeddedMigrations>) -> anyhow::Result<()> {
+fn run(connection: AsyncPgConnection, sets: Vec<EmbeddedMigrations>) -> anyhow::Result<AsyncPgConnection> {
     let mut harness = AsyncMigrationHarness::new(connection);
     for set in sets {
         let versions =
@@ -137,7 +147,7 @@ fn run(connection: AsyncPgConnection, sets: Vec<EmbeddedMigrations>) -> anyhow::
             tracing::info!(%version, "migrated");
         }
     }
-    Ok(())
+    Ok(harness.into_inner())
 }
 
 async fn wait_for_server(target: &Target) -> anyhow::Result<AsyncPgConnection> {
@@ -196,11 +206,11 @@ impl Schema {
         Ok(Self { wanted: versions(sets)?, target })
     }
 
-    /// Checks whether they have run.
+    /// Checks whether they have run, and whether this role may read their tables.
     ///
     /// # Errors
-    /// Names the problem: missing migrations, a missing migrations table, the right to read it, the language of error
-    /// messages, or an unreachable server.
+    /// Names the problem: missing migrations, a missing migrations table, missing rights, the language of error messages, or an
+    /// unreachable server.
     pub async fn check(&self) -> anyhow::Result<()> {
         let run =
             timeout(ANSWER, run_versions(&self.target)).await.context("the database is unreachable")??;
@@ -237,7 +247,10 @@ impl Schema {
 async fn run_versions(target: &Target) -> anyhow::Result<BTreeSet<String>> {
     let mut connection = target.connect().await?;
     expect_english(&mut connection).await?;
-    recorded(&mut connection).await
+    let run = recorded(&mut connection).await;
+    // Afterwards, so that the tables of these versions are there.
+    expect_rights(&mut connection).await?;
+    run
 }
 
 async fn recorded(connection: &mut AsyncPgConnection) -> anyhow::Result<BTreeSet<String>> {

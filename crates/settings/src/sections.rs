@@ -22,7 +22,7 @@ pub enum Environment {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Database {
     /// The URL of the service's own database, with its user. The serving user needs fewer permissions than the
-    /// migrating one (`deploy/grants/`). It may name several hosts, separated by commas: the service uses the one that
+    /// migrating one (`WAYBILL_DATABASE__SERVING_ROLE`). It may name several hosts, separated by commas: the service uses the one that
     /// accepts writes. The options are libpq's. `sslmode=verify-full` uses TLS and verifies the URL's
     /// host: its certificate must come from the authority in the file `sslrootcert`, or from an authority of the
     /// system. `verify-ca` allows any host name. `require` encrypts but accepts any server, unless `sslrootcert` makes
@@ -33,6 +33,10 @@ pub struct Database {
     #[serde(default = "Database::default_pool_size")]
     #[schemars(range(min = 2, max = 200))]
     pub pool_size: usize,
+    /// For `migrate`: the role of the URL with which the service serves, if another role owns the database and migrates. `migrate`
+    /// gives this role its rights, each time. The role must exist.
+    #[serde(default)]
+    pub serving_role: Option<String>,
 }
 
 impl Database {

@@ -7,13 +7,16 @@ use settings::{Broker, Database, Http, Secret};
 
 /// A new database on the shared server, with the tables of a service.
 pub async fn database_of(service: Service) -> Database {
-    let url = servers().await.create_database_of(service).await.expect("a database");
-    Database { url: Secret::new(url), pool_size: 8 }
+    section(servers().await.create_database_of(service).await.expect("a database"))
 }
 
 /// A new, empty database on the shared server.
 pub async fn database() -> Database {
-    Database { url: Secret::new(database_url().await), pool_size: 8 }
+    section(database_url().await)
+}
+
+fn section(url: String) -> Database {
+    Database { url: Secret::new(url), pool_size: 8, serving_role: None }
 }
 
 pub async fn database_url() -> String {

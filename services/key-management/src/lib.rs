@@ -14,4 +14,4 @@ mod workers;
 
 pub use settings::{Keys, Settings};
 pub use start::start;
-pub use store::MIGRATIONS;
+pub use store::TABLES;

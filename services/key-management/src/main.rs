@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> anyhow::Result<ExitCode> {
-    chassis::main(key_management::MIGRATIONS, key_management::start, |own: chassis::NoCommands| match own {})
+    chassis::main(key_management::TABLES, key_management::start, |own: chassis::NoCommands| match own {})
 }

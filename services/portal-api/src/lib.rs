@@ -29,4 +29,4 @@ mod workers;
 
 pub use http::openapi_document;
 pub use start::{CreateOperator, create_operator, reconcile, start};
-pub use store::MIGRATIONS;
+pub use store::TABLES;

@@ -18,7 +18,7 @@ enum PortalCommand {
 }
 
 fn main() -> anyhow::Result<ExitCode> {
-    chassis::main(portal_api::MIGRATIONS, portal_api::start, |command| match command {
+    chassis::main(portal_api::TABLES, portal_api::start, |command| match command {
         PortalCommand::Openapi => {
             std::io::stdout().write_all(portal_api::openapi_document()?.as_bytes())?;
             Ok(ExitCode::SUCCESS)

@@ -18,4 +18,4 @@ mod workers;
 pub use domain::Provider;
 pub use settings::{Payments, RazorpayAccount, Reconciliation, Settings, WalletRules};
 pub use start::{reconcile, start};
-pub use store::MIGRATIONS;
+pub use store::TABLES;

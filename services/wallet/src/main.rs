@@ -11,7 +11,7 @@ enum Own {
 }
 
 fn main() -> anyhow::Result<ExitCode> {
-    chassis::main(wallet::MIGRATIONS, wallet::start, |own| match own {
+    chassis::main(wallet::TABLES, wallet::start, |own| match own {
         Own::Reconcile(arguments) => Ok(wallet::reconcile(arguments, &mut std::io::stdout().lock())),
     })
 }

@@ -18,4 +18,4 @@ pub use domain::RetrySchedule;
 pub use outbound::{AddressRanges, NameServers};
 pub use settings::{Secrets, Settings, Webhooks};
 pub use start::{rewrap, start};
-pub use store::MIGRATIONS;
+pub use store::TABLES;

@@ -12,7 +12,7 @@ enum Own {
 }
 
 fn main() -> anyhow::Result<ExitCode> {
-    chassis::main(webhook_dispatcher::MIGRATIONS, webhook_dispatcher::start, |own| match own {
+    chassis::main(webhook_dispatcher::TABLES, webhook_dispatcher::start, |own| match own {
         Own::Rewrap => Ok(webhook_dispatcher::rewrap(&mut std::io::stdout().lock())),
     })
 }

@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 /// A new database with the outbox's tables.
 pub(crate) async fn database() -> (Database, String) {
     let settings = test_kit::database().await;
-    postgres::migrate(&settings, vec![outbox::MIGRATIONS]).await.unwrap();
+    postgres::migrate(&settings, vec![outbox::MIGRATIONS], postgres::ROWS).await.unwrap();
     (Database::new(&settings).unwrap(), settings.url.expose().to_owned())
 }
 

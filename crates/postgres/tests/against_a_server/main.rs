@@ -5,6 +5,7 @@
 mod batcher;
 mod database;
 mod failover;
+mod grants;
 mod languages;
 mod migrate;
 mod servers;

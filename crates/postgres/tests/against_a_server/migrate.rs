@@ -5,7 +5,8 @@ use std::time::Duration;
 use crate::servers::settings;
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use local_stack::query;
-use postgres::{Schema, migrate};
+use postgres::Schema;
+use settings::Database;
 
 const FIRST: EmbeddedMigrations = embed_migrations!("tests/migrations/first");
 /// Builds an index concurrently, which requires a migration without a transaction.
@@ -13,6 +14,10 @@ const CONCURRENT: EmbeddedMigrations = embed_migrations!("tests/migrations/concu
 const SECOND: EmbeddedMigrations = embed_migrations!("tests/migrations/second");
 /// As CONCURRENT, with a unique index.
 const THIRD: EmbeddedMigrations = embed_migrations!("tests/migrations/third");
+
+async fn migrate(settings: &Database, sets: Vec<EmbeddedMigrations>) -> anyhow::Result<()> {
+    postgres::migrate(settings, sets, postgres::ROWS).await
+}
 
 #[tokio::test]
 async fn instances_that_start_together_migrate_once() {

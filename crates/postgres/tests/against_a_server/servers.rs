@@ -8,7 +8,7 @@ use settings::Secret;
 use test_kit::Directory;
 
 pub(crate) fn settings(url: &str, pool_size: usize) -> settings::Database {
-    settings::Database { url: Secret::new(url), pool_size }
+    settings::Database { url: Secret::new(url), pool_size, serving_role: None }
 }
 
 /// A new database on the shared server, with the given tables.

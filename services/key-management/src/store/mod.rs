@@ -11,7 +11,8 @@ pub(crate) use keys::{
 };
 pub(crate) use maintenance::{record_usage, revoke_expired};
 
-use diesel_migrations::{EmbeddedMigrations, embed_migrations};
+use chassis::Tables;
+use diesel_migrations::embed_migrations;
 
 /// This service's tables.
-pub const MIGRATIONS: EmbeddedMigrations = embed_migrations!();
+pub const TABLES: Tables = Tables { migrations: embed_migrations!(), rights: postgres::ROWS };

@@ -21,10 +21,12 @@ mod predicates;
 mod rows;
 mod schema;
 
+use chassis::Tables;
+use diesel_migrations::embed_migrations;
+
 pub use postgres::StoreError;
 
-pub const MIGRATIONS: diesel_migrations::EmbeddedMigrations =
-    diesel_migrations::embed_migrations!("migrations");
+pub const TABLES: Tables = Tables { migrations: embed_migrations!("migrations"), rights: postgres::ROWS };
 
 /// For a value that no version of this service writes.
 fn corrupt(column: &str, error: impl std::fmt::Display) -> StoreError {

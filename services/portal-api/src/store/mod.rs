@@ -16,6 +16,7 @@ pub(crate) mod user_accounts;
 pub(crate) mod user_sessions;
 pub(crate) mod users;
 
-use diesel_migrations::{EmbeddedMigrations, embed_migrations};
+use chassis::Tables;
+use diesel_migrations::embed_migrations;
 
-pub const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations");
+pub const TABLES: Tables = Tables { migrations: embed_migrations!("migrations"), rights: postgres::ROWS };

@@ -16,5 +16,9 @@ pub(crate) mod top_ups;
 pub(crate) mod transfers;
 pub(crate) mod wallets;
 
-/// The migrations of this service, without those of the outbox.
-pub const MIGRATIONS: diesel_migrations::EmbeddedMigrations = diesel_migrations::embed_migrations!();
+use chassis::Tables;
+use diesel_migrations::embed_migrations;
+
+/// This service's tables.
+pub const TABLES: Tables =
+    Tables { migrations: embed_migrations!(), rights: include_str!("../../grants.sql") };

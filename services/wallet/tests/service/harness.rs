@@ -63,21 +63,18 @@ impl Harness {
         Self::over(settings, announced)
     }
 
-    /// As [`Harness::connected`], with a role that has only the rights of `deploy/grants`, as in production.
+    /// As [`Harness::connected`], with a role that has only the rights that `migrate` gives, as in production.
     pub(crate) async fn start_with_granted_rights(change: impl FnOnce(&mut Settings)) -> Self {
-        const GRANTS: &str = include_str!("../../../../deploy/grants/wallet.sql");
         let mut settings = Settings { broker: test_kit::broker().await, ..settings().await };
         change(&mut settings);
-        let owner = settings.database.url.clone();
         // The role comes with its own database, which is not used here.
         let mut role = Url::parse(&test_kit::database_url().await).expect("a URL");
-        let database = Url::parse(owner.expose()).expect("a URL").path().to_owned();
-        role.set_path(&database);
-        let connect =
-            format!("GRANT CONNECT ON DATABASE {} TO {};", database.trim_matches('/'), role.username());
-        let script = connect + &GRANTS.replace(":service", role.username());
-        let mut conn = AsyncPgConnection::establish(owner.expose()).await.expect("a connection");
-        conn.batch_execute(&script).await.expect("the owner gives rights");
+        role.set_path(Url::parse(settings.database.url.expose()).expect("a URL").path());
+        let program = env!("CARGO_BIN_EXE_wallet");
+        let migrated = test_kit::service_command(program, "migrate", &settings.database, &settings.broker)
+            .env("WAYBILL_DATABASE__SERVING_ROLE", role.username())
+            .status();
+        assert!(migrated.expect("the program runs").success(), "the owner gives rights");
         settings.database.url = Secret::new(role.to_string());
         let announced = listen(&settings).await;
         Self::over(settings, announced)

@@ -18,7 +18,7 @@ fn command(harness: &Harness, argument: &str) -> Command {
 }
 
 /// A program that is ready, and its client.
-async fn serve(harness: &Harness) -> (Program, WalletClient) {
+pub(crate) async fn serve(harness: &Harness) -> (Program, WalletClient) {
     let program = Program::start(&mut command(harness, "serve"));
     let (internal, _) = program.serves().await;
     (program, client(&internal, &harness.settings.internal.token))

@@ -1,4 +1,4 @@
-//! The service with only the rights of `deploy/grants/wallet.sql`, as in production, where another role owns the tables.
+//! The service with only the rights of `grants.sql`, as in production, where another role owns the tables.
 
 use domain::{CodStatus, EventKind, Paise};
 use internal_api::wallet::DebitOutcome;
@@ -10,7 +10,7 @@ use crate::fake_razorpay::{FakeRazorpay, WEBHOOK_SECRET, event as payment_event,
 use crate::harness::Harness;
 use crate::invariants::assert_consistent;
 use crate::reconciliation::fake_orders::FakeOrders;
-use crate::{cash, refunds};
+use crate::{cash, process, refunds};
 
 #[tokio::test]
 async fn the_granted_rights_suffice() {
@@ -67,6 +67,14 @@ async fn the_granted_rights_suffice() {
     until("a completed reconciliation run", async || harness.number(runs).await == 1).await;
     assert_eq!(harness.number("SELECT count(*) FROM reconciliation_findings").await, 0);
     assert_consistent(&harness).await;
+}
+
+/// The program waits until it may read all tables.
+#[tokio::test]
+async fn the_program_serves_with_the_granted_rights() {
+    let harness = Harness::start_with_granted_rights(|_| {}).await;
+    let (program, _) = process::serve(&harness).await;
+    program.stop();
 }
 
 #[tokio::test]

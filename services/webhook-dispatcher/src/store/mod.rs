@@ -78,11 +78,16 @@ pub(crate) use streams::{Stream, advance_streams, begin_streams, clear_erasures,
 pub(crate) use subscribers::{Subscriber, subscribers};
 pub(crate) use time::now;
 
-use diesel_migrations::{EmbeddedMigrations, embed_migrations};
+use chassis::Tables;
+use diesel_migrations::embed_migrations;
 use postgres::StoreError;
 
 /// This service's tables.
-pub const MIGRATIONS: EmbeddedMigrations = embed_migrations!();
+pub const TABLES: Tables = Tables {
+    migrations: embed_migrations!(),
+    // Its role makes and drops tables itself, so it owns them all.
+    rights: "",
+};
 
 fn corrupt(error: impl std::fmt::Display) -> StoreError {
     StoreError::Corrupt(format!("webhooks: {error}"))
