@@ -154,7 +154,7 @@ COMPOSE = [
     (service("wallet", "depends_on", value={"purse": {"condition": "service_healthy"}}), "purse, which does not exist"),
     (service("wallet", "depends_on", value={"postgres": {"condition": "service_completed_successfully"}}), "does not end"),
     (service("wallet", "depends_on"), "does not wait for the migrations"),
-    (service("grants", "depends_on"), "does not wait for migrate-wallet"),
+    (service("migrate-wallet", "environment", "WAYBILL_DATABASE__SERVING_ROLE"), "gives wallet_service no rights"),
     (service("wallet", "secrets", value=["x"]), "x is not defined"),
     (service("wallet", "environment", "WAYBILL_INTERNAL__TOKEN", value="x"), "the file has the value of"),
     (service("wallet", "environment", "WAYBILL_BROKER__URL_FILE", value="/run/secrets/x"), "does not get"),

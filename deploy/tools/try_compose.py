@@ -134,8 +134,8 @@ class Machine:
 
     def one_shot(self, name: str, service: dict):
         if "entrypoint" in service:
-            # Compose mounts these folders of the repository at /compose and /grants.
-            script = (DEPLOY / service["entrypoint"][1].lstrip("/")).read_text().replace("/grants/", f"{DEPLOY}/grants/")
+            # Compose mounts this folder of the repository at /compose.
+            script = (DEPLOY / service["entrypoint"][1].lstrip("/")).read_text()
             command, environment = ["sh", "-c", script], {"PATH": os.environ["PATH"], **self.environment(name)}
         else:
             command, environment = self.in_image(name, service["command"]), self.environment(name)
@@ -189,7 +189,7 @@ def main() -> int:
             for name in in_order(machine.spec["services"]):
                 machine.start(name)
             # An upgrade runs them again, and keeps the data.
-            for name in ("databases", "migrate-wallet", "grants"):
+            for name in ("databases", "migrate-wallet"):
                 machine.start(name)
             time.sleep(3)
             for name in compose.PROGRAMS:
