@@ -10,7 +10,7 @@ use std::time::Duration;
 use actix_web::web::ServiceConfig;
 use anyhow::Context as _;
 use domain::{Clock, Entropy};
-use messaging::{Broker, Handler, Queue};
+use messaging::{Broker, BrokerError, Handler, Queue};
 use outbox::{Outbox, Relay, Unit};
 use postgres::{Database, Schema};
 use settings::Http;
@@ -212,7 +212,7 @@ fn readiness(database: &Database, broker: &Broker, lacks_schema: &Arc<AtomicBool
             async move { database.check().await }
         })
         // Without the broker, events wait in the outbox, and callers can still be served.
-        .with_startup_check("broker", move || {
+        .with_startup_check("broker", BrokerError::is_outage, move || {
             let broker = broker.clone();
             async move { broker.check().await }
         })

@@ -45,7 +45,7 @@ impl Broker {
     /// Whether both connections are open and the broker accepts messages, for readiness. Sends nothing.
     ///
     /// # Errors
-    /// [`BrokerError::Unavailable`].
+    /// Why not.
     pub async fn check(&self) -> Result<(), BrokerError> {
         for link in [self.publisher.link(), &*self.consuming] {
             let Some(live) = link.current() else {

@@ -122,12 +122,16 @@ impl Live {
         for (tried, address) in addresses.iter().enumerate() {
             let left = deadline.saturating_duration_since(Instant::now());
             let share = left / u32::try_from(addresses.len() - tried).unwrap_or(u32::MAX);
-            match timeout(share, Self::connect_to(*address, broker)).await {
+            let error = match timeout(share, Self::connect_to(*address, broker)).await {
                 Ok(Ok(live)) => return Ok(live),
-                Ok(Err(error)) => failure = error,
-                Err(_) => failure = late(),
+                Ok(Err(error)) => error,
+                Err(_) => late(),
+            };
+            tracing::debug!(%address, %error, "broker address not used");
+            // A refusal by one of the addresses counts.
+            if failure.is_outage() {
+                failure = error;
             }
-            tracing::debug!(%address, error = %failure, "broker address not used");
         }
         Err(failure)
     }
@@ -156,7 +160,8 @@ impl Live {
             },
             properties,
         );
-        Ok(Self { connection: connecting.await?, line, marked_broken: Notify::new() })
+        let connection = connecting.await.map_err(|error| BrokerError::of_attempt(&error))?;
+        Ok(Self { connection, line, marked_broken: Notify::new() })
     }
 
     pub(crate) fn connection(&self) -> &Connection {

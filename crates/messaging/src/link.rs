@@ -70,10 +70,10 @@ impl Link {
         self.current.borrow().clone().filter(|live| live.connection().status().connected())
     }
 
-    /// Why there is no connection, if known.
+    /// Why there is no connection.
     pub(crate) fn last_error(&self) -> BrokerError {
         let last_error = self.last_error.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        last_error.unwrap_or_else(|| BrokerError::Unavailable("not connected".into()))
+        last_error.unwrap_or(BrokerError::Connecting)
     }
 
     /// Waits until there is a connection.

@@ -201,8 +201,9 @@ fn record(span: &tracing::Span, method: &'static str, route: &str, status: u16, 
     metrics::histogram!("http_request_duration_seconds", &labels[..2]).record(seconds);
     let duration_ms = (seconds * 1_000.0).round();
     span.in_scope(|| match status {
-        500.. => tracing::warn!(status, duration_ms, "request answered"),
+        // A failed check is logged with its reason.
         _ if spans::is_probe(route) => tracing::debug!(status, duration_ms, "request answered"),
+        500.. => tracing::warn!(status, duration_ms, "request answered"),
         _ => tracing::info!(status, duration_ms, "request answered"),
     });
 }

@@ -1,5 +1,6 @@
 //! The management listener: liveness, readiness and metrics.
 
+use std::fmt::Display;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -10,9 +11,8 @@ use actix_web::{HttpResponse, web};
 use serde_json::json;
 use telemetry::Metrics;
 
-type CheckFuture = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
-/// Checks a dependency of the service.
-pub type Check = Arc<dyn Fn() -> CheckFuture + Send + Sync>;
+type CheckFuture = Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>;
+type Check = Arc<dyn Fn() -> CheckFuture + Send + Sync>;
 
 /// A check that does not answer in this time has failed.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
@@ -29,9 +29,15 @@ struct Dependency {
     passed: Option<Arc<AtomicBool>>,
 }
 
+struct Failure {
+    error: String,
+    /// Whether a service can start in spite of it.
+    is_harmless: bool,
+}
+
 struct Outcome {
     name: &'static str,
-    passed: bool,
+    error: Option<String>,
     ready: bool,
 }
 
@@ -41,39 +47,46 @@ impl Readiness {
     pub fn with<F, E>(self, name: &'static str, check: impl Fn() -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Result<(), E>> + Send + 'static,
-        E: std::fmt::Display,
+        E: Display + 'static,
     {
-        self.add(name, check, None)
+        self.add(name, |_| false, check, None)
     }
 
-    /// Adds a dependency that the service needs at the start. A new instance that cannot reach it must not replace a
-    /// working one. Later failures are reported and logged, but the service stays ready.
+    /// Adds a dependency that the service can do without. A new instance whose check fails must not replace a working one,
+    /// unless the failure `is_harmless`: a wrong password is not. Once the check has passed, failures are reported and
+    /// logged, and the service stays ready.
     #[must_use]
     pub fn with_startup_check<F, E>(
         self,
         name: &'static str,
+        is_harmless: fn(&E) -> bool,
         check: impl Fn() -> F + Send + Sync + 'static,
     ) -> Self
     where
         F: Future<Output = Result<(), E>> + Send + 'static,
-        E: std::fmt::Display,
+        E: Display + 'static,
     {
-        self.add(name, check, Some(Arc::default()))
+        self.add(name, is_harmless, check, Some(Arc::default()))
     }
 
     fn add<F, E>(
         mut self,
         name: &'static str,
+        is_harmless: fn(&E) -> bool,
         check: impl Fn() -> F + Send + Sync + 'static,
         passed: Option<Arc<AtomicBool>>,
     ) -> Self
     where
         F: Future<Output = Result<(), E>> + Send + 'static,
-        E: std::fmt::Display,
+        E: Display + 'static,
     {
         let check = move || -> CheckFuture {
             let outcome = check();
-            Box::pin(async move { outcome.await.map_err(|error| error.to_string()) })
+            Box::pin(async move {
+                outcome
+                    .await
+                    .map_err(|error| Failure { is_harmless: is_harmless(&error), error: error.to_string() })
+            })
         };
         self.0.push(Dependency { name, check: Arc::new(check), passed });
         self
@@ -83,28 +96,25 @@ impl Readiness {
     async fn run(&self) -> Vec<Outcome> {
         let mut outcomes = Vec::with_capacity(self.0.len());
         for dependency in &self.0 {
-            let name = dependency.name;
-            let outcome = tokio::time::timeout(CHECK_TIMEOUT, (dependency.check)()).await;
-            let error = match outcome {
-                Ok(Ok(())) => None,
-                Ok(Err(error)) => Some(error),
-                Err(_) => Some("no answer in time".to_owned()),
-            };
-            let passed = error.is_none();
-            let ready = passed || dependency.passed.as_ref().is_some_and(|once| once.load(Ordering::Relaxed));
-            if let Some(once) = dependency.passed.as_ref().filter(|_| passed) {
-                once.store(true, Ordering::Relaxed);
-            }
-            match error {
-                Some(error) if ready => {
-                    tracing::warn!(check = name, error, "check failed; the service stays ready")
-                }
-                Some(error) => tracing::warn!(check = name, error, "check failed; the service is not ready"),
-                None => {}
-            }
-            outcomes.push(Outcome { name, passed, ready });
+            outcomes.push(dependency.run().await);
         }
         outcomes
+    }
+}
+
+impl Dependency {
+    async fn run(&self) -> Outcome {
+        let outcome = tokio::time::timeout(CHECK_TIMEOUT, (self.check)()).await;
+        let failure = match outcome {
+            Ok(outcome) => outcome.err(),
+            Err(_) => Some(Failure { error: "no answer in time".to_owned(), is_harmless: false }),
+        };
+        if let Some(once) = self.passed.as_ref().filter(|_| failure.is_none()) {
+            once.store(true, Ordering::Relaxed);
+        }
+        let has_passed = self.passed.as_ref().is_some_and(|once| once.load(Ordering::Relaxed));
+        let ready = has_passed || failure.as_ref().is_none_or(|failure| failure.is_harmless);
+        Outcome { name: self.name, error: failure.map(|failure| failure.error), ready }
     }
 }
 
@@ -130,10 +140,25 @@ async fn live() -> HttpResponse {
 async fn ready(readiness: web::Data<Readiness>) -> HttpResponse {
     let outcomes = readiness.run().await;
     let ready = outcomes.iter().all(|outcome| outcome.ready);
-    let checks: serde_json::Map<_, _> =
-        outcomes.into_iter().map(|outcome| (outcome.name.to_owned(), json!(outcome.passed))).collect();
+    log(&outcomes, ready);
+    let checks: serde_json::Map<_, _> = outcomes
+        .into_iter()
+        .map(|outcome| (outcome.name.to_owned(), json!(outcome.error.is_none())))
+        .collect();
     let mut response = if ready { HttpResponse::Ok() } else { HttpResponse::ServiceUnavailable() };
     response.json(json!({ "status": if ready { "ready" } else { "not ready" }, "checks": checks }))
+}
+
+/// One line per probe.
+fn log(outcomes: &[Outcome], ready: bool) {
+    let failed = |outcome: &Outcome| Some(format!("{}: {}", outcome.name, outcome.error.as_ref()?));
+    let failed: Vec<String> = outcomes.iter().filter_map(failed).collect();
+    let failed = failed.join("; ");
+    match (failed.is_empty(), ready) {
+        (true, _) => {}
+        (false, true) => tracing::warn!(failed, "checks failed; the service is ready all the same"),
+        (false, false) => tracing::warn!(failed, "checks failed; the service is not ready"),
+    }
 }
 
 async fn render_metrics(metrics: web::Data<Metrics>) -> HttpResponse {
@@ -142,24 +167,29 @@ async fn render_metrics(metrics: web::Data<Metrics>) -> HttpResponse {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
     use super::*;
 
     #[actix_web::test]
-    async fn startup_checks_are_reported_later_without_affecting_readiness() {
-        let there = Arc::new(AtomicBool::new(false));
-        let asked = Arc::clone(&there);
-        let readiness = Readiness::default().with_startup_check("broker", move || {
-            let there = asked.load(Ordering::Relaxed);
-            async move { if there { Ok(()) } else { Err("unreachable") } }
+    async fn a_startup_check_is_reported_later_without_affecting_readiness() {
+        let answer = Arc::new(Mutex::new(Err("refused")));
+        let asked = Arc::clone(&answer);
+        let is_harmless = |error: &&str| *error == "unreachable";
+        let readiness = Readiness::default().with_startup_check("broker", is_harmless, move || {
+            let answer = *asked.lock().unwrap();
+            async move { answer }
         });
-        let look = async || {
+        for (answers, passed, ready, why) in [
+            (Err("refused"), false, false, "a new instance with a wrong password"),
+            (Err("unreachable"), false, true, "harmless"),
+            (Err("refused"), false, false, "it has not passed yet"),
+            (Ok(()), true, true, "it passes"),
+            (Err("refused"), false, true, "it has passed once"),
+        ] {
+            *answer.lock().unwrap() = answers;
             let outcomes = readiness.run().await;
-            (outcomes[0].passed, outcomes[0].ready)
-        };
-        assert_eq!(look().await, (false, false), "not reachable yet");
-        there.store(true, Ordering::Relaxed);
-        assert_eq!(look().await, (true, true));
-        there.store(false, Ordering::Relaxed);
-        assert_eq!(look().await, (false, true), "unreachable: reported, but still ready");
+            assert_eq!((outcomes[0].error.is_none(), outcomes[0].ready), (passed, ready), "{why}");
+        }
     }
 }

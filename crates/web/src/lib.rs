@@ -39,7 +39,7 @@ pub use failures::{FailureLimits, too_many_failures};
 pub use fair_slots::{FairSlot, FairSlots, NoFreeSlot};
 pub use field_error::{FieldError, FieldErrors};
 pub use fields::{Fields, PHONE_TEXT, PINCODE_TEXT};
-pub use health::{Check, Readiness, management_routes};
+pub use health::{Readiness, management_routes};
 pub use idempotency::{IDEMPOTENCY_KEY_MAX, idempotency_key};
 pub use limit_clock::LimitClock;
 pub use query::{

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use events::{Body, binding, queues};
 use messaging::{BrokerError, Queue};
-use test_kit::vhost;
+use test_kit::{until, vhost};
 
 use crate::brokers::{Events, broker, outgoing, ready_messages, unbind};
 use crate::recorder::Recorder;
@@ -22,7 +22,7 @@ async fn an_event_waits_for_a_consumer_that_has_never_run() {
 
     let recorder = Recorder::content();
     let consuming = recorder.consume(&broker, Queue::shared(queues::FACTS), 1);
-    test_kit::until("all are received", async || recorder.received().len() == 300).await;
+    until("all are received", async || recorder.received().len() == 300).await;
     // Handled one at a time, they arrive in the order in which they were published.
     assert_eq!(recorder.received(), sent.iter().map(|event| event.id).collect::<Vec<_>>());
     consuming.stop().await;
@@ -105,10 +105,30 @@ async fn concurrent_publishers_each_get_their_own_errors() {
 }
 
 #[tokio::test]
+async fn a_refused_user_or_virtual_host_is_no_outage() {
+    let url = vhost().await;
+    let (user, rest) = url.rsplit_once('@').unwrap();
+    let wrong_password = format!("{user}x@{rest}");
+    let (_, wrong_user) = url.split_once("://").unwrap();
+    for refused in [wrong_password, format!("amqp://x{wrong_user}"), format!("{url}x")] {
+        let broker = broker(&refused);
+        assert!(matches!(broker.check().await, Err(BrokerError::Connecting)), "not known yet");
+        until("the attempt ends", async || !matches!(broker.check().await, Err(BrokerError::Connecting)))
+            .await;
+        let error = broker.check().await.unwrap_err();
+        assert!(matches!(error, BrokerError::Refused(_)), "{refused}: {error}");
+        assert!(!error.is_outage());
+        broker.close().await;
+    }
+}
+
+#[tokio::test]
 async fn an_unreachable_broker_is_an_error() {
     let port = local_stack::free_port().unwrap();
     let broker = broker(&format!("amqp://u:p@127.0.0.1:{port}/v"));
     assert!(broker.check().await.is_err());
+    until("it is known to be an outage", async || broker.check().await.is_err_and(|error| error.is_outage()))
+        .await;
     assert!(broker.publisher().publish(&[outgoing(&Events::new().funded())]).await.is_err());
     broker.close().await;
     assert!(broker.publisher().connected().await.is_err());

@@ -1,8 +1,10 @@
 //! Valid and invalid requests.
 
+use std::time::Duration;
+
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
-use settings::Secret;
+use settings::{Broker, Secret};
 use test_kit::until;
 
 use crate::harness::Harness;
@@ -101,19 +103,41 @@ async fn both_tokens_of_a_caller_are_accepted_and_no_other() {
     }
 }
 
-#[tokio::test]
-async fn the_service_is_ready_when_its_database_and_broker_are() {
-    let harness = Harness::connected().await;
+/// The status of `/health/ready`, and whether its database and its broker are there.
+async fn readiness(harness: &Harness) -> (u16, bool, bool) {
     let url = harness.management.join("/health/ready").expect("a path");
-    until("the service is ready", async || {
-        test_kit::client()
-            .get(url.clone())
-            .send()
-            .await
-            .is_ok_and(|response| response.status() == StatusCode::OK)
-    })
-    .await;
+    let response = test_kit::client().get(url).send().await.expect("an answer");
+    let status = response.status().as_u16();
+    let checks = response.json::<Value>().await.expect("JSON")["checks"].take();
+    (status, checks["database"] == true, checks["broker"] == true)
+}
+
+#[tokio::test]
+async fn the_service_is_ready_with_its_database_and_broker() {
+    let harness = Harness::connected().await;
+    until("the service is ready", async || readiness(&harness).await == (200, true, true)).await;
     let metrics =
         test_kit::client().get(harness.management.join("/metrics").expect("a path")).send().await.unwrap();
     assert_eq!(metrics.status(), StatusCode::OK);
+}
+
+/// Or each roll-out would wait for the broker, although orders can be taken.
+#[tokio::test]
+async fn a_new_instance_is_ready_without_the_broker() {
+    let harness = Harness::start().await;
+    until("the service is ready", async || readiness(&harness).await == (200, true, false)).await;
+}
+
+/// Or an instance with a wrong password would replace one that works.
+#[tokio::test]
+async fn a_new_instance_that_the_broker_refuses_is_not_ready() {
+    let url = test_kit::vhost().await.replace('@', "x@");
+    let harness = Harness::start_with(|settings| settings.broker = Broker::new(Secret::new(url))).await;
+    until("the database is there", async || readiness(&harness).await == (503, true, false)).await;
+    let ready = tokio::time::timeout(Duration::from_secs(3), async {
+        while readiness(&harness).await.0 == 503 {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    });
+    assert!(ready.await.is_err(), "it became ready");
 }
