@@ -4,6 +4,9 @@ import { useRouteError } from "react-router-dom";
 
 const CHECK_MS = 3_000;
 const TIMEOUT_MS = 3_000;
+/** A page that was reloaded within this time is not reloaded by itself again. */
+const RELOADED_MS = 60_000;
+const RELOADED_AT = "page-reloaded-at";
 
 /** Shown when a page crashes, or when its script cannot be loaded: offline, or after an update of the portal. */
 export function PageFailed() {
@@ -54,8 +57,8 @@ function isMissingScript(error: unknown): boolean {
 type Connection = "unknown" | "offline" | "online";
 
 /**
- * Whether the portal is reachable. Reloads the page once it is reachable again, because browsers cache a failed
- * `import()`. If it was reachable from the start, a reload would not help.
+ * Whether the portal is reachable. Reloads the page once it is, because browsers cache a failed `import()`, and after an
+ * update of the portal the scripts have other names. If a reload has just not helped, the person decides.
  */
 function useConnection(isWanted: boolean): Connection {
   const [connection, setConnection] = useState<Connection>(navigator.onLine ? "unknown" : "offline");
@@ -65,7 +68,7 @@ function useConnection(isWanted: boolean): Connection {
     const check = async () => {
       const isOnline = await isReachable();
       if (!isCurrent) return;
-      if (isOnline && connection === "offline") window.location.reload();
+      if (isOnline && (connection === "offline" || !wasJustReloaded())) window.location.reload();
       else setConnection(isOnline ? "online" : "offline");
     };
     if (connection === "unknown") void check();
@@ -78,6 +81,13 @@ function useConnection(isWanted: boolean): Connection {
     };
   }, [isWanted, connection]);
   return connection;
+}
+
+/** Notes the time of this call. */
+function wasJustReloaded(): boolean {
+  const reloadedAt = Number(sessionStorage.getItem(RELOADED_AT));
+  sessionStorage.setItem(RELOADED_AT, String(Date.now()));
+  return Date.now() - reloadedAt < RELOADED_MS;
 }
 
 async function isReachable(): Promise<boolean> {

@@ -3,7 +3,7 @@
 import type { Locator, Page, Route } from "@playwright/test";
 import { placeOrder } from "../support/api";
 import { ask, logInByApi, newBusiness, newTestKey, PASSWORD } from "../support/business";
-import { heading, logIn, row, rowsOf } from "../support/pages";
+import { goTo, heading, logIn, row, rowsOf } from "../support/pages";
 import { expect, screenshot, test } from "../support/test";
 
 const TOP_UPS = "**/v1/portal/wallet/top-ups";
@@ -64,7 +64,11 @@ test("a top-up without a response has an unknown outcome, and is paid once after
 }) => {
   await page.goto("/wallet");
   const keys = keysSent(page);
+  // One handler for all, because a request between two would reach the service.
+  let answer: "lost" | "busy" | "real" = "lost";
   await page.route(TOP_UPS, async (route) => {
+    if (answer === "real") return route.continue();
+    if (answer === "busy") return route.fulfill({ status: 503, json: { message: "Busy." } });
     await route.fetch();
     await route.abort();
   });
@@ -77,8 +81,7 @@ test("a top-up without a response has an unknown outcome, and is paid once after
   await screenshot(page, "lost-answer");
   await expect(balance(page, "₹500.00")).toBeVisible();
 
-  await page.unrouteAll({ behavior: "wait" });
-  await page.route(TOP_UPS, (route) => route.fulfill({ status: 503, json: { message: "Busy." } }));
+  answer = "busy";
   await dialog.getByRole("button", { name: "Try again" }).click();
   await expect(
     dialog.getByText("The service reported an error. The change may or may not have taken effect."),
@@ -87,7 +90,7 @@ test("a top-up without a response has an unknown outcome, and is paid once after
   await dialog.getByRole("button", { name: "Try again" }).click();
   await expect.poll(() => keys.length).toBe(3);
 
-  await page.unrouteAll({ behavior: "wait" });
+  answer = "real";
   await dialog.getByLabel("Amount", { exact: true }).fill("500");
   await dialog.getByRole("button", { name: "Try again" }).click();
   await expect(dialog).toBeHidden();
@@ -192,6 +195,22 @@ test("a status that lacks one service's data names that service", async ({ page 
   isSilent = false;
   await page.clock.fastForward("00:10");
   await expect(page.getByText("No response from")).toBeHidden();
+});
+
+test("a script that fails once is loaded by a reload, and one that fails again is told", async ({ page }) => {
+  const script = /\/assets\/cash-page-.*\.js$/;
+  await page.goto("/orders");
+  await page.route(script, (route) => route.abort(), { times: 1 });
+  await goTo(page, "Cash on delivery");
+
+  // Loaded pages keep their scripts.
+  await page.goto("/orders");
+  await page.route(script, (route) => route.abort());
+  await page.getByRole("link", { name: "Cash on delivery" }).click();
+  await heading(page, "This page could not be loaded");
+  await page.unrouteAll();
+  await page.getByRole("button", { name: "Reload" }).click();
+  await heading(page, "Cash on delivery");
 });
 
 test("a page that is not cached waits for the connection, and then loads automatically", async ({
