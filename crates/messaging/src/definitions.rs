@@ -67,3 +67,18 @@ fn defined_bindings_are_the_declared_ones() {
         .collect();
     assert_eq!(defined, declared);
 }
+
+#[test]
+fn each_service_may_read_its_queues() {
+    let definitions = definitions();
+    for queue in queues::ALL.map(Queue::shared) {
+        let (service, own) = queue.name().split_once('.').expect("a service and its queue");
+        let rights = defined(&definitions, "permissions").iter().find(|rights| rights["user"] == service);
+        let readable = rights.expect("the service has permissions")["read"].as_str().unwrap();
+        let is_part = |part: char| part.is_ascii_alphanumeric() || part == '-';
+        assert!(
+            readable.split(|part| !is_part(part)).any(|name| name == own),
+            "{service}: {own} in {readable}"
+        );
+    }
+}

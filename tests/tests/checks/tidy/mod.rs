@@ -119,6 +119,10 @@ fn sources(extensions: &[&str]) -> BTreeMap<String, String> {
     while let Some(folder) = folders.pop() {
         for path in entries(&folder) {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            // A link leads to files that are found in their own folder.
+            if path.is_symlink() {
+                continue;
+            }
             if path.is_dir()
                 && !name.starts_with('.')
                 && !matches!(&*name, "target" | "node_modules" | "dist")
