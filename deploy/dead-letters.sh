@@ -5,7 +5,7 @@
 #
 # `wallet.refunds` names the queue; its dead letters are in `wallet.refunds.dead-letters`. It runs rabbitmqctl where the broker is, which
 # asks for no user: in the cluster, in the container, or on this machine. What is shown may hold what businesses sent. The plugin
-# rabbitmq_shovel, which moves them, comes with RabbitMQ and is switched on by the manifests.
+# rabbitmq_shovel, which moves them, comes with RabbitMQ and is switched on by the chart. NAMESPACE names another namespace than waybill.
 set -eu
 usage="usage: $0 <kubernetes|compose|here> <show|move> <queue>"
 where=${1:?$usage} what=${2:?$usage} queue=${3:?$usage}
@@ -16,7 +16,7 @@ esac
 
 ctl() {
     case $where in
-    kubernetes) kubectl --namespace waybill exec rabbitmq-server-0 --container rabbitmq -- rabbitmqctl --quiet "$@" ;;
+    kubernetes) kubectl --namespace "${NAMESPACE:-waybill}" exec rabbitmq-server-0 --container rabbitmq -- rabbitmqctl --quiet "$@" ;;
     compose) docker compose --project-directory "$(dirname "$0")" exec -T rabbitmq rabbitmqctl --quiet "$@" ;;
     here) rabbitmqctl --quiet "$@" ;;
     *) echo "$usage" >&2; exit 1 ;;

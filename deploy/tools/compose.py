@@ -1,9 +1,8 @@
 """Waybill's own rules for compose.yaml. dclint has the general ones: the Compose schema, image tags, duplicate names and ports."""
 
-import json
 import re
 
-from manifests import DEPLOY, KUBERNETES, documents
+from manifests import DEPLOY, documents
 from policies import SECRET_NAME
 
 FILES = ["compose.yaml", "compose.production.yaml"]
@@ -15,7 +14,6 @@ PROGRAMS = ["key-management", "order-api", "portal-api", "wallet", "webhook-disp
 def files() -> dict:
     """The checked files as data, so that tests can break them."""
     found = {name: documents((DEPLOY / name).read_text())[0] for name in FILES}
-    found["definitions"] = json.loads((DEPLOY / "compose/rabbitmq-definitions.json").read_text())
     found["script"] = (DEPLOY / "compose/make-secrets.sh").read_text()
     return found
 
@@ -122,42 +120,9 @@ def _network(given):
             yield f"compose.yaml: {service} publishes a port"
 
 
-def _topology(given):
-    """Compose's broker and that of Kubernetes have the same queues, bindings, users and permissions."""
-    there = {"queues": {}, "bindings": set(), "permissions": {}, "topic_permissions": {}, "users": set()}
-    for file in ("permissions", "topology", "users"):
-        for one in documents((KUBERNETES / f"base/rabbitmq/{file}.yaml").read_text()):
-            spec, name = one["spec"], one["metadata"]["name"]
-            if one["kind"] == "Queue":
-                there["queues"][spec["name"]] = {"x-queue-type": spec["type"], **spec["arguments"]}
-            elif one["kind"] == "Binding":
-                there["bindings"].add((spec["source"], spec["destination"], spec["routingKey"]))
-            elif one["kind"] == "Permission":
-                there["permissions"][name] = spec["permissions"]
-            elif one["kind"] == "TopicPermission":
-                there["topic_permissions"][name] = spec["permissions"]
-            elif one["kind"] == "User":
-                there["users"].add(name)
-    definitions = given["definitions"]
-
-    def permissions(kind):
-        return {one["user"]: {key: one[key] for key in one if key not in ("user", "vhost")} for one in definitions[kind]}
-
-    here = {
-        "queues": {one["name"]: one["arguments"] for one in definitions["queues"]},
-        "bindings": {(one["source"], one["destination"], one["routing_key"]) for one in definitions["bindings"]},
-        "permissions": permissions("permissions"),
-        "topic_permissions": permissions("topic_permissions"),
-        "users": {one["name"] for one in definitions["users"]},
-    }
-    for kind in here:
-        if here[kind] != there[kind]:
-            yield f"compose/rabbitmq-definitions.json: the {kind} differ from those in kubernetes/base/rabbitmq"
-
-
 CHECKS = {
     "no service has privileges": _privileges, "health checks and shutdown": _health, "services start in order": _order,
-    "secrets are files": _secrets, "the network is closed": _network, "the broker is that of Kubernetes": _topology,
+    "secrets are files": _secrets, "the network is closed": _network,
 }
 
 

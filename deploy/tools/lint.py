@@ -1,4 +1,4 @@
-"""Checks deploy/ against Kubernetes' schemas and Waybill's own rules, and writes the rendered overlays for other linters.
+"""Checks deploy/ against Kubernetes' schemas, the operators' types and Waybill's own rules, and writes the rendered manifests.
 
 `make lint-deploy` runs it.
 """
@@ -11,7 +11,6 @@ import compose
 import images
 import manifests
 import policies
-import rules
 import schemas
 
 
@@ -26,37 +25,31 @@ class Report:
             print(f"FAILED  {name}: {fault}")
 
 
-def check_overlay(report: Report, overlay: str, resources: list):
-    builtin = [one for one in resources if schemas.is_builtin(one["apiVersion"])]
-    custom = [one for one in resources if not schemas.is_builtin(one["apiVersion"])]
-    report.section(f"overlays/{overlay}: {len(builtin)} resources, against the schemas of Kubernetes {', '.join(schemas.versions())}",
+def check_installation(report: Report, name: str, resources: list, modules: Path):
+    builtin = [one for one in resources if schemas.is_builtin(one)]
+    typed = [one for one in resources if schemas.group(one) in schemas.PACKAGES]
+    custom = [one for one in resources if one not in builtin and one not in typed]
+    report.section(f"{name}: {len(builtin)} resources, against the schemas of Kubernetes {', '.join(schemas.versions())}",
                    [fault for one in builtin for fault in schemas.builtin(one)])
-    report.section(f"overlays/{overlay}: {len(custom)} custom resources, against custom-resources.yaml",
-                   [fault for one in custom for fault in schemas.custom(one)])
-    for check in policies.OF_ALL + (policies.OF_CLUSTERS if overlay != "local" else []):
-        report.section(f"overlays/{overlay}: {check.__name__.replace('_', ' ')}", check(resources))
+    report.section(f"{name}: {len(typed)} resources, against their types", schemas.typed(typed, modules))
+    report.section(f"{name}: {len(custom)} resources, against custom-resources.yaml", [fault for one in custom for fault in schemas.custom(one)])
+    for rule in policies.ALL:
+        report.section(f"{name}: {rule.__name__.replace('_', ' ')}", rule(resources))
 
 
 def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--rendered", metavar="FOLDER", type=Path, help="write the rendered overlays there")
+    arguments.add_argument("--rendered", metavar="FOLDER", type=Path, required=True, help="write the rendered manifests there")
+    arguments.add_argument("--modules", metavar="FOLDER", type=Path, required=True, help="node_modules with typescript and @kubernetes-models")
     given = arguments.parse_args()
     report = Report()
 
-    report.section("every manifest is used", policies.unused_manifests(manifests.KUBERNETES))
-    report.section("kubernetes/base/monitoring/rules.yaml is current", [] if rules.TARGET.read_text() == rules.rules() else ["run `make alerts`"])
-    report.section("all alerts have the same runbook URL", rules.runbook_faults())
     report.section("the Containerfile", images.checks())
-    backup = manifests.documents((manifests.KUBERNETES / "restore/backup.yaml").read_text())
-    report.section("restore/backup.yaml, against custom-resources.yaml", [fault for one in backup for fault in schemas.custom(one)])
     for name, faults in compose.checks():
         report.section(name, faults)
-    for overlay in manifests.OVERLAYS:
-        text = manifests.rendered(overlay)
-        check_overlay(report, overlay, manifests.documents(text))
-        if given.rendered:
-            given.rendered.mkdir(parents=True, exist_ok=True)
-            (given.rendered / f"{overlay}.yaml").write_text(text)
+    for name in manifests.PRESETS:
+        manifests.write_kustomization(given.rendered / name, manifests.preset(name), "delivery")
+        check_installation(report, name, manifests.rendered(manifests.preset(name)), given.modules)
     print(f"{report.sections} checks, {report.faults} faults")
     return 1 if report.faults else 0
 

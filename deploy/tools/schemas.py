@@ -1,7 +1,12 @@
-"""Checks resources against Kubernetes' own schemas of three minor versions, and custom resources against the fields that we use."""
+"""Checks resources against Kubernetes' own schemas of three minor versions, and operators' resources against their types.
+
+The types are TypeScript's, of the npm packages @kubernetes-models: tsc knows misspelt fields, which the operators' own schemas let pass.
+RabbitMQ's operators and the Barman Cloud plugin have no such package; custom-resources.yaml lists the fields that we use.
+"""
 
 import functools
 import json
+import subprocess
 from pathlib import Path
 
 import jsonschema
@@ -10,6 +15,10 @@ import kubernetes_validate
 from manifests import documents, title
 
 MINOR_VERSIONS = 3
+PACKAGES = {
+    "postgresql.cnpg.io": "cloudnative-pg", "monitoring.coreos.com": "prometheus-operator", "gateway.networking.k8s.io": "gateway-api",
+    "keda.sh": "keda",
+}
 
 
 def versions() -> list[str]:
@@ -17,9 +26,12 @@ def versions() -> list[str]:
     return [f"{major}.{minor - back}" for back in range(MINOR_VERSIONS)]
 
 
-def is_builtin(api_version: str) -> bool:
-    group = api_version.rpartition("/")[0]
-    return "." not in group or group.endswith(".k8s.io")
+def group(resource: dict) -> str:
+    return resource["apiVersion"].rpartition("/")[0]
+
+
+def is_builtin(resource: dict) -> bool:
+    return group(resource) not in PACKAGES and ("." not in group(resource) or group(resource).endswith(".k8s.io"))
 
 
 @functools.cache
@@ -34,8 +46,24 @@ def _builtin(resource: str) -> list[str]:
 
 
 def builtin(resource: dict) -> list[str]:
-    # Most resources are the same in several overlays, and are validated once.
+    # Most resources are the same in several installations, and are validated once.
     return _builtin(json.dumps(resource, sort_keys=True))
+
+
+def typed(resources: list, modules: Path) -> list[str]:
+    """Compiles the resources as constants of their types; `modules` contains @kubernetes-models and typescript."""
+    lines, of_line = [], {}
+    for number, one in enumerate(resources):
+        place = f"@kubernetes-models/{PACKAGES[group(one)]}/{one['apiVersion']}/{one['kind']}"
+        lines.append(f"import type {{ I{one['kind']} as T{number} }} from '{place}';")
+        lines.append(f"export const r{number}: T{number} = {json.dumps(one)};")
+        of_line[len(lines)] = of_line[len(lines) - 1] = title(one)
+    source = modules.parent / "resources.ts"
+    source.write_text("\n".join(lines) + "\n")
+    compiler = [modules / ".bin/tsc", "--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--pretty", "false", source.name]
+    done = subprocess.run(compiler, cwd=source.parent, capture_output=True, text=True)
+    return [f"{of_line.get(int(line.split('(')[1].split(',')[0]), '')}: {line.partition(': ')[2][:300]}" if line.startswith(source.name) else line
+            for line in done.stdout.splitlines() if line and not line.startswith(" ")] + done.stderr.splitlines()
 
 
 KINDS = {
@@ -45,7 +73,6 @@ KINDS = {
     "quantity": {"type": "string", "pattern": r"^\d+(\.\d+)?(m|[KMGT]i?)?$"},
     "image": {"type": "string", "pattern": r"(@sha256:[0-9a-f]{64}|:(?!(?:latest|stable|main|edge)$)[\w.-]+)$"},
     "strings": {"type": "array", "items": {"type": "string"}},
-    "texts": {"type": "object", "additionalProperties": {"type": "string"}},
     "any": {},
 }
 
@@ -59,12 +86,9 @@ def _field(kind) -> dict:
 def _fields(fields: dict) -> dict:
     properties, required = {}, []
     for name, kind in fields.items():
-        plain = name.rstrip("!").removesuffix("[]")
-        properties[plain] = _field(kind)
-        if name.rstrip("!").endswith("[]"):
-            properties[plain] = {"type": "array", "minItems": 1, "items": properties[plain]}
+        properties[name.rstrip("!")] = _field(kind)
         if name.endswith("!"):
-            required.append(plain)
+            required.append(name.rstrip("!"))
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 

@@ -2,10 +2,12 @@
 
 import copy
 import functools
-import shutil
+import os
 import tempfile
 import unittest
 from pathlib import Path
+
+import helm_python
 
 import compose
 import images
@@ -14,22 +16,17 @@ import policies
 import sbom
 import schemas
 
+# node_modules with typescript and @kubernetes-models.
+MODULES = Path(os.environ["MODULES"])
+
 
 @functools.cache
-def rendered():
-    return manifests.documents(manifests.rendered("production"))
+def rendered(preset="production"):
+    return manifests.rendered(manifests.preset(preset))
 
 
 def one(resources, kind, name):
     return next(r for r in resources if r["kind"] == kind and r["metadata"]["name"].startswith(name))
-
-
-def pod(resources):
-    return one(resources, "Deployment", "wallet")["spec"]["template"]["spec"]
-
-
-def drop(kind, name):
-    return lambda resources: resources.remove(one(resources, kind, name))
 
 
 def set_in(place, path, value):
@@ -41,86 +38,59 @@ def set_in(place, path, value):
         place[path[-1]] = value
 
 
-def put(value, *path):
-    """Sets a value in the container of Deployment wallet; None removes it."""
-    return lambda resources: set_in(pod(resources)["containers"][0], path, value)
+def drop(kind, name):
+    return lambda resources: resources.remove(one(resources, kind, name))
 
 
-def spec(kind, name, change):
-    return lambda resources: change(one(resources, kind, name)["spec"])
+def put(kind, name, value, *path):
+    """Sets a value in a resource; None removes it."""
+    return lambda resources: set_in(one(resources, kind, name), path, value)
 
 
-def data(name, change):
-    return lambda resources: change(one(resources, "ConfigMap", name)["data"])
-
-
-def restored(**recovery):
-    """Restores Cluster postgres from its own archive, with these changes."""
-    def change(s):
-        s["bootstrap"] = {"recovery": {"source": "before", "database": "waybill", "owner": "waybill", **recovery}}
-        parameters = {"barmanObjectName": "postgres-backups", "serverName": "postgres"}
-        s["externalClusters"] = [{"name": "before", "plugin": {"name": "barman-cloud.cloudnative-pg.io", "parameters": parameters}}]
-    return spec("Cluster", "postgres", change)
-
-
-def backend(s):
-    return s["rules"][0]["http"]["paths"][0]["backend"]["service"]["port"]
+def container(value, *path):
+    return put("Deployment", "wallet", value, "spec", "template", "spec", "containers", 0, *path)
 
 
 # The rule, the change that breaks it, and a part of the report.
 POLICIES = [
-    (policies.memory_alert_comes_before_the_limit, put({"memory": "224Mi"}, "resources", "limits"), "limit is 224Mi"),
-    (policies.probes_call_the_health_endpoints, put(None, "startupProbe"), "startupProbe"),
-    (policies.probes_call_the_health_endpoints, put("/health/live", "readinessProbe", "httpGet", "path"), "call /health/ready"),
-    (policies.probes_call_the_health_endpoints, put("metrics", "livenessProbe", "httpGet", "port"), "livenessProbe"),
-    (policies.shutdown_has_time_to_drain, put(None, "lifecycle"), "preStop"),
-    (policies.shutdown_has_time_to_drain, put(9, "lifecycle", "preStop", "sleep", "seconds"), "before it has drained"),
-    (policies.secrets_come_from_secrets, lambda r: r.append({"kind": "Secret", "metadata": {"name": "x"}}), "in the cluster"),
-    (policies.secrets_come_from_secrets, put([{"name": "WAYBILL_INTERNAL__TOKEN", "value": "x"}], "env"), "the value of"),
-    (policies.secrets_come_from_secrets, data("settings-wallet", lambda d: d.update(WAYBILL_KEYS__PEPPER="x")), "is a secret"),
-    (policies.secrets_are_made, put([{"name": "A", "valueFrom": {"secretKeyRef": {"name": "wallet", "key": "x"}}}], "env"), "no wallet"),
-    (policies.secrets_are_made, spec("User", "wallet", lambda s: s["importCredentialsSecret"].update(name="x")), "makes no x"),
-    *((policies.services_are_complete, drop(kind, name), f"no {kind}") for kind, name in (
-        ("PodDisruptionBudget", "wallet"), ("HorizontalPodAutoscaler", "wallet"), ("ServiceAccount", "wallet"), ("Service", "wallet"),
-        ("NetworkPolicy", "wallet"), ("Job", "migrate-wallet"))),
-    (policies.services_are_complete, spec("Deployment", "wallet", lambda s: s.update(replicas=1)), "sets replicas"),
-    (policies.services_are_complete, lambda r: pod(r).pop("topologySpreadConstraints"), "not spread"),
+    (policies.every_service_is_there, lambda resources: resources.clear(), "wallet has no Deployment"),
+    (policies.every_service_is_there, drop("PodDisruptionBudget", "wallet"), "wallet has no PodDisruptionBudget"),
+    (policies.everything_is_in_the_namespace, put("Service", "wallet", "other", "metadata", "namespace"), "not in the namespace"),
+    (policies.memory_alert_comes_before_the_limit, container({"memory": "224Mi"}, "resources", "limits"), "limit is 224Mi"),
+    (policies.secrets_come_from_secrets, lambda r: r.append({"kind": "Secret", "metadata": {"name": "x"}}), "would be removed"),
+    (policies.secrets_come_from_secrets, container([{"name": "WAYBILL_INTERNAL__TOKEN", "value": "x"}], "env"), "the value of"),
+    (policies.secrets_come_from_secrets, put("ConfigMap", "settings-wallet", "x", "data", "WAYBILL_KEYS__PEPPER"), "is a secret"),
     (policies.the_network_is_closed, drop("NetworkPolicy", "default-deny"), "by default"),
-    (policies.the_network_is_closed, spec("NetworkPolicy", "wallet", lambda s: s["egress"].append({})), "allows everything"),
-    (policies.the_network_is_closed, spec("NetworkPolicy", "wallet", lambda s: s["egress"].append(
-        {"to": [{"ipBlock": {"cidr": "0.0.0.0/0"}}]})), "private addresses"),
-    (policies.calls_are_allowed_on_both_sides, spec("NetworkPolicy", "wallet", lambda s: s.update(ingress=[])), "rule for ingress"),
-    (policies.calls_are_allowed_on_both_sides, spec("NetworkPolicy", "wallet", lambda s: s.update(egress=[])), "rule for egress"),
-    (policies.calls_are_allowed_on_both_sides, data("settings-wallet", lambda d: d.pop("WAYBILL_PEERS__ORDER_API")), "not in both"),
-    (policies.references_resolve, drop("ConfigMap", "settings-wallet"), "no ConfigMap"),
-    (policies.references_resolve, drop("ServiceAccount", "migrations"), "no ServiceAccount migrations"),
-    (policies.references_resolve, drop("Service", "order-api"), "order-api:public is not"),
-    (policies.references_resolve, spec("Ingress", "order-api", lambda s: backend(s).update(name="internal")), "not the public listener"),
-    (policies.references_resolve, spec("Ingress", "portal-api", lambda s: backend(s).update(name="operator")), "not the public listener"),
-    (policies.references_resolve, drop("Service", "key-management"), "names no Service"),
-    (policies.references_resolve, lambda r: one(r, "Service", "wallet")["metadata"].pop("namespace"), "not in the namespace"),
-    (policies.references_resolve, lambda r: one(r, "Service", "wallet")["metadata"]["labels"].pop("rollout-step"), "no step"),
-    (policies.restored_clusters_archive_elsewhere, restored(), "writes to the archive"),
-    (policies.restored_clusters_archive_elsewhere, restored(source="other"), "no external cluster other"),
-    (policies.restored_clusters_archive_elsewhere, restored(recoveryTarget={"targetTime": "2026-01-31T12:00:00"}), "no time zone"),
-    (policies.restored_clusters_archive_elsewhere, spec("Cluster", "postgres", lambda s: s["bootstrap"].update(recovery={"source": "x"})), "either"),
-    (policies.connections_fit, spec("HorizontalPodAutoscaler", "wallet", lambda s: s.update(maxReplicas=40)), "more than 400"),
-    (policies.ingresses_have_certificates, spec("Ingress", "order-api", lambda s: s.pop("tls")), "no certificate"),
-    (policies.data_is_replicated, spec("Cluster", "postgres", lambda s: s.update(instances=1)), "synchronously"),
-    (policies.data_is_replicated, spec("Cluster", "postgres", lambda s: s["postgresql"].pop("synchronous")), "synchronously"),
-    (policies.data_is_replicated, spec("Cluster", "postgres", lambda s: s.pop("plugins")), "not archived"),
-    (policies.data_is_replicated, drop("ScheduledBackup", "postgres"), "no ScheduledBackup"),
-    (policies.data_is_replicated, spec("RabbitmqCluster", "rabbitmq", lambda s: s.update(replicas=2)), "three or five"),
+    (policies.the_network_is_closed, put("NetworkPolicy", "wallet", [{}], "spec", "egress"), "allows everything"),
+    (policies.the_network_is_closed, put("NetworkPolicy", "wallet", [{"to": [{"ipBlock": {"cidr": "0.0.0.0/0"}}]}], "spec", "egress"),
+     "private addresses"),
+    (policies.alerts_are_of_this_namespace, put("PrometheusRule", "money", "up == 0", "spec", "groups", 0, "rules", 0, "expr"), "of this namespace"),
+]
+
+# A resource of an operator, and a part of the compiler's report.
+TYPED = [
+    ("production", put("Cluster", "postgres", 3, "spec", "instance"), '\'"instance"\' does not exist'),
+    ("production", put("Cluster", "postgres", 400, "spec", "postgresql", "parameters", "max_connections"), "'number' is not assignable"),
+    ("managed", put("HTTPRoute", "order-api", "/", "spec", "path"), '\'"path"\' does not exist'),
+    ("managed", put("ScaledObject", "wallet", "many", "spec", "maxReplicaCount"), "'string' is not assignable"),
+    ("production", put("ServiceMonitor", "services", "1", "spec", "endpoints", 0, "ports"), '\'"ports"\' does not exist'),
 ]
 
 CUSTOM = [
-    (lambda s: s.update(instance=3), "'instance' was unexpected"),
-    (lambda s: s.pop("storage"), "'storage' is a required property"),
-    (lambda s: s["postgresql"]["parameters"].update(max_connections=400), "400 is not of type 'string'"),
-    (lambda s: s["storage"].update(size="much"), "does not match"),
-    (lambda s: s["managed"].update(roles=[]), "should be non-empty"),
-    (lambda s: s["resources"]["limits"].pop("memory"), "'memory' is a required property"),
-    (lambda s: s.update(imageName="registry.example:5000/postgresql"), "does not match"),
+    (put("Queue", "wallet.cash", True, "spec", "durabel"), "'durabel' was unexpected"),
+    (put("RabbitmqCluster", "rabbitmq", None, "spec", "persistence"), "'persistence' is a required property"),
+    (put("RabbitmqCluster", "rabbitmq", "much", "spec", "persistence", "storage"), "does not match"),
+]
+
+# Values that the chart or its schema refuses, and a part of the error.
+REFUSED = [
+    ({"services": {"wallet": {"replicas": {"max": 60}}}}, "need 862 connections"),
+    ({"backups": {"restore": {"from": "postgres"}}}, "needs another"),
+    ({"gateway": {"enabled": True}}, "exclude each other"),
+    ({"postgres": {"by": "managed"}}, "postgres.host is required"),
+    ({"postgres": {"by": "hand"}}, "postgres"),
+    ({"imagse": {}}, "imagse"),
+    ({"settings": {"DATABASE_URL": "x"}}, "DATABASE_URL"),
 ]
 
 CONTAINERFILE = [
@@ -164,9 +134,6 @@ COMPOSE = [
     (lambda given: given["compose.yaml"]["networks"]["inner"].clear(), "is not internal"),
     (service("postgres", "networks", value=["inner", "outer"]), "a way out"),
     (service("postgres", "ports", value=["5432:5432"]), "publishes a port"),
-    (lambda given: given["definitions"]["queues"].pop(), "the queues differ"),
-    (lambda given: given["definitions"]["permissions"][0].update(read=".*"), "the permissions differ"),
-    (lambda given: given["definitions"]["bindings"].pop(), "the bindings differ"),
 ]
 
 
@@ -180,7 +147,38 @@ class Rules(unittest.TestCase):
             resources = copy.deepcopy(rendered())
             change(resources)
             self.check(part, list(rule(resources)))
-        self.assertEqual({rule for rule, _, _ in POLICIES}, {*policies.OF_ALL, *policies.OF_CLUSTERS})
+        self.assertEqual({rule for rule, _, _ in POLICIES}, set(policies.ALL))
+
+    def test_typed_resources(self):
+        broken = []
+        for preset, change, _ in TYPED:
+            resources = [copy.deepcopy(r) for r in rendered(preset) if schemas.group(r) in schemas.PACKAGES]
+            before = copy.deepcopy(resources)
+            change(resources)
+            broken += [r for r in resources if r not in before]
+        self.assertEqual(len(broken), len(TYPED))
+        faults = schemas.typed(broken, MODULES)
+        for _, _, part in TYPED:
+            self.check(part, faults)
+
+    def test_custom_resources(self):
+        for change, part in CUSTOM:
+            resources = copy.deepcopy(rendered())
+            change(resources)
+            self.check(part, [fault for r in resources if schemas.group(r) == "rabbitmq.com" for fault in schemas.custom(r)])
+        self.check("does not know", schemas.custom({"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "x"}, "spec": {}}))
+
+    def test_refused_values(self):
+        for values, part in REFUSED:
+            with self.assertRaises(helm_python.HelmError) as refused:
+                manifests.rendered(values)
+            self.check(part, [str(refused.exception)])
+
+    def test_kubernetes(self):
+        broken = copy.deepcopy(one(rendered(), "Deployment", "wallet"))
+        broken["spec"]["template"]["spec"]["containers"][0]["imagePullPolice"] = "Always"
+        self.assertEqual(len(schemas.builtin(broken)), 3)
+        self.check("Couldn't find schema", schemas.builtin({**broken, "apiVersion": "extensions/v1beta1"}))
 
     def test_compose(self):
         for change, part in COMPOSE:
@@ -192,26 +190,6 @@ class Rules(unittest.TestCase):
         for old, new, part in CONTAINERFILE:
             self.assertIn(old, images.text())
             self.check(part, images.checks(images.text().replace(old, new)))
-
-    def test_custom_resources(self):
-        for change, part in CUSTOM:
-            broken = copy.deepcopy(one(rendered(), "Cluster", "postgres"))
-            change(broken["spec"])
-            self.check(part, schemas.custom(broken))
-        self.check("does not know", schemas.custom({"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "x"}, "spec": {}}))
-
-    def test_kubernetes(self):
-        broken = copy.deepcopy(one(rendered(), "Deployment", "wallet"))
-        broken["spec"]["template"]["spec"]["containers"][0]["imagePullPolice"] = "Always"
-        self.assertEqual(len(schemas.builtin(broken)), 3)
-        self.check("Couldn't find schema", schemas.builtin({**broken, "apiVersion": "extensions/v1beta1"}))
-
-    def test_unused_manifests(self):
-        with tempfile.TemporaryDirectory() as folder:
-            root = Path(folder) / "kubernetes"
-            shutil.copytree(manifests.KUBERNETES, root)
-            (root / "base/services/purse.yaml").touch()
-            self.check("purse.yaml: no kustomization", policies.unused_manifests(root))
 
 
 class Sbom(unittest.TestCase):
