@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# The images of the test, by buildah and without a registry: images.sh <folder with the programs> <folder of server trees>. As root.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd) programs=$(cd "$1" && pwd)
+mkdir -p "$2" && trees=$(cd "$2" && pwd)
+services="key-management order-api portal-api wallet webhook-dispatcher"
+
+image() { # name, folder or archive, further options of `buildah config`
+  container=$(buildah from scratch)
+  buildah add -q "$container" "$2" / >/dev/null
+  buildah config "${@:3}" "$container"
+  buildah commit -q "$container" "$1" >/dev/null && buildah rm "$container" >/dev/null
+}
+
+work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
+# shellcheck disable=SC2046,SC2086 # one argument per service
+sh "$root/deploy/images/base-tree.sh" "$work/base" $(printf "$programs/%s " $services)
+for service in $services; do
+  cp -r "$work/base" "$work/$service"
+  strip -o "$work/$service/usr/bin/$service" "$programs/$service"
+  pages=()
+  if [ "$service" = portal-api ]; then
+    mkdir -p "$work/$service/usr/share/waybill"
+    cp -r "$root/services/portal-web/dist" "$work/$service/usr/share/waybill/pages"
+    pages=(--env WAYBILL_PAGES__FOLDER=/usr/share/waybill/pages)
+  fi
+  image "docker.io/waybill/$service:test" "$work/$service" --user 65532:65532 --entrypoint "[\"/usr/bin/$service\"]" --cmd serve \
+    --env MALLOC_MMAP_THRESHOLD_=1048576 "${pages[@]}"
+done
+
+# Debian's servers, with the user of the usual images: their name, packages, version and programs.
+server() {
+  [ -e "$trees/$1.tar" ] || mmdebstrap --quiet --variant=minbase --include="$2" bookworm "$trees/$1.tar"
+  mkdir -p "$work/$1/etc"
+  tar --extract --to-stdout --file "$trees/$1.tar" ./etc/passwd | sed "s/^$1:x:[0-9]*:[0-9]*:/$1:x:999:999:/" >"$work/$1/etc/passwd"
+  container=$(buildah from scratch)
+  buildah add -q "$container" "$trees/$1.tar" / >/dev/null
+  buildah add -q "$container" "$work/$1" / >/dev/null
+  buildah config --user 999:999 --env LANG=C.UTF-8 --env PATH="$4:/usr/bin:/bin" "$container"
+  buildah commit -q "$container" "docker.io/waybill/$1:$3" >/dev/null && buildah rm "$container" >/dev/null
+}
+server postgres postgresql-15,procps 15 /usr/lib/postgresql/15/bin
+server rabbitmq rabbitmq-server,procps 3.10 /usr/lib/rabbitmq/bin

@@ -1,0 +1,277 @@
+"""`make test-cluster`: installs the chart on a cluster of three nodes, and does to it what happens to clusters, under live orders.
+
+    run.py <folder of the cluster's programs> <state folder of the cluster>
+
+The cluster runs, and has the images. Exits with 1 if a call failed that must not, an order was lost or charged twice, or a webhook was.
+"""
+
+import base64
+import contextlib
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from traffic import Traffic
+
+HERE = Path(__file__).resolve().parent
+CHART = HERE.parents[1] / "deploy/chart"
+SERVICES = ["key-management", "order-api", "portal-api", "wallet", "webhook-dispatcher"]
+NAMESPACE = "delivery"
+ROLL_OUT_SECONDS = 420
+CUT_OFF_SECONDS = 75
+
+
+class Cluster:
+    def __init__(self, programs: Path, state: Path):
+        self.programs, self.state, self.values = programs, state, {}
+        self.config = state / "pki/admin.kubeconfig"
+
+    def run(self, program: str, *arguments, given: str | None = None, check=True) -> str:
+        done = subprocess.run([self.programs / program, "--kubeconfig", self.config, *arguments], input=given, capture_output=True, text=True)
+        if check and done.returncode != 0:
+            raise SystemExit(f"{program} {' '.join(map(str, arguments))}: {done.stderr.strip()}")
+        return done.stdout
+
+    def kubectl(self, *arguments, **options) -> str:
+        return self.run("kubectl", *arguments, **options)
+
+    def own(self, *arguments, **options) -> str:
+        return self.kubectl("--namespace", NAMESPACE, *arguments, **options)
+
+    def helm(self, *arguments, **options) -> str:
+        return self.run("helm", "--namespace", NAMESPACE, *arguments, **options)
+
+    def files(self, folder: Path) -> list:
+        (folder / "own.json").write_text(json.dumps(self.values))
+        return ["--values", HERE / "values.yaml", "--values", folder / "own.json"]
+
+    def create_secrets(self):
+        """Those that are named and missing, as the guide says."""
+        with tempfile.TemporaryDirectory() as folder:
+            rendered = self.helm("template", "waybill", CHART, *self.files(Path(folder)), "--set", "generateSecrets=true")
+        self.kubectl("create", "--filename", "-", given=rendered, check=False)
+
+    def apply(self, **values):
+        self.values = {**self.values, **values}
+        with tempfile.TemporaryDirectory() as folder:
+            self.helm("upgrade", "--install", "waybill", CHART, *self.files(Path(folder)), "--wait", "--timeout", f"{ROLL_OUT_SECONDS}s")
+        self.rolled_out()
+
+    def rolled_out(self):
+        for service in SERVICES:
+            self.own("rollout", "status", f"deployment/{service}", "--timeout", f"{ROLL_OUT_SECONDS}s")
+
+    def secret(self, name: str, key: str) -> str:
+        return base64.b64decode(self.own("get", "secret", name, "--output", f"jsonpath={{.data.{key}}}")).decode()
+
+    def address(self, service: str, port: int) -> str:
+        return f"http://{self.own('get', 'service', service, '--output', 'jsonpath={.spec.clusterIP}')}:{port}"
+
+    def in_server(self, name: str, command: str, given: str | None = None) -> str:
+        return self.kubectl("--namespace", "servers", "exec", "--stdin", f"{name}-0", "--", "sh", "-c", command, given=given)
+
+
+def certificate(cluster: Cluster, server: str):
+    """One of the test's authority, as cert-manager would renew it."""
+    pki = cluster.state / "servers"
+    pki.mkdir(exist_ok=True)
+    host = f"{server}.servers.svc.cluster.local"
+
+    def openssl(*arguments):
+        subprocess.run(["openssl", *arguments], cwd=pki, check=True, capture_output=True)
+
+    if not (pki / "ca.crt").exists():
+        openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "30", "-subj", "/CN=authority", "-keyout", "ca.key", "-out", "ca.crt")
+    openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={host}", "-keyout", "tls.key", "-out", "tls.csr")
+    (pki / "names").write_text(f"subjectAltName=DNS:{host}")
+    openssl("x509", "-req", "-in", "tls.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-days", "30", "-out", "tls.crt", "-extfile", "names")
+    files = [f"--from-file={name}={pki / name}" for name in ("ca.crt", "tls.crt", "tls.key")]
+    made = cluster.kubectl("--namespace", "servers", "create", "secret", "generic", f"{server}-tls", *files, "--dry-run=client", "--output", "yaml")
+    cluster.kubectl("apply", "--filename", "-", given=made)
+
+
+def install_servers(cluster: Cluster):
+    cluster.kubectl("create", "namespace", "servers")
+    for server in ("postgres", "rabbitmq"):
+        certificate(cluster, server)
+    cluster.kubectl("apply", "--filename", HERE / "servers.yaml")
+    authority = cluster.state / "servers/ca.crt"
+    cluster.kubectl("create", "namespace", NAMESPACE)
+    cluster.kubectl("label", "namespace", NAMESPACE, "pod-security.kubernetes.io/enforce=restricted")
+    cluster.own("create", "secret", "generic", "authority", f"--from-file=ca.crt={authority}")
+    # Nothing is paid here.
+    cluster.own("create", "secret", "generic", "razorpay", *(f"--from-literal={key}={'x' * 20}" for key in ("key-id", "key-secret", "webhook-secret")))
+    cluster.create_secrets()
+    for server in ("postgres", "rabbitmq"):
+        cluster.kubectl("--namespace", "servers", "rollout", "status", f"statefulset/{server}", "--timeout", "120s")
+
+
+def prepare_postgres(cluster: Cluster):
+    """Databases and roles, by the script that operators use."""
+    script = (HERE.parents[1] / "deploy/compose/databases.sh").read_text()
+    secrets = ["postgres-admin=unused"]
+    for service in SERVICES:
+        for name in [f"postgres-{service}"] + ([f"postgres-{service}-owner"] if service != "webhook-dispatcher" else []):
+            secrets.append(f"{name}={cluster.secret(name, 'password')}")
+    prepare = "mkdir -p /tmp/secrets && while IFS='=' read -r name value; do printf %s \"$value\" >\"/tmp/secrets/$name\"; done"
+    cluster.in_server("postgres", prepare, given="\n".join(secrets) + "\n")
+    cluster.in_server("postgres", "PGHOST=/tmp PGUSER=postgres sh -s", given=script.replace("/run/secrets", "/tmp/secrets"))
+
+
+def prepare_rabbitmq(cluster: Cluster, version=""):
+    definitions = json.loads((HERE.parents[1] / "deploy/compose/rabbitmq-definitions.json").read_text())
+    cluster.in_server("rabbitmq", "rabbitmqctl await_startup --timeout 120")
+    for user in SERVICES:
+        password = cluster.secret(f"rabbitmq-{user}{version}", "password")
+        command = "change_password" if version else "add_user"
+        cluster.in_server("rabbitmq", f"rabbitmqctl {command} {user}", given=password)
+    if not version:
+        del definitions["users"]
+        cluster.in_server("rabbitmq", "cat >/tmp/definitions.json && rabbitmqctl import_definitions /tmp/definitions.json", given=json.dumps(definitions))
+
+
+class Report:
+    def __init__(self):
+        self.lines, self.faults = [], []
+
+    def __call__(self, name, seconds, orders, failed, pause, p99, repeated):
+        self.lines.append((name, seconds, orders, failed, pause, p99, repeated))
+        print(f"{name}: {seconds:.0f} s, {orders} orders, failed calls {failed or 'none'}, longest pause {pause:.1f} s, "
+              f"p99 {p99 or 0:.2f} s, repeated webhooks {repeated}", flush=True)
+
+    def none_failed(self):
+        """Of the latest step."""
+        if self.lines[-1][3]:
+            self.faults.append(f"{self.lines[-1][0]}: failed calls {self.lines[-1][3]}")
+
+
+def next_names(cluster: Cluster, *names) -> dict:
+    """A new name for each of these Secrets, and the new Secrets."""
+    names = {name: f"{name}-2" for name in names}
+    cluster.values["secrets"] = {**cluster.values.get("secrets", {}), **names}
+    cluster.create_secrets()
+    return names
+
+
+def rotate(cluster: Cluster, traffic: Traffic, report: Report):
+    callers = ["order-api", "portal-api", "wallet"]
+    with traffic.during("internal tokens replaced (three applies)", report):
+        for order in ((1, 2), (2, 1), (2,)):
+            cluster.values["internalTokens"] = {one: [f"internal-{one}" + ("-2" if number == 2 else "") for number in order] for one in callers}
+            cluster.create_secrets()
+            cluster.apply()
+    report.none_failed()
+    with traffic.during("users and passwords of PostgreSQL replaced", report):
+        users = {one: f"{one.replace('-', '_')}_service_2" for one in SERVICES if one != "webhook-dispatcher"}
+        cluster.values["postgres"] = {"users": users}
+        next_names(cluster, *(f"postgres-{one}" for one in SERVICES), *(f"postgres-{one}-owner" for one in users))
+        sql = []
+        for one, user in users.items():
+            role = one.replace("-", "_")
+            sql.append(f"CREATE ROLE {user} LOGIN PASSWORD '{cluster.secret(f'postgres-{one}-2', 'password')}' IN ROLE {role}_service;")
+            sql.append(f"ALTER ROLE {user} SET lc_messages TO 'C';")
+            sql.append(f"ALTER ROLE {role}_owner PASSWORD '{cluster.secret(f'postgres-{one}-owner-2', 'password')}';")
+        sql.append(f"ALTER ROLE webhook_dispatcher PASSWORD '{cluster.secret('postgres-webhook-dispatcher-2', 'password')}';")
+        cluster.in_server("postgres", "psql --quiet --set=ON_ERROR_STOP=1 --host=/tmp --username=postgres", given="\n".join(sql))
+        cluster.apply()
+        former = "".join(f"ALTER ROLE {one.replace('-', '_')}_service PASSWORD NULL;" for one in users)
+        cluster.in_server("postgres", "psql --quiet --set=ON_ERROR_STOP=1 --host=/tmp --username=postgres", given=former)
+    report.none_failed()
+    with traffic.during("passwords of RabbitMQ replaced", report):
+        next_names(cluster, *(f"rabbitmq-{one}" for one in SERVICES))
+        prepare_rabbitmq(cluster, "-2")
+        cluster.apply()
+    report.none_failed()
+    with traffic.during("operator's token and key of two-factor authentication replaced", report):
+        next_names(cluster, "portal-api", "portal-mfa")
+        cluster.apply()
+    report.none_failed()
+    with traffic.during("certificates of the servers renewed", report):
+        for server, reload in (("postgres", "pg_ctl reload --pgdata=/data/pg"), ("rabbitmq", "rabbitmqctl eval 'ssl:clear_pem_cache().'")):
+            before = cluster.in_server(server, "sha256sum /tls/tls.crt")
+            certificate(cluster, server)
+            while cluster.in_server(server, "sha256sum /tls/tls.crt") == before:
+                time.sleep(1)
+            cluster.in_server(server, reload)
+        cluster.own("rollout", "restart", *(f"deployment/{one}" for one in SERVICES))
+        cluster.rolled_out()
+    report.none_failed()
+
+
+def change(cluster: Cluster, traffic: Traffic, report: Report):
+    with traffic.during("nothing", report):
+        time.sleep(20)
+    report.none_failed()
+    with traffic.during("upgrade", report):
+        cluster.apply(images={"tag": "test-2"})
+    report.none_failed()
+    with traffic.during("roll-back", report):
+        cluster.helm("rollback", "waybill", "--wait", "--timeout", f"{ROLL_OUT_SECONDS}s")
+        cluster.values["images"] = {"tag": "test"}
+        cluster.rolled_out()
+    report.none_failed()
+    with traffic.during("all Deployments restarted", report):
+        cluster.own("rollout", "restart", *(f"deployment/{one}" for one in SERVICES))
+        cluster.rolled_out()
+    report.none_failed()
+    with traffic.during("a node drained", report):
+        cluster.kubectl("drain", "node-2", "--ignore-daemonsets", "--delete-emptydir-data", "--timeout", f"{ROLL_OUT_SECONDS}s")
+        cluster.rolled_out()
+    cluster.kubectl("uncordon", "node-2")
+    report.none_failed()
+
+
+def harm(cluster: Cluster, traffic: Traffic, report: Report):
+    for service in SERVICES:
+        with traffic.during(f"a pod of {service} killed", report):
+            pod = cluster.own("get", "pod", "--selector", f"app.kubernetes.io/name={service}", "--output", "jsonpath={.items[0].metadata.name}")
+            cluster.own("delete", "pod", pod, "--grace-period=0", "--force")
+            cluster.rolled_out()
+        report.none_failed()
+    for server, process in (("postgres", "pkill -KILL -o -x postgres || pkill -KILL postgres"), ("rabbitmq", "pkill -KILL beam.smp")):
+        with traffic.during(f"{server} killed", report):
+            with contextlib.suppress(SystemExit):
+                cluster.in_server(server, process)
+            time.sleep(2)
+            cluster.kubectl("--namespace", "servers", "rollout", "status", f"statefulset/{server}", "--timeout", "120s")
+            time.sleep(10)
+        if server == "rabbitmq":
+            report.none_failed()
+    with traffic.during(f"a node cut off for {CUT_OFF_SECONDS} s", report):
+        subprocess.run(["ip", "link", "set", "wbn3", "down"], check=True)
+        time.sleep(CUT_OFF_SECONDS)
+        subprocess.run(["ip", "link", "set", "wbn3", "up"], check=True)
+        cluster.kubectl("wait", "--for=condition=Ready", "node/node-3", "--timeout", "180s")
+        cluster.rolled_out()
+
+
+def main() -> int:
+    cluster = Cluster(Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve())
+    report = Report()
+    began = time.monotonic()
+    install_servers(cluster)
+    prepare_postgres(cluster)
+    prepare_rabbitmq(cluster)
+    cluster.apply()
+    print(f"installed after {time.monotonic() - began:.0f} s", flush=True)
+    traffic = Traffic(cluster.address("order-api", 8080), cluster.address("portal-api", 8080), cluster.secret("order-api", "fleet-token"),
+                      cluster.secret("portal-api", "operator-token"))
+    traffic.go_live()
+    traffic.start()
+    try:
+        change(cluster, traffic, report)
+        rotate(cluster, traffic, report)
+        harm(cluster, traffic, report)
+    finally:
+        report.faults += traffic.end()
+    print(f"{len(traffic.accepted)} orders, {len(report.faults)} faults, {time.monotonic() - began:.0f} s")
+    for fault in report.faults[:20]:
+        print(f"FAILED  {fault}")
+    return 1 if report.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
