@@ -40,7 +40,7 @@ def check_installation(report: Report, name: str, resources: list, modules: Path
 def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--rendered", metavar="FOLDER", type=Path, required=True, help="write the rendered manifests there")
-    arguments.add_argument("--modules", metavar="FOLDER", type=Path, required=True, help="node_modules with typescript and @kubernetes-models")
+    arguments.add_argument("--modules", metavar="FOLDER", type=lambda folder: Path(folder).resolve(), required=True, help="node_modules with typescript and @kubernetes-models")
     given = arguments.parse_args()
     report = Report()
 

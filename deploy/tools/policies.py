@@ -10,7 +10,7 @@ from manifests import DEPLOY, of_kind, pod_specs, title
 # A variable with such a name holds a secret.
 SECRET_NAME = re.compile(r"(PASSWORD|TOKEN|PEPPER|SECRET|CREDENTIAL|_KEY)S?$")
 SERVICES = ["key-management", "order-api", "portal-api", "wallet", "webhook-dispatcher"]
-OF_EACH_SERVICE = ["Deployment", "Service", "ServiceAccount", "PodDisruptionBudget", "NetworkPolicy", "ConfigMap"]
+OF_EACH_SERVICE = ["Deployment", "Service", "ServiceAccount", "PodDisruptionBudget", "NetworkPolicy"]
 EVERYWHERE, PRIVATE = "0.0.0.0/0", {"10.0.0.0/8", "169.254.0.0/16"}
 DIRECTIONS = (("ingress", "from"), ("egress", "to"))
 
@@ -20,7 +20,7 @@ def every_service_is_there(resources):
     names = {(one["kind"], one["metadata"]["name"]) for one in resources}
     for service in SERVICES:
         for kind in OF_EACH_SERVICE:
-            if (kind, f"settings-{service}" if kind == "ConfigMap" else service) not in names:
+            if (kind, service) not in names:
                 yield f"{service} has no {kind}"
 
 
@@ -47,10 +47,6 @@ def secrets_come_from_secrets(resources):
         for variable in (variable for container in spec.get("initContainers", []) + spec["containers"] for variable in container.get("env", [])):
             if SECRET_NAME.search(variable["name"]) and "value" in variable:
                 yield f"{title(resource)}: the manifest has the value of {variable['name']}"
-    for settings in of_kind(resources, "ConfigMap"):
-        for name in settings.get("data", {}):
-            if name.startswith("WAYBILL_") and SECRET_NAME.search(name):
-                yield f"{title(settings)}: {name} is a secret"
 
 
 def the_network_is_closed(resources):

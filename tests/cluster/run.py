@@ -185,8 +185,8 @@ def rotate(cluster: Cluster, traffic: Traffic, report: Report):
         prepare_rabbitmq(cluster, "-2")
         cluster.apply()
     report.none_failed()
-    with traffic.during("operator's token and key of two-factor authentication replaced", report):
-        next_names(cluster, "portal-api", "portal-mfa")
+    with traffic.during("operator's token replaced", report):
+        next_names(cluster, "portal-api")
         cluster.apply()
     report.none_failed()
     with traffic.during("certificates of the servers renewed", report):

@@ -55,6 +55,12 @@ kustomize.toolkit.fluxcd.io/prune: disabled
 {{- if $digest }}@{{ $digest }}{{ else }}:{{ $images.tag | default $root.Chart.AppVersion }}{{ end -}}
 {{- end -}}
 
+{{- /* A file of the chart that is a link in the repository: some tools drop links, and the manifests would silently lack its content. */ -}}
+{{- define "waybill.file" -}}
+{{- $root := index . 0 -}}
+{{- $root.Files.Get (index . 1) | required (printf "%s is not in the chart: package it with `helm package`, which follows links" (index . 1)) -}}
+{{- end -}}
+
 {{- define "waybill.containerSecurity" -}}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
@@ -68,6 +74,7 @@ runAsNonRoot: true
 runAsUser: {{ $user }}
 runAsGroup: {{ $user }}
 fsGroup: {{ $user }}
+fsGroupChangePolicy: OnRootMismatch
 seccompProfile:
   type: RuntimeDefault
 {{- end -}}
@@ -94,11 +101,11 @@ priorityClassName: {{ . }}
 {{- define "waybill.postgres" -}}
 {{- $own := .Values.postgres -}}
 {{- if eq $own.by "managed" -}}
-host: {{ required "postgres.host is required for a managed server" $own.host }}
+host: {{ required "postgres.host is required for a managed server" $own.host | quote }}
 port: {{ $own.port }}
 sslmode: {{ $own.sslmode }}
 caSecret: {{ $own.caSecret.name | quote }}
-caKey: {{ $own.caSecret.key }}
+caKey: {{ $own.caSecret.key | quote }}
 {{- else if eq $own.by "operator" -}}
 host: postgres-rw
 port: 5432
@@ -116,12 +123,12 @@ caSecret: ""
 {{- define "waybill.rabbitmq" -}}
 {{- $own := .Values.rabbitmq -}}
 {{- if eq $own.by "managed" -}}
-host: {{ required "rabbitmq.host is required for a managed server" $own.host }}
+host: {{ required "rabbitmq.host is required for a managed server" $own.host | quote }}
 port: {{ $own.port }}
-vhost: {{ $own.vhost }}
+vhost: {{ $own.vhost | quote }}
 tls: {{ $own.tls }}
 caSecret: {{ $own.caSecret.name | quote }}
-caKey: {{ $own.caSecret.key }}
+caKey: {{ $own.caSecret.key | quote }}
 declare: {{ $own.declare }}
 {{- else -}}
 host: rabbitmq

@@ -1,20 +1,5 @@
-{{- if not .Values.generateSecrets }}
-{{- $services := include "waybill.services" . | fromYaml }}
-{{- range $name, $service := $services }}
----
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: settings-{{ $name }}
-  namespace: {{ $.Release.Namespace }}
-  labels:
-    {{- include "waybill.partLabels" "settings" | nindent 4 }}
-data:
-  {{- include "waybill.settings" (list $ $service) | nindent 2 }}
-{{- end }}
-{{- end }}
-
-{{- /* The settings of a service, without secrets; values.yaml may add to them and replace them. */ -}}
+{{- /* The settings of a service, without secrets, as variables of a container: (list $ service further). values.yaml may add to them and
+replace them. They are in the pod and not in a ConfigMap, so that a pod of the former release that starts again has its own. */ -}}
 {{- define "waybill.settings" -}}
 {{- $root := index . 0 -}}{{- $service := index . 1 -}}
 {{- $values := $root.Values -}}
@@ -56,7 +41,7 @@ data:
 {{- end -}}
 {{- end -}}
 {{- $brand := ternary $values.brand (dict) (dig "branded" false $service) -}}
-{{- range $key, $value := mustMergeOverwrite $settings $brand $values.settings $service.settings }}
-{{ $key }}: {{ $value | toString | quote }}
+{{- range $key, $value := mustMergeOverwrite $settings $brand $values.settings $service.settings (index . 2) }}
+- {name: {{ $key }}, value: {{ $value | toString | quote }}}
 {{- end }}
 {{- end -}}
