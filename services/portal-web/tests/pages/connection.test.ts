@@ -197,7 +197,7 @@ test("a status that lacks one service's data names that service", async ({ page 
   await expect(page.getByText("No response from")).toBeHidden();
 });
 
-test("a script that fails once is loaded by a reload, and one that fails again is told", async ({ page }) => {
+test("a page reloads itself once if its script cannot be loaded, and then says so", async ({ page }) => {
   const script = /\/assets\/cash-page-.*\.js$/;
   await page.goto("/orders");
   await page.route(script, (route) => route.abort(), { times: 1 });
