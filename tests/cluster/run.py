@@ -1,8 +1,9 @@
 """`make test-cluster`: installs the chart on a cluster of three nodes, and does to it what happens to clusters, under live orders.
 
-    run.py <folder of the cluster's programs> <state folder of the cluster>
+    run.py <folder of the cluster's programs> <state folder of the cluster> [--weakened]
 
 The cluster runs, and has the images. Exits with 1 if a call failed that must not, an order was lost or charged twice, or a webhook was.
+--weakened shows that it can: one pod of each service, and none waits before it stops.
 """
 
 import base64
@@ -15,6 +16,7 @@ import time
 from pathlib import Path
 
 from traffic import Traffic
+from watch import Watch
 
 HERE = Path(__file__).resolve().parent
 CHART = HERE.parents[1] / "deploy/chart"
@@ -26,7 +28,7 @@ CUT_OFF_SECONDS = 75
 
 class Cluster:
     def __init__(self, programs: Path, state: Path):
-        self.programs, self.state, self.values = programs, state, {}
+        self.programs, self.state, self.values, self.namespace = programs, state, {}, NAMESPACE
         self.config = state / "pki/admin.kubeconfig"
 
     def run(self, program: str, *arguments, given: str | None = None, check=True) -> str:
@@ -134,13 +136,13 @@ def prepare_rabbitmq(cluster: Cluster, version=""):
 
 
 class Report:
-    def __init__(self):
-        self.lines, self.faults = [], []
+    def __init__(self, watch: Watch):
+        self.watch, self.lines, self.faults = watch, [], []
 
     def __call__(self, name, seconds, orders, failed, pause, p99, repeated):
         self.lines.append((name, seconds, orders, failed, pause, p99, repeated))
         print(f"{name}: {seconds:.0f} s, {orders} orders, failed calls {failed or 'none'}, longest pause {pause:.1f} s, "
-              f"p99 {p99 or 0:.2f} s, repeated webhooks {repeated}", flush=True)
+              f"p99 {p99 or 0:.2f} s, repeated webhooks {repeated}, alerts {', '.join(self.watch.alerts(seconds)) or 'none'}", flush=True)
 
     def none_failed(self):
         """Of the latest step."""
@@ -224,13 +226,17 @@ def change(cluster: Cluster, traffic: Traffic, report: Report):
     report.none_failed()
 
 
-def harm(cluster: Cluster, traffic: Traffic, report: Report):
+def kill_pods(cluster: Cluster, traffic: Traffic, report: Report):
     for service in SERVICES:
         with traffic.during(f"a pod of {service} killed", report):
             pod = cluster.own("get", "pod", "--selector", f"app.kubernetes.io/name={service}", "--output", "jsonpath={.items[0].metadata.name}")
             cluster.own("delete", "pod", pod, "--grace-period=0", "--force")
             cluster.rolled_out()
         report.none_failed()
+
+
+def harm(cluster: Cluster, traffic: Traffic, report: Report):
+    kill_pods(cluster, traffic, report)
     for server, process in (("postgres", "pkill -KILL -o -x postgres || pkill -KILL postgres"), ("rabbitmq", "pkill -KILL beam.smp")):
         with traffic.during(f"{server} killed", report):
             with contextlib.suppress(SystemExit):
@@ -248,25 +254,48 @@ def harm(cluster: Cluster, traffic: Traffic, report: Report):
         cluster.rolled_out()
 
 
+def weakened(cluster: Cluster, traffic: Traffic, report: Report):
+    with traffic.during("weakened: all Deployments restarted", report):
+        for service in SERVICES:
+            cluster.own("patch", "deployment", service, "--type=json", "--patch",
+                        '[{"op": "remove", "path": "/spec/template/spec/containers/0/lifecycle"}]')
+        cluster.rolled_out()
+        cluster.own("rollout", "restart", *(f"deployment/{one}" for one in SERVICES))
+        cluster.rolled_out()
+    report.none_failed()
+    kill_pods(cluster, traffic, report)
+
+
+def used(cluster: Cluster, watch: Watch, seconds: float):
+    found = json.loads(cluster.own("get", "deployments", "--output", "json"))
+    requests = {one["metadata"]["name"]: one["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"] for one in found["items"]}
+    for service, (memory, cores) in sorted(watch.usage(seconds).items()):
+        print(f"{service}: at most {memory:.0f} MiB and {cores:.0f} thousandths of a core in a pod; requests {requests[service]}")
+
+
 def main() -> int:
     cluster = Cluster(Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve())
-    report = Report()
+    is_weakened = "--weakened" in sys.argv
     began = time.monotonic()
     install_servers(cluster)
     prepare_postgres(cluster)
     prepare_rabbitmq(cluster)
-    cluster.apply()
+    one_pod = {service: {"replicas": {"min": 1, "max": 1}} for service in SERVICES}
+    cluster.apply(**({"services": one_pod} if is_weakened else {}))
     print(f"installed after {time.monotonic() - began:.0f} s", flush=True)
     traffic = Traffic(cluster.address("order-api", 8080), cluster.address("portal-api", 8080), cluster.secret("order-api", "fleet-token"),
                       cluster.secret("portal-api", "operator-token"))
     traffic.go_live()
+    watch = Watch(cluster)
+    report, watched = Report(watch), time.monotonic()
     traffic.start()
     try:
-        change(cluster, traffic, report)
-        rotate(cluster, traffic, report)
-        harm(cluster, traffic, report)
+        for step in [weakened] if is_weakened else [change, rotate, harm]:
+            step(cluster, traffic, report)
     finally:
         report.faults += traffic.end()
+        used(cluster, watch, time.monotonic() - watched)
+        watch.end()
     print(f"{len(traffic.accepted)} orders, {len(report.faults)} faults, {time.monotonic() - began:.0f} s")
     for fault in report.faults[:20]:
         print(f"FAILED  {fault}")

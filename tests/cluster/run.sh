@@ -5,7 +5,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd) programs=$(cd "$1" && pwd)
 work=${CLUSTER_FOLDER:-$here/../../target/cluster}
 mkdir -p "$work" && work=$(cd "$work" && pwd)
-packages="buildah conntrack containerd containernetworking-plugins ethtool iproute2 ipset iptables mmdebstrap nftables openssl runc socat"
+packages="buildah conntrack containerd containernetworking-plugins ethtool iproute2 ipset iptables mmdebstrap nftables openssl prometheus runc socat"
 for package in $packages; do
   dpkg-query --show "$package" >/dev/null 2>&1 || missing="${missing:-} $package"
 done
@@ -27,4 +27,4 @@ for service in key-management order-api portal-api wallet webhook-dispatcher; do
   done
 done
 for server in postgres:15 rabbitmq:3.10; do "$here/load.sh" "$work/state" "docker.io/waybill/$server" node-1; done
-python3 "$here/run.py" "$work/programs" "$work/state"
+python3 "$here/run.py" "$work/programs" "$work/state" "${@:2}"

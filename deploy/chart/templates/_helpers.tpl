@@ -124,7 +124,7 @@ caSecret: ""
 {{- $own := .Values.rabbitmq -}}
 {{- if eq $own.by "managed" -}}
 host: {{ required "rabbitmq.host is required for a managed server" $own.host | quote }}
-port: {{ $own.port }}
+port: {{ $own.port | default (ternary 5671 5672 $own.tls) }}
 vhost: {{ $own.vhost | quote }}
 tls: {{ $own.tls }}
 caSecret: {{ $own.caSecret.name | quote }}

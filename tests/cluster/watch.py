@@ -1,0 +1,67 @@
+"""A Prometheus on this machine with the alerts of deploy/alerts: which alerts a step raises, and what pods use of their requests."""
+
+import json
+import socket
+import subprocess
+import time
+from pathlib import Path
+from urllib.parse import quote
+from urllib.request import urlopen
+
+ALERTS = Path(__file__).resolve().parents[2] / "deploy/alerts"
+# As the chart's ServiceMonitor labels the metrics.
+CONFIGURATION = """
+global: {{scrape_interval: 5s, evaluation_interval: 5s}}
+rule_files: ["{alerts}/*.yaml"]
+scrape_configs:
+  - job_name: services
+    honor_labels: true
+    kubernetes_sd_configs: [{{role: pod, kubeconfig_file: "{kubeconfig}", namespaces: {{names: ["{namespace}"]}}}}]
+    relabel_configs:
+      - {{source_labels: [__meta_kubernetes_pod_container_port_name], regex: management, action: keep}}
+      - {{source_labels: [__meta_kubernetes_pod_label_app_kubernetes_io_name], target_label: job}}
+      - {{source_labels: [__meta_kubernetes_namespace], target_label: namespace}}
+"""
+# The test's policy, since monitoring is usually in a namespace of its own.
+POLICY = {
+    "apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": {"name": "test-monitoring"},
+    "spec": {"podSelector": {}, "ingress": [{"from": [{"ipBlock": {"cidr": "10.250.0.2/32"}}], "ports": [{"port": 8082}]}]}}
+
+
+class Watch:
+    def __init__(self, cluster):
+        folder = cluster.state / "prometheus"
+        folder.mkdir(exist_ok=True)
+        cluster.own("apply", "--filename", "-", given=json.dumps(POLICY))
+        (folder / "prometheus.yaml").write_text(
+            CONFIGURATION.format(alerts=ALERTS, kubeconfig=cluster.config, namespace=cluster.namespace))
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.address = f"127.0.0.1:{free.getsockname()[1]}"
+        self.process = subprocess.Popen(
+            ["prometheus", f"--config.file={folder}/prometheus.yaml", f"--storage.tsdb.path={folder}/data", f"--web.listen-address={self.address}"],
+            stdout=subprocess.DEVNULL, stderr=(folder / "log").open("wb"))
+
+    def query(self, expression: str) -> list:
+        with urlopen(f"http://{self.address}/api/v1/query?query={quote(expression)}", timeout=10) as answer:
+            return json.load(answer)["data"]["result"]
+
+    def alerts(self, seconds: float) -> list[str]:
+        """The alerts of the last seconds; those that wait for their `for` are in brackets."""
+        states = {}
+        for one in self.query(f"max_over_time(ALERTS[{max(int(seconds), 5)}s])"):
+            name, state = one["metric"]["alertname"].removeprefix("Waybill"), one["metric"]["alertstate"]
+            states[name] = state if states.get(name) != "firing" else "firing"
+        return [name if state == "firing" else f"({name})" for name, state in sorted(states.items())]
+
+    def usage(self, seconds: float) -> dict:
+        """By service: the largest memory of a pod in MiB, and the largest processor time of a minute in thousandths of a core."""
+        largest = f"[{int(seconds)}s:15s]"
+        memory = self.query(f"max by (job) (max_over_time(process_resident_memory_bytes{largest}))")
+        time_used = self.query(f"max by (job) (max_over_time(rate(process_cpu_seconds_total[1m]){largest}))")
+        cores = {one["metric"]["job"]: float(one["value"][1]) * 1000 for one in time_used}
+        return {one["metric"]["job"]: (float(one["value"][1]) / 2**20, cores.get(one["metric"]["job"], 0)) for one in memory}
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait()
