@@ -169,11 +169,12 @@ impl Chassis {
     /// Listens for the other services, with these routes.
     ///
     /// # Errors
-    /// When the address cannot be bound.
+    /// When an address cannot be bound, or the certificate is unusable.
     pub fn start(
         mut self,
-        internal: impl Fn(&mut ServiceConfig) + Send + 'static,
+        internal: impl Fn(&mut ServiceConfig) + Clone + Send + 'static,
     ) -> anyhow::Result<Running> {
+        let internal_tls = self.listen_with_tls(internal.clone())?;
         let internal = self
             .servers
             .listen(self.http.internal, ServeOptions::INTERNAL, self.edge(), internal)
@@ -186,6 +187,7 @@ impl Chassis {
             public: self.public,
             operator: self.operator,
             internal,
+            internal_tls,
             management: self.management,
             servers: self.servers,
             tasks: self.tasks,
@@ -193,6 +195,21 @@ impl Chassis {
             broker: self.broker,
             stop: self.stop,
         })
+    }
+
+    /// A second listener, so that callers can change over one after the other.
+    fn listen_with_tls(
+        &mut self,
+        internal: impl Fn(&mut ServiceConfig) + Send + 'static,
+    ) -> anyhow::Result<Option<SocketAddr>> {
+        let (Some(address), Some(folder)) = (self.http.internal_tls, &self.http.internal_certificate) else {
+            return Ok(None);
+        };
+        let tls = tls::certified_as_in(folder).context("WAYBILL_HTTP__INTERNAL_CERTIFICATE")?;
+        let edge = self.edge();
+        let bound =
+            self.servers.listen_with_tls(address, ServeOptions::INTERNAL, edge, Arc::new(tls), internal);
+        Ok(Some(bound.with_context(|| unusable("INTERNAL_TLS", address))?))
     }
 
     fn edge(&self) -> RequestEdge {

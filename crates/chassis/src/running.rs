@@ -17,6 +17,8 @@ pub struct Running {
     pub operator: Option<SocketAddr>,
     /// For the other services.
     pub internal: SocketAddr,
+    /// The same with TLS, if it is configured.
+    pub internal_tls: Option<SocketAddr>,
     /// For the platform.
     pub management: SocketAddr,
     pub(crate) servers: Servers,
@@ -33,7 +35,8 @@ impl Running {
     /// # Errors
     /// When a listener or a worker fails.
     pub async fn run(self) -> anyhow::Result<()> {
-        let addresses = [self.public, self.operator, Some(self.internal), Some(self.management)];
+        let addresses =
+            [self.public, self.operator, Some(self.internal), self.internal_tls, Some(self.management)];
         for address in addresses.iter().flatten() {
             tracing::info!(%address, "listening");
         }

@@ -28,6 +28,7 @@ impl Sections<'_> {
     /// Reports errors in these sections.
     pub fn check(&self, errors: &mut SettingErrors) {
         self.broker.check(errors);
+        self.http.check(errors);
         check(self.database, self.telemetry, errors);
     }
 }

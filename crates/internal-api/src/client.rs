@@ -1,13 +1,14 @@
 //! The HTTP client of every typed client: the internal token, the trace context, a deadline for the whole exchange, and
 //! a size limit for responses.
 
+use std::error::Error as _;
 use std::time::Duration;
 
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Request, RequestBuilder, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use settings::Secret;
+use settings::{Certificates, Secret};
 use telemetry::{ClientSpan, KeyValue};
 use url::Url;
 
@@ -40,25 +41,31 @@ impl Default for PeerOptions {
 }
 
 impl Peer {
+    /// An `https://` URL is verified: its host must be certified by `ca`, or else by an authority of the system.
+    ///
     /// # Errors
     /// When the HTTP client cannot be built. A restart does not fix that.
     pub fn new(
         service: &'static str,
         base: Url,
+        ca: Option<&Certificates>,
         token: &Secret,
         options: PeerOptions,
     ) -> Result<Self, reqwest::Error> {
         // Another part of the process may have installed a provider, which is fine.
         let _already_installed = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder()
+        let mut http = reqwest::Client::builder()
             .timeout(options.deadline)
             .connect_timeout(options.connect_timeout)
             .redirect(reqwest::redirect::Policy::none())
             .pool_idle_timeout(Duration::from_secs(30))
             .tcp_nodelay(true)
-            .no_proxy()
-            .build()?;
-        Ok(Self { service, base, token: token.clone(), http })
+            .no_proxy();
+        if let Some(ca) = ca {
+            let authorities = ca.as_slice().iter().map(|der| reqwest::Certificate::from_der(der));
+            http = http.tls_certs_only(authorities.collect::<Result<Vec<_>, _>>()?);
+        }
+        Ok(Self { service, base, token: token.clone(), http: http.build()? })
     }
 
     pub(crate) async fn get<A: DeserializeOwned>(&self, path: &[&str]) -> Result<A, CallError> {
@@ -158,8 +165,7 @@ impl Peer {
         request: Request,
         span: &ClientSpan,
     ) -> Result<A, CallError> {
-        let response =
-            self.http.execute(request).await.map_err(|error| self.unavailable(error.without_url()))?;
+        let response = self.http.execute(request).await.map_err(|error| self.failed(error))?;
         let status = response.status();
         span.record(KeyValue::new("http.response.status_code", i64::from(status.as_u16())));
         let bytes = self.read(response).await?;
@@ -185,9 +191,7 @@ impl Peer {
 
     async fn read(&self, mut response: reqwest::Response) -> Result<Vec<u8>, CallError> {
         let mut bytes = Vec::new();
-        while let Some(chunk) =
-            response.chunk().await.map_err(|error| self.unavailable(error.without_url()))?
-        {
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.failed(error))? {
             if bytes.len() + chunk.len() > ANSWER_MAX_BYTES {
                 return Err(self.unavailable("the response is too large"));
             }
@@ -205,6 +209,13 @@ impl Peer {
             }
             _ => self.unavailable(format!("status {status}")),
         }
+    }
+
+    /// With the causes: reqwest itself says "error sending request" for a refused certificate too.
+    fn failed(&self, error: reqwest::Error) -> CallError {
+        let error = error.without_url();
+        let causes = std::iter::successors(error.source(), |cause| (*cause).source());
+        self.unavailable(causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}")))
     }
 
     fn unavailable(&self, reason: impl std::fmt::Display) -> CallError {

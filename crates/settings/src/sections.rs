@@ -1,6 +1,7 @@
 //! The sections that several services use. Every default suits a local stack.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -100,9 +101,28 @@ pub struct Http {
     /// The listener for the other services, which send the internal token.
     #[schemars(title = "address:port", example = "0.0.0.0:8180")]
     pub internal: SocketAddr,
+    /// A second listener for the other services, with TLS. It needs `WAYBILL_HTTP__INTERNAL_CERTIFICATE`.
+    #[schemars(title = "address:port")]
+    pub internal_tls: Option<SocketAddr>,
+    /// The folder of its certificate `tls.crt` and key `tls.key` in PEM, such as a mounted Secret of cert-manager.
+    /// Changes of these files need no restart.
+    #[schemars(title = "folder")]
+    pub internal_certificate: Option<PathBuf>,
     /// The listener for the platform: health and metrics.
     #[schemars(title = "address:port", example = "0.0.0.0:9090")]
     pub management: SocketAddr,
+}
+
+impl Http {
+    /// Reports errors in this section.
+    pub fn check(&self, errors: &mut SettingErrors) {
+        if self.internal_tls.is_some() != self.internal_certificate.is_some() {
+            errors.add(
+                "WAYBILL_HTTP__INTERNAL_TLS",
+                "needs WAYBILL_HTTP__INTERNAL_CERTIFICATE; set both or neither",
+            );
+        }
+    }
 }
 
 /// The other services' internal listeners (`WAYBILL_PEERS__…`). A service reads those that it calls.
@@ -119,6 +139,10 @@ pub struct Peers {
     pub portal_api: Url,
     /// The internal listener of webhook-dispatcher.
     pub webhook_dispatcher: Url,
+    /// For `https://` URLs: the certificates of the other services' authorities, in PEM. Without it, the system's
+    /// authorities are trusted. `WAYBILL_PEERS__CA_FILE` can name a file with them instead. They are read at the start.
+    #[schemars(title = "certificates")]
+    pub ca: Option<Certificates>,
 }
 
 impl Default for Peers {
@@ -135,6 +159,7 @@ impl Default for Peers {
             key_management: at(8183),
             portal_api: at(8184),
             webhook_dispatcher: at(8185),
+            ca: None,
         }
     }
 }

@@ -9,7 +9,7 @@ use url::Url;
 /// A client of the service's internal listener, with a timeout for a busy machine.
 pub fn peer(service: &'static str, internal: &Url, token: &Secret) -> Peer {
     let options = PeerOptions { deadline: Duration::from_secs(20), ..PeerOptions::default() };
-    Peer::new(service, internal.clone(), token, options).expect("a client")
+    Peer::new(service, internal.clone(), None, token, options).expect("a client")
 }
 
 /// The refusal of a call. Panics when the call succeeds.

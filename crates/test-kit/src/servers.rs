@@ -39,7 +39,14 @@ async fn servers() -> &'static TestServers {
 /// Listeners on free ports, without a public one.
 pub fn listeners() -> Http {
     let free = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    Http { public: None, operator: None, internal: free, management: free }
+    Http {
+        public: None,
+        operator: None,
+        internal: free,
+        internal_tls: None,
+        internal_certificate: None,
+        management: free,
+    }
 }
 
 /// An address without a listener: its port stays reserved until the test ends.

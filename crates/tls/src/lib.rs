@@ -1,6 +1,8 @@
-//! TLS client configurations of rustls, one per degree of trust. Independent of the protocols that use them.
+//! TLS configurations of rustls: for clients, one per degree of trust, and for a listener. Independent of the protocols
+//! that use them.
 
 mod lenient;
+mod server;
 
 use std::sync::Arc;
 
@@ -9,6 +11,8 @@ use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::CertificateDer;
 use rustls::{ClientConfig, ConfigBuilder, RootCertStore, WantsVerifier};
 
+pub use server::certified_as_in;
+
 /// Why no configuration could be built.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
@@ -16,6 +20,8 @@ pub enum TlsError {
     Unusable(#[from] rustls::Error),
     #[error("this system has no trusted certificates; install its CA certificates: {0}")]
     NoneOnSystem(String),
+    #[error("the certificate is unusable: {0}")]
+    Certificate(String),
 }
 
 /// Trusts servers whose certificate matches their name and was issued by an authority of the system.

@@ -2,11 +2,13 @@
 
 use std::future::Future;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::web::ServiceConfig;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
+use tokio_rustls::rustls::ServerConfig;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
@@ -39,10 +41,28 @@ impl Servers {
         edge: RequestEdge,
         routes: impl Fn(&mut ServiceConfig) + Send + 'static,
     ) -> std::io::Result<SocketAddr> {
-        let listener = listen(address, options, edge, routes)?;
+        Ok(self.add(listen(address, options, edge, routes)?))
+    }
+
+    /// As [`Servers::listen`], with TLS only.
+    ///
+    /// # Errors
+    /// As [`Servers::listen`].
+    pub fn listen_with_tls(
+        &mut self,
+        address: SocketAddr,
+        options: ServeOptions,
+        edge: RequestEdge,
+        tls: Arc<ServerConfig>,
+        routes: impl Fn(&mut ServiceConfig) + Send + 'static,
+    ) -> std::io::Result<SocketAddr> {
+        Ok(self.add(listen(address, options, edge, routes)?.with_tls(tls)))
+    }
+
+    fn add(&mut self, listener: Listener) -> SocketAddr {
         let address = listener.address;
         self.bound.push(listener);
-        Ok(address)
+        address
     }
 
     /// Serves the bound addresses on this thread, within its [`tokio::task::LocalSet`].

@@ -4,6 +4,8 @@ use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix_http::HttpService;
@@ -14,18 +16,27 @@ use actix_web::{App, Error, web};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::server::TlsStream;
+use tokio_util::either::Either;
 use tokio_util::sync::CancellationToken;
 
 use crate::http_errors::WithErrorBodies;
 use crate::write_deadline::WithWriteDeadline;
 use crate::{RequestEdge, edge};
 
-type Connection = (WithErrorBodies<WithWriteDeadline<TcpStream>>, Option<SocketAddr>);
+type Plain = WithWriteDeadline<TcpStream>;
+/// Boxed, so that connections without TLS stay small.
+type Stream = Either<Plain, Box<TlsStream<Plain>>>;
+type Connection = (WithErrorBodies<Stream>, Option<SocketAddr>);
 
 /// The number of connections that can wait to be accepted.
 const BACKLOG: u32 = 1024;
 /// The pause after the system refused a connection, for instance because the process has too many open files.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(500);
+/// The time for the handshake of TLS.
+const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(5);
 
 /// The size of a listener.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +67,7 @@ pub struct Listener {
     options: ServeOptions,
     edge: RequestEdge,
     routes: Box<dyn Fn(&mut web::ServiceConfig) + Send>,
+    tls: Option<TlsAcceptor>,
 }
 
 /// Binds and listens.
@@ -70,10 +82,16 @@ pub fn listen(
 ) -> io::Result<Listener> {
     let socket = bind(address)?;
     let address = socket.local_addr()?;
-    Ok(Listener { address, socket, options, edge, routes: Box::new(routes) })
+    Ok(Listener { address, socket, options, edge, routes: Box::new(routes), tls: None })
 }
 
 impl Listener {
+    /// Accepts connections with TLS only.
+    #[must_use]
+    pub fn with_tls(self, tls: Arc<ServerConfig>) -> Self {
+        Self { tls: Some(tls.into()), ..self }
+    }
+
     /// Serves requests until `stop`, then closes the address, and returns when all requests are answered or the time
     /// for it has passed. Must run in a [`tokio::task::LocalSet`].
     ///
@@ -83,13 +101,18 @@ impl Listener {
     /// # Errors
     /// When the address cannot be served.
     pub async fn serve(self, stop: CancellationToken) -> io::Result<()> {
-        let Self { address, socket, options, edge, routes } = self;
+        let Self { address, socket, options, edge, routes, tls } = self;
         let socket = TcpListener::from_std(socket)?;
-        let http = http(address, edge.clone(), routes, stop.clone()).await?;
+        let http = Rc::new(http(address, edge.clone(), routes, stop.clone()).await?);
         let serve = |connection: TcpStream| {
             let peer = connection.peer_addr().ok();
-            let connection = WithWriteDeadline::new(connection, options.write_patience);
-            http.call((WithErrorBodies::new(connection, edge.clone()), peer))
+            let (http, edge, tls) = (http.clone(), edge.clone(), tls.clone());
+            async move {
+                match secured(connection, options.write_patience, tls).await {
+                    Ok(stream) => drop(http.call((WithErrorBodies::new(stream, edge), peer)).await),
+                    Err(error) => tracing::debug!(%error, "TLS handshake failed"),
+                }
+            }
         };
         let mut connections = accept_until(stop, socket, options.connections_max, serve).await;
         let all = async { while connections.join_next().await.is_some() {} };
@@ -98,6 +121,22 @@ impl Listener {
         }
         Ok(())
     }
+}
+
+/// The connection after its handshake, if the listener has TLS.
+async fn secured(
+    connection: TcpStream,
+    write_patience: Duration,
+    tls: Option<TlsAcceptor>,
+) -> io::Result<Stream> {
+    let Some(tls) = tls else {
+        return Ok(Either::Left(WithWriteDeadline::new(connection, write_patience)));
+    };
+    // Otherwise the first response waits until the client has confirmed the end of the handshake.
+    connection.set_nodelay(true)?;
+    let handshake = Box::pin(tls.accept(WithWriteDeadline::new(connection, write_patience)));
+    let stream = tokio::time::timeout(HANDSHAKE_PATIENCE, handshake).await??;
+    Ok(Either::Right(Box::new(stream)))
 }
 
 /// The service of each connection, from the first request to the last response.

@@ -100,6 +100,16 @@ mod tests {
     }
 
     #[test]
+    fn a_listener_with_tls_and_its_certificate_need_each_other() {
+        let address = ("WAYBILL_HTTP__INTERNAL_TLS", "127.0.0.1:0");
+        let folder = ("WAYBILL_HTTP__INTERNAL_CERTIFICATE", "/etc/waybill/internal-tls");
+        assert!(load(&[address, folder]).is_ok());
+        for alone in [address, folder] {
+            assert!(load(&[alone]).unwrap_err().to_string().contains("set both or neither"));
+        }
+    }
+
+    #[test]
     fn a_short_pepper_is_refused() {
         let refused = load(&[("WAYBILL_KEYS__PEPPER", "salt")]).unwrap_err().to_string();
         assert!(refused.contains("WAYBILL_KEYS__PEPPER: must be at least 32 bytes long"), "{refused}");

@@ -66,7 +66,7 @@ fn state(settings: &OrderApiSettings, chassis: &Chassis) -> anyhow::Result<State
     let OrderApiSettings { peers, limits, .. } = settings;
     let (unit, clock) = (chassis.unit.clone(), &chassis.unit.clock);
     let peer = |service, base: &Url| {
-        Peer::new(service, base.clone(), &settings.internal.token, PeerOptions::default())
+        Peer::new(service, base.clone(), peers.ca.as_ref(), &settings.internal.token, PeerOptions::default())
     };
     let segment = KeySegment::new(&settings.brand.key_segment).context("WAYBILL_BRAND__KEY_SEGMENT")?;
     let keys = KeysClient(peer("key-management", &peers.key_management)?);

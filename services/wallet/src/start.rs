@@ -93,8 +93,8 @@ fn provider(settings: &Payments) -> anyhow::Result<Box<dyn PaymentProvider>> {
 
 fn reconciler(settings: &Settings, database: Database, clock: Clock) -> anyhow::Result<Reconciler> {
     let options = PeerOptions { deadline: ORDERS_DEADLINE, ..PeerOptions::default() };
-    let order_api = settings.peers.order_api.clone();
-    let orders = OrdersClient(Peer::new("order-api", order_api, &settings.internal.token, options)?);
+    let (order_api, ca) = (settings.peers.order_api.clone(), settings.peers.ca.as_ref());
+    let orders = OrdersClient(Peer::new("order-api", order_api, ca, &settings.internal.token, options)?);
     Ok(Reconciler::new(database, clock, orders, settings.reconciliation.chunk_rows))
 }
 

@@ -1,6 +1,8 @@
 //! Starts the service with a database and a clock of its own, and, for the tests that need one, a virtual host, where it
 //! listens to what the service announces.
 
+use std::net::SocketAddr;
+use std::path::Path;
 use std::time::Duration;
 
 use chassis::Chassis;
@@ -13,7 +15,7 @@ use internal_api::keys::{ApiKeyView, AuthenticatedKey, CreatedApiKey, KeysClient
 use key_management::{Keys, Settings};
 use messaging::{Broker, Handler, Queue, Rejection};
 use serde_json::{Value, json};
-use settings::{Brand, Environment, Internal, Secret, Telemetry};
+use settings::{Brand, Environment, Http, Internal, Secret, Telemetry};
 use test_kit::Service;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
@@ -28,6 +30,8 @@ pub(crate) struct Harness {
     pub settings: Settings,
     /// The service's internal listener.
     pub internal: Url,
+    /// The one with TLS, if it has one.
+    pub internal_tls: Option<SocketAddr>,
     revoked: mpsc::UnboundedReceiver<ApiKeyId>,
 }
 
@@ -51,20 +55,29 @@ impl Harness {
         Self::start_with(settings, mpsc::unbounded_channel().1)
     }
 
+    /// Without a reachable database, and with TLS by the certificate of this folder.
+    pub(crate) async fn start_with_tls(certificate: &Path) -> Self {
+        let mut settings = settings().await;
+        settings.database.url = test_kit::unreachable_database();
+        let (internal_tls, certificate) = (Some(settings.http.internal), Some(certificate.to_owned()));
+        settings.http = Http { internal_tls, internal_certificate: certificate, ..settings.http };
+        Self::start_with(settings, mpsc::unbounded_channel().1)
+    }
+
     fn start_with(settings: Settings, revoked: mpsc::UnboundedReceiver<ApiKeyId>) -> Self {
         let start = DateTime::from_timestamp(1_767_225_600, 0).expect("a time");
         let (clock, entropy) = (Clock::manual(start), Entropy::from_system().expect("randomness"));
         let of_service = (settings.clone(), clock.clone(), entropy.clone());
-        let (internal, _running) = test_kit::in_background(move || {
+        let ((internal, internal_tls), _running) = test_kit::in_background(move || {
             let (settings, clock, entropy) = of_service;
             let chassis = Chassis::new(&settings, test_kit::metrics("key-management"), clock, entropy)
                 .expect("a chassis");
             let service = key_management::start(&settings, chassis).expect("the service starts");
-            (test_kit::url(service.internal), service.run())
+            ((test_kit::url(service.internal), service.internal_tls), service.run())
         });
         let business = BusinessId::generate(&clock, &entropy);
         let keys = client(&internal, &settings.internal.token);
-        Self { keys, business, clock, entropy, settings, internal, revoked }
+        Self { keys, business, clock, entropy, settings, internal, internal_tls, revoked }
     }
 
     /// Another tenant of the same service.

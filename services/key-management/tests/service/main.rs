@@ -7,6 +7,7 @@
 
 mod create;
 mod harness;
+mod internal_tls;
 mod list;
 mod options;
 mod outage;

@@ -200,7 +200,7 @@ async fn cash_that_does_not_add_up_is_shown(
 ) -> anyhow::Result<()> {
     let internal = Url::parse(&format!("http://{}/", service.internal))?;
     let token = &service.settings.internal.token;
-    let portal = OrdersClient(Peer::new("order-api", internal, token, PeerOptions::default())?);
+    let portal = OrdersClient(Peer::new("order-api", internal, None, token, PeerOptions::default())?);
     let expected = SAMPLE_CASH_PAISE;
     for (reference, collected, handed_over, settled, shown) in [
         ("cash-right", expected, expected, expected, None),

@@ -32,7 +32,8 @@ impl Peers {
     pub(crate) fn new(addresses: &settings::Peers, token: &Secret) -> anyhow::Result<Self> {
         let usual = PeerOptions::default();
         let patient = PeerOptions { deadline: WEBHOOK_TEST_TIMEOUT, ..usual };
-        let peer = |service, base: &url::Url, options| Peer::new(service, base.clone(), token, options);
+        let ca = addresses.ca.as_ref();
+        let peer = |service, base: &url::Url, options| Peer::new(service, base.clone(), ca, token, options);
         let webhooks = |options| peer("webhook-dispatcher", &addresses.webhook_dispatcher, options);
         Ok(Self {
             orders: OrdersClient(peer("order-api", &addresses.order_api, usual)?),

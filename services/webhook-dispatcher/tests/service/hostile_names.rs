@@ -235,7 +235,7 @@ async fn a_silent_name_server_delays_no_caller() {
     let harness = harness(&server).await;
     let token = &harness.settings.internal.token;
     let usual = PeerOptions::default();
-    let peer = Peer::new("webhook-dispatcher", harness.internal.clone(), token, usual).unwrap();
+    let peer = Peer::new("webhook-dispatcher", harness.internal.clone(), None, token, usual).unwrap();
     let caller = WebhooksClient(peer);
     let page = PageQuery { limit: 20, starting_after: None };
     let business = harness.business;

@@ -20,7 +20,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("events", &["domain"]),
     ("settings", &[]),
     ("telemetry", &["settings"]),
-    // TLS for the connections to the database and the broker.
+    // TLS for the connections to the database and the broker, and for internal listeners.
     ("tls", &[]),
     ("messaging", &["domain", "events", "settings", "telemetry", "tls"]),
     ("postgres", &["settings", "tls"]),
@@ -33,7 +33,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
     // Accounts and how their people prove who they are; portal-api decides who may do what.
     ("identity", &["domain", "outbound", "postgres", "settings", "web"]),
     // The common parts of all five services.
-    ("chassis", &["domain", "messaging", "outbox", "postgres", "settings", "telemetry", "web"]),
+    ("chassis", &["domain", "messaging", "outbox", "postgres", "settings", "telemetry", "tls", "web"]),
     // webhook-dispatcher and the events feed of order-api render the same bytes.
     ("webhook-body", &["domain", "events"]),
     ("webhook-signature", &[]),
