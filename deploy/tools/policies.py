@@ -4,6 +4,7 @@ Each rule takes all resources of an installation and yields what is wrong.
 """
 
 import re
+from urllib.parse import urlsplit
 
 from manifests import DEPLOY, of_kind, pod_specs, title
 
@@ -71,5 +72,39 @@ def alerts_are_of_this_namespace(resources):
                 yield f"{title(rules)}: {rule['alert']} is not of this namespace alone"
 
 
+def _callee(deployment: dict, url) -> str:
+    """Whether the pods listen there. The scheme decides which listener it has to be."""
+    listener = "WAYBILL_HTTP__INTERNAL_TLS" if url.scheme == "https" else "WAYBILL_HTTP__INTERNAL"
+    [given] = [v.get("value") for v in deployment["containers"][0]["env"] if v["name"] == listener] or [None]
+    return "" if given == f"0.0.0.0:{url.port}" else f"{listener} is {given}"
+
+
+def _allows(policy: dict, direction: str, peers: str, name: str, port: int) -> bool:
+    return any({"port": port} in rule["ports"] and any(peer.get("podSelector", {}).get("matchLabels", {}).get("app.kubernetes.io/name") == name
+               for peer in rule[peers]) for rule in policy["spec"][direction] if rule.get(peers) and rule.get("ports"))
+
+
+def calls_between_services_arrive(resources):
+    """At a listener of the URL's scheme, through the Service and both NetworkPolicies, and with a certificate of the URL's name."""
+    by_name = {(one["kind"], one["metadata"]["name"]): one for one in resources}
+    pods = {resource["metadata"]["name"]: spec for resource, spec in pod_specs(resources)}
+    names = {one["spec"]["secretName"]: one["spec"].get("dnsNames", []) for one in of_kind(resources, "Certificate")}
+    for caller, variable in ((caller, v) for caller in SERVICES if caller in pods for v in pods[caller]["containers"][0]["env"]):
+        if not variable["name"].startswith("WAYBILL_PEERS__") or variable["name"].endswith("_FILE"):
+            continue
+        url = urlsplit(variable["value"])
+        name, port, fault = url.hostname, url.port, f"{caller} calls {variable['value']}, but"
+        if reason := _callee(pods[name], url):
+            yield f"{fault} {reason}"
+        if port not in [one["port"] for one in by_name["Service", name]["spec"]["ports"]]:
+            yield f"{fault} the Service has no such port"
+        if not _allows(by_name["NetworkPolicy", name], "ingress", "from", caller, port):
+            yield f"{fault} {name} may not receive it"
+        if not _allows(by_name["NetworkPolicy", caller], "egress", "to", name, port):
+            yield f"{fault} {caller} may not send it"
+        if url.scheme == "https" and not any(name in names.get(v.get("secret", {}).get("secretName"), []) for v in pods[name]["volumes"]):
+            yield f"{fault} {name} has no certificate of this name"
+
+
 ALL = [every_service_is_there, everything_is_in_the_namespace, memory_alert_comes_before_the_limit, secrets_come_from_secrets,
-       the_network_is_closed, alerts_are_of_this_namespace]
+       the_network_is_closed, alerts_are_of_this_namespace, calls_between_services_arrive]

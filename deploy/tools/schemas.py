@@ -17,7 +17,7 @@ from manifests import documents, title
 MINOR_VERSIONS = 3
 PACKAGES = {
     "postgresql.cnpg.io": "cloudnative-pg", "monitoring.coreos.com": "prometheus-operator", "gateway.networking.k8s.io": "gateway-api",
-    "keda.sh": "keda",
+    "keda.sh": "keda", "cert-manager.io": "cert-manager",
 }
 
 

@@ -38,6 +38,16 @@ def set_in(place, path, value):
         place[path[-1]] = value
 
 
+def mixed(resources, callers, callees):
+    """With the pods of `callees`, which call what those of `callers` call."""
+    result = [r for r in resources if r["kind"] != "Deployment"] + [copy.deepcopy(r) for r in callees if r["kind"] == "Deployment"]
+    for resource, spec in manifests.pod_specs(result):
+        urls = one(callers, "Deployment", resource["metadata"]["name"])["spec"]["template"]["spec"]["containers"][0]["env"]
+        env = spec["containers"][0]["env"]
+        env[:] = [v for v in env if not v["name"].startswith("WAYBILL_PEERS__")] + [v for v in urls if v["name"].startswith("WAYBILL_PEERS__")]
+    return result
+
+
 def drop(kind, name):
     return lambda resources: resources.remove(one(resources, kind, name))
 
@@ -66,12 +76,24 @@ POLICIES = [
     (policies.alerts_are_of_this_namespace, put("PrometheusRule", "money", "up == 0", "spec", "groups", 0, "rules", 0, "expr"), "of this namespace"),
 ]
 
+# As above, with calls over TLS.
+CALLS = [
+    (drop("Certificate", "internal-wallet"), "no certificate of this name"),
+    (put("Certificate", "internal-wallet", ["purse"], "spec", "dnsNames"), "no certificate of this name"),
+    (put("Service", "wallet", [], "spec", "ports"), "the Service has no such port"),
+    (put("NetworkPolicy", "wallet", [], "spec", "ingress"), "wallet may not receive it"),
+    (put("NetworkPolicy", "wallet", [], "spec", "egress"), "wallet may not send it"),
+    (container([{"name": "WAYBILL_HTTP__INTERNAL_TLS", "value": "127.0.0.1:8443"}], "env"), "INTERNAL_TLS is 127.0.0.1:8443"),
+]
+MODES = ["disabled", "offered", "used", "required"]
+
 # A resource of an operator, and a part of the compiler's report.
 TYPED = [
     ("production", put("Cluster", "postgres", 3, "spec", "instance"), '\'"instance"\' does not exist'),
     ("production", put("Cluster", "postgres", 400, "spec", "postgresql", "parameters", "max_connections"), "'number' is not assignable"),
     ("managed", put("HTTPRoute", "order-api", "/", "spec", "path"), '\'"path"\' does not exist'),
     ("managed", put("ScaledObject", "wallet", "many", "spec", "maxReplicaCount"), "'string' is not assignable"),
+    ("internal-tls", put("Certificate", "internal-wallet", "Never", "spec", "privateKey", "rotation"), '\'"rotation"\' does not exist'),
     ("production", put("ServiceMonitor", "services", "1", "spec", "endpoints", 0, "ports"), '\'"ports"\' does not exist'),
 ]
 
@@ -95,6 +117,10 @@ REFUSED = [
     # An empty list of a NetworkPolicy allows everybody.
     ({"postgres": {"by": "managed", "host": "x", "cidrs": []}}, "cidrs"),
     ({"services": {"wallet": {"replicas": {"min": 9}}}}, "min is larger than max"),
+    ({"internalTls": {"mode": "offered", "by": "secrets"}}, "internalTls.caSecret.name is required"),
+    ({"internalTls": {"mode": "used", "issuerRef": {"name": "vault"}}}, "internalTls.caSecret.name is required"),
+    # YAML's `off`.
+    ({"internalTls": {"mode": False}}, "internalTls"),
     ({"backups": {"enabled": False, "restore": {"from": "old"}}}, "needs backups.enabled"),
 ]
 
@@ -152,7 +178,24 @@ class Rules(unittest.TestCase):
             resources = copy.deepcopy(rendered())
             change(resources)
             self.check(part, list(rule(resources)))
-        self.assertEqual({rule for rule, _, _ in POLICIES}, set(policies.ALL))
+        self.assertEqual({rule for rule, _, _ in POLICIES}, set(policies.ALL) - {policies.calls_between_services_arrive})
+
+    def test_calls_between_services(self):
+        for change, part in CALLS:
+            resources = copy.deepcopy(rendered("internal-tls"))
+            change(resources)
+            self.check(part, list(policies.calls_between_services_arrive(resources)))
+
+    def test_steps_to_internal_tls(self):
+        """While a step rolls out, former and new pods call each other through what the new release has."""
+        of_mode = {mode: manifests.rendered(manifests.merged(manifests.preset("production"), {"internalTls": {"mode": mode}})) for mode in MODES}
+        steps = list(zip(MODES, MODES[1:]))
+        for former, new in steps + [(new, former) for former, new in steps]:
+            for callers in (former, new):
+                for callees in (former, new):
+                    faults = list(policies.calls_between_services_arrive(mixed(of_mode[new], of_mode[callers], of_mode[callees])))
+                    self.assertEqual(faults, [], f"{former} to {new}, {callers} calls {callees}")
+        self.assertTrue(list(policies.calls_between_services_arrive(mixed(of_mode["used"], of_mode["used"], of_mode["disabled"]))))
 
     def test_typed_resources(self):
         broken = []

@@ -7,10 +7,31 @@
 {{- $own := dict "name" $name "database" $database "role" $base
   "owner" (ternary $database (printf "%s_owner" $database) (dig "isOwner" false $service))
   "ownerSecret" (ternary (printf "postgres-%s" $name) (printf "postgres-%s-owner" $name) (dig "isOwner" false $service))
-  "user" (index $.Values.postgres.users $name | default $base) -}}
+  "user" (index $.Values.postgres.users $name | default $base)
+  "listeners" (concat (without $service.listeners "internal") (include "waybill.internalListeners" $ | fromYamlArray)) -}}
 {{- $_ := set $services $name (mustMerge $own $service (index $.Values.services $name)) -}}
 {{- end -}}
 {{- toYaml $services -}}
+{{- end -}}
+
+{{- /* The listeners for calls between the services. */ -}}
+{{- define "waybill.internalListeners" -}}
+{{- if ne .Values.internalTls.mode "required" }}
+- internal
+{{- end }}
+{{- if ne .Values.internalTls.mode "disabled" }}
+- internal-tls
+{{- end }}
+{{- end -}}
+
+{{- /* The Secret with the authorities of the services' certificates. */ -}}
+{{- define "waybill.internalCa" -}}
+{{- $own := .Values.internalTls -}}
+{{- if and (eq $own.by "cert-manager") (not $own.issuerRef.name) -}}
+{{- $own.caSecret.name | default "internal-authority" -}}
+{{- else -}}
+{{- required "internalTls.caSecret.name is required: the Secret with the authorities that the callers trust" $own.caSecret.name -}}
+{{- end -}}
 {{- end -}}
 
 {{- /* The Secret's name in this installation: (list $ "postgres-wallet"). */ -}}

@@ -8,7 +8,7 @@ replace them. They are in the pod and not in a ConfigMap, so that a pod of the f
 {{- $settings := dict
   "WAYBILL_ENVIRONMENT" $values.environment
   "WAYBILL_TELEMETRY__FORMAT" "json"
-  "WAYBILL_HTTP__INTERNAL" "0.0.0.0:8081"
+  "WAYBILL_HTTP__INTERNAL" (ternary "127.0.0.1:8081" "0.0.0.0:8081" (eq $values.internalTls.mode "required"))
   "WAYBILL_HTTP__MANAGEMENT" "0.0.0.0:8082"
   "WAYBILL_DATABASE__HOST" $postgres.host
   "WAYBILL_DATABASE__PORT" $postgres.port
@@ -23,8 +23,14 @@ replace them. They are in the pod and not in a ConfigMap, so that a pod of the f
   "WAYBILL_BROKER__DECLARE" $rabbitmq.declare -}}
 {{- if $postgres.caSecret }}{{ $_ := set $settings "WAYBILL_DATABASE__SSLROOTCERT" "/etc/waybill/postgres/ca.crt" }}{{ end -}}
 {{- if $rabbitmq.caSecret }}{{ $_ := set $settings "WAYBILL_BROKER__CA_FILE" "/etc/waybill/rabbitmq/ca.crt" }}{{ end -}}
+{{- $peer := ternary "https://%s:8443" "http://%s:8081" (has $values.internalTls.mode (list "used" "required")) -}}
 {{- range $service.calls }}
-{{- $_ := set $settings (printf "WAYBILL_PEERS__%s" (. | upper | replace "-" "_")) (printf "http://%s:8081" .) -}}
+{{- $_ := set $settings (printf "WAYBILL_PEERS__%s" (. | upper | replace "-" "_")) (printf $peer .) -}}
+{{- end -}}
+{{- if ne $values.internalTls.mode "disabled" -}}
+{{- $_ := set $settings "WAYBILL_HTTP__INTERNAL_TLS" "0.0.0.0:8443" -}}
+{{- $_ := set $settings "WAYBILL_HTTP__INTERNAL_CERTIFICATE" "/etc/waybill/internal-tls" -}}
+{{- if $service.calls }}{{ $_ := set $settings "WAYBILL_PEERS__CA_FILE" "/etc/waybill/internal-ca/ca.crt" }}{{ end -}}
 {{- end -}}
 {{- $at := printf "%s://%%s" $values.hosts.scheme -}}
 {{- if has "public" $service.listeners }}{{ $_ := set $settings "WAYBILL_HTTP__PUBLIC" "0.0.0.0:8080" }}{{ end -}}
