@@ -104,8 +104,8 @@ pub struct Http {
     /// A second listener for the other services, with TLS. It needs `WAYBILL_HTTP__INTERNAL_CERTIFICATE`.
     #[schemars(title = "address:port")]
     pub internal_tls: Option<SocketAddr>,
-    /// The folder of its certificate `tls.crt` and key `tls.key` in PEM, such as a mounted Secret of cert-manager.
-    /// Changes of these files need no restart.
+    /// The folder with the certificate `tls.crt` and the key `tls.key` of `WAYBILL_HTTP__INTERNAL_TLS`, in PEM, such as a
+    /// mounted Secret of cert-manager. Changes of these files need no restart.
     #[schemars(title = "folder")]
     pub internal_certificate: Option<PathBuf>,
     /// The listener for the platform: health and metrics.
