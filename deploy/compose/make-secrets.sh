@@ -34,6 +34,9 @@ keep key-management-pepper "$(random)"
 keep order-api-fleet-token "$(random)"
 keep portal-api-operator-token "$(random)"
 keep portal-api-mfa-key "$(openssl rand -base64 32)"
+# Empty unless the token is being changed (README.md, "Secrets").
+keep order-api-previous-fleet-token ""
+keep portal-api-previous-operator-token ""
 # Empty until the identity provider has issued one.
 keep portal-api-sso-client-secret ""
 keep webhook-dispatcher-key "$(openssl rand -base64 32)"

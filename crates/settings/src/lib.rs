@@ -14,6 +14,7 @@ mod files;
 mod internal;
 mod layers;
 mod load;
+mod networks;
 mod rules;
 mod secret;
 mod sections;
@@ -21,7 +22,7 @@ mod server_parts;
 mod settings_file;
 #[cfg(test)]
 mod tests;
-mod trusted_proxies;
+mod tokens;
 
 use std::fmt::Display;
 use std::net::IpAddr;
@@ -32,10 +33,11 @@ pub use describe::{Setting, Settings, describe};
 pub use errors::{SettingErrors, SettingsError};
 pub use internal::{Callers, Internal};
 pub use load::{check, load, load_from, search_path, unknown_variables};
+pub use networks::Networks;
 pub use rules::{origin, published};
 pub use secret::Secret;
 pub use sections::{Brand, Broker, Database, Environment, Http, LogFormat, Peers, Telemetry};
-pub use trusted_proxies::TrustedProxies;
+pub use tokens::Tokens;
 
 /// Whether traffic to this host stays on this machine.
 pub fn is_this_machine(host: &str) -> bool {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::load::check_from;
-use crate::{Environment, Secret, SettingErrors, Settings, TrustedProxies, describe, load_from};
+use crate::{Environment, Networks, Secret, SettingErrors, Settings, describe, load_from};
 
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 struct Bakery {
@@ -46,7 +46,7 @@ struct Shop {
     /// The safe's code.
     code: Secret,
     /// The proxies in front.
-    proxies: TrustedProxies,
+    proxies: Networks,
     /// The folder for bread.
     shelf: Option<PathBuf>,
     /// The temperature.
@@ -64,7 +64,7 @@ impl Default for Shop {
         Self {
             open: true,
             code: Secret::new("local-code-of-the-local-shop"),
-            proxies: TrustedProxies::default(),
+            proxies: Networks::default(),
             shelf: None,
             degrees: 20.0,
             back_door: None,

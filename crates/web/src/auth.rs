@@ -6,7 +6,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderMap};
 use actix_web::middleware::Next;
 use actix_web::{Error, web};
-use settings::{Internal, Secret};
+use settings::{Internal, Secret, Tokens};
 use subtle::ConstantTimeEq;
 
 use crate::ApiError;
@@ -31,11 +31,16 @@ pub fn bearer_token(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
     }))
 }
 
-/// Compares in constant time, so that the duration reveals nothing about the secret.
-pub fn same_secret(given: &str, secret: &Secret) -> bool {
-    is_same(given, secret.expose())
+/// The accepted token that this is. Compares with every one. The request's log line shows a use of the previous one.
+pub fn accepted_token<'a>(given: &str, tokens: &'a Tokens) -> Option<&'a Secret> {
+    let accepted = tokens.accepted().filter(|token| is_same(given, token.expose())).last()?;
+    if *accepted != tokens.current {
+        tracing::Span::current().record("caller", "previous-token");
+    }
+    Some(accepted)
 }
 
+/// Compares in constant time, so that the duration reveals nothing about the secret.
 fn is_same(given: &str, secret: &str) -> bool {
     given.as_bytes().ct_eq(secret.as_bytes()).into()
 }
@@ -95,5 +100,20 @@ mod tests {
         ] {
             assert_eq!(caller_of(token, &internal), caller, "{token}");
         }
+    }
+
+    #[test]
+    fn a_previous_token_is_accepted_as_well() {
+        let (current, previous) = (Secret::new("current"), Secret::new("previous"));
+        let both = Tokens::new(&current, Some(&previous));
+        for (given, accepted) in [
+            ("current", Some(&current)),
+            ("previous", Some(&previous)),
+            ("", None),
+            ("current,previous", None),
+        ] {
+            assert_eq!(accepted_token(given, &both), accepted, "{given}");
+        }
+        assert_eq!(accepted_token("previous", &Tokens::new(&current, None)), None);
     }
 }

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use actix_web::HttpRequest;
 use actix_web::http::header::HeaderMap;
-use settings::TrustedProxies;
+use settings::Networks;
 
 /// An IPv4 address, or the /64 network of an IPv6 address, because a customer gets a whole /64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,7 +19,7 @@ impl CallerAddress {
     }
 
     /// The address of the request's sender. `None` without a connection, as in unit tests.
-    pub fn of(request: &HttpRequest, proxies: &TrustedProxies) -> Option<Self> {
+    pub fn of(request: &HttpRequest, proxies: &Networks) -> Option<Self> {
         let peer = request.peer_addr()?.ip();
         let (Ok(address) | Err(address)) = client(peer, request.headers(), proxies);
         Some(Self::new(address))
@@ -31,7 +31,7 @@ impl CallerAddress {
 }
 
 /// The exact address of the request's sender. `None` if the trusted proxies do not report a readable one.
-pub fn caller_ip(request: &HttpRequest, proxies: &TrustedProxies) -> Option<IpAddr> {
+pub fn caller_ip(request: &HttpRequest, proxies: &Networks) -> Option<IpAddr> {
     client(request.peer_addr()?.ip(), request.headers(), proxies).ok()
 }
 
@@ -40,7 +40,7 @@ pub fn caller_ip(request: &HttpRequest, proxies: &TrustedProxies) -> Option<IpAd
 ///
 /// # Errors
 /// With the last trusted proxy, if that did not report its caller.
-fn client(peer: IpAddr, headers: &HeaderMap, proxies: &TrustedProxies) -> Result<IpAddr, IpAddr> {
+fn client(peer: IpAddr, headers: &HeaderMap, proxies: &Networks) -> Result<IpAddr, IpAddr> {
     let lists: Vec<&str> =
         headers.get_all("X-Forwarded-For").map(|value| value.to_str().unwrap_or_default()).collect();
     let hops = lists.iter().rev().flat_map(|list| list.rsplit(','));
@@ -101,7 +101,7 @@ mod tests {
                     HeaderValue::from_bytes(value.as_bytes()).unwrap(),
                 );
             }
-            let proxies = TrustedProxies::parse(proxies).unwrap();
+            let proxies = Networks::parse(proxies).unwrap();
             let expected: IpAddr = expected.parse().unwrap();
             let expected = if is_known { Ok(expected) } else { Err(expected) };
             let found = client(peer.parse().unwrap(), &headers, &proxies);

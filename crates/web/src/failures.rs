@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use domain::Clock;
-use settings::TrustedProxies;
+use settings::Networks;
 
 use crate::ApiError;
 use crate::address_limits::AddressLimit;
@@ -22,14 +22,14 @@ const HARD_LIMIT_FACTOR: NonZeroU32 = NonZeroU32::new(10).unwrap();
 
 /// Counts failures per address.
 pub struct FailureLimits {
-    proxies: TrustedProxies,
+    proxies: Networks,
     /// The soft and the hard limit; `None` when the limits per address are lifted.
     limits: Option<[AddressLimit; 2]>,
 }
 
 impl FailureLimits {
     /// `at_once` failures get their own answer before 429. `None` lifts the limit.
-    pub fn new(at_once: Option<NonZeroU32>, proxies: TrustedProxies, clock: &Clock) -> Self {
+    pub fn new(at_once: Option<NonZeroU32>, proxies: Networks, clock: &Clock) -> Self {
         let limits = at_once.map(|burst| {
             let soft = Policy { name: "failed-authentication", per_second: PER_SECOND, burst };
             let hard = Policy {
@@ -95,7 +95,7 @@ mod tests {
 
     fn limits(at_once: Option<u32>) -> (Clock, FailureLimits) {
         let clock = Clock::manual(DateTime::UNIX_EPOCH);
-        let limits = FailureLimits::new(at_once.and_then(NonZeroU32::new), TrustedProxies::default(), &clock);
+        let limits = FailureLimits::new(at_once.and_then(NonZeroU32::new), Networks::default(), &clock);
         (clock, limits)
     }
 

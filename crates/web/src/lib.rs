@@ -27,7 +27,7 @@ mod text_rule;
 mod write_deadline;
 
 pub use address_limits::AddressLimit;
-pub use auth::{bearer_token, require_internal_token, same_secret};
+pub use auth::{accepted_token, bearer_token, require_internal_token};
 pub use body::{
     BODY_DEADLINE, BODY_MAX_BYTES, BodyDeadline, BodyLimit, JsonBody, read_bytes, read_json,
     read_optional_json,

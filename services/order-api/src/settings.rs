@@ -9,8 +9,8 @@ use chrono::TimeDelta;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{
-    Brand, Broker, Database, Environment, Http, Internal, Peers, Secret, SettingErrors, Settings, Telemetry,
-    TrustedProxies,
+    Brand, Broker, Database, Environment, Http, Internal, Networks, Peers, Secret, SettingErrors, Settings,
+    Telemetry, Tokens,
 };
 use url::Url;
 
@@ -70,11 +70,19 @@ pub struct Docs {
 pub struct Fleet {
     /// The token of the driver system, at least 16 characters.
     pub token: Secret,
+    /// The token before it, which is accepted as well, so that the driver system can change to the new one at any time.
+    pub previous_token: Option<Secret>,
 }
 
 impl Default for Fleet {
     fn default() -> Self {
-        Self { token: Secret::new("local-fleet-token-of-the-local-stack") }
+        Self { token: Secret::new("local-fleet-token-of-the-local-stack"), previous_token: None }
+    }
+}
+
+impl Fleet {
+    pub fn tokens(&self) -> Tokens {
+        Tokens::new(&self.token, self.previous_token.as_ref())
     }
 }
 
@@ -96,7 +104,7 @@ pub struct Limits {
     pub failed_authentications: NonZeroU32,
     /// The reverse proxies, as networks or addresses separated by commas (`10.0.0.0/8,192.0.2.7`). `X-Forwarded-For` is
     /// trusted only from them: it is read from its end up to the first address that is not a proxy.
-    pub trusted_proxies: TrustedProxies,
+    pub trusted_proxies: Networks,
 }
 
 impl Limits {
@@ -119,7 +127,7 @@ impl Default for Limits {
             burst: None,
             per_address: true,
             failed_authentications: Self::DEFAULT_FAILURES,
-            trusted_proxies: TrustedProxies::default(),
+            trusted_proxies: Networks::default(),
         }
     }
 }
@@ -158,6 +166,7 @@ impl Settings for OrderApiSettings {
     fn check(&self, errors: &mut SettingErrors) {
         self.sections().check(errors);
         self.brand.check(errors);
+        self.fleet.tokens().check("WAYBILL_FLEET__PREVIOUS_TOKEN", errors);
         if self.http.public.is_none() {
             errors.add("WAYBILL_HTTP__PUBLIC", "is required: the integration API listens there");
         }

@@ -76,7 +76,7 @@ fn state(settings: &OrderApiSettings, chassis: &Chassis) -> anyhow::Result<State
     Ok(State {
         brand: settings.brand.name.clone(),
         webhook_header_prefix: settings.brand.header_prefix.clone(),
-        fleet_token: settings.fleet.token.clone(),
+        fleet_tokens: settings.fleet.tokens(),
         keys: KeyCache::new(keys, segment, clock.clone()),
         trusted_proxies: limits.trusted_proxies.clone(),
         live_access: LiveAccessCache::new(ordering, clock.clone()),

@@ -3,7 +3,7 @@
 use internal_api::wallet::WalletClient;
 use internal_api::webhooks::WebhooksClient;
 use outbox::Unit;
-use settings::{Secret, TrustedProxies};
+use settings::{Networks, Tokens};
 use web::{FailureLimits, Tasks};
 
 use crate::cache::{KeyCache, LiveAccessCache};
@@ -21,9 +21,9 @@ pub struct State {
     pub brand: String,
     /// Begins the names of webhook headers.
     pub webhook_header_prefix: String,
-    pub fleet_token: Secret,
+    pub fleet_tokens: Tokens,
     pub keys: KeyCache,
-    pub trusted_proxies: TrustedProxies,
+    pub trusted_proxies: Networks,
     pub live_access: LiveAccessCache,
     pub wallet: WalletClient,
     pub webhooks: WebhooksClient,

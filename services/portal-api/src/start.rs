@@ -115,7 +115,7 @@ fn state(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<State> 
         ),
         publisher: chassis.broker.publisher(),
         plans: settings.subscription.plan_names(),
-        operator_token: settings.operator.token.clone(),
+        operator_tokens: settings.operator.tokens(),
         approvals: settings.approvals.policy(),
         secure_cookies: settings.environment != Environment::Local,
         public_config: PublicConfig {
@@ -123,6 +123,7 @@ fn state(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<State> 
             locale: settings.region.locale,
             time_zone: settings.region.time_zone.clone(),
             api_url: settings.public.api_url.clone(),
+            webhook_addresses: settings.public.webhook_addresses.texts().collect(),
         },
         unit,
     })

@@ -9,7 +9,7 @@ use identity::second_factors::Factors;
 use identity::sessions::Lifetimes;
 use messaging::Publisher;
 use outbox::Unit;
-use settings::{Brand, Secret, TrustedProxies};
+use settings::{Brand, Networks, Tokens};
 use tokio::sync::Semaphore;
 use url::Url;
 use web::{FailureLimits, FairSlots, Tasks};
@@ -59,10 +59,10 @@ pub(crate) struct State {
     pub(crate) links: Links,
     /// Whether log-ins and sign-ups are also limited per client address.
     pub(crate) limit_per_address: bool,
-    pub(crate) trusted_proxies: TrustedProxies,
+    pub(crate) trusted_proxies: Networks,
     pub(crate) failure_limits: FailureLimits,
     pub(crate) plans: Vec<String>,
-    pub(crate) operator_token: Secret,
+    pub(crate) operator_tokens: Tokens,
     pub(crate) approvals: ApprovalPolicy,
     /// False only in a local stack, which has no TLS.
     pub(crate) secure_cookies: bool,
@@ -86,6 +86,8 @@ pub(crate) struct PublicConfig {
     pub(crate) time_zone: String,
     /// The integrators' `{base_url}`, ending in `/v1`.
     pub(crate) api_url: Url,
+    /// The addresses that webhooks come from.
+    pub(crate) webhook_addresses: Vec<String>,
 }
 
 /// Work that continues after the response, so that the response time reveals nothing about it.

@@ -226,11 +226,11 @@ pub async fn end(
 pub async fn end_by_digest(
     conn: &mut AsyncPgConnection,
     realm: Realm,
-    digests: [[u8; 32]; 2],
+    digests: impl IntoIterator<Item = [u8; 32]>,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     let open = sessions::table
-        .filter(sessions::token_hash.eq_any(digests.map(|digest| digest.to_vec())))
+        .filter(sessions::token_hash.eq_any(digests.into_iter().map(Vec::from)))
         .filter(sessions::realm.eq(realm.as_str()))
         .filter(sessions::revoked_at.is_null());
     diesel::update(open).set(sessions::revoked_at.eq(now)).execute(conn).await?;
@@ -299,14 +299,14 @@ pub type Times = (DateTime<Utc>, DateTime<Utc>, DateTime<Utc>);
 pub const TIMES: (sessions::created_at, sessions::expires_at, sessions::last_seen_at) =
     (sessions::created_at, sessions::expires_at, sessions::last_seen_at);
 
-/// The session of the configured token with this digest. `None` if it has ended.
+/// The session of a configured token with one of these digests. `None` if it has ended.
 pub async fn of_configuration(
     conn: &mut AsyncPgConnection,
-    digest: [u8; 32],
+    digests: impl IntoIterator<Item = [u8; 32]>,
     open: OpenAt,
 ) -> Result<Option<TokenSession>, StoreError> {
     let row: Option<(String, Times)> = sessions::table
-        .filter(sessions::token_hash.eq(digest.to_vec()))
+        .filter(sessions::token_hash.eq_any(digests.into_iter().map(Vec::from)))
         .filter(sessions::account_id.is_null())
         .filter(is_open!(open))
         .select((sessions::id, TIMES))

@@ -214,11 +214,11 @@ async fn a_session_of_the_configured_token_is_found_by_its_digest_only() {
     let open = LIFETIMES.at(world.clock.now());
     for (holder, _) in holders() {
         let session = world.open(holder).await;
-        let found = sessions::of_configuration(&mut world.conn, session.digest, open).await.unwrap();
+        let found = sessions::of_configuration(&mut world.conn, [session.digest], open).await.unwrap();
         let is_found = found.is_some_and(|found| found.session == session.id);
         assert_eq!(is_found, holder == SessionHolder::Configuration);
     }
-    assert!(sessions::of_configuration(&mut world.conn, [0; 32], open).await.unwrap().is_none());
+    assert!(sessions::of_configuration(&mut world.conn, [[0; 32]], open).await.unwrap().is_none());
     world.clock.advance(LIFETIMES.max);
     let now = world.clock.now();
     assert_eq!(sessions::prune(&mut world.conn, now, 100).await.unwrap(), 3);

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use actix_web::HttpRequest;
 use domain::Clock;
-use settings::TrustedProxies;
+use settings::Networks;
 use web::{AddressLimit, CallerAddress, Exceeded, Policy, Standing};
 
 /// An open page polls every five seconds, and many clients may share one address of a mobile network. Guessing one of
@@ -16,12 +16,12 @@ const POLICY: Policy = Policy {
 };
 
 pub struct TrackingLimit {
-    proxies: TrustedProxies,
+    proxies: Networks,
     limit: Option<AddressLimit>,
 }
 
 impl TrackingLimit {
-    pub fn new(is_limited: bool, proxies: TrustedProxies, clock: &Clock) -> Self {
+    pub fn new(is_limited: bool, proxies: Networks, clock: &Clock) -> Self {
         let limit = is_limited.then(|| AddressLimit::new(POLICY, clock.clone()));
         Self { proxies, limit }
     }
@@ -47,7 +47,7 @@ mod tests {
 
     fn calls_until_refused(is_limited: bool, most: usize) -> Option<usize> {
         let clock = Clock::manual(DateTime::UNIX_EPOCH);
-        let limit = TrackingLimit::new(is_limited, TrustedProxies::default(), &clock);
+        let limit = TrackingLimit::new(is_limited, Networks::default(), &clock);
         let request = TestRequest::default().peer_addr("192.0.2.1:4711".parse().unwrap()).to_http_request();
         (0..most).position(|_| limit.charge(&request).is_err())
     }

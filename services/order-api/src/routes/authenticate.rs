@@ -5,7 +5,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
 use domain::KeyScope;
 use internal_api::keys::AuthenticatedKey;
-use web::{ApiError, bearer_token, caller_ip, same_secret};
+use web::{ApiError, accepted_token, bearer_token, caller_ip};
 
 use super::quota;
 use crate::cache::AuthenticationError;
@@ -53,8 +53,8 @@ pub(super) async fn identify(state: &State, request: &HttpRequest) -> Result<Aut
 
 /// Authenticates the driver system of the operator.
 pub(super) fn fleet(state: &State, request: &HttpRequest) -> Result<(), ApiError> {
-    let known = bearer_token(request.headers())?.is_some_and(|token| same_secret(token, &state.fleet_token));
-    if known {
+    let given = bearer_token(request.headers())?;
+    if given.is_some_and(|given| accepted_token(given, &state.fleet_tokens).is_some()) {
         return Ok(());
     }
     Err(state.authentication_failures.count(request, bad_fleet_token()))

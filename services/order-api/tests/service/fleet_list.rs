@@ -234,3 +234,18 @@ async fn a_status_is_found_by_its_index(service: &OrderApi) -> anyhow::Result<()
     assert!(plan.contains("orders_for_fleet_by_status") && !plan.contains("Sort"), "{plan}");
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_fleets_previous_token_is_accepted_while_it_is_set() -> anyhow::Result<()> {
+    let (current, previous) = ("the present token of the fleet", "the former token of the fleet");
+    let set = ("WAYBILL_FLEET__TOKEN", current);
+    let both = OrderApi::with(&[set, ("WAYBILL_FLEET__PREVIOUS_TOKEN", previous)]).await;
+    let alone = OrderApi::with(&[set]).await;
+    for (service, token, status) in
+        [(&both, current, 200), (&both, previous, 200), (&alone, current, 200), (&alone, previous, 401)]
+    {
+        let listed = Fleet::new(&service.base(), token)?.orders("").await?;
+        assert_eq!(listed.status, status, "{token}: {}", listed.text);
+    }
+    Ok(())
+}

@@ -27,6 +27,8 @@ struct ConfigView<'a> {
     api_base_url: &'a str,
     /// The address of the portal for businesses. Without a trailing slash.
     portal_url: &'a str,
+    /// The addresses and networks that webhooks come from. Empty if they are not fixed.
+    webhook_addresses: &'a [String],
     currency: &'static str,
     /// How amounts and dates are written.
     locale: Locale,
@@ -80,6 +82,7 @@ pub(crate) async fn config(state: Data<State>, site: Data<Site>) -> HttpResponse
         key_segment: &brand.key_segment,
         api_base_url: config.api_url.as_str().trim_end_matches('/'),
         portal_url: state.links.portal().as_str().trim_end_matches('/'),
+        webhook_addresses: &config.webhook_addresses,
         currency: CURRENCY,
         locale: config.locale,
         time_zone: &config.time_zone,

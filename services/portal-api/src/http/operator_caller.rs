@@ -4,7 +4,7 @@ use actix_web::HttpRequest;
 use chrono::{DateTime, Utc};
 use domain::BusinessId;
 use postgres::StoreError;
-use web::{ApiError, bearer_token, same_secret};
+use web::{ApiError, accepted_token, bearer_token};
 
 use crate::account::commands::console_session::{self, ConsoleSession};
 use crate::audit::domain::Author;
@@ -51,7 +51,7 @@ pub(crate) async fn of_token(
     state: &State,
     given: &str,
 ) -> Result<Option<(OperatorActor, OperatorRole)>, StoreError> {
-    if same_secret(given, &state.operator_token) {
+    if accepted_token(given, &state.operator_tokens).is_some() {
         return Ok(Some((OperatorActor::Configuration, OperatorRole::Administrator)));
     }
     match OperatorSecret::parse(given) {

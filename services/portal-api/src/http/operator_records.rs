@@ -35,7 +35,7 @@ impl Sent {
     /// Another search is another entry, also if it finds nothing.
     #[must_use]
     pub(crate) fn found_by(self, state: &State, search: Option<&str>) -> Self {
-        let search = search.map(|text| search_digest(state.operator_token.expose(), text));
+        let search = search.map(|text| search_digest(state.operator_tokens.current.expose(), text));
         Self { search, ..self }
     }
 

@@ -19,8 +19,8 @@ use chassis::{Sections, ServiceSettings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{
-    Brand, Broker, Database, Environment, Http, Internal, Peers, Secret, SettingErrors, Settings, Telemetry,
-    TrustedProxies,
+    Brand, Broker, Database, Environment, Http, Internal, Networks, Peers, Secret, SettingErrors, Settings,
+    Telemetry, Tokens,
 };
 use url::Url;
 
@@ -115,13 +115,25 @@ impl Pages {
 pub struct Operator {
     /// At least 16 characters. An administrator's token for all calls of the operator and for the console.
     pub token: Secret,
+    /// The token before it, which is accepted as well, so that programs can change to the new one at any time.
+    pub previous_token: Option<Secret>,
     /// Whether the public listener serves the console and the operator's API although `WAYBILL_HTTP__OPERATOR` is set.
     pub on_public_listener: bool,
 }
 
 impl Default for Operator {
     fn default() -> Self {
-        Self { token: Secret::new("local-operator-token-of-the-local-stack"), on_public_listener: false }
+        Self {
+            token: Secret::new("local-operator-token-of-the-local-stack"),
+            previous_token: None,
+            on_public_listener: false,
+        }
+    }
+}
+
+impl Operator {
+    pub(crate) fn tokens(&self) -> Tokens {
+        Tokens::new(&self.token, self.previous_token.as_ref())
     }
 }
 
@@ -137,7 +149,7 @@ pub struct Limits {
     pub failed_authentications: NonZeroU32,
     /// The reverse proxies, as networks or addresses separated by commas (`10.0.0.0/8,192.0.2.7`). `X-Forwarded-For` is
     /// trusted only from them: it is read from its end up to the first address that is not a proxy.
-    pub trusted_proxies: TrustedProxies,
+    pub trusted_proxies: Networks,
     /// How many event streams of each kind a business may have open on one instance. Each user may have half of them.
     #[schemars(range(min = 1, max = 1_000))]
     pub streams_per_business: usize,
@@ -152,7 +164,7 @@ impl Default for Limits {
         Self {
             per_address: true,
             failed_authentications: Self::DEFAULT_FAILURES,
-            trusted_proxies: TrustedProxies::default(),
+            trusted_proxies: Networks::default(),
             streams_per_business: 20,
         }
     }
@@ -191,6 +203,7 @@ impl Settings for PortalSettings {
         self.brand.check(errors);
         self.pages.check(errors);
         self.region.check(errors);
+        self.operator.tokens().check("WAYBILL_OPERATOR__PREVIOUS_TOKEN", errors);
         console::check(self, errors);
         if self.http.public.is_none() {
             errors.add("WAYBILL_HTTP__PUBLIC", "is missing: set the address of the public listener");
@@ -276,6 +289,21 @@ mod tests {
     }
 
     #[test]
+    fn a_previous_token_is_another_one_and_no_published_default() {
+        let own = ("WAYBILL_OPERATOR__TOKEN", "a secret of the operator's own");
+        let previous = |token| load(&[own, ("WAYBILL_OPERATOR__PREVIOUS_TOKEN", token)]);
+        assert_eq!(
+            previous("the former secret of the operator").unwrap().operator.tokens().accepted().count(),
+            2
+        );
+        assert_eq!(previous("").unwrap().operator.tokens().accepted().count(), 1, "as an empty file");
+        for bad in [own.1, "short"] {
+            let text = previous(bad).unwrap_err().to_string();
+            assert!(text.contains("WAYBILL_OPERATOR__PREVIOUS_TOKEN"), "{text}");
+        }
+    }
+
+    #[test]
     fn proxies_are_networks() {
         let settings = load(&[("WAYBILL_LIMITS__TRUSTED_PROXIES", "10.0.0.0/8,192.0.2.7")]).unwrap();
         assert!(settings.limits.trusted_proxies.contain("10.1.2.3".parse().unwrap()));
@@ -287,6 +315,7 @@ mod tests {
     fn settings_of_pages_are_checked() {
         for (name, bad) in [
             ("WAYBILL_PUBLIC__API_URL", "http://127.0.0.1:8081/v2"),
+            ("WAYBILL_PUBLIC__WEBHOOK_ADDRESSES", "203.0.113.7 203.0.113.8"),
             ("WAYBILL_BRAND__ACCENT_COLOR", "blue"),
             ("WAYBILL_BRAND__ACCENT_COLOR", "#12345g"),
             ("WAYBILL_PAGES__PAYMENT_ORIGINS", "https://pay.example; script-src *"),

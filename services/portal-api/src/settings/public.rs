@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use settings::{Environment, SettingErrors};
+use settings::{Environment, Networks, SettingErrors};
 use url::Url;
 
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -19,6 +19,9 @@ pub struct Public {
     /// and passkeys of the staff work there only.
     #[schemars(transform = settings::origin)]
     pub console_url: Option<Url>,
+    /// The addresses that webhooks come from, if they are fixed, as `203.0.113.7,203.0.113.8/31`. Businesses see them,
+    /// for their firewalls.
+    pub webhook_addresses: Networks,
 }
 
 impl Public {
@@ -48,7 +51,12 @@ impl Public {
 impl Default for Public {
     fn default() -> Self {
         let at = |url| Url::parse(url).unwrap_or_else(|_| unreachable!("a constant URL"));
-        Self { url: at("http://127.0.0.1:8084/"), api_url: at("http://127.0.0.1:8081/v1"), console_url: None }
+        Self {
+            url: at("http://127.0.0.1:8084/"),
+            api_url: at("http://127.0.0.1:8081/v1"),
+            console_url: None,
+            webhook_addresses: Networks::default(),
+        }
     }
 }
 

@@ -7,6 +7,8 @@ use crate::portal::{OPERATOR_TOKEN, Portal};
 use crate::staff::person;
 
 const SESSION: &str = "/v1/operator/session";
+/// The operator's next one.
+const NEXT_TOKEN: &str = "another token of the operator's";
 const BUSINESSES: &str = "/v1/operator/businesses";
 
 /// All tabs of a browser share the cookie. A page names the person whose console it shows.
@@ -123,6 +125,30 @@ async fn a_session_holds_at_every_instance_and_ends_with_the_token() {
     let mut console = portal.stranger();
     console.post(SESSION, json!({ "token": OPERATOR_TOKEN })).await;
     assert_eq!(console.clone().at(another.public).get(BUSINESSES).await.status, 200);
-    let changed = portal.with_operator_token("another token of the operator's");
+    let changed = portal.with_operator_token(NEXT_TOKEN, None);
     assert_eq!(console.at(changed.public).get(BUSINESSES).await.status, 401);
+}
+
+#[tokio::test]
+async fn the_token_changes_without_a_refused_call() {
+    let portal = Portal::start().await;
+    let both = portal.with_operator_token(NEXT_TOKEN, Some(OPERATOR_TOKEN));
+    let changed = portal.with_operator_token(NEXT_TOKEN, None);
+    let mut sessions = Vec::new();
+    for (token, at_former, at_changed) in [(OPERATOR_TOKEN, 200, 401), (NEXT_TOKEN, 401, 200)] {
+        let mut console = both.stranger();
+        assert_eq!(console.post(SESSION, json!({ "token": token })).await.status, 200);
+        for caller in [console.clone(), both.stranger().with_bearer(token)] {
+            for (instance, status) in [(&portal, at_former), (&both, 200), (&changed, at_changed)] {
+                let call = caller.clone().at(instance.public).get(BUSINESSES).await;
+                assert_eq!(call.status, status, "{token}: {call:?}");
+            }
+        }
+        sessions.push(console);
+    }
+    for mut console in sessions {
+        let copy = console.clone();
+        assert_eq!(console.delete(SESSION).await.status, 204);
+        assert_eq!(copy.at(both.public).get(SESSION).await.status, 401, "it was closed");
+    }
 }

@@ -232,6 +232,7 @@ async fn pages_learn_the_brand_and_the_integrators_address_before_a_log_in() {
         ("WAYBILL_BRAND__ACCENT_COLOR", "#aa3300"),
         ("WAYBILL_BRAND__KEY_SEGMENT", "acme"),
         ("WAYBILL_PUBLIC__API_URL", "https://api.acme.example/v1/"),
+        ("WAYBILL_PUBLIC__WEBHOOK_ADDRESSES", "203.0.113.7, 2001:db8::/64"),
     ])
     .await;
     let config = portal.stranger().get("/v1/portal/config").await;
@@ -241,6 +242,7 @@ async fn pages_learn_the_brand_and_the_integrators_address_before_a_log_in() {
     assert_eq!(config.body["keySegment"], "acme");
     assert_eq!(config.body["apiBaseUrl"], "https://api.acme.example/v1");
     assert_eq!(config.body["portalUrl"], "http://portal.test");
+    assert_eq!(config.body["webhookAddresses"], json!(["203.0.113.7", "2001:db8::/64"]));
     assert_eq!(config.body["currency"], "INR");
     assert_eq!(config.body["mail"]["enabled"], false);
     assert_eq!(config.body["roles"][0], "owner");

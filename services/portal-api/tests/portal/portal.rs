@@ -93,10 +93,11 @@ impl Portal {
         Self::begin(settings, self.peers.clone(), self.clock.clone())
     }
 
-    /// Another instance with another operator token.
-    pub(crate) fn with_operator_token(&self, token: &str) -> Self {
+    /// Another instance with another operator token, and this previous one.
+    pub(crate) fn with_operator_token(&self, token: &str, previous: Option<&str>) -> Self {
         let mut settings = self.settings.clone();
         settings.operator.token = settings::Secret::new(token);
+        settings.operator.previous_token = previous.map(settings::Secret::new);
         self.with_settings(settings)
     }
 

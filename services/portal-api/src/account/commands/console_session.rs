@@ -1,5 +1,5 @@
 //! Console sessions. Neither a password nor a token stays in a browser: the cookie has a secret of its own, which expires after
-//! hours. The sessions of the configured token also end when that token changes.
+//! hours. A session of the configured token also ends when that token is no longer accepted.
 
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
@@ -7,6 +7,7 @@ use domain::SessionId;
 use identity::sessions::{self, SessionHolder};
 use identity::{Realm, SessionToken};
 use postgres::StoreError;
+use settings::Secret;
 
 use crate::account::commands::open_session::must_enrol;
 use crate::account::commands::open_session::{self, OpenedSession, Proved};
@@ -39,6 +40,7 @@ pub(crate) struct ConsoleSession {
 /// Opens a session after the configured token was checked. Ends the browser's previous session.
 pub(crate) async fn open(
     state: &State,
+    token: &Secret,
     browser: &Browser,
     author: &Author,
 ) -> Result<OpenedSession, StoreError> {
@@ -49,7 +51,7 @@ pub(crate) async fn open(
         .database
         .transaction(async |conn| {
             write_operator_audit(conn, parts, None, author, &event).await?;
-            open_session::open(conn, state, holder, browser, Proved::Now { new_browser: None }).await
+            open_session::open(conn, state, holder, browser, Proved::ByToken(token)).await
         })
         .await;
     let opened = opened?;
@@ -86,9 +88,9 @@ async fn of_configuration(
     token: &SessionToken,
     is_attended: bool,
 ) -> Result<Option<ConsoleSession>, StoreError> {
-    let digest = token.digest_under(&state.operator_token);
+    let digests = state.operator_tokens.accepted().map(|accepted| token.digest_under(accepted));
     let open = state.console_sessions.at(state.unit.clock.now());
-    let Some(found) = sessions::of_configuration(conn, digest, open).await? else { return Ok(None) };
+    let Some(found) = sessions::of_configuration(conn, digests, open).await? else { return Ok(None) };
     if is_attended && open.is_due(found.last_seen_at) {
         sessions::mark_used(conn, found.session, None, open.now).await?;
     }

@@ -7,6 +7,7 @@ use identity::accounts::Credentials;
 use identity::sessions::{self, NewSession, Origin, SessionHolder};
 use identity::{Account, CallerAddress, KnownBrowser, Realm, SessionToken, second_factors};
 use postgres::StoreError;
+use settings::Secret;
 
 use crate::account::commands::account_mail::warn_of_new_browser;
 use crate::account::commands::destination::Destination;
@@ -35,12 +36,14 @@ pub(crate) struct ReplacedSession {
 
 /// How the holder of a new session has proved who they are.
 #[derive(Clone, Copy)]
-pub(crate) enum Proved {
-    /// With a password or the configured token.
+pub(crate) enum Proved<'a> {
+    /// With a password.
     Now {
         /// `None` unless it is a log-in of a person.
         new_browser: Option<bool>,
     },
+    /// With this configured token: the session ends when it is no longer accepted.
+    ByToken(&'a Secret),
     /// By the identity provider, perhaps hours ago. A session of a user then counts for this business only.
     ByProvider { authenticated_at: DateTime<Utc> },
 }
@@ -52,7 +55,7 @@ pub(crate) async fn open(
     state: &State,
     (holder, user): (SessionHolder, Option<UserKey>),
     browser: &Browser,
-    proved: Proved,
+    proved: Proved<'_>,
 ) -> Result<OpenedSession, StoreError> {
     let (now, token) = (state.unit.clock.now(), SessionToken::generate(&state.unit.entropy));
     if let Some(replaced) = &browser.replaces {
@@ -60,13 +63,14 @@ pub(crate) async fn open(
     }
     let (single_sign_on, authenticated_at, new_browser) = match proved {
         Proved::Now { new_browser } => (false, now, new_browser),
+        Proved::ByToken(_) => (false, now, None),
         Proved::ByProvider { authenticated_at } => (true, authenticated_at, None),
     };
     let new = NewSession {
         id: SessionId::generate(&state.unit.clock, &state.unit.entropy),
-        digest: match holder {
-            SessionHolder::Account(_) => token.digest(),
-            SessionHolder::Configuration => token.digest_under(&state.operator_token),
+        digest: match proved {
+            Proved::ByToken(proof) => token.digest_under(proof),
+            Proved::Now { .. } | Proved::ByProvider { .. } => token.digest(),
         },
         holder,
         user,
@@ -135,8 +139,8 @@ pub(crate) async fn end(
     realm: Realm,
     token: &SessionToken,
 ) -> Result<(), StoreError> {
-    let digests = [token.digest(), token.digest_under(&state.operator_token)];
-    sessions::end_by_digest(conn, realm, digests, state.unit.clock.now()).await
+    let of_tokens = state.operator_tokens.accepted().map(|accepted| token.digest_under(accepted));
+    sessions::end_by_digest(conn, realm, of_tokens.chain([token.digest()]), state.unit.clock.now()).await
 }
 
 /// Replaces the session by one of another membership, with a new token. Nobody authenticates: the start of the

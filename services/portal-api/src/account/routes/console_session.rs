@@ -8,7 +8,7 @@ use domain::Email;
 use identity::Realm;
 use identity::passwords::Password;
 use serde_json::Value;
-use web::{ApiError, JsonBody, TextRule, read_body};
+use web::{ApiError, JsonBody, TextRule, accepted_token, read_body};
 
 use crate::account::commands::OpenedSession;
 use crate::account::commands::console_session::{self, ConsoleSession};
@@ -67,17 +67,17 @@ async fn open_with_token(
     request: &HttpRequest,
     token: &str,
 ) -> Result<OpenedSession, ApiError> {
-    let Some((actor, _)) = operator_caller::of_token(state, token).await? else {
+    let Some(token) = accepted_token(token, &state.operator_tokens) else {
+        // A session would outlive a named token.
+        if operator_caller::of_token(state, token).await?.is_some() {
+            return Err(errors::named_token_opens_no_session());
+        }
         let from = address(state, request);
         log_refusal(Refusal::WrongToken, Realm::Staff, from.as_ref(), request_id(request));
         return Err(state.failure_limits.count(request, errors::operator_token_invalid()));
     };
-    // A session would outlive the token.
-    if actor != OperatorActor::Configuration {
-        return Err(errors::named_token_opens_no_session());
-    }
-    let author = author(state, request, actor);
-    Ok(console_session::open(state, &browser(state, request, Realm::Staff), &author).await?)
+    let author = author(state, request, OperatorActor::Configuration);
+    Ok(console_session::open(state, token, &browser(state, request, Realm::Staff), &author).await?)
 }
 
 #[utoipa::path(

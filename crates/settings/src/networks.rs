@@ -1,4 +1,4 @@
-//! The trusted proxies. Only they may report a caller's address.
+//! Lists of networks and addresses.
 
 use std::net::IpAddr;
 
@@ -6,13 +6,13 @@ use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Networks in CIDR form or single addresses, separated by commas (`WAYBILL_LIMITS__TRUSTED_PROXIES`). None by default.
+/// Networks in CIDR form or single addresses, separated by commas. None by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(inline)]
-pub struct TrustedProxies(Vec<IpNet>);
+pub struct Networks(Vec<IpNet>);
 
-impl TrustedProxies {
+impl Networks {
     /// # Errors
     /// Names the entry that is neither a network nor an address.
     pub fn parse(text: &str) -> Result<Self, String> {
@@ -23,12 +23,20 @@ impl TrustedProxies {
         networks.collect::<Result<_, _>>().map(Self)
     }
 
+    /// Each as it is written: `203.0.113.0/24`, or `192.0.2.7`.
+    pub fn texts(&self) -> impl Iterator<Item = String> {
+        self.0.iter().map(|network| {
+            let is_address = network.prefix_len() == network.max_prefix_len();
+            if is_address { network.addr().to_string() } else { network.to_string() }
+        })
+    }
+
     pub fn contain(&self, address: IpAddr) -> bool {
         self.0.iter().any(|network| network.contains(&address))
     }
 }
 
-impl TryFrom<String> for TrustedProxies {
+impl TryFrom<String> for Networks {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
@@ -36,9 +44,9 @@ impl TryFrom<String> for TrustedProxies {
     }
 }
 
-impl From<TrustedProxies> for String {
-    fn from(proxies: TrustedProxies) -> Self {
-        crate::comma_separated(proxies.0)
+impl From<Networks> for String {
+    fn from(networks: Networks) -> Self {
+        crate::comma_separated(networks.texts())
     }
 }
 
@@ -48,16 +56,17 @@ mod tests {
 
     #[test]
     fn networks_and_addresses() {
-        let proxies = TrustedProxies::parse("10.0.0.0/8, 192.0.2.7,2001:db8::/32").unwrap();
+        let proxies = Networks::parse("10.0.0.0/8, 192.0.2.7,2001:db8::/32").unwrap();
         for trusted in ["10.255.0.1", "192.0.2.7", "2001:db8:1::1"] {
             assert!(proxies.contain(trusted.parse().unwrap()), "{trusted}");
         }
         for other in ["11.0.0.1", "192.0.2.8", "2001:db9::1"] {
             assert!(!proxies.contain(other.parse().unwrap()), "{other}");
         }
-        assert_eq!(TrustedProxies::parse(""), Ok(TrustedProxies::default()));
+        assert_eq!(String::from(proxies), "10.0.0.0/8,192.0.2.7,2001:db8::/32");
+        assert_eq!(Networks::parse(""), Ok(Networks::default()));
         for bad in ["10.0.0.0/33", "proxy.example", "1", "10.0.0.0/8 192.0.2.7"] {
-            assert!(TrustedProxies::parse(bad).is_err(), "{bad}");
+            assert!(Networks::parse(bad).is_err(), "{bad}");
         }
     }
 }
