@@ -6,6 +6,7 @@
 mod authenticator;
 mod background;
 mod calls;
+mod connect_proxy;
 mod directory;
 mod gate;
 mod http;
@@ -23,6 +24,7 @@ pub use local_stack::Service;
 pub use authenticator::Authenticator;
 pub use background::in_background;
 pub use calls::{invalid_fields, peer, refusal, refused};
+pub use connect_proxy::ConnectProxy;
 pub use directory::Directory;
 pub use gate::Gate;
 pub use http::{client, is_ready, serve, url};

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{Brand, Broker, Database, Environment, Http, Internal, Secret, SettingErrors, Telemetry};
 
-use crate::domain::{EncryptionKey, EncryptionKeys, InvalidKey, RetrySchedule};
+use crate::domain::{EncryptionKey, EncryptionKeys, InvalidKey, InvalidProxy, ProxyAddress, RetrySchedule};
 
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Settings {
@@ -97,6 +97,10 @@ pub struct Webhooks {
     /// Name servers that resolve endpoints, as `10.0.0.2, [2001:db8::1]:5353`; by default those of `/etc/resolv.conf`.
     /// Its search list is not used, and nothing is cached.
     pub name_servers: NameServers,
+    /// The HTTP proxy that opens the connections of all webhooks (`CONNECT`), as `http://user:password@proxy.example:3128`;
+    /// the credentials are optional. It is asked for the address that an endpoint's name has, never for the name.
+    #[schemars(length(min = 10))]
+    pub proxy: Option<Secret>,
 }
 
 impl Default for Webhooks {
@@ -115,6 +119,7 @@ impl Default for Webhooks {
             allow_http_in_production: false,
             allowed_ranges: AddressRanges::default(),
             name_servers: NameServers::default(),
+            proxy: None,
         }
     }
 }
@@ -139,6 +144,12 @@ impl Webhooks {
         Policy { allow_http: self.allow_http, allowed_ranges: self.allowed_ranges.clone() }
     }
 
+    /// # Errors
+    /// When the setting is not the address of a proxy.
+    pub(crate) fn proxy(&self) -> Result<Option<ProxyAddress>, InvalidProxy> {
+        self.proxy.as_ref().map(|address| ProxyAddress::parse(address.expose())).transpose()
+    }
+
     pub(crate) fn sweep_interval(&self) -> Duration {
         Duration::from_secs_f64(self.sweep_seconds)
     }
@@ -154,6 +165,9 @@ impl Webhooks {
     fn check(&self, environment: Environment, errors: &mut SettingErrors) {
         if !(1..=self.concurrency).contains(&self.per_endpoint) {
             errors.add("WAYBILL_WEBHOOKS__PER_ENDPOINT", "must be between 1 and the concurrency");
+        }
+        if let Err(error) = self.proxy() {
+            errors.add("WAYBILL_WEBHOOKS__PROXY", error.to_string());
         }
         if environment == Environment::Production && self.allow_http && !self.allow_http_in_production {
             let error = "sends webhooks unencrypted, which production refuses; to allow it, also set \
@@ -263,9 +277,10 @@ mod tests {
             ("WAYBILL_WEBHOOKS__SWEEP_SECONDS", "0"),
             ("WAYBILL_WEBHOOKS__TIMEOUT_SECONDS", "0"),
             ("WAYBILL_WEBHOOKS__RETENTION_DAYS", "0"),
+            ("WAYBILL_WEBHOOKS__PROXY", "socks5://user:a-password@proxy.example:1080"),
         ] {
             let refused = load(&[(variable, value)]).unwrap_err();
-            assert!(refused.contains(variable), "{refused}");
+            assert!(refused.contains(variable) && !refused.contains("a-password"), "{refused}");
         }
         assert!(load(&[("WAYBILL_WEBHOOKS__ALLOWED_RANGES", "everything")]).is_err());
         assert!(load(&[("WAYBILL_WEBHOOKS__RETRY_SECONDS", "soon")]).is_err());

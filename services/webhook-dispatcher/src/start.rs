@@ -50,7 +50,7 @@ pub fn start(settings: &Settings, mut chassis: Chassis) -> anyhow::Result<Runnin
     let secrets = SecretCipher::new(settings.secrets.keys()?);
     // Claims and renewals never wait for a connection that others use.
     let own = settings::Database { pool_size: SENDER_CONNECTIONS, ..settings.database.clone() };
-    let options = sender_options(webhooks);
+    let options = sender_options(webhooks)?;
     let sender = Sender::new(&chassis.unit, Database::new(&own)?, secrets.clone(), &settings.brand, options)?;
     let pages = (settings.database.pool_size / 4).max(1);
     let state = Arc::new(State {
@@ -79,16 +79,17 @@ pub fn start(settings: &Settings, mut chassis: Chassis) -> anyhow::Result<Runnin
     chassis.start(routes::internal(&state, settings.internal.clone(), tasks))
 }
 
-fn sender_options(webhooks: &Webhooks) -> SenderOptions {
-    SenderOptions {
+fn sender_options(webhooks: &Webhooks) -> anyhow::Result<SenderOptions> {
+    Ok(SenderOptions {
         policy: webhooks.policy(),
         name_servers: webhooks.name_servers.clone(),
+        proxy: webhooks.proxy()?,
         timeout: webhooks.timeout(),
         concurrency: webhooks.concurrency,
         per_endpoint: webhooks.per_endpoint,
         per_second: webhooks.per_second,
         schedule: webhooks.retry_seconds.clone(),
-    }
+    })
 }
 
 fn start_workers(chassis: &mut Chassis, state: &Arc<State>, sweep_interval: Duration) {

@@ -1,5 +1,6 @@
 //! Why an attempt failed. The messages are for the developer of the receiver.
 
+use std::io;
 use std::time::Duration;
 
 use outbound::TargetRefused;
@@ -24,6 +25,8 @@ pub(crate) enum Failure {
     ConnectionRefused,
     #[error("the host cannot be reached")]
     Unreachable,
+    #[error("{}", .0.message())]
+    Proxy(ProxyFault),
     #[error("TLS: the handshake failed: it timed out; does the port speak https?")]
     HandshakeTimeout,
     #[error("the connection was closed before a complete answer arrived")]
@@ -36,6 +39,35 @@ pub(crate) enum Failure {
     HeadTooLarge,
     #[error("the connection failed: {0}")]
     Other(&'static str),
+}
+
+/// Why the operator's proxy gave no connection. The text is for the operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ProxyFault {
+    #[error("the proxy cannot be reached: {0}")]
+    Unreachable(io::ErrorKind),
+    #[error("the proxy did not answer in time")]
+    NoAnswer,
+    #[error("the proxy answered with status {0}")]
+    Status(u16),
+    #[error("the proxy broke off, or does not speak HTTP")]
+    Broken,
+}
+
+impl ProxyFault {
+    /// Whether the endpoint may be the cause.
+    pub(crate) fn is_of_target(self) -> bool {
+        matches!(self, Self::NoAnswer | Self::Status(502..=504))
+    }
+
+    /// For the developer, whom neither the proxy's address nor its answer concerns.
+    fn message(self) -> &'static str {
+        if self.is_of_target() {
+            "our proxy could not connect to your server; check that it runs and accepts connections from our addresses"
+        } else {
+            "not sent: our proxy failed; nothing is wrong with your server"
+        }
+    }
 }
 
 fn status_message(status: u16) -> String {
@@ -79,6 +111,14 @@ mod tests {
             (
                 TargetRefused::NotPublic { host: "intranet.example".into() }.into(),
                 "not sent: intranet.example leads to an address that is not public",
+            ),
+            (
+                Failure::Proxy(ProxyFault::Status(407)),
+                "not sent: our proxy failed; nothing is wrong with your server",
+            ),
+            (
+                Failure::Proxy(ProxyFault::Status(502)),
+                "our proxy could not connect to your server; check that it runs and accepts connections from our addresses",
             ),
         ] {
             assert_eq!(failure.to_string(), words);

@@ -10,6 +10,7 @@ mod failure;
 mod forgery;
 mod last_status;
 mod log;
+mod proxy;
 mod recovery;
 mod retry;
 mod secrets;
@@ -29,10 +30,11 @@ pub(crate) use endpoint::{
     SentNotice, status, summary,
 };
 pub(crate) use failing::{DISABLED_PERCENT, ParkedDecision, notices_due};
-pub(crate) use failure::Failure;
+pub(crate) use failure::{Failure, ProxyFault};
 pub(crate) use forgery::{ForgeryTest, is_refusal, problem as forgery_problem};
 pub(crate) use last_status::{StatusFilter, last_status, shown_status};
 pub(crate) use log::{DeliveryFilter, LogPage};
+pub(crate) use proxy::{InvalidProxy, ProxyAddress};
 pub(crate) use recovery::{Recovery, RecoveryState};
 pub use retry::RetrySchedule;
 pub(crate) use retry::retry_after;

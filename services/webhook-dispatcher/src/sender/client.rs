@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 use domain::{Clock, EndpointId, EventId, Mode};
-use reqwest::header::{HeaderMap, InvalidHeaderName, RETRY_AFTER};
+use hyper::header::{HeaderMap, InvalidHeaderName, RETRY_AFTER};
 use settings::Brand;
 use telemetry::{ClientSpan, KeyValue};
 use url::Url;
@@ -136,11 +136,12 @@ fn storable(body: &[u8]) -> String {
 }
 
 /// The values of the metric label `outcome`.
-pub(crate) const OUTCOMES: [&str; 5] = [SUCCEEDED, BAD_STATUS, TIMEOUT, CONNECTION, REFUSED];
+pub(crate) const OUTCOMES: [&str; 6] = [SUCCEEDED, BAD_STATUS, TIMEOUT, CONNECTION, PROXY, REFUSED];
 const SUCCEEDED: &str = "succeeded";
 const BAD_STATUS: &str = "bad_status";
 const TIMEOUT: &str = "timeout";
 const CONNECTION: &str = "connection";
+const PROXY: &str = "proxy";
 const REFUSED: &str = "refused";
 
 fn outcome(failure: Option<&Failure>) -> &'static str {
@@ -148,6 +149,7 @@ fn outcome(failure: Option<&Failure>) -> &'static str {
         None => SUCCEEDED,
         Some(Failure::Status(_) | Failure::Redirect(_)) => BAD_STATUS,
         Some(Failure::Timeout(_)) => TIMEOUT,
+        Some(Failure::Proxy(_)) => PROXY,
         Some(Failure::Refused(_)) => REFUSED,
         Some(_) => CONNECTION,
     }

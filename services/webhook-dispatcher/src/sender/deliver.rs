@@ -138,6 +138,7 @@ fn log_failure(failure: &Failure) {
             tracing::info!(status, "webhook not accepted")
         }
         Failure::Timeout(_) => tracing::info!("webhook timed out"),
+        Failure::Proxy(fault) => tracing::warn!(%fault, "webhook proxy failed"),
         Failure::Refused(_) => tracing::warn!("webhook not sent: its target is not allowed"),
         _ => tracing::info!("webhook endpoint unreachable"),
     }

@@ -1,36 +1,29 @@
-//! One HTTP exchange with an endpoint: no proxy, no redirects, one deadline for all of it, a bounded response.
+//! One HTTP exchange with an endpoint: no redirects, one deadline for all of it, a bounded response.
 
-use std::io;
-use std::sync::Arc;
 use std::time::Duration;
 
-use outbound::VettingResolver;
-use reqwest::header::HeaderMap;
-use reqwest::{Client, Response};
-use settings::Brand;
-use tokio::net::TcpStream;
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::{HeaderMap, Request, Response};
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
 use url::Url;
 
+use super::connector::Connector;
 use super::failures::{failure_of_error, failure_of_status};
-use super::headers::user_agent;
 use crate::domain::Failure;
 
 /// Reading stops here. The status of a longer response counts nevertheless.
 const READ_MAX_BYTES: usize = 64 * 1024;
 /// How much of a response is stored.
 const KEPT_MAX_BYTES: usize = 16 * 1024;
-/// Shorter than the deadline of the exchange: an unreachable host is detected sooner.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// For the probe that tells an unreachable port from a slow TLS handshake.
-const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Shorter than the keep-alive time of common servers: webhooks seldom meet a connection that is being closed.
 const POOL_IDLE: Duration = Duration::from_secs(4);
 
 /// The HTTP client for webhooks.
 #[derive(Clone)]
 pub(super) struct Exchange {
-    http: Client,
-    resolver: VettingResolver,
+    http: Client<Connector, Full<Bytes>>,
     deadline: Duration,
 }
 
@@ -44,28 +37,13 @@ pub(super) struct Received {
 }
 
 impl Exchange {
-    /// # Errors
-    /// When no TLS client can be made, for instance without root certificates.
-    pub(super) fn new(
-        resolver: VettingResolver,
-        brand: &Brand,
-        deadline: Duration,
-        per_endpoint: usize,
-    ) -> reqwest::Result<Self> {
-        // Fails if another part of the process has installed a provider, which is fine.
-        let _already_installed = rustls::crypto::ring::default_provider().install_default();
-        let http = Client::builder()
-            .dns_resolver(Arc::new(resolver.clone()))
-            .no_proxy()
-            .redirect(reqwest::redirect::Policy::none())
-            .referer(false)
-            .connect_timeout(CONNECT_TIMEOUT)
+    pub(super) fn new(connector: Connector, deadline: Duration, per_endpoint: usize) -> Self {
+        let http = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
             .pool_idle_timeout(POOL_IDLE)
             .pool_max_idle_per_host(per_endpoint)
-            .tcp_nodelay(true)
-            .user_agent(user_agent(brand))
-            .build()?;
-        Ok(Self { http, resolver, deadline })
+            .build(connector);
+        Self { http, deadline }
     }
 
     /// Sends the body. Returns the response and, unless the webhook was received, the failure.
@@ -93,53 +71,38 @@ impl Exchange {
         received: &mut Received,
     ) -> Result<(), Failure> {
         let url = Url::parse(url).map_err(|error| Failure::UnusableUrl(error.to_string()))?;
-        // reqwest does not resolve hosts that are addresses.
-        self.resolver.vet_url(&url)?;
-        let request = self.http.post(url).headers(headers).body(body);
-        let response = match request.send().await {
-            Ok(response) => response,
-            Err(error) => {
-                let failure = failure_of_error(&error, self.deadline);
-                return Err(self.probe(&error, failure).await);
-            }
-        };
+        let request = Request::post(url.as_str()).body(Full::from(body));
+        let mut request = request.map_err(|error| Failure::UnusableUrl(error.to_string()))?;
+        *request.headers_mut() = headers;
+        let response = self.http.request(request).await.map_err(|error| failure_of_error(&error))?;
         received.status = Some(response.status().as_u16());
         received.headers = response.headers().clone();
-        self.read(response, received).await
+        read(response, received).await
     }
+}
 
-    /// reqwest has one timeout for the connection and the TLS handshake. Tells which of the two took too long.
-    async fn probe(&self, error: &reqwest::Error, failure: Failure) -> Failure {
-        let Some(url) = error.url().filter(|_| failure == Failure::HandshakeTimeout) else { return failure };
-        let Ok(addresses) = self.resolver.sockets(url).await else { return failure };
-        match tokio::time::timeout(PROBE_TIMEOUT, TcpStream::connect(&addresses[..])).await {
-            Ok(Ok(_)) => failure,
-            Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => Failure::ConnectionRefused,
-            Ok(Err(_)) | Err(_) => Failure::Unreachable,
+async fn read(mut response: Response<Incoming>, received: &mut Received) -> Result<(), Failure> {
+    let mut read = 0;
+    while let Some(frame) = response.frame().await {
+        let frame = frame.map_err(|_| Failure::ConnectionClosed)?;
+        let Ok(chunk) = frame.into_data() else { continue };
+        let kept = chunk.len().min(KEPT_MAX_BYTES - received.body.len());
+        received.body.extend_from_slice(&chunk[..kept]);
+        read += chunk.len();
+        if read > READ_MAX_BYTES {
+            break;
         }
     }
-
-    async fn read(&self, mut response: Response, received: &mut Received) -> Result<(), Failure> {
-        let mut read = 0;
-        while let Some(chunk) =
-            response.chunk().await.map_err(|error| failure_of_error(&error, self.deadline))?
-        {
-            let kept = chunk.len().min(KEPT_MAX_BYTES - received.body.len());
-            received.body.extend_from_slice(&chunk[..kept]);
-            read += chunk.len();
-            if read > READ_MAX_BYTES {
-                break;
-            }
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use outbound::{Policy, TargetRefused};
+    use std::io;
+
+    use outbound::{Policy, TargetRefused, VettingResolver};
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    use tokio::net::TcpListener;
+    use tokio::net::{TcpListener, TcpStream};
 
     use super::*;
 
@@ -184,8 +147,8 @@ mod tests {
 
     async fn failure_at(scheme: &str, port: u16) -> Failure {
         let policy = Policy { allow_http: true, allowed_ranges: "127.0.0.0/8".parse().unwrap() };
-        let resolver = hostile(policy);
-        let exchange = Exchange::new(resolver, &Brand::default(), Duration::from_secs(20), 1).unwrap();
+        let connector = Connector::new(hostile(policy), None).unwrap();
+        let exchange = Exchange::new(connector, Duration::from_secs(20), 1);
         let url = format!("{scheme}://127.0.0.1:{port}/hook");
         let (_, failure) = exchange.post(&url, HeaderMap::new(), b"{}".to_vec()).await;
         failure.expect("a failure")
@@ -238,7 +201,8 @@ mod tests {
     #[tokio::test]
     async fn nothing_is_sent_to_private_addresses() {
         let policy = Policy { allow_http: true, ..Policy::default() };
-        let exchange = Exchange::new(hostile(policy), &Brand::default(), Duration::from_secs(2), 1).unwrap();
+        let connector = Connector::new(hostile(policy), None).unwrap();
+        let exchange = Exchange::new(connector, Duration::from_secs(2), 1);
         for host in ["loopback.example", "mixed.example", "metadata.example", "127.0.0.1", "0x7f.1"] {
             let url = format!("http://{host}:9/hook");
             let (received, failure) = exchange.post(&url, HeaderMap::new(), Vec::new()).await;

@@ -2,13 +2,13 @@
 
 use std::error::Error;
 use std::io;
-use std::time::Duration;
 
 use chrono::DateTime;
 use domain::indian_time;
 use outbound::ResolveError;
 use rustls::CertificateError;
 
+use super::connector::ConnectError;
 use crate::domain::Failure;
 
 /// None if the status counts as received.
@@ -21,53 +21,58 @@ pub(super) fn failure_of_status(status: u16) -> Option<Failure> {
     }
 }
 
-/// `limit` is the time limit of the whole exchange.
-pub(super) fn failure_of_error(error: &reqwest::Error, limit: Duration) -> Failure {
-    if let Some(name) = cause::<ResolveError>(error) {
-        return match name {
-            ResolveError::Refused(refused) => refused.clone().into(),
-            ResolveError::Unknown(name) => Failure::UnknownName(name.clone()),
-        };
+/// Why there is no response.
+pub(super) fn failure_of_error(error: &(dyn Error + 'static)) -> Failure {
+    if let Some(error) = cause::<ConnectError>(error) {
+        return failure_of_connection(error);
     }
     if let Some(tls) = cause::<rustls::Error>(error) {
         return Failure::Tls(tls_message(tls));
     }
-    if let Some(kind) = io_kind(error) {
-        match kind {
-            io::ErrorKind::ConnectionRefused => return Failure::ConnectionRefused,
-            io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => {
-                return Failure::Unreachable;
-            }
-            io::ErrorKind::ConnectionReset
-            | io::ErrorKind::ConnectionAborted
-            | io::ErrorKind::BrokenPipe
-            | io::ErrorKind::UnexpectedEof => {
-                return if error.is_connect() && is_https(error) {
-                    Failure::Tls("the server closed the connection during the handshake".to_owned())
-                } else {
-                    Failure::ConnectionClosed
-                };
-            }
-            _ => {}
-        }
-    }
-    match error {
-        error if error.is_timeout() && error.is_connect() && is_https(error) => Failure::HandshakeTimeout,
-        error if error.is_timeout() && error.is_connect() => Failure::Unreachable,
-        error if error.is_timeout() => Failure::Timeout(limit),
-        error if error.is_connect() => Failure::Other("no connection could be made"),
-        error if mentions(error, "incomplete message") || mentions(error, "connection closed") => {
-            Failure::ConnectionClosed
-        }
-        error if mentions(error, "too large") => Failure::HeadTooLarge,
-        error if mentions(error, "invalid HTTP") || mentions(error, "parse") => Failure::NotHttp,
-        error if error.is_body() || error.is_decode() => Failure::ConnectionClosed,
+    match cause::<hyper::Error>(error) {
+        // hyper's clients tell it by the text only.
+        Some(error) if error.is_parse() && error.to_string().contains("too large") => Failure::HeadTooLarge,
+        Some(error) if error.is_parse() => Failure::NotHttp,
+        Some(error) if error.is_incomplete_message() || error.is_closed() => Failure::ConnectionClosed,
+        _ if io_kind(error).is_some_and(is_closed) => Failure::ConnectionClosed,
         _ => Failure::Other("the exchange broke off"),
     }
 }
 
-fn is_https(error: &reqwest::Error) -> bool {
-    error.url().is_some_and(|url| url.scheme() == "https")
+fn failure_of_connection(error: &ConnectError) -> Failure {
+    const NONE: Failure = Failure::Other("no connection could be made");
+    match error {
+        ConnectError::Resolve(ResolveError::Refused(refused)) => refused.clone().into(),
+        ConnectError::Resolve(ResolveError::Unknown(name)) => Failure::UnknownName(name.clone()),
+        ConnectError::Proxy(fault) => Failure::Proxy(*fault),
+        ConnectError::TimedOut => Failure::Unreachable,
+        ConnectError::HandshakeTimedOut => Failure::HandshakeTimeout,
+        ConnectError::Tcp(error) => match io_kind(error.as_ref()) {
+            Some(io::ErrorKind::ConnectionRefused) => Failure::ConnectionRefused,
+            Some(
+                io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable | io::ErrorKind::TimedOut,
+            ) => Failure::Unreachable,
+            Some(kind) if is_closed(kind) => Failure::ConnectionClosed,
+            _ => NONE,
+        },
+        ConnectError::Tls(error) => match cause::<rustls::Error>(error) {
+            Some(tls) => Failure::Tls(tls_message(tls)),
+            None if is_closed(error.kind()) => {
+                Failure::Tls("the server closed the connection during the handshake".to_owned())
+            }
+            None => NONE,
+        },
+    }
+}
+
+fn is_closed(kind: io::ErrorKind) -> bool {
+    matches!(
+        kind,
+        io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::BrokenPipe
+            | io::ErrorKind::UnexpectedEof
+    )
 }
 
 /// The first error of this type in the chain of causes. `source` does not return the error inside an `io::Error`.
@@ -91,18 +96,6 @@ fn io_kind(error: &(dyn Error + 'static)) -> Option<io::ErrorKind> {
     // `Other` only wraps another error.
     let carried = found.get_ref().filter(|_| found.kind() == io::ErrorKind::Other);
     carried.and_then(|carried| io_kind(carried)).or_else(|| Some(found.kind()))
-}
-
-/// hyper distinguishes these cases only by their messages.
-fn mentions(error: &(dyn Error + 'static), words: &str) -> bool {
-    let mut next = Some(error);
-    while let Some(error) = next {
-        if error.to_string().contains(words) {
-            return true;
-        }
-        next = error.source();
-    }
-    false
 }
 
 fn tls_message(error: &rustls::Error) -> String {

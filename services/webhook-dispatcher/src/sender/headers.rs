@@ -1,14 +1,14 @@
 //! The headers of an attempt (SPECIFICATION §4.2, §5.5).
 
 use domain::{EventId, Mode};
-use reqwest::Url;
-use reqwest::header::{
+use hyper::header::{
     ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, InvalidHeaderName,
     USER_AGENT,
 };
 use serde_json::{Map, Value};
 use settings::Brand;
 use telemetry::TraceContext;
+use url::Url;
 use webhook_signature::{MalformedSecret, sign, standard};
 
 use crate::domain::SigningSecrets;

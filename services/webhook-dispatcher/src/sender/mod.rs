@@ -2,6 +2,7 @@
 
 mod claim;
 mod client;
+mod connector;
 mod deliver;
 mod eager;
 mod eager_send;
@@ -9,6 +10,7 @@ mod exchange;
 mod express;
 mod failures;
 mod headers;
+mod proxy;
 mod recorder;
 mod run;
 mod scan;
@@ -30,11 +32,12 @@ use url::Url;
 use webhook_signature::Secret;
 
 use self::client::{Attempted, WebhookClient};
+use self::connector::Connector;
 use self::exchange::Exchange;
 use self::recorder::Recorder;
 use self::schedule::{InFlight, Limits, Schedule, TestSlot};
 use self::tasks::Tasks;
-use crate::domain::RetrySchedule;
+use crate::domain::{ProxyAddress, RetrySchedule};
 use crate::secrets::{DecryptError, SecretCipher};
 use crate::store::{Lease, Outcome, Recorded};
 
@@ -47,6 +50,7 @@ pub(crate) use self::schedule::{Key, NoTestSlot};
 pub(crate) struct SenderOptions {
     pub policy: Policy,
     pub name_servers: NameServers,
+    pub proxy: Option<ProxyAddress>,
     /// For a whole attempt.
     pub timeout: Duration,
     pub concurrency: usize,
@@ -86,7 +90,8 @@ impl Sender {
         options: SenderOptions,
     ) -> anyhow::Result<Arc<Self>> {
         let resolver = VettingResolver::new(&options.name_servers, options.policy)?;
-        let exchange = Exchange::new(resolver.clone(), brand, options.timeout, options.per_endpoint)?;
+        let connector = Connector::new(resolver.clone(), options.proxy)?;
+        let exchange = Exchange::new(connector, options.timeout, options.per_endpoint);
         let limits = Limits {
             concurrency: options.concurrency,
             per_endpoint: i64::try_from(options.per_endpoint)?,

@@ -26,6 +26,7 @@ mod parked;
 mod personal_data;
 mod plans;
 mod process;
+mod proxy;
 mod rates;
 mod receiver;
 mod recoveries;

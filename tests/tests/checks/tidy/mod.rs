@@ -20,7 +20,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("events", &["domain"]),
     ("settings", &[]),
     ("telemetry", &["settings"]),
-    // TLS for the connections to the database and the broker, and for internal listeners.
+    // TLS for the connections to the database, the broker and endpoints, and for internal listeners.
     ("tls", &[]),
     ("messaging", &["domain", "events", "settings", "telemetry", "tls"]),
     ("postgres", &["settings", "tls"]),

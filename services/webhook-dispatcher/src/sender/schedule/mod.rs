@@ -18,7 +18,6 @@ mod choice;
 mod endpoint;
 mod guards;
 mod in_flight;
-mod limits;
 mod members;
 mod queue;
 mod state;
@@ -43,8 +42,8 @@ use crate::store::{Lease, Member, Outcome, Recorded};
 pub(super) use self::choice::{Found, Request};
 pub(crate) use self::guards::{InFlight, TestSlot};
 pub(super) use self::in_flight::Origin;
-pub(crate) use self::limits::Key;
-pub(super) use self::limits::Limits;
+pub(crate) use self::state::Key;
+pub(super) use self::state::Limits;
 pub(crate) use self::test_slots::NoTestSlot;
 
 /// Clones share the state.

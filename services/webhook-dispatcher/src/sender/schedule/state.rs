@@ -2,20 +2,32 @@
 
 use std::collections::HashMap;
 
-use domain::{EndpointId, Mode};
+use domain::{BusinessId, EndpointId, Mode};
 use strum::VariantArray;
 use tokio::time::Instant;
 
 use super::bucket::Bucket;
 use super::endpoint::{Endpoint, Limit};
 use super::in_flight::{Held, InFlightSet, Origin};
-use super::limits::{Key, Limits};
 use super::members::Members;
 use super::queue::Place;
 use super::test_slots::TestSlots;
 use super::turns::Turns;
 use crate::domain::{Shares, Slots, Speed};
 use crate::store::{Lease, Member};
+
+pub(crate) type Key = (EndpointId, BusinessId);
+
+/// The operator's limits.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::sender) struct Limits {
+    /// Concurrent attempts.
+    pub concurrency: usize,
+    /// To one endpoint.
+    pub per_endpoint: i64,
+    /// The rate limit of endpoints without one of their own.
+    pub per_second: u32,
+}
 
 pub(super) struct State {
     limits: Limits,
