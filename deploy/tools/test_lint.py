@@ -222,6 +222,13 @@ class Rules(unittest.TestCase):
                 manifests.rendered(values)
             self.check(part, [str(refused.exception)])
 
+    def test_settings_replace_secrets(self):
+        proxy = {"WAYBILL_WEBHOOKS__PROXY": "http://10.0.0.40:3128"}
+        given = manifests.merged(manifests.preset("production"), {"services": {"webhook-dispatcher": {"settings": proxy}}})
+        deployment = one(manifests.rendered(given), "Deployment", "webhook-dispatcher")
+        variables = deployment["spec"]["template"]["spec"]["containers"][0]["env"]
+        self.assertEqual([{entry["name"]: entry.get("value")} for entry in variables if entry["name"] in proxy], [proxy])
+
     def test_kubernetes(self):
         broken = copy.deepcopy(one(rendered(), "Deployment", "wallet"))
         broken["spec"]["template"]["spec"]["containers"][0]["imagePullPolice"] = "Always"

@@ -193,6 +193,7 @@ fn portal_settings(directory: &Path, kept: &SavedState, launch: Launch) -> anyho
         .variable("WAYBILL_BUSINESS_SSO__ENABLED", "true")
         .variable("WAYBILL_BUSINESS_SSO__ALLOW_HTTP", "true")
         .variable("WAYBILL_BUSINESS_SSO__ALLOWED_RANGES", "127.0.0.0/8")
+        .variable("WAYBILL_PUBLIC__WEBHOOK_ADDRESSES", "127.0.0.1,::1")
         .variable("WAYBILL_PUBLIC__API_URL", format!("http://127.0.0.1:{integration}/v1"));
     Ok(match paths::built_pages() {
         Some(folder) => launch.variable("WAYBILL_PAGES__FOLDER", folder),

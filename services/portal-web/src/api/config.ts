@@ -10,6 +10,7 @@ const UNKNOWN: PortalConfig = {
   keySegment: "waybill",
   apiBaseUrl: "https://delivery.example/v1",
   portalUrl: "",
+  webhookAddresses: [],
   currency: "INR",
   locale: "en-IN",
   timeZone: "Asia/Kolkata",

@@ -40,6 +40,14 @@ test("the portal and the documentation link to each other", async ({ page }) => 
   await expect(page.getByRole("link", { name: "API documentation" })).toBeVisible();
 });
 
+test("the addresses that requests come from are shown and copied", async ({ page, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.goto("/webhooks");
+  await expect(page.getByText("Requests come from these addresses: 127.0.0.1, ::1")).toBeVisible();
+  await page.getByRole("button", { name: "Copy the addresses" }).click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("127.0.0.1, ::1");
+});
+
 test("the log is filtered by order, event, mode, status and response", async ({ page }) => {
   await page.goto(endpoint);
   await heading(page, receiver.url);

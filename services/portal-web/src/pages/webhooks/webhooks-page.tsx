@@ -1,8 +1,11 @@
-import { Anchor, Button, Stack, Text } from "@mantine/core";
+import { Anchor, Button, Group, Stack, Text } from "@mantine/core";
 import { IconPlus, IconWebhook } from "@tabler/icons-react";
 import { Link } from "react-router-dom";
+import { useConfig } from "../../api/config";
 import { type Endpoint, useEndpoints } from "../../api/webhooks";
 import { useMay } from "../../app/session";
+import { InlineCode } from "../../components/code-block";
+import { CopyButton } from "../../components/copy-button";
 import type { Column } from "../../components/data-table";
 import { EmptyState } from "../../components/empty-state";
 import linked from "../../components/linked-rows.module.css";
@@ -44,8 +47,25 @@ export function Component() {
             </EmptyState>
           }
         />
+        <SourceAddresses />
       </Stack>
     </>
+  );
+}
+
+/** For firewalls, if the operator has fixed addresses. */
+function SourceAddresses() {
+  const { webhookAddresses } = useConfig();
+  if (webhookAddresses.length === 0) return null;
+  const addresses = webhookAddresses.join(", ");
+  return (
+    <Group gap={6}>
+      <Text size="sm" c="dimmed">
+        Requests come from {webhookAddresses.length === 1 ? "this address" : "these addresses"}:{" "}
+        <InlineCode>{addresses}</InlineCode>
+      </Text>
+      <CopyButton value={addresses} label="Copy the addresses" />
+    </Group>
   );
 }
 
