@@ -2,8 +2,7 @@
 # Lays out what an image holds beside its program: base-tree.sh <folder to make> <program>…
 #
 # The libraries that the programs link to, the root certificates, a user that is not root, and the records of the packages that all
-# this came from, where scanners look for them. It takes what the system it runs on has: the build stage of the Containerfile, or
-# this machine in check.sh.
+# this came from, where scanners look for them. It takes what this machine has, which must be a Debian.
 set -eu
 
 tree=${1:?usage: $0 <folder to make> <program>…}

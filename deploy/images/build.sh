@@ -1,77 +1,110 @@
 #!/bin/sh
-# Builds the five images with the first engine that works: docker, podman, buildah (ENGINE=podman for that one alone). They are named
-# $REGISTRY/<service>:$VERSION; $REGISTRY is `waybill`, $VERSION that of Cargo.toml, unless they are set. What each records of the system's
-# packages is taken out to target/images/packages, for tools/sbom.py.
+# Makes the five images from programs of this machine, a Debian: build.sh <folder with the programs>. README.md lists the variables.
+# The same programs of the same commit give the same images: files have the time of the commit.
 set -eu
+umask 022
+programs=$(realpath "${1:?usage: $0 <folder with the programs>}")
 cd "$(dirname "$0")/../.."
+for made in services/portal-web/dist target/sdk; do
+    [ -d "$made" ] || { echo "error: $made is missing; \`make images\` builds it" >&2; exit 1; }
+done
 
 registry=${REGISTRY:-waybill}
 version=${VERSION:-$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)}
-revision=$(git rev-parse HEAD 2>/dev/null || echo unknown)
-[ -z "$(git status --porcelain 2>/dev/null)" ] || revision=$revision-changed
-# When it was committed rather than when it was built, so that the same source gives the same labels.
-created=$(git log -1 --format=%cI 2>/dev/null || echo 1970-01-01T00:00:00Z)
+revision=$(git rev-parse HEAD)
+[ -z "$(git status --porcelain)" ] || revision=$revision-changed
+epoch=$(git log -1 --format=%ct)
+services="key-management order-api portal-api wallet webhook-dispatcher"
 
 # A client without its engine is not one.
 works() {
     case $1 in
     docker) docker version --format '{{.Server.Version}}' ;;
-    podman) podman info ;;
-    buildah) buildah info ;;
+    *) "$1" info ;;
     esac >/dev/null 2>&1
 }
 
 engine=
 for candidate in ${ENGINE:-docker podman buildah}; do
-    if ! command -v "$candidate" >/dev/null; then
-        echo "$candidate: not installed"
-    elif ! works "$candidate"; then
-        echo "$candidate: installed, but it does not work here (is its engine running?)"
-    else
-        engine=$candidate
-        break
-    fi
+    if [ -z "$engine" ] && works "$candidate"; then engine=$candidate; fi
 done
-if [ -z "$engine" ]; then
-    echo "not run: no image was built, since no engine works here." >&2
-    echo "\`sh deploy/images/check.sh\` tries what the images hold without one." >&2
-    exit 1
-fi
+[ -n "$engine" ] || { echo "error: none of ${ENGINE:-docker, podman, buildah} works here; install one" >&2; exit 1; }
 
-# image, folder: an image needs not run for this.
-take_records() {
-    rm -rf "$2"
-    mkdir -p "$2"
-    case $engine in
-    docker | podman)
-        container=$("$engine" create "$1")
-        "$engine" cp "$container:/var/lib/dpkg/status.d" "$2/"
-        "$engine" cp "$container:/etc/os-release" "$2/"
-        "$engine" rm "$container" >/dev/null
-        ;;
-    buildah)
-        container=$(buildah from "$1")
-        # Who is not root mounts in a namespace of his own.
-        unshare=
-        [ "$(id -u)" -eq 0 ] || unshare="buildah unshare"
-        # shellcheck disable=SC2016 # the inner shell expands them
-        $unshare sh -c 'root=$(buildah mount "$0") && cp -r "$root/var/lib/dpkg/status.d" "$root/etc/os-release" "$1/"' "$container" "$2"
-        buildah rm "$container" >/dev/null
-        ;;
-    esac
+containerfile() {
+    cat <<END
+FROM scratch
+COPY tree /
+USER 65532:65532
+LABEL org.opencontainers.image.title="$service" \
+      org.opencontainers.image.description="Waybill: $description" \
+      org.opencontainers.image.vendor="Waybill" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="$version" \
+      org.opencontainers.image.revision="$revision" \
+      org.opencontainers.image.created="$(date --utc --date="@$epoch" +%Y-%m-%dT%H:%M:%SZ)"
+# Blocks from a megabyte on, of which each check of a password needs 19, go back to the system when they are free. By itself
+# glibc begins to keep such blocks once it has seen the first. crates/local-stack says the same.
+ENV MALLOC_MMAP_THRESHOLD_=1048576 $variable
+EXPOSE $public 8081 8082
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 CMD ["/usr/bin/$service", "health"]
+ENTRYPOINT ["/usr/bin/$service"]
+CMD ["serve"]
+END
 }
 
-for service in key-management order-api portal-api wallet webhook-dispatcher; do
-    image=$registry/$service:$version
-    set -- --file deploy/images/Containerfile --target "$service" --tag "$image" \
-        --build-arg "VERSION=$version" --build-arg "REVISION=$revision" --build-arg "CREATED=$created" \
-        --build-arg "CARGO_BUILD_JOBS=${CARGO_BUILD_JOBS:-default}"
+# image, folder with its Containerfile
+build() {
     case $engine in
-    docker) DOCKER_BUILDKIT=1 docker build "$@" . ;;
-    # Their own format has no HEALTHCHECK.
-    podman) podman build --format docker "$@" . ;;
-    buildah) buildah build --format docker "$@" . ;;
+    docker) SOURCE_DATE_EPOCH=$epoch BUILDX_NO_DEFAULT_ATTESTATIONS=1 docker build --quiet --tag "$1" "$2" ;;
+    # Their own format has no HEALTHCHECK. The label that they add is their version.
+    *) "$engine" build --quiet --format docker --layers=false --timestamp "$epoch" --identity-label=false --tag "$1" "$2" ;;
+    esac >/dev/null
+}
+
+# image, archive: an OCI layout, as registries store it
+archive() {
+    mkdir "$work/oci"
+    case $engine in
+    docker) docker save "$1" | tar --extract --directory "$work/oci" ;;
+    *) "$engine" push --quiet "$1" "oci:$work/oci:$1" ;;
     esac
-    take_records "$image" "target/images/packages/$service"
-    echo "$image: built by $engine"
+    tar --sort=name --mtime="@$epoch" --owner=0 --group=0 --numeric-owner --create --file "$2" --directory "$work/oci" .
+    rm -r "$work/oci"
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# shellcheck disable=SC2046,SC2086 # one argument per service
+sh deploy/images/base-tree.sh "$work/base" $(printf "$programs/%s " $services)
+for service in $services; do
+    folder=$work/$service image=$registry/$service:$version
+    tree=$folder/tree shared=$folder/tree/usr/share/waybill
+    mkdir "$folder"
+    cp -r "$work/base" "$tree"
+    strip -o "$tree/usr/bin/$service" "$programs/$service"
+    public='' variable=''
+    case $service in
+    key-management) description="API keys" ;;
+    order-api)
+        description="the integration API, the fleet API, tracking"
+        public=8080 variable=WAYBILL_DOCS__DOWNLOADS=/usr/share/waybill/downloads
+        mkdir -p "$shared/downloads"
+        cp target/sdk/* "$shared/downloads/"
+        ;;
+    portal-api)
+        description="the portal, its pages and what is behind them"
+        public=8080 variable=WAYBILL_PAGES__FOLDER=/usr/share/waybill/pages
+        mkdir -p "$shared"
+        cp -r services/portal-web/dist "$shared/pages"
+        ;;
+    wallet) description="prepaid wallets, the ledger" ;;
+    webhook-dispatcher) description="signed webhooks" ;;
+    esac
+    chmod -R u=rwX,go=rX "$tree"
+    find "$tree" -exec touch --no-dereference --date="@$epoch" {} +
+    containerfile >"$folder/Containerfile"
+    build "$image" "$folder"
+    [ -z "${ARCHIVES-}" ] || archive "$image" "$ARCHIVES/$service-$version-$(dpkg --print-architecture).tar"
+    echo "$image: $(du --summarize --block-size=MB "$tree" | cut -f1), made by $engine"
+    rm -r "$folder"
 done

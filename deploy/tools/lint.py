@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import compose
-import images
 import manifests
 import policies
 import schemas
@@ -44,7 +43,6 @@ def main() -> int:
     given = arguments.parse_args()
     report = Report()
 
-    report.section("the Containerfile", images.checks())
     for name, faults in compose.checks():
         report.section(name, faults)
     for name in manifests.PRESETS:

@@ -3,17 +3,14 @@
 import copy
 import functools
 import os
-import tempfile
 import unittest
 from pathlib import Path
 
 import helm_python
 
 import compose
-import images
 import manifests
 import policies
-import sbom
 import schemas
 
 # node_modules with typescript and @kubernetes-models.
@@ -124,16 +121,6 @@ REFUSED = [
     ({"backups": {"enabled": False, "restore": {"from": "old"}}}, "needs backups.enabled"),
 ]
 
-CONTAINERFILE = [
-    ("rust:1.95.0-slim-bookworm", "rust", "no version"),
-    ("FROM scratch AS base", "FROM debian:12 AS base", "does not start from"),
-    ('ENTRYPOINT ["/usr/bin/wallet"]', "", 'no ENTRYPOINT ["/usr/bin/wallet"]'),
-    ('CMD ["/usr/bin/wallet", "health"]', "CMD curl", "wallet has no HEALTHCHECK"),
-    ("COPY crates crates", "COPY crate crate", "crate does not exist"),
-    ("COPY crates crates", "COPY proto-docs proto-docs", ".dockerignore excludes proto-docs"),
-]
-
-
 def service(name, *path, value=None, file="compose.yaml"):
     def change(given):
         # The services share what an anchor holds.
@@ -240,24 +227,6 @@ class Rules(unittest.TestCase):
             files = compose.files()
             change(files)
             self.check(part, [fault for _, faults in compose.checks(files) for fault in faults])
-
-    def test_containerfile(self):
-        for old, new, part in CONTAINERFILE:
-            self.assertIn(old, images.text())
-            self.check(part, images.checks(images.text().replace(old, new)))
-
-
-class Sbom(unittest.TestCase):
-    def test_packages_of_the_system(self):
-        with tempfile.TemporaryDirectory() as folder:
-            records = Path(folder)
-            (records / "os-release").write_text('ID=debian\nVERSION_ID="12"\n')
-            (records / "status.d").mkdir()
-            (records / "status.d/libc6").write_text(
-                "Package: libc6\nStatus: install ok installed\nArchitecture: amd64\nSource: glibc (2.36)\nVersion: 2.36-9+deb12u13\nDescription: x\n Version: y\n")
-            found = list(sbom.of_system(records))
-        self.assertEqual([(one.name, one.version) for one in found], [("libc6", "2.36-9+deb12u13")])
-        self.assertEqual(str(found[0].purl), "pkg:deb/debian/libc6@2.36-9%2Bdeb12u13?arch=amd64&distro=debian-12&upstream=glibc")
 
 
 if __name__ == "__main__":

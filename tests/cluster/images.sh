@@ -3,31 +3,10 @@
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd) programs=$(cd "$1" && pwd)
 mkdir -p "$2" && trees=$(cd "$2" && pwd)
-services="key-management order-api portal-api wallet webhook-dispatcher"
 
-image() { # name, folder or archive, further options of `buildah config`
-  container=$(buildah from scratch)
-  buildah add -q "$container" "$2" / >/dev/null
-  buildah config "${@:3}" "$container"
-  buildah commit -q "$container" "$1" >/dev/null && buildah rm "$container" >/dev/null
-}
+ENGINE=buildah REGISTRY=docker.io/waybill VERSION=test sh "$root/deploy/images/build.sh" "$programs"
 
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
-# shellcheck disable=SC2046,SC2086 # one argument per service
-sh "$root/deploy/images/base-tree.sh" "$work/base" $(printf "$programs/%s " $services)
-for service in $services; do
-  cp -r "$work/base" "$work/$service"
-  strip -o "$work/$service/usr/bin/$service" "$programs/$service"
-  pages=()
-  if [ "$service" = portal-api ]; then
-    mkdir -p "$work/$service/usr/share/waybill"
-    cp -r "$root/services/portal-web/dist" "$work/$service/usr/share/waybill/pages"
-    pages=(--env WAYBILL_PAGES__FOLDER=/usr/share/waybill/pages)
-  fi
-  image "docker.io/waybill/$service:test" "$work/$service" --user 65532:65532 --entrypoint "[\"/usr/bin/$service\"]" --cmd serve \
-    --env MALLOC_MMAP_THRESHOLD_=1048576 "${pages[@]}"
-done
-
 # Debian's servers, with the user of the usual images: their name, packages, version and programs.
 server() {
   [ -e "$trees/$1.tar" ] || mmdebstrap --quiet --variant=minbase --include="$2" bookworm "$trees/$1.tar"

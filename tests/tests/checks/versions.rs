@@ -4,10 +4,9 @@ use std::fs;
 use std::path::Path;
 
 /// Files, and what stands before the version in them.
-const PLACES: [(&str, &str); 13] = [
+const PLACES: [(&str, &str); 12] = [
     ("deploy/.env.example", "WAYBILL_VERSION="),
     ("deploy/compose.yaml", "${WAYBILL_VERSION:-"),
-    ("deploy/images/Containerfile", "ARG VERSION="),
     ("deploy/chart/Chart.yaml", "\nversion: "),
     ("deploy/chart/Chart.yaml", "appVersion: "),
     ("proto-docs/clients/medusa/package.json", "\"@waybill/client\": \""),

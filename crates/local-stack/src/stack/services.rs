@@ -115,7 +115,7 @@ pub(super) fn launch(
         .variable("WAYBILL_BROKER__URL", broker)
         .variable("WAYBILL_INTERNAL__TOKEN", &kept.secrets.internal_token)
         .variable("WAYBILL_TELEMETRY__FORMAT", "json")
-        // As in the container images (deploy/images/Containerfile).
+        // As in the container images (deploy/images/build.sh).
         .variable("MALLOC_MMAP_THRESHOLD_", "1048576");
     let mut launch = listening(launch, ports);
     if let Some(public) = ports.public {
