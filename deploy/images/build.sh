@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the five images from programs of this machine, a Debian: build.sh <folder with the programs>. README.md lists the variables.
-# The same programs of the same commit give the same images: files have the time of the commit.
+# With podman and buildah, the same programs of the same commit give the same images: files have the time of the commit.
 set -eu
 umask 022
 programs=$(realpath "${1:?usage: $0 <folder with the programs>}")
@@ -30,7 +30,7 @@ for candidate in ${ENGINE:-docker podman buildah}; do
 done
 [ -n "$engine" ] || { echo "error: none of ${ENGINE:-docker, podman, buildah} works here; install one" >&2; exit 1; }
 
-containerfile() {
+dockerfile() {
     cat <<END
 FROM scratch
 COPY tree /
@@ -52,10 +52,10 @@ CMD ["serve"]
 END
 }
 
-# image, folder with its Containerfile
+# image, folder with its Dockerfile
 build() {
     case $engine in
-    docker) SOURCE_DATE_EPOCH=$epoch BUILDX_NO_DEFAULT_ATTESTATIONS=1 docker build --quiet --tag "$1" "$2" ;;
+    docker) docker build --quiet --tag "$1" "$2" ;;
     # Their own format has no HEALTHCHECK. The label that they add is their version.
     *) "$engine" build --quiet --format docker --layers=false --timestamp "$epoch" --identity-label=false --tag "$1" "$2" ;;
     esac >/dev/null
@@ -63,11 +63,7 @@ build() {
 
 # image, archive: an OCI layout, as registries store it
 archive() {
-    mkdir "$work/oci"
-    case $engine in
-    docker) docker save "$1" | tar --extract --directory "$work/oci" ;;
-    *) "$engine" push --quiet "$1" "oci:$work/oci:$1" ;;
-    esac
+    "$engine" push --quiet "$1" "oci:$work/oci:$1"
     tar --sort=name --mtime="@$epoch" --owner=0 --group=0 --numeric-owner --create --file "$2" --directory "$work/oci" .
     rm -r "$work/oci"
 }
@@ -102,7 +98,7 @@ for service in $services; do
     esac
     chmod -R u=rwX,go=rX "$tree"
     find "$tree" -exec touch --no-dereference --date="@$epoch" {} +
-    containerfile >"$folder/Containerfile"
+    dockerfile >"$folder/Dockerfile"
     build "$image" "$folder"
     [ -z "${ARCHIVES-}" ] || archive "$image" "$ARCHIVES/$service-$version-$(dpkg --print-architecture).tar"
     echo "$image: $(du --summarize --block-size=MB "$tree" | cut -f1), made by $engine"
