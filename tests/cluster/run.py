@@ -9,13 +9,14 @@ The cluster runs, and has the images. Exits with 1 if a call failed that must no
 import base64
 import contextlib
 import json
+import secrets
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-from traffic import Traffic
+from traffic import Report, Traffic
 from watch import Watch
 
 HERE = Path(__file__).resolve().parent
@@ -76,11 +77,14 @@ class Cluster:
         return self.kubectl("--namespace", "servers", "exec", "--stdin", f"{name}-0", "--", "sh", "-c", command, given=given)
 
 
-def certificate(cluster: Cluster, server: str):
+def host_of(server: str) -> str:
+    return f"{server}.servers.svc.cluster.local"
+
+
+def certificate(cluster: Cluster, secret: str, host: str, namespace="servers"):
     """One of the test's authority, as cert-manager would renew it."""
     pki = cluster.state / "servers"
     pki.mkdir(exist_ok=True)
-    host = f"{server}.servers.svc.cluster.local"
 
     def openssl(*arguments):
         subprocess.run(["openssl", *arguments], cwd=pki, check=True, capture_output=True)
@@ -91,14 +95,14 @@ def certificate(cluster: Cluster, server: str):
     (pki / "names").write_text(f"subjectAltName=DNS:{host}")
     openssl("x509", "-req", "-in", "tls.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-days", "30", "-out", "tls.crt", "-extfile", "names")
     files = [f"--from-file={name}={pki / name}" for name in ("ca.crt", "tls.crt", "tls.key")]
-    made = cluster.kubectl("--namespace", "servers", "create", "secret", "generic", f"{server}-tls", *files, "--dry-run=client", "--output", "yaml")
+    made = cluster.kubectl("--namespace", namespace, "create", "secret", "generic", secret, *files, "--dry-run=client", "--output", "yaml")
     cluster.kubectl("apply", "--filename", "-", given=made)
 
 
 def install_servers(cluster: Cluster):
     cluster.kubectl("create", "namespace", "servers")
     for server in ("postgres", "rabbitmq"):
-        certificate(cluster, server)
+        certificate(cluster, f"{server}-tls", host_of(server))
     cluster.kubectl("apply", "--filename", HERE / "servers.yaml")
     authority = cluster.state / "servers/ca.crt"
     cluster.kubectl("create", "namespace", NAMESPACE)
@@ -114,12 +118,12 @@ def install_servers(cluster: Cluster):
 def prepare_postgres(cluster: Cluster):
     """Databases and roles, by the script that operators use."""
     script = (HERE.parents[1] / "deploy/compose/databases.sh").read_text()
-    secrets = ["postgres-admin=unused"]
+    passwords = ["postgres-admin=unused"]
     for service in SERVICES:
         for name in [f"postgres-{service}"] + ([f"postgres-{service}-owner"] if service != "webhook-dispatcher" else []):
-            secrets.append(f"{name}={cluster.secret(name, 'password')}")
+            passwords.append(f"{name}={cluster.secret(name, 'password')}")
     prepare = "mkdir -p /tmp/secrets && while IFS='=' read -r name value; do printf %s \"$value\" >\"/tmp/secrets/$name\"; done"
-    cluster.in_server("postgres", prepare, given="\n".join(secrets) + "\n")
+    cluster.in_server("postgres", prepare, given="\n".join(passwords) + "\n")
     cluster.in_server("postgres", "PGHOST=/tmp PGUSER=postgres sh -s", given=script.replace("/run/secrets", "/tmp/secrets"))
 
 
@@ -135,27 +139,51 @@ def prepare_rabbitmq(cluster: Cluster, version=""):
         cluster.in_server("rabbitmq", "cat >/tmp/definitions.json && rabbitmqctl import_definitions /tmp/definitions.json", given=json.dumps(definitions))
 
 
-class Report:
-    def __init__(self, watch: Watch):
-        self.watch, self.lines, self.faults = watch, [], []
-
-    def __call__(self, name, seconds, orders, failed, pause, p99, repeated):
-        self.lines.append((name, seconds, orders, failed, pause, p99, repeated))
-        print(f"{name}: {seconds:.0f} s, {orders} orders, failed calls {failed or 'none'}, longest pause {pause:.1f} s, "
-              f"p99 {p99 or 0:.2f} s, repeated webhooks {repeated}, alerts {', '.join(self.watch.alerts(seconds)) or 'none'}", flush=True)
-
-    def none_failed(self):
-        """Of the latest step."""
-        if self.lines[-1][3]:
-            self.faults.append(f"{self.lines[-1][0]}: failed calls {self.lines[-1][3]}")
-
-
 def next_names(cluster: Cluster, *names) -> dict:
     """A new name for each of these Secrets, and the new Secrets."""
     names = {name: f"{name}-2" for name in names}
     cluster.values["secrets"] = {**cluster.values.get("secrets", {}), **names}
     cluster.create_secrets()
     return names
+
+
+def replace_in_steps(cluster: Cluster, traffic: Traffic):
+    """What two parties know, or what encrypts stored data: the former value stays valid until nobody needs it."""
+    fleet, operator, new = traffic.fleet_token, traffic.operator_token, secrets.token_hex(24)
+    mfa, former, key = cluster.secret("portal-mfa", "key"), cluster.secret("webhook-dispatcher", "key"), base64.b64encode(secrets.token_bytes(32)).decode()
+    steps = [
+        {"order-api": {"fleet-token": new, "previous-fleet-token": fleet}, "webhook-dispatcher": {"key": former, "previous-keys": key},
+         "portal-api": {"operator-token": new, "previous-operator-token": operator}, "portal-mfa": {"key": key, "previous-key": mfa}},
+        {"order-api": {"fleet-token": new}, "portal-api": {"operator-token": new}, "webhook-dispatcher": {"key": key, "previous-keys": former}},
+        {"webhook-dispatcher": {"key": key}}]
+    for number, step in enumerate(steps, 2):
+        for name, values in step.items():
+            cluster.own("create", "secret", "generic", f"{name}-{number}", *(f"--from-literal={one}={value}" for one, value in values.items()))
+        cluster.values["secrets"] = {**cluster.values.get("secrets", {}), **{name: f"{name}-{number}" for name in step}}
+        cluster.apply()
+        if number == 2:
+            traffic.fleet_token = traffic.operator_token = new
+        if number == 3:
+            cluster.own("exec", "deployment/webhook-dispatcher", "--container=service", "--", "/usr/bin/webhook-dispatcher", "rewrap")
+
+
+def turn_tls_on(cluster: Cluster):
+    """With certificates of the test's authority, as a company's own would issue them."""
+    def certify():
+        for service in SERVICES:
+            certificate(cluster, f"internal-tls-{service}", service, NAMESPACE)
+
+    certify()
+    for mode in ("offered", "used", "required"):
+        cluster.apply(internalTls={"mode": mode, "by": "secrets", "caSecret": {"name": "authority"}})
+    certify()
+    # New callers make new connections.
+    deadline = time.monotonic() + 180
+    while "renewed certificate served" not in cluster.own("logs", "deployment/wallet", "--container=service", "--since=5m"):
+        if time.monotonic() > deadline:
+            raise SystemExit("wallet does not serve its renewed certificate")
+        cluster.own("rollout", "restart", "deployment/order-api")
+        cluster.rolled_out()
 
 
 def rotate(cluster: Cluster, traffic: Traffic, report: Report):
@@ -187,14 +215,16 @@ def rotate(cluster: Cluster, traffic: Traffic, report: Report):
         prepare_rabbitmq(cluster, "-2")
         cluster.apply()
     report.none_failed()
-    with traffic.during("operator's token replaced", report):
-        next_names(cluster, "portal-api")
-        cluster.apply()
+    with traffic.during("fleet's and operator's token, keys of signing secrets and of two-factor authentication replaced (three applies)", report):
+        replace_in_steps(cluster, traffic)
+    report.none_failed()
+    with traffic.during("calls between the services over TLS (three applies), their certificates renewed", report):
+        turn_tls_on(cluster)
     report.none_failed()
     with traffic.during("certificates of the servers renewed", report):
         for server, reload in (("postgres", "pg_ctl reload --pgdata=/data/pg"), ("rabbitmq", "rabbitmqctl eval 'ssl:clear_pem_cache().'")):
             before = cluster.in_server(server, "sha256sum /tls/tls.crt")
-            certificate(cluster, server)
+            certificate(cluster, f"{server}-tls", host_of(server))
             while cluster.in_server(server, "sha256sum /tls/tls.crt") == before:
                 time.sleep(1)
             cluster.in_server(server, reload)
@@ -283,11 +313,12 @@ def main() -> int:
     one_pod = {service: {"replicas": {"min": 1, "max": 1}} for service in SERVICES}
     cluster.apply(**({"services": one_pod} if is_weakened else {}))
     print(f"installed after {time.monotonic() - began:.0f} s", flush=True)
-    traffic = Traffic(cluster.address("order-api", 8080), cluster.address("portal-api", 8080), cluster.secret("order-api", "fleet-token"),
-                      cluster.secret("portal-api", "operator-token"))
+    # Pods reach this machine there.
+    traffic = Traffic("10.250.0.2", cluster.address("order-api", 8080), cluster.address("portal-api", 8080),
+                      cluster.secret("order-api", "fleet-token"), cluster.secret("portal-api", "operator-token"))
     traffic.go_live()
     watch = Watch(cluster)
-    report, watched = Report(watch), time.monotonic()
+    report, watched = Report(watch.alerts), time.monotonic()
     traffic.start()
     try:
         for step in [weakened] if is_weakened else [change, rotate, harm]:

@@ -18,8 +18,6 @@ from urllib.parse import urlsplit
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "proto-docs/clients/python/src"))
 from waybill.webhooks import construct_event  # noqa: E402
 
-# Where pods reach this machine.
-HERE = "10.250.0.2"
 FEE_PAISE = 4_900
 # The largest credit that needs no second person.
 CREDIT_PAISE = 5_000_000
@@ -37,7 +35,8 @@ class Refused(Exception):
 def call(url: str, method: str, path: str, body=None, **headers):
     """Status, headers and JSON of the answer. A call without an answer raises OSError or HTTPException."""
     address = urlsplit(url)
-    connection = http.client.HTTPConnection(address.hostname, address.port, timeout=CALL_SECONDS)
+    kind = http.client.HTTPSConnection if address.scheme == "https" else http.client.HTTPConnection
+    connection = kind(address.hostname, address.port, timeout=CALL_SECONDS)
     try:
         given = {"Content-Type": "application/json", **{name.replace("_", "-"): value for name, value in headers.items()}}
         connection.request(method, path, None if body is None else json.dumps(body), given)
@@ -55,10 +54,25 @@ def expect(status: int, *arguments, **headers):
     return answer_headers, body
 
 
+class Report:
+    def __init__(self):
+        self.lines, self.faults = [], []
+
+    def __call__(self, name, seconds, orders, failed, pause, p99, repeated):
+        self.lines.append((name, seconds, orders, failed, pause, p99, repeated))
+        print(f"{name}: {seconds:.0f} s, {orders} orders, failed calls {failed or 'none'}, longest pause {pause:.1f} s, "
+              f"p99 {p99 or 0:.2f} s, repeated webhooks {repeated}", flush=True)
+
+    def none_failed(self):
+        """Of the latest step."""
+        if self.lines[-1][3]:
+            self.faults.append(f"{self.lines[-1][0]}: failed calls {self.lines[-1][3]}")
+
+
 class Receiver:
     """The endpoint: verifies each webhook, and keeps the sequence in which the events of an order arrived first."""
 
-    def __init__(self):
+    def __init__(self, here: str):
         self.secrets, self.lock = [], threading.Lock()
         self.sequences, self.seen, self.repeated, self.refused = {}, set(), 0, 0
         receiver = self
@@ -73,9 +87,9 @@ class Receiver:
             def log_message(self, *_):
                 pass
 
-        server = http.server.ThreadingHTTPServer((HERE, 0), Handler)
+        server = http.server.ThreadingHTTPServer((here, 0), Handler)
         server.daemon_threads = True
-        self.url = f"http://{HERE}:{server.server_port}/webhooks"
+        self.url = f"http://{here}:{server.server_port}/webhooks"
         threading.Thread(target=server.serve_forever, daemon=True).start()
 
     def keep(self, body: bytes, headers: dict) -> int:
@@ -95,11 +109,13 @@ class Receiver:
 
 
 class Traffic:
-    def __init__(self, order_api: str, portal_api: str, fleet_token: str, operator_token: str):
+    def __init__(self, here: str, order_api: str, portal_api: str, fleet_token: str, operator_token: str, console=None):
+        """`here` is the address at which the services reach this machine; `console` the operator's address, if it is not the portal's."""
         self.order_api, self.portal_api, self.fleet_token, self.operator_token = order_api, portal_api, fleet_token, operator_token
-        self.receiver, self.accepted, self.calls = Receiver(), [], []
+        self.console = console or portal_api
+        self.receiver, self.accepted, self.calls = Receiver(here), [], []
         self.deliveries, self.numbers, self.enough = queue.Queue(), itertools.count(), threading.Event()
-        self.threads, self.undelivered = [], 0
+        self.callers, self.drivers, self.all_accepted = [], [], threading.Event()
 
     def go_live(self):
         """From sign-up to the Live key."""
@@ -123,7 +139,7 @@ class Traffic:
         return expect(status, self.portal_api, method, f"/v1/portal{path}", body, Cookie=self.cookie)[1]
 
     def operator(self, status: int, method: str, path: str, body=None):
-        return expect(status, self.portal_api, method, f"/v1/operator{path}", body, Authorization=f"Bearer {self.operator_token}")[1]
+        return expect(status, self.console, method, f"/v1/operator{path}", body, Authorization=f"Bearer {self.operator_token}")[1]
 
     @staticmethod
     def order(reference: str) -> dict:
@@ -133,8 +149,9 @@ class Traffic:
             "payment": {"paymentType": "prepaid", "deliveryFeePaise": FEE_PAISE}}
 
     def start(self):
-        self.threads = [threading.Thread(target=work) for work in [self.orders] * CALLERS + [self.drives] * DRIVERS]
-        for thread in self.threads:
+        self.callers = [threading.Thread(target=self.orders) for _ in range(CALLERS)]
+        self.drivers = [threading.Thread(target=self.drives) for _ in range(DRIVERS)]
+        for thread in self.callers + self.drivers:
             thread.start()
 
     def orders(self):
@@ -159,7 +176,7 @@ class Traffic:
             time.sleep(0.1)
 
     def drives(self):
-        while not (self.enough.is_set() and self.deliveries.empty()):
+        while not (self.all_accepted.is_set() and self.deliveries.empty()):
             with contextlib.suppress(queue.Empty):
                 order = self.deliveries.get(timeout=0.5)
                 for event in EVENTS:
@@ -195,9 +212,10 @@ class Traffic:
 
     def end(self) -> list[str]:
         """Stops, waits for the webhooks, and returns what is wrong with orders, money and webhooks."""
-        self.enough.set()
-        for thread in self.threads:
-            thread.join()
+        for threads, told in ((self.callers, self.enough), (self.drivers, self.all_accepted)):
+            told.set()
+            for thread in threads:
+                thread.join()
         wanted = list(range(1, len(EVENTS) + 2))
         deadline = time.monotonic() + 180
         while time.monotonic() < deadline and any(len(self.receiver.sequences.get(one, [])) < len(wanted) for one in self.accepted):
