@@ -9,6 +9,7 @@ DENY := $(TOOLS)/bin/cargo-deny
 MUTANTS := $(TOOLS)/bin/cargo-mutants
 CYCLONEDX := $(TOOLS)/bin/cargo-cyclonedx
 CYCLONEDX_NPM := $(TOOLS)/cyclonedx-npm/node_modules/.bin
+COMPOSE := $(TOOLS)/compose/installed
 SCHEMATHESIS := $(TOOLS)/schemathesis/bin/schemathesis
 DEPLOY_PYTHON := $(TOOLS)/deploy/bin/python
 DEPLOY_TOOLS := $(TOOLS)/deploy/installed
@@ -47,7 +48,7 @@ DENY_OPTIONS := --all-features --config .deny.toml
 WARNINGS := $(or $(CARGO_TARGET_DIR),target)/warnings.log
 
 .DEFAULT_GOAL := help
-.PHONY: help run operator reset test test-unit test-long test-restore test-pages test-sdk sdk test-shops test-medusa test-api test-faults test-monitoring test-upgrade test-images test-cluster mutants bench openapi asyncapi settings lint lint-rust lint-pages lint-clients lint-yaml lint-shell lint-api lint-deploy try-deploy kustomization images image-programs sbom release fmt audit packages toolchain programs all-programs
+.PHONY: help run operator reset test test-unit test-long test-restore test-pages test-sdk sdk test-shops test-medusa test-api test-faults test-monitoring test-upgrade test-images test-cluster test-compose mutants bench openapi asyncapi settings lint lint-rust lint-pages lint-clients lint-yaml lint-shell lint-api lint-deploy kustomization images image-programs sbom release fmt audit packages toolchain programs all-programs
 
 help: ## This list; the times are for two cores with everything compiled, which takes 6 to 8 minutes
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -70,8 +71,8 @@ test-unit: tests $(NEXTEST) ## The tests that need no servers; 30 s
 	$(NEXTEST) nextest run --workspace --profile unit
 	cargo test --quiet --doc --package webhook-signature
 
-test-long: ## The tests that `make test` leaves out: restores, a rolling upgrade, Schemathesis, shops, Medusa, images, a cluster, mutants, a thousand kills; hours
-	$(MAKE) --keep-going test-restore test-upgrade test-api test-shops test-medusa test-images test-cluster mutants test-faults
+test-long: ## The tests that `make test` leaves out: restores, a rolling upgrade, Schemathesis, shops, Medusa, images, a cluster, Compose, mutants, a thousand kills; hours
+	$(MAKE) --keep-going test-restore test-upgrade test-api test-shops test-medusa test-images test-cluster test-compose mutants test-faults
 
 test-restore: tests $(NEXTEST) ## Restores from dumps, an outbox of 2,000,000 rows, the packed Rust client, and the tests of the test servers themselves; 5 min
 	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace --profile long
@@ -128,6 +129,9 @@ test-images: all-programs $(PAGES) $(SDK) ## Each container image runs alone: wi
 
 test-cluster: all-programs $(PAGES) $(SDK) ## The chart on a Kubernetes cluster of three nodes on this machine: upgrades, rotations, drains, kills; as root, on Debian 12 with Go; 20 min, and 20 more at the first time
 	tests/cluster/run.sh $(PROGRAMS)
+
+test-compose: all-programs $(PAGES) $(SDK) $(COMPOSE) ## compose.yaml with podman-compose: an upgrade, a backup, a restore and the proxy under live orders; as root, on Debian 12; 8 min
+	PATH="$(abspath $(dir $(COMPOSE)))/bin:$$PATH" tests/compose/run.sh $(PROGRAMS)
 
 mutants: packages toolchain $(MUTANTS) ## Mutates the code that decides about money and states, and reports mutants that no test catches; 30 min
 	$(MUTANTS) mutants --output $(or $(CARGO_TARGET_DIR),target)
@@ -192,10 +196,6 @@ sbom: toolchain $(CYCLONEDX) $(CYCLONEDX_NPM) $(LINTERS_NODE) ## The services' b
 release: toolchain $(DEPLOY_TOOLS) ## A release of the present commit, into target/release-<version>: images, SBOMs, chart, clients; SIGNING_KEY=<a key of SSH>
 	MAKE="$(MAKE)" sh deploy/tools/release.sh $(DEPLOY_PYTHON)
 
-try-deploy: all-programs $(DEPLOY_TOOLS) ## The contents of images and compose.yaml, without a container engine, on this machine's PostgreSQL and RabbitMQ; as root
-	DEPLOY_PYTHON=$(abspath $(DEPLOY_PYTHON)) sh deploy/images/check.sh $(PROGRAMS)
-	$(DEPLOY_PYTHON) deploy/tools/try_compose.py $(PROGRAMS)
-
 fmt: toolchain $(NODE_MODULES) ## Format the code
 	cargo fmt --all
 	npm --prefix $(WEB) run format
@@ -228,9 +228,11 @@ $(DEPLOY_TOOLS): VENV := $(TOOLS)/deploy
 $(DEPLOY_TOOLS): deploy/tools/requirements.txt
 $(CLIENT_PY_INSTALLED): VENV := $(CLIENT_PY_TOOLS)
 $(CLIENT_PY_INSTALLED): $(CLIENT_PY)/requirements.txt
+$(COMPOSE): VENV := $(TOOLS)/compose
+$(COMPOSE): tests/compose/requirements.txt
 $(LINTERS_PYTHON): VENV := $(LINTERS)/python
 $(LINTERS_PYTHON): .config/linters/requirements.txt
-$(SCHEMATHESIS) $(DEPLOY_TOOLS) $(CLIENT_PY_INSTALLED) $(LINTERS_PYTHON):
+$(SCHEMATHESIS) $(DEPLOY_TOOLS) $(CLIENT_PY_INSTALLED) $(COMPOSE) $(LINTERS_PYTHON):
 	@sh crates/local-stack/install-system-packages.sh python
 	python3 -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<

@@ -7,7 +7,6 @@ import argparse
 import sys
 from pathlib import Path
 
-import compose
 import manifests
 import policies
 import schemas
@@ -43,8 +42,6 @@ def main() -> int:
     given = arguments.parse_args()
     report = Report()
 
-    for name, faults in compose.checks():
-        report.section(name, faults)
     for name in manifests.PRESETS:
         manifests.write_kustomization(given.rendered / name, manifests.preset(name), "delivery")
         check_installation(report, name, manifests.rendered(manifests.preset(name)), given.modules)

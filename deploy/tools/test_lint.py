@@ -8,7 +8,6 @@ from pathlib import Path
 
 import helm_python
 
-import compose
 import manifests
 import policies
 import schemas
@@ -121,39 +120,6 @@ REFUSED = [
     ({"backups": {"enabled": False, "restore": {"from": "old"}}}, "needs backups.enabled"),
 ]
 
-def service(name, *path, value=None, file="compose.yaml"):
-    def change(given):
-        # The services share what an anchor holds.
-        given[file]["services"][name] = copy.deepcopy(given[file]["services"][name])
-        set_in(given[file]["services"][name], path, value)
-    return change
-
-
-COMPOSE = [
-    (service("wallet", "security_opt"), "can gain privileges"),
-    (service("wallet", "mem_limit"), "no memory limit"),
-    (service("wallet", "read_only"), "wallet has a writable"),
-    (service("proxy", "read_only", file="compose.production.yaml"), "proxy has a writable"),
-    (service("wallet", "cap_drop"), "keeps capabilities"),
-    (service("wallet", "user", value="0:0"), "runs as root"),
-    (service("wallet", "restart", value="on-failure"), "does not restart"),
-    (service("wallet", "healthcheck"), "no health check"),
-    (service("wallet", "stop_grace_period", value="10s"), "before it has drained"),
-    (service("wallet", "depends_on", value={"purse": {"condition": "service_healthy"}}), "purse, which does not exist"),
-    (service("wallet", "depends_on", value={"postgres": {"condition": "service_completed_successfully"}}), "does not end"),
-    (service("wallet", "depends_on"), "does not wait for the migrations"),
-    (service("migrate-wallet", "environment", "WAYBILL_DATABASE__SERVING_ROLE"), "gives wallet_service no rights"),
-    (service("wallet", "secrets", value=["x"]), "x is not defined"),
-    (service("wallet", "environment", "WAYBILL_INTERNAL__TOKEN", value="x"), "the file has the value of"),
-    (service("wallet", "environment", "WAYBILL_BROKER__URL_FILE", value="/run/secrets/x"), "does not get"),
-    (lambda given: given["compose.yaml"]["secrets"].update(x={"file": "x"}), "x is not used"),
-    (lambda given: given.update(script=given["script"].replace("keep internal-token", "")), "does not write internal-token"),
-    (lambda given: given.update(script=given["script"].replace('write "$service-broker', "")), "does not write wallet-broker-url"),
-    (lambda given: given["compose.yaml"]["networks"]["inner"].clear(), "is not internal"),
-    (service("postgres", "networks", value=["inner", "outer"]), "a way out"),
-    (service("postgres", "ports", value=["5432:5432"]), "publishes a port"),
-]
-
 
 class Rules(unittest.TestCase):
     def check(self, part, faults):
@@ -221,12 +187,6 @@ class Rules(unittest.TestCase):
         broken["spec"]["template"]["spec"]["containers"][0]["imagePullPolice"] = "Always"
         self.assertEqual(len(schemas.builtin(broken)), 3)
         self.check("Couldn't find schema", schemas.builtin({**broken, "apiVersion": "extensions/v1beta1"}))
-
-    def test_compose(self):
-        for change, part in COMPOSE:
-            files = compose.files()
-            change(files)
-            self.check(part, [fault for _, faults in compose.checks(files) for fault in faults])
 
 
 if __name__ == "__main__":

@@ -7,8 +7,9 @@ mkdir -p "$2" && trees=$(cd "$2" && pwd)
 ENGINE=buildah REGISTRY=docker.io/waybill VERSION=test sh "$root/deploy/images/build.sh" "$programs"
 
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
-# Debian's servers, with the user of the usual images: their name, packages, version and programs.
+# Debian's servers, made once, with the user of the usual images: their name, packages, version and programs.
 server() {
+  ! buildah inspect "docker.io/waybill/$1:$3" >/dev/null 2>&1 || return 0
   [ -e "$trees/$1.tar" ] || mmdebstrap --quiet --variant=minbase --include="$2" bookworm "$trees/$1.tar"
   mkdir -p "$work/$1/etc"
   tar --extract --to-stdout --file "$trees/$1.tar" ./etc/passwd | sed "s/^$1:x:[0-9]*:[0-9]*:/$1:x:999:999:/" >"$work/$1/etc/passwd"
