@@ -55,13 +55,14 @@ def expect(status: int, *arguments, **headers):
 
 
 class Report:
-    def __init__(self):
-        self.lines, self.faults = [], []
+    def __init__(self, further=lambda _seconds: ""):
+        """`further` says what else happened in a step."""
+        self.further, self.lines, self.faults = further, [], []
 
     def __call__(self, name, seconds, orders, failed, pause, p99, repeated):
         self.lines.append((name, seconds, orders, failed, pause, p99, repeated))
         print(f"{name}: {seconds:.0f} s, {orders} orders, failed calls {failed or 'none'}, longest pause {pause:.1f} s, "
-              f"p99 {p99 or 0:.2f} s, repeated webhooks {repeated}", flush=True)
+              f"p99 {p99 or 0:.2f} s, repeated webhooks {repeated}{self.further(seconds)}", flush=True)
 
     def none_failed(self):
         """Of the latest step."""
@@ -187,10 +188,14 @@ class Traffic:
         if event == "driver.assigned":
             report["driver"] = {"name": "Ravi Kumar", "phone": "+919800000003", "vehicle": "KA01AB1234"}
         while True:
-            with contextlib.suppress(OSError, http.client.HTTPException):
+            began = time.monotonic()
+            try:
                 status, _, _ = call(self.order_api, "POST", f"/v1/fleet/orders/{order}/events", report, Authorization=f"Bearer {self.fleet_token}")
                 if status == 200:
                     return
+            except (OSError, http.client.HTTPException) as error:
+                status = type(error).__name__
+            self.calls.append((began, time.monotonic() - began, f"fleet: {status}"))
             time.sleep(0.2)
 
     @contextlib.contextmanager

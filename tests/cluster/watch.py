@@ -3,7 +3,7 @@
 import json
 import socket
 import subprocess
-import time
+import threading
 from pathlib import Path
 from urllib.parse import quote
 from urllib.request import urlopen
@@ -16,11 +16,7 @@ rule_files: ["{alerts}/*.yaml"]
 scrape_configs:
   - job_name: services
     honor_labels: true
-    kubernetes_sd_configs: [{{role: pod, kubeconfig_file: "{kubeconfig}", namespaces: {{names: ["{namespace}"]}}}}]
-    relabel_configs:
-      - {{source_labels: [__meta_kubernetes_pod_container_port_name], regex: management, action: keep}}
-      - {{source_labels: [__meta_kubernetes_pod_label_app_kubernetes_io_name], target_label: job}}
-      - {{source_labels: [__meta_kubernetes_namespace], target_label: namespace}}
+    file_sd_configs: [{{files: ["{targets}"], refresh_interval: 5s}}]
 """
 # The test's policy, since monitoring is usually in a namespace of its own.
 POLICY = {
@@ -32,27 +28,38 @@ class Watch:
     def __init__(self, cluster):
         folder = cluster.state / "prometheus"
         folder.mkdir(exist_ok=True)
+        self.cluster, self.targets, self.enough = cluster, folder / "targets.json", threading.Event()
         cluster.own("apply", "--filename", "-", given=json.dumps(POLICY))
-        (folder / "prometheus.yaml").write_text(
-            CONFIGURATION.format(alerts=ALERTS, kubeconfig=cluster.config, namespace=cluster.namespace))
+        (folder / "prometheus.yaml").write_text(CONFIGURATION.format(alerts=ALERTS, targets=self.targets))
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.address = f"127.0.0.1:{free.getsockname()[1]}"
         self.process = subprocess.Popen(
             ["prometheus", f"--config.file={folder}/prometheus.yaml", f"--storage.tsdb.path={folder}/data", f"--web.listen-address={self.address}"],
             stdout=subprocess.DEVNULL, stderr=(folder / "log").open("wb"))
+        threading.Thread(target=self.follow_pods, daemon=True).start()
+
+    def follow_pods(self):
+        """Debian's Prometheus does not know Kubernetes."""
+        while not self.enough.wait(5):
+            found = self.cluster.own("get", "pods", "--selector", "app.kubernetes.io/component=service", "--output", "json", check=False)
+            targets = [{"targets": [f"{pod['status']['podIP']}:8082"],
+                        "labels": {"job": pod["metadata"]["labels"]["app.kubernetes.io/name"], "namespace": self.cluster.namespace}}
+                       for pod in json.loads(found or '{"items": []}')["items"] if pod["status"].get("podIP")]
+            (self.targets.parent / "targets.new").write_text(json.dumps(targets))
+            (self.targets.parent / "targets.new").rename(self.targets)
 
     def query(self, expression: str) -> list:
         with urlopen(f"http://{self.address}/api/v1/query?query={quote(expression)}", timeout=10) as answer:
             return json.load(answer)["data"]["result"]
 
-    def alerts(self, seconds: float) -> list[str]:
+    def alerts(self, seconds: float) -> str:
         """The alerts of the last seconds; those that wait for their `for` are in brackets."""
         states = {}
         for one in self.query(f"max_over_time(ALERTS[{max(int(seconds), 5)}s])"):
             name, state = one["metric"]["alertname"].removeprefix("Waybill"), one["metric"]["alertstate"]
             states[name] = state if states.get(name) != "firing" else "firing"
-        return [name if state == "firing" else f"({name})" for name, state in sorted(states.items())]
+        return ", alerts " + (", ".join(name if state == "firing" else f"({name})" for name, state in sorted(states.items())) or "none")
 
     def usage(self, seconds: float) -> dict:
         """By service: the largest memory of a pod in MiB, and the largest processor time of a minute in thousandths of a core."""
@@ -63,5 +70,6 @@ class Watch:
         return {one["metric"]["job"]: (float(one["value"][1]) / 2**20, cores.get(one["metric"]["job"], 0)) for one in memory}
 
     def end(self):
+        self.enough.set()
         self.process.terminate()
         self.process.wait()
