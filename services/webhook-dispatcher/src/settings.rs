@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{Brand, Broker, Database, Environment, Http, Internal, Secret, SettingErrors, Telemetry};
 
-use crate::domain::{EncryptionKey, EncryptionKeys, InvalidKey, InvalidProxy, ProxyAddress, RetrySchedule};
+use crate::domain::{EncryptionKey, EncryptionKeys, InvalidKey, RetrySchedule};
+use crate::sender::{InvalidProxy, ProxyAddress};
 
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Settings {

@@ -25,8 +25,8 @@ use tokio_rustls::TlsConnector;
 use tower::{Service, service_fn};
 use url::Url;
 
-use super::proxy;
-use crate::domain::{ProxyAddress, ProxyFault};
+use super::proxy::{ProxyAddress, tunnel_to_any};
+use crate::domain::ProxyFault;
 
 /// For the lookup and the connection, and again for the TLS handshake. Shorter than the deadline of the exchange: an
 /// unreachable host is detected sooner.
@@ -84,7 +84,7 @@ impl Connector {
         let url = Url::parse(&uri.to_string()).map_err(|error| ConnectError::Tcp(error.into()))?;
         let addresses = self.resolver.sockets(&url).await?;
         match &self.proxy {
-            Some(proxy) => Ok(proxy::tunnel_to_any(proxy, addresses).await?),
+            Some(proxy) => Ok(tunnel_to_any(proxy, addresses).await?),
             None => open_directly(uri, addresses).await,
         }
     }

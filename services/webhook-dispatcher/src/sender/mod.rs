@@ -37,13 +37,14 @@ use self::exchange::Exchange;
 use self::recorder::Recorder;
 use self::schedule::{InFlight, Limits, Schedule, TestSlot};
 use self::tasks::Tasks;
-use crate::domain::{ProxyAddress, RetrySchedule};
+use crate::domain::RetrySchedule;
 use crate::secrets::{DecryptError, SecretCipher};
 use crate::store::{Lease, Outcome, Recorded};
 
 pub(crate) use self::client::{OUTCOMES, Webhook};
 pub(crate) use self::eager_send::EagerSend;
 pub(crate) use self::express::{ReadyToSend, Reservation};
+pub(crate) use self::proxy::{InvalidProxy, ProxyAddress};
 pub(crate) use self::schedule::{Key, NoTestSlot};
 
 /// The operator's limits and rules for sending.

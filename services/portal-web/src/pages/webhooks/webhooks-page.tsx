@@ -59,7 +59,7 @@ function SourceAddresses() {
   if (webhookAddresses.length === 0) return null;
   const addresses = webhookAddresses.join(", ");
   return (
-    <Group gap={6}>
+    <Group gap={6} wrap="nowrap">
       <Text size="sm" c="dimmed">
         Requests come from {webhookAddresses.length === 1 ? "this address" : "these addresses"}:{" "}
         <InlineCode>{addresses}</InlineCode>
