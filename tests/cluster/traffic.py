@@ -166,7 +166,7 @@ class Traffic:
                     if status not in (200, 201):
                         status = f"{status} {(body or {}).get('code')}"
                 except (OSError, http.client.HTTPException) as error:
-                    status = type(error).__name__
+                    status = error.strerror if type(error) is OSError else type(error).__name__
                 self.calls.append((began, time.monotonic() - began, status))
                 if status in (200, 201):
                     self.accepted.append(reference)

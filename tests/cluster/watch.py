@@ -54,12 +54,9 @@ class Watch:
             return json.load(answer)["data"]["result"]
 
     def alerts(self, seconds: float) -> str:
-        """The alerts of the last seconds; those that wait for their `for` are in brackets."""
-        states = {}
-        for one in self.query(f"max_over_time(ALERTS[{max(int(seconds), 5)}s])"):
-            name, state = one["metric"]["alertname"].removeprefix("Waybill"), one["metric"]["alertstate"]
-            states[name] = state if states.get(name) != "firing" else "firing"
-        return ", alerts " + (", ".join(name if state == "firing" else f"({name})" for name, state in sorted(states.items())) or "none")
+        """The alerts that fired in the last seconds."""
+        found = self.query(f'max_over_time(ALERTS{{alertstate="firing"}}[{max(int(seconds), 5)}s])')
+        return ", alerts " + (", ".join(sorted({one["metric"]["alertname"] for one in found})) or "none")
 
     def usage(self, seconds: float) -> dict:
         """By service: the largest memory of a pod in MiB, and the largest processor time of a minute in thousandths of a core."""

@@ -49,6 +49,8 @@ class Machine:
     def __init__(self, folder: Path):
         self.folder, self.secrets = folder / "deploy", folder / "deploy/compose/secrets"
         shutil.copytree(ROOT / "deploy", self.folder, ignore=shutil.ignore_patterns("secrets", ".env"))
+        # Otherwise a caller's port that is used again leads to the former container.
+        self.run("sysctl -qw net.netfilter.nf_conntrack_tcp_timeout_time_wait=1")
         self.run(f"ip link set lo up && ip link add world type bridge && ip address add {WORLD}/24 dev world && ip link set world up")
 
     def run(self, command: str) -> str:
