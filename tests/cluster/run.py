@@ -1,9 +1,9 @@
 """`make test-cluster`: installs the chart on a cluster of three nodes, and does to it what happens to clusters, under live orders.
 
-    run.py <folder of the cluster's programs> <state folder of the cluster> [--weakened]
+    run.py <folder of the cluster's programs> <state folder of the cluster> [change] [rotate] [harm] [weakened]
 
 The cluster runs, and has the images. Exits with 1 if a call failed that must not, an order was lost or charged twice, or a webhook was.
---weakened shows that it can: one pod of each service, and none waits before it stops.
+Without names, it does all but `weakened`, which shows that it can fail: one pod of each service, and none waits before it stops.
 """
 
 import base64
@@ -305,13 +305,13 @@ def used(cluster: Cluster, watch: Watch, seconds: float):
 
 def main() -> int:
     cluster = Cluster(Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve())
-    is_weakened = "--weakened" in sys.argv
+    steps = sys.argv[3:] or ["change", "rotate", "harm"]
     began = time.monotonic()
     install_servers(cluster)
     prepare_postgres(cluster)
     prepare_rabbitmq(cluster)
     one_pod = {service: {"replicas": {"min": 1, "max": 1}} for service in SERVICES}
-    cluster.apply(**({"services": one_pod} if is_weakened else {}))
+    cluster.apply(**({"services": one_pod} if "weakened" in steps else {}))
     print(f"installed after {time.monotonic() - began:.0f} s", flush=True)
     # Pods reach this machine there.
     traffic = Traffic("10.250.0.2", cluster.address("order-api", 8080), cluster.address("portal-api", 8080),
@@ -321,8 +321,8 @@ def main() -> int:
     report, watched = Report(watch.alerts), time.monotonic()
     traffic.start()
     try:
-        for step in [weakened] if is_weakened else [change, rotate, harm]:
-            step(cluster, traffic, report)
+        for step in steps:
+            {"change": change, "rotate": rotate, "harm": harm, "weakened": weakened}[step](cluster, traffic, report)
     finally:
         report.faults += traffic.end()
         used(cluster, watch, time.monotonic() - watched)

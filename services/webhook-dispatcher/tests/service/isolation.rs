@@ -173,12 +173,19 @@ async fn a_live_event_does_not_wait_for_a_locked_test_order() {
     let waiting = "SELECT coalesce(min(pid || ' ' || query_start), '') FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock'";
     harness.publish(&[harness.envelope(&test, 2, LIFE[1])]).await;
-    until("it waits for the lock", async || !harness.text(waiting).await.is_empty()).await;
-    let first = harness.text(waiting).await;
-    harness.publish_created(&harness.new_order(Mode::Live)).await;
-    until("the live one arrives", async || receiver.count() == 2).await;
-    let then = harness.text(waiting).await;
+    let mut live = 0;
+    loop {
+        until("it waits for the lock", async || !harness.text(waiting).await.is_empty()).await;
+        let first = harness.text(waiting).await;
+        harness.publish_created(&harness.new_order(Mode::Live)).await;
+        live += 1;
+        until("the live one arrives", async || receiver.count() == live + 1).await;
+        if harness.text(waiting).await == first {
+            break;
+        }
+        // On a busy machine, the statement may have given up meanwhile.
+        assert!(live < 5, "live ones wait until the lock is given up");
+    }
     conn.batch_execute("ROLLBACK").await.expect("no lock");
-    assert_eq!(then, first, "it did not wait until the lock was given up");
-    until("the test order's event arrives", async || receiver.count() == 3).await;
+    until("the test order's event arrives", async || receiver.count() == live + 2).await;
 }
