@@ -55,7 +55,14 @@ def exchange(method: str, url: str, body: bytes, headers: dict[str, str]) -> tup
 def call(method: str, url: str, status: int, body: object = None, **headers: str) -> Any:
     """Calls an API, and returns the body of an answer with this status."""
     headers = {"content-type": "application/json", **{name.replace("_", "-"): text for name, text in headers.items()}}
-    response, answer = exchange(method, url, b"" if body is None else json.dumps(body).encode(), headers)
+    content = b"" if body is None else json.dumps(body).encode()
+
+    def answered() -> tuple[HTTPResponse, bytes] | None:
+        """A service that does not get its turn on a busy machine refuses instead of waiting for long."""
+        response, answer = exchange(method, url, content, headers)
+        return None if response.status == 503 != status else (response, answer)
+
+    response, answer = eventually(answered, f"{method} {url} without 503", pause=1)
     assert response.status == status, f"{method} {url}: {response.status} {answer.decode()}"
     return json.loads(answer)
 
