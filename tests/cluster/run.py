@@ -327,10 +327,7 @@ def main() -> int:
         report.faults += traffic.end()
         used(cluster, watch, time.monotonic() - watched)
         watch.end()
-    print(f"{len(traffic.accepted)} orders, {len(report.faults)} faults, {time.monotonic() - began:.0f} s")
-    for fault in report.faults[:20]:
-        print(f"FAILED  {fault}")
-    return 1 if report.faults else 0
+    return report.end(f"{len(traffic.accepted)} orders, {time.monotonic() - began:.0f} s")
 
 
 if __name__ == "__main__":

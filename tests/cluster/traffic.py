@@ -69,6 +69,13 @@ class Report:
         if self.lines[-1][3]:
             self.faults.append(f"{self.lines[-1][0]}: failed calls {self.lines[-1][3]}")
 
+    def end(self, summary: str) -> int:
+        """The exit code."""
+        print(f"{summary}, {len(self.faults)} faults")
+        for fault in self.faults[:20]:
+            print(f"FAILED  {fault}")
+        return 1 if self.faults else 0
+
 
 class Receiver:
     """The endpoint: verifies each webhook, and keeps the sequence in which the events of an order arrived first."""

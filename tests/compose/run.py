@@ -191,10 +191,7 @@ def main() -> int:
             report.none_failed()
         restore(machine, sure, report)
         through_the_proxy(machine, report)
-    print(f"{len(report.faults)} faults, {time.monotonic() - began:.0f} s")
-    for fault in report.faults[:20]:
-        print(f"FAILED  {fault}")
-    return 1 if report.faults else 0
+    return report.end(f"{time.monotonic() - began:.0f} s")
 
 
 if __name__ == "__main__":

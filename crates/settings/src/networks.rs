@@ -23,7 +23,7 @@ impl Networks {
         networks.collect::<Result<_, _>>().map(Self)
     }
 
-    /// Each as it is written: `203.0.113.0/24`, or `192.0.2.7`.
+    /// The text of each entry: `203.0.113.0/24` for a network, `192.0.2.7` for an address.
     pub fn texts(&self) -> impl Iterator<Item = String> {
         self.0.iter().map(|network| {
             let is_address = network.prefix_len() == network.max_prefix_len();

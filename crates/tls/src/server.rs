@@ -1,10 +1,9 @@
-//! The certificate of a listener. It is read again when its files change: whoever renews it need not restart the service.
+//! The certificate of a listener. Each handshake reads its files, so a renewal needs no restart.
 
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
@@ -14,11 +13,8 @@ use rustls::sign::CertifiedKey;
 
 use crate::{TlsError, provider};
 
-/// The pause between two looks at the files. Only a handshake looks, and reading is much cheaper than a handshake.
-const CHECK_INTERVAL: Duration = Duration::from_secs(1);
-
-/// Serves the certificate and key of this folder, `tls.crt` and `tls.key`. When they change, the next handshakes use the
-/// new ones. While the new ones are unusable, the former ones stay.
+/// Serves the certificate and key of this folder, `tls.crt` and `tls.key`. When they change, the next handshake uses the
+/// new ones. While the new ones are unusable, the former ones stay. Reading is much cheaper than a handshake.
 ///
 /// # Errors
 /// When they are unusable now.
@@ -35,9 +31,8 @@ struct Renewed {
 
 struct Served {
     certified: Arc<CertifiedKey>,
-    /// What the last look found.
+    /// What the last handshake found.
     found: Result<Files, String>,
-    looked: Instant,
 }
 
 #[derive(PartialEq)]
@@ -50,14 +45,13 @@ impl Renewed {
     fn read(folder: &Path) -> Result<Self, TlsError> {
         let files = Files::read(folder).map_err(TlsError::Certificate)?;
         let certified = files.certified().map_err(TlsError::Certificate)?;
-        let served = Served { certified, found: Ok(files), looked: Instant::now() };
+        let served = Served { certified, found: Ok(files) };
         Ok(Self { folder: folder.to_owned(), served: Mutex::new(served) })
     }
 }
 
 impl Served {
     fn look(&mut self, folder: &Path) {
-        self.looked = Instant::now();
         let found = Files::read(folder);
         if found == self.found {
             return;
@@ -95,9 +89,7 @@ impl Files {
 impl ResolvesServerCert for Renewed {
     fn resolve(&self, _hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
-        if served.looked.elapsed() >= CHECK_INTERVAL {
-            served.look(&self.folder);
-        }
+        served.look(&self.folder);
         Some(Arc::clone(&served.certified))
     }
 }
