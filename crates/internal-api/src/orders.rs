@@ -233,9 +233,28 @@ pub struct OrdersQuery {
     pub order_reference: Option<String>,
     pub tracking_code: Option<String>,
     pub status: Option<String>,
-    /// An exact id, tracking code or reference.
+    pub cod_status: Option<String>,
+    pub payment_type: Option<String>,
+    /// Inclusive.
+    pub created_from: Option<String>,
+    /// Exclusive.
+    pub created_until: Option<String>,
+    /// Words of the customer, the address and the reference; an id or a tracking code.
     #[serde(default)]
     pub search: Option<String>,
+    /// Whether the search may find phones; only with `search`.
+    pub sees_phones: Option<bool>,
+}
+
+/// A page of orders, newest first.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OrdersPage {
+    pub data: Vec<OrderView>,
+    pub has_more: bool,
+    /// The `startingAfter` of the next page, if it is not the last id: a search looks at a bounded number of orders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<OrderId>,
 }
 
 /// `GET /internal/businesses/{id}/test-orders/any`: whether the business ever placed a test order.
@@ -294,11 +313,7 @@ pub struct OrdersClient(pub Peer);
 
 impl OrdersClient {
     /// `GET /internal/businesses/{id}/orders`
-    pub async fn list(
-        &self,
-        business: BusinessId,
-        query: &OrdersQuery,
-    ) -> Result<Page<OrderView>, CallError> {
+    pub async fn list(&self, business: BusinessId, query: &OrdersQuery) -> Result<OrdersPage, CallError> {
         self.0.get_with(&["businesses", &business.to_string(), "orders"], query).await
     }
 

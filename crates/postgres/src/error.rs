@@ -56,6 +56,11 @@ impl StoreError {
         }
     }
 
+    /// The statement took longer than its limit.
+    pub fn is_timeout(&self) -> bool {
+        matches!(self, Self::Unavailable(reason) if reason.starts_with(TIMEOUT))
+    }
+
     /// Two transactions waited for each other and this one was rolled back. It may be retried at once.
     pub fn is_deadlock(&self) -> bool {
         matches!(self, Self::Unavailable(reason) if reason.starts_with(DEADLOCK))
@@ -69,6 +74,7 @@ impl From<Error> for StoreError {
 }
 
 const DEADLOCK: &str = "deadlock detected";
+const TIMEOUT: &str = "canceling statement due to statement timeout";
 const CANCELLED: &str = "canceling statement due to";
 /// 25006 read_only_sql_transaction
 const READ_ONLY: &str = "cannot execute";
@@ -197,6 +203,7 @@ mod tests {
             let error = answer(kind, message);
             assert!(error.is_unavailable(), "{message}");
             assert_eq!(error.is_deadlock(), message == "deadlock detected", "{message}");
+            assert!(!error.is_timeout(), "{message}");
             let is_known = ["deadlock detected", "canceling statement", "cannot execute"]
                 .iter()
                 .any(|beginning| message.starts_with(beginning));

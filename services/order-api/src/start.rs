@@ -41,6 +41,7 @@ pub fn start(settings: &OrderApiSettings, mut chassis: Chassis) -> anyhow::Resul
     workers::simulations::start(&mut chassis, &state);
     workers::erasure::start(&mut chassis, &state, retention, interval);
     workers::feed::start(&mut chassis, &state);
+    workers::search::start(&mut chassis, &state);
     workers::idle_keys::start(&mut chassis, &state);
     let consumer = CacheInvalidation(Arc::clone(&state));
     chassis.consume("cache-invalidation", CacheInvalidation::queue(), INVALIDATIONS_AT_ONCE, consumer);

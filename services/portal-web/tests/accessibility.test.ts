@@ -142,7 +142,7 @@ for (const { size, viewport } of SIZES) {
       { name: "operator-health", path: `${path}?tab=health`, heading: business.name },
       { name: "operator-users", path: `${path}?tab=users`, heading: business.name },
       { name: "operator-audit-log", path: `${path}?tab=audit-log`, heading: business.name },
-      { name: "operator-order", path: "/operator/orders?code=everybody-live", heading: "Find an order" },
+      { name: "operator-order", path: "/operator/orders?search=everybody-live", heading: "Find an order" },
       { name: "operator-cash", path: "/operator/cash", heading: "Cash on delivery" },
       { name: "operator-approvals", path: "/operator/approvals", heading: "Approvals" },
       { name: "operator-staff", path: "/operator/staff", heading: "Staff", dialogs: ["Invite"] },
@@ -167,7 +167,7 @@ test("pages while they load", async ({ visit }) => {
   ];
   for (const [page, paths] of [
     [owner, stops.map((stop) => stop.path)],
-    [staff, [...ofOperator, "/operator/orders?code=everybody-live"]],
+    [staff, [...ofOperator, "/operator/orders?search=everybody-live"]],
   ] as const) {
     // All that a page shows of a business never arrives.
     await page.route(/\/v1\/(portal|operator)\/(?!session$|config$)/, () => undefined);

@@ -74,6 +74,12 @@ struct Code<'a> {
     code: &'a str,
 }
 
+#[derive(Serialize)]
+struct Search<'a> {
+    search: &'a str,
+    business: Option<BusinessId>,
+}
+
 impl OrdersClient {
     /// `GET /internal/businesses/{id}/orders/{order}/request`
     pub async fn request(&self, business: BusinessId, order: &str) -> Result<AcceptedRequest, CallError> {
@@ -110,6 +116,15 @@ impl OrdersClient {
     /// `code`
     pub async fn find_anywhere(&self, code: &str) -> Result<Vec<FoundOrder>, CallError> {
         self.0.get_with(&["orders"], &Code { code }).await
+    }
+
+    /// `GET /internal/orders?search=&business=`: the newest 20 orders that a search text finds, of any business or this one
+    pub async fn search_anywhere(
+        &self,
+        search: &str,
+        business: Option<BusinessId>,
+    ) -> Result<Vec<FoundOrder>, CallError> {
+        self.0.get_with(&["orders"], &Search { search, business }).await
     }
 
     /// As [`OrdersClient::find_anywhere`], for an id.

@@ -6,6 +6,7 @@ pub mod cancel_order;
 pub mod create_order;
 pub mod erase_business;
 pub mod erase_personal_data;
+pub mod index_orders;
 mod move_order;
 pub mod record_progress;
 pub mod recover_orders;

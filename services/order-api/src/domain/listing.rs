@@ -1,7 +1,7 @@
 //! Lists of orders: filters and positions.
 
 use chrono::{DateTime, Utc};
-use domain::{DeliveryStatus, Mode, OrderId, TrackingCode};
+use domain::{CodStatus, DeliveryStatus, Mode, OrderId, PaymentType, TrackingCode};
 
 use super::Order;
 
@@ -31,9 +31,35 @@ pub struct OrderFilter {
     pub order_reference: Option<String>,
     pub tracking_code: Option<TrackingCode>,
     pub status: Option<DeliveryStatus>,
+    pub cod_status: Option<CodStatus>,
+    pub payment_type: Option<PaymentType>,
+    /// Inclusive.
+    pub created_from: Option<DateTime<Utc>>,
+    /// Exclusive.
+    pub created_until: Option<DateTime<Utc>>,
     pub updated_after: Option<DateTime<Utc>>,
+    /// A text in the search box.
+    pub search: Option<SearchText>,
     /// Only these orders: the result of a search.
     pub among: Option<Vec<OrderId>>,
+}
+
+/// A text in the search box.
+#[derive(Clone, Debug)]
+pub struct SearchText {
+    pub text: String,
+    /// Whether it may find phones, which some roles see masked.
+    pub sees_phones: bool,
+}
+
+impl OrderFilter {
+    /// Whether a list along the newest orders might read many to find a few.
+    pub fn is_narrow(&self) -> bool {
+        let is_one = self.order_reference.is_some() || self.tracking_code.is_some();
+        let has_states = self.status.is_some() || self.cod_status.is_some() || self.payment_type.is_some();
+        let has_period = self.created_from.is_some() || self.created_until.is_some();
+        !is_one && self.updated_after.is_none() && (self.search.is_some() || has_states || has_period)
+    }
 }
 
 /// The sort order of a business's list, and where the page starts.
@@ -61,6 +87,8 @@ impl ListStart {
 pub struct FoundOrders {
     pub orders: Vec<Order>,
     pub has_more: bool,
+    /// The last order that a search has looked at, when it ends before the page is full.
+    pub continue_after: Option<OrderId>,
 }
 
 /// Which live orders to list for the fleet.

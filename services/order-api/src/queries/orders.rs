@@ -1,12 +1,28 @@
 //! The orders of a business.
 
+use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, Mode, OrderId};
 use postgres::StoreError;
 
 use crate::domain::{AcceptedOrder, FoundOrders, ListStart, Order, OrderFilter};
 use crate::page_slots::Reader;
 use crate::state::State;
-use crate::store::orders;
+use crate::store::{orders, search};
+
+/// Why a page was not read.
+#[derive(Debug, thiserror::Error)]
+pub enum ListError {
+    #[error("the search takes too long")]
+    TooBroad,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl ListError {
+    pub(super) fn of_search(error: StoreError) -> Self {
+        if error.is_timeout() { Self::TooBroad } else { Self::Store(error) }
+    }
+}
 
 /// An order, in `mode` if given.
 pub async fn find(
@@ -24,14 +40,50 @@ pub async fn list(
     filter: &OrderFilter,
     start: ListStart,
     limit: usize,
-) -> Result<FoundOrders, StoreError> {
+) -> Result<FoundOrders, ListError> {
     let _slot = state.page_slots.enter(Reader::Business(business)).await?;
-    state.unit.database.read(async |conn| orders::list(conn, business, filter, start, limit).await).await
+    let database = &state.unit.database;
+    let after = match start {
+        ListStart::Newest(after) if filter.is_narrow() => after,
+        _ => {
+            return Ok(database
+                .read(async |conn| orders::list(conn, business, filter, start, limit).await)
+                .await?);
+        }
+    };
+    let before = after.unwrap_or(OrderId::MAX);
+    let found = database.transaction(async |conn| narrow(conn, business, filter, before, limit).await).await;
+    found.map_err(ListError::of_search)
+}
+
+/// Finds the orders of a page first, and reads them then.
+async fn narrow(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    filter: &OrderFilter,
+    before: OrderId,
+    limit: usize,
+) -> Result<FoundOrders, StoreError> {
+    let mut found = search::find(conn, business, filter, before, limit).await?;
+    if let Some(search) = &filter.search {
+        // Also before they are indexed.
+        let with_code = orders::with_code(conn, business, &search.text).await?;
+        let is_of_page = |id: &OrderId| *id < before && found.continue_after.is_none_or(|end| *id > end);
+        let of_page: Vec<OrderId> = with_code.into_iter().filter(is_of_page).collect();
+        found.ids.extend(of_page);
+    }
+    let among = OrderFilter { among: Some(found.ids.into_iter().collect()), ..filter.clone() };
+    let mut page = orders::list(conn, business, &among, ListStart::Newest(None), limit).await?;
+    if !page.has_more {
+        page.has_more = found.continue_after.is_some();
+        page.continue_after = found.continue_after;
+    }
+    Ok(page)
 }
 
 /// The orders with exactly this id, tracking code or reference.
-pub async fn search(state: &State, business: BusinessId, text: &str) -> Result<Vec<OrderId>, StoreError> {
-    state.unit.database.read(async |conn| orders::search(conn, business, text).await).await
+pub async fn with_code(state: &State, business: BusinessId, text: &str) -> Result<Vec<OrderId>, StoreError> {
+    state.unit.database.read(async |conn| orders::with_code(conn, business, text).await).await
 }
 
 /// An order with the stored part of the request that created it.

@@ -1,13 +1,15 @@
 //! Queries that help operators to support businesses.
 
 use chrono::{DateTime, Utc};
+use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, Mode};
 use outbox::Unit;
 use postgres::StoreError;
 
+use super::orders::ListError;
 use crate::domain::{Activity, Order, TestedRetries};
 use crate::state::State;
-use crate::store::{retry_tests, support};
+use crate::store::{retry_tests, search, support};
 
 /// The activity of a business in live and in test mode. Counts recent orders since `since`, up to `max`.
 pub async fn activity(
@@ -30,5 +32,20 @@ pub async fn tested_retries(state: &State, business: BusinessId) -> Result<Teste
 
 /// The placed orders of all businesses with exactly this id, tracking code or reference, newest first.
 pub async fn find_anywhere(unit: &Unit, text: &str, max: i64) -> Result<Vec<Order>, StoreError> {
-    unit.database.read(async |conn| support::find_anywhere(conn, text, max).await).await
+    let find = async |conn: &mut AsyncPgConnection| -> Result<_, StoreError> {
+        let ids = support::with_code(conn, text, max).await?;
+        support::of_any_business(conn, &ids, max).await
+    };
+    unit.database.read(find).await
+}
+
+/// The newest placed orders of all businesses that a search text finds.
+pub async fn search_anywhere(state: &State, text: &str, max: i64) -> Result<Vec<Order>, ListError> {
+    let find = async |conn: &mut AsyncPgConnection| -> Result<_, StoreError> {
+        let mut ids = support::with_code(conn, text, max).await?;
+        ids.extend(search::find_anywhere(conn, text, max).await?);
+        support::of_any_business(conn, &ids, max).await
+    };
+    let found = state.unit.database.transaction(find).await;
+    found.map_err(ListError::of_search)
 }

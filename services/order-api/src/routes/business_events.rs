@@ -24,7 +24,7 @@ pub(super) async fn list(
         (fields.page(), search, fields.text("search", internal::SEARCH))
     })?;
     if let Some(text) = text {
-        search.orders = Some(orders::search(&state, business, &text).await?);
+        search.orders = Some(orders::with_code(&state, business, &text).await?);
     }
     let before = page.starting_after.as_deref().map(|text| text.parse().map_err(|_| unknown_cursor()));
     let found = business_events(&state, business, &search, before.transpose()?, page.limit).await;

@@ -13,6 +13,7 @@ use crate::commands::simulate_progress::SimulateError;
 use crate::domain::{ExistingOrder, Placement};
 use crate::feed_waiters::{TooManyWaiting, WAITING_PER_KEY_MAX};
 use crate::queries::feed::FeedError;
+use crate::queries::orders::ListError;
 
 pub(super) fn order_not_found() -> ApiError {
     ApiError::not_found("order_not_found", "order")
@@ -63,6 +64,15 @@ pub(super) fn without_version(path: &str) -> Option<ApiError> {
 
 pub(super) fn event_not_found() -> ApiError {
     ApiError::not_found("event_not_found", "event")
+}
+
+pub(super) fn from_list(error: ListError) -> ApiError {
+    const TOO_BROAD: &str =
+        "The search takes too long, because too many orders match. Enter more words, or choose a period.";
+    match error {
+        ListError::TooBroad => ApiError::invalid_field("search", "too_broad", TOO_BROAD),
+        ListError::Store(error) => error.into(),
+    }
 }
 
 /// When a place among the waiting calls is probably free.

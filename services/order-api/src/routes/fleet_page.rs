@@ -44,6 +44,7 @@ pub(super) struct OrderPage {
     /// Whether more orders follow; continue with `startingAfter` set to `next`, or to the last id if there is no `next`.
     has_more: bool,
     // Unlike the fleet's list, this one does not wait until no earlier change can come, so its end is no place to wait at.
+    // Also of a search that ends before the page is full, for other services.
     /// The `startingAfter` of the next page. Only with `updatedAfter`, while more orders follow.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
@@ -51,8 +52,9 @@ pub(super) struct OrderPage {
 
 impl OrderPage {
     pub(super) fn newest(tracking_urls: &TrackingUrls, found: FoundOrders) -> Self {
+        let next = found.continue_after.map(|id| id.to_string());
         let data = found.orders.into_iter().map(|order| views::order_view(tracking_urls, order)).collect();
-        Self { data, has_more: found.has_more, next: None }
+        Self { data, has_more: found.has_more, next }
     }
 
     pub(super) fn changed(tracking_urls: &TrackingUrls, found: FoundOrders) -> Self {

@@ -163,7 +163,7 @@ pub(super) fn order_query(fields: &mut QueryFields, mode: Option<Mode>) -> Order
             }),
             status: fields.parsed("status", DELIVERY_STATUSES),
             updated_after: updated_after(fields),
-            among: None,
+            ..OrderFilter::default()
         },
     }
 }
@@ -198,7 +198,7 @@ pub(super) async fn page(
         }
         Some(_) => return Err(unknown_cursor()),
     };
-    let found = orders::list(state, business, &filter, start, page.limit).await?;
+    let found = orders::list(state, business, &filter, start, page.limit).await.map_err(errors::from_list)?;
     Ok(match by_change {
         true => OrderPage::changed(&state.tracking_urls, found),
         false => OrderPage::newest(&state.tracking_urls, found),

@@ -11,6 +11,8 @@ pub mod orders;
 pub mod personal_data;
 pub mod placement;
 pub mod retry_tests;
+pub mod search;
+pub mod search_index;
 pub mod simulations;
 pub mod support;
 pub mod timeline;

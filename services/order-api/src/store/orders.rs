@@ -92,6 +92,19 @@ fn filtered(business: BusinessId, filter: &OrderFilter) -> orders::BoxedQuery<'s
     if let Some(status) = filter.status {
         query = query.filter(orders::status.eq(status.as_str()));
     }
+    if let Some(cod_status) = filter.cod_status {
+        query = query.filter(orders::cod_status.eq(cod_status.as_str()));
+    }
+    if let Some(payment_type) = filter.payment_type {
+        query = query.filter(orders::payment_type.eq(payment_type.as_str()));
+    }
+    // Ids sort by the time of creation.
+    if let Some(time) = filter.created_from {
+        query = query.filter(orders::id.ge(OrderId::first_of(time).to_string()));
+    }
+    if let Some(time) = filter.created_until {
+        query = query.filter(orders::id.lt(OrderId::first_of(time).to_string()));
+    }
     if let Some(time) = filter.updated_after {
         query = query.filter(orders::updated_at.gt(time));
     }
@@ -103,7 +116,7 @@ fn filtered(business: BusinessId, filter: &OrderFilter) -> orders::BoxedQuery<'s
 
 /// The orders of a business with exactly this id, tracking code or reference: at most four, because references are
 /// unique in each mode. One query for each of the three, because each has an index of its own.
-pub async fn search(
+pub async fn with_code(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     text: &str,

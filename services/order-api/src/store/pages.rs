@@ -58,7 +58,7 @@ impl PageInPortions {
     }
 
     pub(super) fn found(self) -> FoundOrders {
-        FoundOrders { orders: self.orders, has_more: self.has_more.unwrap_or_default() }
+        FoundOrders { orders: self.orders, has_more: self.has_more.unwrap_or_default(), continue_after: None }
     }
 
     /// As many orders as fit if they are as large as the ones before, and one more, which shows that there are more.

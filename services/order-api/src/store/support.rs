@@ -7,10 +7,10 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, Mode, OrderId, TrackingCode};
 use postgres::statement;
 
-use super::StoreError;
 use super::predicates::placed;
 use super::rows::OrderRow;
 use super::schema::orders;
+use super::{StoreError, corrupt};
 use crate::domain::{Activity, Order};
 
 /// Visits each business along the index of references. An index by reference alone would slow down each new order, for
@@ -58,12 +58,12 @@ struct ActivityRow {
     pending: i64,
 }
 
-/// The placed orders of all businesses with exactly this id, tracking code or reference, newest first.
-pub async fn find_anywhere(
+/// The orders of all businesses with exactly this id, tracking code or reference.
+pub async fn with_code(
     conn: &mut AsyncPgConnection,
     text: &str,
     max: i64,
-) -> Result<Vec<Order>, StoreError> {
+) -> Result<Vec<OrderId>, StoreError> {
     let found: Vec<Id> =
         statement(BY_REFERENCE).bind::<Text, _>(text).bind::<BigInt, _>(max).load(conn).await?;
     let mut ids: Vec<String> = found.into_iter().map(|found| found.id).collect();
@@ -74,6 +74,16 @@ pub async fn find_anywhere(
         let by_code = orders::table.filter(orders::tracking_code.eq(code.as_str().to_owned()));
         ids.extend(by_code.select(orders::id).load::<String>(conn).await?);
     }
+    ids.into_iter().map(|id| id.parse().map_err(|error| corrupt("orders.id", error))).collect()
+}
+
+/// The placed ones of these orders of any business, newest first.
+pub async fn of_any_business(
+    conn: &mut AsyncPgConnection,
+    ids: &[OrderId],
+    max: i64,
+) -> Result<Vec<Order>, StoreError> {
+    let ids: Vec<String> = ids.iter().map(OrderId::to_string).collect();
     let rows: Vec<OrderRow> = orders::table
         .filter(orders::id.eq_any(ids))
         .filter(placed())

@@ -24,6 +24,7 @@ mod order_pages;
 mod parameters;
 mod peers;
 mod recovery;
+mod search;
 mod suspension;
 mod tenants;
 mod tracking;

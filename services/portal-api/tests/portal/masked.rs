@@ -236,9 +236,9 @@ async fn the_query_of_a_webhook_url_is_shown_to_roles_that_manage_endpoints() {
     }
 }
 
-/// Search compares ids, tracking codes and references only, so a masked role cannot test phones with it.
+/// order-api searches phones only for roles that see them, so that a masked role cannot test phones.
 #[tokio::test]
-async fn a_search_is_forwarded_as_a_code_and_there_is_no_filter_by_phone() {
+async fn a_search_finds_phones_only_for_roles_that_see_them_and_there_is_no_filter_by_phone() {
     let portal = Portal::start().await;
     let mut owner = portal.owner("owner@shop.example").await;
     let mut viewer = portal.member(&mut owner, "viewer@shop.example", "viewer").await;
@@ -257,4 +257,8 @@ async fn a_search_is_forwarded_as_a_code_and_there_is_no_filter_by_phone() {
     assert!(parameters.contains(&format!("search={PHONE}").as_str()), "{parameters:?}");
     let others = parameters.iter().filter(|one| one.contains(PHONE) && !one.starts_with("search="));
     assert_eq!(others.count(), 0, "{parameters:?}");
+    assert!(parameters.contains(&"seesPhones=false"), "{parameters:?}");
+    owner.client.get(&format!("/v1/portal/orders?search={PHONE}")).await;
+    let asked = portal.peers.asked(&list);
+    assert!(asked.last().unwrap().query.ends_with("&seesPhones=true"), "{asked:?}");
 }

@@ -163,7 +163,13 @@ async fn any_order_is_found_by_its_code_with_its_business_and_its_timeline() {
     assert_eq!(found.body["data"][0]["order"]["id"], ORDER);
     assert_eq!(portal.peers.asked(call)[0].query, "code=shop-1");
     let refused = operator.get("/v1/operator/orders").await;
-    assert_eq!((refused.status, refused.invalid_fields()), (400, vec!["code"]));
+    assert_eq!((refused.status, refused.invalid_fields()), (400, vec!["search"]));
+    let search = format!("business={}&search=asha", owner.business);
+    assert_eq!(
+        operator.get(&format!("/v1/operator/orders?search=asha&businessId={}", owner.business)).await.status,
+        200
+    );
+    assert_eq!(portal.peers.asked(call)[1].query, search);
 
     let timeline = json!({ "data": [], "hasMore": false });
     let of = format!("GET /order-api/internal/businesses/{}/orders/{ORDER}/events", owner.business);

@@ -42,7 +42,10 @@ fn relays() -> Vec<Relay> {
             (answer_of(&answers::created_key("sk_test_y")), 200),
         ),
         relay(
-            ("GET", "/orders?mode=test&limit=5&status=created&orderReference=a&trackingCode=b&search=c"),
+            (
+                "GET",
+                "/orders?mode=test&limit=5&status=created&codStatus=pending&paymentType=cod&createdFrom=d&createdUntil=e&search=c",
+            ),
             (orders, "GET /orders"),
             (answers::page(answers::order()), 200),
         ),

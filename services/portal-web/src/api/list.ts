@@ -16,7 +16,7 @@ export interface PagedList<T> {
   refetch: () => unknown;
 }
 
-/** A cursor-paginated list: the last id of a page is the cursor of the next one. */
+/** A cursor-paginated list: the last id of a page is the cursor of the next one, unless the page names another. */
 export function useCursorList<T extends { id: string }, Page extends List<T> = List<T>>(
   queryKey: QueryKey,
   read: (startingAfter: string | undefined) => Promise<Page & List<T>>,
@@ -26,7 +26,8 @@ export function useCursorList<T extends { id: string }, Page extends List<T> = L
     queryKey,
     queryFn: ({ pageParam }) => read(pageParam),
     initialPageParam: undefined as string | undefined,
-    getNextPageParam: (last: Page & List<T>) => (last.hasMore ? last.data.at(-1)?.id : undefined),
+    getNextPageParam: (last: Page & List<T>) =>
+      last.hasMore ? (last.next ?? last.data.at(-1)?.id) : undefined,
     enabled: options.enabled ?? true,
     refetchInterval: ({ state }) => options.pollMs?.(rowsOf(state.data?.pages)) ?? false,
   });

@@ -11,13 +11,12 @@ const TIMELINE_PAGE_SIZE = 100;
 /** The operator console has no event stream, so it polls. */
 const POLL_MS = 10_000;
 
-/** Orders of all businesses with this id, tracking code or reference. */
-export function useFoundOrders(code: string | undefined) {
+/** The newest orders of all businesses that a search finds. */
+export function useFoundOrders(search: string | undefined) {
   return useQuery({
-    queryKey: [...operatorKey, "orders", code],
-    queryFn: () =>
-      operatorAnswer(api.GET("/v1/operator/orders", { params: { query: { code: code ?? "" } } })),
-    enabled: code !== undefined,
+    queryKey: [...operatorKey, "orders", search],
+    queryFn: () => operatorAnswer(api.GET("/v1/operator/orders", { params: { query: { search } } })),
+    enabled: search !== undefined,
     refetchInterval: POLL_MS,
   });
 }

@@ -35,7 +35,7 @@ export function withNewest(known: OrderPages, newest: List<Order>): OrderPages |
   const [first, ...rest] = known.pages;
   if (!first) return null;
   const arrived = newest.data.filter((order) => !isListed(known, order.id));
-  if (arrived.length === newest.data.length && newest.hasMore) return null;
+  if (arrived.length > 0 && arrived.length === newest.data.length && newest.hasMore) return null;
   const renewed = new Map(newest.data.map((order) => [order.id, order]));
   const data = [...arrived, ...first.data.map((order) => later(order, renewed.get(order.id)))];
   if (arrived.length === 0 && data.every((order, at) => order.updatedAt === first.data[at]?.updatedAt)) {

@@ -1,9 +1,10 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef } from "react";
+import { endOfDay, startOfDay } from "../format/day";
+import { searchQuery } from "../format/search-day";
 import { answer, api } from "./client";
 import { useEventStream } from "./event-stream";
 import { missingOf, PAGE_SIZE, useCursorList } from "./list";
-import { spellings } from "./order-search";
 import { isListed, type OrderPages, type OrderUpdate, withNewest, withUpdate } from "./orders-live";
 import { refetchQuery } from "./refetch";
 import type { components } from "./schema";
@@ -17,7 +18,12 @@ export type TimelineEntry = Schemas["TimelineEntry"];
 export interface OrderFilter {
   mode: Mode;
   status?: Order["status"];
-  /** An exact order id, tracking code or reference. */
+  codStatus?: Order["codStatus"];
+  paymentType?: Order["payment"]["paymentType"];
+  /** The first and the last day of creation. */
+  from?: string;
+  to?: string;
+  /** Words of the customer or the order, an id, a code or a date. */
   search?: string;
 }
 
@@ -33,37 +39,38 @@ const POLL_WITHOUT_STREAM_MS = 5_000;
 const MERGE_PAUSE_MS = 500;
 const TIMELINE_PAGE_SIZE = 100;
 
-function readOrders(filter: OrderFilter, startingAfter?: string) {
-  return answer(
-    api.GET("/v1/portal/orders", { params: { query: { ...filter, limit: PAGE_SIZE, startingAfter } } }),
-  );
+function readOrders({ from, to, search, ...filter }: OrderFilter, startingAfter?: string) {
+  const searched = searchQuery(search);
+  const query = {
+    ...filter,
+    ...searched,
+    createdFrom: searched.createdFrom ?? startOfDay(from),
+    createdUntil: searched.createdUntil ?? endOfDay(to),
+    limit: PAGE_SIZE,
+    startingAfter,
+  };
+  return answer(api.GET("/v1/portal/orders", { params: { query } }));
 }
 
-/**
- * The orders of both modes with this id, tracking code or reference, and its spelling in them: the server compares exactly.
- * Without a hit, the spelling as given.
- */
-export function useFoundOrders(text: string | undefined) {
+/** How many orders the search box shows. */
+const QUICK_MAX = 8;
+
+/** The newest orders that a search finds: in both modes, or in one. */
+export function useQuickSearch(search: string | undefined, mode?: Mode, enabled = true) {
   return useQuery({
-    queryKey: [...ordersKey, "found", text],
-    enabled: text !== undefined,
+    queryKey: [...ordersKey, "quick", search, mode],
+    enabled: search !== undefined && enabled,
     queryFn: async () => {
-      const given = text ?? "";
-      for (const search of spellings(given)) {
-        const { data } = await answer(api.GET("/v1/portal/orders", { params: { query: { search } } }));
-        if (data.length > 0) return { search, orders: data };
-      }
-      return { search: given, orders: [] };
+      const query = { ...searchQuery(search), mode, limit: QUICK_MAX };
+      return (await answer(api.GET("/v1/portal/orders", { params: { query } }))).data;
     },
   });
 }
 
 /** A live list of orders. */
-export function useLiveOrders(filter: OrderFilter, enabled: boolean) {
+export function useLiveOrders(filter: OrderFilter) {
   const client = useQueryClient();
-  const list = useCursorList(listKey(filter), (startingAfter) => readOrders(filter, startingAfter), {
-    enabled,
-  });
+  const list = useCursorList(listKey(filter), (startingAfter) => readOrders(filter, startingAfter));
   const mergeSoon = useThrottled(() => mergeNewest(client, filter));
   const isStreaming = useOrderStream(filter.mode, (update) => {
     const queryKey = listKey(filter);

@@ -6,6 +6,8 @@ type Schemas = components["schemas"];
 export interface List<T> {
   data: T[];
   hasMore: boolean;
+  /** The cursor of the next page, if it is not the last id. */
+  next?: string | null;
 }
 export type Advice = Status["advice"][number];
 export type ApiKey = Schemas["ListedApiKey"];

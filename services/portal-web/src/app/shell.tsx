@@ -6,6 +6,7 @@ import { useSessionQuery } from "../api/session";
 import { ErrorState } from "../components/error-state";
 import { Brand } from "./brand";
 import { EmailNotice } from "./email-notice";
+import { SearchOrders } from "./search-orders";
 import { SessionProvider } from "./session";
 import classes from "./shell.module.css";
 import { SideBar } from "./side-bar";
@@ -64,14 +65,17 @@ function Frame() {
         <Link to="/" className={classes.brandLink}>
           <Brand />
         </Link>
-        <Burger
-          opened={isOpen}
-          onClick={toggle}
-          size="sm"
-          aria-label="Navigation"
-          aria-expanded={isOpen}
-          aria-controls="side-bar"
-        />
+        <div className={classes.tools}>
+          <SearchOrders isIcon />
+          <Burger
+            opened={isOpen}
+            onClick={toggle}
+            size="sm"
+            aria-label="Navigation"
+            aria-expanded={isOpen}
+            aria-controls="side-bar"
+          />
+        </div>
       </header>
       <aside id="side-bar" aria-label="Side bar" className={classes.sideBar}>
         <SideBar onNavigate={close} />

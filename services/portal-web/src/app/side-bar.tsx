@@ -4,6 +4,7 @@ import { docsUrl, useConfig } from "../api/config";
 import { Brand } from "./brand";
 import navLink from "./nav-link.module.css";
 import { NAVIGATION, type NavigationEntry } from "./navigation";
+import { SearchOrders } from "./search-orders";
 import classes from "./side-bar.module.css";
 import { useHasPage } from "./use-has-page";
 import { UserMenu } from "./user-menu";
@@ -15,6 +16,9 @@ export function SideBar({ onNavigate }: { onNavigate: () => void }) {
     <div className={classes.bar}>
       <div className={classes.brand}>
         <Brand />
+      </div>
+      <div className={classes.search}>
+        <SearchOrders hasShortcut />
       </div>
       <nav aria-label="Main" className={classes.nav}>
         {NAVIGATION.map((group) => (

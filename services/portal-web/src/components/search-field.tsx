@@ -49,6 +49,8 @@ export function SearchField({ label, hasVisibleLabel, value = "", onChange, ...i
       leftSection={<IconSearch size={15} aria-hidden />}
       rightSection={text && <CloseButton size="sm" aria-label="Clear search" onClick={clear} />}
       {...input}
+      // A dialog gives the focus to the field that has this.
+      data-autofocus={input.autoFocus || undefined}
       ref={field}
       value={text}
       onChange={(event) => {

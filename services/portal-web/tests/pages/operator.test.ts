@@ -297,7 +297,7 @@ test("any order is found by its id, tracking code or reference, with its timelin
   await logInAsOperator(page);
   await page.goto("/operator");
   await page.getByRole("link", { name: "Find an order" }).click();
-  const search = page.getByLabel("Order id, tracking code or reference");
+  const search = page.getByRole("main").getByLabel("Find an order");
   const found = page.getByRole("article", { name: `Order ${reference} of ${business.name}` });
   for (const code of [order.id, order.trackingCode, reference]) {
     await search.fill(code);

@@ -27,6 +27,11 @@ const EXCEPTIONS: &[Exception] = &[
     ),
     but(
         Service::OrderApi,
+        "order_search_position_pkey",
+        "One row: how far the index of the search has come for all businesses.",
+    ),
+    but(
+        Service::OrderApi,
         "fleet_reports_event_id",
         "The fleet uses each of its ids once. In a partitioned table, the primary key makes them unique within an order.",
     ),

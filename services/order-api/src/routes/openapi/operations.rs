@@ -199,7 +199,7 @@ fn of_tracking(samples: &Samples) -> [Operation; 2] {
 }
 
 fn one(order: Order) -> FoundOrders {
-    FoundOrders { orders: vec![order], has_more: false }
+    FoundOrders { orders: vec![order], has_more: false, continue_after: None }
 }
 
 fn illegal(state: DeliveryState, event: EventKind) -> Option<MoveError> {

@@ -224,7 +224,7 @@ async fn a_move_does_not_read_the_other_events_of_the_business() {
     simulate(&business, &order, STEPS[0]).await;
     let fill = format!(
         "INSERT INTO order_events (order_id, sequence, event_id, business_id, kind, status, cod_status, data, occurred_at, recorded_at)
-         SELECT 'ord_' || n, 1, 'evt_' || n, business_id, kind, status, cod_status, data, occurred_at, recorded_at
+         SELECT 'ord_' || n, 2, 'evt_' || n, business_id, kind, status, cod_status, data, occurred_at, recorded_at
          FROM order_events, generate_series(1, {MANY}) AS n WHERE order_id = '{order}' AND sequence = 1"
     );
     service.connection().await.batch_execute(&fill).await.unwrap();

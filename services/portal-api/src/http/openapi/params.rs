@@ -2,7 +2,7 @@
 #![expect(dead_code, reason = "only described")]
 
 use chrono::{DateTime, Utc};
-use domain::{BusinessId, DeliveryStatus, EventKind, Mode, OrderId, UserId};
+use domain::{BusinessId, CodStatus, DeliveryStatus, EventKind, Mode, OrderId, PaymentType, UserId};
 use utoipa::IntoParams;
 
 use crate::approvals::domain::ApprovalState;
@@ -39,13 +39,22 @@ pub(crate) struct ModeParams {
 pub(crate) struct OrdersParams {
     mode: Option<Mode>,
     status: Option<DeliveryStatus>,
+    cod_status: Option<CodStatus>,
+    payment_type: Option<PaymentType>,
+    /// Inclusive.
+    created_from: Option<DateTime<Utc>>,
+    /// Exclusive.
+    created_until: Option<DateTime<Utc>>,
     order_reference: Option<String>,
     tracking_code: Option<String>,
-    /// An exact id, tracking code or reference.
-    #[param(max_length = 128)]
+    /// Words that begin like these: of the customer's name, the city, the PIN code or the reference. Or the end of a reference,
+    /// an id, or a tracking code; with the permission `read_customers` also the first or last digits of the customer's phone, at
+    /// least four.
+    #[param(max_length = 200)]
     search: Option<String>,
     #[param(minimum = 1, maximum = 100)]
     limit: Option<i32>,
+    /// The last id of the previous page, or its `next`.
     starting_after: Option<String>,
 }
 
@@ -97,11 +106,16 @@ pub(crate) struct BusinessesParams {
 }
 
 #[derive(IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct CodeParams {
-    /// An exact id, tracking code or reference of an order.
-    #[param(max_length = 128)]
-    code: String,
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct FindOrdersParams {
+    /// Words of the customer's name, phone and city, the PIN code, part of the reference, or the id or tracking code.
+    #[param(max_length = 200)]
+    search: Option<String>,
+    /// Searches only the orders of this business.
+    business_id: Option<BusinessId>,
+    /// In place of `search`: an exact id, tracking code or reference of an order.
+    #[param(max_length = 200)]
+    code: Option<String>,
 }
 
 #[derive(IntoParams)]

@@ -1,5 +1,6 @@
 //! Responses with orders, as the document describes them: with the mark of masked data, which the guard adds.
 
+use domain::OrderId;
 use internal_api::orders::{OrderView, SimulatedOrderView};
 use internal_api::webhooks::DeliveryDetails;
 use serde::Serialize;
@@ -15,6 +16,19 @@ pub(crate) struct ShownOrder {
     /// Whether personal data of the order is masked for the role. Left out otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     personal_data_masked: Option<bool>,
+}
+
+/// A page of orders, newest first.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ShownOrders {
+    data: Vec<ShownOrder>,
+    /// Whether more orders follow, or may follow.
+    has_more: bool,
+    /// The `startingAfter` of the next page, if it is not the last id. A page of a search may be short or even empty, and older
+    /// orders follow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<OrderId>,
 }
 
 /// As [`ShownOrder`].

@@ -15,8 +15,8 @@ use crate::http::operator_records::Sent;
 use crate::relay::routes::orders::order_id;
 use crate::state::State;
 
-/// An id, tracking code or reference. order-api validates it.
-const CODE: TextRule = TextRule::line(200);
+/// order-api validates it.
+const SEARCH: TextRule = TextRule::line(200);
 
 #[derive(Serialize, utoipa::ToSchema)]
 struct FoundOrders {
@@ -40,16 +40,22 @@ struct BusinessName {
     path = "/v1/operator/orders",
     operation_id = "findOrders",
     tag = "Operator",
-    summary = "Find orders of any business by id, tracking code or reference",
-    params(params::CodeParams),
+    summary = "Find orders of any business",
+    params(params::FindOrdersParams),
     responses((status = 200, description = "At most 20 orders, newest first. Those after the first 256 KiB have no items.", body = FoundOrders)),
 )]
 pub(crate) async fn orders(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let code = read_query(&request, |fields| fields.text("code", CODE))?;
-    let code = code.ok_or_else(|| ApiError::invalid_field("code", "required", "code is required."))?;
-    let found = state.peers.orders.find_anywhere(&code).await?;
+    let (code, search, business) = read_query(&request, |fields| {
+        let business = fields.parsed("businessId", "the id of a business");
+        (fields.text("code", SEARCH), fields.text("search", SEARCH), business)
+    })?;
+    let (found, text) = match (code, search, business) {
+        (Some(code), None, None) => (state.peers.orders.find_anywhere(&code).await?, code),
+        (None, Some(text), business) => (state.peers.orders.search_anywhere(&text, business).await?, text),
+        _ => return Err(ApiError::invalid_field("search", "required", "Send search, or only code.")),
+    };
     let orders = found.iter().map(|found| found.order.id);
-    Sent::new("orders", orders).found_by(&state, Some(&code)).record(&request);
+    Sent::new("orders", orders).found_by(&state, Some(&text)).record(&request);
     let ids: Vec<BusinessId> = found.iter().map(|found| found.business_id).collect();
     let names: HashMap<BusinessId, String> = businesses::names(&state, &ids).await?.into_iter().collect();
     let data = found.into_iter().map(|found| FoundOrderView {

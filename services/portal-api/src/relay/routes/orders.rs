@@ -7,7 +7,7 @@ use internal_api::orders::{OrdersQuery, SimulatedOrderView};
 use web::{ApiError, JsonBody, QueryFields, TextRule, page_query, read_query};
 
 use crate::audit::domain::{Action, AuditEvent, Target, TargetKind};
-use crate::domain::Session;
+use crate::domain::{Permission, Session};
 use crate::http::audited::{UserAuthor, audited};
 use crate::http::openapi::{bodies, params, shown};
 use crate::state::State;
@@ -21,8 +21,9 @@ pub(crate) const FORWARDED: TextRule = TextRule::line(200);
     operation_id = "listOrders",
     tag = "Orders",
     summary = "List orders, newest first",
+    description = "All filters can be combined, except `search` with `orderReference` or `trackingCode`. An order is found by `search` about a second after it is placed, and by its id, tracking code or whole reference at once. A page of a search may be shorter than `limit`: continue with `startingAfter` set to `next`.",
     params(params::OrdersParams),
-    responses((status = 200, description = "A page of orders.", body = internal_api::Page<shown::ShownOrder>)),
+    responses((status = 200, description = "A page of orders.", body = shown::ShownOrders)),
 )]
 pub(crate) async fn list(
     state: Data<State>,
@@ -38,9 +39,16 @@ pub(crate) async fn list(
             order_reference: fields.text("orderReference", FORWARDED),
             tracking_code: fields.text("trackingCode", FORWARDED),
             status: fields.text("status", FORWARDED),
+            cod_status: fields.text("codStatus", FORWARDED),
+            payment_type: fields.text("paymentType", FORWARDED),
+            created_from: fields.text("createdFrom", FORWARDED),
+            created_until: fields.text("createdUntil", FORWARDED),
             search: fields.text("search", FORWARDED),
+            sees_phones: None,
         }
     })?;
+    let sees_phones = query.search.as_ref().map(|_| session.role.may(Permission::ReadCustomers));
+    let query = OrdersQuery { sees_phones, ..query };
     Ok(HttpResponse::Ok().json(state.peers.orders.list(session.business, &query).await?))
 }
 

@@ -78,7 +78,7 @@ const DISCREPANCY_COLUMNS: Column<Discrepancy>[] = [
     header: "Order",
     lead: true,
     render: (cash) => (
-      <Anchor component={Link} to={`/operator/orders?code=${cash.orderId}`} size="sm">
+      <Anchor component={Link} to={`/operator/orders?search=${cash.orderId}`} size="sm">
         {cash.orderReference}
       </Anchor>
     ),

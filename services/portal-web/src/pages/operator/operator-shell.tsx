@@ -16,6 +16,7 @@ import { ACCOUNT_PATH, accountLabel, OperatorMenu } from "./operator-menu";
 import classes from "./operator-shell.module.css";
 import { PermittedPage } from "./permitted-page";
 import { RequiredSetUpPage } from "./required-set-up";
+import { SearchOrders } from "./search-orders";
 
 /** Frame of the operator's pages. The login replaces the page at its own address, so that it opens afterwards. */
 export function Component() {
@@ -75,6 +76,7 @@ function Frame({ session }: { session: OperatorSession }) {
             </NavLink>
           </nav>
           <div className={classes.end}>
+            <SearchOrders session={session} />
             <OperatorMenu session={session} />
             <Burger
               hiddenFrom="sm"

@@ -10,32 +10,33 @@ import { SearchField } from "../../components/search-field";
 import { FoundOrderCard } from "./found-order";
 
 export function Component() {
-  const [search, setSearch] = useSearchParams();
-  const code = search.get("code") ?? undefined;
-  const found = useFoundOrders(code);
+  const [parameters, setParameters] = useSearchParams();
+  // Links of former releases have a code.
+  const search = parameters.get("search") ?? parameters.get("code") ?? undefined;
+  const found = useFoundOrders(search);
   return (
     <>
       <PageHeader
         title="Find an order"
-        description="Find an order of any business by its id, tracking code or order reference."
+        description="Find the newest orders of any business by words of the customer or the order. Each search is recorded."
       />
       <SearchField
-        label="Order id, tracking code or reference"
-        placeholder="Order id, tracking code or reference"
-        value={code}
-        onChange={(next) => setSearch(next ? { code: next } : {}, { replace: true })}
+        label="Find an order"
+        placeholder="Name, phone, city, PIN, reference or code"
+        value={search}
+        onChange={(next) => setParameters(next ? { search: next } : {}, { replace: true })}
         style={{ maxWidth: "32rem", marginBottom: 16 }}
         autoFocus
       />
-      {code === undefined ? (
-        <EmptyState icon={<IconSearch size={28} />} title="Enter a code">
-          Enter the full code from the parcel, the message or the business’s shop.
+      {search === undefined ? (
+        <EmptyState icon={<IconSearch size={28} />} title="Enter what you know of the order">
+          The customer’s name, phone, city or PIN code, part of the reference, or the code of the parcel.
         </EmptyState>
       ) : found.data ? (
         <Stack gap="md" aria-live="polite">
           {found.data.data.length === 0 && (
             <EmptyState icon={<IconSearch size={28} />} title="No order found">
-              Enter the full code. A reference must match exactly.
+              Enter the beginning of words, the end of a reference, or a whole code.
             </EmptyState>
           )}
           {found.data.data.map((one) => (

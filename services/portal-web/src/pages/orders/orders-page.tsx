@@ -1,13 +1,14 @@
 import { Tabs } from "@mantine/core";
-import { type OrderFilter, useFoundOrders, useLiveOrders } from "../../api/orders";
+import { type OrderFilter, useLiveOrders, useQuickSearch } from "../../api/orders";
 import type { Mode } from "../../api/types";
 import { Loading } from "../../components/loading";
 import { PageHeader } from "../../components/page-header";
+import { useValidPeriod } from "../../components/use-valid-period";
 import { NoOrders } from "./no-orders";
 import { OrderFilters } from "./order-filters";
 import { OrdersTable } from "./orders-table";
 import { useNewOrders } from "./use-new-orders";
-import { useOrderFilter } from "./use-order-filter";
+import { NO_FILTER, useOrderFilter } from "./use-order-filter";
 
 const MODES: { mode: Mode; label: string }[] = [
   { mode: "test", label: "Test orders" },
@@ -35,7 +36,7 @@ function OrdersOfMode({ filter, onChange }: OrdersProps) {
   return (
     <Tabs
       value={filter.mode}
-      onChange={(mode) => onChange({ mode: mode as Mode, status: undefined, search: undefined })}
+      onChange={(mode) => onChange({ ...NO_FILTER, mode: mode as Mode })}
       keepMounted={false}
     >
       <Tabs.List mb="md">
@@ -60,9 +61,9 @@ interface OrdersProps {
 }
 
 function Orders({ filter, onChange }: OrdersProps) {
-  const found = useFoundOrders(filter.search);
-  const orders = useLiveOrders({ ...filter, search: found.data?.search ?? filter.search }, !found.isLoading);
-  const elsewhere = found.data?.orders.filter(({ mode }) => mode !== filter.mode) ?? [];
+  const orders = useLiveOrders({ ...filter, ...useValidPeriod(filter) });
+  const hasNone = orders.data !== undefined && orders.rows.length === 0;
+  const elsewhere = useQuickSearch(filter.search, filter.mode === "live" ? "test" : "live", hasNone);
   const latest = useNewOrders(orders.data && orders.rows, filter);
   return (
     <>
@@ -71,7 +72,14 @@ function Orders({ filter, onChange }: OrdersProps) {
         orders={orders}
         mode={filter.mode}
         latest={latest}
-        empty={<NoOrders filter={filter} elsewhere={elsewhere} onChange={onChange} />}
+        empty={
+          <NoOrders
+            filter={filter}
+            elsewhere={elsewhere.data ?? []}
+            goesOn={orders.hasNextPage}
+            onChange={onChange}
+          />
+        }
       />
     </>
   );

@@ -5,7 +5,7 @@ import type { OrderFilter } from "../../api/orders";
 import { useStatus } from "../../api/status";
 import type { Mode } from "../../api/types";
 import { useSession } from "../../app/session";
-import { DELIVERY_STATUSES, type DeliveryStatus } from "../../format/order-labels";
+import { COD_STATUSES, DELIVERY_STATUSES } from "../../format/order-labels";
 
 /** The filter, stored in the URL so that it can be bookmarked. `null` until the mode is known. */
 export function useOrderFilter() {
@@ -50,15 +50,31 @@ function modeOf(text: string | null | undefined): Mode | undefined {
   return text === "live" || text === "test" ? text : undefined;
 }
 
+/** Everything but the mode. */
+export const NO_FILTER = {
+  status: undefined,
+  codStatus: undefined,
+  paymentType: undefined,
+  from: undefined,
+  to: undefined,
+  search: undefined,
+};
+
+export const PAYMENT_TYPES = { cod: "Cash on delivery", prepaid: "Prepaid" };
+
 function read(search: URLSearchParams, mode: Mode): OrderFilter {
-  const status = search.get("status") ?? "";
+  const text = (name: string) => search.get(name)?.trim() || undefined;
   return {
     mode,
-    status: isStatus(status) ? status : undefined,
-    search: search.get("search")?.trim() || undefined,
+    status: oneOf(DELIVERY_STATUSES, text("status")),
+    codStatus: oneOf(COD_STATUSES, text("codStatus")),
+    paymentType: oneOf(PAYMENT_TYPES, text("paymentType")),
+    from: text("from"),
+    to: text("to"),
+    search: text("search"),
   };
 }
 
-function isStatus(text: string): text is DeliveryStatus {
-  return text in DELIVERY_STATUSES;
+function oneOf<Key extends string>(known: Record<Key, unknown>, text: string | undefined): Key | undefined {
+  return text && text in known ? (text as Key) : undefined;
 }

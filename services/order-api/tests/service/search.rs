@@ -1,0 +1,267 @@
+//! The search for orders: by words of the customer and the order, with filters, in bounded time, and after an erasure.
+
+use demo::clients::{Api, Reply};
+use diesel_async::SimpleAsyncConnection;
+use domain::{BusinessId, Mode, TrackingCode};
+use internal_api::orders::OrdersClient;
+use reqwest::Method;
+use serde_json::{Value, json};
+use test_kit::until;
+
+use crate::business::Business;
+use crate::harness::{OrderApi, text};
+
+const BALANCE: i64 = 1_000_000;
+
+async fn get(service: &OrderApi, path: &str) -> Reply {
+    let api = Api::new(format!("http://{}", service.internal)).unwrap();
+    let token = service.settings.internal.token.expose();
+    api.send(api.request(Method::GET, &format!("/internal/{path}")).bearer_auth(token)).await.unwrap()
+}
+
+async fn page(service: &OrderApi, business: BusinessId, query: &str) -> Value {
+    get(service, &format!("businesses/{business}/orders?{query}")).await.expect(200).unwrap()
+}
+
+fn references(page: &Value) -> Vec<String> {
+    page["data"].as_array().unwrap().iter().map(|order| text(order, "orderReference")).collect()
+}
+
+async fn found(service: &OrderApi, business: BusinessId, search: &str, more: &str) -> Vec<String> {
+    let search: String = url_encoded(search);
+    references(&page(service, business, &format!("search={search}&seesPhones=true{more}")).await)
+}
+
+fn url_encoded(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
+async fn place(business: &Business, is_live: bool, reference: &str, customer: [&str; 4]) -> String {
+    let [name, phone, city, pincode] = customer;
+    let mut order = test_kit::smallest_order(reference);
+    order["customer"] = json!({ "name": name, "phone": phone });
+    order["delivery"]["city"] = json!(city);
+    order["delivery"]["pincode"] = json!(pincode);
+    if reference.ends_with("cod") {
+        order["payment"] =
+            json!({ "paymentType": "cod", "deliveryFeePaise": 4900, "codAmountPaise": 25_000 });
+    }
+    let caller = if is_live { business.live() } else { business.test() }.unwrap();
+    text(&caller.create(reference, &order).await.unwrap().expect(201).unwrap(), "id")
+}
+
+async fn indexed(service: &OrderApi, count: i64) {
+    until("the orders are indexed", async || service.count("order_search").await == count).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn orders_are_found_by_words_and_filters_in_both_modes() {
+    let service = OrderApi::start().await;
+    let (owner, stranger) = (service.business(BALANCE), service.business(BALANCE));
+    let asha = ["Asha D'Souza", "+919876543210", "Navi Mumbai", "400701"];
+    let ravi = ["Ravi Rao", "+919812345678", "Bengaluru", "560038"];
+    place(&owner, false, "MC-2026/1001A", asha).await;
+    service.clock.advance(chrono::TimeDelta::days(1));
+    place(&owner, true, "MC-2026/1002-cod", ravi).await;
+    place(&stranger, true, "MC-2026/1001A", asha).await;
+    indexed(&service, 3).await;
+    let (first, second) = ("MC-2026/1001A", "MC-2026/1002-cod");
+    for (search, expected) in [
+        ("asha", vec![first]),
+        ("SOUZA navi", vec![first]),
+        ("400701", vec![first]),
+        ("9876543210", vec![first]),
+        ("+91 98765 43210", vec![first]),
+        ("3210", vec![first]),
+        ("mc-2026", vec![second, first]),
+        ("1001a", vec![first]),
+        ("MC-2026/1001A", vec![first]),
+        ("rao 560038", vec![second]),
+        ("asha rao", vec![]),
+        ("/", vec![]),
+        ("mumbai' | 'x", vec![]),
+    ] {
+        assert_eq!(found(&service, owner.id, search, "").await, expected, "{search}");
+    }
+    for (filter, expected) in [
+        ("mode=live", vec![second]),
+        ("status=created", vec![second, first]),
+        ("status=delivered", vec![]),
+        ("codStatus=pending", vec![second]),
+        ("paymentType=prepaid", vec![first]),
+        ("paymentType=cod&codStatus=pending&status=created&mode=live", vec![second]),
+        ("paymentType=cod&mode=test", vec![]),
+        ("createdFrom=2027-01-16T00:00:00Z", vec![second]),
+        (
+            "createdFrom=2027-01-15T00:00:00Z&createdUntil=2027-01-16T00:00:00Z&paymentType=prepaid",
+            vec![first],
+        ),
+        ("createdUntil=2027-01-15T00:00:00Z", vec![]),
+    ] {
+        assert_eq!(references(&page(&service, owner.id, filter).await), expected, "{filter}");
+        assert_eq!(found(&service, owner.id, "mc", &format!("&{filter}")).await, expected, "mc, {filter}");
+    }
+    // Roles that see phones masked.
+    for query in ["search=9876543210", "search=3210&seesPhones=false"] {
+        assert_eq!(references(&page(&service, owner.id, query).await), Vec::<String>::new(), "{query}");
+    }
+    assert_eq!(references(&page(&service, owner.id, "search=asha&seesPhones=false").await), [first]);
+    let pages = page(&service, owner.id, "search=mc&limit=1").await;
+    assert_eq!((references(&pages), &pages["hasMore"]), (vec![second.to_owned()], &json!(true)));
+    let after = format!("search=mc&limit=1&startingAfter={}", text(&pages["data"][0], "id"));
+    let pages = page(&service, owner.id, &after).await;
+    assert_eq!((references(&pages), &pages["hasMore"]), (vec![first.to_owned()], &json!(false)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_with_errors_names_each_of_them() {
+    let service = OrderApi::start().await;
+    let business = service.business(0);
+    let query =
+        "search=%20&codStatus=paid&paymentType=card&createdFrom=yesterday&createdUntil=1&seesPhones=2&mode=x";
+    let refused = get(&service, &format!("businesses/{}/orders?{query}", business.id)).await;
+    let fields: Vec<_> =
+        refused.body["errors"].as_array().unwrap().iter().map(|error| text(error, "field")).collect();
+    let expected =
+        ["mode", "codStatus", "paymentType", "createdFrom", "createdUntil", "seesPhones", "search"];
+    assert_eq!((refused.status.as_u16(), fields), (400, expected.map(str::to_owned).to_vec()));
+    for more in ["orderReference=a", "trackingCode=29X08EHFC6N8GD", "updatedAfter=2026-01-01T00:00:00Z"] {
+        let refused = get(&service, &format!("businesses/{}/orders?search=a&{more}", business.id)).await;
+        assert_eq!(refused.body["errors"][0]["code"], "conflicting_fields", "{more}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_staff_find_orders_of_any_business_or_of_one() {
+    let service = OrderApi::start().await;
+    let (one, other) = (service.business(0), service.business(0));
+    let asha = ["Asha Rao", "+919876543210", "Mysuru", "570001"];
+    place(&one, false, "one", asha).await;
+    // An event without its order does not stop the worker.
+    let lost = "INSERT INTO order_events (order_id, sequence, event_id, business_id, kind, status, cod_status, data, occurred_at, recorded_at)
+        SELECT 'ord_lost', 1, 'evt_lost', business_id, kind, status, cod_status, data, occurred_at, recorded_at FROM order_events";
+    service.connection().await.batch_execute(lost).await.unwrap();
+    service.clock.advance(chrono::TimeDelta::seconds(1));
+    place(&other, false, "other", asha).await;
+    indexed(&service, 2).await;
+    let found = async |query: &str| -> Vec<String> {
+        let found = get(&service, &format!("orders?{query}")).await.expect(200).unwrap();
+        found.as_array().unwrap().iter().map(|found| text(&found["order"], "orderReference")).collect()
+    };
+    assert_eq!(found("search=asha").await, ["other", "one"]);
+    assert_eq!(found("search=43210").await, ["other", "one"]);
+    assert_eq!(found(&format!("search=asha&business={}", one.id)).await, ["one"]);
+    assert_eq!(found("search=one").await, ["one"]);
+    assert_eq!(found("search=nobody").await, Vec::<String>::new());
+    for query in ["", "code=one&search=one", &format!("code=one&business={}", one.id), "search=a&business=x"]
+    {
+        assert_eq!(get(&service, &format!("orders?{query}")).await.status, 400, "{query}");
+    }
+}
+
+const OF_CUSTOMER: &str = "order_search WHERE words::text ~ '[*+-]'";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_erasure_removes_the_words_of_the_customer_by_whichever_release() {
+    let service = OrderApi::start().await;
+    let business = service.business(0);
+    let asha = ["Asha Rao", "+919876543210", "Mysuru", "570001"];
+    let first = place(&business, false, "first", asha).await;
+    place(&business, false, "second", asha).await;
+    indexed(&service, 2).await;
+    cancel_and_erase(&service, &business, &first).await;
+    assert_eq!(found(&service, business.id, "asha", "").await, ["second"]);
+    assert_eq!(found(&service, business.id, "9876543210", "").await, ["second"]);
+    assert_eq!(service.count(OF_CUSTOMER).await, 1);
+    // As release 1.0.0 does it, which does not know the words.
+    let erase = "UPDATE orders SET details = '{}', personal_data_erased_at = now() WHERE personal_data_erased_at IS NULL";
+    service.connection().await.batch_execute(erase).await.unwrap();
+    assert_eq!(service.count(OF_CUSTOMER).await, 0);
+    assert_eq!(found(&service, business.id, "asha", "").await, Vec::<String>::new());
+    for kept in ["first", "570001 first", "rst"] {
+        assert_eq!(found(&service, business.id, kept, "").await, ["first"], "{kept}");
+    }
+}
+
+async fn cancel_and_erase(service: &OrderApi, business: &Business, id: &str) {
+    let cancel = format!("/{id}/cancel");
+    let caller = business.test().unwrap();
+    caller.call(Method::POST, &cancel, Some(&json!({}))).await.unwrap().expect(200).unwrap();
+    let internal = test_kit::url(service.internal);
+    let orders = OrdersClient(test_kit::peer("order-api", &internal, &service.settings.internal.token));
+    orders.erase_personal_data(business.id, id).await.unwrap();
+}
+
+/// The worker may have read the order before, or may read it afterwards.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_is_erased_while_it_is_indexed_leaves_no_words_of_its_customer() {
+    let service = OrderApi::start().await;
+    let business = service.business(0);
+    let mut holder = service.connection().await;
+    for round in 0..3 {
+        let reference = format!("round-{round}");
+        let customer = ["Asha Rao", "+919876543210", "Mysuru", "570001"];
+        let id = place(&business, false, &reference, customer).await;
+        holder.batch_execute("BEGIN; LOCK TABLE order_search IN EXCLUSIVE MODE").await.unwrap();
+        let release = async {
+            let waiting = "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+            let both_wait = async || {
+                service.count(waiting).await + service.count("order_search").await >= 2 + i64::from(round)
+            };
+            until("the erasure and the worker wait", both_wait).await;
+            holder.batch_execute("COMMIT").await.unwrap();
+        };
+        tokio::join!(cancel_and_erase(&service, &business, &id), release);
+        indexed(&service, i64::from(round) + 1).await;
+        assert_eq!(service.count(OF_CUSTOMER).await, 0);
+    }
+}
+
+/// 3,000 failed orders, and 1,000 newer ones that are delivered, all like a first one of Asha but for these words: of the
+/// failed ones Tara's, and of one of them Rhea's.
+async fn with_many_orders(service: &OrderApi, business: &Business) {
+    place(business, false, "newest", ["Asha Rao", "+919876543210", "Mysuru", "570001"]).await;
+    indexed(service, 1).await;
+    let codes: Vec<_> =
+        (0..4_000).map(|_| TrackingCode::generate(Mode::Test, &service.entropy).to_string()).collect();
+    let many = format!(
+        "INSERT INTO orders (id, business_id, mode, placement, attempt, order_reference, idempotency_key, fingerprint, request_id,
+            key_id, tracking_code, order_source, status, cod_status, payment_type, delivery_fee_paise, cod_amount_paise, details,
+            receipt, sequence, created_at, updated_at)
+        SELECT 'ord_0' || lpad(n::text, 25, '0'), business_id, mode, placement, attempt, 'old-' || n, 'old-' || n, fingerprint,
+            request_id, key_id, code, order_source, CASE WHEN n > 3000 THEN 'delivered' ELSE 'failed' END, cod_status,
+            payment_type, delivery_fee_paise, cod_amount_paise, details, receipt, sequence, created_at, updated_at
+        FROM orders, string_to_table('{}', ' ') WITH ORDINALITY AS codes (code, n);
+        INSERT INTO order_search (order_id, business_id, words)
+        SELECT orders.id, orders.business_id, array_to_tsvector(ARRAY[right(orders.business_id, 6) || CASE
+            WHEN order_reference = 'old-7' THEN '*rhea' WHEN status = 'failed' THEN '*tara' ELSE '*asha' END])
+        FROM orders WHERE order_reference <> 'newest'",
+        codes.join(" ")
+    );
+    service.connection().await.batch_execute(&many).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn frequent_and_rare_words_are_found_among_many_orders() {
+    let service = OrderApi::start().await;
+    let business = service.business(0);
+    with_many_orders(&service, &business).await;
+    let first = page(&service, business.id, "search=asha").await;
+    assert_eq!(
+        (references(&first).len(), &first["hasMore"], &first["next"]),
+        (20, &json!(true), &Value::Null)
+    );
+    assert_eq!(found(&service, business.id, "rhea", "").await, ["old-7"], "by the index");
+    assert_eq!(found(&service, business.id, "rhea", "&status=failed").await, ["old-7"]);
+    for more in ["&mode=live", "&status=created", "&createdFrom=2020-01-01T00:00:00Z"] {
+        assert_eq!(found(&service, business.id, "rhea", more).await, Vec::<String>::new(), "{more}");
+    }
+    assert_eq!(found(&service, business.id, "nobody", "").await, Vec::<String>::new());
+    // Frequent, but never in this state: the page ends before it is full, and says where the next one begins.
+    let query = "search=asha&status=failed";
+    let short = page(&service, business.id, query).await;
+    assert_eq!((references(&short).len(), &short["hasMore"]), (0, &json!(true)));
+    let after = format!("{query}&startingAfter={}", text(&short, "next"));
+    let last = page(&service, business.id, &after).await;
+    assert_eq!((references(&last).len(), &last["hasMore"], &last["next"]), (0, &json!(false), &Value::Null));
+}

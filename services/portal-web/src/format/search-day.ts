@@ -1,0 +1,34 @@
+// A search text that is a date means that day, in the operator's time zone.
+import { endOfDay, startOfDay } from "./day";
+import { toLocalTime } from "./region";
+
+const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+
+/** `2026-11-28`, `28/11/2026`, `28 Nov 2026`, or the latest `28 Nov`, as `2026-11-28`. `undefined` for other texts. */
+export function searchedDay(text: string, now = new Date()): string | undefined {
+  const today = toLocalTime(now).slice(0, 10);
+  const [, year, month, day] = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(text) ?? [];
+  if (year) return isoDay(year, Number(month), day);
+  const [, first, second, third] = /^(\d{1,2})[/.](\d{1,2})[/.](\d{4})$/.exec(text) ?? [];
+  if (third) return isoDay(third, Number(second), first);
+  const [, date, name, given] = /^(\d{1,2})\s+([a-z]{3,9})\.?(?:\s+(\d{4}))?$/i.exec(text) ?? [];
+  const named = MONTHS.indexOf(name?.slice(0, 3).toLowerCase() ?? "") + 1;
+  if (!named) return undefined;
+  if (given) return isoDay(given, named, date);
+  const thisYear = isoDay(today.slice(0, 4), named, date);
+  const isPast = thisYear !== undefined && thisYear <= today;
+  return isPast ? thisYear : isoDay(String(Number(today.slice(0, 4)) - 1), named, date);
+}
+
+function isoDay(year: string, month: number, day = ""): string | undefined {
+  const iso = `${year}-${String(month).padStart(2, "0")}-${day.padStart(2, "0")}`;
+  const midnight = new Date(`${iso}T00:00:00Z`);
+  // 31 February is read as a day of March.
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(iso) ? iso : undefined;
+}
+
+/** The query of a search: a text, or a period for a date. */
+export function searchQuery(text: string | undefined) {
+  const day = text && searchedDay(text);
+  return day ? { createdFrom: startOfDay(day), createdUntil: endOfDay(day) } : { search: text };
+}
